@@ -1,0 +1,287 @@
+// Package views holds the templ components of the page and the plain data that
+// they show. It does no I/O and knows neither sessions nor the SDK; the same
+// component draws the first page and every later push.
+package views
+
+import (
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+)
+
+// Page is everything that the first page shows.
+type Page struct {
+	Version   string // the inspector's own version
+	Servers   []Server
+	Catalogs  []Catalog // one per server, in the order of Servers
+	Calls     []CallTab // every call made, oldest first
+	Call      *Call     // the call on show, nil if none
+	Form      *CallForm // the item on show, where no call is
+	Questions []Question
+	Log       LogStatus
+	Live      int64 // sequence number of the push that this page already contains
+	ReadOnly  bool  // a transcript is on show: nothing can be called or answered
+}
+
+// ServerState says where a server stands.
+type ServerState string
+
+// The states of a server.
+const (
+	ServerConnecting   ServerState = "connecting"
+	ServerReady        ServerState = "ready"
+	ServerFailed       ServerState = "failed"
+	ServerEnded        ServerState = "ended"
+	ServerDisconnected ServerState = "disconnected"
+)
+
+// Server is one target and what is known of it.
+type Server struct {
+	ID           string // stable for the run, safe in element ids: "s1"
+	Index        int    // 0-based, picks its colour
+	Label        string // the name it is configured under
+	Name         string // serverInfo.name; empty until ready
+	Title        string
+	Version      string
+	How          string // "stdio", "HTTP", "SSE", "in process"
+	Address      string // the command line or URL, for people
+	State        ServerState
+	Reason       string   // why it failed or ended, in words
+	Stderr       []string // its last lines, oldest first; shown when failed or ended
+	Protocol     string   // negotiated revision, "2025-11-25"
+	Negotiated   string   // how: "server/discover", "initialize", "server/discover refused, then initialize"
+	Instructions string
+	Capabilities []string // names of what the server offers: "tools", "prompts (list changes)" …
+	Declared     string   // JSON of the elicitation capability that the client declared
+	Since        time.Time
+}
+
+// ItemKind tells what can be called.
+type ItemKind string
+
+// The kinds of item.
+const (
+	Tool     ItemKind = "tool"
+	Prompt   ItemKind = "prompt"
+	Resource ItemKind = "resource"
+	Template ItemKind = "template"
+)
+
+// Item is one tool, prompt, resource or resource template of a server.
+type Item struct {
+	Server      string // Server.ID
+	ServerIndex int
+	Kind        ItemKind
+	Name        string // what it is called by; a resource's name
+	Key         string // what names it to the server: name, uri or uriTemplate
+	Title       string
+	Description string
+	Waiting     int // questions of its running calls that wait for the person
+	Running     int // calls that run
+}
+
+// Catalog is what one server offers.
+type Catalog struct {
+	Server    Server
+	Tools     []Item
+	Prompts   []Item
+	Resources []Item // resources, then templates
+	Loading   bool
+	Err       string // why a list could not be read
+}
+
+// Field is one control of a form.
+type Field struct {
+	elicit.Field
+	Index    int
+	ID       string // element id of the control; the label, hint and error derive theirs from it
+	Input    elicit.Input
+	Problems []string // in words
+	Changed  bool     // differs from the default, so that a reset makes sense
+}
+
+// Form is a set of controls drawn from a schema, with the JSON it amounts to.
+type Form struct {
+	ID       string // prefix of its element ids: "q3" or "args"
+	Fields   []Field
+	Extra    string   // JSON of members that no field stands for; "" if none
+	JSON     bool     // the JSON tab is on show
+	Content  string   // the text of the JSON tab
+	Problems []string // of the whole, not of one field
+	Checked  bool     // a check has failed: "Send anyway" is offered
+	Preview  string   // the exact JSON that will be sent
+}
+
+// CallForm is one item ready to be called.
+type CallForm struct {
+	Item      Item
+	Server    Server
+	Form      Form
+	Schema    string // the item's own input schema, pretty; "" if it has none
+	ReadyToGo bool   // the server can be called now
+}
+
+// CallState says where a call stands.
+type CallState string
+
+// The states of a call.
+const (
+	CallRunning CallState = "running"
+	CallDone    CallState = "done"
+	CallFailed  CallState = "failed"  // a JSON-RPC error, or the connection was lost
+	CallStopped CallState = "stopped" // by the person
+)
+
+// CallTab is one entry in the strip of calls.
+type CallTab struct {
+	Number      int
+	Server      string
+	ServerIndex int
+	Name        string
+	State       CallState
+	Waiting     int
+	IsError     bool
+}
+
+// Call is one request that the person made, with all that came of it.
+type Call struct {
+	Number   int
+	Item     Item
+	Server   Server
+	State    CallState
+	Started  time.Time
+	Duration time.Duration // once it has ended
+	Rounds   int           // multi round-trip rounds so far; 0 or 1 needs no mention
+	Steps    []Step        // the timeline, oldest first; bounded
+	Dropped  int           // steps left out of the timeline's middle
+	Progress *Progress
+	Result   *Result // nil while running
+	Form     CallForm
+}
+
+// Step is one thing that happened in a call.
+type Step struct {
+	At   time.Time
+	Kind string // "called", "asked", "answered", "progress", "log", "list", "retry", "result", "error", "stopped", "cancelled"
+	Text string
+	Seq  int64 // its frame in the wire log, 0 if none
+}
+
+// Progress is the latest progress notification of a call.
+type Progress struct {
+	Value, Total float64 // Total 0: unknown
+	Message      string
+}
+
+// Result is what came back from a call.
+type Result struct {
+	Seq       int64  // its frame in the wire log
+	IsError   bool   // the tool says that it failed
+	Code      int    // JSON-RPC error code, where Failed
+	Failed    bool   // a JSON-RPC error or a lost connection, not a result
+	Meaning   string // what the code means, in words
+	Message   string // the error's message, or why there is no answer
+	Parts     []Part
+	Structure string // structuredContent, pretty JSON; "" if none
+	Data      string // the error's data, pretty JSON; "" if none
+	Raw       string // the whole result, pretty JSON
+}
+
+// Part is one block of content in a result.
+type Part struct {
+	Kind        string // "text", "json" (text that is JSON, pretty), "image", "audio", "resource", "link", "other"
+	Role        string // in a prompt's messages
+	Text        string
+	MIME        string
+	Source      string // same-origin address of the bytes, for images and audio
+	Name        string
+	URI         string
+	Description string
+	Size        int // bytes, where known
+}
+
+// QuestionState is one of the states in which an elicitation can be.
+type QuestionState string
+
+// The states of an elicitation.
+const (
+	QuestionPending     QuestionState = "pending"
+	QuestionAnswered    QuestionState = "answered"
+	QuestionWithdrawn   QuestionState = "withdrawn"
+	QuestionRefused     QuestionState = "refused"
+	QuestionUndelivered QuestionState = "undelivered"
+)
+
+// Question is one elicitation.
+type Question struct {
+	Number   int
+	State    QuestionState
+	Server   Server
+	Call     int    // number of the call it belongs to, 0 if it cannot be told
+	CallName string // the item's name
+	Round    int    // multi round-trip round, 0 if it came as a request
+	Key      string // its key in inputRequests
+	Origin   string // how it came, in words: "request over the POST event stream", "round 2", "error -32042"
+	Mode     string // "form", "url", or what the server said
+	Message  string
+	URL      string
+	Asked    time.Time
+	Form     Form
+	Schema   string // requestedSchema, pretty
+	Seq      int64  // its frame in the wire log
+
+	// Once settled:
+	Action  string        // "accept", "decline", "cancel", or "error"
+	By      string        // person, script, policy, fault, server
+	Reason  string        // why it was withdrawn, refused or not delivered
+	Waited  time.Duration // from asked to settled
+	Sent    string        // the exact JSON that went back, pretty where it is JSON
+	Digest  string        // the answer in a few words: "build 2291"
+	SentSeq int64         // frame of the answer, 0 if none
+}
+
+// LogStatus is what the page says of the whole wire log.
+type LogStatus struct {
+	Frames    int64
+	Recording string // the transcript's file name, "" if none
+	Err       string // storage or recording trouble
+}
+
+// Row is one line of the wire log's window.
+type Row struct {
+	Seq         int64
+	Index       int64  // 1-based place in the present view
+	Time        string // clock time with milliseconds
+	Dir         string // "c2s", "s2c", "stderr", "meta"
+	ServerIndex int
+	Server      string
+	Kind        string // "request", "notification", "result", "error", "noise", "stderr", "note"
+	Method      string
+	ID          string
+	Action      string // an answer's action
+	Summary     string
+	Size        int64         // bytes
+	Latency     time.Duration // of a response
+	HasLatency  bool
+	Pending     bool // a request without a response yet
+	AskedAt     time.Time
+	Pair        int64
+}
+
+// Detail is one frame looked at closely.
+type Detail struct {
+	Row
+	Transport string
+	Stream    string // in words: "POST event stream"
+	Session   string
+	Status    int
+	Header    []HeaderLine
+	Raw       string // exact bytes as text, invisible characters made visible
+	RawNote   string // "cut after 64 KiB" …, "" if whole
+	Pretty    string // "" if it is no JSON
+	PairRow   *Row
+	PairText  string // the paired frame, pretty
+}
+
+// HeaderLine is one HTTP header.
+type HeaderLine struct{ Name, Value string }
