@@ -1,0 +1,160 @@
+package wire
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Direction says which way a frame travelled. The texts are those of the
+// transcript's "direction" field.
+type Direction uint8
+
+// The directions.
+const (
+	ClientToServer Direction = iota + 1 // "c2s"
+	ServerToClient                      // "s2c"
+	Stderr                              // "stderr": a line that the server's process wrote there
+	Meta                                // "meta": said by the inspector, not by either side
+)
+
+var directionNames = [...]string{ClientToServer: "c2s", ServerToClient: "s2c", Stderr: "stderr", Meta: "meta"}
+
+func (d Direction) String() string { return nameOf(directionNames[:], uint8(d)) }
+
+// ParseDirection is the inverse of String.
+func ParseDirection(s string) (Direction, error) {
+	n, err := numberOf("direction", directionNames[:], s)
+	return Direction(n), err
+}
+
+// opposite is the direction that answers d.
+func (d Direction) opposite() Direction {
+	switch d {
+	case ClientToServer:
+		return ServerToClient
+	case ServerToClient:
+		return ClientToServer
+	}
+	return d
+}
+
+// Stream says which HTTP exchange carried a frame. It stays StreamNone for
+// other transports.
+type Stream uint8
+
+// The streams. The texts are those of the transcript's "stream" field.
+const (
+	StreamNone    Stream = iota // ""
+	StreamPost                  // "post": the body of a POST, or its JSON answer
+	StreamPostSSE               // "post-sse": the event stream that answers a POST
+	StreamGetSSE                // "get-sse": the event stream opened by GET
+)
+
+var streamNames = [...]string{StreamNone: "", StreamPost: "post", StreamPostSSE: "post-sse", StreamGetSSE: "get-sse"}
+
+func (s Stream) String() string { return nameOf(streamNames[:], uint8(s)) }
+
+// ParseStream is the inverse of String.
+func ParseStream(s string) (Stream, error) {
+	n, err := numberOf("stream", streamNames[:], s)
+	return Stream(n), err
+}
+
+// Kind says what a frame is.
+type Kind uint8
+
+// The kinds.
+const (
+	Request      Kind = iota + 1 // "request": has a method and an id
+	Notification                 // "notification": has a method and no id
+	Result                       // "result": answers a request
+	Error                        // "error": answers a request with an error
+	Noise                        // "noise": bytes between client and server that are no JSON-RPC 2.0 message
+	StderrLine                   // "stderr"
+	Note                         // "note": what the inspector says of the transport
+)
+
+var kindNames = [...]string{Request: "request", Notification: "notification", Result: "result", Error: "error",
+	Noise: "noise", StderrLine: "stderr", Note: "note"}
+
+func (k Kind) String() string { return nameOf(kindNames[:], uint8(k)) }
+
+// ParseKind is the inverse of String.
+func ParseKind(s string) (Kind, error) {
+	n, err := numberOf("kind", kindNames[:], s)
+	return Kind(n), err
+}
+
+// IsMessage reports whether frames of this kind hold a JSON-RPC message.
+func (k Kind) IsMessage() bool { return k >= Request && k <= Error }
+
+// IsResponse reports whether frames of this kind answer a request.
+func (k Kind) IsResponse() bool { return k == Result || k == Error }
+
+// Frame is one observed unit on the wire: a JSON-RPC message, a line of
+// stderr, bytes that are no message, or a note of the inspector's own.
+//
+// A frame's bytes are shared, not copied, wherever frames are passed on:
+// nobody may change them.
+type Frame struct {
+	Seq     int64     // 1-based place in the log, assigned by Log.Append
+	Time    time.Time // when it was observed
+	Server  string    // label of the target; "server_label" in transcripts
+	Session string    // id of the connection; "session_id" in transcripts
+	Dir     Direction
+	// Kind is found from Raw by Append when Dir is ClientToServer or
+	// ServerToClient, unless it is preset to Noise or Note.
+	Kind      Kind
+	Transport string // "stdio", "http", "sse" or "memory"
+	Stream    Stream
+	Raw       []byte // exact bytes, without the line's or event's framing
+	Size      int64  // full size on the wire in bytes: len(Raw) unless Truncated
+	Truncated bool   // Raw holds only the head
+	Lost      bool   // Raw is gone: storage failed and memory ran out, see Log.Err
+
+	Header http.Header // HTTP headers that came with it, nil if none
+	Status int         // HTTP status, 0 if none
+
+	Call     int    // number of the call that it belongs to, 0 if none
+	Round    int    // multi round-trip round, 0 if none
+	Question int    // number of the elicitation that it asks or answers, 0 if none
+	Actor    string // who made an answer: "person", "script", "policy", "fault", "server"; else ""
+
+	// Message is the envelope in Raw; zero unless Kind.IsMessage.
+	Message Message
+	// Method is Message.Method, or for a response the method of the request
+	// that it answers; "" where that is not known.
+	Method string
+	// Pair is, for a response, the Seq of its request, and for a request the
+	// Seq of its first response so far; 0 if there is none.
+	Pair int64
+	// Latency is the time since the request, for a response with a Pair.
+	Latency time.Duration
+	// Duplicate marks a request whose id its sender has used before in this
+	// session, and a response to a request that was answered already.
+	Duplicate bool
+	// Orphan marks a response that answers no known request.
+	Orphan bool
+	// Redacted marks a frame read from a transcript that left secrets out.
+	Redacted bool
+
+	// line is the frame's number within its session, as transcripts count.
+	line int64
+}
+
+func nameOf(names []string, n uint8) string {
+	if int(n) < len(names) {
+		return names[n]
+	}
+	return fmt.Sprintf("%d", n)
+}
+
+func numberOf(what string, names []string, s string) (uint8, error) {
+	for i, name := range names {
+		if name == s && (i > 0 || what == "stream") {
+			return uint8(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown %s %q", what, s)
+}
