@@ -1,0 +1,355 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestMain fails if a goroutine of this package or of the SDK is left when the tests are done.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	http.DefaultClient.CloseIdleConnections()
+	if code == 0 {
+		if left := leftovers(); left != "" {
+			fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", left)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// leftovers returns the stacks of goroutines that are not the runtime's own, once they have had every chance to end.
+func leftovers() string {
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		buf := make([]byte, 1<<20)
+		buf = buf[:runtime.Stack(buf, true)]
+		var left []string
+		for g := range strings.SplitSeq(string(buf), "\n\n") {
+			if strings.Contains(g, "go-sdk") || strings.Contains(g, "bridge/demo") && !strings.Contains(g, "TestMain") {
+				left = append(left, g)
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) {
+			return strings.Join(left, "\n\n")
+		}
+		runtime.Gosched()
+	}
+}
+
+// person is a client with someone at the keyboard.
+type person struct {
+	t       *testing.T
+	session *mcp.ClientSession
+
+	mu        sync.Mutex
+	asked     []*mcp.ElicitParams
+	progress  []*mcp.ProgressNotificationParams
+	logs      []string
+	completed []string
+	changed   chan struct{} // closed, and replaced, when one of the above grows
+}
+
+func (p *person) add(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// await waits until ok, which is called with the lock held, holds.
+func (p *person) await(what string, ok func() bool) {
+	p.t.Helper()
+	timeout := time.After(20 * time.Second)
+	for {
+		p.mu.Lock()
+		done, changed := ok(), p.changed
+		p.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-changed:
+		case <-timeout:
+			p.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// setup says what a test wants to be different.
+type setup struct {
+	revision string // the newest if empty
+	http     bool
+	options  Options
+	caps     *mcp.ClientCapabilities // forms and URLs if nil
+	answer   func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error)
+	manual   bool // rounds are not gone through automatically
+	client   func(*mcp.ClientOptions)
+}
+
+// quick lets story time pass at once.
+func quick(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+func sit(t *testing.T, s setup) (*person, *Server) {
+	t.Helper()
+	if s.options.Pause == nil {
+		s.options.Pause = quick
+	}
+	srv := New(s.options)
+	p := &person{t: t, changed: make(chan struct{})}
+	o := &mcp.ClientOptions{
+		Capabilities: s.caps,
+		ElicitationHandler: func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			p.add(func() { p.asked = append(p.asked, r.Params) })
+			return s.answer(ctx, r.Params)
+		},
+		ElicitationCompleteHandler: func(_ context.Context, r *mcp.ElicitationCompleteNotificationRequest) {
+			p.add(func() { p.completed = append(p.completed, r.Params.ElicitationID) })
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			p.add(func() { p.progress = append(p.progress, r.Params) })
+		},
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			p.add(func() { p.logs = append(p.logs, fmt.Sprint(r.Params.Level, ": ", r.Params.Data)) })
+		},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: s.manual},
+	}
+	if o.Capabilities == nil {
+		o.Capabilities = &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
+			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
+		}}
+	}
+	if s.client != nil {
+		s.client(o)
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o)
+
+	var transport mcp.Transport
+	if s.http {
+		web := httptest.NewServer(srv.Handler())
+		t.Cleanup(web.Close)
+		transport = &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: web.Client()}
+	} else {
+		far, near := mcp.NewInMemoryTransports()
+		if _, err := srv.MCP().Connect(t.Context(), far, nil); err != nil {
+			t.Fatal(err)
+		}
+		transport = near
+	}
+	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: s.revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	p.session = session
+	if got, want := session.InitializeResult().ProtocolVersion, cmp.Or(s.revision, rev20260728); got != want {
+		t.Fatalf("negotiated %s, want %s", got, want)
+	}
+	return p, srv
+}
+
+// call calls a tool and insists that it is answered by a result.
+func (p *person) call(name string, args any) *mcp.CallToolResult {
+	p.t.Helper()
+	res, err := p.try(name, args)
+	if err != nil {
+		p.t.Fatalf("%s: %v", name, err)
+	}
+	return res
+}
+
+func (p *person) try(name string, args any) (*mcp.CallToolResult, error) {
+	params := &mcp.CallToolParams{Name: name, Arguments: args}
+	params.SetProgressToken(name)
+	params.GetMeta()[mcp.MetaKeyLogLevel] = "debug"
+	return p.session.CallTool(p.t.Context(), params)
+}
+
+// messages are those of all that was asked, in order.
+func (p *person) messages() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var m []string
+	for _, a := range p.asked {
+		m = append(m, a.Message)
+	}
+	return m
+}
+
+func textOf(r *mcp.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range r.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}
+
+func accept(content map[string]any) (*mcp.ElicitResult, error) {
+	return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+}
+
+// script answers by the message's beginning, and declines what it does not know.
+func script(answers map[string]map[string]any) func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	return func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		for start, content := range answers {
+			if strings.HasPrefix(p.Message, start) {
+				return accept(content)
+			}
+		}
+		return &mcp.ElicitResult{Action: "decline"}, nil
+	}
+}
+
+// everywhere runs a test for each revision, in process and over HTTP.
+func everywhere(t *testing.T, f func(t *testing.T, s setup)) {
+	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+		for _, web := range []bool{false, true} {
+			name := rev + "/in process"
+			if web {
+				name = rev + "/http"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				f(t, setup{revision: rev, http: web})
+			})
+		}
+	}
+}
+
+func TestDeploy(t *testing.T) {
+	everywhere(t, func(t *testing.T, s setup) {
+		s.answer = script(map[string]map[string]any{
+			"Which build":       {"build": "2288"},
+			"Deploy build 2288": {"environment": "production", "ticket": "CHG-20418", "share": 0.5, "notify": []any{"me"}, "smoke": true},
+			"Build 2288 is up":  {"keep": true},
+		})
+		p, _ := sit(t, s)
+		res := p.call("deploy", map[string]any{"service": "search"})
+		if res.IsError {
+			t.Fatal(textOf(res))
+		}
+		got := mustJSON(res.StructuredContent)
+		want := `{"build":"2288","environment":"production","notified":["me"],"outcome":"deployed","service":"search","share":0.5,"smokeTests":"passed","ticket":"CHG-20418"}`
+		if string(got) != want {
+			t.Errorf("structured content\n got %s\nwant %s", got, want)
+		}
+		if n := len(p.messages()); n != 3 {
+			t.Errorf("asked %d times: %q", n, p.messages())
+		}
+		// Nothing that was said in one round is said again in the next.
+		p.await("the last log message", func() bool {
+			return slices.ContainsFunc(p.logs, func(l string) bool { return strings.HasPrefix(l, "warning:") })
+		})
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if sorted := slices.Sorted(slices.Values(p.logs)); len(slices.Compact(sorted)) != len(p.logs) || len(p.logs) != 7 {
+			t.Errorf("logs: %q", p.logs)
+		}
+		for i, n := range p.progress {
+			if i > 0 && n.Progress <= p.progress[i-1].Progress {
+				t.Errorf("progress went from %v to %v", p.progress[i-1].Progress, n.Progress)
+			}
+		}
+	})
+}
+
+func TestOneQuestionStories(t *testing.T) {
+	cases := []struct {
+		name, tool string
+		args       map[string]any
+		answers    map[string]map[string]any
+		want       string
+		isError    bool
+	}{
+		{"transfer", "transfer_money", nil, map[string]map[string]any{"Transfer 1250.10 EUR": {"amount": 1250.1}}, "1250.10 EUR went to Greenfield Bakery.", false},
+		{"another amount", "transfer_money", nil, map[string]map[string]any{"Transfer": {"amount": 1250}}, "confirmed 1250. No money", true},
+		{"digits lost", "transfer_money", nil, map[string]map[string]any{"Transfer": {"amount": 1250.1, "invoice": int64(9007199254740993)}}, "reads numbers as doubles", false},
+		{"declined", "transfer_money", map[string]any{"amount": 5}, nil, "You declined.", false},
+		{"bad arguments", "transfer_money", map[string]any{"amount": -5}, nil, "The arguments do not fit", true},
+		{"table", "book_table", map[string]any{"restaurant": "nonna"}, map[string]map[string]any{"A table at Da Nonna": {
+			"arrival": "2026-06-05T19:30:00+02:00", "party": 4, "email": "ada@example.com", "allergies": []any{"nuts", "soy"}, "birthday": "2026-06-05",
+		}}, "A table for 4 at Da Nonna, 2026-06-05T19:30:00+02:00. A confirmation goes to ada@example.com. The kitchen knows about nuts, soy. There will be a candle.", false},
+		{"kept files", "delete_files", nil, nil, "All 47 files are still there.", false},
+		{"bin", "delete_files", nil, map[string]map[string]any{"Delete 47": {}, "The 47": {"empty": false}}, "47 files are in the bin", false},
+		{"gone", "delete_files", nil, map[string]map[string]any{"Delete 47": nil, "The 47": {"empty": true}}, "47 files are gone", false},
+		{"colleague", "onboard", nil, map[string]map[string]any{
+			"Who is joining": {"name": "Ada", "email": "ada@example.com"}, "What will Ada do": {"role": "Finance", "start": "2026-07-01"}, "What should": {"things": []any{"plant"}, "lunch": false},
+		}, "Ada starts in Finance on 2026-07-01. On the desk: plant.", false},
+		{"colleague, cut short", "onboard", nil, map[string]map[string]any{"Who is joining": {"name": "Ada", "email": "ada@example.com"}}, "The account of Ada was removed again.", false},
+	}
+	everywhere(t, func(t *testing.T, s setup) {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				s.answer = script(c.answers)
+				p, _ := sit(t, s)
+				res := p.call(c.tool, c.args)
+				if got := textOf(res); !strings.Contains(got, c.want) || res.IsError != c.isError {
+					t.Errorf("got %q (error: %v), want %q (error: %v)", got, res.IsError, c.want, c.isError)
+				}
+			})
+		}
+	})
+}
+
+func TestAnswersThatDoNotFit(t *testing.T) {
+	// The SDK's client would not send such an answer; a middleware below it does.
+	for _, rev := range []string{rev20251125, rev20260728} {
+		t.Run(rev, func(t *testing.T) {
+			p, _ := sit(t, setup{revision: rev, manual: true, answer: script(nil)})
+			res := p.call("delete_files", nil)
+			if rev == rev20260728 {
+				res = p.again("delete_files", nil, res, mcp.InputResponseMap{"delete": &mcp.ElicitResult{Action: "perhaps"}})
+				if !res.IsError || !strings.Contains(textOf(res), `"perhaps"`) {
+					t.Errorf("got %q", textOf(res))
+				}
+			}
+		})
+	}
+}
+
+// again retries a call with answers, as a client of 2026-07-28 does.
+func (p *person) again(name string, args any, before *mcp.CallToolResult, answers mcp.InputResponseMap) *mcp.CallToolResult {
+	p.t.Helper()
+	res, err := p.session.CallTool(p.t.Context(), &mcp.CallToolParams{Name: name, Arguments: args, InputResponses: answers, RequestState: before.RequestState})
+	if err != nil {
+		p.t.Fatalf("%s: %v", name, err)
+	}
+	return res
+}
+
+func TestListIsInStoryOrder(t *testing.T) {
+	p, _ := sit(t, setup{})
+	list, err := p.session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tools) < 5 || list.Tools[0].Name != "deploy" || list.Tools[1].Name != "transfer_money" {
+		t.Errorf("got %d tools, the first is %s", len(list.Tools), list.Tools[0].Name)
+	}
+	for _, tool := range list.Tools {
+		if tool.Title == "" || len(tool.Description) < 30 || !json.Valid(mustJSON(tool.InputSchema)) {
+			t.Errorf("%s lacks a title, a description or an input schema", tool.Name)
+		}
+	}
+}
