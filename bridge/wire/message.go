@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 )
 
 // Message is the envelope of one JSON-RPC 2.0 message. Its parts are
@@ -11,43 +14,268 @@ type Message struct {
 	Kind   Kind            // Request, Notification, Result or Error
 	ID     json.RawMessage // exact bytes of "id"; nil if absent
 	Method string          // decoded; "" for a response
-	Params json.RawMessage // nil if absent
-	Result json.RawMessage // nil if absent
-	Error  json.RawMessage // nil if absent
+	Params json.RawMessage // of any JSON type; nil if absent
+	Result json.RawMessage // of any JSON type; nil if absent
+	Error  json.RawMessage // an object; nil if absent
 }
 
-// ParseMessage finds the envelope of the one JSON-RPC message in raw. The
-// error says in words why these bytes are no JSON-RPC 2.0 message.
+// ParseMessage finds the envelope of the one JSON-RPC 2.0 message in raw,
+// in one pass and without decoding what is inside. White space may stand
+// around the message.
+//
+// The error says in words why these bytes are no such message: they are not
+// one whole JSON value in UTF-8, "jsonrpc" is not "2.0", "id" is neither a
+// string nor an integer (MCP forbids null), a member of the envelope appears
+// twice, or the members make neither a request, a notification, a result nor
+// an error. An error without an id is a message (MCP 2025-11-25, "Responses");
+// an array of messages is none (MCP dropped batches with 2025-06-18).
 func ParseMessage(raw []byte) (Message, error) {
-	var m struct {
-		JSONRPC string           `json:"jsonrpc"`
-		ID      *json.RawMessage `json:"id"`
-		Method  string           `json:"method"`
-		Params  json.RawMessage  `json:"params"`
-		Result  json.RawMessage  `json:"result"`
-		Error   json.RawMessage  `json:"error"`
+	s := scanner{b: raw}
+	i := s.space(0)
+	if i == len(raw) {
+		return Message{}, errors.New("empty")
 	}
-	if err := json.Unmarshal(raw, &m); err != nil {
+	m, end, err := parseEnvelope(&s, i)
+	if err != nil {
 		return Message{}, err
 	}
-	if m.JSONRPC != "2.0" {
-		return Message{}, errors.New(`"jsonrpc" is not "2.0"`)
+	if end = s.space(end); end != len(raw) {
+		s.unexpected(end, "nothing after the message")
+		return Message{}, s.err()
 	}
-	out := Message{Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error}
-	if m.ID != nil {
-		out.ID = *m.ID
-	}
-	switch {
-	case m.Method != "" && m.ID != nil:
-		out.Kind = Request
-	case m.Method != "":
-		out.Kind = Notification
-	case m.Result != nil:
-		out.Kind = Result
-	case m.Error != nil:
-		out.Kind = Error
-	default:
-		return Message{}, errors.New("neither a request nor a response")
-	}
-	return out, nil
+	return m, nil
 }
+
+// The members of an envelope, as bits of a set.
+const (
+	hasJSONRPC = 1 << iota
+	hasID
+	hasMethod
+	hasParams
+	hasResult
+	hasError
+)
+
+var envelopeNames = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
+
+// parseEnvelope parses the message that begins at i and says where it ends.
+// Where the text is cut off (s.open), the message has what was found so far,
+// and its Kind is the likeliest.
+func parseEnvelope(s *scanner, i int) (m Message, end int, err error) {
+	switch b := s.b; {
+	case bytes.HasPrefix(b[i:], []byte("\xef\xbb\xbf")):
+		return m, 0, errors.New("begins with a byte order mark")
+	case b[i] == '[':
+		return m, 0, errors.New("an array: MCP has no JSON-RPC batches since 2025-06-18")
+	case b[i] != '{':
+		return m, 0, errors.New("not a JSON object")
+	}
+	seen, wrong := 0, ""
+	end = s.space(i + 1)
+	if end < len(s.b) && s.b[end] == '}' {
+		return m, 0, errors.New(`"jsonrpc" is missing`)
+	}
+	for done := false; !done; {
+		name, at := s.key(end)
+		if at < 0 {
+			end = at
+			break
+		}
+		member := memberOf(name)
+		if seen&member != 0 && wrong == "" {
+			wrong = fmt.Sprintf("%q appears twice", unquote(name))
+		}
+		if at >= len(s.b) {
+			end = s.unexpected(at, "a value")
+			break
+		}
+		seen |= member
+		if end = s.value(at); end < 0 {
+			break
+		}
+		switch value := s.b[at:end]; member {
+		case hasJSONRPC:
+			if wrong == "" && !isVersion(value) {
+				wrong = fmt.Sprintf(`"jsonrpc" is %s, not "2.0"`, brief(value))
+			}
+		case hasID:
+			m.ID = value
+			if wrong == "" {
+				wrong = checkID(value)
+			}
+		case hasMethod:
+			if value[0] == '"' {
+				m.Method = methodName(value[1 : len(value)-1])
+			} else if wrong == "" {
+				wrong = fmt.Sprintf(`"method" is %s, not a string`, brief(value))
+			}
+		case hasParams:
+			m.Params = value
+		case hasResult:
+			m.Result = value
+		case hasError:
+			m.Error = value
+			if value[0] != '{' && wrong == "" {
+				wrong = fmt.Sprintf(`"error" is %s, not an object`, brief(value))
+			}
+		}
+		end = s.space(end)
+		switch {
+		case end < len(s.b) && s.b[end] == ',':
+			end = s.space(end + 1)
+		case end < len(s.b) && s.b[end] == '}':
+			end++
+			done = true
+		default:
+			end = s.unexpected(end, "',' or '}'")
+			done = true
+		}
+	}
+	if end < 0 {
+		if s.open && wrong == "" {
+			m.Kind = likelyKind(seen, m.Method)
+			return m, end, s.err()
+		}
+		return Message{}, end, s.err()
+	}
+	if wrong == "" {
+		m.Kind, wrong = kindOf(seen)
+	}
+	if wrong != "" {
+		return Message{}, end, errors.New(wrong)
+	}
+	return m, end, nil
+}
+
+func memberOf(name []byte) int {
+	switch string(name) {
+	case "jsonrpc":
+		return hasJSONRPC
+	case "id":
+		return hasID
+	case "method":
+		return hasMethod
+	case "params":
+		return hasParams
+	case "result":
+		return hasResult
+	case "error":
+		return hasError
+	}
+	if bytes.IndexByte(name, '\\') >= 0 {
+		for i, n := range envelopeNames {
+			if string(unquote(name)) == n {
+				return 1 << i
+			}
+		}
+	}
+	return 0
+}
+
+// kindOf says what the members of a whole envelope make, or what is wrong
+// with them.
+func kindOf(seen int) (k Kind, wrong string) {
+	const answer = hasResult | hasError
+	switch {
+	case seen&hasJSONRPC == 0:
+		return 0, `"jsonrpc" is missing`
+	case seen&hasMethod != 0 && seen&answer != 0:
+		return 0, `"method" together with "result" or "error"`
+	case seen&answer == answer:
+		return 0, `both "result" and "error"`
+	case seen&(hasMethod|hasID) == hasMethod|hasID:
+		return Request, ""
+	case seen&hasMethod != 0:
+		return Notification, ""
+	case seen&(hasResult|hasID) == hasResult|hasID:
+		return Result, ""
+	case seen&hasResult != 0:
+		return 0, `"result" without "id"`
+	case seen&hasError != 0:
+		return Error, ""
+	}
+	return 0, `none of "method", "result" and "error"`
+}
+
+// likelyKind is the kind of a message whose end is missing.
+func likelyKind(seen int, method string) Kind {
+	switch {
+	case seen&hasResult != 0:
+		return Result
+	case seen&hasError != 0:
+		return Error
+	case seen&hasMethod == 0 || method == "":
+		return Noise
+	case seen&hasID == 0 && strings.HasPrefix(method, "notifications/"):
+		return Notification
+	}
+	return Request
+}
+
+func isVersion(value []byte) bool {
+	return string(value) == `"2.0"` ||
+		value[0] == '"' && string(unquote(value[1:len(value)-1])) == "2.0"
+}
+
+// checkID says what is wrong with the value of "id", "" if nothing is. An
+// exponent is let pass where it does not make a fraction.
+func checkID(value []byte) string {
+	switch c := value[0]; {
+	case c == '"':
+		return ""
+	case c == 'n':
+		return `"id" is null; it must be a string or an integer`
+	case c == '-' || c-'0' <= 9:
+		if bytes.IndexByte(value, '.') >= 0 || bytes.Contains(value, []byte("e-")) || bytes.Contains(value, []byte("E-")) {
+			return fmt.Sprintf(`"id" is %s, a number with a fractional part; it must be a string or an integer`, brief(value))
+		}
+		return ""
+	}
+	return fmt.Sprintf(`"id" is %s; it must be a string or an integer`, brief(value))
+}
+
+// brief is a JSON value for use in an error: its own text where that is short.
+func brief(value []byte) string {
+	if len(value) <= 40 {
+		return string(value)
+	}
+	switch value[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a long string"
+	}
+	return "a long number"
+}
+
+// methodName decodes a method, without allocating where it is one of MCP's.
+func methodName(in []byte) string {
+	if known, ok := knownMethods[string(in)]; ok {
+		return known
+	}
+	if bytes.IndexByte(in, '\\') >= 0 {
+		in = unquote(in)
+	}
+	return string(in)
+}
+
+// knownMethods are those of MCP 2025-06-18 to 2026-07-28.
+var knownMethods = func() map[string]string {
+	m := make(map[string]string)
+	for name := range strings.FieldsSeq(`
+		initialize ping server/discover completion/complete logging/setLevel elicitation/create
+		prompts/get prompts/list resources/list resources/read resources/subscribe
+		resources/templates/list resources/unsubscribe roots/list sampling/createMessage
+		subscriptions/listen tasks/cancel tasks/get tasks/list tasks/result tasks/update
+		tools/call tools/list
+		notifications/cancelled notifications/elicitation/complete notifications/initialized
+		notifications/message notifications/progress notifications/prompts/list_changed
+		notifications/resources/list_changed notifications/resources/updated
+		notifications/roots/list_changed notifications/subscriptions/acknowledged
+		notifications/tasks notifications/tasks/status notifications/tools/list_changed`) {
+		m[name] = name
+	}
+	return m
+}()
