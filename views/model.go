@@ -110,6 +110,7 @@ type Form struct {
 	Problems []string // of the whole, not of one field
 	Checked  bool     // a check has failed: "Send anyway" is offered
 	Preview  string   // the exact JSON that will be sent
+	Trouble  string   // why there are no controls, in words; "" if the schema could be read
 }
 
 // CallForm is one item ready to be called.
@@ -154,6 +155,8 @@ type Call struct {
 	Rounds   int           // multi round-trip rounds so far; 0 or 1 needs no mention
 	Steps    []Step        // the timeline, oldest first; bounded
 	Dropped  int           // steps left out of the timeline's middle
+	Waiting  int           // its questions that wait for the person
+	Asked    time.Time     // when the oldest of those came; zero if none waits
 	Progress *Progress
 	Result   *Result // nil while running
 	Form     CallForm

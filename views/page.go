@@ -1,0 +1,32 @@
+package views
+
+import "fmt"
+
+// modules are the scripts that main.js imports, named so that the browser can
+// fetch them all at once.
+var modules = []string{"live.js", "forms.js", "questions.js", "wire.js", "picker.js", "shell.js"}
+
+// pageTitle says how many questions wait before anything else.
+func pageTitle(p Page) string {
+	if n := waiting(p.Questions); n > 0 {
+		return fmt.Sprintf("(%d) Elicitation Inspector", n)
+	}
+	return "Elicitation Inspector"
+}
+
+// keyTable is the help on keys.
+var keyTable = []struct {
+	keys []string
+	does string
+}{
+	{[]string{"Ctrl ↵", "⌘ ↵"}, "accept the question, or make the call, that you are in"},
+	{[]string{"↵"}, "the same, from a field of one line"},
+	{[]string{"Esc"}, "in a question: offer Cancel; once more: back to the field"},
+	{[]string{"q"}, "next question that waits"},
+	{[]string{"/"}, "search tools, prompts and resources"},
+	{[]string{"w"}, "wire log"},
+	{[]string{"↑", "↓", "k", "j"}, "in the wire log: move by a frame"},
+	{[]string{"Home", "End"}, "first frame; last frame, and follow"},
+	{[]string{"↵", "Esc"}, "open the frame; close it"},
+	{[]string{"?"}, "this list"},
+}

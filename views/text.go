@@ -1,0 +1,149 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// run is a piece of text that is drawn in one way.
+type run struct {
+	Text  string
+	Class string // "k", "s", "n", "b" for a key, string, number or literal of JSON; "" for plain text
+	Mark  string // of an invisible character: what is drawn in front of it
+	Name  string // of an invisible character: its code point, or byte value
+}
+
+// Bounds on what is drawn of one text. Everything stands in the wire log.
+const (
+	maxDrawn    = 256 << 10 // bytes; the rest is left out, and said to be
+	maxColoured = 48 << 10  // bytes; past this JSON is drawn in one colour, which costs the page far fewer elements
+)
+
+// clipped cuts a text that is too long to draw at the end of a character, and
+// says in words what was left out.
+func clipped(s string) (text, note string) {
+	if len(s) <= maxDrawn {
+		return s, ""
+	}
+	end := maxDrawn
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end], fmt.Sprintf("The first %s of %s bytes. The wire log holds them all.", grouped(int64(end)), grouped(int64(len(s))))
+}
+
+// plainRuns splits a text into what can be seen and what cannot.
+func plainRuns(s string) []run { return appendRuns(nil, s, "") }
+
+// appendRuns appends the runs of s, all of one class. A character that draws
+// nothing, or that changes how its neighbours are drawn, becomes a run of its
+// own, so that it can be shown and its effect confined.
+func appendRuns(runs []run, s, class string) []run {
+	start := 0
+	flush := func(end int) {
+		if end > start {
+			runs = append(runs, run{Text: s[start:end], Class: class})
+		}
+	}
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c < 0x7f || c == '\n' || c == '\t' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		mark, name := "", ""
+		switch {
+		case r == utf8.RuneError && size == 1:
+			mark = fmt.Sprintf(`\x%02x`, c)
+			name = fmt.Sprintf("byte %02X, not UTF-8", c)
+		case invisible(r):
+			mark, name = markOf(r), fmt.Sprintf("U+%04X", r)
+		}
+		if mark != "" {
+			flush(i)
+			text := s[i : i+size]
+			// A page cannot hold these as they are: its parser would turn them into others.
+			if r == 0 || r == '\r' || r == utf8.RuneError {
+				text = ""
+			}
+			runs = append(runs, run{Text: text, Class: class, Mark: mark, Name: name})
+			start = i + size
+		}
+		i += size
+	}
+	flush(len(s))
+	return runs
+}
+
+// invisible tells whether a character draws nothing of its own: controls, format
+// characters (among them every bidi control), and spaces that look like another.
+func invisible(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) ||
+		unicode.Is(unicode.Variation_Selector, r) || r == '\u034f' || r == '\u3164'
+}
+
+func markOf(r rune) string {
+	switch {
+	case r < 0x20:
+		return string('\u2400' + r) // control pictures
+	case r == 0x7f:
+		return "\u2421"
+	}
+	return fmt.Sprintf("U+%04X", r)
+}
+
+// jsonRuns colours JSON text. It reads tokens, not values: text that is no JSON
+// comes out whole, only less colourful.
+func jsonRuns(s string) []run {
+	if len(s) > maxColoured {
+		return plainRuns(s)
+	}
+	var runs []run
+	for i := 0; i < len(s); {
+		end, class := i+1, ""
+		switch c := s[i]; {
+		case c == '"':
+			end, class = stringEnd(s, i), "s"
+			if rest := strings.TrimLeft(s[end:], " \t\r\n"); strings.HasPrefix(rest, ":") {
+				class = "k"
+			}
+		case c == '-' || c >= '0' && c <= '9':
+			end, class = spanEnd(s, i, "+-.eE0123456789"), "n"
+		case c >= 'a' && c <= 'z':
+			end = spanEnd(s, i, "abcdefghijklmnopqrstuvwxyz")
+			if w := s[i:end]; w == "true" || w == "false" || w == "null" {
+				class = "b"
+			}
+		default:
+			for end < len(s) && s[end] != '"' && s[end] != '-' && (s[end] < '0' || s[end] > '9') && (s[end] < 'a' || s[end] > 'z') {
+				end++
+			}
+		}
+		runs = appendRuns(runs, s[i:end], class)
+		i = end
+	}
+	return runs
+}
+
+// stringEnd is the offset past the string literal that starts at i.
+func stringEnd(s string, i int) int {
+	for i++; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+func spanEnd(s string, i int, of string) int {
+	for i < len(s) && strings.IndexByte(of, s[i]) >= 0 {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,582 @@
+package views
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"elicitation-inspector/bridge/elicit"
+)
+
+// now is the clock that waiting times are counted against when they are drawn;
+// the page goes on counting by itself.
+var now = time.Now
+
+// age is how long ago t was, in whole milliseconds, for the page's own clocks.
+func age(t time.Time) string {
+	return strconv.FormatInt(max(0, now().Sub(t).Milliseconds()), 10)
+}
+
+// clock words a waiting time as people read clocks: 0:18, 12:05, 3:00:41.
+func clock(d time.Duration) string {
+	s := int(max(0, d).Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// lasted words a duration in one unit: 0.4 ms, 41 ms, 4.2 s, 3:07.
+func lasted(d time.Duration) string {
+	switch ms := float64(d) / float64(time.Millisecond); {
+	case ms < 10:
+		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
+	case ms < 1000:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	case ms < 100_000:
+		return strconv.FormatFloat(ms/1000, 'f', 1, 64) + " s"
+	}
+	return clock(d)
+}
+
+// millis words a latency as a bare number of milliseconds, for a column.
+func millis(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	if ms < 10 {
+		return strconv.FormatFloat(ms, 'f', 1, 64)
+	}
+	return grouped(int64(ms + 0.5))
+}
+
+// grouped writes a number with narrow spaces between groups of three digits.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	if n < 10_000 {
+		return s
+	}
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteString("\u202f")
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(int64(n)) + " " + many
+}
+
+// colour is the class that gives a server its colour.
+func colour(index int) string { return "s" + strconv.Itoa(index%6) }
+
+// stateWord says in one word how a question ended.
+func (q Question) stateWord() string {
+	switch q.State {
+	case QuestionPending:
+		return "waiting"
+	case QuestionAnswered:
+		switch q.Action {
+		case "accept":
+			return "accepted"
+		case "decline":
+			return "declined"
+		case "cancel":
+			return "cancelled"
+		case "error":
+			return "error sent"
+		}
+		return "answered"
+	case QuestionWithdrawn:
+		return "withdrawn"
+	case QuestionRefused:
+		return "refused"
+	case QuestionUndelivered:
+		return "not delivered"
+	}
+	return string(q.State)
+}
+
+// by says who settled a question.
+func (q Question) by() string {
+	switch q.By {
+	case "person":
+		return "by you"
+	case "script":
+		return "by a script"
+	case "policy":
+		return "by policy"
+	case "fault":
+		return "by a fault"
+	case "server":
+		return "by the server"
+	}
+	return q.By
+}
+
+// outcome is the class that colours how a question ended.
+func (q Question) outcome() string {
+	switch {
+	case q.State == QuestionAnswered && q.Action == "accept":
+		return "good"
+	case q.State == QuestionAnswered && q.Action != "error":
+		return "plain"
+	case q.State == QuestionWithdrawn:
+		return "wait"
+	}
+	return "bad"
+}
+
+// title is what names a question: its message, or a word where there is none.
+func (q Question) title() string {
+	if strings.TrimSpace(q.Message) == "" {
+		return "(no message)"
+	}
+	return q.Message
+}
+
+// shown tells how a server is known to people: its name and how it is reached.
+func (s Server) shown() string {
+	return join(" · ", s.Version, s.How)
+}
+
+// stateWord is the state of a server as text.
+func (s Server) stateWord() string {
+	if s.State == ServerConnecting {
+		return "connecting…"
+	}
+	return string(s.State)
+}
+
+// up tells whether there is a connection that could be ended.
+func (s Server) up() bool { return s.State == ServerReady || s.State == ServerConnecting }
+
+func join(sep string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
+}
+
+// --- fields
+
+// control is the element that stands for a field.
+type control int
+
+const (
+	oneLine    control = iota
+	manyLines          // a text area, because the text has several lines
+	dateInput          // the browser's date picker
+	dateTime           // text in RFC 3339 with a helper to pick it
+	segments           // a few short radio buttons in a row
+	radios             // a few radio buttons, one a line
+	dropDown           // a native select
+	pickOne            // a searchable list
+	checkBoxes         // check boxes
+	pickMany           // a searchable list of several
+	jsonText           // JSON as text
+)
+
+// From how many choices on a list is drawn in the next bigger way.
+const (
+	mostRadios  = 5
+	mostOptions = 200
+	mostChecks  = 40
+)
+
+// control chooses the element for a field. It goes by the value too: a control
+// that would drop what it cannot show is never used.
+func (f Field) control() control {
+	if f.Input.JSON != "" {
+		return jsonText
+	}
+	switch f.Kind {
+	case elicit.Text:
+		switch {
+		case strings.ContainsAny(f.Input.Text, "\n\r"):
+			return manyLines
+		case f.Format == "date" && (f.Input.Text == "" || isDate(f.Input.Text)):
+			return dateInput
+		case f.Format == "date-time":
+			return dateTime
+		}
+		return oneLine
+	case elicit.Number, elicit.Integer:
+		return oneLine
+	case elicit.Boolean:
+		return segments
+	case elicit.SingleChoice:
+		switch n := len(f.Choices); {
+		case n > mostOptions:
+			return pickOne
+		case n > mostRadios:
+			return dropDown
+		case f.short():
+			return segments
+		}
+		return radios
+	case elicit.MultiChoice:
+		if len(f.Choices) > mostChecks {
+			return pickMany
+		}
+		return checkBoxes
+	}
+	return jsonText
+}
+
+// isDate tells whether the browser's date picker can show a text.
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}
+
+// short tells whether the choices fit into one row.
+func (f Field) short() bool {
+	total := 0
+	for i := range f.Choices {
+		n := utf8.RuneCountInString(f.title(i))
+		if n > 18 {
+			return false
+		}
+		total += n + 4
+	}
+	return total <= 44
+}
+
+// title names choice i for people. Where two have the same title, or one has
+// none, the value says which is which.
+func (f Field) title(i int) string {
+	c := f.Choices[i]
+	if c.Title == "" {
+		if c.Value == "" {
+			return `"" (empty)`
+		}
+		return c.Value
+	}
+	if c.Title != c.Value && len(f.Choices) <= mostOptions {
+		for j, other := range f.Choices {
+			if j != i && other.Title == c.Title {
+				return c.Title + " (" + c.Value + ")"
+			}
+		}
+	}
+	return c.Title
+}
+
+func (f Field) picked(i int) bool { return slices.Contains(f.Input.Picks, i) }
+
+// name is the name of the control in the form.
+func (f Field) name() string { return elicit.InputName(f.Index) }
+
+// unset tells whether "not given" is among the answers that can be picked.
+func (f Field) unset() bool { return !f.Required }
+
+func (f Field) part(name string) string { return f.ID + "-" + name }
+
+func (f Field) invalid() bool { return len(f.Problems) > 0 }
+
+// inputType is the kind of one-line text box: the right keyboard and the right
+// help from the browser. Nothing is ever checked by it.
+func (f Field) inputType() string {
+	if f.Kind == elicit.Text {
+		switch f.Format {
+		case "email":
+			return "email"
+		case "uri":
+			return "url"
+		}
+	}
+	return "text"
+}
+
+// describedBy lists the elements that describe the control.
+func (f Field) describedBy() string {
+	var ids []string
+	add := func(there bool, part string) {
+		if there {
+			ids = append(ids, f.part(part))
+		}
+	}
+	add(f.Required, "req")
+	add(f.Description != "", "desc")
+	add(len(f.hints()) > 0, "hint")
+	add(f.count() != "", "count")
+	add(true, "error")
+	return strings.Join(ids, " ")
+}
+
+// count words how much has been entered against how much is asked for.
+func (f Field) count() string {
+	var n int
+	var least, most *int
+	switch f.control() {
+	case oneLine, manyLines:
+		if f.Kind != elicit.Text {
+			return ""
+		}
+		n, least, most = utf8.RuneCountInString(f.Input.Text), f.MinLength, f.MaxLength
+	case checkBoxes, pickMany:
+		n, least, most = len(f.Input.Picks), f.MinItems, f.MaxItems
+		if least == nil && most == nil {
+			return fmt.Sprintf("%d of %s", n, grouped(int64(len(f.Choices))))
+		}
+	default:
+		return ""
+	}
+	if f.Kind == elicit.Text && most != nil {
+		least = nil // the hint has the whole range
+	}
+	of := between(least, most)
+	if of == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", grouped(int64(n)), of)
+}
+
+// over tells whether the count is outside its limits.
+func (f Field) over() bool {
+	n, least, most := utf8.RuneCountInString(f.Input.Text), f.MinLength, f.MaxLength
+	if f.Kind == elicit.MultiChoice {
+		n, least, most = len(f.Input.Picks), f.MinItems, f.MaxItems
+	}
+	return n > 0 && (most != nil && n > *most || least != nil && n < *least)
+}
+
+func between(least, most *int) string {
+	switch {
+	case least != nil && *least > 0 && most != nil && *least == *most:
+		return strconv.Itoa(*most)
+	case least != nil && *least > 0 && most != nil:
+		return fmt.Sprintf("%d to %d", *least, *most)
+	case most != nil:
+		return strconv.Itoa(*most)
+	case least != nil && *least > 0:
+		return fmt.Sprintf("at least %d", *least)
+	}
+	return ""
+}
+
+// hints words what the schema asks of a value, one sentence part each. The
+// pattern is drawn apart, as code.
+func (f Field) hints() []string {
+	var out []string
+	add := func(s string) { out = append(out, s) }
+	switch f.Kind {
+	case elicit.Text:
+		switch f.Format {
+		case "":
+		case "email":
+			add("an email address")
+		case "uri":
+			add("a URI with its scheme")
+		case "date":
+			add("a date")
+		case "date-time":
+			add("RFC 3339 with an offset, like 2026-08-01T09:30:00+02:00")
+		default:
+			add("format " + f.Format)
+		}
+		switch least, most := f.MinLength, f.MaxLength; {
+		case least != nil && most != nil && *least == *most:
+			add(fmt.Sprintf("exactly %s", plural(*most, "character", "characters")))
+		case least != nil && *least > 0 && most != nil:
+			add(fmt.Sprintf("%d to %s", *least, plural(*most, "character", "characters")))
+		case most != nil:
+			add("at most " + plural(*most, "character", "characters"))
+		case least != nil && *least > 0:
+			add("at least " + plural(*least, "character", "characters"))
+		}
+		if f.Pattern != "" {
+			add("must match")
+		}
+	case elicit.Number, elicit.Integer:
+		if f.Kind == elicit.Integer {
+			add("a whole number")
+		}
+		switch {
+		case f.Minimum != "" && f.Maximum != "":
+			add("from " + f.Minimum + " to " + f.Maximum)
+		case f.Minimum != "":
+			add("at least " + f.Minimum)
+		case f.Maximum != "":
+			add("at most " + f.Maximum)
+		}
+		if f.ExclusiveMinimum != "" {
+			add("more than " + f.ExclusiveMinimum)
+		}
+		if f.ExclusiveMaximum != "" {
+			add("less than " + f.ExclusiveMaximum)
+		}
+		if f.MultipleOf != "" {
+			add("a multiple of " + f.MultipleOf)
+		}
+	case elicit.MultiChoice:
+		if of := between(f.MinItems, f.MaxItems); of != "" {
+			add("choose " + of)
+		}
+	case elicit.JSON:
+		add("JSON")
+	}
+	return out
+}
+
+// hint is everything in hints, as one line of text.
+func (f Field) hint() string {
+	s := strings.Join(f.hints(), ", ")
+	if s == "" {
+		return ""
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(string(r)) + s[size:]
+}
+
+// --- wire log
+
+// arrow is the sign of a direction, and what it means.
+func (r Row) arrow() (sign, words string) {
+	switch r.Dir {
+	case "c2s":
+		return "→", "to the server"
+	case "s2c":
+		return "←", "from the server"
+	case "stderr":
+		return "!", "standard error"
+	}
+	return "·", "note"
+}
+
+// label is the word or method that a row leads with.
+func (r Row) label() string {
+	switch {
+	case r.Kind == "noise" || r.Kind == "stderr" || r.Kind == "note":
+		return r.Kind
+	case r.Method != "":
+		return r.Method
+	}
+	return r.Kind
+}
+
+// actionClass colours the action of an answer.
+func (r Row) actionClass() string {
+	switch r.Action {
+	case "accept":
+		return "good"
+	case "decline", "error":
+		return "bad"
+	}
+	return "wait"
+}
+
+// --- timeline
+
+// major tells whether a step belongs in the short line over a call.
+func (s Step) major() bool {
+	switch s.Kind {
+	case "progress", "log", "list":
+		return false
+	}
+	return true
+}
+
+// short words a step for the line over a call: "asked after 41 ms".
+func (c Call) short(s Step) string {
+	if s.Kind == "called" {
+		return "called " + s.At.Format(time.TimeOnly)
+	}
+	return s.Kind + " after " + lasted(s.At.Sub(c.Started))
+}
+
+// line is the part of a timeline that fits over a call: the first step and the last few.
+func (c Call) line() (steps []Step, left int) {
+	const most = 6
+	for _, s := range c.Steps {
+		if s.major() {
+			steps = append(steps, s)
+		}
+	}
+	if over := len(steps) - most; over > 0 {
+		steps, left = append(steps[:1:1], steps[over+1:]...), over
+	}
+	return steps, left
+}
+
+// stateWord is the state of a call as text.
+func (c CallTab) stateWord() string {
+	switch {
+	case c.Waiting > 0:
+		return "waiting for you"
+	case c.State == CallDone && c.IsError:
+		return "tool error"
+	}
+	return string(c.State)
+}
+
+// clockTime is a wall-clock time to the second.
+func clockTime(t time.Time) string { return t.Format(time.TimeOnly) }
+
+// number writes a progress value without needless digits.
+func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+// --- forms
+
+func (f Form) tab() string {
+	if f.JSON {
+		return "json"
+	}
+	return "form"
+}
+
+func (f Form) sendID() string {
+	if f.ID == "args" {
+		return "args-preview"
+	}
+	return f.ID + "-send"
+}
+
+func (f Form) sendName() string {
+	if f.ID == "args" {
+		return "Arguments"
+	}
+	return "Will send"
+}
+
+func tabIndex(chosen bool) string {
+	if chosen {
+		return "0"
+	}
+	return "-1"
+}
+
+// --- calls
+
+func (c Call) id() string { return "call-" + strconv.Itoa(c.Number) }
+
+// gist is JSON squeezed into one line, for where there is room for no more.
+func gist(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:119]) + "…"
+	}
+	return s
+}
+
+// facts says what kind of content a part is, and how big.
+func (p Part) facts() string {
+	size := ""
+	if p.Size > 0 {
+		size = grouped(int64(p.Size)) + " bytes"
+	}
+	return join(" · ", p.MIME, size)
+}
+
+// opens tells whether the URI may be opened by the person. Anything but the
+// web's own schemes is text.
+func (p Part) opens() bool {
+	u, err := url.Parse(p.URI)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
