@@ -1,0 +1,355 @@
+// Package inspector starts the built binary, watches what it prints, reads its
+// transcript, and ends it as a person at a terminal would.
+package inspector
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Binary is the path of the inspector under test. The tests' main sets it.
+var Binary string
+
+// Patience is how long the process may take to print its ready line, and to end.
+const Patience = 30 * time.Second
+
+// Process is one running inspector.
+type Process struct {
+	URL   string // as it was printed, with the token
+	Base  string // scheme and address, no slash at the end
+	Token string
+
+	// Started is the time just before the process was started.
+	Started time.Time
+
+	t      testing.TB
+	cmd    *exec.Cmd
+	mark   string // in the environment of the process and all that it starts
+	temp   string // its TMPDIR
+	stdout lines
+	stderr lines
+	exited chan struct{}
+	err    error // of Wait; read after exited is closed
+	ended  sync.Once
+	client *http.Client
+}
+
+// Options of a start that go beyond its arguments.
+type Options struct {
+	Env []string // K=V
+	Dir string   // working folder
+}
+
+// readyLine is the one line on standard output.
+var readyLine = regexp.MustCompile(`^Inspector ready: (http://\S+/\?token=(\S+))$`)
+
+// Start runs `inspector --no-open --listen 127.0.0.1:0 ARGS...` and returns when
+// it has printed its ready line. When the test ends, the process is interrupted
+// and judged as Stop does.
+func Start(t testing.TB, args ...string) *Process {
+	t.Helper()
+	return StartWith(t, Options{}, append([]string{"--no-open", "--listen", "127.0.0.1:0"}, args...)...)
+}
+
+// StartWith runs the inspector with exactly these arguments.
+func StartWith(t testing.TB, o Options, args ...string) *Process {
+	t.Helper()
+	p := launch(t, o, args...)
+	t.Cleanup(func() {
+		p.Stop()
+		if t.Failed() {
+			t.Logf("inspector %s\nits standard error:\n%s", strings.Join(args, " "), p.Stderr())
+		}
+	})
+	line, ok := p.stdout.first(func(s string) bool { return readyLine.MatchString(s) }, p.exited)
+	if !ok {
+		t.Fatalf("inspector %s: no ready line; standard output %q, standard error:\n%s", strings.Join(args, " "), p.Stdout(), p.Stderr())
+	}
+	m := readyLine.FindStringSubmatch(line)
+	p.URL, p.Token = m[1], m[2]
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		t.Fatalf("the ready line's URL: %v", err)
+	}
+	p.Base = u.Scheme + "://" + u.Host
+	return p
+}
+
+// Result is how a run of the inspector that ends by itself went.
+type Result struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// Run runs the inspector with exactly these arguments until it ends by itself.
+func Run(t testing.TB, o Options, args ...string) Result {
+	t.Helper()
+	p := launch(t, o, args...)
+	select {
+	case <-p.exited:
+	case <-time.After(Patience):
+		p.kill()
+		t.Fatalf("inspector %s did not end by itself; standard output %q, standard error:\n%s", strings.Join(args, " "), p.Stdout(), p.Stderr())
+	}
+	p.ended.Do(func() {})
+	return Result{Code: p.cmd.ProcessState.ExitCode(), Stdout: p.Stdout(), Stderr: p.Stderr()}
+}
+
+func launch(t testing.TB, o Options, args ...string) *Process {
+	t.Helper()
+	var random [8]byte
+	_, _ = rand.Read(random[:])
+	p := &Process{t: t, mark: "INSPECTOR_E2E=" + hex.EncodeToString(random[:]), temp: t.TempDir(), exited: make(chan struct{})}
+	p.cmd = exec.Command(Binary, args...)
+	p.cmd.Dir = o.Dir
+	// The test's own display is not the inspector's; only tests of `--no-open` care.
+	p.cmd.Env = append(append(os.Environ(), p.mark, "TMPDIR="+p.temp), o.Env...)
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Started = time.Now()
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("starting the inspector: %v", err)
+	}
+	var readers sync.WaitGroup
+	readers.Go(func() { p.stdout.read(stdout) })
+	readers.Go(func() { p.stderr.read(stderr) })
+	go func() {
+		readers.Wait()
+		p.err = p.cmd.Wait()
+		p.stdout.close()
+		p.stderr.close()
+		close(p.exited)
+	}()
+	return p
+}
+
+// PID is the process's id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Stdout is what the process has printed so far.
+func (p *Process) Stdout() string { return p.stdout.String() }
+
+// Stderr is what the process has logged so far.
+func (p *Process) Stderr() string { return p.stderr.String() }
+
+// LogLine waits for a line on standard error that a condition holds for.
+func (p *Process) LogLine(what string, ok func(line string) bool) string {
+	p.t.Helper()
+	line, found := p.stderr.first(ok, p.exited)
+	if !found {
+		p.t.Fatalf("no line on standard error that is %s; it has:\n%s", what, p.Stderr())
+	}
+	return line
+}
+
+// Stop interrupts the process as Ctrl-C does and fails the test unless it ends
+// in time with exit code 0, leaving neither a process nor a temporary file, and
+// having reported no data race. Only the first Stop does anything.
+func (p *Process) Stop() {
+	p.t.Helper()
+	p.ended.Do(func() {
+		select {
+		case <-p.exited:
+			p.t.Errorf("the inspector ended by itself: %v", p.err)
+		default:
+			if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+				p.t.Errorf("interrupting the inspector: %v", err)
+			}
+			select {
+			case <-p.exited:
+				if p.err != nil {
+					p.t.Errorf("after an interrupt the inspector ended with: %v, want exit code 0", p.err)
+				}
+			case <-time.After(Patience):
+				p.t.Errorf("the inspector did not end within %v of an interrupt", Patience)
+				_ = p.cmd.Process.Signal(syscall.SIGQUIT) // its goroutines, on stderr
+				select {
+				case <-p.exited:
+				case <-time.After(time.Second):
+				}
+			}
+		}
+		p.kill()
+		if left := p.survivors(); len(left) > 0 {
+			p.t.Errorf("processes outlived the inspector: %s", strings.Join(left, "; "))
+			killAll(p.mark)
+		}
+		if log := p.Stderr(); strings.Contains(log, "DATA RACE") {
+			p.t.Errorf("the inspector reported a data race:\n%s", log)
+		}
+		if left, _ := filepath.Glob(filepath.Join(p.temp, "*")); len(left) > 0 {
+			p.t.Errorf("temporary files outlived the inspector: %q", left)
+		}
+	})
+}
+
+// kill ends the process at once if it still runs.
+func (p *Process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.exited
+}
+
+// Kill ends the process with SIGKILL, as a crash would. Nothing is judged.
+func (p *Process) Kill() {
+	p.ended.Do(func() {
+		p.kill()
+		killAll(p.mark)
+	})
+}
+
+// Survivors are the processes, other than the inspector itself, that it or its
+// children have started and that live.
+func (p *Process) Survivors() []string { return p.survivors() }
+
+// survivors waits a moment for processes that are just ending.
+func (p *Process) survivors() []string {
+	var left []string
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if left = marked(p.mark, p.PID()); len(left) == 0 {
+			return nil
+		}
+	}
+	return left
+}
+
+// Children are the processes that the inspector has started, directly or not.
+func (p *Process) Children() []string { return marked(p.mark, p.PID()) }
+
+// Client is an HTTP client that has shown the token once and holds the cookie.
+func (p *Process) Client() *http.Client {
+	p.t.Helper()
+	if p.client != nil {
+		return p.client
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.client = &http.Client{Jar: jar, Timeout: Patience}
+	res, err := p.client.Get(p.URL)
+	if err != nil {
+		p.t.Fatalf("GET %s: %v", p.URL, err)
+	}
+	defer res.Body.Close()
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK {
+		p.t.Fatalf("GET %s: %s\n%s", p.URL, res.Status, body)
+	}
+	return p.client
+}
+
+// lines collects what a pipe gives, and lets others wait for a line.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	all  []string
+	more chan struct{} // closed at the next line
+	done bool
+}
+
+func (l *lines) read(r io.Reader) {
+	in := bufio.NewReader(r)
+	for {
+		line, err := in.ReadString('\n')
+		if line != "" {
+			l.mu.Lock()
+			l.text.WriteString(line)
+			l.all = append(l.all, strings.TrimRight(line, "\r\n"))
+			l.wake()
+			l.mu.Unlock()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (l *lines) wake() {
+	if l.more != nil {
+		close(l.more)
+		l.more = nil
+	}
+}
+
+func (l *lines) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done = true
+	l.wake()
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *lines) first(ok func(string) bool, exited <-chan struct{}) (string, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	for seen := 0; ; {
+		l.mu.Lock()
+		fresh := l.all[seen:]
+		seen = len(l.all)
+		if l.more == nil {
+			l.more = make(chan struct{})
+		}
+		more, done := l.more, l.done
+		l.mu.Unlock()
+		for _, s := range fresh {
+			if ok(s) {
+				return s, true
+			}
+		}
+		if done {
+			return "", false
+		}
+		select {
+		case <-more:
+		case <-exited:
+		case <-ctx.Done():
+			return "", false
+		}
+	}
+}
+
+// ErrNoProc is given where the list of processes cannot be read.
+var ErrNoProc = errors.New("processes cannot be listed here")
+
+// RSS is the resident memory of the process in bytes.
+func (p *Process) RSS() (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+	if err != nil {
+		return 0, ErrNoProc
+	}
+	for line := range strings.Lines(string(status)) {
+		var kb int64
+		if n, _ := fmt.Sscanf(line, "VmRSS: %d kB", &kb); n == 1 {
+			return kb << 10, nil
+		}
+	}
+	return 0, ErrNoProc
+}

@@ -1,0 +1,125 @@
+// Package page drives one page of the inspector as a person would: it finds
+// controls by role and accessible name in the browser's own accessibility tree,
+// and uses them with real mouse and key events.
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/chromedp"
+)
+
+// Browser is one headless Chromium with an empty profile. Every page that Open
+// makes has its own cookies and storage.
+type Browser struct {
+	ctx   context.Context
+	close []func()
+}
+
+// Find names the Chromium to run: $CHROME, else the first that is installed.
+// The error says what to install.
+func Find() (string, error) {
+	if path := os.Getenv("CHROME"); path != "" {
+		found, err := exec.LookPath(path)
+		if err != nil {
+			return "", fmt.Errorf("$CHROME names no browser: %w", err)
+		}
+		return found, nil
+	}
+	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+	if runtime.GOOS == "darwin" {
+		names = append(names,
+			"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+			"/Applications/Chromium.app/Contents/MacOS/Chromium")
+	}
+	for _, name := range names {
+		if found, err := exec.LookPath(name); err == nil {
+			return found, nil
+		}
+	}
+	return "", errors.New("these tests need Chromium: `sudo apt-get install chromium` on Debian, " +
+		"`brew install --cask chromium` on macOS, or set CHROME to the path of Chrome or Chromium")
+}
+
+// Launch starts the browser. Close ends it and removes its profile.
+func Launch() (*Browser, error) {
+	path, err := Find()
+	if err != nil {
+		return nil, err
+	}
+	profile, err := os.MkdirTemp("", "inspector-e2e-profile-")
+	if err != nil {
+		return nil, err
+	}
+	b := &Browser{close: []func(){func() { os.RemoveAll(profile) }}}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path),
+		chromedp.UserDataDir(profile),
+		chromedp.NoSandbox,
+		chromedp.Flag("disable-gpu", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-domain-reliability", true),
+		chromedp.Flag("lang", "en-US"),
+		chromedp.Env("LANG=en_US.UTF-8", "LANGUAGE=en_US"),
+		chromedp.WindowSize(1440, 900),
+		chromedp.WSURLReadTimeout(60*time.Second),
+	)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	b.close = append(b.close, cancel)
+	// Frames of detached targets and the like are of no interest to a test.
+	quiet := func(string, ...any) {}
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(quiet), chromedp.WithLogf(quiet))
+	b.close = append(b.close, cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("starting %s: %w", filepath.Base(path), err)
+	}
+	b.ctx = ctx
+	return b, nil
+}
+
+// Close ends the browser and everything in it.
+func (b *Browser) Close() {
+	for i := len(b.close) - 1; i >= 0; i-- {
+		b.close[i]()
+	}
+	b.close = nil
+}
+
+// Open shows a URL in a fresh browser context of its own, which the test's end
+// disposes of. If the test has failed by then, a picture and the text of the
+// page are kept, and the failure says where.
+func (b *Browser) Open(t testing.TB, url string) *Page {
+	t.Helper()
+	p := b.Blank(t)
+	p.Goto(url)
+	return p
+}
+
+// Blank is Open without a URL: for a test that prepares the page first.
+func (b *Browser) Blank(t testing.TB) *Page {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	return newPage(t, ctx, cancel)
+}
+
+// call is a CDP command to the page, under a deadline.
+func call[P, R any](p *Page, cmd cdp.Command[P, R], params P) (R, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, commandTimeout)
+	defer cancel()
+	return chromedp.Call(ctx, cmd, params)
+}
+
+// commandTimeout is how long one command to the browser may take. A page whose
+// main thread is blocked for this long is broken.
+const commandTimeout = 30 * time.Second

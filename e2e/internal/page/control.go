@@ -1,0 +1,406 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	jsonv2 "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// Control says how to find something on the page: a role and a name, within
+// another control or the whole page. It is looked up anew each time that it is
+// used, so it may be kept across changes of the page.
+type Control struct {
+	page    *Page
+	within  *Control
+	what    string   // the role, as people say it
+	roles   []string // roles of the accessibility tree, any of them
+	name    string   // the whole accessible name
+	anyName bool
+	nth     int // 0-based among several; -1: there must be exactly one
+}
+
+// fieldRoles are the roles of a control that a label can belong to.
+var fieldRoles = []string{
+	"textbox", "searchbox", "spinbutton", "combobox", "listbox", "checkbox", "switch",
+	"radiogroup", "group", "Date", "DateTime", "InputTime", "slider",
+}
+
+func (p *Page) find(what string, roles []string, name string) *Control {
+	return &Control{page: p, what: what, roles: roles, name: name, nth: -1}
+}
+
+func (c *Control) find(what string, roles []string, name string) *Control {
+	return &Control{page: c.page, within: c, what: what, roles: roles, name: name, nth: -1}
+}
+
+// Region is a landmark of the page.
+func (p *Page) Region(name string) *Control { return p.find("region", []string{"region"}, name) }
+
+// Role is anything, by its role in the accessibility tree.
+func (p *Page) Role(role, name string) *Control { return p.find(role, []string{role}, name) }
+
+// Button is a button anywhere on the page.
+func (p *Page) Button(name string) *Control { return p.find("button", []string{"button"}, name) }
+
+// Tab is a tab anywhere on the page.
+func (p *Page) TabNamed(name string) *Control { return p.find("tab", []string{"tab"}, name) }
+
+// Question is the article in the region Questions that a message names.
+func (p *Page) Question(message string) *Control {
+	return p.Region("Questions").Article(message)
+}
+
+// Region is a region within this one.
+func (c *Control) Region(name string) *Control { return c.find("region", []string{"region"}, name) }
+
+// Article is an article by its name.
+func (c *Control) Article(name string) *Control { return c.find("article", []string{"article"}, name) }
+
+// Button is a button by its name.
+func (c *Control) Button(name string) *Control { return c.find("button", []string{"button"}, name) }
+
+// TabNamed is a tab by its name.
+func (c *Control) TabNamed(name string) *Control { return c.find("tab", []string{"tab"}, name) }
+
+// Field is whatever control the label belongs to.
+func (c *Control) Field(label string) *Control { return c.find("field", fieldRoles, label) }
+
+// Radio is one radio button.
+func (c *Control) Radio(name string) *Control { return c.find("radio", []string{"radio"}, name) }
+
+// Checkbox is a check box or a switch.
+func (c *Control) Checkbox(name string) *Control {
+	return c.find("check box", []string{"checkbox", "switch"}, name)
+}
+
+// Option is one option of a list.
+func (c *Control) Option(name string) *Control { return c.find("option", []string{"option"}, name) }
+
+// Role is anything, by its role in the accessibility tree.
+func (c *Control) Role(role, name string) *Control { return c.find(role, []string{role}, name) }
+
+// All is the same role with any name: for Count, Nth and Names.
+func (c *Control) All() *Control {
+	all := *c
+	all.anyName = true
+	return &all
+}
+
+// Nth is one of several that are found, counted from 0.
+func (c *Control) Nth(n int) *Control {
+	one := *c
+	one.nth = n
+	return &one
+}
+
+// String is the way to the control, in words.
+func (c *Control) String() string {
+	s := fmt.Sprintf("%s %q", c.what, c.name)
+	if c.anyName {
+		s = "any " + c.what
+	}
+	if c.nth >= 0 {
+		s = fmt.Sprintf("%s (number %d)", s, c.nth+1)
+	}
+	if c.within != nil {
+		s += " in " + c.within.String()
+	}
+	return s
+}
+
+type node struct {
+	id   cdp.BackendNodeID
+	role string
+	name string
+}
+
+func text(v *accessibility.Value) string {
+	if v == nil {
+		return ""
+	}
+	return plain(v.Value)
+}
+
+func plain(v jsonv2.Value) string {
+	var s string
+	if json.Unmarshal(v, &s) != nil {
+		return string(v)
+	}
+	return s
+}
+
+// squeeze makes white space in names comparable.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// nodes are all matches that assistive technology would find.
+func (c *Control) nodes() ([]node, error) {
+	var root runtime.RemoteObjectID
+	var err error
+	if c.within == nil {
+		root, err = c.page.document()
+	} else {
+		root, err = c.within.object()
+	}
+	if err != nil {
+		return nil, err
+	}
+	params := accessibility.QueryAXTreeParams{ObjectID: root}
+	if len(c.roles) == 1 {
+		params.Role = c.roles[0]
+	}
+	res, err := call(c.page, accessibility.QueryAXTree, params)
+	if err != nil {
+		return nil, err
+	}
+	var found []node
+	for _, n := range res.Nodes {
+		role, name := text(n.Role), text(n.Name)
+		if n.Ignored || n.BackendDOMNodeID == 0 || !slices.Contains(c.roles, role) {
+			continue
+		}
+		if !c.anyName && squeeze(name) != squeeze(c.name) {
+			continue
+		}
+		if slices.ContainsFunc(found, func(o node) bool { return o.id == n.BackendDOMNodeID }) {
+			continue
+		}
+		found = append(found, node{id: n.BackendDOMNodeID, role: role, name: name})
+	}
+	return found, nil
+}
+
+func (p *Page) document() (runtime.RemoteObjectID, error) {
+	res, err := call(p, runtime.Evaluate, runtime.EvaluateParams{Expression: "document", ObjectGroup: "found"})
+	if err != nil {
+		return "", err
+	}
+	return res.Result.ObjectID, nil
+}
+
+// object is the element, if there is exactly the one that is meant.
+func (c *Control) object() (runtime.RemoteObjectID, error) {
+	nodes, err := c.nodes()
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case c.nth >= 0 && c.nth < len(nodes):
+		nodes = nodes[c.nth : c.nth+1]
+	case c.nth >= 0 || len(nodes) == 0:
+		return "", fmt.Errorf("%s is not there", c)
+	case len(nodes) > 1:
+		return "", fmt.Errorf("%s is there %d times", c, len(nodes))
+	}
+	res, err := call(c.page, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: nodes[0].id, ObjectGroup: "found"})
+	if err != nil {
+		return "", err
+	}
+	return res.Object.ObjectID, nil
+}
+
+// apply calls a JavaScript function with the element as its this.
+func apply[T any](c *Control, function string, args ...any) (T, error) {
+	var v T
+	object, err := c.object()
+	if err != nil {
+		return v, err
+	}
+	yes := true
+	params := runtime.CallFunctionOnParams{FunctionDeclaration: function, ObjectID: object, ReturnByValue: &yes, AwaitPromise: &yes}
+	for _, a := range args {
+		raw, err := json.Marshal(a)
+		if err != nil {
+			return v, err
+		}
+		params.Arguments = append(params.Arguments, &runtime.CallArgument{Value: jsonv2.Value(raw)})
+	}
+	res, err := call(c.page, runtime.CallFunctionOn, params)
+	if err != nil {
+		return v, err
+	}
+	return v, decode(res.Result, res.ExceptionDetails, &v)
+}
+
+// wait asks again until the function gives no error, and ends the test after Wait.
+func wait[T any](c *Control, doing string, f func() (T, error)) T {
+	c.page.t.Helper()
+	var v T
+	var err error
+	c.page.Until(
+		func() string { return fmt.Sprintf("%s %s: %v\n%s", doing, c, err, c.around()) },
+		func() bool { v, err = f(); return err == nil },
+	)
+	return v
+}
+
+// around says what else stands where the control was looked for.
+func (c *Control) around() string {
+	for at := c; at != nil; at = at.within {
+		all := at.All()
+		all.nth = -1
+		nodes, err := all.nodes()
+		if err != nil {
+			continue
+		}
+		names := make([]string, len(nodes))
+		for i, n := range nodes {
+			names[i] = fmt.Sprintf("%s %q", n.role, n.name)
+		}
+		where := "on the page"
+		if at.within != nil {
+			where = "in " + at.within.String()
+		}
+		return fmt.Sprintf("%s there is: %s", where, strings.Join(names, ", "))
+	}
+	return ""
+}
+
+// Call is the value of a JavaScript function called with the element as this.
+func Call[T any](c *Control, function string, args ...any) T {
+	c.page.t.Helper()
+	return wait(c, "reading", func() (T, error) { return apply[T](c, function, args...) })
+}
+
+// Wait returns as soon as the control is there.
+func (c *Control) Wait() *Control {
+	c.page.t.Helper()
+	wait(c, "finding", func() (struct{}, error) { _, err := c.object(); return struct{}{}, err })
+	return c
+}
+
+// Gone returns as soon as nothing matches any more.
+func (c *Control) Gone() {
+	c.page.t.Helper()
+	c.page.Until(
+		func() string { return c.String() + " is gone" },
+		func() bool { n, err := c.nodes(); return len(n) == 0 && err == nil || c.within != nil && err != nil },
+	)
+}
+
+// Exists tells whether the control is there now.
+func (c *Control) Exists() bool {
+	nodes, err := c.nodes()
+	return err == nil && len(nodes) > 0
+}
+
+// Count is how many match now.
+func (c *Control) Count() int {
+	nodes, err := c.nodes()
+	if err != nil {
+		return 0
+	}
+	return len(nodes)
+}
+
+// Names are the accessible names of all that match now, in the page's order.
+func (c *Control) Names() []string {
+	nodes, _ := c.nodes()
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[i] = squeeze(n.name)
+	}
+	return names
+}
+
+// Text is what the control shows.
+func (c *Control) Text() string {
+	c.page.t.Helper()
+	return Call[string](c, "function() { return this.innerText }")
+}
+
+// TextNow is what the control shows now, "" if it is not there.
+func (c *Control) TextNow() string {
+	s, _ := apply[string](c, "function() { return this.innerText }")
+	return s
+}
+
+// Contains waits until the control shows a text.
+func (c *Control) Contains(part string) *Control {
+	c.page.t.Helper()
+	got := ""
+	c.page.Until(
+		func() string { return fmt.Sprintf("%s contains %q; it is %q", c, part, got) },
+		func() bool { got = c.TextNow(); return strings.Contains(got, part) },
+	)
+	return c
+}
+
+// Matches waits until what the control shows satisfies a condition.
+func (c *Control) Matches(what string, ok func(shown string) bool) *Control {
+	c.page.t.Helper()
+	got := ""
+	c.page.Until(
+		func() string { return fmt.Sprintf("%s: %s; it is %q", c, what, got) },
+		func() bool { got = c.TextNow(); return ok(got) },
+	)
+	return c
+}
+
+// Value is what a form control holds.
+func (c *Control) Value() string {
+	c.page.t.Helper()
+	return Call[string](c, "function() { return this.value ?? '' }")
+}
+
+// HasValue waits until a form control holds a value.
+func (c *Control) HasValue(want string) *Control {
+	c.page.t.Helper()
+	got := ""
+	c.page.Until(
+		func() string { return fmt.Sprintf("%s holds %q; it holds %q", c, want, got) },
+		func() bool { got, _ = apply[string](c, "function() { return this.value ?? '' }"); return got == want },
+	)
+	return c
+}
+
+// Attr is an attribute of the element, "" if it has none.
+func (c *Control) Attr(name string) string {
+	c.page.t.Helper()
+	return Call[string](c, "function(n) { return this.getAttribute(n) ?? '' }", name)
+}
+
+// HasAttr waits until an attribute has a value.
+func (c *Control) HasAttr(name, want string) *Control {
+	c.page.t.Helper()
+	got := ""
+	c.page.Until(
+		func() string { return fmt.Sprintf("%s has %s=%q; it has %q", c, name, want, got) },
+		func() bool {
+			got, _ = apply[string](c, "function(n) { return this.getAttribute(n) ?? '' }", name)
+			return got == want
+		},
+	)
+	return c
+}
+
+// Checked tells whether a check box, switch or radio button is on.
+func (c *Control) Checked() bool {
+	c.page.t.Helper()
+	return Call[bool](c, "function() { return this.checked ?? this.getAttribute('aria-checked') === 'true' }")
+}
+
+// Focused tells whether the control has the focus now.
+func (c *Control) Focused() bool {
+	ok, err := apply[bool](c, "function() { return document.activeElement === this || this.contains(document.activeElement) }")
+	return ok && err == nil
+}
+
+// HasFocus waits until the control, or something in it, has the focus.
+func (c *Control) HasFocus() *Control {
+	c.page.t.Helper()
+	c.page.Until(func() string { return c.String() + " has the focus; it is on " + c.page.active() }, c.Focused)
+	return c
+}
+
+// active names the element that has the focus.
+func (p *Page) active() string {
+	s, _ := eval[string](p, "document.activeElement?.outerHTML?.slice(0, 200) ?? 'nothing'")
+	return s
+}

@@ -1,0 +1,247 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Modifier is a key held down while another is pressed.
+type Modifier int64
+
+// The modifiers of the protocol.
+const (
+	Alt   Modifier = 1
+	Ctrl  Modifier = 2
+	Meta  Modifier = 4
+	Shift Modifier = 8
+)
+
+// Keys that have no letter.
+const (
+	Enter    = kb.Enter
+	Escape   = kb.Escape
+	TabKey   = kb.Tab
+	Space    = " "
+	Up       = kb.ArrowUp
+	Down     = kb.ArrowDown
+	Left     = kb.ArrowLeft
+	Right    = kb.ArrowRight
+	Home     = kb.Home
+	End      = kb.End
+	PageUp   = kb.PageUp
+	PageDown = kb.PageDown
+	Delete   = kb.Delete
+	Back     = kb.Backspace
+)
+
+// Point is a place in the page's visible part, in CSS pixels.
+type Point struct{ X, Y float64 }
+
+// aim scrolls the element into view and gives a point where a person would hit
+// it. A control that hides behind its label (a styled radio button) is hit on
+// the label; anything else that lies over it is an error.
+const aim = `async function() {
+	const frame = () => new Promise(r => requestAnimationFrame(r));
+	const middle = el => {
+		const r = [...el.getClientRects()].find(r => r.width > 0 && r.height > 0);
+		if (!r) return null;
+		const x0 = Math.max(r.left, 0), x1 = Math.min(r.right, innerWidth);
+		const y0 = Math.max(r.top, 0), y1 = Math.min(r.bottom, innerHeight);
+		if (x1 <= x0 || y1 <= y0) return null;
+		return {x: (x0 + x1) / 2, y: (y0 + y1) / 2};
+	};
+	let over = null;
+	for (const el of [this, ...(this.labels ?? [])]) {
+		el.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
+		await frame();
+		let before = middle(el);
+		await frame();
+		const p = middle(el);
+		if (!p || !before || p.x !== before.x || p.y !== before.y) { over = 'it has no place, or moves'; continue }
+		const hit = document.elementFromPoint(p.x, p.y);
+		if (hit && (el.contains(hit) || hit.contains(el) && hit.tagName === 'LABEL')) return p;
+		over = hit ? hit.outerHTML.slice(0, 160) : 'nothing is there';
+	}
+	throw new Error('cannot be clicked, because: ' + over);
+}`
+
+// Click clicks the control with the mouse.
+func (c *Control) Click() {
+	c.page.t.Helper()
+	at := wait(c, "clicking", func() (Point, error) {
+		disabled, err := apply[bool](c, "function() { return this.disabled === true || this.getAttribute('aria-disabled') === 'true' }")
+		if err != nil {
+			return Point{}, err
+		}
+		if disabled {
+			return Point{}, errors.New("it is disabled")
+		}
+		return apply[Point](c, aim)
+	})
+	c.page.ClickAt(at)
+}
+
+// ClickAt clicks at a point of the page.
+func (p *Page) ClickAt(at Point) {
+	p.t.Helper()
+	if err := p.mouse(at); err != nil {
+		p.t.Fatalf("clicking at %v: %v", at, err)
+	}
+}
+
+func (p *Page) mouse(at Point) error {
+	for _, e := range []input.DispatchMouseEventParams{
+		{Type: input.DispatchMouseEventTypeMouseMoved},
+		{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1},
+		{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
+	} {
+		e.X, e.Y = at.X, at.Y
+		if _, err := call(p, input.DispatchMouseEvent, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Where is a point of the control that a click would hit.
+func (c *Control) Where() Point {
+	c.page.t.Helper()
+	return wait(c, "finding the place of", func() (Point, error) { return apply[Point](c, aim) })
+}
+
+// Wheel turns the mouse wheel over the control by so many CSS pixels.
+func (c *Control) Wheel(dy float64) {
+	c.page.t.Helper()
+	at := c.Where()
+	params := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: at.X, Y: at.Y, DeltaY: dy}
+	if _, err := call(c.page, input.DispatchMouseEvent, params); err != nil {
+		c.page.t.Fatalf("scrolling %s: %v", c, err)
+	}
+}
+
+// Focus gives the control the focus without a click.
+func (c *Control) Focus() *Control {
+	c.page.t.Helper()
+	wait(c, "focusing", func() (bool, error) {
+		ok, err := apply[bool](c, "function() { this.focus(); return document.activeElement === this }")
+		if err == nil && !ok {
+			err = errors.New("it does not take the focus")
+		}
+		return ok, err
+	})
+	return c
+}
+
+// Press presses one key wherever the focus is.
+func (p *Page) Press(key string, held ...Modifier) {
+	p.t.Helper()
+	var mods Modifier
+	for _, m := range held {
+		mods |= m
+	}
+	for _, r := range key {
+		for _, e := range kb.Encode(r) {
+			e.Modifiers |= int64(mods)
+			if e.Type == kb.KeyChar && mods&^Shift != 0 {
+				continue // a shortcut writes nothing
+			}
+			if e.Type == kb.KeyDown && mods == Ctrl && r == 'a' {
+				e.Commands = []string{"selectAll"}
+			}
+			if _, err := call(p, input.DispatchKeyEvent, *e); err != nil {
+				p.t.Fatalf("pressing %q: %v", key, err)
+			}
+		}
+	}
+}
+
+// Type types text wherever the focus is, key by key.
+func (p *Page) Type(s string) {
+	p.t.Helper()
+	for _, r := range s {
+		p.Press(string(r))
+	}
+}
+
+// Type clicks the control and types text into it, after what it holds.
+func (c *Control) Type(s string) *Control {
+	c.page.t.Helper()
+	c.Click()
+	c.page.Press(End)
+	c.page.Type(s)
+	return c
+}
+
+// Fill clicks the control and types text instead of what it holds.
+func (c *Control) Fill(s string) *Control {
+	c.page.t.Helper()
+	c.Click()
+	c.page.Press("a", Ctrl)
+	if s == "" {
+		c.page.Press(Delete)
+		return c
+	}
+	c.page.Type(s)
+	return c
+}
+
+// Paste clicks the control and inserts text at once instead of what it holds,
+// as a paste or an input method does.
+func (c *Control) Paste(s string) *Control {
+	c.page.t.Helper()
+	c.Click()
+	c.page.Press("a", Ctrl)
+	if _, err := call(c.page, input.InsertText, input.InsertTextParams{Text: s}); err != nil {
+		c.page.t.Fatalf("pasting into %s: %v", c, err)
+	}
+	return c
+}
+
+// Choose picks a choice by its title in a field that offers several, whatever
+// control that is: radio buttons, check boxes, a select, or a searchable list.
+func (c *Control) Choose(title string) {
+	c.page.t.Helper()
+	kind := Call[string](c, `function() {
+		if (this.tagName === 'SELECT') return this.multiple ? 'listbox' : 'select';
+		if (this.getAttribute('role') === 'combobox' || this.hasAttribute('list')) return 'search';
+		return 'group';
+	}`)
+	switch kind {
+	case "select", "listbox":
+		c.Focus()
+		c.page.Type(title)
+		picked := Call[string](c, "function() { return this.selectedOptions[0]?.label ?? '' }")
+		if squeeze(picked) != squeeze(title) {
+			c.page.t.Fatalf("typing %q in %s picked %q", title, c, picked)
+		}
+	case "search":
+		c.Fill(title)
+		c.page.find("option", []string{"option"}, title).Nth(0).Click()
+	default:
+		c.find("choice", []string{"radio", "checkbox", "switch"}, title).Click()
+	}
+}
+
+// Choices are the titles that a field offers, in order.
+func (c *Control) Choices() []string {
+	c.page.t.Helper()
+	if names := c.find("choice", []string{"radio", "checkbox", "option"}, "").All().Names(); len(names) > 0 {
+		return names
+	}
+	return Call[[]string](c, "function() { return [...(this.options ?? [])].map(o => o.label) }")
+}
+
+// Fields are the accessible names of the form controls in this one, in order.
+func (c *Control) Fields() []string { return c.find("field", fieldRoles, "").All().Names() }
+
+// Expect ends the test unless a condition of the control's text holds now.
+func (c *Control) Expect(ok bool, format string, args ...any) {
+	c.page.t.Helper()
+	if !ok {
+		c.page.t.Errorf("%s: %s; it shows %q", c, fmt.Sprintf(format, args...), strings.TrimSpace(c.TextNow()))
+	}
+}

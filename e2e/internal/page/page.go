@@ -1,0 +1,277 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Wait is how long a page may take until something that a test waits for is
+// there. It is generous, for a slow machine: no measure of speed.
+const Wait = 20 * time.Second
+
+// Page is one tab. Its methods end the test when the page does not do as asked.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu       sync.Mutex
+	complain []string // what the browser's console and network had to complain of
+	requests []string // URLs of all requests
+}
+
+func newPage(t testing.TB, ctx context.Context, cancel context.CancelFunc) *Page {
+	t.Helper()
+	p := &Page{t: t, ctx: ctx}
+	t.Cleanup(func() {
+		if t.Failed() {
+			p.keepEvidence()
+		}
+		cancel()
+	})
+	if err := chromedp.Listen(ctx, p.listen); err != nil {
+		t.Fatalf("opening a tab: %v", err)
+	}
+	// The driver's own bookkeeping of the document would slow down what is measured.
+	if _, err := call(p, css.Disable, cdp.Empty{}); err != nil {
+		t.Fatalf("opening a tab: %v", err)
+	}
+	if _, err := call(p, dom.Disable, cdp.Empty{}); err != nil {
+		t.Fatalf("opening a tab: %v", err)
+	}
+	// Every tab believes to be in front, so that none is slowed down or loses focus to another.
+	if _, err := call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		t.Fatalf("opening a tab: %v", err)
+	}
+	return p
+}
+
+// Tab opens a URL in another tab of the same browser context.
+func (p *Page) Tab(url string) *Page {
+	p.t.Helper()
+	ctx, cancel := chromedp.NewContext(p.ctx)
+	second := newPage(p.t, ctx, cancel)
+	second.Goto(url)
+	return second
+}
+
+// Context is for the few tests that need the browser's protocol itself.
+func (p *Page) Context() context.Context { return p.ctx }
+
+func (p *Page) listen(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError {
+			p.complain = append(p.complain, fmt.Sprintf("%s: %s", e.Entry.Source, e.Entry.Text))
+		}
+	case *runtime.EventExceptionThrown:
+		p.complain = append(p.complain, "exception: "+thrown(e.ExceptionDetails).Error())
+	case *network.EventRequestWillBeSent:
+		p.requests = append(p.requests, e.Request.URL)
+	}
+}
+
+// Complaints are the errors that the browser has logged so far: uncaught
+// exceptions, refused loads, violations of the content security policy.
+func (p *Page) Complaints() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.complain...)
+}
+
+// Requests are the URLs of all requests that the page has made so far.
+func (p *Page) Requests() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.requests...)
+}
+
+// Goto loads a URL and waits for its load event.
+func (p *Page) Goto(url string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, commandTimeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(url)); err != nil {
+		p.t.Fatalf("loading %s: %v", url, err)
+	}
+}
+
+// Reload loads the page again and waits for its load event.
+func (p *Page) Reload() {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, commandTimeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Reload()); err != nil {
+		p.t.Fatalf("reloading: %v", err)
+	}
+}
+
+// dropSockets remembers every websocket of the page, so that DropSockets can end them.
+const dropSockets = `{
+	const Real = WebSocket;
+	const open = new Set();
+	window.WebSocket = class extends Real {
+		constructor(...args) { super(...args); open.add(this); this.addEventListener('close', () => open.delete(this)) }
+	};
+	window.dropSockets = () => { const n = open.size; open.forEach(s => s.close()); return n };
+}`
+
+// DropSockets ends every websocket that the page has open, and tells how many
+// those were. The tab must have been made by Blank, and WatchSockets called
+// before its first load.
+func (p *Page) DropSockets() int {
+	p.t.Helper()
+	return Eval[int](p, "window.dropSockets()")
+}
+
+// WatchSockets prepares a blank tab for DropSockets.
+func (p *Page) WatchSockets() { p.BeforeLoad(dropSockets) }
+
+// BeforeLoad runs a script in every document of this tab before its own.
+func (p *Page) BeforeLoad(script string) {
+	p.t.Helper()
+	params := cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}
+	if _, err := call(p, cdppage.AddScriptToEvaluateOnNewDocument, params); err != nil {
+		p.t.Fatalf("preparing the page: %v", err)
+	}
+}
+
+// Eval is the value of a JavaScript expression, awaited if it is a promise.
+func Eval[T any](p *Page, expression string) T {
+	p.t.Helper()
+	v, err := eval[T](p, expression)
+	if err != nil {
+		p.t.Fatalf("evaluating %q in the page: %v", expression, err)
+	}
+	return v
+}
+
+func eval[T any](p *Page, expression string) (T, error) {
+	var v T
+	yes := true
+	res, err := call(p, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ReturnByValue: &yes, AwaitPromise: &yes})
+	if err != nil {
+		return v, err
+	}
+	return v, decode(res.Result, res.ExceptionDetails, &v)
+}
+
+func decode(result *runtime.RemoteObject, exception *runtime.ExceptionDetails, v any) error {
+	if exception != nil {
+		return thrown(exception)
+	}
+	if result == nil || len(result.Value) == 0 {
+		return nil
+	}
+	return json.Unmarshal(result.Value, v)
+}
+
+// thrown is an exception of the page as an error.
+func thrown(e *runtime.ExceptionDetails) error {
+	if e.Exception != nil && e.Exception.Description != "" {
+		return fmt.Errorf("%s", e.Exception.Description)
+	}
+	return fmt.Errorf("%s", e.Text)
+}
+
+// Title is the document's title.
+func (p *Page) Title() string {
+	p.t.Helper()
+	return Eval[string](p, "document.title")
+}
+
+// changed returns at the next change of the document, or after a moment: what
+// decides an answer (focus, layout) is not always a change.
+func (p *Page) changed() {
+	_, _ = eval[bool](p, `new Promise(done => {
+		const o = new MutationObserver(() => { o.disconnect(); done(true) });
+		o.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+		setTimeout(() => { o.disconnect(); done(false) }, 40);
+	})`)
+}
+
+// Until waits until a condition holds, asking again whenever the page changes.
+// What names the condition in the failure; it is asked only then.
+func (p *Page) Until(what func() string, holds func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(Wait); ; {
+		if holds() {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("after %v still not: %s", Wait, what())
+		}
+		if err := p.ctx.Err(); err != nil {
+			p.t.Fatalf("the tab is gone while waiting: %s", what())
+		}
+		p.changed()
+	}
+}
+
+// Screenshot is the page as a PNG.
+func (p *Page) Screenshot() ([]byte, error) {
+	res, err := call(p, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{})
+	return res.Data, err
+}
+
+var unsafeInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// keepEvidence writes a picture of the page, its document and its complaints
+// into a folder, and names the folder in the test's log.
+func (p *Page) keepEvidence() {
+	dir, err := os.MkdirTemp("", "inspector-e2e-"+unsafeInNames.ReplaceAllString(p.t.Name(), "_")+"-")
+	if err != nil {
+		p.t.Logf("keeping evidence: %v", err)
+		return
+	}
+	if picture, err := p.Screenshot(); err == nil {
+		_ = os.WriteFile(filepath.Join(dir, "page.png"), picture, 0o600)
+	}
+	if html, err := eval[string](p, "document.documentElement.outerHTML"); err == nil {
+		_ = os.WriteFile(filepath.Join(dir, "page.html"), []byte(html), 0o600)
+	}
+	if tree, err := p.outline(); err == nil {
+		_ = os.WriteFile(filepath.Join(dir, "accessibility.txt"), []byte(tree), 0o600)
+	}
+	p.t.Logf("the page as it was is in %s; the browser complained of: %q", dir, p.Complaints())
+}
+
+// outline is the page's accessibility tree, one line per node.
+func (p *Page) outline() (string, error) {
+	res, err := call(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	if err != nil {
+		return "", err
+	}
+	depth := map[accessibility.NodeID]int{}
+	out := ""
+	for _, n := range res.Nodes {
+		d := 0
+		if parent, ok := depth[n.ParentID]; ok {
+			d = parent + 1
+		}
+		depth[n.NodeID] = d
+		if !n.Ignored {
+			out += fmt.Sprintf("%*s%s %q\n", d, "", text(n.Role), text(n.Name))
+		}
+	}
+	return out, nil
+}

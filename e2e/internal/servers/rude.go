@@ -1,0 +1,178 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// RudeBinary is the path of the built rude server. The tests' main sets it.
+var RudeBinary string
+
+// Rude is the rude server of this repository: its command, what it has read and
+// written, and a hand on what it does.
+type Rude struct {
+	Command []string
+
+	t       testing.TB
+	log     string
+	control string
+}
+
+// Question is a tool of the rude server that asks with exactly these params.
+type Question struct {
+	Name   string
+	Params string // JSON, taken byte for byte
+}
+
+// NewRude prepares a rude server that asks the given questions besides its own.
+// Its command is for the inspector to start.
+func NewRude(t testing.TB, questions []Question, flags ...string) *Rude {
+	t.Helper()
+	dir := t.TempDir()
+	r := &Rude{t: t, log: filepath.Join(dir, "log"), control: filepath.Join(dir, "control")}
+	r.Command = append([]string{RudeBinary, "-log", r.log, "-control", r.control}, flags...)
+	if len(questions) > 0 {
+		var b bytes.Buffer
+		b.WriteByte('[')
+		for i, q := range questions {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			name, _ := json.Marshal(q.Name)
+			b.WriteString(`{"name":` + string(name) + `,"params":` + q.Params + `}`)
+		}
+		b.WriteByte(']')
+		path := filepath.Join(dir, "questions.json")
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.Command = append(r.Command, "-questions", path)
+	}
+	return r
+}
+
+// Order gives the server an order; see its control.go for what there is.
+func (r *Rude) Order(what string) { r.t.Helper(); r.OrderWith(what, "") }
+
+// OrderWith gives the server an order that needs a text.
+func (r *Rude) OrderWith(what, body string) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var address []byte
+	for {
+		var err error
+		if address, err = os.ReadFile(r.control); err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			r.t.Fatalf("the rude server takes no orders: %v", err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+string(address)+"/"+what, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if strings.HasPrefix(what, "exit") && (errors.Is(err, io.EOF) || err != nil) {
+		return // it has no time to answer
+	}
+	if err != nil {
+		r.t.Fatalf("ordering the rude server to %s: %v", what, err)
+	}
+	defer res.Body.Close()
+	if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK {
+		r.t.Fatalf("ordering the rude server to %s: %s", what, text)
+	}
+}
+
+// Line is one line that the server has read or written.
+type Line struct {
+	At  time.Time
+	Dir string // "in" or "out"
+	Raw []byte
+}
+
+// Lines is what the server has read and written so far, in its order.
+func (r *Rude) Lines() []Line {
+	r.t.Helper()
+	raw, err := os.ReadFile(r.log)
+	if err != nil {
+		r.t.Fatalf("reading the rude server's log: %v", err)
+	}
+	var all []Line
+	for in := json.NewDecoder(bytes.NewReader(raw)); ; {
+		var l struct {
+			At   int64  `json:"at"`
+			Dir  string `json:"dir"`
+			Line []byte `json:"line"`
+		}
+		err := in.Decode(&l)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return all // a line that is just being written does not count yet
+		}
+		if err != nil {
+			r.t.Fatalf("reading the rude server's log: %v", err)
+		}
+		all = append(all, Line{At: time.Unix(0, l.At), Dir: l.Dir, Raw: l.Line})
+	}
+}
+
+// Received are the lines that the server has read, as text.
+func (r *Rude) Received() []string { r.t.Helper(); return r.only("in") }
+
+// Wrote are the lines that the server has written, as text.
+func (r *Rude) Wrote() []string { r.t.Helper(); return r.only("out") }
+
+func (r *Rude) only(dir string) []string {
+	r.t.Helper()
+	var found []string
+	for _, l := range r.Lines() {
+		if l.Dir == dir {
+			found = append(found, string(l.Raw))
+		}
+	}
+	return found
+}
+
+// Until waits until the server has read a line for which a condition holds, and
+// gives that line.
+func (r *Rude) Until(what string, ok func(line string) bool) string {
+	r.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		for _, l := range r.Received() {
+			if ok(l) {
+				return l
+			}
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("the rude server has not read %s; it has read:\n%s", what, strings.Join(r.Received(), "\n"))
+		}
+	}
+}
+
+// Answers are the lines received that are responses.
+func (r *Rude) Answers() []string {
+	r.t.Helper()
+	var found []string
+	for _, l := range r.Received() {
+		var m struct {
+			Method string          `json:"method"`
+			ID     json.RawMessage `json:"id"`
+		}
+		if json.Unmarshal([]byte(l), &m) == nil && m.Method == "" && m.ID != nil {
+			found = append(found, l)
+		}
+	}
+	return found
+}

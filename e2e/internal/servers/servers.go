@@ -1,0 +1,183 @@
+// Package servers knows the MCP servers that the tests talk to: those that
+// others wrote, installed into a cache by the test command, and the rude one of
+// this repository.
+package servers
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long a server may take to start.
+const patience = 60 * time.Second
+
+// Cache is the folder into which the test command installs what others wrote:
+// $INSPECTOR_E2E_CACHE, else .cache in the module's folder.
+func Cache() string {
+	if dir := os.Getenv("INSPECTOR_E2E_CACHE"); dir != "" {
+		return dir
+	}
+	dir, err := os.Getwd()
+	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "servers", "package.json")); err == nil {
+			return filepath.Join(dir, ".cache")
+		}
+	}
+	return ".cache"
+}
+
+// installed is the path of something in the cache. A test that needs what is
+// not there fails and says how to get it.
+func installed(t testing.TB, elem ...string) string {
+	t.Helper()
+	path := filepath.Join(append([]string{Cache()}, elem...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%v\nThe tests' servers are not installed: run the task `servers` (see Taskfile.yml).", err)
+	}
+	return path
+}
+
+// Node runs a script of a package that npm has installed, with the Node.js that
+// npm has installed beside it.
+func Node(t testing.TB, script ...string) []string {
+	t.Helper()
+	return []string{
+		installed(t, "npm", "node_modules", "node", "bin", "node"),
+		installed(t, append([]string{"npm", "node_modules"}, script...)...),
+	}
+}
+
+// Everything is the command of npm's server-everything in one of its modes:
+// stdio, sse or streamableHttp.
+func Everything(t testing.TB, mode string) []string {
+	t.Helper()
+	return append(Node(t, "@modelcontextprotocol", "server-everything", "dist", "index.js"), mode)
+}
+
+// EverythingHTTP starts server-everything and gives its Streamable HTTP address.
+func EverythingHTTP(t testing.TB) string {
+	t.Helper()
+	port := freePort(t)
+	listen(t, "listening on port", []string{"PORT=" + port}, Everything(t, "streamableHttp")...)
+	return "http://127.0.0.1:" + port + "/mcp"
+}
+
+// EverythingSSE starts server-everything and gives its legacy HTTP+SSE address.
+func EverythingSSE(t testing.TB) string {
+	t.Helper()
+	port := freePort(t)
+	listen(t, "running on port", []string{"PORT=" + port}, Everything(t, "sse")...)
+	return "http://127.0.0.1:" + port + "/sse"
+}
+
+// SDKExample starts one of the examples of npm's SDK that serve Streamable HTTP
+// and gives its address.
+func SDKExample(t testing.TB, name string) string {
+	t.Helper()
+	port := freePort(t)
+	script := Node(t, "@modelcontextprotocol", "sdk", "dist", "esm", "examples", "server", name+".js")
+	listen(t, "http://localhost:"+port, []string{"PORT=" + port, "MCP_PORT=" + port}, script...)
+	return "http://localhost:" + port + "/mcp"
+}
+
+// GoSDK is the command of go-sdk's conformance server, over stdio.
+func GoSDK(t testing.TB) []string {
+	t.Helper()
+	return []string{installed(t, "bin", "everything-server")}
+}
+
+// GoSDKHTTP starts go-sdk's conformance server, stateful or not, and gives its
+// Streamable HTTP address.
+func GoSDKHTTP(t testing.TB, stateless bool) string {
+	t.Helper()
+	address := "127.0.0.1:" + freePort(t)
+	listen(t, "listening at", nil, append(GoSDK(t), "-http", address, fmt.Sprintf("-stateless=%v", stateless))...)
+	return "http://" + address + "/"
+}
+
+// MCPGo is the command of mcp-go's elicitation example, over stdio.
+func MCPGo(t testing.TB) []string {
+	t.Helper()
+	return []string{installed(t, "bin", "elicitation")}
+}
+
+// freePort asks the system for a port that is free just now.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// listen starts a server and returns when it has printed a line with the given
+// part, and takes connections. The end of the test ends it.
+func listen(t testing.TB, ready string, env []string, command ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("starting %s: %v", strings.Join(command, " "), err)
+	}
+	w.Close()
+
+	var mu sync.Mutex
+	var log strings.Builder
+	up := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		seen := false
+		for in := bufio.NewScanner(r); in.Scan(); {
+			mu.Lock()
+			log.WriteString(in.Text() + "\n")
+			mu.Unlock()
+			if !seen && strings.Contains(in.Text(), ready) {
+				seen = true
+				close(up)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		_ = cmd.Wait()
+		r.Close()
+		if t.Failed() {
+			mu.Lock()
+			defer mu.Unlock()
+			t.Logf("%s printed:\n%s", strings.Join(command, " "), log.String())
+		}
+	})
+	select {
+	case <-up:
+	case <-done:
+		t.Fatalf("%s ended before it was ready", strings.Join(command, " "))
+	case <-time.After(patience):
+		t.Fatalf("%s was not ready after %v", strings.Join(command, " "), patience)
+	}
+}
