@@ -155,6 +155,7 @@ type Call struct {
 	Rounds   int           // multi round-trip rounds so far; 0 or 1 needs no mention
 	Steps    []Step        // the timeline, oldest first; bounded
 	Dropped  int           // steps left out of the timeline's middle
+	Logs     int           // log messages in all; only the first few are steps
 	Waiting  int           // its questions that wait for the person
 	Asked    time.Time     // when the oldest of those came; zero if none waits
 	Progress *Progress
@@ -225,12 +226,14 @@ type Question struct {
 	Round    int    // multi round-trip round, 0 if it came as a request
 	Key      string // its key in inputRequests
 	Origin   string // how it came, in words: "request over the POST event stream", "round 2", "error -32042"
+	Method   string // "elicitation/create", or another method that a person answers
 	Mode     string // "form", "url", or what the server said
 	Message  string
 	URL      string
 	Asked    time.Time
 	Form     Form
 	Schema   string // requestedSchema, pretty
+	Params   string // where they are no elicitation that can be read: the params, pretty
 	Seq      int64  // its frame in the wire log
 
 	// Once settled:
@@ -241,6 +244,9 @@ type Question struct {
 	Sent    string        // the exact JSON that went back, pretty where it is JSON
 	Digest  string        // the answer in a few words: "build 2291"
 	SentSeq int64         // frame of the answer, 0 if none
+	// Completion says what is known of an accepted URL's outcome: "" where it is
+	// no matter, "awaited", "completed" by the server's word, "marked" by the person's.
+	Completion string
 }
 
 // LogStatus is what the page says of the whole wire log.

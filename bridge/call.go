@@ -1,0 +1,372 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// CallState is where a call stands.
+type CallState int
+
+// The states of a call.
+const (
+	CallRunning CallState = iota
+	CallDone              // a result came, be it one that says isError
+	CallFailed            // an error came, or the connection was lost
+	CallStopped           // by the person
+)
+
+func (s CallState) String() string {
+	switch s {
+	case CallRunning:
+		return "running"
+	case CallDone:
+		return "done"
+	case CallFailed:
+		return "failed"
+	case CallStopped:
+		return "stopped"
+	default:
+		return fmt.Sprintf("CallState(%d)", int(s))
+	}
+}
+
+// CallRequest is what the person asks for.
+type CallRequest struct {
+	Server    string // id
+	Kind      ItemKind
+	Name      string // what people call it
+	Key       string // tool or prompt name, resource URI
+	Arguments json.RawMessage
+}
+
+// StepKind tells what happened in a call.
+type StepKind string
+
+// The kinds of step.
+const (
+	StepCalled   StepKind = "called"
+	StepAsked    StepKind = "asked"
+	StepAnswered StepKind = "answered"
+	StepLog      StepKind = "log"
+	StepRetry    StepKind = "retry"
+	StepResult   StepKind = "result"
+	StepError    StepKind = "error"
+	StepStopped  StepKind = "stopped"
+)
+
+// Step is one thing that happened in a call.
+type Step struct {
+	At       time.Time
+	Kind     StepKind
+	Text     string
+	Seq      int64 // frame in the log, 0 if none
+	Question int   // 0 if none
+}
+
+// Progress is what a progress notification says. Total is 0 where it is not known.
+type Progress struct {
+	Value, Total float64
+	Message      string
+}
+
+// call is one request of the person's. Everything below ctx is guarded by Inspection.mu.
+type call struct {
+	in      *Inspection
+	number  int
+	session *session
+	request CallRequest
+	ctx     context.Context
+	stop    context.CancelFunc
+	woken   chan struct{} // something that the call waits for may have come
+
+	state    CallState
+	started  time.Time
+	ended    time.Time
+	rounds   int
+	steps    []Step
+	dropped  int // steps left out of the middle
+	logs     int // log messages that have no step of their own
+	progress *Progress
+	seq      int64 // frame of the last request
+	reply    int64 // frame of the response that ended it
+	failure  string
+	retry    bool // the person wants the next attempt now
+}
+
+// Call is a copy of a call's state for readers.
+type Call struct {
+	Number   int
+	Request  CallRequest
+	State    CallState
+	Started  time.Time
+	Duration time.Duration // so far, or in all
+	Rounds   int
+	Steps    []Step
+	Dropped  int
+	Logs     int
+	Progress *Progress
+	Seq      int64  // frame of the last request, 0 before it is sent
+	Reply    int64  // frame of the response that ended it, 0 if there is none
+	Failure  string // why there is no response
+}
+
+func (c *call) snapshot() Call {
+	out := Call{
+		Number: c.number, Request: c.request, State: c.state, Started: c.started, Rounds: c.rounds,
+		Steps: append([]Step(nil), c.steps...), Dropped: c.dropped, Logs: c.logs,
+		Seq: c.seq, Reply: c.reply, Failure: c.failure,
+	}
+	if c.progress != nil {
+		p := *c.progress
+		out.Progress = &p
+	}
+	if c.state == CallRunning {
+		out.Duration = now().Sub(c.started)
+	} else {
+		out.Duration = c.ended.Sub(c.started)
+	}
+	return out
+}
+
+// stepsKept bounds a call's timeline: the first few and the latest are kept.
+const (
+	stepsKept     = 200
+	stepsKeptHead = 20
+)
+
+// step adds to the timeline. The caller holds in.mu.
+func (c *call) step(s Step) {
+	if len(c.steps) == stepsKept {
+		c.steps = append(c.steps[:stepsKeptHead], c.steps[stepsKeptHead+1:]...)
+		c.dropped++
+	}
+	c.steps = append(c.steps, s)
+	c.in.changed(Change{Kind: CallChanged, Number: c.number})
+}
+
+// logsShown is how many log messages of a call get a step each; the rest is counted.
+const logsShown = 20
+
+// logged notes a log message. The caller holds in.mu.
+func (c *call) logged(text string, seq int64) {
+	c.logs++
+	if c.logs <= logsShown {
+		c.step(Step{At: now(), Kind: StepLog, Text: text, Seq: seq})
+		return
+	}
+	c.in.changed(Change{Kind: CallChanged, Number: c.number})
+}
+
+// progressed notes progress. The caller holds in.mu.
+func (c *call) progressed(p Progress) {
+	c.progress = &p
+	c.in.changed(Change{Kind: CallChanged, Number: c.number})
+}
+
+// sent notes that a request of the call is on the wire. The caller holds in.mu.
+func (c *call) sent(round int, seq int64) {
+	c.seq, c.rounds = seq, round
+	step := Step{At: now(), Kind: StepCalled, Seq: seq, Text: c.request.Key}
+	if round > 1 {
+		step.Kind, step.Text = StepRetry, fmt.Sprintf("round %d", round)
+	}
+	c.step(step)
+}
+
+// wake makes the call look again at what it waits for. It never blocks.
+func (c *call) wake() {
+	select {
+	case c.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Calls returns every call of the inspection, oldest first.
+func (in *Inspection) Calls() []Call {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	out := make([]Call, len(in.calls))
+	for i, c := range in.calls {
+		out[i] = c.snapshot()
+	}
+	return out
+}
+
+// Call returns one call by its number.
+func (in *Inspection) Call(number int) (Call, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	c, err := in.call(number)
+	if err != nil {
+		return Call{}, err
+	}
+	return c.snapshot(), nil
+}
+
+func (in *Inspection) call(number int) (*call, error) {
+	if number < 1 || number > len(in.calls) {
+		return nil, fmt.Errorf("%w: %d", ErrUnknownCall, number)
+	}
+	return in.calls[number-1], nil
+}
+
+// callOf finds the call and round that a progress token of ours names.
+func (in *Inspection) callOf(token string) (*call, int) {
+	rest, ok := strings.CutPrefix(token, "call-")
+	if !ok {
+		return nil, 0
+	}
+	a, b, ok := strings.Cut(rest, "-")
+	number, err1 := strconv.Atoi(a)
+	round, err2 := strconv.Atoi(b)
+	if !ok || err1 != nil || err2 != nil {
+		return nil, 0
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	c, err := in.call(number)
+	if err != nil {
+		return nil, 0
+	}
+	return c, round
+}
+
+// Begin makes a call and returns at once. There is no time limit: the call runs
+// until the server answers, the connection is lost, or it is stopped.
+func (in *Inspection) Begin(r CallRequest) (Call, error) {
+	s, err := in.server(r.Server)
+	if err != nil {
+		return Call{}, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed {
+		return Call{}, ErrClosed
+	}
+	if s.state != Ready || s.session == nil {
+		return Call{}, fmt.Errorf("%w: %s is %s", ErrNotReady, s.label(), s.state)
+	}
+	ctx, stop := context.WithCancel(s.session.ctx)
+	c := &call{
+		in: in, number: len(in.calls) + 1, session: s.session, request: r,
+		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), started: now(),
+	}
+	in.calls = append(in.calls, c)
+	in.changed(Change{Kind: CallChanged, Number: c.number})
+	in.running.Go(c.run)
+	return c.snapshot(), nil
+}
+
+// Stop cancels a running call; the server is told. Its questions are withdrawn.
+func (in *Inspection) Stop(number int) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	c, err := in.call(number)
+	if err != nil {
+		return err
+	}
+	if c.state == CallRunning {
+		c.finish(CallStopped, Step{Kind: StepStopped, Text: "stopped by you"})
+	}
+	return nil
+}
+
+// finish ends the call, once: what comes second changes nothing. Questions that
+// are still open because of it are withdrawn, and the server is told that
+// nobody will answer them. The caller holds in.mu.
+func (c *call) finish(state CallState, step Step) {
+	if c.state != CallRunning {
+		return
+	}
+	c.state, c.ended = state, now()
+	step.At = c.ended
+	c.step(step)
+	c.stop()
+	reason := fmt.Sprintf("call %d ended", c.number)
+	if state == CallStopped {
+		reason = fmt.Sprintf("call %d was stopped", c.number)
+	}
+	for _, q := range c.in.questions {
+		if q.call == c && q.state == Pending {
+			q.answer = Answer{Action: "cancel", Actor: ByPolicy}
+			c.in.settle(q, Withdrawn, ByPolicy, reason)
+		}
+	}
+}
+
+// run makes the request, and makes it again for as long as the server wants
+// more of the person.
+func (c *call) run() {
+	defer c.stop()
+	defer c.session.forget(c)
+	state, step := c.converse()
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	if step.Kind == StepError && step.Seq == 0 {
+		c.failure = step.Text
+	}
+	c.finish(state, step)
+}
+
+func (c *call) converse() (CallState, Step) {
+	var next retry
+	for round := 1; ; round++ {
+		reply, err := c.session.roundTrip(c, round, next)
+		if err != nil {
+			if c.ctx.Err() != nil {
+				return CallFailed, Step{Kind: StepError, Text: context.Cause(c.session.ctx).Error()}
+			}
+			return CallFailed, Step{Kind: StepError, Text: err.Error()}
+		}
+		var open []*question
+		var why error
+		if reply.message.Kind == wire.Error {
+			code, message, data, err := rpcErrorOf(reply.message.Error)
+			if err != nil || code != codeURLRequired {
+				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: fmt.Sprintf("%d %s", code, message)})
+			}
+			open, why = c.urlQuestions(data, round, reply.seq)
+			if why != nil {
+				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: fmt.Sprintf("%d: %v", code, why)})
+			}
+			next = retry{}
+		} else {
+			required, err := readInputRequired(reply.message.Result)
+			if err != nil {
+				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: err.Error()})
+			}
+			if required == nil {
+				return c.replied(reply, CallDone, Step{Kind: StepResult})
+			}
+			open = c.roundQuestions(required, round, reply.seq)
+			next = retry{state: required.State}
+		}
+		answers, err := c.await(open, round)
+		if err != nil {
+			return CallFailed, Step{Kind: StepError, Text: err.Error()}
+		}
+		if c.turnedDown(open) {
+			return c.replied(reply, CallFailed, Step{Kind: StepError, Text: "the URL was not accepted"})
+		}
+		next.responses = answers
+	}
+}
+
+func (c *call) replied(r reply, state CallState, step Step) (CallState, Step) {
+	c.in.mu.Lock()
+	c.reply = r.seq
+	c.in.mu.Unlock()
+	step.Seq = r.seq
+	return state, step
+}
+
+// errStopped is why an await ends when the call does.
+var errStopped = errors.New("the call has ended")

@@ -1,0 +1,253 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// ItemKind tells what can be called.
+type ItemKind string
+
+// The kinds of item.
+const (
+	KindTool     ItemKind = "tool"
+	KindPrompt   ItemKind = "prompt"
+	KindResource ItemKind = "resource"
+	KindTemplate ItemKind = "template"
+)
+
+// Item is one thing that a server offers, as its list said.
+type Item struct {
+	Kind        ItemKind
+	Key         string // name, or URI, or URI template
+	Name        string
+	Title       string
+	Description string
+	MIME        string
+	// Schema describes the arguments: a tool's inputSchema as it was on the
+	// wire, or one drawn up from a prompt's arguments or a template's variables.
+	Schema json.RawMessage
+	Raw    json.RawMessage // the whole entry as it was on the wire
+}
+
+// Catalog is what a server offers.
+type Catalog struct {
+	Server  string
+	Loading bool
+	Items   []Item   // tools, prompts, resources, templates; each in the server's order
+	Errors  []string // lists that could not be read, and why
+}
+
+// Catalog returns what a server offers.
+func (in *Inspection) Catalog(id string) (Catalog, error) {
+	s, err := in.server(id)
+	if err != nil {
+		return Catalog{}, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	out := s.catalog
+	out.Items = slices.Clone(out.Items)
+	out.Errors = slices.Clone(out.Errors)
+	return out, nil
+}
+
+// Item returns one thing that a server offers.
+func (in *Inspection) Item(id string, kind ItemKind, key string) (Item, error) {
+	s, err := in.server(id)
+	if err != nil {
+		return Item{}, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, item := range s.catalog.Items {
+		if item.Kind == kind && item.Key == key {
+			return item, nil
+		}
+	}
+	return Item{}, fmt.Errorf("%w: %s %q", ErrUnknownItem, kind, key)
+}
+
+// list describes one of the four lists.
+type list struct {
+	method string
+	member string // of the result
+	fetch  func(ctx context.Context, cs *mcp.ClientSession, cursor string) error
+	item   func(raw json.RawMessage) (Item, error)
+}
+
+var lists = []list{
+	{methodTools, "tools", func(ctx context.Context, cs *mcp.ClientSession, cursor string) error {
+		_, err := cs.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+		return err
+	}, toolItem},
+	{methodPrompts, "prompts", func(ctx context.Context, cs *mcp.ClientSession, cursor string) error {
+		_, err := cs.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
+		return err
+	}, promptItem},
+	{methodResources, "resources", func(ctx context.Context, cs *mcp.ClientSession, cursor string) error {
+		_, err := cs.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+		return err
+	}, resourceItem},
+	{methodTemplates, "resourceTemplates", func(ctx context.Context, cs *mcp.ClientSession, cursor string) error {
+		_, err := cs.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
+		return err
+	}, templateItem},
+}
+
+// offered reports whether the server declared the capability behind a list.
+func (s *session) offered(method string) bool {
+	c := s.sdk.InitializeResult().Capabilities
+	if c == nil {
+		return false
+	}
+	switch method {
+	case methodTools:
+		return c.Tools != nil
+	case methodPrompts:
+		return c.Prompts != nil
+	default:
+		return c.Resources != nil
+	}
+}
+
+// loadCatalog reads every list that the server offers.
+func (s *session) loadCatalog() {
+	var items []Item
+	var problems []string
+	for _, l := range lists {
+		if !s.offered(l.method) {
+			continue
+		}
+		got, err := s.list(l)
+		items = append(items, got...)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("%s: %v", l.method, err))
+		}
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.server.session != s {
+		return
+	}
+	s.server.catalog = Catalog{Server: s.server.id, Items: items, Errors: problems}
+	s.in.changed(Change{Kind: CatalogChanged, Server: s.server.id})
+}
+
+// reload reads one list again, after the server said that it changed.
+func (s *session) reload(method string) {
+	if s.ctx.Err() != nil || !s.isReady() {
+		return
+	}
+	s.loadCatalog()
+}
+
+func (s *session) isReady() bool {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	return s.server.session == s && s.server.state == Ready
+}
+
+// pagesMost bounds how many pages of one list are read: a server whose cursor
+// never ends must not keep us for ever.
+const pagesMost = 1000
+
+// list reads all pages of one list from the bytes on the wire. It returns what
+// it has even where it fails.
+func (s *session) list(l list) ([]Item, error) {
+	select { // one at a time, because the responses are kept under the method
+	case s.listing <- struct{}{}:
+		defer func() { <-s.listing }()
+	case <-s.ctx.Done():
+		return nil, context.Cause(s.ctx)
+	}
+	var items []Item
+	cursor := ""
+	seen := map[string]bool{}
+	for range pagesMost {
+		err := l.fetch(s.ctx, s.sdk, cursor)
+		got, ok := s.take(l.method)
+		if !ok {
+			if err == nil {
+				err = errors.New("the response was not seen on the wire")
+			}
+			return items, err
+		}
+		if got.message.Kind == wire.Error {
+			code, message, _, err := rpcErrorOf(got.message.Error)
+			if err != nil {
+				return items, err
+			}
+			return items, fmt.Errorf("error %d: %s", code, message)
+		}
+		page, next, err := readPage(l, got.message.Result)
+		items = append(items, page...)
+		if err != nil {
+			return items, err
+		}
+		if next == "" {
+			return items, nil
+		}
+		if seen[next] {
+			return items, fmt.Errorf("the cursor %q came twice", next)
+		}
+		seen[next] = true
+		cursor = next
+	}
+	return items, fmt.Errorf("stopped after %d pages", pagesMost)
+}
+
+func readPage(l list, result json.RawMessage) (items []Item, next string, err error) {
+	var page map[string]json.RawMessage
+	if err := json.Unmarshal(result, &page); err != nil {
+		return nil, "", fmt.Errorf("the result cannot be read: %w", err)
+	}
+	var entries []json.RawMessage
+	if err := json.Unmarshal(page[l.member], &entries); err != nil {
+		return nil, "", fmt.Errorf("the result's %q cannot be read: %w", l.member, err)
+	}
+	var problems []error
+	for i, raw := range entries {
+		item, err := l.item(raw)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s[%d]: %w", l.member, i, err))
+			continue
+		}
+		item.Raw = raw
+		items = append(items, item)
+	}
+	if c := page["nextCursor"]; c != nil {
+		if err := json.Unmarshal(c, &next); err != nil {
+			problems = append(problems, fmt.Errorf("nextCursor is no string: %w", err))
+		}
+	}
+	return items, next, errors.Join(problems...)
+}
+
+// toolsForSDK leaves out of a tools/list result what would make the SDK keep an
+// old list or trip over an entry.
+func toolsForSDK(result json.RawMessage) string {
+	const none = `{"tools":[]}`
+	var page struct {
+		Tools []*mcp.Tool `json:"tools"`
+	}
+	if err := json.Unmarshal(result, &page); err != nil {
+		return none
+	}
+	page.Tools = slices.DeleteFunc(page.Tools, func(t *mcp.Tool) bool { return t == nil })
+	if len(page.Tools) == 0 {
+		return none
+	}
+	out, err := json.Marshal(page)
+	if err != nil {
+		return none
+	}
+	return string(out)
+}

@@ -1,0 +1,144 @@
+// Package bridge is one running inspection: the servers it is connected to, the
+// calls that were made, and the questions that came back. It knows nothing of
+// HTTP servers or HTML, so that a page, a script or a test can drive it.
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Config says what an inspection connects to and how it presents itself.
+type Config struct {
+	Targets []target.Spec
+	Log     *wire.Log
+	Logger  *slog.Logger
+	// Settings hold for every server until the person changes them for one.
+	Settings Settings
+	// Version is the inspector's own version, sent as clientInfo.version.
+	Version string
+	// MaxFrame is the size in bytes past which a message is cut; 0 means the
+	// target package's default.
+	MaxFrame int64
+}
+
+// Inspection is one run of the inspector: it owns the connections and all that
+// happened on them. Its methods are safe for concurrent use.
+type Inspection struct {
+	config Config
+	log    *wire.Log
+	logger *slog.Logger
+
+	// life is the parent of every goroutine of the inspection; running counts
+	// them, so that Close can wait.
+	life    context.Context
+	end     context.CancelFunc
+	running sync.WaitGroup
+
+	mu        sync.Mutex
+	servers   []*server
+	calls     []*call
+	questions []*question
+	subs      map[*Subscription]struct{}
+	closed    bool
+}
+
+// New prepares an inspection of all targets. Nothing is started before [Inspection.Start].
+func New(c Config) *Inspection {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	life, end := context.WithCancel(context.Background())
+	in := &Inspection{
+		config: c, log: c.Log, logger: c.Logger,
+		life: life, end: end,
+		subs: map[*Subscription]struct{}{},
+	}
+	for i, spec := range c.Targets {
+		in.servers = append(in.servers, newServer(in, i, spec, c.Settings))
+	}
+	return in
+}
+
+// Start connects to every server, each in its own goroutine, and returns at once.
+func (in *Inspection) Start() {
+	for _, s := range in.servers {
+		if err := in.Reconnect(s.id); err != nil {
+			in.logger.Error("connecting", "server", s.spec.Name, "error", err)
+		}
+	}
+}
+
+// Log is the wire log that every frame of this inspection goes to.
+func (in *Inspection) Log() *wire.Log { return in.log }
+
+// Close ends the inspection: pending questions are answered with cancel, calls
+// are stopped, connections closed and processes ended. It returns when nothing
+// of it runs any more, or when ctx ends.
+func (in *Inspection) Close(ctx context.Context) error {
+	in.mu.Lock()
+	if in.closed {
+		in.mu.Unlock()
+		return nil
+	}
+	in.closed = true
+	servers := in.servers
+	in.mu.Unlock()
+
+	var ending sync.WaitGroup
+	for _, s := range servers {
+		ending.Go(func() { s.disconnect(ctx, "the inspector was closed") })
+	}
+	ending.Wait()
+	in.end()
+
+	done := make(chan struct{})
+	go func() { in.running.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("closing the inspection: %w", ctx.Err())
+	}
+}
+
+// spawn runs f as a goroutine that Close waits for. It reports false, and does
+// not run f, once the inspection is closed.
+func (in *Inspection) spawn(f func()) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed {
+		return false
+	}
+	in.running.Go(f)
+	return true
+}
+
+// Errors that the methods of an Inspection return for what a caller may have got wrong.
+var (
+	ErrUnknownServer   = errors.New("no such server")
+	ErrUnknownItem     = errors.New("the server has no such item")
+	ErrUnknownCall     = errors.New("no such call")
+	ErrUnknownQuestion = errors.New("no such question")
+	ErrNotReady        = errors.New("the server is not connected")
+	ErrClosed          = errors.New("the inspection has ended")
+)
+
+func (in *Inspection) server(id string) (*server, error) {
+	for _, s := range in.servers {
+		if s.id == id {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", ErrUnknownServer, id)
+}
+
+// now is the wall clock with the precision that the page shows.
+func now() time.Time { return time.Now() }

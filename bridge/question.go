@@ -1,0 +1,321 @@
+package bridge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+)
+
+// State is where a question stands. It is in exactly one.
+type State int
+
+// The states of a question.
+const (
+	Pending     State = iota
+	Answered          // an answer was given; see Question.AnswerSeq for its frame
+	Withdrawn         // the server cancelled it or died, or its call ended
+	Refused           // the person was never asked
+	Undelivered       // answered, but the answer could not be written
+)
+
+func (s State) String() string {
+	switch s {
+	case Pending:
+		return "pending"
+	case Answered:
+		return "answered"
+	case Withdrawn:
+		return "withdrawn"
+	case Refused:
+		return "refused"
+	case Undelivered:
+		return "undelivered"
+	default:
+		return fmt.Sprintf("State(%d)", int(s))
+	}
+}
+
+// Actor is who settled a question.
+type Actor string
+
+// Who can settle a question.
+const (
+	ByPerson Actor = "person"
+	ByScript Actor = "script"
+	ByPolicy Actor = "policy" // a rule that the person set, or the end of the inspection
+	ByFault  Actor = "fault"  // something broke
+	ByServer Actor = "server"
+)
+
+// Origin is how a question travelled.
+type Origin int
+
+// The ways in which a question can come.
+const (
+	OriginRequest Origin = iota // a request of the server's own
+	OriginRound                 // a key of inputRequests in an InputRequiredResult
+	OriginError                 // an element of data.elicitations in error -32042
+)
+
+// Completion says what is known of an accepted URL's outcome.
+type Completion int
+
+// The outcomes of an accepted URL.
+const (
+	CompletionNone    Completion = iota // no URL, or not accepted
+	CompletionAwaited                   // the server has not said that it is done
+	CompletionDone                      // notifications/elicitation/complete came
+	CompletionMarked                    // the person says that it is done
+)
+
+// Methods of questions. Sampling and roots requests travel the same ways as
+// elicitations and are answered by the person in the same place.
+const (
+	MethodElicit   = "elicitation/create"
+	MethodSampling = "sampling/createMessage"
+	MethodRoots    = "roots/list"
+)
+
+// ErrSettled is returned to whoever comes second with an answer.
+var ErrSettled = errors.New("the question is settled already")
+
+// Answer is what goes back to the server.
+type Answer struct {
+	Action  string          // "accept", "decline" or "cancel"
+	Content json.RawMessage // with accept of a form: the exact bytes; nil leaves it out
+	// Result, where set, is the whole result, for questions that are no
+	// elicitation and for answers that are wrong on purpose.
+	Result json.RawMessage
+	Actor  Actor
+}
+
+// JSON is the exact result that the answer amounts to.
+func (a Answer) JSON() json.RawMessage {
+	if a.Result != nil {
+		return a.Result
+	}
+	if a.Content == nil {
+		return fmt.Appendf(nil, `{"action":%q}`, a.Action)
+	}
+	return fmt.Appendf(nil, `{"action":%q,"content":%s}`, a.Action, a.Content)
+}
+
+// rpcError is an error response that a question is refused with.
+type rpcError struct {
+	Code    int64
+	Message string
+}
+
+// question is one elicitation (or sampling or roots request). Everything below
+// settled is guarded by Inspection.mu; what stands above never changes.
+type question struct {
+	number  int
+	session *session
+	server  *server
+	call    *call // nil if it cannot be told
+	round   int
+	key     string // in inputRequests
+	origin  Origin
+	carried string // in words: on what it came
+	method  string
+	params  json.RawMessage // nil if absent
+	request *elicit.Request // nil if the params could not be understood, or for other methods
+	asked   time.Time
+	id      string // JSON-RPC id of the request, exact; "" if it is none
+
+	settled    chan struct{} // closed when the state is no longer pending
+	state      State
+	answer     Answer
+	refusal    *rpcError
+	by         Actor
+	reason     string
+	ended      time.Time
+	seq        int64 // frame that asked
+	answerSeq  int64 // frame of the answer
+	completion Completion
+}
+
+// Question is a copy of a question's state for readers.
+type Question struct {
+	Number   int
+	State    State
+	Server   string // id
+	Call     int    // 0 if it cannot be told
+	CallName string
+	Round    int
+	Key      string
+	Origin   Origin
+	Carried  string // on what it came, in words
+	Method   string
+	Params   json.RawMessage
+	Request  *elicit.Request // nil where Method is no elicitation or the params cannot be read
+	// Suggestion is a valid minimal result for a question that is no elicitation.
+	Suggestion json.RawMessage
+	Asked      time.Time
+	Seq        int64
+
+	Answer     Answer
+	By         Actor
+	Reason     string
+	Waited     time.Duration // from asked to settled
+	AnswerSeq  int64
+	Completion Completion
+	Settled    <-chan struct{}
+}
+
+func (q *question) snapshot() Question {
+	out := Question{
+		Number: q.number, State: q.state, Server: q.server.id, Round: q.round, Key: q.key,
+		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
+		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
+		AnswerSeq: q.answerSeq, Completion: q.completion, Settled: q.settled,
+	}
+	if q.request == nil {
+		out.Suggestion = suggestions[q.method]
+	}
+	if q.call != nil {
+		out.Call, out.CallName = q.call.number, q.call.request.Name
+	}
+	if q.state != Pending {
+		out.Waited = q.ended.Sub(q.asked)
+	}
+	return out
+}
+
+// suggestions are valid minimal results of the methods that are no elicitation.
+var suggestions = map[string]json.RawMessage{
+	MethodSampling: json.RawMessage(`{"role":"assistant","content":{"type":"text","text":"Yes."},"model":"a-person","stopReason":"endTurn"}`),
+	MethodRoots:    json.RawMessage(`{"roots":[{"uri":"file:///tmp","name":"tmp"}]}`),
+}
+
+// add puts q into the inbox. The caller holds in.mu, and announces q once its
+// frame is in the log.
+func (in *Inspection) add(q *question) {
+	q.number = len(in.questions) + 1
+	q.settled = make(chan struct{})
+	in.questions = append(in.questions, q)
+}
+
+// announce tells readers of a new question. The caller holds in.mu.
+func (in *Inspection) announce(q *question) {
+	in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	if q.call != nil {
+		q.call.step(Step{At: q.asked, Kind: StepAsked, Text: q.title(), Question: q.number})
+	}
+}
+
+// title is what a question is called where there is room for a few words.
+func (q *question) title() string {
+	if q.request != nil && q.request.Message != "" {
+		return q.request.Message
+	}
+	return q.method
+}
+
+// settle moves q out of pending, exactly once. It reports whether it was the
+// one that did. The caller holds in.mu.
+func (in *Inspection) settle(q *question, state State, by Actor, reason string) bool {
+	if q.state != Pending {
+		return false
+	}
+	q.state, q.by, q.reason, q.ended = state, by, reason, now()
+	if state == Answered && q.request != nil && q.request.Mode == elicit.ModeURL && q.answer.Action == "accept" {
+		q.completion = CompletionAwaited
+	}
+	close(q.settled)
+	in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	if q.call != nil {
+		text := state.String()
+		if state == Answered && q.answer.Action != "" {
+			text = q.answer.Action
+		}
+		if reason != "" {
+			text += ": " + reason
+		}
+		q.call.step(Step{At: q.ended, Kind: StepAnswered, Text: text, Question: q.number})
+	}
+	return true
+}
+
+// Questions returns every question of the inspection, oldest first.
+func (in *Inspection) Questions() []Question {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	out := make([]Question, len(in.questions))
+	for i, q := range in.questions {
+		out[i] = q.snapshot()
+	}
+	return out
+}
+
+// Question returns one question by its number.
+func (in *Inspection) Question(number int) (Question, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	q, err := in.question(number)
+	if err != nil {
+		return Question{}, err
+	}
+	return q.snapshot(), nil
+}
+
+func (in *Inspection) question(number int) (*question, error) {
+	if number < 1 || number > len(in.questions) {
+		return nil, fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
+	}
+	return in.questions[number-1], nil
+}
+
+// Answer settles a question with a. The first answer wins: for any later one
+// the error is [ErrSettled], and the question that is returned says who won.
+func (in *Inspection) Answer(number int, a Answer) (Question, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	q, err := in.question(number)
+	if err != nil {
+		return Question{}, err
+	}
+	if q.state != Pending {
+		return q.snapshot(), ErrSettled
+	}
+	q.answer = a
+	in.settle(q, Answered, a.Actor, "")
+	return q.snapshot(), nil
+}
+
+// MarkCompleted records the person's word that an accepted URL is done.
+func (in *Inspection) MarkCompleted(number int) (Question, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	q, err := in.question(number)
+	if err != nil {
+		return Question{}, err
+	}
+	if q.completion == CompletionAwaited {
+		in.complete(q, CompletionMarked)
+	}
+	return q.snapshot(), nil
+}
+
+// complete notes the outcome of an accepted URL. The caller holds in.mu.
+func (in *Inspection) complete(q *question, c Completion) {
+	q.completion = c
+	in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	if q.call != nil {
+		q.call.wake()
+	}
+}
+
+// withdraw ends every pending question that matches, because of something that
+// the server or its connection did. The caller holds in.mu.
+func (in *Inspection) withdraw(by Actor, reason string, matches func(*question) bool) {
+	for _, q := range slices.Backward(in.questions) {
+		if q.state == Pending && matches(q) {
+			in.settle(q, Withdrawn, by, reason)
+		}
+	}
+}

@@ -1,0 +1,350 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/target"
+)
+
+// codeURLRequired is URLElicitationRequiredError (specification 2025-11-25,
+// Elicitation, URL Mode Elicitation Required Error).
+const codeURLRequired = -32042
+
+// retry is what a further round carries beyond the first request.
+type retry struct {
+	responses []member        // inputResponses, in the order of inputRequests
+	state     json.RawMessage // requestState, exact; nil leaves it out
+}
+
+// roundTrip sends one request of the call and returns the response as it was on
+// the wire, be it a result or an error. Its own error means that there is none.
+func (s *session) roundTrip(c *call, round int, r retry) (reply, error) {
+	ticket := fmt.Sprintf("call-%d-%d", c.number, round)
+	meta := mcp.Meta{"progressToken": ticket}
+	if s.modern() {
+		meta[mcp.MetaKeyLogLevel] = "debug"
+	}
+	var e exact
+	add := func(name string, value json.RawMessage) {
+		e.members = append(e.members, member{name, value})
+	}
+	key, err := json.Marshal(c.request.Key)
+	if err != nil {
+		return reply{}, fmt.Errorf("encoding %q: %w", c.request.Key, err)
+	}
+	if c.request.Kind == KindResource || c.request.Kind == KindTemplate {
+		add("uri", key)
+	} else {
+		add("name", key)
+		if c.request.Arguments != nil {
+			add("arguments", c.request.Arguments)
+		}
+	}
+	if r.responses != nil {
+		add("inputResponses", object(r.responses))
+	}
+	if r.state != nil {
+		add("requestState", r.state)
+	}
+	ctx := withExact(c.ctx, e)
+	switch c.request.Kind {
+	case KindTool:
+		_, err = s.sdk.CallTool(ctx, &mcp.CallToolParams{Meta: meta, Name: c.request.Key, Arguments: c.request.Arguments})
+	case KindPrompt:
+		_, err = s.sdk.GetPrompt(ctx, &mcp.GetPromptParams{Meta: meta, Name: c.request.Key})
+	case KindResource, KindTemplate:
+		_, err = s.sdk.ReadResource(ctx, &mcp.ReadResourceParams{Meta: meta, URI: c.request.Key})
+	}
+	if got, ok := s.take(ticket); ok {
+		return got, nil
+	}
+	if fault, ok := target.FaultOf(err); ok {
+		return reply{}, fault
+	}
+	if err == nil {
+		err = errors.New("the response was not seen on the wire")
+	}
+	return reply{}, err
+}
+
+// take fetches the response that was kept under a ticket.
+func (s *session) take(ticket string) (reply, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.replies[ticket]
+	delete(s.replies, ticket)
+	return r, ok
+}
+
+// forget drops what is kept for a call that has ended, so that late responses
+// are recognized as such.
+func (s *session) forget(c *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, out := range s.outgoing {
+		if out.call == c {
+			delete(s.outgoing, id)
+			delete(s.replies, out.ticket)
+		}
+	}
+}
+
+// object writes members as a JSON object, in their order.
+func object(members []member) json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(m.name); err != nil {
+			panic("bridge: a string that JSON cannot hold: " + err.Error()) // no string is
+		}
+		b.Truncate(b.Len() - 1) // the encoder's newline
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// inputRequired is an InputRequiredResult (specification 2026-07-28, Multi
+// Round-Trip Requests).
+type inputRequired struct {
+	Requests []inputRequest  // in the order of the bytes
+	State    json.RawMessage // exact; nil if absent
+}
+
+type inputRequest struct {
+	key    string
+	method string
+	params json.RawMessage
+}
+
+// readInputRequired reads a result that may ask for more. It returns nil for
+// one that is complete, which is also what an absent resultType means.
+func readInputRequired(result json.RawMessage) (*inputRequired, error) {
+	var r struct {
+		Type     string          `json:"resultType"`
+		Requests json.RawMessage `json:"inputRequests"`
+		State    json.RawMessage `json:"requestState"`
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		return nil, fmt.Errorf("the result cannot be read: %w", err)
+	}
+	if r.Type != "input_required" {
+		return nil, nil
+	}
+	out := &inputRequired{State: r.State}
+	if r.Requests == nil || string(r.Requests) == "null" {
+		return out, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(r.Requests))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("inputRequests is no object")
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, fmt.Errorf("reading inputRequests: %w", err)
+		}
+		key, _ := t.(string) // the decoder has made sure that it is one
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, fmt.Errorf("reading inputRequests[%q]: %w", key, err)
+		}
+		var request struct {
+			Method string          `json:"method"`
+			Params json.RawMessage `json:"params"`
+		}
+		if err := json.Unmarshal(raw, &request); err != nil {
+			return nil, fmt.Errorf("inputRequests[%q] is no request: %w", key, err)
+		}
+		out.Requests = append(out.Requests, inputRequest{key, request.Method, request.Params})
+	}
+	return out, nil
+}
+
+// roundQuestions puts the requests of one round into the inbox.
+func (c *call) roundQuestions(r *inputRequired, round int, seq int64) []*question {
+	var open []*question
+	for _, request := range r.Requests {
+		open = append(open, &question{
+			session: c.session, server: c.session.server, call: c, round: round, key: request.key,
+			origin: OriginRound, carried: fmt.Sprintf("round %d, %q", round, request.key),
+			method: request.method, params: request.params, asked: now(), seq: seq,
+		})
+	}
+	c.put(open)
+	return open
+}
+
+// urlQuestions puts the elicitations of error -32042 into the inbox.
+func (c *call) urlQuestions(data json.RawMessage, round int, seq int64) ([]*question, error) {
+	var d struct {
+		Elicitations []json.RawMessage `json:"elicitations"`
+	}
+	if len(data) == 0 {
+		return nil, errors.New("the error has no data, so there is nothing to visit")
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, fmt.Errorf("data.elicitations cannot be read: %w", err)
+	}
+	if len(d.Elicitations) == 0 {
+		return nil, errors.New("data.elicitations is empty or missing, so there is nothing to visit")
+	}
+	var open []*question
+	for i, params := range d.Elicitations {
+		open = append(open, &question{
+			session: c.session, server: c.session.server, call: c, round: round,
+			origin: OriginError, carried: fmt.Sprintf("error %d, elicitation %d of %d", codeURLRequired, i+1, len(d.Elicitations)),
+			method: MethodElicit, params: params, asked: now(), seq: seq,
+		})
+	}
+	c.put(open)
+	return open, nil
+}
+
+// put reads questions and adds them to the inbox. What cannot be put to a
+// person is refused at once.
+func (c *call) put(questions []*question) {
+	settings := c.session.server.settings
+	refusals := make([]*rpcError, len(questions))
+	for i, q := range questions {
+		switch q.method {
+		case MethodElicit:
+			refusals[i] = q.read(settings)
+		case MethodSampling, MethodRoots:
+		default:
+			refusals[i] = &rpcError{codeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", q.method)}
+		}
+	}
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	for i, q := range questions {
+		c.in.add(q)
+		c.in.announce(q)
+		if c.state != CallRunning {
+			c.in.settle(q, Withdrawn, ByPolicy, fmt.Sprintf("call %d ended", c.number))
+		} else if refusals[i] != nil {
+			q.refusal = refusals[i]
+			c.in.settle(q, Refused, ByPolicy, refusals[i].Message)
+		}
+	}
+}
+
+// Pauses before a round that nothing but requestState asks for.
+const (
+	firstPause = 250 * time.Millisecond
+	lastPause  = 30 * time.Second
+)
+
+// await waits until every question of a round is settled, or until the person
+// wants the next round now, and returns the answers that there are.
+func (c *call) await(open []*question, round int) ([]member, error) {
+	if len(open) == 0 {
+		pause := min(firstPause<<min(round-1, 10), lastPause)
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		for {
+			select {
+			case <-timer.C:
+				return nil, nil
+			case <-c.woken:
+				if c.hurried() {
+					return nil, nil
+				}
+			case <-c.ctx.Done():
+				return nil, errStopped
+			}
+		}
+	}
+	for _, q := range open {
+		for settled := false; !settled; {
+			select {
+			case <-q.settled:
+				settled = c.outcomeKnown(q)
+				if !settled {
+					select {
+					case <-c.woken:
+					case <-c.ctx.Done():
+						return nil, errStopped
+					}
+				}
+			case <-c.woken:
+			case <-c.ctx.Done():
+				return nil, errStopped
+			}
+			if c.hurried() {
+				return c.answers(open), nil
+			}
+		}
+	}
+	return c.answers(open), nil
+}
+
+// outcomeKnown reports whether nothing more is to be waited for. Accepting a URL
+// only means consent, so one that holds up the call must also be completed.
+func (c *call) outcomeKnown(q *question) bool {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	return q.completion != CompletionAwaited
+}
+
+// turnedDown reports whether a question that came with error -32042 was not
+// accepted, so that there is no sense in trying again.
+func (c *call) turnedDown(open []*question) bool {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	for _, q := range open {
+		if q.origin == OriginError && q.state != Pending && q.answer.Action != "accept" {
+			return true
+		}
+	}
+	return false
+}
+
+// hurried takes the person's word that the next round should go out now.
+func (c *call) hurried() bool {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	hurried := c.retry
+	c.retry = false
+	return hurried
+}
+
+// answers collects what a round's questions were answered with. Questions that
+// came with error -32042 have no answer on the wire.
+func (c *call) answers(open []*question) []member {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	var out []member
+	for _, q := range open {
+		if q.origin == OriginRound && q.state == Answered {
+			out = append(out, member{q.key, q.answer.JSON()})
+		}
+	}
+	return out
+}
+
+// Retry makes a call that waits for questions or a URL's outcome go on now,
+// with the answers that there are.
+func (in *Inspection) Retry(number int) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	c, err := in.call(number)
+	if err != nil {
+		return err
+	}
+	c.retry = true
+	c.wake()
+	return nil
+}

@@ -1,0 +1,275 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/target"
+)
+
+// ServerState is where a connection stands.
+type ServerState int
+
+// The states of a server.
+const (
+	Disconnected ServerState = iota
+	Connecting
+	Ready
+	Failed // it could not be reached or started
+	Ended  // it was ready, and is gone
+)
+
+func (s ServerState) String() string {
+	switch s {
+	case Disconnected:
+		return "disconnected"
+	case Connecting:
+		return "connecting"
+	case Ready:
+		return "ready"
+	case Failed:
+		return "failed"
+	case Ended:
+		return "ended"
+	default:
+		return fmt.Sprintf("ServerState(%d)", int(s))
+	}
+}
+
+// stderrKept is how many of the last lines of stderr a failure is explained with.
+const stderrKept = 20
+
+// server is one target with its present connection. Everything below spec is
+// guarded by Inspection.mu.
+type server struct {
+	in    *Inspection
+	id    string
+	index int
+	spec  target.Spec
+
+	// turn is held by whoever connects or disconnects, so that one at a time does.
+	turn sync.Mutex
+
+	settings Settings
+	state    ServerState
+	since    time.Time
+	reason   string
+	stderr   []string
+	session  *session // nil unless connecting or ready
+	info     ServerInfo
+	catalog  Catalog
+	attempt  int
+}
+
+// ServerInfo is what a server said of itself.
+type ServerInfo struct {
+	Name, Title, Version string
+	Protocol             string // negotiated revision
+	Negotiated           string // how, in words
+	Instructions         string
+	Capabilities         []string
+	How                  string // how it was really reached
+}
+
+// Server is a copy of a server's state for readers.
+type Server struct {
+	ID       string
+	Index    int
+	Label    string
+	Address  string
+	How      string
+	State    ServerState
+	Since    time.Time
+	Reason   string
+	Stderr   []string
+	Settings Settings
+	Info     ServerInfo
+}
+
+func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *server {
+	return &server{
+		in: in, id: fmt.Sprintf("s%d", index+1), index: index, spec: spec,
+		settings: settings, since: now(),
+	}
+}
+
+func (s *server) snapshot() Server {
+	out := Server{
+		ID: s.id, Index: s.index, Label: s.spec.Name, Address: s.spec.Address(), How: s.spec.How(),
+		State: s.state, Since: s.since, Reason: s.reason, Stderr: slices.Clone(s.stderr),
+		Settings: s.settings, Info: s.info,
+	}
+	if s.info.How != "" {
+		out.How = s.info.How
+	}
+	return out
+}
+
+// label is what the server is called in the wire log.
+func (s *server) label() string { return s.spec.Name }
+
+// Servers returns every server, in the order of the configuration.
+func (in *Inspection) Servers() []Server {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	out := make([]Server, len(in.servers))
+	for i, s := range in.servers {
+		out[i] = s.snapshot()
+	}
+	return out
+}
+
+// Server returns one server by its id.
+func (in *Inspection) Server(id string) (Server, error) {
+	s, err := in.server(id)
+	if err != nil {
+		return Server{}, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return s.snapshot(), nil
+}
+
+// enter changes the state. The caller holds in.mu.
+func (s *server) enter(state ServerState, reason string) {
+	s.state, s.reason, s.since = state, reason, now()
+	s.in.changed(Change{Kind: ServerChanged, Server: s.id})
+}
+
+// Reconnect ends a server's connection, if it has one, and connects anew. It
+// returns before the connection stands; the server's state tells how it goes.
+func (in *Inspection) Reconnect(id string) error {
+	s, err := in.server(id)
+	if err != nil {
+		return err
+	}
+	if !in.spawn(func() { s.connect() }) {
+		return ErrClosed
+	}
+	return nil
+}
+
+// ReconnectWith is Reconnect under other settings.
+func (in *Inspection) ReconnectWith(id string, settings Settings) error {
+	s, err := in.server(id)
+	if err != nil {
+		return err
+	}
+	in.mu.Lock()
+	s.settings = settings
+	in.changed(Change{Kind: ServerChanged, Server: s.id})
+	in.mu.Unlock()
+	return in.Reconnect(id)
+}
+
+// Disconnect ends a server's connection in an orderly way.
+func (in *Inspection) Disconnect(ctx context.Context, id string) error {
+	s, err := in.server(id)
+	if err != nil {
+		return err
+	}
+	s.disconnect(ctx, "disconnected by you")
+	return nil
+}
+
+// endTime bounds the orderly end of a connection, killing included.
+const endTime = 15 * time.Second
+
+func (s *server) disconnect(ctx context.Context, reason string) {
+	s.in.mu.Lock()
+	session := s.session
+	s.in.mu.Unlock()
+	if session != nil {
+		session.close(ctx, reason) // also interrupts a connect that has the turn
+	}
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.in.mu.Lock()
+	session = s.session
+	s.in.mu.Unlock()
+	if session != nil {
+		session.close(ctx, reason)
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	s.session = nil
+	if s.state != Disconnected {
+		s.enter(Disconnected, reason)
+	}
+}
+
+// connect makes a new connection and, once it is ready, reads what the server
+// offers. It returns when the server is ready or has failed.
+func (s *server) connect() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.in.life), endTime)
+	defer cancel()
+	s.disconnect(ctx, "reconnecting")
+
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.in.mu.Lock()
+	if s.in.closed {
+		s.in.mu.Unlock()
+		return
+	}
+	s.attempt++
+	session := newSession(s, s.attempt)
+	s.session = session
+	s.info, s.stderr = ServerInfo{}, nil
+	s.catalog = Catalog{Server: s.id, Loading: true}
+	s.enter(Connecting, "")
+	s.in.changed(Change{Kind: CatalogChanged, Server: s.id})
+	s.in.mu.Unlock()
+
+	if err := session.connect(); err != nil {
+		reason := explain(err)
+		closing, cancel := context.WithTimeout(context.Background(), endTime)
+		session.close(closing, reason)
+		cancel()
+		s.in.mu.Lock()
+		defer s.in.mu.Unlock()
+		if exit := session.exit(); exit != "" && !strings.Contains(reason, exit) {
+			reason = exit + " before the connection stood (" + reason + ")"
+		}
+		s.catalog.Loading = false
+		s.in.changed(Change{Kind: CatalogChanged, Server: s.id})
+		if s.session == session {
+			s.session = nil
+			s.enter(Failed, reason)
+		}
+		return
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.session != session {
+		return
+	}
+	s.info = session.info()
+	s.enter(Ready, "")
+	s.in.running.Go(session.watch)
+	s.in.running.Go(session.loadCatalog)
+}
+
+// ended is called once a ready connection is gone.
+func (s *server) ended(session *session, reason string) {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.session != session {
+		return
+	}
+	s.session = nil
+	s.enter(Ended, reason)
+}
+
+// explain puts an error of connecting into the words that a person needs.
+func explain(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "the connection was given up"
+	}
+	return err.Error()
+}

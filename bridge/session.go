@@ -1,0 +1,364 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// session is one connection to a server: the link, the SDK's session on it, and
+// the tap that sees every unit before the SDK does. The SDK runs the protocol;
+// what a person sees and answers is read from the tapped bytes.
+type session struct {
+	in     *Inspection
+	server *server
+	name   string // session_id in transcripts
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	watch_ sync.WaitGroup
+
+	mu       sync.Mutex
+	link     *target.Link
+	sdk      *mcp.ClientSession
+	outgoing map[string]*outgoing // our requests without a response, by exact id
+	incoming map[string]*incoming // the server's requests without a response
+	replies  map[string]reply     // responses that wait to be fetched, by ticket
+	methods  []string             // the handshake so far
+	closing  bool
+
+	listing chan struct{} // one list request at a time; see list
+}
+
+// outgoing is a request of ours that the server has not answered.
+type outgoing struct {
+	method string
+	ticket string // under which the response is kept; "" for requests that the SDK makes by itself
+	call   *call
+	round  int
+	seq    int64
+}
+
+// incoming is a request of the server's that we have not answered.
+type incoming struct {
+	method   string
+	question *question // nil for requests that no person answers
+	reason   string    // of a notifications/cancelled
+}
+
+// reply is a response as it was on the wire.
+type reply struct {
+	seq     int64
+	message wire.Message
+}
+
+func newSession(s *server, attempt int) *session {
+	ctx, cancel := context.WithCancelCause(s.in.life)
+	return &session{
+		in: s.in, server: s, name: fmt.Sprintf("%s-%d-%d", s.id, now().UnixMilli(), attempt),
+		ctx: ctx, cancel: cancel,
+		outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, replies: map[string]reply{},
+		listing: make(chan struct{}, 1),
+	}
+}
+
+// connect opens the link and shakes hands. Its error says why there is no session.
+func (s *session) connect() error {
+	spec, settings := s.server.spec, s.server.settings
+	var failed []string
+	for _, candidate := range spec.Candidates() {
+		err := s.connectBy(candidate, settings)
+		if err == nil {
+			return nil
+		}
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+		failed = append(failed, err.Error())
+		if !target.TryNext(err) {
+			break
+		}
+	}
+	return errors.New(strings.Join(failed, "; "))
+}
+
+func (s *session) connectBy(spec target.Spec, settings Settings) error {
+	link, err := target.Open(s.ctx, spec, s, target.Options{MaxFrame: s.in.config.MaxFrame})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.link = link
+	s.methods = nil
+	s.mu.Unlock()
+
+	changed := func(what string) {
+		s.in.spawn(func() { s.reload(what) })
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "elicitation-inspector", Title: "Elicitation Inspector", Version: s.in.config.Version}, &mcp.ClientOptions{
+		Capabilities: settings.capabilities(),
+		// The handlers are what makes the SDK subscribe to list changes under 2026-07-28.
+		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { changed(methodTools) },
+		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { changed(methodPrompts) },
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { changed(methodResources) },
+		MultiRoundTrip:             &mcp.MultiRoundTripOptions{Disabled: true},
+		Logger:                     s.in.logger,
+	})
+	client.AddReceivingMiddleware(s.answering)
+	client.AddSendingMiddleware(exactParams)
+	sdk, err := client.Connect(s.ctx, link.Transport(), &mcp.ClientSessionOptions{ProtocolVersion: settings.Protocol})
+	if err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
+		defer cancel()
+		return errors.Join(fmt.Errorf("%s: %w", link.How(), err), link.Close(ctx))
+	}
+	s.mu.Lock()
+	s.sdk = sdk
+	s.mu.Unlock()
+	if res := sdk.InitializeResult(); res.Capabilities != nil && res.Capabilities.Logging != nil && res.ProtocolVersion < Revision20260728 {
+		// A server may keep its log to itself until a level is set. An inspector
+		// wants all of it; one that refuses has said so on the wire.
+		if err := sdk.SetLoggingLevel(s.ctx, &mcp.SetLoggingLevelParams{Level: "debug"}); err != nil {
+			s.in.logger.Debug("setting the logging level", "server", s.server.label(), "error", err)
+		}
+	}
+	return nil
+}
+
+// info reads what the server said of itself in the handshake.
+func (s *session) info() ServerInfo {
+	res := s.sdk.InitializeResult()
+	info := ServerInfo{Protocol: res.ProtocolVersion, Instructions: res.Instructions, How: s.link.How(), Negotiated: s.negotiated()}
+	if res.ServerInfo != nil {
+		info.Name, info.Title, info.Version = res.ServerInfo.Name, res.ServerInfo.Title, res.ServerInfo.Version
+	}
+	if c := res.Capabilities; c != nil {
+		add := func(is bool, name string, changes bool) {
+			if is && changes {
+				name += " (list changes)"
+			}
+			if is {
+				info.Capabilities = append(info.Capabilities, name)
+			}
+		}
+		add(c.Tools != nil, "tools", c.Tools != nil && c.Tools.ListChanged)
+		add(c.Prompts != nil, "prompts", c.Prompts != nil && c.Prompts.ListChanged)
+		add(c.Resources != nil, "resources", c.Resources != nil && c.Resources.ListChanged)
+		add(c.Completions != nil, "completions", false)
+		add(c.Logging != nil, "logging", false)
+	}
+	return info
+}
+
+// negotiated says by which requests the revision was agreed on.
+func (s *session) negotiated() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.methods, ", refused; then ")
+}
+
+func (s *session) modern() bool {
+	return s.sdk.InitializeResult().ProtocolVersion >= Revision20260728
+}
+
+// watch waits for the end of a ready connection.
+func (s *session) watch() {
+	err := s.sdk.Wait()
+	s.mu.Lock()
+	closing := s.closing
+	s.mu.Unlock()
+	if closing {
+		return
+	}
+	reason := "the connection ended"
+	if err != nil {
+		reason += ": " + err.Error()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
+	defer cancel()
+	select {
+	case <-s.link.Done():
+	case <-time.After(exitGrace):
+	}
+	if exit := s.exit(); exit != "" {
+		reason = exit
+	}
+	s.release(ByServer, reason)
+	s.server.ended(s, reason)
+	s.close(ctx, reason)
+}
+
+// exitGrace is how long a process whose output has ended may take to exit
+// before it is ended.
+const exitGrace = time.Second
+
+// exit says in words how the process ended; "" where there is none, or it runs.
+func (s *session) exit() string {
+	s.mu.Lock()
+	link := s.link
+	s.mu.Unlock()
+	if link == nil {
+		return ""
+	}
+	exit, ok := link.Exit()
+	if !ok {
+		return ""
+	}
+	return exit.String()
+}
+
+// release withdraws the session's pending questions and fails its calls.
+func (s *session) release(by Actor, reason string) {
+	s.in.mu.Lock()
+	s.in.withdraw(by, reason, func(q *question) bool { return q.session == s })
+	s.in.mu.Unlock()
+	s.cancel(errors.New(reason))
+}
+
+// close ends the session from our side: questions that wait are answered with
+// cancel, calls stopped, the connection and the process ended. It is safe to
+// call more than once.
+func (s *session) close(ctx context.Context, reason string) {
+	s.mu.Lock()
+	first := !s.closing
+	s.closing = true
+	sdk, link := s.sdk, s.link
+	s.mu.Unlock()
+	if first && sdk != nil {
+		s.dismiss(ctx, reason)
+	}
+	s.release(ByPolicy, reason)
+	if sdk != nil {
+		closed := make(chan struct{})
+		go func() {
+			if err := sdk.Close(); err != nil {
+				s.in.logger.Debug("closing the session", "server", s.server.label(), "error", err)
+			}
+			close(closed)
+		}()
+		select {
+		case <-closed:
+		case <-time.After(sdkGrace): // the link's end below unblocks it
+		case <-ctx.Done():
+		}
+	}
+	if link != nil {
+		if err := link.Close(ctx); err != nil {
+			s.in.logger.Warn("ending the connection", "server", s.server.label(), "error", err)
+		}
+	}
+}
+
+// How long a polite end may take before it becomes a rude one.
+const (
+	sdkGrace    = 2 * time.Second
+	answerGrace = 500 * time.Millisecond
+)
+
+// dismiss answers the session's pending requests with cancel, and waits for a
+// moment until the answers are on the wire.
+func (s *session) dismiss(ctx context.Context, reason string) {
+	var waiting []*question
+	s.in.mu.Lock()
+	for _, q := range s.in.questions {
+		if q.session == s && q.state == Pending && q.origin == OriginRequest {
+			q.answer = Answer{Action: "cancel", Actor: ByPolicy}
+			s.in.settle(q, Answered, ByPolicy, reason)
+			waiting = append(waiting, q)
+		}
+	}
+	s.in.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, answerGrace)
+	defer cancel()
+	for _, q := range waiting {
+		s.awaitSent(ctx, q)
+	}
+}
+
+// awaitSent waits until the answer of q stands in the log.
+func (s *session) awaitSent(ctx context.Context, q *question) {
+	for {
+		grown := s.in.log.Grown()
+		s.in.mu.Lock()
+		sent := q.answerSeq != 0 || q.state != Answered
+		s.in.mu.Unlock()
+		if sent {
+			return
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// frame is what all frames of the session have in common.
+func (s *session) frame(d wire.Direction) wire.Frame {
+	return wire.Frame{Server: s.server.label(), Session: s.name, Dir: d, Transport: s.transport()}
+}
+
+func (s *session) transport() string {
+	switch s.server.spec.How() {
+	case "stdio":
+		return "stdio"
+	case "SSE":
+		return "sse"
+	case "in process":
+		return "memory"
+	default:
+		return "http"
+	}
+}
+
+// Stderr implements [target.Observer].
+func (s *session) Stderr(line []byte, truncated bool, size int64) {
+	f := s.frame(wire.Stderr)
+	f.Raw, f.Truncated, f.Size = line, truncated, size
+	s.in.log.Append(f)
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.server.session != s {
+		return
+	}
+	if len(s.server.stderr) == stderrKept {
+		s.server.stderr = s.server.stderr[1:]
+	}
+	s.server.stderr = append(s.server.stderr, string(line[:min(len(line), 1000)]))
+}
+
+// Note implements [target.Observer].
+func (s *session) Note(text string, header http.Header, status int) {
+	f := s.frame(wire.Meta)
+	f.Kind, f.Raw, f.Header, f.Status = wire.Note, []byte(text), header, status
+	s.in.log.Append(f)
+}
+
+// rpcErrorOf reads a JSON-RPC error object from its bytes.
+func rpcErrorOf(raw json.RawMessage) (code int64, message string, data json.RawMessage, err error) {
+	var e struct {
+		Code    *int64          `json:"code"`
+		Message *string         `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return 0, "", nil, fmt.Errorf("the error object cannot be read: %w", err)
+	}
+	if e.Code == nil || e.Message == nil {
+		return 0, "", e.Data, errors.New("the error object lacks its code or message")
+	}
+	return *e.Code, *e.Message, e.Data, nil
+}
+
+func wireError(e rpcError) error { return &jsonrpc.Error{Code: e.Code, Message: e.Message} }

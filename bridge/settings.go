@@ -1,0 +1,138 @@
+package bridge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The protocol revisions that know elicitation, newest first.
+const (
+	Revision20260728 = "2026-07-28"
+	Revision20251125 = "2025-11-25"
+	Revision20250618 = "2025-06-18"
+)
+
+// Revisions lists the protocol revisions that can be asked for, newest first.
+func Revisions() []string {
+	return []string{Revision20260728, Revision20251125, Revision20250618}
+}
+
+// Elicitation is what the client declares of elicitation.
+type Elicitation string
+
+// What can be declared: both modes, one, the empty object (which means form
+// only, and is all that 2025-06-18 knows), or nothing.
+const (
+	DeclareBoth  Elicitation = "form,url"
+	DeclareForm  Elicitation = "form"
+	DeclareURL   Elicitation = "url"
+	DeclareEmpty Elicitation = "empty"
+	DeclareNone  Elicitation = "none"
+)
+
+// Elicitations lists what can be declared.
+func Elicitations() []Elicitation {
+	return []Elicitation{DeclareBoth, DeclareForm, DeclareURL, DeclareEmpty, DeclareNone}
+}
+
+// Settings are how the client presents itself to a server. A change takes
+// effect at the next connection.
+type Settings struct {
+	// Protocol pins a revision; empty means the newest that both sides know.
+	Protocol string
+	// Elicitation is declared in initialize, or in each request under 2026-07-28.
+	// Empty means both modes, or the empty object where 2025-06-18 is pinned.
+	Elicitation Elicitation
+	// Sampling and Roots declare those capabilities; their requests are then
+	// answered by the person like questions.
+	Sampling, Roots bool
+}
+
+// ParseSettings checks the words of the command line.
+func ParseSettings(protocol, elicitation string) (Settings, error) {
+	var s Settings
+	if protocol != "" && protocol != "auto" {
+		if !slices.Contains(Revisions(), protocol) {
+			return s, fmt.Errorf("unknown protocol revision %q: want auto, %s", protocol, strings.Join(Revisions(), ", "))
+		}
+		s.Protocol = protocol
+	}
+	if elicitation != "" {
+		if elicitation == "url,form" {
+			elicitation = string(DeclareBoth)
+		}
+		if !slices.Contains(Elicitations(), Elicitation(elicitation)) {
+			return s, fmt.Errorf("unknown elicitation capability %q: want form,url, form, url, empty or none", elicitation)
+		}
+		s.Elicitation = Elicitation(elicitation)
+	}
+	return s, nil
+}
+
+// declared resolves the default of Elicitation.
+func (s Settings) declared() Elicitation {
+	switch {
+	case s.Elicitation != "":
+		return s.Elicitation
+	case s.Protocol == Revision20250618:
+		return DeclareEmpty
+	default:
+		return DeclareBoth
+	}
+}
+
+// Declared is the elicitation capability as JSON, or "" where none is declared.
+func (s Settings) Declared() string {
+	switch s.declared() {
+	case DeclareBoth:
+		return `{"form":{},"url":{}}`
+	case DeclareForm:
+		return `{"form":{}}`
+	case DeclareURL:
+		return `{"url":{}}`
+	case DeclareEmpty:
+		return `{}`
+	default:
+		return ""
+	}
+}
+
+// allows reports whether a question in the given mode was declared. The empty
+// object stands for form only (specification 2025-11-25, Elicitation, Capabilities).
+func (s Settings) allows(mode string) bool {
+	switch s.declared() {
+	case DeclareBoth:
+		return true
+	case DeclareForm, DeclareEmpty:
+		return mode != "url"
+	case DeclareURL:
+		return mode == "url"
+	default:
+		return false
+	}
+}
+
+func (s Settings) capabilities() *mcp.ClientCapabilities {
+	c := &mcp.ClientCapabilities{}
+	switch s.declared() {
+	case DeclareBoth:
+		c.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
+	case DeclareForm:
+		c.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}
+	case DeclareURL:
+		c.Elicitation = &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}}
+	case DeclareEmpty:
+		c.Elicitation = &mcp.ElicitationCapabilities{}
+	case DeclareNone:
+	}
+	if s.Sampling {
+		c.Sampling = &mcp.SamplingCapabilities{}
+	}
+	if s.Roots {
+		c.RootsV2 = &mcp.RootCapabilities{}
+	}
+	return c
+}

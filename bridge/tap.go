@@ -1,0 +1,527 @@
+package bridge
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Notifications of the server's that the tap itself understands.
+const (
+	noteCancelled   = "notifications/cancelled"
+	noteProgress    = "notifications/progress"
+	noteMessage     = "notifications/message"
+	noteComplete    = "notifications/elicitation/complete"
+	noteUpdated     = "notifications/resources/updated"
+	methodDiscover  = "server/discover"
+	methodInit      = "initialize"
+	methodCall      = "tools/call"
+	methodPrompt    = "prompts/get"
+	methodRead      = "resources/read"
+	methodTools     = "tools/list"
+	methodPrompts   = "prompts/list"
+	methodResources = "resources/list"
+	methodTemplates = "resources/templates/list"
+)
+
+// Sent implements [target.Observer]: it logs what we send and remembers what
+// waits for a response. It reports false for a response that must not go out:
+// the receiver of a cancellation should not answer any more (specification
+// 2025-11-25, Cancellation, Behavior Requirements).
+func (s *session) Sent(u target.Unit) bool {
+	f := s.frame(wire.ClientToServer)
+	fill(&f, u)
+	id := string(u.Message.ID)
+	switch u.Message.Kind {
+	case wire.Request:
+		out := &outgoing{method: u.Message.Method}
+		switch out.method {
+		case methodDiscover, methodInit:
+			s.mu.Lock()
+			s.methods = append(s.methods, out.method)
+			s.mu.Unlock()
+		case methodCall, methodPrompt, methodRead:
+			out.ticket = progressToken(u.Message.Params)
+			out.call, out.round = s.in.callOf(out.ticket)
+			if out.call != nil {
+				f.Call, f.Round = out.call.number, out.round
+			}
+		case methodTools, methodPrompts, methodResources, methodTemplates:
+			out.ticket = out.method
+		}
+		s.mu.Lock()
+		s.outgoing[id] = out
+		s.mu.Unlock()
+		seq := s.in.log.Append(f).Seq
+		s.mu.Lock()
+		out.seq = seq
+		s.mu.Unlock()
+		if out.call != nil {
+			s.in.mu.Lock()
+			out.call.sent(out.round, seq)
+			s.in.mu.Unlock()
+		}
+	case wire.Result, wire.Error:
+		s.mu.Lock()
+		in := s.incoming[id]
+		delete(s.incoming, id)
+		s.mu.Unlock()
+		if in == nil || in.question == nil {
+			s.in.log.Append(f)
+			return true
+		}
+		return s.sentAnswer(in, f)
+	default:
+		if c := s.cancelledCall(u.Message); c != nil {
+			f.Call = c.number
+		}
+		s.in.log.Append(f)
+	}
+	return true
+}
+
+// sentAnswer logs the response to a question. The SDK answers by itself where
+// a request never reaches our handler, and where the request was cancelled.
+func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
+	q := in.question
+	s.in.mu.Lock()
+	if in.reason != "" {
+		s.in.mu.Unlock()
+		return false
+	}
+	f.Question = q.number
+	if q.call != nil {
+		f.Call, f.Round = q.call.number, q.round
+	}
+	s.in.settle(q, Refused, ByFault, "it was answered before it could be asked")
+	f.Actor = string(q.by)
+	s.in.mu.Unlock()
+	seq := s.in.log.Append(f).Seq
+	s.in.mu.Lock()
+	q.answerSeq = seq
+	s.in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	s.in.mu.Unlock()
+	return true
+}
+
+// Undelivered implements [target.Observer].
+func (s *session) Undelivered(u target.Unit, err error) {
+	s.Note(fmt.Sprintf("not delivered: %v", err), nil, u.Status)
+	if u.Message.Kind != wire.Result && u.Message.Kind != wire.Error {
+		return
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	for _, q := range s.in.questions {
+		if q.session == s && q.id == string(u.Message.ID) && q.origin == OriginRequest && q.state == Answered {
+			q.state, q.reason = Undelivered, err.Error()
+			s.in.changed(Change{Kind: QuestionChanged, Number: q.number})
+		}
+	}
+}
+
+// Received implements [target.Observer]: it logs what the server sent, acts on
+// it, and returns what the SDK is to see of it.
+func (s *session) Received(u target.Unit) []byte {
+	f := s.frame(wire.ServerToClient)
+	fill(&f, u)
+	if u.Noise || u.Truncated {
+		if u.Message.Kind.IsResponse() {
+			s.answered(u.Message.ID, &f)
+		}
+		s.in.log.Append(f)
+		return nil
+	}
+	switch u.Message.Kind {
+	case wire.Request:
+		return s.receivedRequest(u, f)
+	case wire.Result, wire.Error:
+		return s.receivedResponse(u, f)
+	default:
+		return s.receivedNotification(u, f)
+	}
+}
+
+func fill(f *wire.Frame, u target.Unit) {
+	f.Raw, f.Stream, f.Header, f.Status = u.Raw, u.Stream, u.Header, u.Status
+	f.Truncated, f.Size, f.Message = u.Truncated, u.Size, u.Message
+	if u.Noise {
+		f.Kind = wire.Noise
+	}
+}
+
+// attribute finds the call that a message of the server's belongs to: the one
+// whose POST carried it, else the only one that runs. It returns nil where
+// neither can be told.
+func (s *session) attribute(related json.RawMessage) (*call, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if related != nil {
+		if out := s.outgoing[string(related)]; out != nil && out.call != nil {
+			return out.call, out.round
+		}
+		return nil, 0
+	}
+	var only *outgoing
+	for _, out := range s.outgoing {
+		if out.call == nil {
+			continue
+		}
+		if only != nil {
+			return nil, 0
+		}
+		only = out
+	}
+	if only == nil {
+		return nil, 0
+	}
+	return only.call, only.round
+}
+
+func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
+	id, method := string(u.Message.ID), u.Message.Method
+	in := &incoming{method: method}
+	if asksPerson(method, s.server.settings) {
+		call, round := s.attribute(u.Related)
+		in.question = &question{
+			session: s, server: s.server, call: call, round: round, origin: OriginRequest,
+			carried: carriedOn(u.Stream), method: method, params: u.Message.Params, asked: now(), id: id,
+		}
+	}
+	s.mu.Lock()
+	s.incoming[id] = in
+	s.mu.Unlock()
+	if in.question == nil {
+		s.in.log.Append(f)
+		return u.Raw
+	}
+	return s.ask(in.question, f)
+}
+
+// asksPerson reports whether requests of this method are put to the person.
+func asksPerson(method string, settings Settings) bool {
+	switch method {
+	case MethodElicit:
+		return true
+	case MethodSampling:
+		return settings.Sampling
+	case MethodRoots:
+		return settings.Roots
+	default:
+		return false
+	}
+}
+
+func carriedOn(s wire.Stream) string {
+	switch s {
+	case wire.StreamPostSSE:
+		return "request on the POST event stream"
+	case wire.StreamGetSSE:
+		return "request on the GET event stream"
+	case wire.StreamPost:
+		return "request in a POST answer"
+	default:
+		return "request"
+	}
+}
+
+// ask puts a request of the server's into the inbox and its frame into the log.
+// The SDK is given a stand-in that names the question: what the server really
+// sent could be more than the SDK takes, and its handler needs none of it.
+func (s *session) ask(q *question, f wire.Frame) []byte {
+	refusal := q.read(s.server.settings)
+	s.in.mu.Lock()
+	s.in.add(q)
+	f.Question = q.number
+	if q.call != nil {
+		f.Call, f.Round = q.call.number, q.round
+	}
+	s.in.mu.Unlock()
+	f = s.in.log.Append(f)
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	q.seq, q.asked = f.Seq, f.Time
+	s.in.announce(q)
+	if refusal != nil {
+		q.refusal = refusal
+		s.in.settle(q, Refused, ByPolicy, refusal.Message)
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{%q:%d}}}`,
+		q.id, q.method, standIn[q.method], metaQuestion, q.number)
+}
+
+// metaQuestion is the key in a stand-in's _meta that carries the question's number.
+const metaQuestion = "elicitation-inspector/question"
+
+// standIn has the members that the SDK requires of each method's params.
+var standIn = map[string]string{
+	MethodElicit:   `"mode":"form","message":"",`,
+	MethodSampling: `"messages":[],"maxTokens":1,`,
+	MethodRoots:    ``,
+}
+
+// read decodes the params of an elicitation. It returns why the person cannot
+// be asked, or nil.
+func (q *question) read(settings Settings) *rpcError {
+	if q.method != MethodElicit {
+		return nil
+	}
+	if len(q.params) == 0 {
+		return &rpcError{codeInvalidParams, "elicitation/create has no params"}
+	}
+	request, err := elicit.Parse(q.params)
+	if err != nil {
+		return &rpcError{codeInvalidParams, "the params cannot be read: " + err.Error()}
+	}
+	q.request = request
+	switch {
+	case request.Mode != elicit.ModeForm && request.Mode != elicit.ModeURL:
+		return &rpcError{codeInvalidParams, fmt.Sprintf("there is no elicitation mode %q", request.Mode)}
+	case !settings.allows(string(request.Mode)):
+		return &rpcError{codeInvalidParams, fmt.Sprintf("the client did not declare elicitation in %s mode", request.Mode)}
+	}
+	return nil
+}
+
+// codeInvalidParams is JSON-RPC 2.0's error for params that cannot be used.
+const codeInvalidParams = -32602
+
+func (s *session) receivedResponse(u target.Unit, f wire.Frame) []byte {
+	out := s.answered(u.Message.ID, &f)
+	seq := s.in.log.Append(f).Seq
+	if out == nil {
+		return nil // it answers nothing: the SDK must not see it
+	}
+	if out.ticket != "" {
+		s.mu.Lock()
+		s.replies[out.ticket] = reply{seq: seq, message: u.Message}
+		s.mu.Unlock()
+	}
+	return forSDK(out.method, u)
+}
+
+// answered takes the request that a response answers off the list, and notes
+// its call in the response's frame. It returns nil if there is no such request.
+func (s *session) answered(id json.RawMessage, f *wire.Frame) *outgoing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.outgoing[string(id)]
+	delete(s.outgoing, string(id))
+	if out != nil && out.call != nil {
+		f.Call, f.Round = out.call.number, out.round
+	}
+	return out
+}
+
+// forSDK is a response as the SDK can take it. What a call brought back is read
+// from the wire, so the SDK only needs to learn that it is over.
+func forSDK(method string, u target.Unit) []byte {
+	if u.Message.Kind == wire.Error {
+		code, message, _, err := rpcErrorOf(u.Message.Error)
+		if err != nil {
+			code, message = -32603, err.Error()
+		}
+		text, _ := json.Marshal(message)
+		if method == methodDiscover {
+			return u.Raw // its data tells the SDK which revisions it may try
+		}
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, u.Message.ID, code, text)
+	}
+	var result string
+	switch method {
+	case methodCall:
+		result = `{"content":[]}`
+	case methodPrompt:
+		result = `{"messages":[]}`
+	case methodRead:
+		result = `{"contents":[]}`
+	case methodPrompts:
+		result = `{"prompts":[]}`
+	case methodResources:
+		result = `{"resources":[]}`
+	case methodTemplates:
+		result = `{"resourceTemplates":[]}`
+	case methodTools:
+		// The SDK keeps tools, to send the headers that their schemas ask for.
+		result = toolsForSDK(u.Message.Result)
+	default:
+		return u.Raw
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, u.Message.ID, result)
+}
+
+func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
+	m := u.Message
+	deliver := u.Raw
+	var act func() // runs with in.mu held, after the frame is in the log
+	switch m.Method {
+	case noteMessage:
+		deliver = nil
+		if c, _ := s.attribute(u.Related); c != nil {
+			f.Call = c.number
+			text := logText(m.Params)
+			act = func() { c.logged(text, f.Seq) }
+		}
+	case noteProgress:
+		deliver = nil
+		if c, round := s.in.callOf(progressTokenOf(m.Params)); c != nil {
+			f.Call, f.Round = c.number, round
+			p := progressOf(m.Params)
+			act = func() { c.progressed(p) }
+		}
+	case noteCancelled:
+		in, reason := s.cancelledRequest(m.Params)
+		switch {
+		case in == nil:
+			deliver = nil
+		case in.question != nil:
+			f.Question = in.question.number
+			if c := in.question.call; c != nil {
+				f.Call = c.number
+			}
+			act = func() {
+				in.reason = reason
+				s.in.settle(in.question, Withdrawn, ByServer, reason)
+			}
+		}
+	case noteComplete:
+		deliver = nil
+		if q := s.completed(m.Params); q != nil {
+			f.Question = q.number
+			if q.call != nil {
+				f.Call = q.call.number
+			}
+			act = func() { s.in.complete(q, CompletionDone) }
+		}
+	case noteUpdated:
+		deliver = nil
+	}
+	f = s.in.log.Append(f)
+	if act != nil {
+		s.in.mu.Lock()
+		act()
+		s.in.mu.Unlock()
+	}
+	return deliver
+}
+
+// cancelledRequest finds the server's own request that a cancellation names,
+// and words the reason. It returns nil for requests that we do not know.
+func (s *session) cancelledRequest(params json.RawMessage) (*incoming, string) {
+	var p struct {
+		RequestID json.RawMessage `json:"requestId"`
+		Reason    string          `json:"reason"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return nil, ""
+	}
+	reason := "cancelled by the server"
+	if p.Reason != "" {
+		reason += ": " + p.Reason
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.incoming[string(p.RequestID)], reason
+}
+
+// cancelledCall finds our own call that a cancellation of ours names.
+func (s *session) cancelledCall(m wire.Message) *call {
+	if m.Method != noteCancelled {
+		return nil
+	}
+	var p struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(m.Params, &p) != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if out := s.outgoing[string(p.RequestID)]; out != nil {
+		return out.call
+	}
+	return nil
+}
+
+// completed finds the accepted or pending URL question that a
+// notifications/elicitation/complete names. Unknown ids and second
+// notifications change nothing; they stand in the log.
+func (s *session) completed(params json.RawMessage) *question {
+	var p struct {
+		ElicitationID string `json:"elicitationId"`
+	}
+	if json.Unmarshal(params, &p) != nil || p.ElicitationID == "" {
+		return nil
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	for _, q := range s.in.questions {
+		if q.server == s.server && q.request != nil && q.request.ElicitationID == p.ElicitationID && q.completion != CompletionDone {
+			return q
+		}
+	}
+	return nil
+}
+
+// progressToken reads _meta.progressToken, under which we know our requests.
+func progressToken(params json.RawMessage) string {
+	var p struct {
+		Meta struct {
+			Token string `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return ""
+	}
+	return p.Meta.Token
+}
+
+func progressTokenOf(params json.RawMessage) string {
+	var p struct {
+		Token string `json:"progressToken"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return ""
+	}
+	return p.Token
+}
+
+func progressOf(params json.RawMessage) Progress {
+	var p struct {
+		Progress float64 `json:"progress"`
+		Total    float64 `json:"total"`
+		Message  string  `json:"message"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return Progress{Message: "unreadable progress: " + err.Error()}
+	}
+	return Progress{Value: p.Progress, Total: p.Total, Message: p.Message}
+}
+
+// logText is a log message in a few words.
+func logText(params json.RawMessage) string {
+	var p struct {
+		Level  string          `json:"level"`
+		Logger string          `json:"logger"`
+		Data   json.RawMessage `json:"data"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return "unreadable log message"
+	}
+	var text string
+	if json.Unmarshal(p.Data, &text) != nil {
+		text = string(p.Data)
+	}
+	if p.Logger != "" {
+		text = p.Logger + ": " + text
+	}
+	const most = 200
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return strings.TrimSpace(p.Level + " " + text)
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge/demo"
+)
+
+func newDemo(out, errOut io.Writer) *cobra.Command {
+	var address string
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:   "demo [--http ADDR]",
+		Short: "Run the demo server by itself, for other clients",
+		Long: `Demo runs the built-in demo server by itself, over stdio, or over Streamable HTTP
+at http://ADDR/mcp.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			logger := newLogger(errOut, verbose)
+			if address == "" {
+				s := demo.New(demo.Options{Logger: logger, Exit: os.Exit})
+				err := s.MCP().Run(cmd.Context(), &mcp.StdioTransport{})
+				if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
+					err = nil
+				}
+				return errors.Join(err, s.Close())
+			}
+			return demoHTTP(cmd.Context(), address, out)
+		},
+	}
+	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more to standard error")
+	return cmd
+}
+
+// demoHTTP serves the demo server over HTTP until ctx ends.
+func demoHTTP(ctx context.Context, address string, out io.Writer) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", address, err)
+	}
+	base := "http://" + shownAddress(l.Addr())
+	s := demo.New(demo.Options{Exit: os.Exit, BaseURL: base})
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	if _, err := fmt.Fprintf(out, "Demo server ready: %s/mcp\n", base); err != nil {
+		return err
+	}
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		err = s.Close()
+		err = errors.Join(err, server.Close())
+		<-ended
+	}
+	return err
+}

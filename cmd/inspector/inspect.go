@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"syscall"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/web"
+)
+
+// closeTime bounds the orderly end of everything.
+const closeTime = 20 * time.Second
+
+// inspect runs the inspector until ctx ends.
+func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger) (err error) {
+	settings, err := o.settings()
+	if err != nil {
+		return err
+	}
+	var demonstration *demo.Server
+	specs, err := o.specs(func() *demo.Server {
+		demonstration = demo.New(demo.Options{})
+		return demonstration
+	})
+	if err != nil {
+		return err
+	}
+	if demonstration != nil {
+		defer func() { err = errors.Join(err, demonstration.Close()) }()
+	}
+	log, err := wire.NewLog(wire.Options{})
+	if err != nil {
+		return fmt.Errorf("making the wire log: %w", err)
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	var recordErr func() error
+	if o.record != "" {
+		recorder, err := wire.NewRecorder(o.record, wire.RecordOptions{})
+		if err != nil {
+			return fmt.Errorf("recording to %q: %w", o.record, err)
+		}
+		log.Record(recorder)
+		recordErr = recorder.Err
+	}
+	listener, err := listen(o.listen, o.listenGiven, logger)
+	if err != nil {
+		return err
+	}
+	in := bridge.New(bridge.Config{
+		Targets: specs, Log: log, Logger: logger, Settings: settings, Version: version(),
+	})
+	token := web.NewToken()
+	page := web.New(web.Config{
+		Inspection: in, Logger: logger, Token: token, Version: version(), Recording: o.record, RecordErr: recordErr,
+	})
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- page.Serve(serving, listener) }()
+
+	address := fmt.Sprintf("http://%s/?token=%s", shownAddress(listener.Addr()), token)
+	if _, err := fmt.Fprintf(out, "Inspector ready: %s\n", address); err != nil {
+		logger.Warn("standard output is closed", "error", err)
+	}
+	in.Start()
+	if !o.noOpen {
+		openBrowser(address, logger)
+	}
+
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		logger.Info("ending")
+	}
+	// The page goes on while the connections end, so that it shows how they do.
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	err = errors.Join(err, in.Close(closing))
+	if err == nil || ctx.Err() != nil {
+		stop()
+		err = errors.Join(err, <-served)
+	}
+	return err
+}
+
+// portsTried is how many ports after a taken default one are tried.
+const portsTried = 20
+
+// listen opens the page's address. Only the default port may give way to
+// another: an address that was asked for is either had or refused.
+func listen(address string, given bool, logger *slog.Logger) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err == nil {
+		return l, nil
+	}
+	if given || !errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("--listen %s: %w", address, err)
+	}
+	host, port, splitErr := net.SplitHostPort(address)
+	first, numErr := strconv.Atoi(port)
+	if splitErr != nil || numErr != nil {
+		return nil, fmt.Errorf("--listen %s: %w", address, err)
+	}
+	for p := first + 1; p <= first+portsTried; p++ {
+		l, next := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p)))
+		if next == nil {
+			logger.Info("the default port is taken, using the next free one", "taken", first, "port", p)
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("ports %d to %d are all taken: %w", first, first+portsTried, err)
+}
+
+// shownAddress is the address under which a person opens the page.
+func shownAddress(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}

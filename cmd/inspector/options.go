@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/target"
+)
+
+// options are the flags of the main command, and the target that its arguments name.
+type options struct {
+	listen      string
+	noOpen      bool
+	transport   string
+	headers     []string
+	env         []string
+	dir         string
+	name        string
+	config      string
+	servers     []string
+	record      string
+	protocol    string
+	elicitation string
+	verbose     bool
+
+	listenGiven bool
+	command     []string
+	url         string
+}
+
+// defaultListen is where the page is served unless --listen says otherwise. If
+// it is taken, the next free port is used.
+const defaultListen = "127.0.0.1:6280"
+
+func (o *options) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.listen, "listen", defaultListen, "`ADDR` of the page; port 0 picks a free one")
+	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
+	f.StringVar(&o.transport, "transport", "auto", "for a URL: `auto`, http (Streamable HTTP) or sse (legacy HTTP+SSE)")
+	f.StringArrayVar(&o.headers, "header", nil, "add `'K: V'` to each HTTP request (repeat)")
+	f.StringArrayVar(&o.env, "env", nil, "add `K=V` to the command's environment (repeat)")
+	f.StringVar(&o.dir, "cwd", "", "working `DIR` of the command")
+	f.StringVar(&o.name, "name", "", "what to call the server, instead of its command or host")
+	f.StringVar(&o.config, "config", "", "connect to the servers of an mcp.json `FILE`")
+	f.StringArrayVar(&o.servers, "server", nil, "with --config: only this server, by its `NAME` (repeat)")
+	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
+	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision: `auto`, "+strings.Join(bridge.Revisions(), ", "))
+	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares: `form,url`, form, url, empty or none")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) { o.listenGiven = cmd.Flags().Changed("listen") }
+}
+
+// target reads the arguments: nothing, one URL, or what stands after --.
+func (o *options) target(args []string, dash int) error {
+	switch {
+	case dash == 0 && len(args) == 0:
+		return usage("there is no command after --")
+	case dash == 0:
+		o.command = args
+	case dash > 0:
+		return usage("a URL and a command exclude each other: %q", args[0])
+	case len(args) > 1:
+		return usage("unexpected argument %q; a command stands after --", args[1])
+	case len(args) == 1:
+		u, err := url.Parse(args[0])
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return usage("%q is neither a subcommand nor an http or https URL; a command stands after --", args[0])
+		}
+		o.url = args[0]
+	}
+	return o.consistent()
+}
+
+// consistent refuses flags that would do nothing.
+func (o *options) consistent() error {
+	switch {
+	case o.config != "" && (o.url != "" || o.command != nil):
+		return usage("--config and a target on the command line exclude each other")
+	case o.config == "" && len(o.servers) > 0:
+		return usage("--server needs --config")
+	case len(o.headers) > 0 && o.url == "":
+		return usage("--header needs a URL")
+	case (len(o.env) > 0 || o.dir != "") && o.command == nil:
+		return usage("--env and --cwd need a command")
+	case o.transport != "auto" && o.url == "":
+		return usage("--transport needs a URL")
+	case o.name != "" && o.config != "":
+		return usage("--name and --config exclude each other: the file names its servers")
+	}
+	return nil
+}
+
+// specs says how the servers are reached. It makes the demo server only where
+// there is no other target.
+func (o *options) specs(makeDemo func() *demo.Server) ([]target.Spec, error) {
+	if o.config != "" {
+		specs, err := target.LoadConfig(o.config, os.LookupEnv, o.servers...)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return specs, nil
+	}
+	s := target.Spec{Name: o.name, Env: o.env, Dir: o.dir}
+	switch {
+	case o.command != nil:
+		s.Command = o.command
+		if s.Name == "" {
+			s.Name = filepath.Base(o.command[0])
+		}
+	case o.url != "":
+		u, err := url.Parse(o.url)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		s.URL = o.url
+		if s.Name == "" {
+			s.Name = u.Host
+		}
+		if s.Transport, err = target.ParseTransport(o.transport); err != nil {
+			return nil, usageError{err}
+		}
+		if s.Header, err = parseHeaders(o.headers); err != nil {
+			return nil, err
+		}
+	default:
+		s.Builtin = makeDemo().MCP
+		if s.Name == "" {
+			s.Name = demo.Name
+		}
+	}
+	for _, e := range o.env {
+		if k, _, ok := strings.Cut(e, "="); !ok || k == "" {
+			return nil, usage("--env %q is not of the form K=V", e)
+		}
+	}
+	return []target.Spec{s}, nil
+}
+
+func parseHeaders(lines []string) (http.Header, error) {
+	h := http.Header{}
+	for _, line := range lines {
+		k, v, ok := strings.Cut(line, ":")
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return nil, usage("--header %q is not of the form 'K: V'", line)
+		}
+		h.Add(k, strings.TrimSpace(v))
+	}
+	return h, nil
+}
+
+// settings are how the client presents itself.
+func (o *options) settings() (bridge.Settings, error) {
+	s, err := bridge.ParseSettings(o.protocol, o.elicitation)
+	if err != nil {
+		return s, usageError{fmt.Errorf("--protocol, --elicitation: %w", err)}
+	}
+	return s, nil
+}

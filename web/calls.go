@@ -1,0 +1,263 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/views"
+)
+
+// argumentsID is the prefix of the element ids in a call's form.
+const argumentsID = "args"
+
+// chosen is the item that a request names, ready for a form.
+type chosen struct {
+	server views.Server
+	item   bridge.Item
+	fields []elicit.Field
+}
+
+// choose finds the item that server, kind and key name.
+func (s *Server) chosen(server, kind, key string) (chosen, error) {
+	item, err := s.in.Item(server, bridge.ItemKind(kind), key)
+	if err != nil {
+		return chosen{}, err
+	}
+	_, find := s.serverViews()
+	fields, _ := fieldsOf(item)
+	return chosen{find(server), item, fields}, nil
+}
+
+// fieldsOf draws up the fields of an item's arguments. Where its schema is none
+// that a form can be drawn from, the JSON tab takes over, and trouble says why.
+func fieldsOf(item bridge.Item) (fields []elicit.Field, trouble string) {
+	if item.Schema == nil {
+		return nil, ""
+	}
+	fields, err := elicit.FieldsOf(item.Schema)
+	if err != nil {
+		return nil, sentence(err)
+	}
+	return fields, ""
+}
+
+// argumentsOf is a form that holds the given arguments; nil for an untouched one.
+func argumentsOf(item bridge.Item, arguments json.RawMessage) submission {
+	fields, trouble := fieldsOf(item)
+	if arguments == nil {
+		return untouched(fields, trouble != "")
+	}
+	inputs, err := elicit.InputsOf(fields, arguments)
+	if err != nil || trouble != "" {
+		return submission{json: true, content: elicit.Pretty(arguments), inputs: elicit.Defaults(fields)}
+	}
+	return submission{inputs: inputs}
+}
+
+func unwrapped(content json.RawMessage) json.RawMessage { return content }
+
+func (s *Server) callFormView(server views.Server, item bridge.Item, sub submission, problems []elicit.Problem) views.CallForm {
+	fields, trouble := fieldsOf(item)
+	form := views.CallForm{
+		Item: itemView(server, item), Server: server,
+		Form:      sub.view(argumentsID, fields, problems, unwrapped),
+		ReadyToGo: server.State == views.ServerReady,
+	}
+	form.Form.Trouble = trouble
+	if item.Schema != nil {
+		form.Schema = pretty(item.Schema)
+	}
+	return form
+}
+
+// choose fills in what the middle of the page shows: the call or item that the
+// query names, else the latest call.
+func (s *Server) choose(c echo.Context, p *views.Page) error {
+	if c.QueryParam("key") != "" {
+		chosen, err := s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
+		if err != nil {
+			return nil // an old address: the page says by itself that nothing is chosen
+		}
+		form := s.callFormView(chosen.server, chosen.item, argumentsOf(chosen.item, nil), nil)
+		p.Form = &form
+		return nil
+	}
+	n, err := strconv.Atoi(c.QueryParam("call"))
+	if err != nil {
+		n = len(p.Calls)
+	}
+	call, err := s.in.Call(n)
+	if err != nil {
+		return nil
+	}
+	v := s.callView(call)
+	p.Call = &v
+	return nil
+}
+
+func (s *Server) callForm(c echo.Context) error {
+	chosen, err := s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
+	if err != nil {
+		return err
+	}
+	form := s.callFormView(chosen.server, chosen.item, argumentsOf(chosen.item, nil), nil)
+	return html(c, views.CallPanel(&form, nil))
+}
+
+// posted reads a call's form as the page posts it.
+func (s *Server) posted(c echo.Context) (chosen, submission, error) {
+	chosen, err := s.chosen(c.FormValue("server"), c.FormValue("kind"), c.FormValue("key"))
+	if err != nil {
+		return chosen, submission{}, err
+	}
+	sub, err := submitted(c, chosen.fields)
+	sub.checked = c.FormValue("checked") != ""
+	return chosen, sub, err
+}
+
+func (s *Server) formPreview(c echo.Context) error {
+	chosen, sub, err := s.posted(c)
+	if err != nil {
+		return err
+	}
+	return s.preview(c, sub.view(argumentsID, chosen.fields, nil, unwrapped))
+}
+
+func (s *Server) formTab(c echo.Context) error {
+	chosen, sub, err := s.posted(c)
+	if err != nil {
+		return err
+	}
+	next, problems := sub.switched(chosen.fields, c.FormValue("to") == "json")
+	return s.panel(c, statusOf(problems), chosen, next, problems)
+}
+
+func (s *Server) panel(c echo.Context, status int, chosen chosen, sub submission, problems []elicit.Problem) error {
+	form := s.callFormView(chosen.server, chosen.item, sub, problems)
+	return replaced(c, status, "call", views.CallPanel(&form, nil))
+}
+
+// beginCall makes a call. Arguments that the schema rejects come back as the
+// form with its errors, unless the person insists.
+func (s *Server) beginCall(c echo.Context) error {
+	chosen, sub, err := s.posted(c)
+	if err != nil {
+		return err
+	}
+	arguments, problems := sub.check(chosen.fields, chosen.item.Schema)
+	if len(problems) > 0 && (c.FormValue("force") == "" || arguments == nil) {
+		sub.checked = arguments != nil
+		return s.panel(c, http.StatusUnprocessableEntity, chosen, sub, problems)
+	}
+	request := bridge.CallRequest{
+		Server: chosen.server.ID, Kind: chosen.item.Kind, Name: chosen.item.Name, Key: chosen.item.Key, Arguments: arguments,
+	}
+	switch chosen.item.Kind {
+	case bridge.KindResource:
+		request.Arguments = nil
+	case bridge.KindTemplate:
+		request.Name = chosen.item.Key
+		if request.Key, err = bridge.Expand(chosen.item.Key, arguments); err != nil {
+			return s.panel(c, http.StatusUnprocessableEntity, chosen, sub, []elicit.Problem{{Field: -1, Text: sentence(err)}})
+		}
+	case bridge.KindPrompt:
+		if string(arguments) == "{}" {
+			request.Arguments = nil
+		}
+	case bridge.KindTool:
+	}
+	call, err := s.in.Begin(request)
+	if err != nil {
+		return err
+	}
+	view := s.callView(call)
+	ch, err := replace(c.Request().Context(), "call", views.CallPanel(nil, &view))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, reply{Changes: []change{ch}, Call: call.Number})
+}
+
+func (s *Server) call(c echo.Context) (bridge.Call, error) {
+	n, err := number(c, "n")
+	if err != nil {
+		return bridge.Call{}, err
+	}
+	return s.in.Call(n)
+}
+
+func (s *Server) showCall(c echo.Context) error {
+	call, err := s.call(c)
+	if err != nil {
+		return err
+	}
+	view := s.callView(call)
+	return html(c, views.CallPanel(nil, &view))
+}
+
+func (s *Server) stopCall(c echo.Context) error {
+	call, err := s.call(c)
+	if err != nil {
+		return err
+	}
+	if err := s.in.Stop(call.Number); err != nil {
+		return err
+	}
+	return s.callReply(c)
+}
+
+func (s *Server) retryCall(c echo.Context) error {
+	call, err := s.call(c)
+	if err != nil {
+		return err
+	}
+	if err := s.in.Retry(call.Number); err != nil {
+		return err
+	}
+	return s.callReply(c)
+}
+
+// callReply answers with the call as it is now.
+func (s *Server) callReply(c echo.Context) error {
+	call, err := s.call(c)
+	if err != nil {
+		return err
+	}
+	view := s.callView(call)
+	return replaced(c, http.StatusOK, callID(call.Number), views.CallView(view))
+}
+
+func callID(n int) string { return "call-" + strconv.Itoa(n) }
+
+// part answers with the bytes of one block. Whatever they are, the browser is
+// to take them for an image or a sound and for nothing else.
+func (s *Server) part(c echo.Context) error {
+	call, err := s.call(c)
+	if err != nil {
+		return err
+	}
+	i, err := strconv.Atoi(c.Param("i"))
+	if err != nil || call.Reply == 0 {
+		return echo.ErrNotFound
+	}
+	frame, err := s.in.Log().Frame(call.Reply)
+	if err != nil {
+		return err
+	}
+	result, err := bridge.ReadResult(frame.Message.Result)
+	if err != nil || i < 0 || i >= len(result.Content) {
+		return echo.ErrNotFound
+	}
+	block := result.Content[i]
+	if !strings.HasPrefix(block.MIME, "image/") && !strings.HasPrefix(block.MIME, "audio/") {
+		return echo.ErrNotFound
+	}
+	c.Response().Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	return c.Blob(http.StatusOK, block.MIME, block.Bytes)
+}

@@ -1,0 +1,380 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"unicode/utf8"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/views"
+)
+
+// This file turns the state of an inspection into the plain data that the
+// components show. Nothing here decides anything.
+
+func serverView(s bridge.Server) views.Server {
+	return views.Server{
+		ID: s.ID, Index: s.Index, Label: s.Label, Name: s.Info.Name, Title: s.Info.Title, Version: s.Info.Version,
+		How: s.How, Address: s.Address, State: views.ServerState(s.State.String()), Reason: s.Reason,
+		Stderr: s.Stderr, Protocol: s.Info.Protocol, Negotiated: s.Info.Negotiated,
+		Instructions: s.Info.Instructions, Capabilities: s.Info.Capabilities,
+		Declared: s.Settings.Declared(), Since: s.Since,
+	}
+}
+
+// serverViews returns all servers, and a way to find one by its id.
+func (s *Server) serverViews() ([]views.Server, func(id string) views.Server) {
+	var out []views.Server
+	for _, server := range s.in.Servers() {
+		out = append(out, serverView(server))
+	}
+	return out, func(id string) views.Server {
+		i := slices.IndexFunc(out, func(v views.Server) bool { return v.ID == id })
+		if i < 0 {
+			return views.Server{ID: id}
+		}
+		return out[i]
+	}
+}
+
+func itemView(server views.Server, item bridge.Item) views.Item {
+	return views.Item{
+		Server: server.ID, ServerIndex: server.Index, Kind: views.ItemKind(item.Kind),
+		Name: item.Name, Key: item.Key, Title: item.Title, Description: item.Description,
+	}
+}
+
+// activity counts the calls that run and the questions that wait, in this
+// order, for each item of each server.
+type activity map[string][2]int
+
+func activityKey(server, kind, key string) string { return server + "\x00" + kind + "\x00" + key }
+
+func (s *Server) activity() (items activity, waitingCalls map[int]int) {
+	items, waitingCalls = activity{}, map[int]int{}
+	for _, q := range s.in.Questions() {
+		if q.State == bridge.Pending && q.Call > 0 {
+			waitingCalls[q.Call]++
+		}
+	}
+	for _, c := range s.in.Calls() {
+		key := activityKey(c.Request.Server, string(c.Request.Kind), itemKey(c.Request))
+		if c.State == bridge.CallRunning {
+			n := items[key]
+			n[0]++
+			n[1] += waitingCalls[c.Number]
+			items[key] = n
+		}
+	}
+	return items, waitingCalls
+}
+
+// itemKey is the key of the item that a call was made of: for a resource that
+// was read through a template, the template.
+func itemKey(r bridge.CallRequest) string {
+	if r.Kind == bridge.KindTemplate {
+		return r.Name
+	}
+	return r.Key
+}
+
+func (s *Server) catalogViews(servers []views.Server) []views.Catalog {
+	active, _ := s.activity()
+	var out []views.Catalog
+	for _, server := range servers {
+		catalog, err := s.in.Catalog(server.ID)
+		if err != nil {
+			continue // servers do not come or go during a run
+		}
+		v := views.Catalog{Server: server, Loading: catalog.Loading, Err: strings.Join(catalog.Errors, "\n")}
+		for _, item := range catalog.Items {
+			i := itemView(server, item)
+			n := active[activityKey(server.ID, string(item.Kind), item.Key)]
+			i.Running, i.Waiting = n[0], n[1]
+			switch item.Kind {
+			case bridge.KindTool:
+				v.Tools = append(v.Tools, i)
+			case bridge.KindPrompt:
+				v.Prompts = append(v.Prompts, i)
+			default:
+				v.Resources = append(v.Resources, i)
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func (s *Server) callTabs() []views.CallTab {
+	_, find := s.serverViews()
+	_, waiting := s.activity()
+	var out []views.CallTab
+	for _, c := range s.in.Calls() {
+		tab := views.CallTab{
+			Number: c.Number, Server: c.Request.Server, ServerIndex: find(c.Request.Server).Index,
+			Name: c.Request.Name, State: views.CallState(c.State.String()), Waiting: waiting[c.Number],
+			IsError: c.State == bridge.CallFailed,
+		}
+		out = append(out, tab)
+	}
+	return out
+}
+
+func (s *Server) callView(c bridge.Call) views.Call {
+	_, find := s.serverViews()
+	server := find(c.Request.Server)
+	item := bridge.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
+	if known, err := s.in.Item(c.Request.Server, item.Kind, item.Key); err == nil {
+		item = known
+	}
+	v := views.Call{
+		Number: c.Number, Item: itemView(server, item), Server: server,
+		State: views.CallState(c.State.String()), Started: c.Started, Duration: c.Duration,
+		Rounds: c.Rounds, Dropped: c.Dropped, Logs: c.Logs,
+	}
+	for _, q := range s.in.Questions() {
+		if q.Call == c.Number && q.State == bridge.Pending {
+			if v.Waiting == 0 {
+				v.Asked = q.Asked
+			}
+			v.Waiting++
+		}
+	}
+	for _, step := range c.Steps {
+		v.Steps = append(v.Steps, views.Step{At: step.At, Kind: string(step.Kind), Text: step.Text, Seq: step.Seq})
+	}
+	if c.Progress != nil {
+		v.Progress = &views.Progress{Value: c.Progress.Value, Total: c.Progress.Total, Message: c.Progress.Message}
+	}
+	if c.State != bridge.CallRunning {
+		v.Result = s.resultView(c)
+	}
+	arguments := c.Request.Arguments
+	v.Form = s.callFormView(server, item, argumentsOf(item, arguments), nil)
+	return v
+}
+
+func (s *Server) resultView(c bridge.Call) *views.Result {
+	out := &views.Result{Seq: c.Reply}
+	if c.Reply == 0 {
+		out.Failed, out.Message = true, c.Failure
+		if c.State == bridge.CallStopped {
+			out.Message = "Stopped by you. There is no result."
+		}
+		return out
+	}
+	frame, err := s.in.Log().Frame(c.Reply)
+	if err != nil {
+		out.Failed, out.Message = true, "The response cannot be read back: "+err.Error()
+		return out
+	}
+	if frame.Kind == wire.Error {
+		e := bridge.ReadError(frame.Message.Error)
+		out.Failed, out.Code, out.Message, out.Meaning = true, int(e.Code), e.Message, e.Meaning()
+		if e.Problem != "" {
+			out.Message = strings.TrimSpace(out.Message + " (" + e.Problem + ")")
+		}
+		out.Raw = pretty(e.Raw)
+		if e.Data != nil {
+			out.Data = pretty(e.Data)
+		}
+		return out
+	}
+	result, err := bridge.ReadResult(frame.Message.Result)
+	out.Raw = pretty(result.Raw)
+	if err != nil {
+		out.Failed, out.Message = true, sentence(err)
+		return out
+	}
+	out.IsError = result.IsError
+	if result.Structured != nil {
+		out.Structure = pretty(result.Structured)
+	}
+	for i, block := range result.Content {
+		out.Parts = append(out.Parts, partView(c.Number, i, block))
+	}
+	return out
+}
+
+// shownMost is how many bytes of one text are put on the page. All of it is in
+// the wire log.
+const shownMost = 256 << 10
+
+func shown(text string) string {
+	if len(text) <= shownMost {
+		return text
+	}
+	cut := shownMost
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + fmt.Sprintf("\n… %d bytes more; the wire log has them all", len(text)-cut)
+}
+
+func pretty(raw json.RawMessage) string {
+	if len(raw) > shownMost {
+		return shown(string(raw))
+	}
+	return shown(elicit.Pretty(raw))
+}
+
+func partView(call, i int, c bridge.Content) views.Part {
+	p := views.Part{
+		Kind: c.Type, Role: c.Role, Text: shown(c.Text), MIME: c.MIME, Name: c.Name, URI: c.URI,
+		Description: c.Description, Size: len(c.Bytes),
+	}
+	source := fmt.Sprintf("/calls/%d/parts/%d", call, i)
+	switch {
+	case c.Problem != "":
+		p.Kind, p.Text = "other", c.Problem+"\n"+pretty(c.Raw)
+	case c.Type == "text":
+		if text := strings.TrimSpace(c.Text); (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && json.Valid([]byte(text)) {
+			p.Kind, p.Text = "json", pretty(json.RawMessage(text))
+		}
+	case (c.Type == "image" || c.Type == "resource") && strings.HasPrefix(c.MIME, "image/") && c.Bytes != nil:
+		p.Kind, p.Source = "image", source
+	case (c.Type == "audio" || c.Type == "resource") && strings.HasPrefix(c.MIME, "audio/") && c.Bytes != nil:
+		p.Kind, p.Source = "audio", source
+	case c.Type == "resource_link":
+		p.Kind = "link"
+	case c.Type == "resource":
+	default:
+		p.Kind, p.Text = "other", pretty(c.Raw)
+	}
+	return p
+}
+
+// questionView shows a question; sub is what its form holds, nil for what was
+// typed so far.
+func (s *Server) questionView(q bridge.Question, sub *submission, problems []elicit.Problem) views.Question {
+	_, find := s.serverViews()
+	a := answerableOf(q)
+	v := views.Question{
+		Number: q.Number, State: views.QuestionState(q.State.String()), Server: find(q.Server),
+		Call: q.Call, CallName: q.CallName, Round: q.Round, Key: q.Key, Origin: q.Carried,
+		Mode: q.Method, Asked: q.Asked, Seq: q.Seq, Reason: q.Reason, By: string(q.By), Waited: q.Waited,
+		SentSeq: q.AnswerSeq, Method: q.Method,
+	}
+	if q.Request != nil {
+		v.Mode, v.Message, v.URL = string(q.Request.Mode), q.Request.Message, q.Request.URL
+		v.Schema = pretty(q.Request.Schema)
+	} else {
+		v.Params = pretty(q.Params)
+	}
+	if q.State == bridge.Pending {
+		if sub == nil {
+			kept := s.draftOf(a)
+			sub = &kept
+		}
+		v.Form = sub.view(formID(q.Number), a.fields, problems, a.wrap)
+		if q.Request != nil {
+			v.Form.Trouble = q.Request.Trouble
+		}
+		if a.isURL() {
+			v.Form.Preview = elicit.Pretty(a.accept(nil).JSON())
+		}
+		return v
+	}
+	v.Action = q.Answer.Action
+	if q.Answer.Result != nil {
+		v.Action = "accept"
+	}
+	if v.Action != "" {
+		v.Sent = pretty(q.Answer.JSON())
+		v.Digest = digest(a.fields, q.Answer.Content)
+	}
+	v.Completion = completions[q.Completion]
+	return v
+}
+
+var completions = map[bridge.Completion]string{
+	bridge.CompletionNone:    "",
+	bridge.CompletionAwaited: "awaited",
+	bridge.CompletionDone:    "completed",
+	bridge.CompletionMarked:  "marked",
+}
+
+// digestMost is how many characters an answer is told in.
+const digestMost = 80
+
+// digest tells an answer's content in a few words.
+func digest(fields []elicit.Field, content json.RawMessage) string {
+	if content == nil {
+		return ""
+	}
+	inputs, err := elicit.InputsOf(fields, content)
+	if err != nil {
+		return ""
+	}
+	var words []string
+	for i, f := range fields {
+		in := inputs.Fields[i]
+		switch {
+		case in.JSON != "":
+			words = append(words, in.JSON)
+		case len(in.Picks) > 0:
+			for _, p := range in.Picks {
+				words = append(words, f.Choices[p].Title)
+			}
+		case in.Text == "true":
+			words = append(words, f.Label)
+		case in.Text != "" && in.Text != "false":
+			words = append(words, in.Text)
+		}
+	}
+	text := strings.Join(words, ", ")
+	if runes := []rune(text); len(runes) > digestMost {
+		text = string(runes[:digestMost-1]) + "…"
+	}
+	return text
+}
+
+// settledShown is how many settled questions stay on the page.
+const settledShown = 40
+
+// questionViews returns the questions on the page: all that wait, and the latest
+// of those that are settled.
+func (s *Server) questionViews() []views.Question {
+	all := s.in.Questions()
+	settled := 0
+	var out []views.Question
+	for _, q := range slices.Backward(all) {
+		if q.State != bridge.Pending {
+			if settled == settledShown {
+				continue
+			}
+			settled++
+		}
+		out = append(out, s.questionView(q, nil, nil))
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func (s *Server) logStatus() views.LogStatus {
+	log := s.in.Log()
+	v := views.LogStatus{Frames: log.Len(), Recording: s.config.Recording}
+	if err := log.Err(); err != nil {
+		v.Err = "The log cannot be kept on disk: " + err.Error()
+	}
+	if s.config.RecordErr != nil {
+		if err := s.config.RecordErr(); err != nil {
+			v.Err = "The recording has stopped: " + err.Error()
+		}
+	}
+	return v
+}
+
+// whole is everything on the page, but for what the middle shows.
+func (s *Server) whole() views.Page {
+	servers, _ := s.serverViews()
+	return views.Page{
+		Version: s.config.Version, Servers: servers, Catalogs: s.catalogViews(servers),
+		Calls: s.callTabs(), Questions: s.questionViews(), Log: s.logStatus(),
+	}
+}

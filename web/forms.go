@@ -1,0 +1,180 @@
+package web
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/views"
+)
+
+// submission is what a form holds, in the one of its two tabs that is on show.
+type submission struct {
+	json    bool
+	content string        // the JSON tab's text
+	inputs  elicit.Inputs // the form tab's
+	checked bool          // a check has failed, so that "Send anyway" is offered
+}
+
+// submitted reads a posted form.
+func submitted(c echo.Context, fields []elicit.Field) (submission, error) {
+	form, err := c.FormParams()
+	if err != nil {
+		return submission{}, err
+	}
+	return submissionOf(fields, form), nil
+}
+
+func submissionOf(fields []elicit.Field, form url.Values) submission {
+	return submission{
+		json:    form.Get("tab") == "json",
+		content: form.Get("content"),
+		inputs:  elicit.InputsFrom(fields, form),
+	}
+}
+
+// untouched is a form as its schema fills it in. Where there is no field to
+// draw, it opens as JSON.
+func untouched(fields []elicit.Field, json bool) submission {
+	sub := submission{json: json, inputs: elicit.Defaults(fields)}
+	if json {
+		sub.content = "{}"
+	}
+	return sub
+}
+
+// value is the JSON that a submission amounts to; nil where the JSON tab holds
+// none. The problems are those of putting it together, not of the schema.
+func (sub submission) value(fields []elicit.Field) (json.RawMessage, []elicit.Problem) {
+	if !sub.json {
+		return elicit.Content(fields, sub.inputs)
+	}
+	value, err := elicit.Compact(json.RawMessage(sub.content))
+	if err != nil {
+		return nil, []elicit.Problem{{Field: -1, Text: "Not JSON: " + err.Error() + "."}}
+	}
+	return value, nil
+}
+
+// check is value, judged by the schema as well.
+func (sub submission) check(fields []elicit.Field, schema json.RawMessage) (json.RawMessage, []elicit.Problem) {
+	value, problems := sub.value(fields)
+	if value == nil || schema == nil {
+		return value, problems
+	}
+	known := map[int]bool{}
+	for _, p := range problems {
+		known[p.Field] = true
+	}
+	more, err := elicit.Check(schema, value)
+	if err != nil {
+		more = []elicit.Problem{{Field: -1, Text: "The schema itself cannot be used: " + err.Error() + "."}}
+	}
+	for _, p := range more {
+		if p.Field < 0 || !known[p.Field] {
+			problems = append(problems, p)
+		}
+	}
+	return value, problems
+}
+
+// switched is the submission in the other tab. Nothing is lost on the way.
+func (sub submission) switched(fields []elicit.Field, toJSON bool) (submission, []elicit.Problem) {
+	if sub.json == toJSON {
+		return sub, nil
+	}
+	if toJSON {
+		value, _ := elicit.Content(fields, sub.inputs)
+		return submission{json: true, content: elicit.Pretty(value), inputs: sub.inputs}, nil
+	}
+	inputs, err := elicit.InputsOf(fields, json.RawMessage(sub.content))
+	if err != nil {
+		return sub, []elicit.Problem{{Field: -1, Text: "A form cannot show this: " + err.Error() + "."}}
+	}
+	return submission{inputs: inputs}, nil
+}
+
+// view is the form as the page draws it. wrap turns the content into all that
+// would be sent.
+func (sub submission) view(id string, fields []elicit.Field, problems []elicit.Problem, wrap func(json.RawMessage) json.RawMessage) views.Form {
+	f := views.Form{
+		ID: id, JSON: sub.json, Content: sub.content, Extra: string(sub.inputs.Extra), Checked: sub.checked,
+	}
+	defaults := elicit.Defaults(fields)
+	for i, field := range fields {
+		input := elicit.Input{}
+		if i < len(sub.inputs.Fields) {
+			input = sub.inputs.Fields[i]
+		}
+		f.Fields = append(f.Fields, views.Field{
+			Field: field, Index: i, ID: id + "-" + elicit.InputName(i), Input: input,
+			Changed: !sameInput(input, defaults.Fields[i]),
+		})
+	}
+	for _, p := range problems {
+		if p.Field >= 0 && p.Field < len(f.Fields) && !sub.json {
+			f.Fields[p.Field].Problems = append(f.Fields[p.Field].Problems, p.Text)
+			continue
+		}
+		text := p.Text
+		if p.Field >= 0 && p.Field < len(fields) {
+			text = fields[p.Field].Label + ": " + text
+		}
+		f.Problems = append(f.Problems, text)
+	}
+	if value, _ := sub.value(fields); value != nil {
+		f.Preview = elicit.Pretty(wrap(value))
+	}
+	return f
+}
+
+func sameInput(a, b elicit.Input) bool {
+	if a.Text != b.Text || a.Empty != b.Empty || a.JSON != b.JSON || len(a.Picks) != len(b.Picks) {
+		return false
+	}
+	for i := range a.Picks {
+		if a.Picks[i] != b.Picks[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// drafts keeps what is typed into pending questions, so that a reload, a second
+// tab or a lost connection loses none of it.
+type drafts struct {
+	mu   sync.Mutex
+	kept map[int]submission
+}
+
+func (d *drafts) get(question int) (submission, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	sub, ok := d.kept[question]
+	return sub, ok
+}
+
+func (d *drafts) put(question int, sub submission) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.kept[question] = sub
+}
+
+func (d *drafts) drop(question int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.kept, question)
+}
+
+// number reads a path parameter that counts from 1.
+func number(c echo.Context, name string) (int, error) {
+	n, err := strconv.Atoi(c.Param(name))
+	if err != nil || n < 1 {
+		return 0, echo.ErrNotFound
+	}
+	return n, nil
+}

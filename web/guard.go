@@ -1,0 +1,167 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+)
+
+// guard lets in only the person who was given the token. Whoever gets past it
+// can start programs, so every request passes it: pages, pushes and static
+// files, before any routing looks at the path.
+type guard struct {
+	token  string
+	cookie string          // its name; it holds the token
+	hosts  map[string]bool // what the Host header may be, in lower case
+	next   http.Handler
+}
+
+// NewToken makes the secret of one run: 256 random bits.
+func NewToken() string {
+	b := make([]byte, 32)
+	if _, err := rand.Read(b); err != nil {
+		panic("web: the system gives no random bytes: " + err.Error()) // never returns since Go 1.24
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func newGuard(token string, addr net.Addr, next http.Handler) *guard {
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		port = "0"
+	}
+	return &guard{token: token, cookie: "inspector_" + port, hosts: hostsOf(addr), next: next}
+}
+
+// hostsOf lists the Host headers under which a listening address may be asked.
+// A name that resolves here but is not among them is a rebinding attack.
+func hostsOf(addr net.Addr) map[string]bool {
+	hosts := map[string]bool{}
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return hosts
+	}
+	add := func(name string) {
+		hosts[strings.ToLower(net.JoinHostPort(name, port))] = true
+		if port == "80" {
+			hosts[strings.ToLower(name)] = true
+		}
+	}
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case err != nil:
+		add(host)
+	case ip.IsLoopback():
+		add(host)
+		add("localhost")
+	case ip.IsUnspecified():
+		add("localhost")
+		add("127.0.0.1")
+		add("::1")
+		if name, err := os.Hostname(); err == nil {
+			add(name)
+		}
+		own, err := net.InterfaceAddrs()
+		if err != nil {
+			break // the loopback names above still work
+		}
+		for _, a := range own {
+			if n, ok := a.(*net.IPNet); ok {
+				add(n.IP.String())
+			}
+		}
+	default:
+		add(host)
+	}
+	return hosts
+}
+
+// ServeHTTP judges the request by its Host, its Origin and its token, in this order.
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setSecurityHeaders(w.Header())
+	if !g.hosts[strings.ToLower(r.Host)] {
+		refuse(w, http.StatusForbidden, fmt.Sprintf("The inspector does not answer to the host name %q.", r.Host))
+		return
+	}
+	if origins := r.Header.Values("Origin"); len(origins) > 0 && (len(origins) > 1 || !g.own(origins[0])) {
+		refuse(w, http.StatusForbidden, "The inspector does not answer to pages of another origin.")
+		return
+	}
+	given := r.URL.Query().Get("token")
+	if !g.matches(given) && !g.carries(r) {
+		refuse(w, http.StatusUnauthorized, "Open the address that the inspector printed when it started: it holds the token of this run.")
+		return
+	}
+	if g.matches(given) {
+		http.SetCookie(w, &http.Cookie{
+			Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		})
+	}
+	if !cleanPath(r.URL.Path, r.URL.EscapedPath()) {
+		refuse(w, http.StatusNotFound, "There is nothing here.")
+		return
+	}
+	g.next.ServeHTTP(w, r)
+}
+
+// own reports whether an Origin header names this very server.
+func (g *guard) own(origin string) bool {
+	host, ok := strings.CutPrefix(strings.ToLower(origin), "http://")
+	return ok && g.hosts[host]
+}
+
+func (g *guard) matches(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(g.token)) == 1
+}
+
+// carries reports whether the request holds the token in its cookie, or, for
+// scripts, in an Authorization header (RFC 6750).
+func (g *guard) carries(r *http.Request) bool {
+	for _, c := range r.CookiesNamed(g.cookie) {
+		if g.matches(c.Value) {
+			return true
+		}
+	}
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return ok && g.matches(token)
+}
+
+// cleanPath refuses paths that two readers could understand differently. None
+// of ours needs an escape or an empty or dotted segment.
+func cleanPath(path, escaped string) bool {
+	if path != escaped || !strings.HasPrefix(path, "/") {
+		return false
+	}
+	for segment := range strings.SplitSeq(path[1:], "/") {
+		if segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return !strings.Contains(path, "//")
+}
+
+// policy is the page's content-security policy. Scripts and styles come from
+// files of ours alone; data: is for the icon that the page draws.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
+	"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+func setSecurityHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintln(w, why) // whoever is refused may also hang up
+}

@@ -1,0 +1,231 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// change is one edit of the page: an element, by its id, is replaced, removed,
+// or gets another child.
+type change struct {
+	Op     string `json:"op"` // "replace", "append" or "remove"
+	Target string `json:"target"`
+	HTML   string `json:"html,omitempty"`
+}
+
+// push is one message on the websocket. A page that has seen all up to Seq
+// is up to date but for Frames, which may also come alone, with no Seq.
+type push struct {
+	Seq     int64    `json:"seq,omitempty"`
+	Changes []change `json:"changes,omitempty"`
+	Frames  int64    `json:"frames,omitempty"`
+}
+
+const (
+	pushesKept   = 256              // for pages that come back
+	bytesKept    = 4 << 20          // of them, whichever is less
+	pageBacklog  = 64               // pushes that wait for one page before it is dropped
+	writeTime    = 10 * time.Second // for one push to one page
+	pingInterval = 30 * time.Second
+	readMost     = 1 << 10 // bytes: a page has nothing to say on this socket
+)
+
+// hub pushes changes to every open page. Publishing never blocks: a page that
+// is too slow is dropped, and catches up when it comes back.
+type hub struct {
+	mu     sync.Mutex
+	seq    int64
+	kept   []keptPush
+	bytes  int
+	frames int64
+	pages  map[*page]struct{}
+	closed bool
+}
+
+type keptPush struct {
+	seq  int64
+	data []byte
+}
+
+// page is one open websocket.
+type page struct {
+	pushes  chan []byte
+	counted chan struct{} // the number of frames changed; capacity 1
+	dropped context.CancelFunc
+}
+
+func newHub() *hub { return &hub{pages: map[*page]struct{}{}} }
+
+// Seq is the number of the latest push.
+func (h *hub) Seq() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seq
+}
+
+// publish sends changes to every page.
+func (h *hub) publish(changes []change) {
+	if len(changes) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seq++
+	data := encode(push{Seq: h.seq, Changes: changes, Frames: h.frames})
+	h.kept = append(h.kept, keptPush{h.seq, data})
+	h.bytes += len(data)
+	for len(h.kept) > pushesKept || (h.bytes > bytesKept && len(h.kept) > 1) {
+		h.bytes -= len(h.kept[0].data)
+		h.kept[0].data = nil
+		h.kept = h.kept[1:]
+	}
+	for p := range h.pages {
+		select {
+		case p.pushes <- data:
+		default:
+			p.dropped()
+			delete(h.pages, p)
+		}
+	}
+}
+
+// count tells every page how many frames the log holds.
+func (h *hub) count(frames int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.frames == frames {
+		return
+	}
+	h.frames = frames
+	for p := range h.pages {
+		select {
+		case p.counted <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// join adds a page that has seen everything up to since. It returns what the
+// page missed, or false where that is no longer known.
+func (h *hub) join(p *page, since int64) (missed [][]byte, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		p.dropped()
+		return nil, true
+	}
+	h.pages[p] = struct{}{}
+	p.counted <- struct{}{}
+	if since > h.seq {
+		return nil, false // it belongs to an earlier run
+	}
+	if since < h.seq && (len(h.kept) == 0 || h.kept[0].seq > since+1) {
+		return nil, false
+	}
+	for _, k := range h.kept {
+		if k.seq > since {
+			missed = append(missed, k.data)
+		}
+	}
+	return missed, true
+}
+
+func (h *hub) leave(p *page) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.pages, p)
+}
+
+// close ends every page's socket.
+func (h *hub) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for p := range h.pages {
+		p.dropped()
+	}
+}
+
+// serve runs one page's socket until it is closed. snapshot renders everything
+// anew, for a page that cannot be brought up to date otherwise.
+func (h *hub) serve(w http.ResponseWriter, r *http.Request, snapshot func() (push, error)) error {
+	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
+	if err != nil {
+		since = -1 // leads to a snapshot
+	}
+	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, // the guard has judged the Origin, by stricter rules
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		return err
+	}
+	defer socket.CloseNow()
+	socket.SetReadLimit(readMost)
+	ctx, dropped := context.WithCancel(socket.CloseRead(r.Context()))
+	defer dropped()
+
+	p := &page{pushes: make(chan []byte, pageBacklog), counted: make(chan struct{}, 1), dropped: dropped}
+	missed, ok := h.join(p, since)
+	defer h.leave(p)
+	if !ok || since < 0 {
+		now, err := snapshot()
+		if err != nil {
+			return err
+		}
+		missed = [][]byte{encode(now)}
+	}
+	for _, data := range missed {
+		if err := write(ctx, socket, data); err != nil {
+			return gone(err)
+		}
+	}
+	ping := time.NewTicker(pingInterval)
+	defer ping.Stop()
+	for {
+		select {
+		case data := <-p.pushes:
+			err = write(ctx, socket, data)
+		case <-p.counted:
+			h.mu.Lock()
+			frames := h.frames
+			h.mu.Unlock()
+			err = write(ctx, socket, encode(push{Frames: frames}))
+		case <-ping.C:
+			alive, cancel := context.WithTimeout(ctx, writeTime)
+			err = socket.Ping(alive)
+			cancel()
+		case <-ctx.Done():
+			return gone(socket.Close(websocket.StatusGoingAway, "come back"))
+		}
+		if err != nil {
+			return gone(err)
+		}
+	}
+}
+
+// gone hides the error of a page that has left, which is no fault.
+func gone(error) error { return nil }
+
+func write(ctx context.Context, socket *websocket.Conn, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	return socket.Write(ctx, websocket.MessageText, data)
+}
+
+func encode(p push) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // it is nearly all markup, and goes to JSON.parse
+	if err := enc.Encode(p); err != nil {
+		panic("web: a push that JSON cannot hold: " + err.Error()) // strings and numbers only
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/views"
+)
+
+// How often at most the page is told of what people do not react to at once.
+const (
+	calmEvery  = 100 * time.Millisecond // calls, servers, lists
+	countEvery = 200 * time.Millisecond // the number of frames
+)
+
+// pumpChanges pushes what changes in the inspection: questions at once,
+// everything else a few times a second.
+func (s *Server) pumpChanges(ctx context.Context) {
+	sub := s.in.Subscribe()
+	defer sub.Close()
+	calm := map[bridge.Change]bool{}
+	var order []bridge.Change
+	var timer <-chan time.Time
+	onPage := map[int]bool{} // questions that the page has
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sub.Ready():
+			var urgent []bridge.Change
+			for _, c := range sub.Take() {
+				if c.Kind == bridge.QuestionChanged {
+					urgent = append(urgent, c)
+				}
+				if !calm[c] {
+					calm[c] = true
+					order = append(order, c)
+				}
+			}
+			s.pushQuestions(ctx, urgent, onPage)
+			if timer == nil && len(order) > 0 {
+				timer = time.After(calmEvery)
+			}
+		case <-timer:
+			s.pushCalm(ctx, order)
+			clear(calm)
+			order, timer = nil, nil
+		}
+	}
+}
+
+// pushQuestions draws each question once, for every page.
+func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onPage map[int]bool) {
+	var changes []change
+	for _, c := range changed {
+		q, err := s.in.Question(c.Number)
+		if err != nil {
+			continue
+		}
+		if q.State != bridge.Pending {
+			s.drafts.drop(q.Number)
+		}
+		ch, err := replace(ctx, formID(q.Number), views.QuestionCard(s.questionView(q, nil, nil)))
+		if err != nil {
+			s.logger.Error("drawing a question", "question", q.Number, "error", err)
+			continue
+		}
+		if !onPage[q.Number] {
+			onPage[q.Number] = true
+			ch.Op, ch.Target = "append", "questions"
+		}
+		changes = append(changes, ch)
+	}
+	s.hub.publish(changes)
+}
+
+// pushCalm draws what may wait for a moment, each thing once.
+func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
+	var changes []change
+	add := func(ch change, err error) {
+		if err != nil {
+			s.logger.Error("drawing a change", "target", ch.Target, "error", err)
+			return
+		}
+		changes = append(changes, ch)
+	}
+	var servers, catalog, calls bool
+	for _, c := range changed {
+		switch c.Kind {
+		case bridge.ServerChanged:
+			servers, catalog = true, true
+		case bridge.CatalogChanged:
+			catalog = true
+		case bridge.QuestionChanged:
+			catalog, calls = true, true
+		case bridge.CallChanged:
+			catalog, calls = true, true
+			if call, err := s.in.Call(c.Number); err == nil {
+				add(replace(ctx, callID(call.Number), views.CallView(s.callView(call))))
+			}
+		}
+	}
+	all, _ := s.serverViews()
+	if servers {
+		add(replace(ctx, "servers", views.ServersBar(all)))
+	}
+	if catalog {
+		add(replace(ctx, "catalog", views.CatalogPanel(s.catalogViews(all))))
+	}
+	if calls {
+		add(replace(ctx, "calls", views.CallStrip(s.callTabs())))
+	}
+	add(replace(ctx, "log-status", views.LogStatusView(s.logStatus())))
+	s.hub.publish(changes)
+}
+
+// pumpFrames tells the page how long the wire log is.
+func (s *Server) pumpFrames(ctx context.Context) {
+	log := s.in.Log()
+	for {
+		grown := log.Grown()
+		s.hub.count(log.Len())
+		select {
+		case <-ctx.Done():
+			return
+		case <-grown:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(countEvery):
+		}
+	}
+}
+
+// snapshot draws everything anew, for a page that has missed too much.
+func (s *Server) snapshot(ctx context.Context) (push, error) {
+	p := push{Seq: s.hub.Seq(), Frames: s.in.Log().Len()}
+	page := s.whole()
+	for _, part := range []struct {
+		target string
+		draw   func() (change, error)
+	}{
+		{"servers", func() (change, error) { return replace(ctx, "servers", views.ServersBar(page.Servers)) }},
+		{"catalog", func() (change, error) { return replace(ctx, "catalog", views.CatalogPanel(page.Catalogs)) }},
+		{"calls", func() (change, error) { return replace(ctx, "calls", views.CallStrip(page.Calls)) }},
+		{"questions", func() (change, error) { return replace(ctx, "questions", views.QuestionsPanel(page.Questions)) }},
+		{"log-status", func() (change, error) { return replace(ctx, "log-status", views.LogStatusView(page.Log)) }},
+	} {
+		ch, err := part.draw()
+		if err != nil {
+			return push{}, err
+		}
+		p.Changes = append(p.Changes, ch)
+	}
+	return p, nil
+}

@@ -1,0 +1,232 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/views"
+)
+
+// answerable is a pending question with the parts that a form needs.
+type answerable struct {
+	bridge.Question
+	fields []elicit.Field
+	schema json.RawMessage
+}
+
+func (s *Server) question(c echo.Context) (answerable, error) {
+	n, err := number(c, "n")
+	if err != nil {
+		return answerable{}, err
+	}
+	q, err := s.in.Question(n)
+	return answerableOf(q), err
+}
+
+func answerableOf(q bridge.Question) answerable {
+	a := answerable{Question: q}
+	if q.Request != nil && q.Request.Mode == elicit.ModeForm {
+		a.fields, a.schema = q.Request.Fields, q.Request.Schema
+	}
+	return a
+}
+
+// isForm reports whether the answer has content.
+func (a answerable) isForm() bool {
+	return a.Request != nil && a.Request.Mode == elicit.ModeForm
+}
+
+// isURL reports whether accepting means consent to open a URL.
+func (a answerable) isURL() bool {
+	return a.Request != nil && a.Request.Mode == elicit.ModeURL
+}
+
+// first is what the form of a question holds before anyone has touched it.
+func (a answerable) first() submission {
+	if a.Request == nil {
+		sub := untouched(nil, true)
+		sub.content = elicit.Pretty(a.Suggestion)
+		return sub
+	}
+	return untouched(a.fields, a.isForm() && a.Request.Trouble != "" && a.schema != nil)
+}
+
+// wrap is what goes over the wire when the person accepts with this content.
+func (a answerable) wrap(content json.RawMessage) json.RawMessage {
+	return a.accept(content).JSON()
+}
+
+func (a answerable) accept(content json.RawMessage) bridge.Answer {
+	answer := bridge.Answer{Action: "accept", Actor: bridge.ByPerson}
+	switch {
+	case a.Request == nil:
+		answer.Result = content
+	case a.isForm():
+		answer.Content = content
+	}
+	return answer
+}
+
+// draft is what has been typed so far.
+func (s *Server) draftOf(a answerable) submission {
+	if sub, ok := s.drafts.get(a.Number); ok {
+		return sub
+	}
+	return a.first()
+}
+
+func (s *Server) draft(c echo.Context) error {
+	q, err := s.question(c)
+	if err != nil {
+		return err
+	}
+	sub, err := submitted(c, q.fields)
+	if err != nil {
+		return err
+	}
+	if q.State != bridge.Pending {
+		return s.late(c, q)
+	}
+	if old, ok := s.drafts.get(q.Number); ok {
+		sub.checked = old.checked
+	}
+	s.drafts.put(q.Number, sub)
+	return s.preview(c, sub.view(formID(q.Number), q.fields, nil, q.wrap))
+}
+
+// preview answers with what a form amounts to, and the counts at its fields.
+func (s *Server) preview(c echo.Context, form views.Form) error {
+	ctx := c.Request().Context()
+	send, err := replace(ctx, form.ID+"-send", views.WillSend(form))
+	if err != nil {
+		return err
+	}
+	changes := []change{send}
+	for _, f := range form.Fields {
+		if f.Kind != elicit.Text && f.Kind != elicit.MultiChoice {
+			continue
+		}
+		count, err := replace(ctx, f.ID+"-count", views.FieldCount(f))
+		if err != nil {
+			return err
+		}
+		changes = append(changes, count)
+	}
+	return c.JSON(http.StatusOK, reply{Changes: changes})
+}
+
+func formID(question int) string { return fmt.Sprintf("q%d", question) }
+
+// card answers with the question drawn anew.
+func (s *Server) card(c echo.Context, status int, q answerable, sub submission, problems []elicit.Problem) error {
+	return replaced(c, status, formID(q.Number), views.QuestionCard(s.questionView(q.Question, &sub, problems)))
+}
+
+// late answers somebody who comes to a question that is settled.
+func (s *Server) late(c echo.Context, q answerable) error {
+	s.drafts.drop(q.Number)
+	return replaced(c, http.StatusConflict, formID(q.Number), views.QuestionCard(s.questionView(q.Question, nil, nil)))
+}
+
+func (s *Server) questionTab(c echo.Context) error {
+	q, err := s.question(c)
+	if err != nil {
+		return err
+	}
+	sub, err := submitted(c, q.fields)
+	if err != nil {
+		return err
+	}
+	if q.State != bridge.Pending {
+		return s.late(c, q)
+	}
+	next, problems := sub.switched(q.fields, c.FormValue("to") == "json")
+	s.drafts.put(q.Number, next)
+	return s.card(c, statusOf(problems), q, next, problems)
+}
+
+func statusOf(problems []elicit.Problem) int {
+	if len(problems) > 0 {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
+func (s *Server) resetField(c echo.Context) error {
+	q, err := s.question(c)
+	if err != nil {
+		return err
+	}
+	sub, err := submitted(c, q.fields)
+	if err != nil {
+		return err
+	}
+	if q.State != bridge.Pending {
+		return s.late(c, q)
+	}
+	i, err := strconv.Atoi(c.FormValue("field"))
+	if err != nil || i < 0 || i >= len(q.fields) {
+		return bad("There is no field %q.", c.FormValue("field"))
+	}
+	sub.inputs.Fields[i] = elicit.Defaults(q.fields).Fields[i]
+	s.drafts.put(q.Number, sub)
+	return s.card(c, http.StatusOK, q, sub, nil)
+}
+
+// answer settles a question. What is wrong with an accepted form comes back as
+// the same form with the errors in place, unless the person insists.
+func (s *Server) answer(c echo.Context) error {
+	q, err := s.question(c)
+	if err != nil {
+		return err
+	}
+	answer := bridge.Answer{Action: c.FormValue("action"), Actor: bridge.ByPerson}
+	switch answer.Action {
+	case "accept":
+		if q.isURL() || q.State != bridge.Pending {
+			break
+		}
+		sub, err := submitted(c, q.fields)
+		if err != nil {
+			return err
+		}
+		value, problems := sub.check(q.fields, q.schema)
+		if len(problems) > 0 && (c.FormValue("force") == "" || value == nil) {
+			sub.checked = value != nil
+			s.drafts.put(q.Number, sub)
+			return s.card(c, http.StatusUnprocessableEntity, q, sub, problems)
+		}
+		answer = q.accept(value)
+	case "decline", "cancel":
+	default:
+		return bad("There is no action %q.", answer.Action)
+	}
+	settled, err := s.in.Answer(q.Number, answer)
+	if errors.Is(err, bridge.ErrSettled) {
+		return s.late(c, answerableOf(settled))
+	}
+	if err != nil {
+		return err
+	}
+	s.drafts.drop(q.Number)
+	return replaced(c, http.StatusOK, formID(q.Number), views.QuestionCard(s.questionView(settled, nil, nil)))
+}
+
+func (s *Server) complete(c echo.Context) error {
+	n, err := number(c, "n")
+	if err != nil {
+		return err
+	}
+	q, err := s.in.MarkCompleted(n)
+	if err != nil {
+		return err
+	}
+	return replaced(c, http.StatusOK, formID(n), views.QuestionCard(s.questionView(q, nil, nil)))
+}

@@ -1,0 +1,258 @@
+// Package web serves the page of one inspection: it decides who may come in,
+// pushes what happens to every open page, and turns what a person does on the
+// page into calls and answers. It draws nothing itself; that is what package
+// views is for.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/views"
+)
+
+// Config says what a [Server] shows and to whom.
+type Config struct {
+	Inspection *bridge.Inspection
+	Logger     *slog.Logger
+	Token      string // the secret of this run; see [NewToken]
+	Version    string
+	Recording  string // the transcript that is being written, "" if none
+	// RecordErr reports what went wrong with the transcript, nil if nothing has.
+	RecordErr func() error
+}
+
+// Server is the page's server.
+//
+// Its endpoints, each behind the guard:
+//
+//	GET  /                          the page; query call=N or server, kind, key choose what it shows
+//	GET  /live                      websocket that pushes changes; query since=N resumes
+//	GET  /static/NAME               style sheet, scripts, icons
+//	GET  /form                      one item ready to be called; query server, kind, key
+//	POST /form/preview, /form/tab   the JSON that a call's form amounts to; the form in its other tab
+//	POST /calls                     make a call
+//	GET  /calls/N                   one call
+//	POST /calls/N/stop, /retry      end it; go on with what there is
+//	GET  /calls/N/parts/I           the bytes of an image or audio block in its result
+//	POST /questions/N/draft         keep what is typed, and say what it amounts to
+//	POST /questions/N/tab, /reset   the other tab; a field back to its default
+//	POST /questions/N/answer        accept, decline or cancel
+//	POST /questions/N/complete      the person's word that a URL is done
+//	POST /servers/ID/reconnect, /disconnect
+//	GET  /wire/rows, /wire/frames/N the window of the log; one frame
+//	GET  /wire.jsonl                the transcript so far
+type Server struct {
+	config Config
+	in     *bridge.Inspection
+	logger *slog.Logger
+	hub    *hub
+	echo   *echo.Echo
+	drafts drafts
+	marks  string // of the static files, in their addresses
+}
+
+// New prepares the server. Serve starts it.
+func New(c Config) *Server {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New()}
+	s.drafts.kept = map[int]submission{}
+	e := s.echo
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = s.fail
+	e.GET("/", s.page)
+	e.GET("/live", s.live)
+	e.GET("/static/:name", s.static)
+	e.GET("/form", s.callForm)
+	e.POST("/form/preview", s.formPreview)
+	e.POST("/form/tab", s.formTab)
+	e.POST("/calls", s.beginCall)
+	e.GET("/calls/:n", s.showCall)
+	e.POST("/calls/:n/stop", s.stopCall)
+	e.POST("/calls/:n/retry", s.retryCall)
+	e.GET("/calls/:n/parts/:i", s.part)
+	e.POST("/questions/:n/draft", s.draft)
+	e.POST("/questions/:n/tab", s.questionTab)
+	e.POST("/questions/:n/reset", s.resetField)
+	e.POST("/questions/:n/answer", s.answer)
+	e.POST("/questions/:n/complete", s.complete)
+	e.POST("/servers/:id/reconnect", s.reconnect)
+	e.POST("/servers/:id/disconnect", s.disconnect)
+	e.GET("/wire/rows", s.rows)
+	e.GET("/wire/frames/:n", s.frame)
+	e.GET("/wire.jsonl", s.transcript)
+	return s
+}
+
+// Limits on what a client may make the server hold or wait for.
+const (
+	bodyMost   = 16 << 20 // bytes of one POST
+	headerMost = 64 << 10 // bytes of all headers
+	headerTime = 10 * time.Second
+	idleTime   = 2 * time.Minute
+	endTime    = 3 * time.Second // for requests that are under way when the server ends
+)
+
+// Serve answers on l until ctx ends, then lets running requests finish.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler:           newGuard(s.config.Token, l.Addr(), http.MaxBytesHandler(s.echo, bodyMost)),
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerMost,
+		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+	var pumping sync.WaitGroup
+	pumpCtx, stop := context.WithCancel(ctx)
+	pumping.Go(func() { s.pumpChanges(pumpCtx) })
+	pumping.Go(func() { s.pumpFrames(pumpCtx) })
+	defer pumping.Wait()
+	defer stop()
+
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serving the page on %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	s.hub.close()
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	err := server.Shutdown(finish)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
+	}
+	<-ended
+	return err
+}
+
+// fail answers a request whose handler returned an error: a status and a
+// sentence for the person, the cause for the log.
+func (s *Server) fail(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	status, text := http.StatusInternalServerError, "Something went wrong in the inspector: "+err.Error()
+	var known *echo.HTTPError
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("More than %d MiB at once is not taken.", bodyMost>>20)
+	case errors.As(err, &known):
+		status, text = known.Code, fmt.Sprint(known.Message)
+	case errors.Is(err, bridge.ErrUnknownServer), errors.Is(err, bridge.ErrUnknownItem),
+		errors.Is(err, bridge.ErrUnknownCall), errors.Is(err, bridge.ErrUnknownQuestion):
+		status, text = http.StatusNotFound, sentence(err)
+	case errors.Is(err, bridge.ErrNotReady), errors.Is(err, bridge.ErrClosed):
+		status, text = http.StatusConflict, sentence(err)
+	}
+	if status >= http.StatusInternalServerError {
+		s.logger.Error("answering a request", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+	}
+	if err := c.String(status, text); err != nil {
+		s.logger.Debug("answering with an error", "error", err)
+	}
+}
+
+// sentence makes an error's text one that a person can read by itself.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+func bad(format string, args ...any) error {
+	return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf(format, args...))
+}
+
+// draw renders a component. Nothing is sent before all of it is drawn, so that
+// a page that fails is an error and never half a page.
+func draw(ctx context.Context, component templ.Component) (string, error) {
+	var b bytes.Buffer
+	if err := component.Render(ctx, &b); err != nil {
+		return "", fmt.Errorf("drawing: %w", err)
+	}
+	return b.String(), nil
+}
+
+// html answers with a component.
+func html(c echo.Context, component templ.Component) error {
+	text, err := draw(c.Request().Context(), component)
+	if err != nil {
+		return err
+	}
+	return compressed(c, "text/html; charset=utf-8", []byte(text))
+}
+
+// compressMost is the size up to which an answer is not worth compressing.
+const compressMost = 1400
+
+func compressed(c echo.Context, kind string, data []byte) error {
+	if len(data) > compressMost && strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
+		c.Response().Header().Set("Content-Encoding", "gzip")
+		c.Response().Header().Set("Vary", "Accept-Encoding")
+		var b bytes.Buffer
+		zip, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+		if err != nil {
+			return err
+		}
+		if _, err := zip.Write(data); err != nil {
+			return err
+		}
+		if err := zip.Close(); err != nil {
+			return err
+		}
+		data = b.Bytes()
+	}
+	return c.Blob(http.StatusOK, kind, data)
+}
+
+// reply is what every POST answers: the changes that the page makes.
+type reply struct {
+	Changes []change `json:"changes"`
+	Call    int      `json:"call,omitempty"` // the call that was made
+}
+
+func replace(ctx context.Context, target string, component templ.Component) (change, error) {
+	text, err := draw(ctx, component)
+	return change{Op: "replace", Target: target, HTML: text}, err
+}
+
+// replaced answers a POST with one element drawn anew.
+func replaced(c echo.Context, status int, target string, component templ.Component) error {
+	ch, err := replace(c.Request().Context(), target, component)
+	if err != nil {
+		return err
+	}
+	return c.JSON(status, reply{Changes: []change{ch}})
+}
+
+// page answers with the whole page, as things stand.
+func (s *Server) page(c echo.Context) error {
+	seq := s.hub.Seq() // before the state is read: what changes meanwhile is pushed again
+	p := s.whole()
+	p.Live = seq
+	if err := s.choose(c, &p); err != nil {
+		return err
+	}
+	return html(c, views.PageView(p))
+}
+
+func (s *Server) live(c echo.Context) error {
+	return s.hub.serve(c.Response(), c.Request(), func() (push, error) { return s.snapshot(c.Request().Context()) })
+}

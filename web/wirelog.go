@@ -1,0 +1,151 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/views"
+)
+
+// rowsMost is how many rows of the log one request gets.
+const rowsMost = 500
+
+// rows answers with a window of the log: count rows from the 0-based place
+// from, in the view that leaves out frames up to since.
+func (s *Server) rows(c echo.Context) error {
+	from, err1 := queryNumber(c, "from", 0)
+	count, err2 := queryNumber(c, "count", rowsMost)
+	since, err3 := queryNumber(c, "since", 0)
+	if err := firstOf(err1, err2, err3); err != nil {
+		return err
+	}
+	log := s.in.Log()
+	total := max(0, log.Len()-since)
+	frames, err := log.Frames(since+from+1, int(min(count, rowsMost)))
+	if err != nil {
+		return err
+	}
+	servers, _ := s.serverViews()
+	var rows []views.Row
+	for _, f := range frames {
+		row := rowView(f, servers)
+		row.Index = f.Seq - since
+		rows = append(rows, row)
+	}
+	c.Response().Header().Set("X-Total", strconv.FormatInt(total, 10))
+	return html(c, views.WireRows(rows))
+}
+
+func queryNumber(c echo.Context, name string, otherwise int64) (int64, error) {
+	text := c.QueryParam(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, bad("%s must be a number from 0, not %q.", name, text)
+	}
+	return n, nil
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rowView(f wire.Frame, servers []views.Server) views.Row {
+	r := views.Row{
+		Seq: f.Seq, Index: f.Seq, Time: f.Time.Local().Format("15:04:05.000"), Dir: f.Dir.String(), Server: f.Server,
+		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: f.Action(),
+		Summary: f.Summary(), Size: f.Size, Latency: f.Latency, Pair: f.Pair,
+		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
+		Pending:    f.Kind == wire.Request && f.Pair == 0, AskedAt: f.Time,
+	}
+	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
+	if r.Pending && servers != nil && !connected(servers, f.Server) {
+		r.Pending = false // nobody will answer any more
+	}
+	return r
+}
+
+func connected(servers []views.Server, label string) bool {
+	return slices.ContainsFunc(servers, func(s views.Server) bool {
+		return s.Label == label && (s.State == views.ServerReady || s.State == views.ServerConnecting)
+	})
+}
+
+// frame answers with one frame looked at closely.
+func (s *Server) frame(c echo.Context) error {
+	n, err := number(c, "n")
+	if err != nil {
+		return err
+	}
+	log := s.in.Log()
+	if int64(n) > log.Len() {
+		return echo.ErrNotFound
+	}
+	f, err := log.Frame(int64(n))
+	if err != nil {
+		return err
+	}
+	servers, _ := s.serverViews()
+	d := views.Detail{
+		Row: rowView(f, servers), Transport: f.Transport, Stream: streamWords[f.Stream], Session: f.Session,
+		Status: f.Status, Raw: shown(string(f.Raw)),
+	}
+	switch {
+	case f.Lost:
+		d.RawNote = "The bytes are gone: the log could not be kept."
+	case f.Truncated:
+		d.RawNote = fmt.Sprintf("Only the first %d of %d bytes were kept.", len(f.Raw), f.Size)
+	case len(f.Raw) > shownMost:
+		d.RawNote = fmt.Sprintf("The first %d of %d bytes are shown.", shownMost, f.Size)
+	}
+	if f.Kind.IsMessage() {
+		d.Pretty = pretty(f.Raw)
+	}
+	for name, values := range f.Header {
+		for _, v := range values {
+			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: wire.Redact(name, v)})
+		}
+	}
+	slices.SortFunc(d.Header, func(a, b views.HeaderLine) int { return strings.Compare(a.Name, b.Name) })
+	if f.Pair != 0 {
+		pair, err := log.Frame(f.Pair)
+		if err != nil {
+			return err
+		}
+		row := rowView(pair, servers)
+		d.PairRow, d.PairText = &row, pretty(pair.Raw)
+	}
+	return html(c, views.FrameDetail(d))
+}
+
+var streamWords = map[wire.Stream]string{
+	wire.StreamNone:    "",
+	wire.StreamPost:    "POST",
+	wire.StreamPostSSE: "POST event stream",
+	wire.StreamGetSSE:  "GET event stream",
+}
+
+// transcript streams the frames so far, one a line.
+func (s *Server) transcript(c echo.Context) error {
+	h := c.Response().Header()
+	h.Set("Content-Type", "application/x-ndjson; charset=utf-8")
+	if c.QueryParam("download") != "" {
+		h.Set("Content-Disposition", `attachment; filename="transcript.jsonl"`)
+	}
+	c.Response().WriteHeader(http.StatusOK)
+	log := s.in.Log()
+	return wire.WriteTranscript(c.Response(), log, 1, log.Len())
+}
