@@ -93,6 +93,12 @@ func New(o Options) *Server {
 	})
 	s.mcp.AddReceivingMiddleware(s.receive)
 	s.addWork()
+	s.addFields()
+	s.addLinks()
+	s.addRounds()
+	s.addTrouble()
+	s.addResults()
+	s.addLibrary()
 	return s
 }
 

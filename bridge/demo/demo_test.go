@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -214,7 +215,7 @@ func script(answers map[string]map[string]any) func(context.Context, *mcp.Elicit
 	return func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		for start, content := range answers {
 			if strings.HasPrefix(p.Message, start) {
-				return accept(content)
+				return accept(maps.Clone(content)) // the SDK adds defaults to it
 			}
 		}
 		return &mcp.ElicitResult{Action: "decline"}, nil

@@ -43,6 +43,7 @@ type visit struct {
 	end       context.CancelFunc
 	revision  string
 	caps      *mcp.ClientCapabilities
+	client    *mcp.Implementation
 	method    string
 	name      string          // of the tool or prompt, or the resource's URI
 	arguments json.RawMessage // an object
@@ -138,7 +139,7 @@ func (v *visit) rounds() bool { return v.revision >= rev20260728 }
 func welcome[P mcp.Params](ctx context.Context, s *Server, r *mcp.ServerRequest[P], method, name string) (context.Context, *visit, error) {
 	v := &visit{
 		server: s, session: r.Session, method: method, name: name,
-		revision: revisionOf(r), caps: r.ClientCapabilities(), meta: r.Params.GetMeta(),
+		revision: revisionOf(r), caps: r.ClientCapabilities(), client: r.ClientInfo(), meta: r.Params.GetMeta(),
 	}
 	state := ""
 	switch p := any(r.Params).(type) {

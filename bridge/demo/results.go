@@ -1,0 +1,169 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+var shows = []string{"text", "structured", "image", "audio", "resource_link", "embedded_text", "embedded_blob", "everything", "tool_error", "protocol_error", "nothing"}
+
+// addResults adds the stories that ask nothing: what results look like, and what the server knows about its client.
+func (s *Server) addResults() {
+	s.addTool(tool{
+		name: "show_result", title: "Show a result", tell: showResult,
+		annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)},
+		description: "The weather of yesterday, in the form that you choose. Shows each kind of content that a result can have, and both kinds of errors. Asks nothing.",
+		input: `{"type":"object","properties":{
+			"kind":{"type":"string","title":"Kind","enum":["` + strings.Join(shows, `","`) + `"],"default":"everything"}
+		},"additionalProperties":false}`,
+	})
+	s.addTool(tool{
+		name: "who_am_i", title: "Tell what the server knows of you", tell: whoAmI,
+		annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)},
+		description: "Returns the client's name, its revision and the capabilities that it has declared. Shows how those differ between revisions and settings. Asks nothing.",
+		output: `{"type":"object","properties":{
+			"revision":{"type":"string"},"client":{"type":"object"},"capabilities":{"type":"object"},
+			"canBeAsked":{"type":"array","items":{"type":"string","enum":["form","url"]}}
+		},"required":["revision","canBeAsked"]}`,
+	})
+}
+
+func showResult(_ context.Context, v *visit) (*mcp.CallToolResult, error) {
+	args := struct{ Kind string }{"everything"}
+	if err := v.args(&args); err != nil {
+		return nil, err
+	}
+	const sentence = "Yesterday it rained until four, 11.2 mm, and then the sun came out."
+	structured := struct {
+		Place string    `json:"place"`
+		Rain  float64   `json:"rain_mm"`
+		Hours []float64 `json:"hours"`
+		Sun   bool      `json:"sun"`
+	}{"Harbour", 11.2, rain[:], true}
+	picture, err := chart()
+	if err != nil {
+		return nil, err
+	}
+	content := map[string]mcp.Content{
+		"text":          &mcp.TextContent{Text: sentence},
+		"image":         &mcp.ImageContent{Data: picture, MIMEType: "image/png"},
+		"audio":         &mcp.AudioContent{Data: chime(), MIMEType: "audio/wav"},
+		"resource_link": &mcp.ResourceLink{URI: "weather://harbour/yesterday", Name: "yesterday", Title: "Yesterday's weather", Description: "Hour by hour", MIMEType: "text/csv"},
+		"embedded_text": &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "weather://harbour/yesterday", MIMEType: "text/csv", Text: table()}},
+		"embedded_blob": &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "weather://harbour/yesterday.png", MIMEType: "image/png", Blob: picture}},
+	}
+	switch args.Kind {
+	case "structured":
+		return with(said("%s", mustJSON(structured)), structured), nil
+	case "everything":
+		r := with(&mcp.CallToolResult{}, structured)
+		for _, k := range shows {
+			if c := content[k]; c != nil {
+				r.Content = append(r.Content, c)
+			}
+		}
+		return r, nil
+	case "tool_error":
+		return failed("The gauge at the harbour does not answer. It was last seen at 04:12."), nil
+	case "protocol_error":
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the weather station is on fire", Data: json.RawMessage(`{"station":"harbour","since":"04:12"}`)}
+	case "nothing":
+		return &mcp.CallToolResult{}, nil
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{content[args.Kind]}}, nil
+}
+
+// rain is in mm an hour, over a day.
+var rain = [24]float64{0, 0, 0, 0, 0.2, 0.4, 0.8, 1.1, 1.4, 1.2, 1.0, 0.9, 1.3, 1.5, 1.0, 0.4, 0, 0, 0, 0, 0, 0, 0, 0}
+
+func table() string {
+	var b strings.Builder
+	b.WriteString("hour,mm\n")
+	for h, mm := range rain {
+		fmt.Fprintf(&b, "%02d:00,%.1f\n", h, mm)
+	}
+	return b.String()
+}
+
+// chart draws the rain as a PNG.
+func chart() ([]byte, error) {
+	const w, h = 240, 96
+	img := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{
+		color.RGBA{0xf6, 0xf7, 0xf9, 0xff}, color.RGBA{0x1f, 0x5f, 0xbf, 0xff}, color.RGBA{0xcf, 0xd6, 0xde, 0xff},
+	})
+	for x := range w {
+		mm := rain[x*24/w]
+		for y := range h {
+			switch {
+			case y == h-1:
+				img.SetColorIndex(x, y, 2)
+			case x%10 > 0 && float64(h-y) < mm*56:
+				img.SetColorIndex(x, y, 1)
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		return nil, fmt.Errorf("drawing the rain: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// chime is half a second of two notes, as a WAV file of 8,000 samples a second and 8 bits each.
+func chime() []byte {
+	const rate, samples = 8000, 4000
+	var b bytes.Buffer
+	b.WriteString("RIFF")
+	binary.Write(&b, binary.LittleEndian, uint32(36+samples))
+	b.WriteString("WAVEfmt ")
+	for _, v := range []any{uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate), uint16(1), uint16(8)} {
+		binary.Write(&b, binary.LittleEndian, v) // a bytes.Buffer does not fail
+	}
+	b.WriteString("data")
+	binary.Write(&b, binary.LittleEndian, uint32(samples))
+	for i := range samples {
+		f := 660.0
+		if i > samples/2 {
+			f = 880
+		}
+		fade := 1 - float64(i%(samples/2))/(samples/2)
+		b.WriteByte(byte(128 + 90*fade*math.Sin(2*math.Pi*f*float64(i)/rate)))
+	}
+	return b.Bytes()
+}
+
+func whoAmI(_ context.Context, v *visit) (*mcp.CallToolResult, error) {
+	o := struct {
+		Revision     string                  `json:"revision"`
+		Client       *mcp.Implementation     `json:"client,omitempty"`
+		Capabilities *mcp.ClientCapabilities `json:"capabilities,omitempty"`
+		CanBeAsked   []string                `json:"canBeAsked"`
+	}{v.revision, v.client, v.caps, []string{}}
+	m := modesOf(v.revision, v.caps)
+	if m.form {
+		o.CanBeAsked = append(o.CanBeAsked, "form")
+	}
+	if m.url {
+		o.CanBeAsked = append(o.CanBeAsked, "url")
+	}
+	name := "someone"
+	if v.client != nil {
+		name = v.client.Name + " " + v.client.Version
+	}
+	modes := "no question at all"
+	if len(o.CanBeAsked) > 0 {
+		modes = "questions as " + strings.Join(o.CanBeAsked, " and ")
+	}
+	return with(said("You are %s, you speak %s, and you take %s.", name, v.revision, modes), o), nil
+}
