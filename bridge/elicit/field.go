@@ -1,19 +1,23 @@
 package elicit
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
 
 // FieldKind says which control stands for a property.
 type FieldKind int
 
 // The kinds of field.
 const (
-	Text        FieldKind = iota // a string; see Field.Format
-	Number                       // any JSON number
-	Integer                      // a number without a fraction
-	Boolean                      // true, false, or unset
-	SingleChoice                 // one of Field.Choices
-	MultiChoice                  // any number of Field.Choices
-	JSON                         // raw JSON text, where no other control will do; see Field.Why
+	Text         FieldKind = iota // a string; see Field.Format
+	Number                        // any JSON number
+	Integer                       // a number without a fraction
+	Boolean                       // true, false, or unset
+	SingleChoice                  // one of Field.Choices
+	MultiChoice                   // any number of Field.Choices
+	JSON                          // raw JSON text, where no other control will do; see Field.Why
 )
 
 // Choice is one value that can be picked.
@@ -39,9 +43,70 @@ type Field struct {
 	Choices  []Choice
 	MinItems *int // of a MultiChoice; nil if there is no limit
 	MaxItems *int
-	Default  json.RawMessage // exact bytes; nil if none
+	Default  json.RawMessage // exact bytes; nil if the schema gives none
 	Schema   json.RawMessage // exact bytes of the property's schema
 	Why      string          // of Kind JSON: why no other control will do, in words
+}
+
+// Bounds on what is drawn as a form. A schema beyond them is answered as JSON.
+const (
+	maxFields  = 1_000
+	maxChoices = 100_000 // of all fields together
+)
+
+// FieldsOf reads the fields of a form from a requestedSchema, or from a tool's
+// inputSchema, in the schema's own order. No schema means no fields. The error
+// says why no form can be drawn at all; a property that only has no control of
+// its own becomes a field of kind [JSON]. Of a property that stands twice the
+// last counts, as it does for JSON decoders, at the place of the first.
+func FieldsOf(schema json.RawMessage) ([]Field, error) {
+	if len(trim(schema)) == 0 {
+		return nil, nil
+	}
+	if err := valid(schema); err != nil {
+		return nil, fmt.Errorf("the schema is not JSON: %w", err)
+	}
+	if t := typeOf(schema); t != typeObject {
+		return nil, fmt.Errorf("the schema is %s, not an object", withArticle(t))
+	}
+	keyword := keywordsOf(schema)
+	if t, ok := keyword["type"]; ok {
+		if name, _ := unquote(t); name != "object" && !slices.Contains(stringsOf(t), "object") {
+			return nil, fmt.Errorf("the schema does not ask for an object, its type is %s", shorten(string(t), 80))
+		}
+	}
+	properties, ok := keyword["properties"]
+	if !ok {
+		return nil, nil
+	}
+	if t := typeOf(properties); t != typeObject {
+		return nil, fmt.Errorf("the schema's properties are %s, not an object", withArticle(t))
+	}
+	required := make(map[string]bool)
+	for _, name := range stringsOf(keyword["required"]) {
+		required[name] = true
+	}
+	var fields []Field
+	index := make(map[string]int)
+	choices := 0
+	for name, property := range members(properties) {
+		field := fieldOf(name, property, required[name])
+		if choices += len(field.Choices); choices > maxChoices {
+			choices -= len(field.Choices)
+			field.Kind, field.Choices = JSON, nil
+			field.Why = fmt.Sprintf("The whole form has more than %d choices.", maxChoices)
+		}
+		if i, again := index[name]; again {
+			fields[i] = field
+			continue
+		}
+		if len(fields) == maxFields {
+			return nil, fmt.Errorf("the schema has more than %d properties", maxFields)
+		}
+		index[name] = len(fields)
+		fields = append(fields, field)
+	}
+	return fields, nil
 }
 
 // String names the kind in a word.

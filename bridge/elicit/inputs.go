@@ -2,7 +2,10 @@ package elicit
 
 import (
 	"encoding/json"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Input is what a person has put into one field's control. The zero Input is a
@@ -14,6 +17,21 @@ type Input struct {
 	JSON  string // of Kind JSON, or a value that the control cannot express; overrides the rest unless ""
 }
 
+// Order is what the control named [InputName] and ".order" has to hold, so that
+// choices which were picked in an order of their own keep it through a form,
+// whose boxes come back from top to bottom. It is "" where they stand in the
+// order of the schema.
+func (in Input) Order() string {
+	if slices.IsSorted(in.Picks) {
+		return ""
+	}
+	var list []string
+	for _, p := range in.Picks {
+		list = append(list, strconv.Itoa(p))
+	}
+	return strings.Join(list, ",")
+}
+
 // Inputs is what a person has put into a form.
 type Inputs struct {
 	Fields []Input         // by field index
@@ -21,5 +39,88 @@ type Inputs struct {
 }
 
 // InputName is the name of field i's control in an HTML form. With a suffix it
-// names what goes with it: ".empty", ".json" and ".order".
+// names what goes with it: ".empty" (any value), ".json" and ".order".
 func InputName(i int) string { return "f" + strconv.Itoa(i) }
+
+// extraName is the name of the control that keeps Inputs.Extra.
+const extraName = "extra"
+
+// InputsFrom reads the inputs of a posted HTML form: for field 0 the values of
+// f0 (for choices their indexes), f0.empty, f0.json, f0.order, and extra.
+func InputsFrom(fields []Field, form url.Values) Inputs {
+	in := Inputs{Fields: make([]Input, len(fields))}
+	for i, f := range fields {
+		name := InputName(i)
+		input := &in.Fields[i]
+		input.Empty = form.Get(name+".empty") != ""
+		input.JSON = form.Get(name + ".json")
+		switch f.Kind {
+		case SingleChoice, MultiChoice:
+			input.Picks = picks(form[name], form.Get(name+".order"), f)
+		case JSON:
+			if input.JSON == "" {
+				input.JSON = form.Get(name)
+			}
+		default:
+			// A form's encoding turns line ends into CRLF, and no control can
+			// hold a carriage return of its own.
+			input.Text = strings.ReplaceAll(form.Get(name), "\r\n", "\n")
+		}
+	}
+	if extra := form.Get(extraName); extra != "" {
+		in.Extra = json.RawMessage(extra)
+	}
+	return in
+}
+
+// picks reads the indexes of what is picked. Those that order names come first,
+// in its order. Anything that is no index of a choice is left out.
+func picks(values []string, order string, f Field) []int {
+	var picked []int
+	for _, v := range values {
+		if n, err := strconv.Atoi(v); err == nil && n >= 0 && n < len(f.Choices) {
+			picked = append(picked, n)
+		}
+	}
+	if f.Kind == SingleChoice && len(picked) > 1 {
+		return picked[:1]
+	}
+	if order == "" || len(picked) < 2 {
+		return picked
+	}
+	rank := make(map[int]int)
+	for i, v := range strings.Split(order, ",") {
+		if n, err := strconv.Atoi(v); err == nil {
+			rank[n] = i - len(order) // all of them before 0, the rank of the others
+		}
+	}
+	slices.SortStableFunc(picked, func(a, b int) int { return rank[a] - rank[b] })
+	return picked
+}
+
+// Values is the HTML form that [InputsFrom] reads these inputs from.
+func (in Inputs) Values() url.Values {
+	form := make(url.Values)
+	for i, input := range in.Fields {
+		name := InputName(i)
+		if input.Text != "" {
+			form.Set(name, input.Text)
+		}
+		for _, p := range input.Picks {
+			form.Add(name, strconv.Itoa(p))
+		}
+		if input.Empty {
+			form.Set(name+".empty", "1")
+		}
+		if input.JSON != "" {
+			form.Set(name+".json", input.JSON)
+		}
+		if order := input.Order(); order != "" {
+			form.Set(name+".order", order)
+		}
+	}
+	if in.Extra != nil {
+		form.Set(extraName, string(in.Extra))
+	}
+	return form
+}

@@ -4,7 +4,11 @@
 // are the server's and the person's own.
 package elicit
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
 
 // Mode is how a question wants to be answered. A value that is neither
 // [ModeForm] nor [ModeURL] is kept as the server wrote it.
@@ -27,4 +31,54 @@ type Request struct {
 	Schema        json.RawMessage // exact bytes of "requestedSchema"; nil if absent
 	Fields        []Field         // one per property, in the schema's own order
 	Trouble       string          // why no form can be drawn from Schema, in words; "" if one can
+}
+
+// Parse reads the parameters of elicitation/create. It fails only if they are
+// no JSON object, or if "message", "mode" or "url" is no string; whatever else
+// the server did wrong is the linter's to say.
+func Parse(params json.RawMessage) (*Request, error) {
+	if len(trim(params)) == 0 {
+		return nil, errors.New("the elicitation has no params")
+	}
+	if err := valid(params); err != nil {
+		return nil, fmt.Errorf("the elicitation's params are not JSON: %w", err)
+	}
+	if t := typeOf(params); t != typeObject {
+		return nil, fmt.Errorf("the elicitation's params are %s, not an object", withArticle(t))
+	}
+	r := &Request{Mode: ModeForm, Params: params}
+	for name, value := range members(params) {
+		var text *string
+		switch name {
+		case "mode":
+			r.ModeGiven = true
+			text = (*string)(&r.Mode)
+		case "message":
+			text = &r.Message
+		case "url":
+			text = &r.URL
+		case "elicitationId":
+			r.ElicitationID, _ = unquote(value)
+		case "requestedSchema":
+			r.Schema = value
+		}
+		if text == nil {
+			continue
+		}
+		if t := typeOf(value); t != typeString {
+			return nil, fmt.Errorf("the elicitation's %q is %s, not a string", name, withArticle(t))
+		}
+		*text, _ = unquote(value)
+	}
+	switch {
+	case r.Schema != nil:
+		fields, err := FieldsOf(r.Schema)
+		r.Fields = fields
+		if err != nil {
+			r.Trouble = sentence(err.Error())
+		}
+	case r.Mode == ModeForm:
+		r.Trouble = "The question has no requestedSchema."
+	}
+	return r, nil
 }

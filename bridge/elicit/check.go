@@ -1,0 +1,405 @@
+package elicit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// Bounds on a check, so that no schema can keep it busy.
+const (
+	checkBudget = time.Second
+	maxSchemas  = 5_000 // objects in a schema, choices left out
+	largeChoice = 32    // choices from which on they are looked up rather than compared one by one
+)
+
+// schemaURL is what the schema under check is called inside the validator. No
+// loader knows it.
+const schemaURL = "inspector:///schema"
+
+// Check tells what in content does not satisfy the schema, by JSON Schema
+// 2020-12 unless its $schema names another draft. Formats are asserted, patterns
+// have their ECMA-262 meaning, numbers are compared exactly. References lead
+// only to places inside the schema: nothing is ever loaded. Problems come in the
+// order of the fields. The error says why the schema itself cannot be used.
+func Check(schema, content json.RawMessage) ([]Problem, error) {
+	fields, _ := FieldsOf(schema)
+	return check(fields, schema, content)
+}
+
+// CheckInputs is [Content] and [Check] in one. A field whose input is no value
+// has that as its only problem.
+func CheckInputs(schema json.RawMessage, fields []Field, in Inputs) (json.RawMessage, []Problem, error) {
+	content, problems := Content(fields, in)
+	more, err := check(fields, schema, content)
+	for _, p := range more {
+		if !slices.ContainsFunc(problems, func(q Problem) bool { return q.Field >= 0 && q.Field == p.Field }) {
+			problems = append(problems, p)
+		}
+	}
+	inOrder(problems)
+	return content, problems, err
+}
+
+// inOrder sorts problems by field, those of the whole last.
+func inOrder(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		switch {
+		case a.Field == b.Field:
+			return strings.Compare(a.Pointer, b.Pointer)
+		case a.Field < 0:
+			return 1
+		case b.Field < 0:
+			return -1
+		}
+		return a.Field - b.Field
+	})
+}
+
+func check(fields []Field, schema, content json.RawMessage) (problems []Problem, err error) {
+	c := &checker{fields: fields, schema: schema, deadline: time.Now().Add(checkBudget)}
+	if err := valid(content); err != nil {
+		return []Problem{{Field: -1, Text: "Not JSON: " + err.Error() + "."}}, nil
+	}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case tooLong:
+			err = fmt.Errorf("checking against the schema takes more than %v", checkBudget)
+		default:
+			err = fmt.Errorf("the schema cannot be checked against: %v", r)
+		}
+	}()
+	compiled, err := c.compile()
+	if err != nil {
+		return nil, err
+	}
+	if c.content, err = decode(content); err != nil {
+		return []Problem{{Field: -1, Text: sentence(err.Error())}}, nil
+	}
+	if err := compiled.Validate(c.content); err != nil {
+		var failed *jsonschema.ValidationError
+		if !errors.As(err, &failed) {
+			return nil, err
+		}
+		c.explain(failed)
+	}
+	for m := range c.undecided {
+		c.add(nil, "pattern", m.words())
+	}
+	inOrder(c.problems)
+	return c.problems, nil
+}
+
+// checker is one run of a check.
+type checker struct {
+	fields    []Field
+	schema    json.RawMessage
+	content   any
+	deadline  time.Time
+	steps     int
+	schemas   int
+	undecided map[match]bool // given up, and no problem says so yet
+	problems  []Problem
+}
+
+// tooLong is what a check that takes too long panics with: the validator cannot
+// be stopped otherwise.
+type tooLong struct{}
+
+func (c *checker) inTime() {
+	if time.Now().After(c.deadline) {
+		panic(tooLong{})
+	}
+}
+
+// decode turns JSON into what the validator works on, with numbers as they are
+// written. It fails on numbers whose exact value is beyond what is computed with.
+func decode(raw json.RawMessage) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return v, computableIn(v)
+}
+
+func computableIn(v any) error {
+	switch v := v.(type) {
+	case json.Number:
+		if !computable(string(v)) {
+			return fmt.Errorf("the number %s has too many digits to be compared", shorten(string(v), 40))
+		}
+	case []any:
+		for _, e := range v {
+			if err := computableIn(e); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if err := computableIn(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compile makes the validator's form of the schema.
+func (c *checker) compile() (*jsonschema.Schema, error) {
+	if err := valid(c.schema); err != nil {
+		return nil, fmt.Errorf("the schema is not JSON: %w", err)
+	}
+	doc, err := decode(c.schema)
+	if err != nil {
+		return nil, fmt.Errorf("the schema cannot be checked against: %w", err)
+	}
+	c.prepare(doc)
+	if c.schemas > maxSchemas {
+		return nil, fmt.Errorf("the schema has more than %d parts, which is too many to check against", maxSchemas)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	compiler.UseLoader(refusal{})
+	compiler.UseRegexpEngine(c.pattern)
+	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: vocabulary, Compile: c.extend})
+	compiler.AssertVocabs()
+	for name, test := range formats {
+		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
+			if s, ok := v.(string); ok {
+				return test(s)
+			}
+			return nil
+		}})
+	}
+	if err := compiler.AddResource(schemaURL, doc); err != nil {
+		return nil, err
+	}
+	compiled, err := compiler.Compile(schemaURL)
+	if err != nil {
+		return nil, schemaError(err, doc)
+	}
+	return compiled, nil
+}
+
+// refusal loads nothing.
+type refusal struct{}
+
+var errRefused = errors.New("other documents are never loaded")
+
+func (refusal) Load(string) (any, error) { return nil, errRefused }
+
+// prepare readies a decoded schema for the validator, which compares a value
+// with every choice in turn, compiles each entry of oneOf for itself, and lets
+// limits overflow.
+func (c *checker) prepare(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			c.prepare(e)
+		}
+	case map[string]any:
+		c.schemas++
+		for _, name := range []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"} {
+			if n, ok := v[name].(json.Number); ok {
+				if i := count(string(n)); i != nil {
+					v[name] = json.Number(fmt.Sprint(*i))
+				}
+			}
+		}
+		for _, name := range []string{"oneOf", "anyOf", "enum"} {
+			if set := choiceSet(name, v[name]); set != nil && v[setKeyword] == nil {
+				delete(v, name)
+				v[setKeyword] = set
+			}
+		}
+		for name, e := range v {
+			if name != "enum" && name != "const" && name != "default" && name != "examples" {
+				c.prepare(e)
+			}
+		}
+	}
+}
+
+// vocabulary and setKeyword are how a set of choices reaches the validator.
+const (
+	vocabulary = "inspector:///vocabulary"
+	setKeyword = "inspector:choices"
+)
+
+// choices are the texts that can be chosen.
+type choices map[string]bool
+
+// choiceSet makes a set of a long list of texts, as enum has it, or of constants
+// with titles, as oneOf and anyOf have it; nil if the list is anything else.
+func choiceSet(keyword string, v any) choices {
+	list, _ := v.([]any)
+	if len(list) < largeChoice {
+		return nil
+	}
+	set := make(choices, len(list))
+	var twice []string
+	for _, e := range list {
+		if keyword != "enum" {
+			entry, ok := e.(map[string]any)
+			if !ok || !onlyConstant(entry) {
+				return nil
+			}
+			e = entry["const"]
+		}
+		text, ok := e.(string)
+		if !ok {
+			return nil
+		}
+		if set[text] {
+			twice = append(twice, text)
+		}
+		set[text] = true
+	}
+	if keyword == "oneOf" {
+		for _, text := range twice { // exactly one entry has to fit
+			delete(set, text)
+		}
+	}
+	return set
+}
+
+func onlyConstant(entry map[string]any) bool {
+	for name, v := range entry {
+		switch name {
+		case "const", "title", "description", "$comment", "deprecated":
+		case "type":
+			if v != "string" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// extend is called for every schema that is compiled.
+func (c *checker) extend(_ *jsonschema.CompilerContext, schema map[string]any) (jsonschema.SchemaExt, error) {
+	c.inTime()
+	set, _ := schema[setKeyword].(choices)
+	return extension{c, set}, nil
+}
+
+// extension is called whenever a value is validated against a schema.
+type extension struct {
+	c   *checker
+	set choices
+}
+
+func (e extension) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	if e.c.steps++; e.c.steps%64 == 0 {
+		e.c.inTime()
+	}
+	if e.set == nil {
+		return
+	}
+	if text, ok := v.(string); !ok || !e.set[text] {
+		ctx.AddError(&kind.Enum{Got: v})
+	}
+}
+
+// pattern is the validator's engine for regular expressions.
+func (c *checker) pattern(source string) (jsonschema.Regexp, error) {
+	c.inTime()
+	re, err := compilePattern(source)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no ECMA-262 expression: %w", quoted(source), err)
+	}
+	return matcher{c, re}, nil
+}
+
+// match is one question put to the engine.
+type match struct{ pattern, text string }
+
+func (m match) words() string {
+	return fmt.Sprintf("Whether %s matches the pattern could not be told within %v: %s", quoted(m.text), matchTime, shorten(m.pattern, 120))
+}
+
+type matcher struct {
+	c  *checker
+	re *regexp2.Regexp
+}
+
+func (m matcher) String() string { return m.re.String() }
+
+func (m matcher) MatchString(text string) bool {
+	m.c.inTime()
+	ok, err := m.re.MatchString(text)
+	if err != nil {
+		if m.c.undecided == nil {
+			m.c.undecided = make(map[match]bool)
+		}
+		m.c.undecided[match{m.re.String(), text}] = true
+	}
+	return ok && err == nil
+}
+
+// schemaError says in words why a schema does not compile.
+func schemaError(err error, doc any) error {
+	var load *jsonschema.LoadURLError
+	var notFound *jsonschema.JSONPointerNotFoundError
+	var noAnchor *jsonschema.AnchorNotFoundError
+	var regex *jsonschema.InvalidRegexError
+	var invalid *jsonschema.SchemaValidationError
+	var failed *jsonschema.ValidationError
+	switch {
+	case errors.As(err, &load):
+		return fmt.Errorf("the schema refers to %s, and %w", quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
+	case errors.As(err, &notFound):
+		return fmt.Errorf("the schema refers to %s, which is not there", quoted(fragment(notFound.URL)))
+	case errors.As(err, &noAnchor):
+		return fmt.Errorf("the schema refers to %s, which is not there", quoted(fragment(noAnchor.Reference)))
+	case errors.As(err, &regex):
+		return fmt.Errorf("the schema is wrong at %s: %w", place(fragment(regex.URL)), regex.Err)
+	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):
+		c := &checker{content: valueAt(doc, fragment(invalid.URL))}
+		c.explain(failed)
+		if len(c.problems) > 0 {
+			p := c.problems[0]
+			return fmt.Errorf("the schema is wrong at %s: %s", place(fragment(invalid.URL)+p.Pointer), strings.TrimSuffix(p.Text, "."))
+		}
+	}
+	return fmt.Errorf("the schema cannot be checked against: %w", err)
+}
+
+// fragment is the decoded part of a URL after the #.
+func fragment(u string) string {
+	_, f, _ := strings.Cut(u, "#")
+	if decoded, err := url.PathUnescape(f); err == nil {
+		return decoded
+	}
+	return f
+}
+
+// valueAt is the part of a decoded document that a JSON pointer names.
+func valueAt(doc any, ptr string) any {
+	for _, name := range strings.Split(ptr, "/")[1:] {
+		doc = child(doc, pointerUnescaper.Replace(name))
+	}
+	return doc
+}
+
+func place(ptr string) string {
+	if ptr == "" {
+		return "its root"
+	}
+	return ptr
+}

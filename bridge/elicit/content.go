@@ -1,0 +1,249 @@
+package elicit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Content is the JSON object that inputs amount to: one member per field that
+// has a value, in the schema's order, then the extra members. It is compact,
+// and the digits in it are those that were entered. The problems are inputs
+// that are no value: a required field left alone, text in a number's control
+// (which is sent as the text it is), or JSON that is none (which is left out).
+// Whether the values satisfy the schema is for [Check] to say.
+func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
+	out := []byte{'{'}
+	var problems []Problem
+	add := func(name string) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(appendQuoted(out, name), ':')
+	}
+	sent := make(map[string]bool)
+	for i, f := range fields {
+		var input Input
+		if i < len(in.Fields) {
+			input = in.Fields[i]
+		}
+		value, problem := f.value(input)
+		if problem != nil {
+			problem.Field, problem.Pointer = i, pointer("", f.Name)
+			problems = append(problems, *problem)
+		}
+		if value != nil {
+			add(f.Name)
+			out = append(out, value...)
+			sent[f.Name] = true
+		}
+	}
+	if len(in.Extra) > 0 {
+		if err := valid(in.Extra); err != nil || typeOf(in.Extra) != typeObject {
+			problems = append(problems, Problem{Field: -1, Text: "The further members are not a JSON object."})
+			return append(out, '}'), problems
+		}
+		for name, value := range members(in.Extra) {
+			if !sent[name] {
+				add(name)
+				out = appendCompact(out, value)
+			}
+		}
+	}
+	return append(out, '}'), problems
+}
+
+// value is the compact JSON of one field's input, nil if it is left out.
+func (f Field) value(in Input) ([]byte, *Problem) {
+	if strings.TrimSpace(in.JSON) != "" {
+		if err := valid([]byte(in.JSON)); err != nil {
+			return nil, &Problem{Text: "Not JSON: " + err.Error() + "."}
+		}
+		return appendCompact(nil, json.RawMessage(in.JSON)), nil
+	}
+	switch f.Kind {
+	case Text:
+		if in.Text != "" || in.Empty {
+			return appendQuoted(nil, in.Text), nil
+		}
+	case Number, Integer:
+		text := strings.TrimFunc(in.Text, unicode.IsSpace)
+		switch {
+		case text == "":
+		case isNumber(text):
+			return []byte(text), nil
+		default:
+			return appendQuoted(nil, in.Text), &Problem{Keyword: "type", Text: notNumber(f.Kind, text)}
+		}
+	case Boolean:
+		if in.Text == "true" || in.Text == "false" {
+			return []byte(in.Text), nil
+		}
+	case SingleChoice:
+		if len(in.Picks) > 0 && in.Picks[0] >= 0 && in.Picks[0] < len(f.Choices) {
+			return appendQuoted(nil, f.Choices[in.Picks[0]].Value), nil
+		}
+	case MultiChoice:
+		out := []byte{'['}
+		for _, p := range in.Picks {
+			if p < 0 || p >= len(f.Choices) {
+				continue
+			}
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = appendQuoted(out, f.Choices[p].Value)
+		}
+		if len(out) > 1 || in.Empty {
+			return append(out, ']'), nil
+		}
+	case JSON:
+	}
+	if f.Required {
+		return nil, &Problem{Keyword: "required", Text: f.missing()}
+	}
+	return nil, nil
+}
+
+// Defaults is the form as the schema fills it in.
+func Defaults(fields []Field) Inputs {
+	in := Inputs{Fields: make([]Input, len(fields))}
+	for i, f := range fields {
+		if f.Default != nil {
+			in.Fields[i] = f.input(f.Default)
+		}
+	}
+	return in
+}
+
+// InputsOf is the way back from [Content]: the inputs that amount to this
+// content. Nothing is lost: what a control cannot express goes to Input.JSON,
+// and members that no field stands for go to Inputs.Extra. It fails if content
+// is no JSON object, or names a member twice, since no form stands for that.
+func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
+	in := Inputs{Fields: make([]Input, len(fields))}
+	if len(trim(content)) == 0 {
+		return in, errors.New("there is no content; an empty one is {}")
+	}
+	if err := valid(content); err != nil {
+		return in, fmt.Errorf("the content is not JSON: %w", err)
+	}
+	if t := typeOf(content); t != typeObject {
+		return in, fmt.Errorf("the content is %s, and a form can only give an object", withArticle(t))
+	}
+	index := make(map[string]int, len(fields))
+	for i, f := range fields {
+		index[f.Name] = i
+	}
+	seen := make(map[string]bool)
+	extra := []byte{'{'}
+	for name, value := range members(content) {
+		if seen[name] {
+			return in, fmt.Errorf("the content has %s twice, and a form can only give it once", quoted(name))
+		}
+		seen[name] = true
+		if i, ok := index[name]; ok {
+			in.Fields[i] = fields[i].input(value)
+			continue
+		}
+		if len(extra) > 1 {
+			extra = append(extra, ',')
+		}
+		extra = append(appendQuoted(extra, name), ':')
+		extra = appendCompact(extra, value)
+	}
+	if len(extra) > 1 {
+		in.Extra = append(extra, '}')
+	}
+	return in, nil
+}
+
+// input is what the field's control has to hold to give that value.
+func (f Field) input(value json.RawMessage) Input {
+	value = appendUTF8(nil, value)
+	raw := Input{JSON: Pretty(value)}
+	text, exact := unquote(value)
+	isText := exact && typeOf(value) == typeString
+	switch f.Kind {
+	case Text:
+		switch {
+		case isText && text == "":
+			return Input{Empty: true}
+		case isText && typable(text, f.Format):
+			return Input{Text: text}
+		}
+	case Number, Integer:
+		if typeOf(value) == typeNumber {
+			return Input{Text: string(trim(value))}
+		}
+		if isText && text != "" && !isNumber(text) && oneLine(text) {
+			return Input{Text: text}
+		}
+	case Boolean:
+		if typeOf(value) == typeBoolean {
+			return Input{Text: string(trim(value))}
+		}
+	case SingleChoice:
+		for i, c := range f.Choices {
+			if isText && c.Value == text {
+				return Input{Picks: []int{i}}
+			}
+		}
+	case MultiChoice:
+		if typeOf(value) == typeArray {
+			if picks, ok := f.picksOf(value); ok {
+				return Input{Picks: picks, Empty: len(picks) == 0}
+			}
+		}
+	case JSON:
+	}
+	return raw
+}
+
+// picksOf finds the choices in an array; not ok if one of them is no choice, or
+// stands there twice.
+func (f Field) picksOf(array json.RawMessage) ([]int, bool) {
+	index := make(map[string]int, len(f.Choices))
+	for i := len(f.Choices) - 1; i >= 0; i-- {
+		index[f.Choices[i].Value] = i
+	}
+	var picks []int
+	for _, v := range elements(array) {
+		text, exact := unquote(v)
+		i, ok := index[text]
+		if !ok || !exact || typeOf(v) != typeString {
+			return nil, false
+		}
+		delete(index, text)
+		picks = append(picks, i)
+	}
+	return picks, true
+}
+
+// typable tells whether the control for a string of that format gives back just
+// this text. A text area drops a line feed at its beginning and every carriage
+// return; a date's control holds nothing but dates.
+func typable(text, format string) bool {
+	switch format {
+	case "":
+		return plain(text) && text[0] != '\n'
+	case "date":
+		_, err := time.Parse(time.DateOnly, text)
+		return err == nil && text > "0001"
+	}
+	return oneLine(text)
+}
+
+// oneLine tells whether a control of one line, which drops white space around
+// the text and line ends in it, gives back just this text.
+func oneLine(text string) bool {
+	return plain(text) && !strings.ContainsAny(text, "\n\t") && strings.TrimFunc(text, unicode.IsSpace) == text
+}
+
+// plain tells whether a text has no control characters but tab and line feed.
+func plain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' })
+}
