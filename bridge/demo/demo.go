@@ -97,6 +97,7 @@ func New(o Options) *Server {
 	s.addLinks()
 	s.addRounds()
 	s.addTrouble()
+	s.addRules()
 	s.addResults()
 	s.addLibrary()
 	return s

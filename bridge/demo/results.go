@@ -143,13 +143,29 @@ func chime() []byte {
 	return b.Bytes()
 }
 
+// capabilities are those of a client as it declared them. The SDK's own type always has roots in its JSON.
+type capabilities struct {
+	Elicitation  *mcp.ElicitationCapabilities `json:"elicitation,omitempty"`
+	Sampling     *mcp.SamplingCapabilities    `json:"sampling,omitempty"`
+	Roots        *mcp.RootCapabilities        `json:"roots,omitempty"`
+	Extensions   map[string]any               `json:"extensions,omitempty"`
+	Experimental map[string]any               `json:"experimental,omitempty"`
+}
+
+func capabilitiesOf(c *mcp.ClientCapabilities) capabilities {
+	if c == nil {
+		return capabilities{}
+	}
+	return capabilities{c.Elicitation, c.Sampling, c.RootsV2, c.Extensions, c.Experimental}
+}
+
 func whoAmI(_ context.Context, v *visit) (*mcp.CallToolResult, error) {
 	o := struct {
-		Revision     string                  `json:"revision"`
-		Client       *mcp.Implementation     `json:"client,omitempty"`
-		Capabilities *mcp.ClientCapabilities `json:"capabilities,omitempty"`
-		CanBeAsked   []string                `json:"canBeAsked"`
-	}{v.revision, v.client, v.caps, []string{}}
+		Revision     string              `json:"revision"`
+		Client       *mcp.Implementation `json:"client,omitempty"`
+		Capabilities capabilities        `json:"capabilities"`
+		CanBeAsked   []string            `json:"canBeAsked"`
+	}{v.revision, v.client, capabilitiesOf(v.caps), []string{}}
 	m := modesOf(v.revision, v.caps)
 	if m.form {
 		o.CanBeAsked = append(o.CanBeAsked, "form")

@@ -66,11 +66,12 @@ type question struct {
 	key     string // names it among the questions of the story
 	method  string // methodElicit if empty
 	message string
-	schema  string // of form mode
-	url     string // of URL mode
-	id      string // elicitationId of URL mode, for 2025-11-25
-	raw     bool   // params go out as they are, and the answer is taken as it is
-	params  json.RawMessage
+	schema  string          // of form mode
+	url     string          // of URL mode
+	id      string          // elicitationId of URL mode, for 2025-11-25
+	params  json.RawMessage // go out instead of what the above would make
+	bare    bool            // goes out without params
+	unruly  bool            // may be asked of any client, and is answered by anything
 }
 
 // answer is what came back for a question.
@@ -341,9 +342,12 @@ func (q question) mode() string {
 	return "form"
 }
 
-// encode returns the params as the revision wants them: 2025-06-18 has no modes, and only 2025-11-25 has an elicitationId.
+// encode returns the params, or nil for none, as the revision wants them: 2025-06-18 has no modes, and only 2025-11-25 has an elicitationId.
 func (q question) encode(revision string) json.RawMessage {
-	if q.raw || q.params != nil {
+	switch {
+	case q.bare:
+		return nil
+	case q.params != nil:
 		return q.params
 	}
 	if q.method == methodRoots {
@@ -367,7 +371,7 @@ func (q question) encode(revision string) json.RawMessage {
 
 // may refuses to ask for what the client has not said that it can give.
 func (v *visit) may(q question) error {
-	if q.raw {
+	if q.unruly {
 		return nil
 	}
 	var missing string
@@ -413,7 +417,7 @@ func (v *visit) roots() bool   { return v.caps != nil && v.caps.RootsV2 != nil }
 
 // check holds an accepted form against its schema, as every server should.
 func (q question) check(a answer) error {
-	if q.raw || q.requestMethod() != methodElicit {
+	if q.unruly || q.requestMethod() != methodElicit {
 		return nil
 	}
 	switch a.Action {
@@ -507,18 +511,32 @@ func (r *inputRequired) result(v *visit) (mcp.Result, error) {
 		if i == 0 {
 			open = `,"inputRequests":{`
 		}
-		fmt.Fprintf(&b, `%s%s:{"method":%s,"params":%s}`, open, mustJSON(q.key), mustJSON(q.requestMethod()), q.encode(v.revision))
+		fmt.Fprintf(&b, `%s%s:{"method":%s`, open, mustJSON(q.key), mustJSON(q.requestMethod()))
+		if params := q.encode(v.revision); params != nil {
+			fmt.Fprintf(&b, `,"params":%s`, params)
+		}
+		b.WriteString(`}`)
 	}
 	if len(r.questions) > 0 {
 		b.WriteString(`}`)
 	}
-	if !v.notes.empty() {
-		state, err := v.server.sealed(v.notes, v.identity())
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, `,"requestState":%s`, mustJSON(state))
+	state, err := v.state()
+	if err != nil {
+		return nil, err
 	}
+	b.Write(state)
 	b.WriteString(`}`)
 	return &rawResult{json: b.Bytes()}, nil
+}
+
+// state returns requestState as a further member of a result, or nothing if there is nothing to know in the next round.
+func (v *visit) state() ([]byte, error) {
+	if v.notes.empty() {
+		return nil, nil
+	}
+	sealed, err := v.server.sealed(v.notes, v.identity())
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, `,"requestState":%s`, mustJSON(sealed)), nil
 }
