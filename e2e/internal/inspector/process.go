@@ -54,8 +54,9 @@ type Process struct {
 
 // Options of a start that go beyond its arguments.
 type Options struct {
-	Env []string // K=V
-	Dir string   // working folder
+	Env    []string // K=V
+	Dir    string   // working folder
+	Binary string   // instead of the package's
 }
 
 // readyLine is the one line on standard output.
@@ -118,7 +119,11 @@ func launch(t testing.TB, o Options, args ...string) *Process {
 	var random [8]byte
 	_, _ = rand.Read(random[:])
 	p := &Process{t: t, mark: "INSPECTOR_E2E=" + hex.EncodeToString(random[:]), temp: t.TempDir(), exited: make(chan struct{})}
-	p.cmd = exec.Command(Binary, args...)
+	binary := Binary
+	if o.Binary != "" {
+		binary = o.Binary
+	}
+	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir = o.Dir
 	// The test's own display is not the inspector's; only tests of `--no-open` care.
 	p.cmd.Env = append(append(os.Environ(), p.mark, "TMPDIR="+p.temp), o.Env...)

@@ -24,6 +24,8 @@ type Control struct {
 	name    string   // the whole accessible name
 	anyName bool
 	nth     int // 0-based among several; -1: there must be exactly one
+	attr    string
+	value   string // of attr, where that is not ""
 }
 
 // fieldRoles are the roles of a control that a label can belong to.
@@ -86,6 +88,9 @@ func (c *Control) Option(name string) *Control { return c.find("option", []strin
 // Role is anything, by its role in the accessibility tree.
 func (c *Control) Role(role, name string) *Control { return c.find(role, []string{role}, name) }
 
+// Page is the page that the control is on.
+func (c *Control) Page() *Page { return c.page }
+
 // All is the same role with any name: for Count, Nth and Names.
 func (c *Control) All() *Control {
 	all := *c
@@ -100,11 +105,21 @@ func (c *Control) Nth(n int) *Control {
 	return &one
 }
 
+// Having is the same, but only where an attribute has a value.
+func (c *Control) Having(attr, value string) *Control {
+	some := *c
+	some.attr, some.value = attr, value
+	return &some
+}
+
 // String is the way to the control, in words.
 func (c *Control) String() string {
 	s := fmt.Sprintf("%s %q", c.what, c.name)
 	if c.anyName {
 		s = "any " + c.what
+	}
+	if c.attr != "" {
+		s += fmt.Sprintf(" with %s=%q", c.attr, c.value)
 	}
 	if c.nth >= 0 {
 		s = fmt.Sprintf("%s (number %d)", s, c.nth+1)
@@ -171,9 +186,25 @@ func (c *Control) nodes() ([]node, error) {
 		if slices.ContainsFunc(found, func(o node) bool { return o.id == n.BackendDOMNodeID }) {
 			continue
 		}
+		if c.attr != "" {
+			d, err := call(c.page, dom.DescribeNode, dom.DescribeNodeParams{BackendNodeID: n.BackendDOMNodeID})
+			if err != nil || !hasAttribute(d.Node.Attributes, c.attr, c.value) {
+				continue // it has just gone, or is another
+			}
+		}
 		found = append(found, node{id: n.BackendDOMNodeID, role: role, name: name})
 	}
 	return found, nil
+}
+
+// hasAttribute looks in the protocol's list of names and values by turns.
+func hasAttribute(list []string, name, value string) bool {
+	for i := 0; i+1 < len(list); i += 2 {
+		if list[i] == name {
+			return list[i+1] == value
+		}
+	}
+	return false
 }
 
 func (p *Page) document() (runtime.RemoteObjectID, error) {
@@ -244,7 +275,7 @@ func wait[T any](c *Control, doing string, f func() (T, error)) T {
 func (c *Control) around() string {
 	for at := c; at != nil; at = at.within {
 		all := at.All()
-		all.nth = -1
+		all.nth, all.attr = -1, ""
 		nodes, err := all.nodes()
 		if err != nil {
 			continue

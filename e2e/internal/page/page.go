@@ -72,6 +72,17 @@ func (p *Page) Tab(url string) *Page {
 	return second
 }
 
+// For is the same tab on behalf of another test, a subtest mostly.
+func (p *Page) For(t testing.TB) *Page {
+	sub := &Page{t: t, ctx: p.ctx}
+	t.Cleanup(func() {
+		if t.Failed() {
+			sub.keepEvidence()
+		}
+	})
+	return sub
+}
+
 // Context is for the few tests that need the browser's protocol itself.
 func (p *Page) Context() context.Context { return p.ctx }
 

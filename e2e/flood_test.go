@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// watchTasks notes how long each task on the page's main thread takes, where
+// that is over 50 ms.
+const watchTasks = `{
+	window.longTasks = [];
+	new PerformanceObserver(l => { for (const e of l.getEntries()) window.longTasks.push(Math.round(e.duration)) }).observe({type: 'longtask', buffered: true});
+}`
+
+// flooded is how a flood went.
+type flooded struct {
+	shown time.Duration // from the server's last write to the result on the page
+	tasks []int         // tasks on the page's main thread over 50 ms during it, in ms
+	typed string        // what the open question's field holds after typing all through it
+	want  string
+	sent  int // frames of the flood in the wire log
+}
+
+// floodOnce lets a tool send n log messages as fast as it can while a question
+// is open and someone types into it.
+func floodOnce(t testing.TB, n int) flooded {
+	t.Helper()
+	rude := servers.NewRude(t, nil)
+	p := inspector.StartWith(t, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
+	tab := browser.Blank(t)
+	tab.BeforeLoad(watchTasks)
+	tab.Goto(p.URL)
+	s := &session{t: t, Process: p, page: tab}
+
+	s.call("ask")
+	q := s.question("Who signs the release?")
+	call := s.choose("Tools", "flood")
+	call.Field("messages").Fill(fmt.Sprint(n))
+	call.Button("Call").Click()
+	call.Button("Stop").Wait()
+	field := q.Field("Signer")
+	field.Click()
+	page.Eval[int](tab, "window.longTasks.length = 0")
+
+	// The page itself notes when the result is there, so that looking for it costs nothing.
+	page.Eval[bool](tab, fmt.Sprintf(`(() => {
+		const there = () => document.querySelector('section[aria-label=Result]')?.textContent.includes('sent %d messages');
+		window.resultAt = 0;
+		const o = new MutationObserver(() => { if (there()) { window.resultAt = performance.timeOrigin + performance.now(); o.disconnect() } });
+		o.observe(document, {subtree: true, childList: true, characterData: true});
+		return true;
+	})()`, n))
+	done := make(chan struct{})
+	go func() { rude.Order("go"); close(done) }()
+	f := flooded{}
+	for i := 0; page.Eval[float64](tab, "window.resultAt") == 0; i++ {
+		if i > 2000 {
+			t.Fatalf("the result of the flood is not on the page")
+		}
+		key := string(rune('a' + i%26))
+		tab.Type(key)
+		f.want += key
+	}
+	<-done
+	f.typed = field.Value()
+	resultAt := page.Eval[float64](tab, "window.resultAt")
+	f.tasks = page.Eval[[]int](tab, "window.longTasks")
+	s.result(fmt.Sprintf("sent %d messages", n))
+
+	var last time.Time
+	for _, l := range rude.Lines() {
+		if l.Dir == "out" && strings.Contains(string(l.Raw), `"notifications/message"`) {
+			last = l.At
+		}
+	}
+	f.shown = time.UnixMicro(int64(resultAt * 1000)).Sub(last)
+	for _, w := range s.Wire().Requests("s2c", "notifications/message") {
+		if want := fmt.Sprintf(`"data":"message %d of %d"`, f.sent+1, n); !strings.Contains(string(w.Raw), want) {
+			t.Fatalf("frame %d of the flood is %s", f.sent+1, w.Raw)
+		}
+		f.sent++
+	}
+	q.Region("Will send").Contains(f.typed)
+	q.Button("Accept").Click()
+	rude.Until("the answer", func(line string) bool { return strings.Contains(line, `{"signer":"`+f.typed+`"}`) })
+	return f
+}
+
+// A tool that logs 10,000 messages as fast as it can while a question is open
+// costs the page nothing. The bounds here leave room for a busy machine; the
+// task bench measures the real ones.
+func TestFlood(t *testing.T) {
+	const n = 10_000
+	f := floodOnce(t, n)
+	if f.sent != n {
+		t.Errorf("%d of %d frames are in the wire log", f.sent, n)
+	}
+	if f.shown > 2*time.Second {
+		t.Errorf("the result was shown %v after the last message", f.shown)
+	}
+	for _, ms := range f.tasks {
+		if ms > 150 {
+			t.Errorf("tasks on the page's main thread took %v ms", f.tasks)
+			break
+		}
+	}
+	// maxLength is 40, and the field keeps what is over it, to be told so.
+	if f.typed != f.want {
+		t.Errorf("typed %q, the field holds %q", f.want, f.typed)
+	}
+}

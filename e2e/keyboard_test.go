@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"testing"
+
+	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// The whole job without a mouse: reach the tool, call it, fill the form, accept.
+func TestKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, nil)
+	s := openOn(t, rude.Command)
+	p := s.page
+	tool := p.Region("Tools").Button("ask").Wait()
+	tabTo(t, p, tool)
+	p.Press(page.Enter)
+	button := p.Region("Call").Button("Call").Wait()
+	tabTo(t, p, button)
+	p.Press(page.Enter)
+
+	// The question takes the focus to its first field, because the person is not typing elsewhere.
+	q := s.question("Who signs the release?")
+	q.Field("Signer").HasFocus()
+	p.Type("Radia")
+	tabTo(t, p, q.Field("Urgent"))
+	p.Press(page.Down) // from Unset to Yes
+	q.Region("Will send").Contains("true")
+	tabTo(t, p, q.Button("Accept"))
+	p.Press(page.Space)
+	s.result(`received: {"action":"accept","content":{"signer":"Radia","urgent":true}}`)
+}
+
+// tabTo presses Tab until a control has the focus.
+func tabTo(t *testing.T, p *page.Page, to *page.Control) {
+	t.Helper()
+	for range 120 {
+		if to.Focused() {
+			return
+		}
+		p.Press(page.TabKey)
+	}
+	t.Fatalf("Tab does not reach %s", to)
+}
+
+// Enter in a one-line field and Ctrl+Enter anywhere accept; Esc offers cancel.
+func TestKeysOfAQuestion(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, []servers.Question{{
+		Name: "ask_both", Params: `{"message":"Both?","requestedSchema":{"type":"object","properties":{"line":{"type":"string","title":"Line"},"odd":{"type":"object","title":"Odd"}}}}`,
+	}})
+	s := openOn(t, rude.Command)
+	p := s.page
+
+	s.call("ask_both")
+	q := s.question("Both?")
+	q.Field("Line").Fill("one")
+	q.Region("Will send").Contains("one")
+	p.Press(page.Enter)
+	s.result(`received: {"action":"accept","content":{"line":"one"}}`)
+
+	s.call("ask_both")
+	q = s.question("Both?")
+	q.Field("Odd").Fill("{}")
+	p.Press(page.Enter) // a new line, in a field of several
+	q.Region("Will send").Contains("odd")
+	p.Press(page.Enter, page.Ctrl)
+	s.result(`received: {"action":"accept","content":{"odd":{}}}`)
+
+	s.call("ask_both")
+	q = s.question("Both?")
+	q.Field("Line").Focus()
+	p.Press(page.Escape) // offers, does not cancel
+	q.Button("Cancel").HasFocus()
+	if got := q.Attr("data-state"); got != "pending" {
+		t.Fatalf("after one Esc the question is %s", got)
+	}
+	p.Press(page.Enter)
+	s.result(`received: {"action":"cancel"}`)
+}
+
+// A new question does not take the focus from someone who is typing elsewhere.
+func TestFocusStaysWhereSomeoneTypes(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, nil)
+	s := openOn(t, rude.Command)
+	s.call("ask_three")
+	q := s.question("How many people go to Graz?")
+	q.Field("People").Fill("1")
+	other := browser.Open(t, s.URL)
+	(&session{t: t, Process: s.Process, page: other}).call("ask")
+	s.question("Who signs the release?")
+	q.Field("People").HasFocus()
+	s.page.Type("2")
+	q.Field("People").HasValue("12")
+}

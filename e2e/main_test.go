@@ -1,0 +1,76 @@
+// Package e2e tests the built binary as a user meets it: it is started from a
+// command line, its page is used in a real browser by role and name, and the
+// servers behind it are real ones.
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// browser is the one Chromium of the run; every test has a context of its own in it.
+var browser *page.Browser
+
+// binaries is the folder of what this run has built.
+var binaries string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := prepared(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+// prepared runs the tests with the binaries built and the browser started.
+func prepared(run func() int) (code int, err error) {
+	if binaries, err = os.MkdirTemp("", "inspector-e2e-bin-"); err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(binaries)
+	servers.RudeBinary = filepath.Join(binaries, "rude")
+	if err := build(".", servers.RudeBinary, "./servers/rude"); err != nil {
+		return 0, err
+	}
+	// Functions are tested with the race detector in the inspector itself. It
+	// makes it several times slower, so what is timed uses plainBinary.
+	inspector.Binary = filepath.Join(binaries, "inspector-race")
+	if err := build("..", inspector.Binary, "-race", "./cmd/inspector"); err != nil {
+		return 0, err
+	}
+	if browser, err = page.Launch(); err != nil {
+		return 0, err
+	}
+	defer browser.Close()
+	return run(), nil
+}
+
+// plainBinary is the inspector as users build it.
+var plainBinary = sync.OnceValue(func() string {
+	path := filepath.Join(binaries, "inspector")
+	if err := build("..", path, "-trimpath", "./cmd/inspector"); err != nil {
+		panic(err)
+	}
+	return path
+})
+
+func build(dir, to string, args ...string) error {
+	cmd := exec.Command("go", append([]string{"build", "-o", to}, args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}

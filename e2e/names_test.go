@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// The names that tests and screen readers rely on. Most are used by every other
+// test; this one holds the whole table, and nothing but it.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, []servers.Question{{Name: "release", Params: release}})
+	s := openOn(t, rude.Command, "--name", "names")
+	p := s.page
+
+	// Lists: one button per item, named by the item's name; all pages of the list.
+	for shelf, items := range map[string][]string{
+		"Tools":     {"release", "ask", "ask_three", "wait", "flood", "echo", "progress", "is_error", "rpc_error", "parts", "hostile", "large"},
+		"Prompts":   {"plain_prompt", "letter"},
+		"Resources": {"first note", "a pixel", "any note"},
+	} {
+		if tab := p.TabNamed(shelf); tab.Exists() && !p.Region(shelf).Exists() {
+			tab.Click()
+		}
+		for _, item := range items {
+			p.Region(shelf).Button(item).Wait()
+		}
+	}
+	p.TabNamed("Tools").Click()
+
+	servers := p.Region("Servers")
+	servers.Contains("names").Contains("ready")
+	if n := servers.Role("listitem", "").All().Count(); n != 1 {
+		t.Errorf("region Servers has %d items, want one per server", n)
+	}
+
+	// The call panel: button Call, while running button Stop, then region Result.
+	call := s.choose("Tools", "release")
+	call.Button("Call").Click()
+	call.Button("Stop").Wait()
+	if call.Button("Call").Exists() {
+		t.Error("a running call has the button Call as well as Stop")
+	}
+
+	q := p.Region("Questions").Article("Release?").Having("data-state", "pending").Wait()
+	for _, label := range []string{"Branch", "Share", "Mail"} {
+		q.Field(label).Wait()
+	}
+	for _, button := range []string{"Accept", "Decline", "Cancel"} {
+		q.Button(button).Wait()
+	}
+	q.Region("Will send").Contains(`"branch"`)
+	q.TabNamed("Form").HasAttr("aria-selected", "true")
+	q.TabNamed("JSON").Click()
+	q.Role("textbox", "Content").Wait()
+	q.TabNamed("Form").Click()
+	q.Button("Accept").Click() // the required mail is missing
+	q.Button("Send anyway").Click()
+	p.Region("Questions").Article("Release?").Having("data-state", "answered").Wait()
+	p.Region("Result").Contains("received")
+
+	grid := p.Region("Wire log").Role("grid", "Frames").Wait()
+	p.Until(func() string { return "aria-rowcount is the number of frames" }, func() bool {
+		n, err := strconv.Atoi(grid.Attr("aria-rowcount"))
+		return err == nil && n > 10 && n == len(s.Wire())
+	})
+	var heads []string
+	headers := grid.Role("columnheader", "").All()
+	for i := range headers.Count() {
+		heads = append(heads, headers.Nth(i).Text())
+	}
+	if got := strings.ToLower(strings.Join(heads, " ")); !strings.Contains(got, "time") || !strings.Contains(got, "id") || !strings.Contains(got, "bytes") {
+		t.Errorf("the column headers are %q", heads)
+	}
+	for _, row := range rows(s) {
+		if len(row.cells) != len(heads) {
+			t.Fatalf("row %d has %d cells, there are %d column headers", row.index, len(row.cells), len(heads))
+		}
+	}
+}
+
+// row is one visible row of the wire log.
+type row struct {
+	index int // aria-rowindex
+	cells []string
+}
+
+// rows are the rows that the grid holds now, in order, without the headers.
+func rows(s *session) []row {
+	s.t.Helper()
+	var got []struct {
+		Index string
+		Cells []string
+	}
+	raw := page.Call[string](s.page.Region("Wire log").Role("grid", "Frames"), `function() {
+		return JSON.stringify([...this.querySelectorAll('[role=row]')]
+			.filter(r => r.querySelector('[role=gridcell]'))
+			.map(r => ({Index: r.getAttribute('aria-rowindex'), Cells: [...r.querySelectorAll('[role=gridcell]')].map(c => c.innerText.trim())})));
+	}`)
+	if err := json.Unmarshal([]byte(raw), &got); err != nil {
+		s.t.Fatal(err)
+	}
+	var all []row
+	for _, g := range got {
+		i, err := strconv.Atoi(g.Index)
+		if err != nil {
+			s.t.Fatalf("a row's aria-rowindex is %q", g.Index)
+		}
+		all = append(all, row{index: i, cells: g.Cells})
+	}
+	return all
+}
