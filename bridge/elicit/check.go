@@ -374,7 +374,7 @@ func schemaError(err error, doc any) error {
 		c.explain(failed)
 		if len(c.problems) > 0 {
 			p := c.problems[0]
-			return fmt.Errorf("the schema is wrong at %s: %s", place(fragment(invalid.URL)+p.Pointer), strings.TrimSuffix(p.Text, "."))
+			return fmt.Errorf("the schema is wrong at %s: %s", place(fragment(invalid.URL)+p.Pointer), strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is"))
 		}
 	}
 	return fmt.Errorf("the schema cannot be checked against: %w", err)

@@ -41,7 +41,7 @@ func parsePattern(pattern string, u bool) (*reNode, error) {
 	if len(pattern) > maxPattern {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxPattern)
 	}
-	p := reParser{s: []rune(pattern), u: u}
+	p := reParser{s: []rune(pattern), u: u, names: make(map[string]bool)}
 	p.countGroups()
 	node, err := p.disjunction(0)
 	if err == nil && p.i < len(p.s) {
@@ -55,7 +55,7 @@ type reParser struct {
 	i      int
 	u      bool
 	groups int
-	named  bool
+	names  map[string]bool
 }
 
 // countGroups finds how many groups there are, which tells what \1 means, and
@@ -75,8 +75,12 @@ func (p *reParser) countGroups() {
 				break
 			}
 			next := string(p.s[i+1 : min(i+4, len(p.s))])
-			if name := strings.HasPrefix(next, "?<") && !strings.HasPrefix(next, "?<=") && !strings.HasPrefix(next, "?<!"); name {
-				p.named = true
+			if strings.HasPrefix(next, "?<") && !strings.HasPrefix(next, "?<=") && !strings.HasPrefix(next, "?<!") {
+				end := i + 3
+				for end < len(p.s) && p.s[end] != '>' {
+					end++
+				}
+				p.names[string(p.s[i+3:end])] = true
 				p.groups++
 			} else if !strings.HasPrefix(next, "?") {
 				p.groups++

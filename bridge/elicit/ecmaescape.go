@@ -15,12 +15,19 @@ func (p *reParser) escape(start int) (*reNode, bool, error) {
 	case c == 'b' || c == 'B':
 		p.i++
 		return &reNode{op: reAssert}, false, nil
-	case c == 'k' && (p.u || p.named):
+	case c == 'k' && (p.u || len(p.names) > 0):
 		p.i++
 		if !p.accept("<") {
 			return nil, false, errors.New(`\k is not followed by the name of a group`)
 		}
-		return &reNode{op: reRef}, true, p.groupName()
+		from := p.i
+		if err := p.groupName(); err != nil {
+			return nil, false, err
+		}
+		if name := string(p.s[from : p.i-1]); !p.names[name] {
+			return nil, false, fmt.Errorf(`\k<%s> refers to a group that is not there`, name)
+		}
+		return &reNode{op: reRef}, true, nil
 	case '1' <= c && c <= '9':
 		n, from := 0, p.i
 		for ; '0' <= p.peek() && p.peek() <= '9'; p.i++ {

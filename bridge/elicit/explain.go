@@ -72,13 +72,13 @@ func (c *checker) explain(e *jsonschema.ValidationError) {
 	case *kind.Dependency:
 		c.dependent(at, keyword, k.Prop, k.Missing)
 	case *kind.AnyOf:
-		c.add(at, keyword, c.noneFits(e.Causes))
+		c.add(at, keyword, c.noneFits(e))
 	case *kind.OneOf:
 		if len(k.Subschemas) > 1 {
 			c.add(at, keyword, fmt.Sprintf("Fits two of the alternatives, %d and %d; only one is allowed.", k.Subschemas[0]+1, k.Subschemas[1]+1))
 			break
 		}
-		c.add(at, keyword, c.noneFits(e.Causes))
+		c.add(at, keyword, c.noneFits(e))
 	default:
 		if _, ok := k.(*kind.Not); ok {
 			keyword = "not"
@@ -94,10 +94,16 @@ func (c *checker) dependent(at []string, keyword, given string, missing []string
 }
 
 // noneFits says why a value fits none of several alternatives.
-func (c *checker) noneFits(causes []*jsonschema.ValidationError) string {
+func (c *checker) noneFits(e *jsonschema.ValidationError) string {
 	inner := &checker{schema: c.schema, content: c.content}
-	for _, cause := range causes {
+	constants := true
+	for _, cause := range e.Causes {
+		_, constant := cause.ErrorKind.(*kind.Const)
+		constants = constants && constant
 		inner.explain(cause)
+	}
+	if constants {
+		return capital(c.entered(e.InstanceLocation)) + " is not one of the choices."
 	}
 	var why []string
 	for _, p := range inner.problems {

@@ -32,6 +32,11 @@ func (in Input) Order() string {
 	return strings.Join(list, ",")
 }
 
+// Equal tells whether both hold the same, as a form that has been reset does.
+func (in Input) Equal(other Input) bool {
+	return in.Text == other.Text && in.Empty == other.Empty && in.JSON == other.JSON && slices.Equal(in.Picks, other.Picks)
+}
+
 // Inputs is what a person has put into a form.
 type Inputs struct {
 	Fields []Input         // by field index

@@ -1,0 +1,103 @@
+package elicit
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCheckPattern(t *testing.T) {
+	good := []string{
+		``, `^[A-Z]{2}\d{3,5}$`, `a|b|`, `(?:a)(?=b)(?!c)(?<=d)(?<!e)`, `(?<year>\d{4})-\k<year>`, `\p{L}+\p{Script=Greek}`, `\u{1F600}`, `[^]`, `[]`, `a{2,}?`, `(a)\1`,
+		`\cA\x41\u0041\0\t`, `[\b\-\]]`, `(?i:a)(?-s:b)`, `\/`, `^\S+@\S+$`,
+		// only without the u flag
+		`[\w-.]`, `\-\_`, `]`, `}`, `{`, `a{,3}`, `\d{3`, `\1`, `\c`, `(?=a)*`, `\u12`, `\k<n>`, `\e`,
+	}
+	for _, p := range good {
+		if err := CheckPattern(p); err != nil {
+			t.Errorf("CheckPattern(%s) = %v", p, err)
+		}
+	}
+	bad := []string{
+		`(`, `)`, `(a`, `a)`, `[`, `[a`, `[z-a]`, `*`, `a**`, `a++`, `+`, `?`, `{2}`, `a{3,2}`, `a{2}{3}`, `^*`, `\b+`, `(?<=a)*`, `\`, `[\`, `(?`, `(?<`, `(?<1a>x)`, `(?<>x)`,
+		`(?<a>x)\k`, `(?<a>x)\k<b>`,
+		// what other languages have
+		`(?i)a`, `(?>a)`, `(?#c)a`, `(?'n'a)`, `(?P<n>a)`, `(?(1)a|b)`, `(?x:a b)`, `(?n:a)`, `(?i-i:a)`, `(?:`, `\p{Foo}`,
+	}
+	for _, p := range bad {
+		if err := CheckPattern(p); err == nil {
+			t.Errorf("CheckPattern(%s) = nil", p)
+		} else if strings.Contains(err.Error(), "error parsing") {
+			t.Errorf("CheckPattern(%s) = %v", p, err)
+		}
+	}
+	deep := strings.Repeat("(", 10_000) + strings.Repeat(")", 10_000)
+	if err := CheckPattern(deep); err == nil || !strings.Contains(err.Error(), "nested more than") {
+		t.Errorf("deep groups: %v", err)
+	}
+	if err := CheckPattern(strings.Repeat("a", maxPattern+1)); err == nil {
+		t.Error("a long pattern passes")
+	}
+}
+
+func TestPatternsMatchAsInECMAScript(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, text string
+		want          bool
+	}{
+		{`b`, "abc", true}, // not anchored
+		{`^b$`, "abc", false},
+		{`^a$`, "a\n", false}, // $ is the very end
+		{`^\d$`, "٣", false},  // ASCII digits only
+		{`^\w$`, "é", false},
+		{`^\s$`, "\ufeff", true},
+		{`^.$`, "😀", true}, // a code point, with the u flag
+		{`^.$`, "\u2028", false},
+		{`^\u{1F600}$`, "😀", true},
+		{`^\p{Lu}$`, "Ä", true},
+		{`^[\w-.]+$`, "a-.b", true},
+		{`^(?:(a)|b)*\1$`, "ab", true}, // a group that took no part matches nothing
+		{`^[^]$`, "\n", true},
+		{`[]`, "a", false},
+		{`(?<=\$)\d+`, "$42", true},
+		{`^(?i:abc)$`, "ABC", true},
+		{`\-`, "a-b", true},
+	} {
+		re, err := compilePattern(tt.pattern)
+		if err != nil {
+			t.Errorf("%s: %v", tt.pattern, err)
+			continue
+		}
+		if got, err := re.MatchString(tt.text); got != tt.want || err != nil {
+			t.Errorf("%s matches %q: %v, %v", tt.pattern, tt.text, got, err)
+		}
+	}
+}
+
+func TestMatchTimeIsBounded(t *testing.T) {
+	re, err := compilePattern(`^(a+)+$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	_, err = re.MatchString(strings.Repeat("a", 40) + "b")
+	if d := time.Since(start); err == nil || d > 10*matchTime {
+		t.Errorf("gave %v after %v", err, d)
+	}
+}
+
+func FuzzCheckPattern(f *testing.F) {
+	for _, p := range []string{`^(?<a>[\w-.]+){2,3}?\k<a>|\u{1f600}$`, `(?i-s:[^\p{L}\b])(?!x)`, `\c{,3}`, `[a-\d]`} {
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, pattern string) {
+		re, err := compilePattern(pattern)
+		if err != nil {
+			return
+		}
+		if _, err := re.MatchString("aA1-é😀\n"); err != nil && errors.Is(err, errRefused) {
+			t.Fatal(err)
+		}
+	})
+}
