@@ -119,3 +119,132 @@ type tap struct {
 	observer Observer
 	max      int64
 }
+
+// sending shows the observer what is about to be written. The unit returned is
+// for undelivered.
+func (t *tap) sending(u Unit) (Unit, bool) {
+	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
+	m, err := wire.ParseMessage(u.Raw)
+	u.Message, u.Noise = m, err != nil
+	return u, t.observer.Sent(u)
+}
+
+func (t *tap) undelivered(u Unit, err error) { t.observer.Undelivered(u, err) }
+
+func (t *tap) note(header http.Header, status int, format string, args ...any) {
+	t.observer.Note(fmt.Sprintf(format, args...), header, status)
+}
+
+// keptBack is what the SDK is given where the observer kept a request back.
+func (t *tap) keptBack(u Unit) ([]byte, jsonrpc.Message) {
+	if u.Message.Kind != wire.Request {
+		return nil, nil
+	}
+	return t.fault(u.Message, Fault{Text: "the request was kept back"})
+}
+
+// received shows the observer what has come, and returns what the SDK is to be
+// given for it, as bytes and as the SDK reads them: nil if nothing. It is nothing
+// that the SDK would end the session over.
+func (t *tap) received(u Unit) ([]byte, jsonrpc.Message) {
+	u.Dir = wire.ServerToClient
+	if u.Truncated = u.Size > int64(len(u.Raw)); u.Truncated {
+		return t.receivedHead(u)
+	}
+	m, err := wire.ParseMessage(u.Raw)
+	if err != nil {
+		u.Noise = true
+		t.observer.Received(u)
+		return nil, nil
+	}
+	u.Message = m
+	deliver := bytes.Trim(t.observer.Received(u), " \t\r\n")
+	if len(deliver) == 0 {
+		return nil, nil
+	}
+	msg, err := jsonrpc.DecodeMessage(deliver)
+	if err == nil {
+		return deliver, msg
+	}
+	return t.substitute(m, fmt.Sprintf("the message cannot be read: %v", err))
+}
+
+// receivedHead handles a unit that is over the limit.
+func (t *tap) receivedHead(u Unit) ([]byte, jsonrpc.Message) {
+	m, ok := envelope(u.Raw)
+	u.Message, u.Noise = m, !ok
+	t.observer.Received(u)
+	if !ok {
+		return nil, nil
+	}
+	return t.substitute(m, fmt.Sprintf("the message of %d bytes is over the limit of %d bytes for one message", u.Size, t.max))
+}
+
+// substitute gives the SDK a fault in place of a response that it cannot be
+// given, so that the call ends. Requests and notifications are left out.
+func (t *tap) substitute(m wire.Message, why string) ([]byte, jsonrpc.Message) {
+	t.note(nil, 0, "not passed on: %s", why)
+	if !m.Kind.IsResponse() || m.ID == nil {
+		return nil, nil
+	}
+	return t.fault(m, Fault{Text: why})
+}
+
+// fault is an answer with the id of m.
+func (t *tap) fault(m wire.Message, f Fault) ([]byte, jsonrpc.Message) {
+	f.Method = m.Method
+	raw := faultFor(m.ID, f)
+	msg, err := jsonrpc.DecodeMessage(raw)
+	if err != nil {
+		return nil, nil // an id that no request of ours can have
+	}
+	return raw, msg
+}
+
+// envelope reads as much of a message's envelope as its head tells. It reports
+// false if the head does not begin a JSON-RPC 2.0 message.
+func envelope(head []byte) (wire.Message, bool) {
+	var m wire.Message
+	dec := json.NewDecoder(bytes.NewReader(head))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return m, false
+	}
+	is := false
+	for {
+		key, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var value json.RawMessage
+		cut := dec.Decode(&value) != nil
+		switch key {
+		case "jsonrpc":
+			if cut || string(value) != `"2.0"` {
+				return m, false
+			}
+			is = true
+		case "id":
+			if !cut {
+				m.ID = value
+			}
+		case "method":
+			if !cut && json.Unmarshal(value, &m.Method) != nil {
+				return m, false
+			}
+			if m.Kind = wire.Notification; m.ID != nil {
+				m.Kind = wire.Request
+			}
+		case "result":
+			m.Kind = wire.Result
+		case "error":
+			m.Kind = wire.Error
+		}
+		if m.Kind == wire.Notification && m.ID != nil {
+			m.Kind = wire.Request
+		}
+		if cut {
+			break
+		}
+	}
+	return m, is
+}

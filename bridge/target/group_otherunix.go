@@ -1,0 +1,13 @@
+//go:build unix && !linux
+
+package target
+
+import "syscall"
+
+// groupAttr makes the child lead a process group of its own. There is no
+// parent-death signal here: if the inspector is killed, the child only sees its
+// standard input end.
+func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// onlyZombies is not known here; what is left of a group counts as running.
+func onlyZombies(int) bool { return false }

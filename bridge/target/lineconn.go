@@ -1,0 +1,159 @@
+package target
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// lineConn is the SDK's connection over a pair of streams with one JSON-RPC
+// message a line (specification 2025-11-25, Transports, stdio). Unlike the SDK's
+// own, it does not end at a line that is no message: the tap keeps that back.
+type lineConn struct {
+	tap *tap
+	w   io.WriteCloser
+
+	incoming chan jsonrpc.Message
+	ended    chan struct{} // closed when the server's stream has ended
+	writes   chan lineWrite
+
+	closeOnce sync.Once
+	closed    chan struct{}
+	closeErr  error
+}
+
+// lineWrite is one message on its way out. The writer answers on result.
+type lineWrite struct {
+	raw    []byte // with room for the line's end
+	result chan error
+}
+
+func newLineConn(t *tap, w io.WriteCloser) *lineConn {
+	return &lineConn{
+		tap: t, w: w,
+		incoming: make(chan jsonrpc.Message, 16),
+		ended:    make(chan struct{}),
+		writes:   make(chan lineWrite),
+		closed:   make(chan struct{}),
+	}
+}
+
+// readAll taps every line of r until it ends. Once the connection is closed the
+// lines are still seen, but given to nobody.
+func (c *lineConn) readAll(r io.Reader) error {
+	defer close(c.ended)
+	lines := newLineReader(r, 64<<10)
+	for {
+		line, size, err := lines.next(c.tap.max)
+		if err != nil {
+			return err
+		}
+		_, msg := c.tap.received(Unit{Raw: line, Size: size})
+		c.pass(msg)
+	}
+}
+
+// pass hands a message to the SDK, if there is one and the SDK still listens.
+func (c *lineConn) pass(msg jsonrpc.Message) {
+	if msg == nil {
+		return
+	}
+	select {
+	case c.incoming <- msg:
+	case <-c.closed:
+	}
+}
+
+// writeAll writes what Write is given until the connection is closed. It alone
+// writes, so that a caller who gives up leaves no half of a line behind.
+func (c *lineConn) writeAll() {
+	for {
+		select {
+		case job := <-c.writes:
+			job.result <- c.write(job.raw)
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+func (c *lineConn) write(raw []byte) error {
+	u, ok := c.tap.sending(Unit{Raw: raw[:len(raw):len(raw)]})
+	if !ok {
+		_, msg := c.tap.keptBack(u)
+		c.pass(msg)
+		return nil
+	}
+	if _, err := c.w.Write(append(raw, '\n')); err != nil {
+		c.tap.undelivered(u, err)
+		return fmt.Errorf("writing to the server: %w", err)
+	}
+	return nil
+}
+
+// Connect implements [mcp.Transport].
+func (c *lineConn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
+
+// Read implements [mcp.Connection].
+func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-c.closed:
+		return nil, io.EOF
+	case msg := <-c.incoming:
+		return msg, nil
+	case <-c.ended:
+	}
+	select {
+	case msg := <-c.incoming:
+		return msg, nil
+	default:
+		return nil, io.EOF
+	}
+}
+
+// Write implements [mcp.Connection]. A server that does not read its input
+// holds it up until ctx ends.
+func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	raw, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return fmt.Errorf("encoding the message: %w", err)
+	}
+	job := lineWrite{raw: raw, result: make(chan error, 1)}
+	select {
+	case c.writes <- job:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.closed:
+		return errLinkClosed
+	}
+	select {
+	case err := <-job.result:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.closed:
+		return <-job.result
+	}
+}
+
+// Close implements [mcp.Connection]. It closes the server's input, which asks
+// the server to end, and keeps observing what it still says.
+func (c *lineConn) Close() error {
+	c.closeOnce.Do(func() {
+		close(c.closed)
+		c.closeErr = c.w.Close()
+	})
+	return c.closeErr
+}
+
+// SessionID implements [mcp.Connection].
+func (c *lineConn) SessionID() string { return "" }

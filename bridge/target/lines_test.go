@@ -1,0 +1,126 @@
+package target
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestLines(t *testing.T) {
+	type line struct {
+		head string
+		size int64
+	}
+	tests := []struct {
+		name string
+		in   string
+		max  int64
+		cr   bool
+		want []line
+	}{
+		{"none", "", 9, false, nil},
+		{"one", "ab\n", 9, false, []line{{"ab", 2}}},
+		{"no end", "ab\ncd", 9, false, []line{{"ab", 2}, {"cd", 2}}},
+		{"empty lines", "\n\na\n", 9, false, []line{{"", 0}, {"", 0}, {"a", 1}}},
+		{"CRLF", "ab\r\ncd\r\n", 9, false, []line{{"ab", 2}, {"cd", 2}}},
+		{"CRLF alone", "\r\n", 9, false, []line{{"", 0}}},
+		{"CR within", "a\rb\n", 9, false, []line{{"a\rb", 3}}},
+		{"CR at the very end", "ab\r", 9, false, []line{{"ab\r", 3}}},
+		{"just fits", "abc\n", 3, false, []line{{"abc", 3}}},
+		{"just fits with CRLF", "abc\r\n", 3, false, []line{{"abc", 3}}},
+		{"too long", "abcd\nef\n", 3, false, []line{{"abc", 4}, {"ef", 2}}},
+		{"too long with CRLF", "abcd\r\n", 3, false, []line{{"abc", 4}}},
+		{"too long without end", "abcde", 3, false, []line{{"abc", 5}}},
+		{"CR ends", "a\rb\r\rc", 9, true, []line{{"a", 1}, {"b", 1}, {"", 0}, {"c", 1}}},
+		{"CRLF ends once", "a\r\n\r\nb\n", 9, true, []line{{"a", 1}, {"", 0}, {"b", 1}}},
+		{"LFCR ends twice", "a\n\rb", 9, true, []line{{"a", 1}, {"", 0}, {"b", 1}}},
+	}
+	readers := map[string]func(io.Reader) io.Reader{
+		"at once":     func(r io.Reader) io.Reader { return r },
+		"by the byte": iotest.OneByteReader,
+		"with EOF":    iotest.DataErrReader,
+	}
+	for _, test := range tests {
+		for how, reader := range readers {
+			t.Run(test.name+"/"+how, func(t *testing.T) {
+				for _, size := range []int{1, 2, 3, 64} {
+					l := newLineReader(reader(strings.NewReader(test.in)), size)
+					l.cr = test.cr
+					var got []line
+					for {
+						head, size, err := l.next(test.max)
+						if err != nil {
+							if !errors.Is(err, io.EOF) {
+								t.Fatal(err)
+							}
+							break
+						}
+						got = append(got, line{string(head), size})
+					}
+					if len(got) != len(test.want) {
+						t.Fatalf("buffer of %d: got %v, want %v", size, got, test.want)
+					}
+					for i := range got {
+						if got[i] != test.want[i] {
+							t.Errorf("buffer of %d, line %d: got %v, want %v", size, i, got[i], test.want[i])
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestLinesKeepWhatCameBeforeAnError(t *testing.T) {
+	broken := errors.New("broken")
+	l := newLineReader(io.MultiReader(strings.NewReader("a\nhalf"), iotest.ErrReader(broken)), 64)
+	for _, want := range []string{"a", "half"} {
+		if got, _, err := l.next(9); err != nil || string(got) != want {
+			t.Fatalf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	if _, _, err := l.next(9); !errors.Is(err, broken) {
+		t.Fatalf("got %v, want %v", err, broken)
+	}
+}
+
+func TestLinesAreTheirOwnMemory(t *testing.T) {
+	l := newLineReader(strings.NewReader("aaaa\nbbbb\n"), 5)
+	first, _, err := l.next(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := l.next(9); err != nil {
+		t.Fatal(err)
+	}
+	if string(first) != "aaaa" {
+		t.Errorf("the first line has become %q", first)
+	}
+}
+
+// FuzzLines compares with the plain way to split, which holds everything.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("{}\r\n\n a\rb"), uint8(3))
+	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
+		l := newLineReader(bytes.NewReader(in), int(size)+1)
+		for i, want := range bytes.Split(in, []byte("\n")) {
+			last := i == bytes.Count(in, []byte("\n"))
+			if last && len(want) == 0 {
+				break
+			}
+			if !last {
+				want = bytes.TrimSuffix(want, []byte("\r"))
+			}
+			got, n, err := l.next(1 << 20)
+			if err != nil || !bytes.Equal(got, want) || n != int64(len(want)) {
+				t.Fatalf("line %d: got %q, %d, %v, want %q", i, got, n, err, want)
+			}
+		}
+		if line, _, err := l.next(1 << 20); !errors.Is(err, io.EOF) {
+			t.Fatalf("after the last line: %q, %v", line, err)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package target
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// serverMode is the environment variable that makes the test binary a server.
+const serverMode = "ELICITATION_INSPECTOR_TEST_SERVER"
+
+// servers are what the test binary can be. They return their exit code.
+var servers = map[string]func() int{
+	"good":     serveGood,
+	"noisy":    serveNoisy,
+	"print":    servePrint,
+	"stubborn": serveStubborn,
+	"sleeper":  serveSleeper,
+	"deaf":     serveDeaf,
+	"environ":  serveEnviron,
+}
+
+// program is the spec of a server process.
+func program(mode string, args ...string) Spec {
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	env := []string{
+		serverMode + "=" + mode,
+		"GORACE=atexit_sleep_ms=0", // or else each exit takes a second under the race detector
+	}
+	return Spec{Name: mode, Command: append([]string{exe}, args...), Env: env}
+}
+
+func serveGood() int {
+	if err := testServer().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// noise is what the noisy server writes before each of its messages. Each line
+// would end a session of the SDK's own transport.
+var noise = []string{
+	"Server listening…",
+	"",
+	"   ",
+	`{"jsonrpc":"1.0","id":1,"result":{}}`,
+	`{"jsonrpc":"2.0","id":null,"result":{}}`,
+	`[{"jsonrpc":"2.0","method":"notifications/message","params":{}}]`,
+	`{"jsonrpc":"2.0","method":"notifications/message"`,
+	`{"jsonrpc":"2.0","method":"notifications/progress"} trailing`,
+}
+
+// serveNoisy is the good server with noise in between and odd whitespace around
+// its messages.
+func serveNoisy() int {
+	r, w := io.Pipe()
+	go func() {
+		out := bufio.NewWriter(os.Stdout)
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			for _, n := range noise {
+				fmt.Fprintln(out, n)
+			}
+			fmt.Fprintf(out, " \t%s \t\r\n", lines.Text())
+			if err := out.Flush(); err != nil {
+				return
+			}
+		}
+	}()
+	if err := testServer().Run(context.Background(), &mcp.IOTransport{Reader: os.Stdin, Writer: w}); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// servePrint writes its first argument to standard output, the second to
+// standard error, and exits with the third.
+func servePrint() int {
+	unescape := strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace
+	fmt.Print(unescape(os.Args[1]))
+	fmt.Fprint(os.Stderr, unescape(os.Args[2]))
+	code, err := strconv.Atoi(os.Args[3])
+	if err != nil {
+		return 64
+	}
+	return code
+}
+
+// serveStubborn ignores the end of its input and SIGTERM.
+func serveStubborn() int {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	return serveSleeper()
+}
+
+// serveSleeper ignores the end of its input.
+func serveSleeper() int {
+	fmt.Fprintln(os.Stderr, "ready", os.Getpid())
+	time.Sleep(time.Hour) // far longer than any test; it is to be killed
+	return 0
+}
+
+// serveDeaf answers initialize and then never reads again.
+func serveDeaf() int {
+	line, err := bufio.NewReaderSize(os.Stdin, 16).ReadString('\n')
+	if err != nil {
+		return 1
+	}
+	id := line[strings.Index(line, `"id":`)+5:]
+	id = id[:strings.IndexByte(id, ',')]
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"deaf","version":"1"}}}`+"\n", id)
+	return serveSleeper()
+}
+
+// serveEnviron says what it was started with.
+func serveEnviron() int {
+	dir, err := os.Getwd()
+	if err != nil {
+		return 1
+	}
+	fmt.Fprintf(os.Stderr, "dir %s\nadded %s\ninherited %s\n", dir, os.Getenv("ADDED"), os.Getenv("INHERITED"))
+	return 0
+}
