@@ -223,7 +223,7 @@ var suspicious = variants{
 	{"ipv4_in_hex", "https://0xcb.0x0.0x71.0x7/track"},
 	{"ipv6", "https://[2001:db8::4417]/track"},
 	{"look_alike", "https://pаrcels.example/track"}, // the second letter is Cyrillic
-	{"punycode", "https://xn--prcels-9cf.example/track"},
+	{"punycode", "https://xn--prcels-3nf.example/track"},
 	{"whole_other_script", "https://хор.example/"}, // Cyrillic throughout
 	{"text_direction", "https://parcels.example/\u202egpj.exe"},
 	{"hidden_character", "https://par\u200bcels.example/track"},

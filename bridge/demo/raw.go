@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,10 +59,13 @@ func replyRaw(ctx context.Context, r mcp.Result) {
 }
 
 // mustJSON encodes what cannot fail to be encoded: strings, numbers, and plain structs of them.
+// Unlike json.Marshal, it leaves <, > and & as they are.
 func mustJSON(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		panic(fmt.Sprintf("encoding %T: %v", v, err))
 	}
-	return b
+	return bytes.TrimRight(b.Bytes(), "\n")
 }

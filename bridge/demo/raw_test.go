@@ -1,0 +1,376 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// bare is a client that sends and reads messages as they are, so that it can be asked what would be the end of the SDK's client.
+type bare struct {
+	t        *testing.T
+	conn     mcp.Connection
+	revision string
+	caps     string
+	next     int64
+	// answer returns the result for a request of the server's.
+	answer func(method string, params json.RawMessage) string
+	seen   []*jsonrpc.Request // what the server sent of its own
+}
+
+func newBare(t *testing.T, revision string, o Options) *bare {
+	t.Helper()
+	if o.Pause == nil {
+		o.Pause = quick
+	}
+	srv := New(o)
+	far, near := mcp.NewInMemoryTransports()
+	if _, err := srv.MCP().Connect(t.Context(), far, nil); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := near.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		conn.Close()
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := &bare{
+		t: t, conn: conn, revision: revision,
+		caps:   `{"elicitation":{"form":{},"url":{}}}`,
+		answer: func(string, json.RawMessage) string { return `{"action":"decline"}` },
+	}
+	return b
+}
+
+// greet begins the session, where there is one.
+func (b *bare) greet() {
+	b.t.Helper()
+	if b.revision >= rev20260728 {
+		return
+	}
+	if _, err := b.call("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"bare","version":"1"}}`, b.revision, b.caps)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.write(&jsonrpc.Request{Method: "notifications/initialized"})
+}
+
+func (b *bare) write(m jsonrpc.Message) {
+	b.t.Helper()
+	if err := b.conn.Write(b.t.Context(), m); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// call sends a request and returns its result, answering what the server asks meanwhile.
+// params is an object; since 2026-07-28 what every request has to say is added.
+func (b *bare) call(method, params string) (json.RawMessage, error) {
+	b.t.Helper()
+	b.next++
+	id, err := jsonrpc.MakeID(float64(b.next))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if b.revision >= rev20260728 {
+		meta := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s,"io.modelcontextprotocol/logLevel":"debug"}`, b.revision, b.caps)
+		params = strings.TrimSuffix(params, "}")
+		if params != "{" {
+			params += ","
+		}
+		params += meta + "}"
+	}
+	b.write(&jsonrpc.Request{ID: id, Method: method, Params: json.RawMessage(params)})
+	for {
+		m, err := b.conn.Read(b.t.Context())
+		if err != nil {
+			return nil, fmt.Errorf("reading: %w", err)
+		}
+		switch m := m.(type) {
+		case *jsonrpc.Response:
+			if m.ID == id {
+				return m.Result, m.Error
+			}
+		case *jsonrpc.Request:
+			b.seen = append(b.seen, m)
+			if m.IsCall() {
+				b.write(&jsonrpc.Response{ID: m.ID, Result: json.RawMessage(b.answer(m.Method, m.Params))})
+			}
+		}
+	}
+}
+
+// tool calls a tool, through as many rounds as it takes.
+func (b *bare) tool(name, args string) (json.RawMessage, error) {
+	b.t.Helper()
+	params := fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)
+	for range 30 {
+		res, err := b.call(methodCallTool, params)
+		if err != nil {
+			return nil, err
+		}
+		var r struct {
+			ResultType    string
+			InputRequests json.RawMessage
+			RequestState  *string
+		}
+		if err := json.Unmarshal(res, &r); err != nil {
+			b.t.Fatal(err)
+		}
+		if r.ResultType != "input_required" {
+			return res, nil
+		}
+		if r.InputRequests == nil && r.RequestState == nil {
+			return res, nil // there is nothing to come back with
+		}
+		var requests map[string]*struct {
+			Method string
+			Params json.RawMessage
+		}
+		responses := map[string]json.RawMessage{}
+		if json.Unmarshal(r.InputRequests, &requests) == nil {
+			for k, q := range requests {
+				if q == nil {
+					continue
+				}
+				b.seen = append(b.seen, &jsonrpc.Request{Method: q.Method, Params: q.Params})
+				responses[k] = json.RawMessage(b.answer(q.Method, q.Params))
+			}
+		}
+		params = fmt.Sprintf(`{"name":%q,"arguments":%s,"inputResponses":%s`, name, args, mustJSON(responses))
+		if r.RequestState != nil {
+			params += fmt.Sprintf(`,"requestState":%s`, mustJSON(*r.RequestState))
+		}
+		params += "}"
+	}
+	b.t.Fatalf("%s does not come to an end", name)
+	return nil, nil
+}
+
+func TestEveryRuleIsBroken(t *testing.T) {
+	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+		t.Run(rev, func(t *testing.T) {
+			for _, breach := range breaches {
+				t.Run(breach.name, func(t *testing.T) {
+					b := newBare(t, rev, Options{})
+					b.answer = func(_ string, params json.RawMessage) string {
+						if strings.Contains(string(params), `"size"`) && strings.Contains(string(params), `"L"`) {
+							return `{"action":"accept","content":{"size":"L"}}`
+						}
+						return `{"action":"decline"}`
+					}
+					b.greet()
+					res, err := b.tool("rule_breaker", fmt.Sprintf(`{"rule":%q}`, breach.name))
+					possible := rev >= breach.since && (breach.before == "" || rev < breach.before)
+					if !possible {
+						if err != nil || !strings.Contains(string(res), "cannot be done in "+rev) || len(b.seen) > 0 {
+							t.Fatalf("it should say that it is not possible: %s, %v", res, err)
+						}
+						return
+					}
+					switch breach.name {
+					case "malformed_required_error", "left_over_error":
+						if e, ok := err.(*jsonrpc.Error); !ok || e.Code != mcp.CodeURLElicitationRequired || !json.Valid(e.Data) {
+							t.Fatalf("got %v, want error -32042", err)
+						}
+						return
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if want := strings.TrimPrefix(breach.what, "none; but "); !strings.Contains(string(res), string(mustJSON(want)[1:len(want)-1])) &&
+						!slices.Contains([]string{"no_result_type", "unknown_result_type", "nothing_required", "undeclared_mode"}, breach.name) {
+						t.Errorf("the result does not say what was broken: %s", res)
+					}
+					if breach.schema != "" || breach.params != "" {
+						b.arrivedAsWritten(breach)
+					}
+				})
+			}
+		})
+	}
+}
+
+// arrivedAsWritten insists that the question was sent with its members in order, none twice or missing that was not meant to be.
+func (b *bare) arrivedAsWritten(breach breach) {
+	b.t.Helper()
+	if len(b.seen) != 1 || b.seen[0].Method != methodElicit {
+		b.t.Fatalf("the server sent %d messages", len(b.seen))
+	}
+	want := breach.schema
+	if want == "" {
+		want = string(breach.paramsFor(b.revision))
+	}
+	want = compact(b.t, want)
+	if got := compact(b.t, string(b.seen[0].Params)); !strings.Contains(got, want) {
+		b.t.Errorf("sent %s\nwant %s", got, want)
+	}
+}
+
+func compact(t *testing.T, s string) string {
+	t.Helper()
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(json.RawMessage(s)); err != nil {
+		t.Fatalf("%s: %v", s, err)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestRawResults(t *testing.T) {
+	cases := []struct {
+		rule, want string
+	}{
+		{"nothing_required", `{"resultType":"input_required"`},
+		{"no_result_type", `{"content":[{"type":"text"`},
+		{"unknown_result_type", `{"resultType":"perhaps"`},
+		{"null_input_request", `{"resultType":"input_required","inputRequests":{"a":null},"requestState":"`},
+		{"empty_state", `"requestState":""`},
+		{"no_params", `"inputRequests":{"broken":{"method":"elicitation/create"}}`},
+	}
+	for _, c := range cases {
+		t.Run(c.rule, func(t *testing.T) {
+			b := newBare(t, rev20260728, Options{})
+			res, err := b.call(methodCallTool, fmt.Sprintf(`{"name":"rule_breaker","arguments":{"rule":%q}}`, c.rule))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(res), c.want) {
+				t.Errorf("got %s, want %s", res, c.want)
+			}
+		})
+	}
+}
+
+// TestUndeclaredMode is about what a client has not declared, which the table of breaches above does not vary.
+func TestUndeclaredMode(t *testing.T) {
+	cases := []struct{ revision, caps, want string }{
+		{rev20250618, `{}`, `"requestedSchema"`},
+		{rev20251125, `{"elicitation":{}}`, `"mode":"url"`},
+		{rev20251125, `{"elicitation":{"url":{}}}`, `"mode":"form"`},
+		{rev20260728, `{"elicitation":{"form":{}}}`, `"mode":"url"`},
+	}
+	for _, c := range cases {
+		b := newBare(t, c.revision, Options{})
+		b.caps = c.caps
+		b.greet()
+		if _, err := b.tool("rule_breaker", `{"rule":"undeclared_mode"}`); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.seen) != 1 || !strings.Contains(string(b.seen[0].Params), c.want) {
+			t.Errorf("%s, %s: sent %v, want %s", c.revision, c.caps, b.seen, c.want)
+		}
+	}
+}
+
+func TestRequestState(t *testing.T) {
+	b := newBare(t, rev20260728, Options{})
+	var round struct{ RequestState *string }
+	first := func() string {
+		round.RequestState = nil
+		res, err := b.call(methodCallTool, `{"name":"onboard","arguments":{},"inputResponses":{"who":{"action":"accept","content":{"name":"Ada","email":"ada@example.com"}}}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(res, &round); err != nil {
+			t.Fatal(err)
+		}
+		return *round.RequestState
+	}
+
+	res, err := b.call(methodCallTool, `{"name":"onboard","arguments":{}}`)
+	if err != nil || strings.Contains(string(res), "requestState") {
+		t.Errorf("a first round has nothing to remember: %s, %v", res, err)
+	}
+	state := first()
+	if strings.Contains(state, "Ada") || strings.Contains(state, "ada@") {
+		t.Errorf("requestState can be read: %s", state)
+	}
+	const answer = `"inputResponses":{"job":{"action":"cancel"}}`
+	if res, err = b.call(methodCallTool, fmt.Sprintf(`{"name":"onboard",%s,"requestState":%q}`, answer, state)); err != nil || !strings.Contains(string(res), "The account of Ada is there") {
+		t.Errorf("got %s, %v", res, err)
+	}
+	for what, params := range map[string]string{
+		"changed":                fmt.Sprintf(`{"name":"onboard",%s,"requestState":%q}`, answer, flip(state)),
+		"made up":                fmt.Sprintf(`{"name":"onboard",%s,"requestState":"bm90aGluZw"}`, answer),
+		"no base64":              fmt.Sprintf(`{"name":"onboard",%s,"requestState":"***"}`, answer),
+		"of another tool":        fmt.Sprintf(`{"name":"deploy",%s,"requestState":%q}`, answer, state),
+		"of other arguments":     fmt.Sprintf(`{"name":"onboard","arguments":{"x":1},%s,"requestState":%q}`, answer, state),
+		"of another server":      fmt.Sprintf(`{"name":"onboard",%s,"requestState":%q}`, answer, stateOfAnother(t)),
+		"of a former revision's": fmt.Sprintf(`{"name":"onboard",%s,"requestState":"{}"}`, answer),
+	} {
+		if _, err := b.call(methodCallTool, params); err == nil || !strings.Contains(err.Error(), "not one that this server gave out") {
+			t.Errorf("a requestState that is %s: %v", what, err)
+		}
+	}
+}
+
+func flip(s string) string {
+	b := []byte(s)
+	if i := len(b) / 2; b[i] == 'A' {
+		b[i] = 'B'
+	} else {
+		b[i] = 'A'
+	}
+	return string(b)
+}
+
+func stateOfAnother(t *testing.T) string {
+	s, err := New(Options{}).sealed(notes{}, []byte("tools/call\nonboard\n{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestModesOnTheWire(t *testing.T) {
+	for rev, want := range map[string]string{
+		rev20250618: `{"message":"Who is joining?"`,
+		rev20251125: `{"mode":"form","message":"Who is joining?"`,
+		rev20260728: `{"mode":"form","message":"Who is joining?"`,
+	} {
+		b := newBare(t, rev, Options{})
+		b.greet()
+		if _, err := b.tool("onboard", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.seen) != 1 || !strings.HasPrefix(string(b.seen[0].Params), want) {
+			t.Errorf("%s: sent %s", rev, b.seen[0].Params)
+		}
+	}
+}
+
+func TestDroppedQuestion(t *testing.T) {
+	// A client that hangs up while it is being asked takes the call with it.
+	srv := New(Options{})
+	far, near := mcp.NewInMemoryTransports()
+	session, err := srv.MCP().Connect(t.Context(), far, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := near.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bare{t: t, conn: conn, revision: rev20251125, caps: `{"elicitation":{}}`}
+	b.greet()
+	id, _ := jsonrpc.MakeID("last")
+	b.write(&jsonrpc.Request{ID: id, Method: methodCallTool, Params: json.RawMessage(`{"name":"delete_files"}`)})
+	if m, err := conn.Read(context.Background()); err != nil || m.(*jsonrpc.Request).Method != methodElicit {
+		t.Fatalf("got %v, %v", m, err)
+	}
+	conn.Close()
+	session.Wait()
+	if err := srv.Close(); err != nil {
+		t.Error(err)
+	}
+}
