@@ -89,6 +89,8 @@ func floodOnce(t testing.TB, n int) flooded {
 	q.Region("Will send").Contains(f.typed)
 	q.Button("Accept").Click()
 	rude.Until("the answer", func(line string) bool { return strings.Contains(line, `{"signer":"`+f.typed+`"}`) })
+	tab.Close()
+	p.Stop()
 	return f
 }
 

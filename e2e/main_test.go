@@ -47,8 +47,10 @@ func prepared(run func() int) (code int, err error) {
 	// Functions are tested with the race detector in the inspector itself. It
 	// makes it several times slower, so what is timed uses plainBinary.
 	inspector.Binary = filepath.Join(binaries, "inspector-race")
-	if err := build("..", inspector.Binary, "-race", "./cmd/inspector"); err != nil {
-		return 0, err
+	if flag.Lookup("test.bench").Value.String() == "" {
+		if err := build("..", inspector.Binary, "-race", "./cmd/inspector"); err != nil {
+			return 0, err
+		}
 	}
 	if browser, err = page.Launch(); err != nil {
 		return 0, err

@@ -29,8 +29,9 @@ const Wait = 20 * time.Second
 
 // Page is one tab. Its methods end the test when the page does not do as asked.
 type Page struct {
-	t   testing.TB
-	ctx context.Context
+	t     testing.TB
+	ctx   context.Context
+	close func()
 
 	mu       sync.Mutex
 	complain []string // what the browser's console and network had to complain of
@@ -39,9 +40,9 @@ type Page struct {
 
 func newPage(t testing.TB, ctx context.Context, cancel context.CancelFunc) *Page {
 	t.Helper()
-	p := &Page{t: t, ctx: ctx}
+	p := &Page{t: t, ctx: ctx, close: cancel}
 	t.Cleanup(func() {
-		if t.Failed() {
+		if t.Failed() && ctx.Err() == nil {
 			p.keepEvidence()
 		}
 		cancel()
@@ -74,7 +75,7 @@ func (p *Page) Tab(url string) *Page {
 
 // For is the same tab on behalf of another test, a subtest mostly.
 func (p *Page) For(t testing.TB) *Page {
-	sub := &Page{t: t, ctx: p.ctx}
+	sub := &Page{t: t, ctx: p.ctx, close: func() {}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			sub.keepEvidence()
@@ -82,6 +83,10 @@ func (p *Page) For(t testing.TB) *Page {
 	})
 	return sub
 }
+
+// Close closes the tab before the end of the test, and its browser context if it
+// was opened with one.
+func (p *Page) Close() { p.close() }
 
 // Context is for the few tests that need the browser's protocol itself.
 func (p *Page) Context() context.Context { return p.ctx }

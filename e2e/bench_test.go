@@ -1,0 +1,278 @@
+package e2e
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// figure is one number that users feel, and what it must be under.
+type figure struct {
+	what   string
+	unit   string
+	values []float64 // one per run; what counts is their median
+	bound  float64
+	noise  float64 // a median over bound × noise cannot be noise any more
+	note   string
+}
+
+func (f figure) median() float64 { return quantile(f.values, 0.5) }
+
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[int(q*float64(len(sorted)-1)+0.5)]
+}
+
+func (f figure) verdict() string {
+	switch m := f.median(); {
+	case len(f.values) == 0:
+		return "MISSED: not measured"
+	case m <= f.bound:
+		return "ok"
+	case m <= f.bound*f.noise:
+		return "over, within noise"
+	default:
+		return "MISSED"
+	}
+}
+
+// BenchmarkFigures measures what users wait for and how much of their machine
+// the inspector takes, from real runs of the binary in a real browser, and fails
+// if a bound is missed by a factor that cannot be noise. Run it with
+// -benchtime 1x, as the task bench does.
+func BenchmarkFigures(b *testing.B) {
+	for b.Loop() {
+		figures := slices.Concat(
+			measureStart(b, 21),
+			measureLoad(b, 11),
+			measureQuestions(b, 41),
+			measureFlood(b, 3),
+			measureMemory(b),
+		)
+		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "\nfigure\tmedian\tbest\tworst\tbound\truns\t")
+		for _, f := range figures {
+			fmt.Fprintf(table, "%s\t%.4g %s\t%.4g\t%.4g\t%.4g\t%d\t%s\t%s\n", f.what, f.median(), f.unit,
+				quantile(f.values, 0), quantile(f.values, 1), f.bound, len(f.values), f.verdict(), f.note)
+			if strings.HasPrefix(f.verdict(), "MISSED") {
+				b.Errorf("%s: median %.4g %s, the bound is %.4g", f.what, f.median(), f.unit, f.bound)
+			}
+		}
+		fmt.Fprintln(table)
+		_ = table.Flush()
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// measureStart times the built binary from its start to the first 200 of the page.
+func measureStart(b *testing.B, runs int) []figure {
+	f := figure{what: "start to the page's first 200", unit: "ms", bound: 35, noise: 2}
+	for range runs {
+		p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "--no-open", "--listen", "127.0.0.1:0")
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		res, err := (&http.Client{Jar: jar}).Get(p.URL)
+		if err != nil {
+			b.Fatal(err)
+		}
+		took := time.Since(p.Started)
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			b.Fatalf("the page is %s", res.Status)
+		}
+		f.values = append(f.values, ms(took))
+		p.Stop()
+	}
+	return []figure{f}
+}
+
+// load counts what a page's first load takes.
+type load struct {
+	mu              sync.Mutex
+	requests        int
+	packed, content float64 // bytes on the wire with headers, and of content
+}
+
+func (l *load) listen(event any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		l.requests++
+		if e.RedirectResponse != nil {
+			l.packed += e.RedirectResponse.EncodedDataLength
+		}
+	case *network.EventDataReceived:
+		l.content += float64(e.DataLength)
+	case *network.EventLoadingFinished:
+		l.packed += e.EncodedDataLength
+	}
+}
+
+// measureLoad loads the page of the demo in fresh browser contexts.
+func measureLoad(b *testing.B, runs int) []figure {
+	packed := figure{what: "first load, compressed", unit: "kB", bound: 100, noise: 1}
+	content := figure{what: "first load, uncompressed", unit: "kB", bound: 2770, noise: 1}
+	requests := figure{what: "first load, requests", unit: "", bound: 30, noise: 1}
+	paint := figure{what: "first contentful paint", unit: "ms", bound: 150, noise: 2}
+	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "--no-open", "--listen", "127.0.0.1:0")
+	for range runs {
+		tab := browser.Blank(b)
+		var l load
+		if err := chromedp.Listen(tab.Context(), l.listen); err != nil {
+			b.Fatal(err)
+		}
+		tab.Goto(p.URL)
+		tab.Region("Tools").Button("deploy").Wait()
+		fcp := page.Eval[float64](tab, `new Promise(done => new PerformanceObserver(l => {
+			const e = l.getEntriesByName('first-contentful-paint')[0];
+			if (e) done(e.startTime);
+		}).observe({type: 'paint', buffered: true}))`)
+		l.mu.Lock()
+		packed.values = append(packed.values, l.packed/1000)
+		content.values = append(content.values, l.content/1000)
+		requests.values = append(requests.values, float64(l.requests))
+		l.mu.Unlock()
+		paint.values = append(paint.values, fcp)
+		for _, url := range tab.Requests() {
+			if !strings.HasPrefix(url, p.Base+"/") && !strings.HasPrefix(url, "data:") {
+				b.Errorf("the page asked another host: %s", url)
+			}
+		}
+		tab.Close()
+	}
+	p.Stop()
+	return []figure{packed, content, requests, paint}
+}
+
+// watchQuestions notes, by the clock that the server uses too, when a pending
+// question's form came into the document and when Accept was clicked.
+const watchQuestions = `{
+	window.formAt = 0;
+	window.acceptAt = 0;
+	const clock = now => performance.timeOrigin + now;
+	new MutationObserver(() => {
+		if (!window.formAt && document.querySelector('article[data-state=pending] form input')) window.formAt = clock(performance.now());
+	}).observe(document, {subtree: true, childList: true, attributes: true});
+	document.addEventListener('click', e => {
+		if (e.target.closest?.('button')?.textContent.trim() === 'Accept') window.acceptAt = clock(e.timeStamp);
+	}, true);
+}`
+
+// measureQuestions times a question from the server's write to the form in the
+// document, and its answer from the click to the bytes at the server.
+func measureQuestions(b *testing.B, runs int) []figure {
+	arrive := figure{what: "elicitation/create written to form in the DOM", unit: "ms", bound: 13, noise: 2}
+	answer := figure{what: "click on Accept to bytes at the server", unit: "ms", bound: 5, noise: 2}
+	rude := servers.NewRude(b, []servers.Question{{Name: "release", Params: `{"message":"Release now?","requestedSchema":{"type":"object","properties":{` +
+		`"branch":{"type":"string","title":"Branch","default":"main"},"size":{"type":"string","enum":["small","large"],"default":"small"},"dry":{"type":"boolean","title":"Dry run","default":true}},"required":["branch"]}}`}})
+	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
+	tab := browser.Blank(b)
+	tab.BeforeLoad(watchQuestions)
+	tab.Goto(p.URL)
+	s := &session{t: b, Process: p, page: tab}
+	call := s.choose("Tools", "release")
+	for i := range runs {
+		page.Eval[int](tab, "window.formAt = window.acceptAt = 0")
+		call.Button("Call").Click()
+		s.question("Release now?").Button("Accept").Click()
+		line := func(dir, part string, nth int) time.Time {
+			var at time.Time
+			tab.Until(func() string { return "the server has logged " + part }, func() bool {
+				n := 0
+				for _, l := range rude.Lines() {
+					if l.Dir == dir && strings.Contains(string(l.Raw), part) {
+						if n++; n == nth {
+							at = l.At
+							return true
+						}
+					}
+				}
+				return false
+			})
+			return at
+		}
+		asked := line("out", `"elicitation/create"`, i+1)
+		got := line("in", `"accept"`, i+1)
+		formAt := page.Eval[float64](tab, "window.formAt")
+		acceptAt := page.Eval[float64](tab, "window.acceptAt")
+		if formAt == 0 || acceptAt == 0 {
+			b.Fatal("the page did not note the form or the click")
+		}
+		if i > 0 { // the first warms up
+			arrive.values = append(arrive.values, ms(time.UnixMicro(int64(formAt*1000)).Sub(asked)))
+			answer.values = append(answer.values, ms(got.Sub(time.UnixMicro(int64(acceptAt*1000)))))
+		}
+		tab.Until(func() string { return "the call is done" }, func() bool { return call.Button("Call").Exists() })
+	}
+	tab.Close()
+	p.Stop()
+	return []figure{arrive, answer}
+}
+
+// measureFlood floods the page with 10,000 log messages while a question is open.
+func measureFlood(b *testing.B, runs int) []figure {
+	const n = 10_000
+	shown := figure{what: "flood of 10,000: last message to the result", unit: "ms", bound: 2000, noise: 1.5}
+	longest := figure{what: "flood of 10,000: longest task on the main thread", unit: "ms", bound: 50, noise: 2, note: "0 is under 50"}
+	missing := figure{what: "flood of 10,000: frames missing in the log", unit: "", bound: 0, noise: 1}
+	lost := figure{what: "flood of 10,000: keystrokes lost", unit: "", bound: 0, noise: 1}
+	for range runs {
+		f := floodOnce(b, n)
+		shown.values = append(shown.values, ms(f.shown))
+		longest.values = append(longest.values, float64(slices.Max(append(f.tasks, 0))))
+		missing.values = append(missing.values, float64(n-f.sent))
+		wrong := 0
+		if f.typed != f.want {
+			wrong = max(1, len(f.want)-len(f.typed))
+		}
+		lost.values = append(lost.values, float64(wrong))
+	}
+	return []figure{shown, longest, missing, lost}
+}
+
+// measureMemory reads the process's resident memory, connected to a stdio server
+// with a page open, over three seconds.
+func measureMemory(b *testing.B) []figure {
+	f := figure{what: "resident memory, connected, a page open", unit: "MiB", bound: 30, noise: 1.2}
+	rude := servers.NewRude(b, nil)
+	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
+	tab := browser.Open(b, p.URL)
+	tab.Region("Tools").Button("large").Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	for tick := time.NewTicker(100 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+		rss, err := p.RSS()
+		if err != nil {
+			f.note = cmp.Or(f.note, err.Error())
+			break
+		}
+		f.values = append(f.values, float64(rss)/(1<<20))
+	}
+	p.Stop()
+	return []figure{f}
+}
