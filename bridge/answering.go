@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -23,6 +24,11 @@ func (s *session) answering(next mcp.MethodHandler) mcp.MethodHandler {
 		select {
 		case <-q.settled:
 		case <-ctx.Done():
+			// Whatever ended it is about to say why.
+			select {
+			case <-q.settled:
+			case <-time.After(2 * exitGrace):
+			}
 			s.in.mu.Lock()
 			s.in.settle(q, Withdrawn, ByServer, "the connection that carried it ended")
 			s.in.mu.Unlock()

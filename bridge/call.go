@@ -310,7 +310,7 @@ func (c *call) run() {
 	state, step := c.converse()
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
-	if step.Kind == StepError && step.Seq == 0 {
+	if c.state == CallRunning && step.Kind == StepError && step.Seq == 0 {
 		c.failure = step.Text
 	}
 	c.finish(state, step)
@@ -321,10 +321,7 @@ func (c *call) converse() (CallState, Step) {
 	for round := 1; ; round++ {
 		reply, err := c.session.roundTrip(c, round, next)
 		if err != nil {
-			if c.ctx.Err() != nil {
-				return CallFailed, Step{Kind: StepError, Text: context.Cause(c.session.ctx).Error()}
-			}
-			return CallFailed, Step{Kind: StepError, Text: err.Error()}
+			return CallFailed, Step{Kind: StepError, Text: c.session.lost(c.ctx, err).Error()}
 		}
 		var open []*question
 		var why error

@@ -41,8 +41,11 @@ func (s ServerState) String() string {
 	}
 }
 
-// stderrKept is how many of the last lines of stderr a failure is explained with.
-const stderrKept = 20
+// A failure is explained with the last lines of stderr, each cut to some bytes.
+const (
+	stderrKept     = 20
+	stderrLineMost = 1000
+)
 
 // server is one target with its present connection. Everything below spec is
 // guarded by Inspection.mu.

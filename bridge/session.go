@@ -27,7 +27,6 @@ type session struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	watch_ sync.WaitGroup
 
 	mu       sync.Mutex
 	link     *target.Link
@@ -174,23 +173,28 @@ func (s *session) modern() bool {
 
 // watch waits for the end of a ready connection.
 func (s *session) watch() {
-	err := s.sdk.Wait()
+	ended := make(chan error, 1)
+	s.in.running.Go(func() { ended <- s.sdk.Wait() })
+	reason := "the connection ended"
+	select {
+	case <-s.link.Done():
+	case err := <-ended:
+		if err != nil {
+			reason += ": " + err.Error()
+		}
+		select {
+		case <-s.link.Done():
+		case <-time.After(exitGrace):
+		}
+	}
 	s.mu.Lock()
 	closing := s.closing
 	s.mu.Unlock()
 	if closing {
 		return
 	}
-	reason := "the connection ended"
-	if err != nil {
-		reason += ": " + err.Error()
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
 	defer cancel()
-	select {
-	case <-s.link.Done():
-	case <-time.After(exitGrace):
-	}
 	if exit := s.exit(); exit != "" {
 		reason = exit
 	}
@@ -201,7 +205,24 @@ func (s *session) watch() {
 
 // exitGrace is how long a process whose output has ended may take to exit
 // before it is ended.
-const exitGrace = time.Second
+const exitGrace = 500 * time.Millisecond
+
+// lost is why a request has no response. Where the connection is gone, the
+// reason for that says more than the error of the request, which comes first.
+func (s *session) lost(ctx context.Context, err error) error {
+	var fault *target.Fault
+	var rpc *jsonrpc.Error
+	if ctx.Err() == nil && !errors.As(err, &fault) && !errors.As(err, &rpc) {
+		select {
+		case <-s.ctx.Done():
+		case <-time.After(2 * exitGrace):
+		}
+	}
+	if cause := context.Cause(s.ctx); cause != nil {
+		return cause
+	}
+	return err
+}
 
 // exit says in words how the process ended; "" where there is none, or it runs.
 func (s *session) exit() string {
@@ -324,18 +345,17 @@ func (s *session) transport() string {
 
 // Stderr implements [target.Observer].
 func (s *session) Stderr(line []byte, truncated bool, size int64) {
+	s.in.mu.Lock()
+	if s.server.session == s {
+		if len(s.server.stderr) == stderrKept {
+			s.server.stderr = s.server.stderr[1:]
+		}
+		s.server.stderr = append(s.server.stderr, string(line[:min(len(line), stderrLineMost)]))
+	}
+	s.in.mu.Unlock()
 	f := s.frame(wire.Stderr)
 	f.Raw, f.Truncated, f.Size = line, truncated, size
 	s.in.log.Append(f)
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	if s.server.session != s {
-		return
-	}
-	if len(s.server.stderr) == stderrKept {
-		s.server.stderr = s.server.stderr[1:]
-	}
-	s.server.stderr = append(s.server.stderr, string(line[:min(len(line), 1000)]))
 }
 
 // Note implements [target.Observer].

@@ -1,0 +1,109 @@
+package bridge_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// rawServer is the server's end of stdio without any SDK: it reads messages and
+// writes exact lines, so that tests can be as rude as servers are.
+type rawServer struct {
+	in *bufio.Scanner
+}
+
+// request is a message that the client sent.
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
+	raw    string
+}
+
+func (r request) tool() string {
+	var p struct {
+		Name string `json:"name"`
+	}
+	_ = json.Unmarshal(r.Params, &p)
+	return p.Name
+}
+
+func (s *rawServer) read() (request, bool) {
+	if !s.in.Scan() {
+		return request{}, false
+	}
+	r := request{raw: s.in.Text()}
+	if err := json.Unmarshal(s.in.Bytes(), &r); err != nil {
+		fmt.Fprintln(os.Stderr, "unreadable:", err)
+	}
+	return r, true
+}
+
+func (s *rawServer) write(format string, args ...any) {
+	fmt.Printf(format+"\n", args...)
+}
+
+func (s *rawServer) reply(to request, format string, args ...any) {
+	s.write(`{"jsonrpc":"2.0","id":%s,"result":%s}`, to.ID, fmt.Sprintf(format, args...))
+}
+
+func (s *rawServer) fail(to request, code int, message, data string) {
+	if data != "" {
+		data = `,"data":` + data
+	}
+	s.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q%s}}`, to.ID, code, message, data)
+}
+
+// text answers a tool call with one block of text.
+func (s *rawServer) text(to request, text string) {
+	quoted, _ := json.Marshal(text)
+	s.reply(to, `{"content":[{"type":"text","text":%s}]}`, quoted)
+}
+
+// serve does the handshake of a revision and gives tools/call to handle.
+func (s *rawServer) serve(revision string, tools []string, handle func(request)) {
+	for {
+		r, ok := s.read()
+		if !ok {
+			return
+		}
+		switch r.Method {
+		case "server/discover":
+			if revision < "2026" {
+				s.fail(r, -32601, "Method not found", "")
+				continue
+			}
+			s.reply(r, `{"supportedVersions":[%q],"capabilities":{"tools":{}},"resultType":"complete"}`, revision)
+		case "initialize":
+			s.reply(r, `{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`, revision)
+		case "tools/list":
+			var list []string
+			for _, name := range tools {
+				list = append(list, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
+			}
+			s.reply(r, `{"tools":[%s]}`, strings.Join(list, ","))
+		case "tools/call":
+			handle(r)
+		}
+	}
+}
+
+// servers are what the test binary becomes when it is run as a server.
+var servers = map[string]func(*rawServer){}
+
+const serverEnv = "BRIDGE_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(serverEnv); name != "" {
+		in := bufio.NewScanner(os.Stdin)
+		in.Buffer(nil, 1<<24)
+		servers[name](&rawServer{in})
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
