@@ -21,6 +21,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
 
@@ -31,6 +32,9 @@ type Config struct {
 	Token      string // the secret of this run; see [NewToken]
 	Version    string
 	Recording  string // the transcript that is being written, "" if none
+	// Redaction says what transcripts that are downloaded leave out; nil means
+	// the default.
+	Redaction *wire.Redaction
 	// RecordErr reports what went wrong with the transcript, nil if nothing has.
 	RecordErr func() error
 }

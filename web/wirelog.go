@@ -114,9 +114,10 @@ func (s *Server) frame(c echo.Context) error {
 	if f.Kind.IsMessage() {
 		d.Pretty = pretty(f.Raw)
 	}
-	for name, values := range f.Header {
+	header, _ := s.config.Redaction.Header(f.Header)
+	for name, values := range header {
 		for _, v := range values {
-			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: wire.Redact(name, v)})
+			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: v})
 		}
 	}
 	slices.SortFunc(d.Header, func(a, b views.HeaderLine) int { return strings.Compare(a.Name, b.Name) })
@@ -147,5 +148,5 @@ func (s *Server) transcript(c echo.Context) error {
 	}
 	c.Response().WriteHeader(http.StatusOK)
 	log := s.in.Log()
-	return wire.WriteTranscript(c.Response(), log, 1, log.Len())
+	return wire.WriteTranscript(c.Response(), log, 1, log.Len(), s.config.Redaction)
 }

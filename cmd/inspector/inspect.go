@@ -42,14 +42,20 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 		return fmt.Errorf("making the wire log: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	redaction, err := wire.NewRedaction(o.redact...)
+	if err != nil {
+		return usageError{fmt.Errorf("--redact: %w", err)}
+	}
 	var recordErr func() error
 	if o.record != "" {
-		recorder, err := wire.NewRecorder(o.record, wire.RecordOptions{})
+		recorder, err := wire.OpenRecorder(o.record, wire.RecordOptions{Redact: redaction, New: o.recordNew})
 		if err != nil {
-			return fmt.Errorf("recording to %q: %w", o.record, err)
+			return fmt.Errorf("--record: %w", err)
 		}
 		log.Record(recorder)
 		recordErr = recorder.Err
+		// Deferred calls run last to first: the frames of the end are in the file.
+		defer func() { err = errors.Join(err, recorder.Close()) }()
 	}
 	listener, err := listen(o.listen, o.listenGiven, logger)
 	if err != nil {
@@ -60,7 +66,8 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	})
 	token := web.NewToken()
 	page := web.New(web.Config{
-		Inspection: in, Logger: logger, Token: token, Version: version(), Recording: o.record, RecordErr: recordErr,
+		Inspection: in, Logger: logger, Token: token, Version: version(), Recording: o.record,
+		Redaction: redaction, RecordErr: recordErr,
 	})
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -27,6 +27,8 @@ type options struct {
 	config      string
 	servers     []string
 	record      string
+	recordNew   bool
+	redact      []string
 	protocol    string
 	elicitation string
 	verbose     bool
@@ -53,6 +55,8 @@ func (o *options) register(cmd *cobra.Command) {
 	f.StringVar(&o.config, "config", "", "connect to the servers of an mcp.json `FILE`")
 	f.StringArrayVar(&o.servers, "server", nil, "with --config: only this server, by its `NAME` (repeat)")
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
+	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
+	f.StringArrayVar(&o.redact, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out of transcripts (repeat)")
 	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision: `auto`, "+strings.Join(bridge.Revisions(), ", "))
 	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares: `form,url`, form, url, empty or none")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
@@ -93,6 +97,8 @@ func (o *options) consistent() error {
 		return usage("--env and --cwd need a command")
 	case o.transport != "auto" && o.url == "":
 		return usage("--transport needs a URL")
+	case o.recordNew && o.record == "":
+		return usage("--record-new needs --record")
 	case o.name != "" && o.config != "":
 		return usage("--name and --config exclude each other: the file names its servers")
 	}
