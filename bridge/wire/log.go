@@ -2,113 +2,346 @@ package wire
 
 import (
 	"fmt"
+	"math"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
-// Options configures a Log.
+// Options configures a Log. The zero value is usable.
 type Options struct {
-	Dir      string // where the spool file is made; "" means os.TempDir
-	MaxFrame int64  // bytes kept of one frame; 0 means 64 MiB
+	Dir      string // where the temporary file for frames is made; "" means os.TempDir
+	MaxFrame int64  // bytes kept of one frame: at most 1 GiB, 0 means DefaultMaxFrame
+	Memory   int64  // bytes of frames kept in memory once storage has failed; 0 means 32 MiB
 }
+
+// DefaultMaxFrame is how many bytes of one frame a log keeps unless told
+// otherwise.
+const DefaultMaxFrame = 64 << 20
 
 // Stats says how much a Log holds and where.
 type Stats struct {
 	Frames int64  // frames in the log
-	Bytes  int64  // bytes that they take on disk
-	Memory int64  // bytes of memory that index and unwritten frames take, about
+	Bytes  int64  // bytes on disk
+	Memory int64  // bytes of memory taken by the index and by frames that are not on disk, about
 	Lost   int64  // frames whose bytes are gone because storage failed
-	Where  string // in words: the directory of the temporary file, or the file that was opened
+	Where  string // in words: "a temporary file in DIR", the files that were opened, "memory"
 }
 
-// Log is an append-only list of frames, numbered from 1. All methods are safe
-// for concurrent use.
+// Log is an append-only list of frames, numbered from 1. The frames' bytes
+// are on disk, in a temporary file that goes with the log; memory holds an
+// index of 64 bytes a frame, and the frames that are not written yet.
+//
+// All methods are safe for concurrent use. Reading takes no lock that an
+// Append waits for during I/O.
 type Log struct {
-	mu     sync.Mutex
-	frames []Frame
-	grown  chan struct{}
+	max   int64
+	start time.Time // times are kept as the distance from here, by the monotonic clock
+	base  int64     // start in Unix nanoseconds
+
+	index   index
+	methods table
+	actors  table
+	conns   conns
+	store   store
+	spool   *spool // the store of a log that can be appended to, else nil
+	files   *files // the store of a log made by Open, else nil
+
+	mu        sync.Mutex // puts appends in order; not held during I/O
+	requests  map[uint64]uint32
+	line      []byte // room for a line
+	recorders atomic.Pointer[[]*Recorder]
+
+	largeMu sync.Mutex
+	large   map[int64]largeRow
+
+	waiters atomic.Pointer[chan struct{}]
 }
 
-// NewLog makes an empty log.
-func NewLog(o Options) (*Log, error) { return &Log{}, nil }
+// store is where lines are.
+type store interface {
+	// read returns the n bytes at off. They may be shared and must not be changed.
+	read(off int64, n int) ([]byte, error)
+	stats(*Stats)
+	failure() error
+	close() error
+}
 
-// Append adds a frame and returns it as it is kept: with Seq, Time if it was
-// zero, Size, Kind, Message and Pair filled in.
+// NewLog makes an empty log. It fails only for options that make no sense:
+// trouble with the disk is reported by Err, and the log goes on in memory.
+func NewLog(o Options) (*Log, error) {
+	switch {
+	case o.MaxFrame < 0 || o.MaxFrame > 1<<30:
+		return nil, fmt.Errorf("at most 1 GiB can be kept of a frame, and not %d bytes", o.MaxFrame)
+	case o.Memory < 0:
+		return nil, fmt.Errorf("%d bytes of memory cannot hold frames", o.Memory)
+	}
+	if o.Dir == "" {
+		o.Dir = os.TempDir()
+	}
+	if o.MaxFrame == 0 {
+		o.MaxFrame = DefaultMaxFrame
+	}
+	if o.Memory == 0 {
+		o.Memory = 32 << 20
+	}
+	l := newLog()
+	l.max = o.MaxFrame
+	l.spool = newSpool(o.Dir, o.Memory, l.wake)
+	l.store = l.spool
+	return l, nil
+}
+
+func newLog() *Log {
+	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), large: make(map[int64]largeRow)}
+	l.base = l.start.UnixNano()
+	l.methods.limit = 8 << 10
+	l.actors.limit = math.MaxUint8
+	return l
+}
+
+// Append adds a frame and returns it as it is kept: with Seq, Size, Kind,
+// Message, Method, Pair, Latency, Duplicate and Orphan filled in, and Time if
+// it was zero. The order of Seq is the order in which Append is entered.
+//
+// Of a frame larger than Options.MaxFrame the head is kept. f.Raw is not
+// needed any more when Append returns, and f.Header must not change
+// afterwards.
+//
+// Append costs a few microseconds and never waits for a reader. It waits for
+// the disk only where frames have come faster than it could take them for so
+// long that 8 MiB are due, and while a frame larger than 256 KiB is written,
+// which is not copied. A recorder adds the cost that Recorder describes.
+//
+// On a log made by Open it does nothing and returns f.
 func (l *Log) Append(f Frame) Frame {
+	if l.spool == nil {
+		return f
+	}
+	var action string
+	l.complete(&f)
+	how := formOf(&f)
+	if f.Kind == Request {
+		action = f.Action()
+	}
+	var recorders []*Recorder
+	if p := l.recorders.Load(); p != nil {
+		recorders = *p
+	}
+	for _, r := range recorders {
+		r.room()
+	}
+	l.spool.room()
+
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	f.Seq = int64(len(l.frames)) + 1
 	if f.Time.IsZero() {
 		f.Time = time.Now()
 	}
-	if f.Size == 0 {
-		f.Size = int64(len(f.Raw))
+	e := l.index.next()
+	s := l.enter(e, &f)
+	l.pair(e, s, &f)
+	if f.Kind == Result {
+		action = f.Action()
 	}
-	switch {
-	case f.Dir == Stderr:
-		f.Kind = StderrLine
-	case f.Dir == Meta:
-		f.Kind = Note
-	case f.Kind != Noise && f.Kind != Note:
-		m, err := ParseMessage(f.Raw)
-		if f.Kind, f.Message, f.Method = m.Kind, m, m.Method; err != nil {
-			f.Kind = Noise
+	e.act(action)
+	// The wall clock may jump, the log's does not.
+	f.Time = time.Unix(0, e.time)
+	var settled, recorded []<-chan struct{}
+	if len(f.Raw) >= largeLine && how == formRaw {
+		head := append(appendHead(nil, f.line, &f), `,"raw":`...)
+		e.body, e.length = uint32(len(head)), uint32(len(head)+len(f.Raw)+len(lineEnd))
+		off, done := l.spool.addLarge(head, f.Raw, lineEnd)
+		e.off = off
+		settled = append(settled, done)
+		for _, r := range recorders {
+			recorded = append(recorded, r.addLarge(&f, head))
+		}
+	} else {
+		var body int
+		l.line, body = appendLine(l.line[:0], f.line, &f, how)
+		e.off, e.length, e.body = l.spool.add(l.line), uint32(len(l.line)), uint32(body)
+		for _, r := range recorders {
+			r.add(&f, l.line)
+		}
+		if cap(l.line) > largeLine {
+			l.line = nil
 		}
 	}
-	l.frames = append(l.frames, f)
-	if l.grown != nil {
-		close(l.grown)
-		l.grown = nil
+	if e.length > largeRead {
+		e.flags |= flagLarge
+		l.keepLarge(&f)
 	}
+	l.index.publish()
+	l.mu.Unlock()
+
+	for _, r := range recorders {
+		r.flush()
+	}
+	for _, done := range settled {
+		<-done
+	}
+	for _, done := range recorded {
+		<-done
+	}
+	l.wake()
 	return f
 }
 
+// lineEnd ends a line after "raw".
+var lineEnd = []byte("}\n")
+
+// complete fills in what follows from the bytes alone.
+func (l *Log) complete(f *Frame) {
+	if !f.Truncated || f.Size < int64(len(f.Raw)) {
+		f.Size = int64(len(f.Raw))
+	}
+	switch f.Dir {
+	case Stderr:
+		f.Kind = StderrLine
+	case Meta:
+		f.Kind = Note
+	}
+	f.Message = Message{}
+	switch {
+	case f.Kind >= Noise:
+	case f.Truncated:
+		f.Kind, f.Message = headOf(f.Raw, f.Kind)
+	default:
+		m, err := ParseMessage(f.Raw)
+		if f.Kind, f.Message = m.Kind, m; err != nil {
+			f.Kind = Noise
+		}
+	}
+	f.Method = f.Message.Method
+	if int64(len(f.Raw)) > l.max {
+		f.Truncated = true
+		f.Raw = f.Raw[:l.max:l.max]
+		f.Message.Params, f.Message.Result, f.Message.Error = nil, nil, nil
+	}
+	if f.Truncated {
+		f.Raw = f.Raw[:wholeRunes(f.Raw)]
+	}
+}
+
+// wholeRunes is how much of b to keep so that it does not end inside a
+// character.
+func wholeRunes(b []byte) int {
+	for n := len(b) - 1; n >= 0 && n > len(b)-utf8.UTFMax; n-- {
+		if utf8.RuneStart(b[n]) {
+			if !utf8.FullRune(b[n:]) {
+				return n
+			}
+			break
+		}
+	}
+	return len(b)
+}
+
+// enter fills in the entry with what f says, and f with its number.
+func (l *Log) enter(e *entry, f *Frame) *session {
+	f.Seq = l.index.n.Load() + 1
+	e.time = l.base + int64(f.Time.Sub(l.start))
+	e.size = uint32(min(f.Size, math.MaxUint32))
+	e.kind, e.dir, e.stream = f.Kind, f.Dir, f.Stream
+	e.call, e.question = uint32(f.Call), uint32(f.Question)
+	e.round, e.status = uint16(f.Round), uint16(f.Status)
+	e.method = l.methods.id(f.Method)
+	e.actor = uint8(min(l.actors.id(f.Actor), math.MaxUint8))
+	if f.Truncated {
+		e.flags |= flagTruncated
+	}
+	if f.Redacted {
+		e.flags |= flagRedacted
+	}
+	if len(f.Header) > 0 {
+		e.flags |= flagHeader
+	}
+	var s *session
+	e.conn, s = l.conns.id(conn{f.Server, f.Session, f.Transport})
+	s.lines++
+	if f.line == 0 || l.spool != nil {
+		f.line = s.lines
+	}
+	return s
+}
+
+// pair finds the request of a response, and marks what does not pair up.
+func (l *Log) pair(e *entry, s *session, f *Frame) {
+	e.id = hashID(f.Message.ID)
+	switch {
+	case f.Kind == Request && e.id != 0:
+		key := exchange(s, f.Dir, e.id)
+		_, used := l.requests[key]
+		if f.Duplicate = used; used {
+			e.flags |= flagDuplicate
+		}
+		l.requests[key] = uint32(f.Seq)
+	case f.Kind.IsResponse() && e.id != 0:
+		seq, ok := l.requests[exchange(s, f.Dir.opposite(), e.id)]
+		if !ok {
+			f.Orphan = true
+			e.flags |= flagOrphan
+			return
+		}
+		request := l.index.at(int64(seq))
+		f.Pair = int64(seq)
+		f.Latency = time.Duration(max(e.time-request.time, 0))
+		e.method = request.method
+		f.Method, _ = l.methods.name(e.method)
+		if atomic.LoadUint32(&request.pair) == 0 {
+			atomic.StoreUint32(&request.pair, uint32(f.Seq))
+		} else {
+			f.Duplicate = true
+			e.flags |= flagDuplicate
+		}
+		e.pair = seq
+	}
+}
+
 // Len is the number of frames in the log.
-func (l *Log) Len() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return int64(len(l.frames))
-}
+func (l *Log) Len() int64 { return l.index.n.Load() }
 
-// Frame returns the frame with that Seq.
-func (l *Log) Frame(seq int64) (Frame, error) {
-	fs, err := l.Frames(seq, 1)
-	if err == nil && len(fs) == 0 {
-		err = fmt.Errorf("no frame %d in the log", seq)
-	}
-	if err != nil {
-		return Frame{}, err
-	}
-	return fs[0], nil
-}
-
-// Frames returns up to n frames beginning with the one whose Seq is from.
-func (l *Log) Frames(from int64, n int) ([]Frame, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if from < 1 || from > int64(len(l.frames)) {
-		return nil, nil
-	}
-	end := min(from-1+int64(n), int64(len(l.frames)))
-	return append([]Frame(nil), l.frames[from-1:end]...), nil
-}
-
-// Err is the first storage failure, nil if there was none.
-func (l *Log) Err() error { return nil }
-
-// Grown returns a channel that is closed by the next Append. Get it, look at
-// Len, then wait.
+// Grown returns a channel that is closed by the next Append, or when storage
+// fails. Get it, look at Len, then wait: nothing is missed that way.
 func (l *Log) Grown() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.grown == nil {
-		l.grown = make(chan struct{})
+	for {
+		if p := l.waiters.Load(); p != nil {
+			return *p
+		}
+		c := make(chan struct{})
+		if l.waiters.CompareAndSwap(nil, &c) {
+			return c
+		}
 	}
-	return l.grown
 }
+
+func (l *Log) wake() {
+	if l.waiters.Load() == nil {
+		return
+	}
+	if p := l.waiters.Swap(nil); p != nil {
+		close(*p)
+	}
+}
+
+// Err is the first storage failure, nil if there was none. After it, new
+// frames are kept in memory, as many as Options.Memory allows; what was
+// written before can still be read.
+func (l *Log) Err() error { return l.store.failure() }
 
 // Stats says how much the log holds and where.
-func (l *Log) Stats() Stats { return Stats{Frames: l.Len()} }
+func (l *Log) Stats() Stats {
+	st := Stats{Frames: l.Len(), Memory: l.index.memory()}
+	l.mu.Lock()
+	// A slot of a Go map takes 17 bytes here, and two thirds of them are used.
+	st.Memory += int64(len(l.requests)) * 26
+	l.mu.Unlock()
+	l.store.stats(&st)
+	return st
+}
 
-// Close removes the spool file. The log must not be used afterwards.
-func (l *Log) Close() error { return nil }
+// Close ends the log and removes its temporary file. What is appended
+// afterwards is lost, and what is not in memory cannot be read.
+func (l *Log) Close() error { return l.store.close() }

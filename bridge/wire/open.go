@@ -1,0 +1,254 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// files are the transcripts behind a log that is only read, laid end to end.
+type files struct {
+	list    []openFile
+	indexed atomic.Int64 // bytes indexed so far
+	total   int64
+
+	mu      sync.Mutex
+	damage  []Damage
+	damaged int64
+	err     error // why indexing ended early
+	stop    context.CancelFunc
+	done    chan struct{} // indexing has ended
+}
+
+type openFile struct {
+	path string
+	file *os.File
+	base int64 // offset of its first byte in the log
+	size int64 // when it was opened
+}
+
+// Damage is a line of a transcript that holds no frame, and why.
+type Damage struct {
+	File string
+	LineError
+}
+
+func (d *Damage) Error() string { return fmt.Sprintf("%s, %s", d.File, d.LineError.Error()) }
+
+// maxDamage bounds the list of damaged lines.
+const maxDamage = 1000
+
+// Open makes a log of one or several transcripts, to be read only; see
+// ReadTranscript for what they may be. It returns at once and reads the files
+// in the background, once from front to back: Len grows and Grown tells of it
+// as it does while frames are appended, and frames can be read as soon as
+// they are counted. The frames stay in the files, which must not be changed
+// at their front while the log is open.
+//
+// Frames are numbered through, in the order of the files and of their lines.
+func Open(paths ...string) (*Log, error) {
+	fs := &files{done: make(chan struct{})}
+	for _, path := range paths {
+		file, err := os.Open(path)
+		if err == nil {
+			var info os.FileInfo
+			if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+				err = errors.New("not a regular file")
+			}
+			if err == nil {
+				fs.list = append(fs.list, openFile{path, file, fs.total, info.Size()})
+				fs.total += info.Size()
+				continue
+			}
+			file.Close()
+		}
+		for _, f := range fs.list {
+			f.file.Close()
+		}
+		return nil, fmt.Errorf("opening the transcript %q: %w", path, err)
+	}
+	l := newLog()
+	l.files, l.store = fs, fs
+	var ctx context.Context
+	ctx, fs.stop = context.WithCancel(context.Background())
+	go l.readFiles(ctx)
+	return l, nil
+}
+
+// Reading says how far a log made by Open has got: bytes read of how many.
+// They are equal when it is through. For other logs both are 0.
+func (l *Log) Reading() (read, total int64) {
+	if l.files == nil {
+		return 0, 0
+	}
+	return l.files.indexed.Load(), l.files.total
+}
+
+// Wait waits until a log made by Open has read its files.
+func (l *Log) Wait(ctx context.Context) error {
+	if l.files == nil {
+		return nil
+	}
+	select {
+	case <-l.files.done:
+		return l.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Damage lists the damaged lines found so far, the first 1,000 of them, and
+// counts them all.
+func (l *Log) Damage() (list []Damage, total int64) {
+	if l.files == nil {
+		return nil, 0
+	}
+	l.files.mu.Lock()
+	defer l.files.mu.Unlock()
+	return l.files.damage[:len(l.files.damage):len(l.files.damage)], l.files.damaged
+}
+
+// readFiles is the goroutine that indexes the files.
+func (l *Log) readFiles(ctx context.Context) {
+	defer l.wake()
+	defer close(l.files.done)
+	for i := range l.files.list {
+		f := &l.files.list[i]
+		if err := l.readFile(ctx, f); err != nil {
+			l.files.mu.Lock()
+			l.files.err = fmt.Errorf("reading the transcript %q: %w", f.path, err)
+			l.files.mu.Unlock()
+			return
+		}
+	}
+}
+
+func (l *Log) readFile(ctx context.Context, file *openFile) error {
+	in := newLineReader(io.NewSectionReader(file.file, 0, file.size), DefaultMaxLine)
+	var p parsedLine
+	var names nameCache
+	since := 0
+	for {
+		line, err := in.next()
+		if err == io.EOF {
+			l.files.indexed.Store(file.base + file.size)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := line.parse(&p); err != nil {
+			l.files.report(file.path, err)
+		} else if !p.blank {
+			l.enterLine(&p, file.base+line.off, line, file.path, &names)
+		}
+		// A page need not be told more often than it can look.
+		if since++; since == chunkLen || in.in.Buffered() == 0 {
+			since = 0
+			l.files.indexed.Store(file.base + in.off)
+			l.wake()
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// enterLine adds a line's frame to the index.
+func (l *Log) enterLine(p *parsedLine, off int64, line textLine, path string, names *nameCache) {
+	f, at, err := p.frame(names)
+	if err != nil {
+		l.files.report(path, &LineError{Line: line.number, Err: err})
+		return
+	}
+	l.mu.Lock()
+	e := l.index.next()
+	s := l.enter(e, &f)
+	l.pair(e, s, &f)
+	e.act(f.Action())
+	e.off, e.length, e.body = off, uint32(line.size), uint32(at)
+	if f.Size != int64(len(f.Raw)) {
+		e.body = 0
+	}
+	if p.hasHeader() {
+		e.flags |= flagHeader
+	}
+	if e.length > largeRead {
+		e.flags |= flagLarge
+		l.keepLarge(&f)
+	}
+	l.index.publish()
+	l.mu.Unlock()
+}
+
+func (fs *files) report(path string, err error) {
+	var line *LineError
+	if !errors.As(err, &line) {
+		return
+	}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.damaged++
+	if len(fs.damage) < maxDamage {
+		fs.damage = append(fs.damage, Damage{path, *line})
+	}
+}
+
+func (fs *files) read(off int64, n int) ([]byte, error) {
+	for i := len(fs.list) - 1; i >= 0; i-- {
+		f := &fs.list[i]
+		if off < f.base {
+			continue
+		}
+		if off-f.base+int64(n) > f.size {
+			// Neighbours in two files were asked for together.
+			if i+1 == len(fs.list) {
+				return nil, fmt.Errorf("reading the transcript %q: %w", f.path, io.ErrUnexpectedEOF)
+			}
+			here := int(f.size - (off - f.base))
+			first, err := fs.read(off, here)
+			if err != nil {
+				return nil, err
+			}
+			rest, err := fs.read(off+int64(here), n-here)
+			return append(first, rest...), err
+		}
+		b := make([]byte, n)
+		if _, err := f.file.ReadAt(b, off-f.base); err != nil {
+			return nil, fmt.Errorf("reading the transcript %q: %w", f.path, err)
+		}
+		return b, nil
+	}
+	return nil, io.ErrUnexpectedEOF
+}
+
+func (fs *files) stats(st *Stats) {
+	st.Bytes = fs.total
+	var names []string
+	for _, f := range fs.list {
+		names = append(names, filepath.Base(f.path))
+	}
+	st.Where = strings.Join(names, ", ")
+}
+
+func (fs *files) failure() error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return fs.err
+}
+
+func (fs *files) close() error {
+	fs.stop()
+	<-fs.done
+	var errs []error
+	for _, f := range fs.list {
+		errs = append(errs, f.file.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,230 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// largeRead is the size of a line from which on it is not read for a row's
+// sake.
+const largeRead = 64 << 10
+
+// largeRow is what a row needs of a frame whose line is large.
+type largeRow struct{ id, summary string }
+
+// maxLargeRows bounds the memory that large frames' rows take.
+const maxLargeRows = 100_000
+
+func (l *Log) keepLarge(f *Frame) {
+	l.largeMu.Lock()
+	defer l.largeMu.Unlock()
+	if len(l.large) < maxLargeRows {
+		l.large[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
+	}
+}
+
+// Frame returns the frame with that Seq.
+func (l *Log) Frame(seq int64) (Frame, error) {
+	if seq < 1 || seq > l.Len() {
+		return Frame{}, fmt.Errorf("there is no frame %d in the log", seq)
+	}
+	e := l.index.at(seq)
+	line, err := l.store.read(e.off, int(e.length))
+	return l.frame(seq, e, line, err)
+}
+
+// Frames returns the frames whose Seq is at least from and less than from+n,
+// as many as there are. The bytes of neighbours share memory: whoever wants to
+// keep one of many for long takes Frame.
+func (l *Log) Frames(from int64, n int) ([]Frame, error) {
+	seqs := l.clip(from, n)
+	out := make([]Frame, 0, len(seqs))
+	err := l.lines(seqs, math.MaxUint32, func(seq int64, e *entry, line []byte, err error) error {
+		f, err := l.frame(seq, e, line, err)
+		out = append(out, f)
+		return err
+	})
+	return out, err
+}
+
+// clip lists the frames from and on, n at most, that exist.
+func (l *Log) clip(from int64, n int) []int64 {
+	last := min(from+int64(max(n, 0))-1, l.Len())
+	from = max(from, 1)
+	if last < from {
+		return nil
+	}
+	seqs := make([]int64, last-from+1)
+	for i := range seqs {
+		seqs[i] = from + int64(i)
+	}
+	return seqs
+}
+
+// Row is a frame as a row of the log shows it. Of the frame, Raw, Header and
+// the parts of Message other than its ID and Method are left out.
+type Row struct {
+	Frame
+	Summary string
+	Action  string // of an answer to an elicitation: "accept", "decline", "cancel"; else ""
+}
+
+// Rows returns the rows of those frames, in that order; unknown numbers are
+// left out. A row costs no more than a short read, however large its frame.
+func (l *Log) Rows(seqs []int64) ([]Row, error) {
+	out := make([]Row, 0, len(seqs))
+	last := l.Len()
+	for _, seq := range seqs {
+		if seq < 1 || seq > last {
+			// The caller's list is not to be changed.
+			known := make([]int64, 0, len(seqs))
+			for _, seq := range seqs {
+				if seq >= 1 && seq <= last {
+					known = append(known, seq)
+				}
+			}
+			seqs = known
+			break
+		}
+	}
+	err := l.lines(seqs, largeRead, func(seq int64, e *entry, line []byte, err error) error {
+		if line == nil && err == nil {
+			row := Row{Frame: l.facts(seq, e)}
+			l.largeMu.Lock()
+			large := l.large[seq]
+			l.largeMu.Unlock()
+			row.Message = Message{Kind: row.Kind, Method: row.Method, ID: []byte(large.id)}
+			row.Summary, row.Action = large.summary, e.action()
+			if row.Kind.IsResponse() {
+				row.Message.Method = ""
+			}
+			out = append(out, row)
+			return nil
+		}
+		f, err := l.frame(seq, e, line, err)
+		row := Row{Frame: f, Summary: f.Summary(), Action: e.action()}
+		row.Raw, row.Header = nil, nil
+		m := f.Message
+		row.Message = Message{Kind: m.Kind, Method: m.Method, ID: append([]byte(nil), m.ID...)}
+		out = append(out, row)
+		return err
+	})
+	return out, err
+}
+
+// lines reads the lines of those frames and calls f for each, in order.
+// Neighbours are read together. Lines longer than limit are not read: f gets
+// nil, and no error. It ends at the first error that f returns.
+func (l *Log) lines(seqs []int64, limit uint32, f func(seq int64, e *entry, line []byte, err error) error) error {
+	const together = 1 << 20 // bytes read at once, unless one line is longer
+	for i := 0; i < len(seqs); {
+		e := l.index.at(seqs[i])
+		if e.length > limit {
+			if err := f(seqs[i], e, nil, nil); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
+		end, j := e.off+int64(e.length), i+1
+		for ; j < len(seqs); j++ {
+			next := l.index.at(seqs[j])
+			if next.length > limit || next.off < end || next.off > end+4096 || next.off+int64(next.length)-e.off > together {
+				break
+			}
+			end = next.off + int64(next.length)
+		}
+		run, err := l.store.read(e.off, int(end-e.off))
+		several := j > i+1
+		for ; i < j; i++ {
+			next := l.index.at(seqs[i])
+			var line []byte
+			lineErr := err
+			if err == nil {
+				at := next.off - e.off
+				line = run[at : at+int64(next.length) : at+int64(next.length)]
+			} else if several {
+				line, lineErr = l.store.read(next.off, int(next.length))
+			}
+			if err := f(seqs[i], next, line, lineErr); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// facts is what the index knows of a frame.
+func (l *Log) facts(seq int64, e *entry) Frame {
+	f := Frame{
+		Seq: seq, Time: time.Unix(0, e.time), Dir: e.dir, Kind: e.kind, Stream: e.stream,
+		Size: int64(e.size), Status: int(e.status), Call: int(e.call), Round: int(e.round), Question: int(e.question),
+		Truncated: e.flags&flagTruncated != 0, Duplicate: e.flags&flagDuplicate != 0,
+		Orphan: e.flags&flagOrphan != 0, Redacted: e.flags&flagRedacted != 0,
+		Pair: int64(atomic.LoadUint32(&e.pair)),
+	}
+	if k, known := l.conns.at(e.conn); known {
+		f.Server, f.Session, f.Transport = k.server, k.session, k.transport
+	}
+	f.Method, _ = l.methods.name(e.method)
+	f.Actor, _ = l.actors.name(uint16(e.actor))
+	if f.Pair != 0 && f.Kind.IsResponse() {
+		f.Latency = time.Duration(max(e.time-l.index.at(f.Pair).time, 0))
+	}
+	return f
+}
+
+// plain reports whether the entry says where the frame's bytes stand in the
+// line, and all else.
+func (e *entry) plain() bool {
+	return e.body != 0 && e.flags&(flagHeader|flagTruncated) == 0 && e.size != math.MaxUint32 &&
+		e.method != full && e.conn != full && e.actor != math.MaxUint8
+}
+
+// raw are the frame's bytes in its line, where the entry knows them.
+func (e *entry) raw(line []byte) []byte { return line[e.body : e.body+e.size : e.body+e.size] }
+
+// frame puts a frame together from its line and what the index knows.
+func (l *Log) frame(seq int64, e *entry, line []byte, err error) (Frame, error) {
+	f := l.facts(seq, e)
+	if errors.Is(err, errLost) {
+		f.Lost = true
+		f.Message.Kind, f.Message.Method = f.Kind, f.Method
+		if !f.Kind.IsMessage() {
+			f.Message = Message{}
+		} else if f.Kind.IsResponse() {
+			f.Message.Method = ""
+		}
+		return f, nil
+	}
+	if err != nil {
+		return f, fmt.Errorf("frame %d: %w", seq, err)
+	}
+	if e.plain() {
+		f.Raw = e.raw(line)
+		if f.Kind.IsMessage() {
+			f.Message, _ = ParseMessage(f.Raw)
+		}
+		return f, nil
+	}
+	var p parsedLine
+	if err := parseLine(line, &p); err != nil {
+		return f, fmt.Errorf("frame %d: %w", seq, err)
+	}
+	read, _, err := p.frame(new(nameCache))
+	if err == nil {
+		read.Header, err = p.header()
+	}
+	if err != nil {
+		return f, fmt.Errorf("frame %d: %w", seq, err)
+	}
+	read.Seq, read.Time, read.Pair, read.Latency = f.Seq, f.Time, f.Pair, f.Latency
+	read.Duplicate, read.Orphan = f.Duplicate, f.Orphan
+	if read.Method == "" {
+		read.Method = f.Method
+	}
+	return read, nil
+}

@@ -1,0 +1,264 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// redacted stands in place of what was left out. It is what mcpsnoop writes.
+const redacted = "[REDACTED]"
+
+// redactedHeaders are left out of transcripts unless told otherwise.
+var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
+
+// Redaction says what is left out of a transcript: values of HTTP headers and
+// of JSON members. What is left out becomes "[REDACTED]" and the frame is
+// marked; everything else stays as it was, byte for byte. What is no JSON,
+// stderr and noise, is not searched.
+//
+// A nil *Redaction is the default: the headers Authorization,
+// Proxy-Authorization, Cookie, Set-Cookie and Mcp-Session-Id.
+type Redaction struct {
+	headers map[string]bool // canonical names
+	fields  map[string]bool // lower case
+	paths   [][]step
+}
+
+// NewRedaction adds rules to the default. A rule that begins with "$" is a
+// path in the JSON of a message: "$.params.arguments.password",
+// "$.result.content[0]", "$['params'].accounts[*].pin", "$..token" (at any
+// depth). Any other rule is a name, and stands for the HTTP header and for
+// every JSON member of that name, upper and lower case being the same.
+func NewRedaction(rules ...string) (*Redaction, error) {
+	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool)}
+	for _, name := range redactedHeaders {
+		r.headers[name] = true
+	}
+	for _, rule := range rules {
+		rule = strings.TrimSpace(rule)
+		switch {
+		case rule == "":
+			return nil, fmt.Errorf("a redaction rule is empty")
+		case rule[0] == '$':
+			path, err := parsePath(rule)
+			if err != nil {
+				return nil, fmt.Errorf("redaction path %q: %w", rule, err)
+			}
+			r.paths = append(r.paths, path)
+		default:
+			r.headers[textproto.CanonicalMIMEHeaderKey(rule)] = true
+			r.fields[strings.ToLower(rule)] = true
+		}
+	}
+	return r, nil
+}
+
+// NoRedaction leaves nothing out.
+func NoRedaction() *Redaction { return &Redaction{} }
+
+var defaultRedaction, _ = NewRedaction()
+
+func (r *Redaction) orDefault() *Redaction {
+	if r == nil {
+		return defaultRedaction
+	}
+	return r
+}
+
+// Header returns h without the secrets, and whether there were any. h itself
+// is not changed.
+func (r *Redaction) Header(h http.Header) (http.Header, bool) {
+	r = r.orDefault()
+	var out http.Header
+	for name, values := range h {
+		if !r.headers[textproto.CanonicalMIMEHeaderKey(name)] || len(values) == 0 {
+			continue
+		}
+		if out == nil {
+			out = maps.Clone(h)
+		}
+		out[name] = slices.Repeat([]string{redacted}, len(values))
+	}
+	if out == nil {
+		return h, false
+	}
+	return out, true
+}
+
+// JSON returns raw without the secrets, and whether there were any. raw itself
+// is not changed. JSON that is cut off loses its tail where the cut is inside
+// a secret; where raw stops being JSON, nothing is left out from there on.
+func (r *Redaction) JSON(raw []byte) ([]byte, bool) {
+	r = r.orDefault()
+	if len(r.fields) == 0 && len(r.paths) == 0 {
+		return raw, false
+	}
+	w := redactor{r: r, s: scanner{b: raw}}
+	var active []progress
+	for i := range r.paths {
+		active = append(active, progress{i, 0})
+	}
+	w.value(w.s.space(0), active, 0)
+	if w.out == nil {
+		return raw, false
+	}
+	return append(w.out, raw[w.from:]...), true
+}
+
+// frame returns f as it is to be written: f itself where nothing is left out.
+func (r *Redaction) frame(f *Frame) *Frame {
+	header, a := r.Header(f.Header)
+	raw, b := f.Raw, false
+	if f.Dir != Stderr {
+		raw, b = r.JSON(f.Raw)
+	}
+	if !a && !b {
+		return f
+	}
+	out := *f
+	out.Header, out.Raw, out.Redacted = header, raw, true
+	return &out
+}
+
+// step is one step of a path: to a member, to an element, or to all.
+type step struct {
+	name  string
+	index int // -1: by name
+	all   bool
+	deep  bool // at any depth below
+}
+
+// parsePath reads the part of RFC 9535 (JSONPath) that picks by name, by
+// index, by wildcard and by descent.
+func parsePath(path string) ([]step, error) {
+	var steps []step
+	rest := path[1:]
+	for rest != "" {
+		st := step{index: -1}
+		at := len(path) - len(rest) + 1
+		switch {
+		case strings.HasPrefix(rest, ".."):
+			st.deep = true
+			rest = rest[2:]
+			if strings.HasPrefix(rest, "[") {
+				break
+			}
+			rest = "." + rest
+		case rest[0] != '.' && rest[0] != '[':
+			return nil, fmt.Errorf(`expected "." or "[" at character %d`, at)
+		}
+		if rest[0] == '.' {
+			end := strings.IndexAny(rest[1:], ".[") + 1
+			if end == 0 {
+				end = len(rest)
+			}
+			st.name, rest = rest[1:end], rest[end:]
+			if st.name == "" {
+				return nil, fmt.Errorf("a name is missing at character %d", at)
+			}
+			st.all = st.name == "*"
+			steps = append(steps, st)
+			continue
+		}
+		if len(rest) > 1 && (rest[1] == '\'' || rest[1] == '"') {
+			end := strings.Index(rest[2:], rest[1:2]+"]")
+			if end < 0 {
+				return nil, fmt.Errorf("the quoted name at character %d does not end", at)
+			}
+			st.name, rest = rest[2:2+end], rest[2+end+2:]
+			steps = append(steps, st)
+			continue
+		}
+		end := strings.IndexByte(rest, ']')
+		if end < 0 {
+			return nil, fmt.Errorf(`the "[" at character %d is not closed`, at)
+		}
+		inner := rest[1:end]
+		rest = rest[end+1:]
+		if st.all = inner == "*"; !st.all {
+			n, err := strconv.Atoi(inner)
+			if err != nil || n < 0 {
+				return nil, fmt.Errorf("%q at character %d is neither an index, nor *, nor a quoted name", inner, at)
+			}
+			st.index = n
+		}
+		steps = append(steps, st)
+	}
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("it names the whole message")
+	}
+	return steps, nil
+}
+
+// progress is a path of which the first steps are taken.
+type progress struct{ path, step int }
+
+// redactor copies JSON and leaves out what the rules name.
+type redactor struct {
+	r    *Redaction
+	s    scanner
+	out  []byte // up to from; nil as long as nothing was left out
+	from int
+}
+
+// value passes over the value at i, leaving out what active leads to.
+func (w *redactor) value(i int, active []progress, depth int) int {
+	if i >= len(w.s.b) {
+		return w.s.cut("where a value should follow")
+	}
+	if depth == maxDepth {
+		return w.s.value(i)
+	}
+	switch w.s.b[i] {
+	case '{':
+		return w.s.object(i, func(name []byte, at int) int {
+			member := text(name)
+			return w.child(at, active, member, -1, depth)
+		})
+	case '[':
+		return w.s.array(i, func(n, at int) int {
+			return w.child(at, active, "", n, depth)
+		})
+	}
+	return w.s.value(i)
+}
+
+// child passes over one member or element of a value.
+func (w *redactor) child(i int, active []progress, name string, index, depth int) int {
+	hit := index < 0 && w.r.fields[strings.ToLower(name)]
+	var next []progress
+	for _, p := range active {
+		steps := w.r.paths[p.path]
+		st := steps[p.step]
+		if st.deep {
+			next = append(next, p)
+		}
+		if st.all || index < 0 && st.index < 0 && st.name == name || index >= 0 && st.index == index {
+			if p.step+1 == len(steps) {
+				hit = true
+			} else {
+				next = append(next, progress{p.path, p.step + 1})
+			}
+		}
+	}
+	if !hit {
+		if len(next) == 0 && len(w.r.fields) == 0 {
+			return w.s.value(i)
+		}
+		return w.value(i, next, depth+1)
+	}
+	end := w.s.value(i)
+	if end < 0 && !w.s.open {
+		return end
+	}
+	w.out = append(append(w.out, w.s.b[w.from:min(i, len(w.s.b))]...), `"`+redacted+`"`...)
+	if w.from = end; end < 0 {
+		w.from = len(w.s.b)
+	}
+	return end
+}

@@ -1,0 +1,250 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// WriteTranscript writes the frames from and up to to, both included, as a
+// transcript. redact says what is left out; nil means the default.
+func WriteTranscript(w io.Writer, l *Log, from, to int64, redact *Redaction) error {
+	from, to = max(from, 1), min(to, l.Len())
+	return WriteFrames(w, l, func(yield func(int64) bool) {
+		for seq := from; seq <= to && yield(seq); seq++ {
+		}
+	}, redact)
+}
+
+// WriteFrames is WriteTranscript for any choice of frames, in the order given.
+// Frames whose bytes are gone are written without them, as truncated.
+func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) error {
+	redact = redact.orDefault()
+	out := bufio.NewWriterSize(w, 256<<10)
+	var buf []byte
+	write := func(seq int64, e *entry, line []byte, err error) error {
+		// The spool's own lines are a transcript's, as long as nothing in
+		// them may have to go.
+		if err == nil && l.spool != nil && e.flags&flagHeader == 0 && len(redact.fields)+len(redact.paths) == 0 {
+			_, err = out.Write(line)
+			return err
+		}
+		f, err := l.frame(seq, e, line, err)
+		if err != nil {
+			return err
+		}
+		if f.Lost {
+			f.Truncated = true
+		}
+		f = *redact.frame(&f)
+		if f.line == 0 {
+			f.line = seq
+		}
+		if len(f.Raw) < largeLine {
+			buf, _ = appendLine(buf[:0], f.line, &f, formOf(&f))
+			_, err = out.Write(buf)
+			return err
+		}
+		return writeLarge(out, &f)
+	}
+	last := l.Len()
+	var some []int64
+	for seq := range seqs {
+		if seq < 1 || seq > last {
+			continue
+		}
+		if some = append(some, seq); len(some) == 256 {
+			if err := l.lines(some, largeRead, l.withLarge(write)); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+	}
+	if err := l.lines(some, largeRead, l.withLarge(write)); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+type lineFunc = func(seq int64, e *entry, line []byte, err error) error
+
+// withLarge makes f see large lines too, read one at a time.
+func (l *Log) withLarge(f lineFunc) lineFunc {
+	return func(seq int64, e *entry, line []byte, err error) error {
+		if line == nil && err == nil {
+			line, err = l.store.read(e.off, int(e.length))
+		}
+		return f(seq, e, line, err)
+	}
+}
+
+// writeLarge writes a line without a copy of the frame's bytes where they can
+// stand in it as they are.
+func writeLarge(w io.Writer, f *Frame) error {
+	how := formOf(f)
+	if how != formRaw {
+		line, _ := appendLine(nil, f.line, f, how)
+		_, err := w.Write(line)
+		return err
+	}
+	for _, part := range [][]byte{appendHead(nil, f.line, f), []byte(`,"raw":`), f.Raw, lineEnd} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DefaultMaxLine is how long a line of a transcript may be: enough for a frame
+// of 200 MiB in any form.
+const DefaultMaxLine = 512 << 20
+
+// LineError says what is wrong with one line of a transcript.
+type LineError struct {
+	Line int64 // from 1
+	// Incomplete: it is the last line and has no newline, so that its writer
+	// was probably killed, or is still at it.
+	Incomplete bool
+	Err        error
+}
+
+func (e *LineError) Error() string {
+	if e.Incomplete {
+		return fmt.Sprintf("line %d: the last line is incomplete", e.Line)
+	}
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+}
+
+func (e *LineError) Unwrap() error { return e.Err }
+
+// ErrLineTooLong is the reason of a LineError for a line that is longer than
+// the reader takes.
+var ErrLineTooLong = errors.New("the line is too long")
+
+// ReadTranscript reads a transcript, of ours or a session log of mcpsnoop,
+// and gives its frames in the order of the lines. Seq is the number of the
+// frame among those read; Pair and what follows from it are left to
+// Log.Append. Fields that it does not know are ignored, as are empty lines.
+//
+// A damaged line is given as a *LineError, and reading goes on after it. Any
+// other error comes from r and is the last.
+func ReadTranscript(r io.Reader) iter.Seq2[Frame, error] {
+	return readTranscript(r, DefaultMaxLine)
+}
+
+func readTranscript(r io.Reader, maxLine int) iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
+		in := newLineReader(r, maxLine)
+		var seq int64
+		var p parsedLine
+		var names nameCache
+		for {
+			line, err := in.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Frame{}, fmt.Errorf("reading the transcript: %w", err))
+				return
+			}
+			// The frame keeps the line.
+			line.data = bytes.Clone(line.data)
+			if err := line.parse(&p); err != nil {
+				if !yield(Frame{}, err) {
+					return
+				}
+				continue
+			}
+			if p.blank {
+				continue
+			}
+			f, _, err := p.frame(&names)
+			if err == nil {
+				f.Header, err = p.header()
+			}
+			if err != nil {
+				if !yield(Frame{}, &LineError{Line: line.number, Err: err}) {
+					return
+				}
+				continue
+			}
+			seq++
+			f.Seq = seq
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// lineReader takes a stream apart into lines.
+type lineReader struct {
+	in     *bufio.Reader
+	max    int
+	number int64
+	off    int64
+	long   []byte // room for a line that is longer than in's buffer
+}
+
+// textLine is one line as it stands in a file.
+type textLine struct {
+	number  int64
+	off     int64  // where it begins
+	size    int64  // with its newline
+	data    []byte // valid until the next line is read; nil if it is too long
+	ended   bool   // it has a newline
+	tooLong bool
+}
+
+func newLineReader(r io.Reader, max int) *lineReader {
+	return &lineReader{in: bufio.NewReaderSize(r, 256<<10), max: max}
+}
+
+// next reads a line; io.EOF means that there is none.
+func (r *lineReader) next() (textLine, error) {
+	line := textLine{number: r.number + 1, off: r.off}
+	if cap(r.long) > 1<<20 {
+		r.long = nil
+	}
+	r.long = r.long[:0]
+	for {
+		piece, err := r.in.ReadSlice('\n')
+		line.size += int64(len(piece))
+		switch {
+		case line.size > int64(r.max):
+			line.tooLong, line.data = true, nil
+		case err == nil && line.data == nil:
+			line.data = piece
+		default:
+			r.long = append(r.long, piece...)
+			line.data = r.long
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err != nil && err != io.EOF {
+			return line, err
+		}
+		line.ended = err == nil
+		if line.size == 0 {
+			return line, io.EOF
+		}
+		r.number++
+		r.off += line.size
+		return line, nil
+	}
+}
+
+// parse takes the line apart; the error is a *LineError.
+func (line *textLine) parse(p *parsedLine) error {
+	if line.tooLong {
+		return &LineError{Line: line.number, Err: ErrLineTooLong}
+	}
+	if err := parseLine(line.data, p); err != nil {
+		return &LineError{Line: line.number, Incomplete: !line.ended, Err: err}
+	}
+	return nil
+}
