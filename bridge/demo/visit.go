@@ -278,7 +278,7 @@ func (v *visit) memo(key string, make func() string) string {
 
 // request asks the client by requests of its own, all at the same time. The first failure withdraws the others.
 func (v *visit) request(ctx context.Context, questions []question) ([]answer, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := make([]answer, len(questions))
 	var (
@@ -288,7 +288,7 @@ func (v *visit) request(ctx context.Context, questions []question) ([]answer, er
 	)
 	for i, q := range questions {
 		wait.Go(func() {
-			res, err := v.server.sendRaw(ctx, v.session, q.requestMethod(), q.encode(v.revision))
+			res, err := v.server.sendRaw(asking, v.session, q.requestMethod(), q.encode(v.revision))
 			if err != nil {
 				once.Do(func() { first = err; cancel() })
 				return
@@ -299,6 +299,10 @@ func (v *visit) request(ctx context.Context, questions []question) ([]answer, er
 	wait.Wait()
 	if first == nil {
 		return answers, nil
+	}
+	if ctx.Err() != nil || len(questions) > 1 {
+		// The SDK sends notifications/cancelled in the background, and over HTTP it is lost once the call has its result.
+		v.server.options.Pause(v.server.life, 100*time.Millisecond)
 	}
 	if e := (*jsonrpc.Error)(nil); errors.As(first, &e) {
 		return nil, problem(fmt.Sprintf("The client would not ask: %s (%d)", e.Message, e.Code))
