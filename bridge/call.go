@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,6 +46,9 @@ type CallRequest struct {
 	Name      string // what people call it
 	Key       string // tool or prompt name, resource URI
 	Arguments json.RawMessage
+	// Timeout is how long the call may take, without the time that its questions
+	// wait for a person. 0 means the inspection's CallTimeout, less means none.
+	Timeout time.Duration
 }
 
 // StepKind tells what happened in a call.
@@ -98,7 +102,9 @@ type call struct {
 	seq      int64 // frame of the last request
 	reply    int64 // frame of the response that ended it
 	failure  string
+	isError  bool // the result says so
 	retry    bool // the person wants the next attempt now
+	watch    stopwatch
 }
 
 // Call is a copy of a call's state for readers.
@@ -113,16 +119,25 @@ type Call struct {
 	Dropped  int
 	Logs     int
 	Progress *Progress
-	Seq      int64  // frame of the last request, 0 before it is sent
-	Reply    int64  // frame of the response that ended it, 0 if there is none
-	Failure  string // why there is no response
+	Seq      int64         // frame of the last request, 0 before it is sent
+	Reply    int64         // frame of the response that ended it, 0 if there is none
+	IsError  bool          // the result says that the tool failed
+	Failure  string        // why there is no response
+	Waiting  int           // its questions that wait for the person
+	Asked    time.Time     // when the oldest of those came
+	Waited   time.Duration // how long a person was waited for, so far
+	Timeout  time.Duration // 0: none
 }
 
 func (c *call) snapshot() Call {
 	out := Call{
 		Number: c.number, Request: c.request, State: c.state, Started: c.started, Rounds: c.rounds,
 		Steps: append([]Step(nil), c.steps...), Dropped: c.dropped, Logs: c.logs,
-		Seq: c.seq, Reply: c.reply, Failure: c.failure,
+		Seq: c.seq, Reply: c.reply, IsError: c.isError, Failure: c.failure,
+		Waiting: c.watch.open, Waited: c.watch.waited(now()), Timeout: c.watch.limit,
+	}
+	if c.watch.open > 0 {
+		out.Asked = c.watch.oldest
 	}
 	if c.progress != nil {
 		p := *c.progress
@@ -259,6 +274,10 @@ func (in *Inspection) Begin(r CallRequest) (Call, error) {
 		in: in, number: len(in.calls) + 1, session: s.session, request: r,
 		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), started: now(),
 	}
+	if r.Timeout == 0 {
+		r.Timeout = in.config.CallTimeout
+	}
+	c.watch.start(r.Timeout, c.timedOut)
 	in.calls = append(in.calls, c)
 	in.changed(Change{Kind: CallChanged, Number: c.number})
 	in.running.Go(c.run)
@@ -287,6 +306,7 @@ func (c *call) finish(state CallState, step Step) {
 		return
 	}
 	c.state, c.ended = state, now()
+	c.watch.stop(c.ended)
 	step.At = c.ended
 	c.step(step)
 	c.stop()
@@ -294,8 +314,8 @@ func (c *call) finish(state CallState, step Step) {
 	if state == CallStopped {
 		reason = fmt.Sprintf("call %d was stopped", c.number)
 	}
-	for _, q := range c.in.questions {
-		if q.call == c && q.state == Pending {
+	for _, q := range slices.Clone(c.in.pending) {
+		if q.call == c {
 			q.answer = Answer{Action: "cancel", Actor: ByPolicy}
 			c.in.settle(q, Withdrawn, ByPolicy, reason)
 		}
@@ -341,7 +361,7 @@ func (c *call) converse() (CallState, Step) {
 				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: err.Error()})
 			}
 			if required == nil {
-				return c.replied(reply, CallDone, Step{Kind: StepResult})
+				return c.replied(reply, CallDone, c.resultStep(reply.message.Result))
 			}
 			open = c.roundQuestions(required, round, reply.seq)
 			next = retry{state: required.State}
@@ -355,6 +375,21 @@ func (c *call) converse() (CallState, Step) {
 		}
 		next.responses = answers
 	}
+}
+
+// resultStep is the end of a call that has a result. A tool that failed says so
+// in its result (specification, Tools, Error Handling).
+func (c *call) resultStep(result json.RawMessage) Step {
+	var r struct {
+		IsError bool `json:"isError"`
+	}
+	if json.Unmarshal(result, &r) == nil && r.IsError {
+		c.in.mu.Lock()
+		c.isError = true
+		c.in.mu.Unlock()
+		return Step{Kind: StepResult, Text: "the tool says that it failed"}
+	}
+	return Step{Kind: StepResult}
 }
 
 func (c *call) replied(r reply, state CallState, step Step) (CallState, Step) {

@@ -22,6 +22,12 @@ type Config struct {
 	Logger  *slog.Logger
 	// Settings hold for every server until the person changes them for one.
 	Settings Settings
+	// Rate is how many questions a minute one server may put on show; further
+	// ones are held back until the person wants to see them. 0 means no limit.
+	Rate int
+	// CallTimeout is how long a call may take that does not say otherwise,
+	// without the time that its questions wait for a person. 0 means no limit.
+	CallTimeout time.Duration
 	// Version is the inspector's own version, sent as clientInfo.version.
 	Version string
 	// MaxFrame is the size in bytes past which a message is cut; 0 means the
@@ -45,7 +51,9 @@ type Inspection struct {
 	mu        sync.Mutex
 	servers   []*server
 	calls     []*call
-	questions []*question
+	questions []*question // all, by number
+	pending   []*question // those that are not settled, in order
+	settled   []*question // those that are, in the order of their end
 	subs      map[*Subscription]struct{}
 	closed    bool
 }

@@ -137,6 +137,7 @@ type question struct {
 	seq        int64 // frame that asked
 	answerSeq  int64 // frame of the answer
 	completion Completion
+	held       bool // over the rate limit: not on show until the person wants it
 }
 
 // Question is a copy of a question's state for readers.
@@ -164,6 +165,7 @@ type Question struct {
 	Waited     time.Duration // from asked to settled
 	AnswerSeq  int64
 	Completion Completion
+	Held       bool // not on show, because its server asks too often
 	Settled    <-chan struct{}
 }
 
@@ -172,7 +174,7 @@ func (q *question) snapshot() Question {
 		Number: q.number, State: q.state, Server: q.server.id, Round: q.round, Key: q.key,
 		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
-		AnswerSeq: q.answerSeq, Completion: q.completion, Settled: q.settled,
+		AnswerSeq: q.answerSeq, Completion: q.completion, Held: q.held, Settled: q.settled,
 	}
 	if q.request == nil {
 		out.Suggestion = suggestions[q.method]
@@ -198,15 +200,40 @@ func (in *Inspection) add(q *question) {
 	q.number = len(in.questions) + 1
 	q.settled = make(chan struct{})
 	in.questions = append(in.questions, q)
+	in.pending = append(in.pending, q)
 }
 
-// announce tells readers of a new question. The caller holds in.mu.
-func (in *Inspection) announce(q *question) {
-	in.changed(Change{Kind: QuestionChanged, Number: q.number})
+// announce decides what becomes of a new question: it is refused for the given
+// reason, settled by policy, held back, or put on show. The caller holds in.mu.
+func (in *Inspection) announce(q *question, refusal *rpcError) {
 	if q.call != nil {
-		q.call.step(Step{At: q.asked, Kind: StepAsked, Text: q.title(), Question: q.number})
+		q.call.asked(q)
+	}
+	switch {
+	case refusal != nil:
+		q.refusal = refusal
+		in.settle(q, Refused, ByPolicy, refusal.Message)
+	case in.applyPolicy(q):
+	case len(in.pending) > pendingMost:
+		q.refusal = &rpcError{codeBlocked, tooMany}
+		in.settle(q, Refused, ByPolicy, tooMany)
+	case in.overRate(q.server, q.asked):
+		q.held = true
+		in.changed(Change{Kind: ServerChanged, Server: q.server.id})
+	default:
+		in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	}
 }
+
+// pendingMost bounds how many questions can wait. Each costs a goroutine and
+// its bytes, and no person answers thousands.
+const pendingMost = 5000
+
+const tooMany = "too many questions are pending"
+
+// settledKept is how many settled questions keep what was asked and answered.
+// Of older ones the frames in the wire log are left.
+const settledKept = 300
 
 // title is what a question is called where there is room for a few words.
 func (q *question) title() string {
@@ -226,9 +253,20 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 	if state == Answered && q.request != nil && q.request.Mode == elicit.ModeURL && q.answer.Action == "accept" {
 		q.completion = CompletionAwaited
 	}
+	q.held = false
 	close(q.settled)
+	if i := slices.Index(in.pending, q); i >= 0 {
+		in.pending = slices.Delete(in.pending, i, i+1)
+	}
+	in.settled = append(in.settled, q)
+	if len(in.settled) > settledKept {
+		old := in.settled[0]
+		in.settled = in.settled[1:]
+		old.request, old.params, old.answer.Content, old.answer.Result = nil, nil, nil, nil
+	}
 	in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	if q.call != nil {
+		q.call.resumed(q)
 		text := state.String()
 		if state == Answered && q.answer.Action != "" {
 			text = q.answer.Action
@@ -247,6 +285,25 @@ func (in *Inspection) Questions() []Question {
 	defer in.mu.Unlock()
 	out := make([]Question, len(in.questions))
 	for i, q := range in.questions {
+		out[i] = q.snapshot()
+	}
+	return out
+}
+
+// OnShow returns the questions that a page shows, oldest first: those that wait
+// and are not held back, and the latest of those that are settled.
+func (in *Inspection) OnShow(settled int) []Question {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	list := slices.Clone(in.settled[max(0, len(in.settled)-settled):])
+	for _, q := range in.pending {
+		if !q.held {
+			list = append(list, q)
+		}
+	}
+	slices.SortFunc(list, func(a, b *question) int { return a.number - b.number })
+	out := make([]Question, len(list))
+	for i, q := range list {
 		out[i] = q.snapshot()
 	}
 	return out
@@ -313,8 +370,8 @@ func (in *Inspection) complete(q *question, c Completion) {
 // withdraw ends every pending question that matches, because of something that
 // the server or its connection did. The caller holds in.mu.
 func (in *Inspection) withdraw(by Actor, reason string, matches func(*question) bool) {
-	for _, q := range slices.Backward(in.questions) {
-		if q.state == Pending && matches(q) {
+	for _, q := range slices.Clone(in.pending) {
+		if matches(q) {
 			in.settle(q, Withdrawn, by, reason)
 		}
 	}

@@ -231,13 +231,11 @@ func (c *call) put(questions []*question) {
 	defer c.in.mu.Unlock()
 	for i, q := range questions {
 		c.in.add(q)
-		c.in.announce(q)
 		if c.state != CallRunning {
 			c.in.settle(q, Withdrawn, ByPolicy, fmt.Sprintf("call %d ended", c.number))
-		} else if refusals[i] != nil {
-			q.refusal = refusals[i]
-			c.in.settle(q, Refused, ByPolicy, refusals[i].Message)
+			continue
 		}
+		c.in.announce(q, refusals[i])
 	}
 }
 

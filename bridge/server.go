@@ -67,6 +67,8 @@ type server struct {
 	info     ServerInfo
 	catalog  Catalog
 	attempt  int
+	policy   Policy
+	shown    []time.Time // when its questions of the last minute were put on show
 }
 
 // ServerInfo is what a server said of itself.
@@ -92,12 +94,14 @@ type Server struct {
 	Stderr   []string
 	Settings Settings
 	Info     ServerInfo
+	Policy   Policy
+	Held     int // questions that are held back by the rate limit
 }
 
 func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *server {
 	return &server{
 		in: in, id: fmt.Sprintf("s%d", index+1), index: index, spec: spec,
-		settings: settings, since: now(),
+		settings: settings, since: now(), policy: PolicyAsk,
 	}
 }
 
@@ -105,7 +109,7 @@ func (s *server) snapshot() Server {
 	out := Server{
 		ID: s.id, Index: s.index, Label: s.spec.Name, Address: s.spec.Address(), How: s.spec.How(),
 		State: s.state, Since: s.since, Reason: s.reason, Stderr: slices.Clone(s.stderr),
-		Settings: s.settings, Info: s.info,
+		Settings: s.settings, Info: s.info, Policy: s.policy, Held: len(s.in.held(s)),
 	}
 	if s.info.How != "" {
 		out.How = s.info.How

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -292,8 +293,8 @@ const (
 func (s *session) dismiss(ctx context.Context, reason string) {
 	var waiting []*question
 	s.in.mu.Lock()
-	for _, q := range s.in.questions {
-		if q.session == s && q.state == Pending && q.origin == OriginRequest {
+	for _, q := range slices.Clone(s.in.pending) {
+		if q.session == s && q.origin == OriginRequest {
 			q.answer = Answer{Action: "cancel", Actor: ByPolicy}
 			s.in.settle(q, Answered, ByPolicy, reason)
 			waiting = append(waiting, q)

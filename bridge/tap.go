@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"elicitation-inspector/bridge/elicit"
@@ -116,10 +117,11 @@ func (s *session) Undelivered(u target.Unit, err error) {
 	}
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
-	for _, q := range s.in.questions {
+	for _, q := range slices.Backward(s.in.settled) {
 		if q.session == s && q.id == string(u.Message.ID) && q.origin == OriginRequest && q.state == Answered {
 			q.state, q.reason = Undelivered, err.Error()
 			s.in.changed(Change{Kind: QuestionChanged, Number: q.number})
+			return
 		}
 	}
 }
@@ -245,11 +247,7 @@ func (s *session) ask(q *question, f wire.Frame) []byte {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	q.seq, q.asked = f.Seq, f.Time
-	s.in.announce(q)
-	if refusal != nil {
-		q.refusal = refusal
-		s.in.settle(q, Refused, ByPolicy, refusal.Message)
-	}
+	s.in.announce(q, refusal)
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{%q:%d}}}`,
 		q.id, q.method, standIn[q.method], metaQuestion, q.number)
 }
@@ -459,9 +457,11 @@ func (s *session) completed(params json.RawMessage) *question {
 	}
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
-	for _, q := range s.in.questions {
-		if q.server == s.server && q.request != nil && q.request.ElicitationID == p.ElicitationID && q.completion != CompletionDone {
-			return q
+	for _, list := range [][]*question{s.in.settled, s.in.pending} {
+		for _, q := range slices.Backward(list) {
+			if q.server == s.server && q.request != nil && q.request.ElicitationID == p.ElicitationID && q.completion != CompletionDone {
+				return q
+			}
 		}
 	}
 	return nil

@@ -55,23 +55,18 @@ type activity map[string][2]int
 
 func activityKey(server, kind, key string) string { return server + "\x00" + kind + "\x00" + key }
 
-func (s *Server) activity() (items activity, waitingCalls map[int]int) {
-	items, waitingCalls = activity{}, map[int]int{}
-	for _, q := range s.in.Questions() {
-		if q.State == bridge.Pending && q.Call > 0 {
-			waitingCalls[q.Call]++
-		}
-	}
+func (s *Server) activity() activity {
+	items := activity{}
 	for _, c := range s.in.Calls() {
 		key := activityKey(c.Request.Server, string(c.Request.Kind), itemKey(c.Request))
 		if c.State == bridge.CallRunning {
 			n := items[key]
 			n[0]++
-			n[1] += waitingCalls[c.Number]
+			n[1] += c.Waiting
 			items[key] = n
 		}
 	}
-	return items, waitingCalls
+	return items
 }
 
 // itemKey is the key of the item that a call was made of: for a resource that
@@ -84,7 +79,7 @@ func itemKey(r bridge.CallRequest) string {
 }
 
 func (s *Server) catalogViews(servers []views.Server) []views.Catalog {
-	active, _ := s.activity()
+	active := s.activity()
 	var out []views.Catalog
 	for _, server := range servers {
 		catalog, err := s.in.Catalog(server.ID)
@@ -112,13 +107,12 @@ func (s *Server) catalogViews(servers []views.Server) []views.Catalog {
 
 func (s *Server) callTabs() []views.CallTab {
 	_, find := s.serverViews()
-	_, waiting := s.activity()
 	var out []views.CallTab
 	for _, c := range s.in.Calls() {
 		tab := views.CallTab{
 			Number: c.Number, Server: c.Request.Server, ServerIndex: find(c.Request.Server).Index,
-			Name: c.Request.Name, State: views.CallState(c.State.String()), Waiting: waiting[c.Number],
-			IsError: c.State == bridge.CallFailed,
+			Name: c.Request.Name, State: views.CallState(c.State.String()), Waiting: c.Waiting,
+			IsError: c.State == bridge.CallFailed || c.IsError,
 		}
 		out = append(out, tab)
 	}
@@ -136,14 +130,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		Number: c.Number, Item: itemView(server, item), Server: server,
 		State: views.CallState(c.State.String()), Started: c.Started, Duration: c.Duration,
 		Rounds: c.Rounds, Dropped: c.Dropped, Logs: c.Logs,
-	}
-	for _, q := range s.in.Questions() {
-		if q.Call == c.Number && q.State == bridge.Pending {
-			if v.Waiting == 0 {
-				v.Asked = q.Asked
-			}
-			v.Waiting++
-		}
+		Waiting: c.Waiting, Asked: c.Asked,
 	}
 	for _, step := range c.Steps {
 		v.Steps = append(v.Steps, views.Step{At: step.At, Kind: string(step.Kind), Text: step.Text, Seq: step.Seq})
@@ -340,19 +327,10 @@ const settledShown = 40
 // questionViews returns the questions on the page: all that wait, and the latest
 // of those that are settled.
 func (s *Server) questionViews() []views.Question {
-	all := s.in.Questions()
-	settled := 0
 	var out []views.Question
-	for _, q := range slices.Backward(all) {
-		if q.State != bridge.Pending {
-			if settled == settledShown {
-				continue
-			}
-			settled++
-		}
+	for _, q := range s.in.OnShow(settledShown) {
 		out = append(out, s.questionView(q, nil, nil))
 	}
-	slices.Reverse(out)
 	return out
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"elicitation-inspector/bridge"
@@ -22,7 +23,7 @@ func (s *Server) pumpChanges(ctx context.Context) {
 	calm := map[bridge.Change]bool{}
 	var order []bridge.Change
 	var timer <-chan time.Time
-	onPage := map[int]bool{} // questions that the page has
+	onPage := &cards{shown: map[int]bool{}}
 	for {
 		select {
 		case <-ctx.Done():
@@ -50,8 +51,30 @@ func (s *Server) pumpChanges(ctx context.Context) {
 	}
 }
 
+// cards are the questions that pages have been sent.
+type cards struct {
+	shown   map[int]bool
+	settled []int // in the order of their end
+}
+
+// settle notes that a question is settled, and takes those off the page that
+// are settled too long.
+func (c *cards) settle(question int) []change {
+	if slices.Contains(c.settled, question) {
+		return nil
+	}
+	c.settled = append(c.settled, question)
+	if len(c.settled) <= settledShown {
+		return nil
+	}
+	old := c.settled[0]
+	c.settled = c.settled[1:]
+	delete(c.shown, old)
+	return []change{{Op: "remove", Target: formID(old)}}
+}
+
 // pushQuestions draws each question once, for every page.
-func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onPage map[int]bool) {
+func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onPage *cards) {
 	var changes []change
 	for _, c := range changed {
 		q, err := s.in.Question(c.Number)
@@ -61,16 +84,22 @@ func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onP
 		if q.State != bridge.Pending {
 			s.drafts.drop(q.Number)
 		}
+		if q.Held {
+			continue
+		}
 		ch, err := replace(ctx, formID(q.Number), views.QuestionCard(s.questionView(q, nil, nil)))
 		if err != nil {
 			s.logger.Error("drawing a question", "question", q.Number, "error", err)
 			continue
 		}
-		if !onPage[q.Number] {
-			onPage[q.Number] = true
+		if !onPage.shown[q.Number] {
+			onPage.shown[q.Number] = true
 			ch.Op, ch.Target = "append", "questions"
 		}
 		changes = append(changes, ch)
+		if q.State != bridge.Pending {
+			changes = append(changes, onPage.settle(q.Number)...)
+		}
 	}
 	s.hub.publish(changes)
 }

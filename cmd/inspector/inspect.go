@@ -48,9 +48,9 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	}
 	var recordErr func() error
 	if o.record != "" {
-		recorder, err := wire.OpenRecorder(o.record, wire.RecordOptions{Redact: redaction, New: o.recordNew})
-		if err != nil {
-			return fmt.Errorf("--record: %w", err)
+		recorder, failed := wire.OpenRecorder(o.record, wire.RecordOptions{Redact: redaction, New: o.recordNew})
+		if failed != nil {
+			return fmt.Errorf("--record: %w", failed)
 		}
 		log.Record(recorder)
 		recordErr = recorder.Err

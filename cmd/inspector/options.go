@@ -47,18 +47,18 @@ func (o *options) register(cmd *cobra.Command) {
 	f.SortFlags = false
 	f.StringVar(&o.listen, "listen", defaultListen, "`ADDR` of the page; port 0 picks a free one")
 	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
-	f.StringVar(&o.transport, "transport", "auto", "for a URL: `auto`, http (Streamable HTTP) or sse (legacy HTTP+SSE)")
+	f.StringVar(&o.transport, "transport", "auto", "for a URL, the `WAY`: auto, http (Streamable HTTP) or sse (legacy HTTP+SSE)")
 	f.StringArrayVar(&o.headers, "header", nil, "add `'K: V'` to each HTTP request (repeat)")
 	f.StringArrayVar(&o.env, "env", nil, "add `K=V` to the command's environment (repeat)")
 	f.StringVar(&o.dir, "cwd", "", "working `DIR` of the command")
-	f.StringVar(&o.name, "name", "", "what to call the server, instead of its command or host")
+	f.StringVar(&o.name, "name", "", "the `NAME` of the server, instead of its command or host")
 	f.StringVar(&o.config, "config", "", "connect to the servers of an mcp.json `FILE`")
 	f.StringArrayVar(&o.servers, "server", nil, "with --config: only this server, by its `NAME` (repeat)")
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
 	f.StringArrayVar(&o.redact, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out of transcripts (repeat)")
-	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision: `auto`, "+strings.Join(bridge.Revisions(), ", "))
-	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares: `form,url`, form, url, empty or none")
+	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(bridge.Revisions(), ", "))
+	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) { o.listenGiven = cmd.Flags().Changed("listen") }
 }

@@ -1,0 +1,160 @@
+package bridge
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+)
+
+// Policy says what becomes of a server's questions before a person sees them.
+// It is kept for the run, and set for each server by itself.
+type Policy string
+
+// The policies.
+const (
+	PolicyAsk      Policy = "ask"      // put them to the person
+	PolicyDefaults Policy = "defaults" // accept forms as their schema fills them in, where that is valid; ask otherwise
+	PolicyDecline  Policy = "decline"
+	PolicyCancel   Policy = "cancel"
+	PolicyBlock    Policy = "block" // refuse them with an error
+)
+
+// Policies lists the policies, the default first.
+func Policies() []Policy {
+	return []Policy{PolicyAsk, PolicyDefaults, PolicyDecline, PolicyCancel, PolicyBlock}
+}
+
+// ParsePolicy checks a policy's name.
+func ParsePolicy(name string) (Policy, error) {
+	if !slices.Contains(Policies(), Policy(name)) {
+		return "", fmt.Errorf("unknown policy %q: want ask, defaults, decline, cancel or block", name)
+	}
+	return Policy(name), nil
+}
+
+// SetPolicy changes what becomes of a server's further questions, and of those
+// that are held back. Questions that are on show stay.
+func (in *Inspection) SetPolicy(id string, p Policy) error {
+	s, err := in.server(id)
+	if err != nil {
+		return err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	s.policy = p
+	in.changed(Change{Kind: ServerChanged, Server: s.id})
+	if p == PolicyAsk {
+		return nil
+	}
+	for _, q := range in.held(s) {
+		in.applyPolicy(q)
+	}
+	return nil
+}
+
+// Release does with all questions that are held back what the person chose:
+// "show" puts them on show, "decline" declines them.
+func (in *Inspection) Release(id, choice string) error {
+	s, err := in.server(id)
+	if err != nil {
+		return err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, q := range in.held(s) {
+		switch choice {
+		case "show":
+			q.held = false
+			in.changed(Change{Kind: QuestionChanged, Number: q.number})
+		case "decline":
+			q.answer = Answer{Action: "decline", Actor: ByPerson}
+			in.settle(q, Answered, ByPerson, "declined with all that were held back")
+		default:
+			return fmt.Errorf("unknown choice %q: want show or decline", choice)
+		}
+	}
+	in.changed(Change{Kind: ServerChanged, Server: s.id})
+	return nil
+}
+
+// held lists the questions of a server that are held back. The caller holds in.mu.
+func (in *Inspection) held(s *server) []*question {
+	var out []*question
+	for _, q := range in.pending {
+		if q.held && q.server == s {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// blocked is why a question of a blocked server is refused.
+const blocked = "elicitation from this server is blocked by the user"
+
+// codeBlocked answers a blocked request. JSON-RPC 2.0 leaves -32000 to -32099
+// to implementations.
+const codeBlocked = -32000
+
+// applyPolicy settles a question by its server's policy, where there is one.
+// It reports whether it did. The caller holds in.mu.
+func (in *Inspection) applyPolicy(q *question) bool {
+	policy := q.server.policy
+	if q.method != MethodElicit && (policy == PolicyDefaults || policy == PolicyCancel || policy == PolicyDecline) {
+		return false // these requests cannot be answered so
+	}
+	switch policy {
+	case PolicyDefaults:
+		content, ok := q.defaults()
+		if !ok {
+			return false
+		}
+		q.answer = Answer{Action: "accept", Content: content, Actor: ByPolicy}
+	case PolicyDecline, PolicyCancel:
+		q.answer = Answer{Action: string(policy), Actor: ByPolicy}
+	case PolicyBlock:
+		q.refusal = &rpcError{codeBlocked, blocked}
+		return in.settle(q, Refused, ByPolicy, blocked)
+	default:
+		return false
+	}
+	return in.settle(q, Answered, ByPolicy, fmt.Sprintf("the policy for this server is %q", policy))
+}
+
+// defaults is the content of an untouched form, if the schema takes it. A URL
+// needs a person's consent, so it has none.
+func (q *question) defaults() ([]byte, bool) {
+	if q.request == nil || q.request.Mode != elicit.ModeForm {
+		return nil, false
+	}
+	content, problems := elicit.Content(q.request.Fields, elicit.Defaults(q.request.Fields))
+	if len(problems) > 0 {
+		return nil, false
+	}
+	if q.request.Schema != nil {
+		problems, err := elicit.Check(q.request.Schema, content)
+		if err != nil || len(problems) > 0 {
+			return nil, false
+		}
+	}
+	return content, true
+}
+
+// DefaultRate is how many questions a minute one server may put on show.
+const DefaultRate = 10
+
+// overRate notes a question of s that is to be shown, and reports whether it is
+// one too many within a minute. The caller holds in.mu.
+func (in *Inspection) overRate(s *server, at time.Time) bool {
+	rate := in.config.Rate
+	if rate <= 0 {
+		return false
+	}
+	s.shown = slices.DeleteFunc(s.shown, func(t time.Time) bool { return at.Sub(t) >= time.Minute })
+	if len(s.shown) >= rate {
+		return true
+	}
+	s.shown = append(s.shown, at)
+	return false
+}
