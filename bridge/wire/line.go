@@ -552,10 +552,8 @@ func (p *parsedLine) frame(names *nameCache) (f Frame, at int, err error) {
 		// the session: each client counts its ids for itself.
 		f.Session += "/" + names.get(4, p.conn)
 	}
-	if p.truncated || p.redacted {
-		if p.size > 0 {
-			f.Size = p.size
-		}
+	if (p.truncated || p.redacted) && p.size > 0 {
+		f.Size = p.size
 	}
 	f.Kind, f.Message = p.identify(raw)
 	f.Method = f.Message.Method

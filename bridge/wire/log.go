@@ -169,10 +169,7 @@ func (l *Log) Append(f Frame) Frame {
 			l.line = nil
 		}
 	}
-	if e.length > largeRead {
-		e.flags |= flagLarge
-		l.keepLarge(&f)
-	}
+	l.seal(e, &f)
 	l.index.publish()
 	l.mu.Unlock()
 
@@ -189,12 +186,23 @@ func (l *Log) Append(f Frame) Frame {
 	return f
 }
 
+// seal makes the last changes to an entry whose line is in the store.
+func (l *Log) seal(e *entry, f *Frame) {
+	if f.Size != int64(len(f.Raw)) {
+		e.body = 0 // or the entry would say the wrong length
+	}
+	if e.length > largeRead {
+		e.flags |= flagLarge
+		l.keepLarge(f)
+	}
+}
+
 // lineEnd ends a line after "raw".
 var lineEnd = []byte("}\n")
 
 // complete fills in what follows from the bytes alone.
 func (l *Log) complete(f *Frame) {
-	if !f.Truncated || f.Size < int64(len(f.Raw)) {
+	if !f.Truncated && !f.Redacted || f.Size == 0 || f.Truncated && f.Size < int64(len(f.Raw)) {
 		f.Size = int64(len(f.Raw))
 	}
 	switch f.Dir {

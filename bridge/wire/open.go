@@ -173,16 +173,10 @@ func (l *Log) enterLine(p *parsedLine, off int64, line textLine, path string, na
 	l.pair(e, s, &f)
 	e.act(f.Action())
 	e.off, e.length, e.body = off, uint32(line.size), uint32(at)
-	if f.Size != int64(len(f.Raw)) {
-		e.body = 0
-	}
 	if p.hasHeader() {
 		e.flags |= flagHeader
 	}
-	if e.length > largeRead {
-		e.flags |= flagLarge
-		l.keepLarge(&f)
-	}
+	l.seal(e, &f)
 	l.index.publish()
 	l.mu.Unlock()
 }

@@ -210,6 +210,12 @@ func (l *Log) frame(seq int64, e *entry, line []byte, err error) (Frame, error) 
 		}
 		return f, nil
 	}
+	return l.parsed(seq, e, line)
+}
+
+// parsed puts a frame together from all that its line says.
+func (l *Log) parsed(seq int64, e *entry, line []byte) (Frame, error) {
+	f := l.facts(seq, e)
 	var p parsedLine
 	if err := parseLine(line, &p); err != nil {
 		return f, fmt.Errorf("frame %d: %w", seq, err)

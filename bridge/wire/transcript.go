@@ -26,13 +26,21 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 	out := bufio.NewWriterSize(w, 256<<10)
 	var buf []byte
 	write := func(seq int64, e *entry, line []byte, err error) error {
-		// The spool's own lines are a transcript's, as long as nothing in
-		// them may have to go.
-		if err == nil && l.spool != nil && e.flags&flagHeader == 0 && len(redact.fields)+len(redact.paths) == 0 {
-			_, err = out.Write(line)
+		// Lines are copied as they stand, with fields that we do not know,
+		// unless something in them may have to go.
+		search := e.flags&flagHeader != 0 && len(redact.headers) > 0 || len(redact.fields)+len(redact.paths) > 0
+		if err == nil && !search {
+			if _, err = out.Write(line); err == nil && line[len(line)-1] != '\n' {
+				err = out.WriteByte('\n')
+			}
 			return err
 		}
-		f, err := l.frame(seq, e, line, err)
+		var f Frame
+		if err != nil {
+			f, err = l.frame(seq, e, nil, err)
+		} else {
+			f, err = l.parsed(seq, e, line)
+		}
 		if err != nil {
 			return err
 		}
@@ -243,7 +251,7 @@ func (line *textLine) parse(p *parsedLine) error {
 	if line.tooLong {
 		return &LineError{Line: line.number, Err: ErrLineTooLong}
 	}
-	if err := parseLine(line.data, p); err != nil {
+	if err := parseLine(bytes.TrimRight(line.data, "\n"), p); err != nil {
 		return &LineError{Line: line.number, Incomplete: !line.ended, Err: err}
 	}
 	return nil

@@ -1,0 +1,100 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestRedactJSON(t *testing.T) {
+	tests := []struct {
+		name  string
+		rules []string
+		in    string
+		want  string // "" means unchanged
+	}{
+		{"no rules", nil, `{"authorization":"x"}`, ""},
+		{"a field anywhere, in any case", []string{"Password"}, `{"a":[{"PASSWORD" : "x", "b" : 1.50}],"password":{"deep":["y"]}}`,
+			`{"a":[{"PASSWORD" : "[REDACTED]", "b" : 1.50}],"password":"[REDACTED]"}`},
+		{"an escaped name", []string{"pin"}, `{"\u0070in":1}`, `{"\u0070in":"[REDACTED]"}`},
+		{"only whole names", []string{"pin"}, `{"pins":1,"spin":2,"x":"pin"}`, ""},
+		{"a path", []string{"$.params.arguments.token"}, `{"params":{"arguments":{"token":"x","tokens":1},"token":"y"},"token":"z"}`,
+			`{"params":{"arguments":{"token":"[REDACTED]","tokens":1},"token":"y"},"token":"z"}`},
+		{"an index", []string{"$.a[1]"}, `{"a":[1,2,3]}`, `{"a":[1,"[REDACTED]",3]}`},
+		{"a wildcard in a list", []string{"$.a[*].pin"}, `{"a":[{"pin":1},{"pin":2,"b":3}]}`, `{"a":[{"pin":"[REDACTED]"},{"pin":"[REDACTED]","b":3}]}`},
+		{"a wildcard in an object", []string{"$.a.*"}, `{"a":{"x":1,"y":[2]}}`, `{"a":{"x":"[REDACTED]","y":"[REDACTED]"}}`},
+		{"a quoted name", []string{`$['a.b']["c d"]`}, `{"a.b":{"c d":1}}`, `{"a.b":{"c d":"[REDACTED]"}}`},
+		{"at any depth", []string{"$..token"}, `{"token":1,"a":[{"b":{"token":{"c":2}}}]}`, `{"token":"[REDACTED]","a":[{"b":{"token":"[REDACTED]"}}]}`},
+		{"at any depth, then on", []string{"$..a.b"}, `{"a":{"a":{"b":1},"b":2},"b":3}`, `{"a":{"a":{"b":"[REDACTED]"},"b":"[REDACTED]"},"b":3}`},
+		{"several rules", []string{"$.a", "b"}, `{"a":1,"b":2,"c":3}`, `{"a":"[REDACTED]","b":"[REDACTED]","c":3}`},
+		{"white space stays", []string{"b"}, "{\n  \"a\": 1,\n  \"b\": [\n 1 ]\n}\n", "{\n  \"a\": 1,\n  \"b\": \"[REDACTED]\"\n}\n"},
+		{"cut inside the secret", []string{"b"}, `{"a":1,"b":{"x":"sec`, `{"a":1,"b":"[REDACTED]"`},
+		{"cut before the secret", []string{"b"}, `{"a":1,"b":`, `{"a":1,"b":"[REDACTED]"`},
+		{"cut after the secret", []string{"b"}, `{"b":"x","a":"y`, `{"b":"[REDACTED]","a":"y`},
+		{"no JSON", []string{"b"}, `b: x`, ""},
+		{"JSON only at first", []string{"b"}, `{"b":1} {"b":2}`, `{"b":"[REDACTED]"} {"b":2}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := NewRedaction(tt.rules...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, changed := r.JSON([]byte(tt.in))
+			want := tt.want
+			if want == "" {
+				want = tt.in
+			}
+			if string(got) != want || changed != (tt.want != "") {
+				t.Errorf("changed: %v\ngot  %s\nwant %s", changed, got, want)
+			}
+			if json.Valid([]byte(tt.in)) && !json.Valid(got) {
+				t.Error("it is no JSON any more")
+			}
+		})
+	}
+}
+
+func TestRedactionRules(t *testing.T) {
+	for rule, want := range map[string]string{
+		"":          "empty",
+		" ":         "empty",
+		"$":         "the whole message",
+		"$x":        `expected "." or "[" at character 2`,
+		"$.a..":     "a name is missing",
+		"$.":        "a name is missing",
+		"$.a[":      "not closed",
+		"$.a[x]":    "neither an index",
+		"$.a[-1]":   "neither an index",
+		"$.a['b":    "does not end",
+		"$.a[0]b.c": `expected "." or "[" at character 7`,
+	} {
+		if _, err := NewRedaction(rule); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", rule, err, want)
+		}
+	}
+}
+
+func TestRedactHeader(t *testing.T) {
+	h := http.Header{"Authorization": {"Bearer x"}, "Set-Cookie": {"a=1", "b=2"}, "Mcp-Session-Id": {"s"}, "X-Api-Key": {"k"}, "Accept": {"*/*"}}
+	var none *Redaction
+	got, changed := none.Header(h)
+	if !changed || got.Get("Authorization") != redacted || len(got["Set-Cookie"]) != 2 || got["Set-Cookie"][1] != redacted ||
+		got.Get("Mcp-Session-Id") != redacted || got.Get("X-Api-Key") != "k" || got.Get("Accept") != "*/*" {
+		t.Errorf("%v %v", changed, got)
+	}
+	if h.Get("Authorization") != "Bearer x" {
+		t.Error("the original was changed")
+	}
+	more, err := NewRedaction("x-api-key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := more.Header(h); got.Get("X-Api-Key") != redacted || got.Get("Cookie") != "" || got.Get("Authorization") != redacted {
+		t.Errorf("%v", got)
+	}
+	if got, changed := NoRedaction().Header(h); changed || got.Get("Authorization") != "Bearer x" {
+		t.Errorf("%v %v", changed, got)
+	}
+}
