@@ -14,7 +14,7 @@ import (
 // until the question is settled, and never lets the SDK judge or fill in.
 func (s *session) answering(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if !asksPerson(method, s.server.settings) {
+		if !asksPerson(method, s.settings) {
 			return next(ctx, method, req)
 		}
 		q, err := s.questionOf(req)

@@ -102,8 +102,10 @@ type call struct {
 	seq      int64 // frame of the last request
 	reply    int64 // frame of the response that ended it
 	failure  string
-	isError  bool // the result says so
-	retry    bool // the person wants the next attempt now
+	isError  bool          // the result says so
+	retry    bool          // the person wants the next attempt now
+	every    time.Duration // how often to try again while a URL's outcome is open; 0: not
+	paused   bool          // the person is asked whether there should be more rounds
 	watch    stopwatch
 }
 
@@ -127,6 +129,8 @@ type Call struct {
 	Asked    time.Time     // when the oldest of those came
 	Waited   time.Duration // how long a person was waited for, so far
 	Timeout  time.Duration // 0: none
+	Every    time.Duration // how often it tries again while a URL's outcome is open
+	Paused   bool          // it waits for the person's word to go on after many rounds
 }
 
 func (c *call) snapshot() Call {
@@ -135,6 +139,7 @@ func (c *call) snapshot() Call {
 		Steps: append([]Step(nil), c.steps...), Dropped: c.dropped, Logs: c.logs,
 		Seq: c.seq, Reply: c.reply, IsError: c.isError, Failure: c.failure,
 		Waiting: c.watch.open, Waited: c.watch.waited(now()), Timeout: c.watch.limit,
+		Every: c.every, Paused: c.paused,
 	}
 	if c.watch.open > 0 {
 		out.Asked = c.watch.oldest
@@ -367,6 +372,9 @@ func (c *call) converse() (CallState, Step) {
 			next = retry{state: required.State}
 		}
 		answers, err := c.await(open, round)
+		if err == nil {
+			err = c.mayGoOn(round)
+		}
 		if err != nil {
 			return CallFailed, Step{Kind: StepError, Text: err.Error()}
 		}

@@ -118,10 +118,8 @@ func (s *session) offered(method string) bool {
 	}
 }
 
-// loadCatalog reads every list that the server offers.
-func (s *session) loadCatalog() {
-	var items []Item
-	var problems []string
+// offers reads every list that the server offers.
+func (s *session) offers() (items []Item, problems []string) {
 	for _, l := range lists {
 		if !s.offered(l.method) {
 			continue
@@ -132,6 +130,12 @@ func (s *session) loadCatalog() {
 			problems = append(problems, fmt.Sprintf("%s: %v", l.method, err))
 		}
 	}
+	return items, problems
+}
+
+// loadCatalog keeps what the server offers for readers.
+func (s *session) loadCatalog() {
+	items, problems := s.offers()
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	if s.server.session != s {

@@ -216,7 +216,7 @@ func (c *call) urlQuestions(data json.RawMessage, round int, seq int64) ([]*ques
 // put reads questions and adds them to the inbox. What cannot be put to a
 // person is refused at once.
 func (c *call) put(questions []*question) {
-	settings := c.session.server.settings
+	settings := c.session.settings
 	refusals := make([]*rpcError, len(questions))
 	for i, q := range questions {
 		switch q.method {
@@ -245,56 +245,91 @@ const (
 	lastPause  = 30 * time.Second
 )
 
-// await waits until every question of a round is settled, or until the person
-// wants the next round now, and returns the answers that there are.
+// await waits until nothing of a round is open any more, or until the person
+// wants the next round now, and returns the answers that there are. A round
+// that asks nothing is followed by the next after a pause.
 func (c *call) await(open []*question, round int) ([]member, error) {
-	if len(open) == 0 {
-		pause := min(firstPause<<min(round-1, 10), lastPause)
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		for {
-			select {
-			case <-timer.C:
-				return nil, nil
-			case <-c.woken:
-				if c.hurried() {
-					return nil, nil
-				}
-			case <-c.ctx.Done():
-				return nil, errStopped
-			}
+	pause := min(firstPause<<min(round-1, 10), lastPause)
+	if len(open) > 0 {
+		pause = 0
+	}
+	for {
+		next, every := c.look(open)
+		if next {
+			return c.answers(open), nil
+		}
+		var tick <-chan time.Time
+		if every == 0 {
+			every = pause
+		}
+		if every > 0 {
+			timer := time.NewTimer(every)
+			defer timer.Stop()
+			tick = timer.C
+		}
+		select {
+		case <-tick:
+			return c.answers(open), nil
+		case <-c.woken:
+		case <-c.ctx.Done():
+			return nil, errStopped
 		}
 	}
-	for _, q := range open {
-		for settled := false; !settled; {
-			select {
-			case <-q.settled:
-				settled = c.outcomeKnown(q)
-				if !settled {
-					select {
-					case <-c.woken:
-					case <-c.ctx.Done():
-						return nil, errStopped
-					}
-				}
-			case <-c.woken:
-			case <-c.ctx.Done():
-				return nil, errStopped
-			}
-			if c.hurried() {
-				return c.answers(open), nil
-			}
-		}
-	}
-	return c.answers(open), nil
 }
 
-// outcomeKnown reports whether nothing more is to be waited for. Accepting a URL
-// only means consent, so one that holds up the call must also be completed.
-func (c *call) outcomeKnown(q *question) bool {
+// look reports whether the next round can go out: the person wants it, or every
+// question is settled and every URL's outcome is known. Where only outcomes are
+// waited for, every is how often the person wants to try anyway, 0 for not.
+func (c *call) look(open []*question) (next bool, every time.Duration) {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
-	return q.completion != CompletionAwaited
+	if c.retry {
+		c.retry = false
+		return true, 0
+	}
+	done := len(open) > 0
+	for _, q := range open {
+		if q.state == Pending {
+			return false, 0
+		}
+		// Accepting a URL only means consent: what holds up the call must also
+		// be completed.
+		if q.completion == CompletionAwaited {
+			done = false
+		}
+	}
+	return done, c.every
+}
+
+// roundsUnasked is after how many rounds the person is asked whether to go on.
+// The specification sets no limit.
+const roundsUnasked = 10
+
+// mayGoOn asks the person, after every so many rounds, whether there should be
+// more of them.
+func (c *call) mayGoOn(round int) error {
+	if round%roundsUnasked != 0 {
+		return nil
+	}
+	c.pausing(true)
+	defer c.pausing(false)
+	for {
+		select {
+		case <-c.woken:
+			if next, _ := c.look(nil); next {
+				return nil
+			}
+		case <-c.ctx.Done():
+			return errStopped
+		}
+	}
+}
+
+func (c *call) pausing(is bool) {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	c.paused = is
+	c.in.changed(Change{Kind: CallChanged, Number: c.number})
 }
 
 // turnedDown reports whether a question that came with error -32042 was not
@@ -310,15 +345,6 @@ func (c *call) turnedDown(open []*question) bool {
 	return false
 }
 
-// hurried takes the person's word that the next round should go out now.
-func (c *call) hurried() bool {
-	c.in.mu.Lock()
-	defer c.in.mu.Unlock()
-	hurried := c.retry
-	c.retry = false
-	return hurried
-}
-
 // answers collects what a round's questions were answered with. Questions that
 // came with error -32042 have no answer on the wire.
 func (c *call) answers(open []*question) []member {
@@ -331,6 +357,21 @@ func (c *call) answers(open []*question) []member {
 		}
 	}
 	return out
+}
+
+// RetryEvery makes a call that waits for a URL's outcome try again every so
+// often. 0 ends that.
+func (in *Inspection) RetryEvery(number int, every time.Duration) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	c, err := in.call(number)
+	if err != nil {
+		return err
+	}
+	c.every = max(every, 0)
+	in.changed(Change{Kind: CallChanged, Number: c.number})
+	c.wake()
+	return nil
 }
 
 // Retry makes a call that waits for questions or a URL's outcome go on now,

@@ -225,7 +225,7 @@ func (s *server) connect() {
 		return
 	}
 	s.attempt++
-	session := newSession(s, s.attempt)
+	session := newSession(s, s.attempt, s.settings)
 	s.session = session
 	s.info, s.stderr = ServerInfo{}, nil
 	s.catalog = Catalog{Server: s.id, Loading: true}

@@ -25,6 +25,8 @@ type session struct {
 	in     *Inspection
 	server *server
 	name   string // session_id in transcripts
+	// settings are those that this connection was made under.
+	settings Settings
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -63,11 +65,11 @@ type reply struct {
 	message wire.Message
 }
 
-func newSession(s *server, attempt int) *session {
+func newSession(s *server, attempt int, settings Settings) *session {
 	ctx, cancel := context.WithCancelCause(s.in.life)
 	return &session{
 		in: s.in, server: s, name: fmt.Sprintf("%s-%d-%d", s.id, now().UnixMilli(), attempt),
-		ctx: ctx, cancel: cancel,
+		settings: settings, ctx: ctx, cancel: cancel,
 		outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, replies: map[string]reply{},
 		listing: make(chan struct{}, 1),
 	}
@@ -75,10 +77,9 @@ func newSession(s *server, attempt int) *session {
 
 // connect opens the link and shakes hands. Its error says why there is no session.
 func (s *session) connect() error {
-	spec, settings := s.server.spec, s.server.settings
 	var failed []string
-	for _, candidate := range spec.Candidates() {
-		err := s.connectBy(candidate, settings)
+	for _, candidate := range s.server.spec.Candidates() {
+		err := s.connectBy(candidate, s.settings)
 		if err == nil {
 			return nil
 		}
@@ -165,7 +166,11 @@ func (s *session) info() ServerInfo {
 func (s *session) negotiated() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Join(s.methods, ", refused; then ")
+	last := len(s.methods) - 1
+	if last <= 0 {
+		return strings.Join(s.methods, "")
+	}
+	return s.methods[last] + ", after " + strings.Join(s.methods[:last], " and ") + " was refused"
 }
 
 func (s *session) modern() bool {

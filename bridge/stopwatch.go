@@ -86,6 +86,7 @@ func (c *call) resumed(q *question) {
 	if c.state == CallRunning {
 		c.watch.resume(q.ended)
 	}
+	c.wake()
 }
 
 // timedOut ends the call because its limit is reached; the server is told.

@@ -187,7 +187,7 @@ func (s *session) attribute(related json.RawMessage) (*call, int) {
 func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	id, method := string(u.Message.ID), u.Message.Method
 	in := &incoming{method: method}
-	if asksPerson(method, s.server.settings) {
+	if asksPerson(method, s.settings) {
 		call, round := s.attribute(u.Related)
 		in.question = &question{
 			session: s, server: s.server, call: call, round: round, origin: OriginRequest,
@@ -235,7 +235,7 @@ func carriedOn(s wire.Stream) string {
 // The SDK is given a stand-in that names the question: what the server really
 // sent could be more than the SDK takes, and its handler needs none of it.
 func (s *session) ask(q *question, f wire.Frame) []byte {
-	refusal := q.read(s.server.settings)
+	refusal := q.read(s.settings)
 	s.in.mu.Lock()
 	s.in.add(q)
 	f.Question = q.number

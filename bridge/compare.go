@@ -1,0 +1,88 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Comparison is what a server offers under two declarations of the client's.
+type Comparison struct {
+	With, Without Settings
+	OnlyWith      []Item // offered only under the first
+	OnlyWithout   []Item // offered only under the second
+	Both          int    // how many are offered under both
+	Problems      []string
+}
+
+// compareTime bounds a comparison: two handshakes and their lists.
+const compareTime = 30 * time.Second
+
+// Compare connects to a server twice more, under two declarations, and compares
+// what it offers. Its present connection stays. The frames of both connections
+// are in the log.
+func (in *Inspection) Compare(ctx context.Context, id string, with, without Settings) (Comparison, error) {
+	s, err := in.server(id)
+	if err != nil {
+		return Comparison{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, compareTime)
+	defer cancel()
+	first, problems, err := in.offers(ctx, s, with)
+	if err != nil {
+		return Comparison{}, fmt.Errorf("connecting with %s: %w", declaration(with), err)
+	}
+	second, more, err := in.offers(ctx, s, without)
+	if err != nil {
+		return Comparison{}, fmt.Errorf("connecting with %s: %w", declaration(without), err)
+	}
+	c := Comparison{With: with, Without: without, Problems: append(problems, more...)}
+	lacks := func(list []Item, item Item) bool {
+		return !slices.ContainsFunc(list, func(i Item) bool { return i.Kind == item.Kind && i.Key == item.Key })
+	}
+	for _, item := range first {
+		if lacks(second, item) {
+			c.OnlyWith = append(c.OnlyWith, item)
+		} else {
+			c.Both++
+		}
+	}
+	for _, item := range second {
+		if lacks(first, item) {
+			c.OnlyWithout = append(c.OnlyWithout, item)
+		}
+	}
+	return c, nil
+}
+
+func declaration(s Settings) string {
+	if s.Declared() == "" {
+		return "no elicitation capability"
+	}
+	return "elicitation " + s.Declared()
+}
+
+// offers connects to a server beside its present connection and lists what it offers.
+func (in *Inspection) offers(ctx context.Context, s *server, settings Settings) (items []Item, problems []string, err error) {
+	in.mu.Lock()
+	if in.closed {
+		in.mu.Unlock()
+		return nil, nil, ErrClosed
+	}
+	s.attempt++
+	session := newSession(s, s.attempt, settings)
+	in.mu.Unlock()
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+		defer cancel()
+		session.close(closing, "the comparison is done")
+	}()
+	stop := context.AfterFunc(ctx, func() { session.cancel(context.Cause(ctx)) })
+	defer stop()
+	if err := session.connect(); err != nil {
+		return nil, nil, err
+	}
+	items, problems = session.offers()
+	return items, problems, nil
+}
