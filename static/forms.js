@@ -1,1 +1,238 @@
 // @ts-check
+/**
+ * Forms of questions and of calls: what is typed is saved at once, answers and
+ * calls are sent, and the small helpers of fields.
+ */
+import { announce, apply, drawn, notice, post, unsaved, whenChanged } from "./changes.js"
+import { $, all, near, on, one } from "./dom.js"
+import { nextQuestion } from "./questions.js"
+import { showing } from "./shell.js"
+
+/** @param {EventTarget | null} t @returns {HTMLFormElement | null} */
+const formOf = t => near(t, "form.answer, #args-form")
+
+/** What a form holds, and anything else to send with it. @param {HTMLFormElement} form @param {object} [more] */
+function values(form, more) {
+  const values = new URLSearchParams()
+  for (const [name, value] of new FormData(form)) values.append(name, String(value))
+  for (const [name, value] of Object.entries(more ?? {})) values.set(name, value)
+  return values
+}
+
+/** The address of what can be done with a form. @param {HTMLFormElement} form @param {string} what */
+const address = (form, what) => form.dataset.question ? `/questions/${form.dataset.question}/${what}` : "/form/" + what.replace("draft", "preview")
+
+// Saving
+
+/** @typedef {{timer: number, version: number, sending?: AbortController}} Draft */
+/** @type {WeakMap<HTMLFormElement, Draft>} */
+const drafts = new WeakMap()
+
+/** @param {HTMLFormElement} form @returns {Draft} */
+function draftOf(form) {
+  const draft = drafts.get(form) ?? { timer: 0, version: 0 }
+  drafts.set(form, draft)
+  return draft
+}
+
+/** Saves soon: early enough to see it live, seldom enough to cost nothing. @param {HTMLFormElement} form */
+function changed(form) {
+  const draft = draftOf(form)
+  draft.version++
+  unsaved.add(form)
+  if (!draft.timer && !draft.sending) draft.timer = setTimeout(save, 60, form)
+}
+
+/** @param {HTMLFormElement} form */
+async function save(form) {
+  const draft = draftOf(form), { version } = draft
+  draft.timer = 0
+  if (!form.isConnected || form.ariaBusy) return
+  draft.sending = new AbortController()
+  const { ok } = await post(address(form, "draft"), values(form), draft.sending.signal)
+  draft.sending = undefined
+  if (version !== draft.version) draft.timer ||= setTimeout(save, 60, form)
+  else if (ok) unsaved.delete(form)
+}
+
+addEventListener("pagehide", () => {
+  for (const form of all("form.answer")) if (unsaved.has(form)) fetch(address(form, "draft"), { method: "POST", body: values(form), keepalive: true })
+})
+
+on("input", e => {
+  const form = formOf(e.target), field = near(e.target, ".field")
+  if (!form || near(e.target, ".several")) return
+  if (field) {
+    const reset = one(".reset", field)
+    if (reset) reset.hidden = false
+    // A complaint leaves as soon as someone sees to it; Accept checks again.
+    for (const e of all("[aria-invalid]", field)) e.removeAttribute("aria-invalid")
+    one(".error", field)?.replaceChildren()
+  }
+  changed(form)
+})
+
+// Sending
+
+/** Sends all values, which makes a draft needless. @param {HTMLFormElement} form @param {string} url @param {object} [more] */
+async function send(form, url, more) {
+  const draft = draftOf(form), body = values(form, more)
+  clearTimeout(draft.timer)
+  draft.timer = 0
+  draft.sending?.abort()
+  unsaved.delete(form)
+  form.ariaBusy = "true"
+  const answer = await post(url, body)
+  form.ariaBusy = null
+  return answer
+}
+
+/** @param {Element | null} control */
+export function focusField(control) {
+  const group = control?.matches("[role=radiogroup], [role=group]")
+  const to = group ? one("input:checked", control) ?? one("input", control) : control
+  to?.focus()
+}
+
+/** Takes the focus to what has to be put right. @param {Element | null} root */
+function toTrouble(root) {
+  const wrong = one("[aria-invalid=true]", root), problems = one(".problems", root), n = all(".field.invalid", root).length
+  near(wrong, "details")?.setAttribute("open", "")
+  focusField(wrong ?? problems)
+  announce([n && (n === 1 ? "1 field needs attention." : `${n} fields need attention.`), problems?.innerText].filter(Boolean).join(" "))
+}
+
+/** @param {HTMLFormElement} form @param {any} button */
+async function answer(form, button) {
+  const n = form.dataset.question, force = button?.dataset.force && { force: 1 }
+  const { ok, status } = await send(form, `/questions/${n}/answer`, { action: button?.value ?? "accept", ...force })
+  if (status === 422) return toTrouble($("q" + n))
+  if (status === 409) announce("This was settled elsewhere.")
+  else if (!ok) return
+  if (document.activeElement === document.body && !nextQuestion()) one(`#q${n} summary`)?.focus({ preventScroll: true })
+}
+
+/** @param {HTMLFormElement} form @param {any} button */
+async function call(form, button) {
+  if (one("#call .running")) return
+  const { ok, status, call } = await send(form, "/calls", button?.dataset.force && { force: 1 })
+  if (status === 422) return toTrouble($("call"))
+  if (!ok || !call) return
+  const panel = $("call-" + call) ? null : await drawn("/calls/" + call)
+  if (panel) apply([{ op: "replace", target: "call", html: panel.html }])
+  showing("?call=" + call)
+  if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
+}
+
+on("submit", e => {
+  const form = formOf(e.target)
+  if (!form) return
+  e.preventDefault()
+  if (!form.ariaBusy) (form.dataset.question ? answer : call)(form, e.submitter)
+})
+
+on("click", async e => {
+  const form = formOf(e.target), stop = near(e.target, "[data-stop]")
+  if (stop) post(`/calls/${stop.dataset.stop}/stop`)
+  if (!form) return
+  const tab = near(e.target, "[role=tab][data-to]"), field = near(near(e.target, ".reset"), ".field")
+  if (tab && tab.ariaSelected !== "true") {
+    const { status } = await send(form, address(form, "tab"), { to: tab.dataset.to })
+    if (status === 422) toTrouble($(form.id))
+    else $(tab.id)?.focus({ preventScroll: true })
+  }
+  if (field) {
+    const { id } = one("[id$='-label']", field)
+    await send(form, address(form, "reset"), { field: field.dataset.field })
+    focusField($(id.replace("-label", "")))
+  }
+})
+
+// Keys
+
+/** Where the focus was before Esc offered Cancel. @type {any} */
+let back = null
+
+on("keydown", e => {
+  const form = formOf(e.target)
+  if (e.key === "Enter" && form) {
+    // A key held down since before this question came is no answer to it.
+    if (e.repeat) e.preventDefault()
+    else if (e.ctrlKey || e.metaKey) {
+      e.preventDefault()
+      const button = one("button.primary:enabled", form)
+      if (button) form.requestSubmit(button)
+    }
+  }
+  const cancel = one("[value=cancel]", near(e.target, "[data-state=pending]"))
+  if (e.key !== "Escape" || e.defaultPrevented || !cancel) return
+  e.preventDefault()
+  if (cancel === e.target) return back?.focus()
+  back = e.target
+  const hint = $(cancel.getAttribute("aria-describedby"))
+  hint.textContent = "Enter cancels the question. Esc goes back."
+  cancel.focus()
+  cancel.addEventListener("blur", () => hint.replaceChildren(), { once: true })
+})
+
+// A text box of one or of several lines
+
+/** @param {any} box the check box @param {boolean} many */
+function setLines(box, many) {
+  const old = one("input[placeholder], textarea", near(box, ".field"))
+  box.checked = many || old.value.includes("\n")
+  if (box.checked !== many) return notice("The text has several lines.", 4)
+  if (many === (old.localName === "textarea")) return
+  const fresh = /** @type {any} */ (document.createElement(many ? "textarea" : "input"))
+  for (const { name, value } of old.attributes) if (name !== "type" && name !== "value") fresh.setAttribute(name, value)
+  fresh.rows = 4
+  fresh.value = old.value
+  old.replaceWith(fresh)
+}
+
+on("change", e => {
+  const box = near(e.target, ".several")
+  if (box) setLines(box, box.checked)
+})
+
+on("several", e => {
+  const box = one(".several", near(e.target, ".field"))
+  if (box) setLines(box, true)
+})
+
+// Picking a date and time
+
+const odd = [-9.5, -3.5, -2.5, 3.5, 4.5, 5.5, 5.75, 6.5, 8.75, 9.5, 10.5, 12.75]
+const offsets = [...Array.from({ length: 27 }, (_, i) => i - 12), ...odd].sort((a, b) => a - b).map(h => offset(60 * h))
+
+/** An offset from UTC as RFC 3339 writes it. @param {number} minutes */
+function offset(minutes) {
+  const m = Math.abs(minutes), two = (/** @type {number} */ n) => String(Math.floor(n)).padStart(2, "0")
+  return minutes ? `${minutes < 0 ? "-" : "+"}${two(m / 60)}:${two(m % 60)}` : "Z"
+}
+
+/** @param {Event} e */
+function helper(e) {
+  const root = near(e.target, ".helper")
+  return { root, when: one("[type=datetime-local]", root), zone: one("select", root), text: one("input[id][name]", near(root, ".field")) }
+}
+
+on("toggle", e => {
+  const { root, when, zone, text } = helper(e)
+  if (!root?.open) return
+  const [, local, given] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/i.exec(text.value) ?? []
+  const chosen = given?.toUpperCase() ?? offset(-new Date().getTimezoneOffset())
+  zone.replaceChildren(...new Set([...offsets, chosen].map(t => new Option(t === "Z" ? "Z (UTC)" : t, t, false, t === chosen))))
+  if (local) when.value = local
+}, true)
+
+on("input", e => {
+  const { when, zone, text } = helper(e)
+  if (when?.value) text.value = (when.value.length === 16 ? when.value + ":00" : when.value) + zone.value
+}, true)
+
+// Keyboards with a command key
+
+if (/Mac|iP/.test(navigator.platform)) whenChanged(() => {
+  for (const key of all(".keys kbd:first-child")) key.textContent = "⌘"
+})

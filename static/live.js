@@ -1,1 +1,49 @@
 // @ts-check
+/** The socket: what the server pushes, and coming back when it is lost. */
+import { apply, notice } from "./changes.js"
+import { on } from "./dom.js"
+import { refreshCall } from "./shell.js"
+import { grown } from "./wire.js"
+
+const { dataset } = document.documentElement
+/** @type {WebSocket | undefined} */
+let socket
+/** The last push that this page contains. */
+let seen = Number(dataset.live)
+let failures = 0, retry = 0, lost = false
+
+export function connect() {
+  clearTimeout(retry)
+  if (socket && socket.readyState <= WebSocket.OPEN) return
+  socket = new WebSocket(`${location.origin.replace("http", "ws")}/live?since=${seen}`)
+  socket.onopen = () => {
+    failures = 0
+    if (lost) notice("")
+    lost = false
+    dataset.connected = "true"
+  }
+  socket.onmessage = e => {
+    const { seq, changes, frames } = JSON.parse(e.data)
+    seen = seq ?? seen
+    if (changes) apply(changes)
+    if (frames !== undefined) grown(frames)
+    // Only a snapshot replaces all questions: the call on show may be older than it.
+    if (changes?.some((/** @type {any} */ c) => c.target === "questions" && c.op === "replace")) refreshCall()
+  }
+  socket.onclose = () => {
+    delete dataset.connected
+    if (++failures === 3) explain()
+    retry = setTimeout(connect, Math.min(200 * 2 ** failures, 5000) * (0.75 + Math.random() / 2))
+  }
+}
+
+/** Says why nothing comes any more, once it is worth a word. */
+async function explain() {
+  lost = true
+  const status = await fetch("/wire/rows?from=0&count=0").then(r => r.status, () => 0)
+  notice(status === 401 || status === 403 ? "This page may not come in any more. Open the address that the inspector printed."
+    : status ? "The live connection is lost. Connecting again…" : "The inspector cannot be reached. Connecting again…", 0)
+}
+
+addEventListener("online", connect)
+on("visibilitychange", connect)

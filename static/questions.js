@@ -1,1 +1,122 @@
 // @ts-check
+/**
+ * The questions as a whole: those that wait stay on top, a new one is announced
+ * and takes the focus if nobody types, and the title and icon say how many wait.
+ */
+import { announce, whenChanged } from "./changes.js"
+import { $, all, near, on, one, remember, remembered } from "./dom.js"
+import { focusField } from "./forms.js"
+import { showPane } from "./shell.js"
+
+const cards = () => all("#questions > article")
+const waits = (/** @type {any} */ card) => card.dataset.state === "pending"
+const title = (/** @type {any} */ card) => $(card.id + "-message")?.textContent.slice(0, 300)
+
+/** The state of every question when it was last looked at. */
+let known = new Map(cards().map(c => [c.id, c.dataset.state]))
+
+/** Questions that came and have not had the focus, with the time they came. @type {Map<string, number>} */
+const arrived = new Map()
+
+/** Sees what has become of the questions. */
+function look() {
+  const now = new Map()
+  for (const card of arrange(cards())) {
+    const { state, server, outcome } = card.dataset, before = known.get(card.id)
+    now.set(card.id, state)
+    if (before === state) continue
+    if (waits(card)) {
+      arrived.set(card.id, performance.now())
+      announce(`${server} asks: ${title(card)}`)
+      tell(card)
+    } else if (before) announce(`${outcome}: ${title(card)}`)
+  }
+  known = now
+  count(cards().filter(waits).length)
+  welcome()
+}
+
+/** Moves what waits, and what was just settled, to the top of its kind. @param {any[]} all */
+function arrange(all) {
+  const rank = (/** @type {any} */ c) => waits(c) ? 0 : known.get(c.id) === "pending" ? 1 : 2
+  const sorted = all.toSorted((a, b) => rank(a) - rank(b))
+  sorted.forEach((card, i) => { if (card !== card.parentElement.children[i]) card.parentElement.insertBefore(card, card.parentElement.children[i]) })
+  return sorted
+}
+
+/** Gives the focus to a question that has just come, if that takes it from nobody. */
+function welcome() {
+  for (const [id, since] of arrived) if (since < performance.now() - 2000 || !$(id) || !waits($(id))) arrived.delete(id)
+  const [id] = arrived.keys()
+  if (!id || !free() || !$(id).checkVisibility()) return
+  arrived.clear()
+  enter($(id))
+}
+
+/** Tells whether nobody is typing, choosing, or reading by keyboard. */
+function free() {
+  const at = document.activeElement
+  return !at || at === document.body || !!near(at, "form[aria-busy=true]")
+    || !at.matches("input, textarea, select, [role=grid], [role=separator]") && !near(at, "[data-state=pending], [popover]")
+}
+
+on("focusout", () => setTimeout(welcome))
+
+/** @param {any} card */
+function enter(card) {
+  const first = all(".field :is(input, textarea, select):not(.data, .toggle *)", card).find(e => e.checkVisibility())
+  focusField(near(first, "[role=radiogroup], [role=group]") ?? first ?? $(card.id + "-message"))
+  card.scrollIntoView({ block: "nearest" })
+}
+
+/** Goes to the next question that waits, after the one in use; false if there is none. */
+export function nextQuestion() {
+  const waiting = cards().filter(waits)
+  if (!waiting.length) return false
+  showPane("work")
+  enter(waiting[(waiting.indexOf(near(document.activeElement, "article")) + 1) % waiting.length])
+  return true
+}
+
+const plain = $("icon").href
+let counted = -1
+
+/** @param {number} n */
+function count(n) {
+  if (n === counted) return
+  counted = n
+  document.title = (n ? `(${n}) ` : "") + "Elicitation Inspector"
+  $("waiting").hidden = $("badge").hidden = !n
+  $("waiting").textContent = n === 1 ? "1 question waits" : `${n} questions wait`
+  $("badge").textContent = n
+  $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain
+}
+
+$("waiting").addEventListener("click", nextQuestion)
+
+// Notifications of the desktop
+
+const notify = $("notify")
+notify.hidden = !("Notification" in window)
+notify.ariaChecked = String(!notify.hidden && remembered("notify") === "on" && Notification.permission === "granted")
+
+notify.addEventListener("click", async () => {
+  const on = notify.ariaChecked === "false" && await Notification.requestPermission() === "granted"
+  if (!on && notify.ariaChecked === "false") announce("The browser does not allow notifications here.")
+  notify.ariaChecked = String(on)
+  remember("notify", on ? "on" : "")
+})
+
+/** @param {any} card */
+function tell({ id, dataset }) {
+  if (notify.ariaChecked !== "true" || document.hasFocus()) return
+  const note = new Notification(`${dataset.server} asks`, { body: title({ id }), tag: `${location.host} ${id}` })
+  note.onclick = () => {
+    focus()
+    note.close()
+    showPane("work")
+    if ($(id)) enter($(id))
+  }
+}
+
+whenChanged(look)

@@ -3,6 +3,8 @@ package views
 import (
 	"context"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -37,18 +39,47 @@ func (f Field) keyboard() templ.OrderedAttributes {
 // marked by the style sheet, and stays in the text as it was.
 func drawn(runs []run) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		var b strings.Builder
 		for _, r := range runs {
-			open, end := "", ""
-			switch {
-			case r.Mark != "":
-				open, end = `<span class="inv" data-c="`+templ.EscapeString(r.Mark)+`" title="`+templ.EscapeString(r.Name)+`">`, "</span>"
-			case r.Class != "":
-				open, end = `<span class="`+r.Class+`">`, "</span>"
-			}
-			if _, err := io.WriteString(w, open+templ.EscapeString(r.Text)+end); err != nil {
-				return err
-			}
+			r.write(&b)
 		}
-		return nil
+		_, err := io.WriteString(w, b.String())
+		return err
 	})
+}
+
+// drawnJSON writes JSON in colours, each line in an element of its own, so that
+// what is too long for a line goes on below its beginning. JSON of great length
+// is drawn plainly, which costs the page far fewer elements.
+func drawnJSON(text string) templ.Component {
+	if len(text) > maxColoured {
+		return drawn(plainRuns(text))
+	}
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		var b strings.Builder
+		for line := range strings.SplitAfterSeq(text, "\n") {
+			if line == "" {
+				continue
+			}
+			depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
+			b.WriteString(`<span class="l i` + strconv.Itoa(min(depth, 8)) + `">`)
+			for _, r := range jsonRuns(line) {
+				r.write(&b)
+			}
+			b.WriteString("</span>")
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}
+
+func (r run) write(b *strings.Builder) {
+	switch text := templ.EscapeString(r.Text); {
+	case r.Mark != "":
+		b.WriteString(`<span class="inv" data-c="` + templ.EscapeString(r.Mark) + `" title="` + templ.EscapeString(r.Name) + `">` + text + "</span>")
+	case r.Class != "":
+		b.WriteString(`<span class="` + r.Class + `">` + text + "</span>")
+	default:
+		b.WriteString(text)
+	}
 }

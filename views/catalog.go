@@ -25,14 +25,6 @@ func (k shelf) items(c Catalog) []Item {
 	return c.Tools
 }
 
-func (k shelf) total(catalogs []Catalog) int {
-	n := 0
-	for _, c := range catalogs {
-		n += len(k.items(c))
-	}
-	return n
-}
-
 // about is what an item says of itself in one line.
 func (i Item) about() string {
 	key := ""

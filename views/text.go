@@ -85,22 +85,22 @@ func invisible(r rune) bool {
 		unicode.Is(unicode.Variation_Selector, r) || r == '\u034f' || r == '\u3164'
 }
 
+// controls are the names of the control characters of ASCII.
+var controls = strings.Fields("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US")
+
 func markOf(r rune) string {
 	switch {
 	case r < 0x20:
-		return string('\u2400' + r) // control pictures
+		return controls[r]
 	case r == 0x7f:
-		return "\u2421"
+		return "DEL"
 	}
 	return fmt.Sprintf("U+%04X", r)
 }
 
-// jsonRuns colours JSON text. It reads tokens, not values: text that is no JSON
+// jsonRuns colours one line of JSON. It reads tokens, not values: text that is no JSON
 // comes out whole, only less colourful.
 func jsonRuns(s string) []run {
-	if len(s) > maxColoured {
-		return plainRuns(s)
-	}
 	var runs []run
 	for i := 0; i < len(s); {
 		end, class := i+1, ""

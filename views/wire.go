@@ -48,7 +48,7 @@ func (d Detail) facts() string {
 	if stream == "" {
 		stream = d.Transport
 	}
-	return join(" · ", id, stream, status, grouped(d.Size)+" bytes", d.Time)
+	return join(" · ", id, stream, status, grouped(d.Size)+" bytes")
 }
 
 // alone says why a frame has no other half.
@@ -57,4 +57,13 @@ func (d Detail) alone() string {
 		return "No answer to this has come yet."
 	}
 	return "This answers no request that was seen."
+}
+
+// clock splits the time of a row into the hour, which narrow windows leave out,
+// and the rest.
+func (r Row) clock() (hour, rest string) {
+	if len(r.Time) > 3 && r.Time[2] == ':' {
+		return r.Time[:3], r.Time[3:]
+	}
+	return "", r.Time
 }

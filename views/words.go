@@ -55,9 +55,6 @@ func millis(d time.Duration) string {
 // grouped writes a number with narrow spaces between groups of three digits.
 func grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
-	if n < 10_000 {
-		return s
-	}
 	var b strings.Builder
 	for i, c := range s {
 		if i > 0 && (len(s)-i)%3 == 0 {
@@ -417,6 +414,9 @@ func (f Field) hints() []string {
 		}
 	case elicit.MultiChoice:
 		if of := between(f.MinItems, f.MaxItems); of != "" {
+			if f.MinItems == nil || *f.MinItems == 0 {
+				of = "at most " + of
+			}
 			add("choose " + of)
 		}
 	case elicit.JSON:
@@ -555,6 +555,12 @@ func tabIndex(chosen bool) string {
 // --- calls
 
 func (c Call) id() string { return "call-" + strconv.Itoa(c.Number) }
+
+// takesArguments tells whether there is anything to fill in, or any schema that
+// arguments could be written for as JSON.
+func (f CallForm) takesArguments() bool {
+	return len(f.Form.Fields) > 0 || f.Form.JSON || f.Form.Trouble != "" || f.Form.Extra != ""
+}
 
 // gist is JSON squeezed into one line, for where there is room for no more.
 func gist(s string) string {
