@@ -4,9 +4,10 @@ import (
 	"hash/maphash"
 	"strconv"
 	"sync/atomic"
+	"unsafe"
 )
 
-// entry is what memory keeps of a frame: 64 bytes without pointers, so that a
+// entry is what memory keeps of a frame: 56 bytes without pointers, so that a
 // million of them cost neither much memory nor the collector's time.
 //
 // Entries are written once, before index.n says that they are there, and read
@@ -14,13 +15,13 @@ import (
 type entry struct {
 	off      int64  // where its line begins in the store
 	time     int64  // Unix time in nanoseconds
-	id       uint64 // hashID of the message's id; 0 if it has none
+	id       uint32 // half of the hashID of the message's id; 0 if it has none
 	length   uint32 // of the line, its newline included
 	size     uint32 // Frame.Size; saturated means that the line must say
-	body     uint32 // where Raw stands in the line as it is; 0: the line must be taken apart
 	pair     uint32 // Frame.Pair
 	call     uint32
 	question uint32
+	body     uint16 // where Raw stands in the line as it is; 0: the line must be taken apart
 	flags    uint16
 	method   uint16 // in Log.methods; of a response, that of its request
 	conn     uint16 // in Log.conns
@@ -31,6 +32,9 @@ type entry struct {
 	stream   Stream
 	actor    uint8 // in Log.actors
 }
+
+// entrySize is that of an entry in bytes.
+const entrySize = int64(unsafe.Sizeof(entry{}))
 
 const (
 	flagDuplicate = 1 << iota
@@ -96,7 +100,7 @@ func (x *index) at(seq int64) *entry {
 // memory is the size of the index in bytes.
 func (x *index) memory() int64 {
 	if p := x.chunks.Load(); p != nil {
-		return int64(len(*p)) * chunkLen * 64
+		return int64(len(*p)) * chunkLen * entrySize
 	}
 	return 0
 }
@@ -231,6 +235,14 @@ func (c *conns) at(id uint16) (k conn, known bool) {
 		return list[id], true
 	}
 	return conn{}, false
+}
+
+// half folds a hash into what an entry has room for; only 0 stays 0.
+func half(h uint64) uint32 {
+	if h == 0 {
+		return 0
+	}
+	return max(uint32(h)^uint32(h>>32), 1)
 }
 
 // hashID hashes an id by its JSON value: 1 and "1" differ, "a" and "\u0061" do

@@ -32,7 +32,7 @@ type Stats struct {
 
 // Log is an append-only list of frames, numbered from 1. The frames' bytes
 // are on disk, in a temporary file that goes with the log; memory holds an
-// index of 64 bytes a frame, and the frames that are not written yet.
+// index of 56 bytes a frame, and the frames that are not written yet.
 //
 // All methods are safe for concurrent use. Reading takes no lock that an
 // Append waits for during I/O.
@@ -148,10 +148,11 @@ func (l *Log) Append(f Frame) Frame {
 	e.act(action)
 	// The wall clock may jump, the log's does not.
 	f.Time = time.Unix(0, e.time)
+	var body int
 	var settled, recorded []<-chan struct{}
 	if len(f.Raw) >= largeLine && how == formRaw {
 		head := append(appendHead(nil, f.line, &f), `,"raw":`...)
-		e.body, e.length = uint32(len(head)), uint32(len(head)+len(f.Raw)+len(lineEnd))
+		body, e.length = len(head), uint32(len(head)+len(f.Raw)+len(lineEnd))
 		off, done := l.spool.addLarge(head, f.Raw, lineEnd)
 		e.off = off
 		settled = append(settled, done)
@@ -159,9 +160,8 @@ func (l *Log) Append(f Frame) Frame {
 			recorded = append(recorded, r.addLarge(&f, head))
 		}
 	} else {
-		var body int
 		l.line, body = appendLine(l.line[:0], f.line, &f, how)
-		e.off, e.length, e.body = l.spool.add(l.line), uint32(len(l.line)), uint32(body)
+		e.off, e.length = l.spool.add(l.line), uint32(len(l.line))
 		for _, r := range recorders {
 			r.add(&f, l.line)
 		}
@@ -169,7 +169,7 @@ func (l *Log) Append(f Frame) Frame {
 			l.line = nil
 		}
 	}
-	l.seal(e, &f)
+	l.seal(e, &f, body)
 	l.index.publish()
 	l.mu.Unlock()
 
@@ -186,10 +186,11 @@ func (l *Log) Append(f Frame) Frame {
 	return f
 }
 
-// seal makes the last changes to an entry whose line is in the store.
-func (l *Log) seal(e *entry, f *Frame) {
-	if f.Size != int64(len(f.Raw)) {
-		e.body = 0 // or the entry would say the wrong length
+// seal makes the last changes to an entry whose line is in the store, with
+// the bytes as they are at body, or nowhere if that is 0.
+func (l *Log) seal(e *entry, f *Frame, body int) {
+	if body <= math.MaxUint16 && f.Size == int64(len(f.Raw)) {
+		e.body = uint16(body)
 	}
 	if e.length > largeRead {
 		e.flags |= flagLarge
@@ -277,17 +278,18 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 
 // pair finds the request of a response, and marks what does not pair up.
 func (l *Log) pair(e *entry, s *session, f *Frame) {
-	e.id = hashID(f.Message.ID)
+	id := hashID(f.Message.ID)
+	e.id = half(id)
 	switch {
-	case f.Kind == Request && e.id != 0:
-		key := exchange(s, f.Dir, e.id)
+	case f.Kind == Request && id != 0:
+		key := exchange(s, f.Dir, id)
 		_, used := l.requests[key]
 		if f.Duplicate = used; used {
 			e.flags |= flagDuplicate
 		}
 		l.requests[key] = uint32(f.Seq)
-	case f.Kind.IsResponse() && e.id != 0:
-		seq, ok := l.requests[exchange(s, f.Dir.opposite(), e.id)]
+	case f.Kind.IsResponse() && id != 0:
+		seq, ok := l.requests[exchange(s, f.Dir.opposite(), id)]
 		if !ok {
 			f.Orphan = true
 			e.flags |= flagOrphan

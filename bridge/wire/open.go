@@ -172,11 +172,11 @@ func (l *Log) enterLine(p *parsedLine, off int64, line textLine, path string, na
 	s := l.enter(e, &f)
 	l.pair(e, s, &f)
 	e.act(f.Action())
-	e.off, e.length, e.body = off, uint32(line.size), uint32(at)
+	e.off, e.length = off, uint32(line.size)
 	if p.hasHeader() {
 		e.flags |= flagHeader
 	}
-	l.seal(e, &f)
+	l.seal(e, &f, at)
 	l.index.publish()
 	l.mu.Unlock()
 }

@@ -185,7 +185,10 @@ func (e *entry) plain() bool {
 }
 
 // raw are the frame's bytes in its line, where the entry knows them.
-func (e *entry) raw(line []byte) []byte { return line[e.body : e.body+e.size : e.body+e.size] }
+func (e *entry) raw(line []byte) []byte {
+	end := uint32(e.body) + e.size
+	return line[e.body:end:end]
+}
 
 // frame puts a frame together from its line and what the index knows.
 func (l *Log) frame(seq int64, e *entry, line []byte, err error) (Frame, error) {
