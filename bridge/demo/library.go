@@ -30,7 +30,7 @@ func (s *Server) addLibrary() {
 
 	read := func(tell func(context.Context, *visit) (*mcp.ReadResourceResult, error)) mcp.ResourceHandler {
 		return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			return tellOther(ctx, s, req, methodReadResource, req.Params.URI, &mcp.ReadResourceResult{}, tell)
+			return tellOther(ctx, s, req, methodReadResource, req.Params.URI, &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{}}, tell)
 		}
 	}
 	s.mcp.AddResource(&mcp.Resource{

@@ -24,8 +24,8 @@ func (s *Server) addWork() {
 		output: `{"type":"object","properties":{
 			"service":{"type":"string"},"build":{"type":"string"},"environment":{"type":"string"},"ticket":{"type":"string"},
 			"share":{"type":"number"},"notified":{"type":"array","items":{"type":"string"}},
-			"smokeTests":{"type":"string","enum":["passed","skipped"]},"outcome":{"type":"string","enum":["deployed","rolled back"]}
-		},"required":["service","build","environment","outcome"]}`,
+			"smokeTests":{"type":"string","enum":["passed","skipped"]},"outcome":{"type":"string","enum":["deployed","rolled back","not deployed"]}
+		},"required":["service","outcome"]}`,
 	})
 	s.addTool(tool{
 		name: "transfer_money", title: "Transfer money", tell: transfer,
@@ -49,9 +49,9 @@ func (s *Server) addWork() {
 				{"const":"lantern","title":"The Paper Lantern"},{"const":"harbour","title":"Harbour Kitchen"},{"const":"nonna","title":"Da Nonna"}],"default":"lantern"}
 		},"additionalProperties":false}`,
 		output: `{"type":"object","properties":{
-			"code":{"type":"string"},"restaurant":{"type":"string"},"arrival":{"type":"string","format":"date-time"},
+			"booked":{"type":"boolean"},"code":{"type":"string"},"restaurant":{"type":"string"},"arrival":{"type":"string","format":"date-time"},
 			"party":{"type":"integer"},"seating":{"type":"string"},"allergies":{"type":"array","items":{"type":"string"}}
-		},"required":["code","restaurant","arrival","party"]}`,
+		},"required":["booked","restaurant"]}`,
 	})
 	s.addTool(tool{
 		name: "delete_files", title: "Delete files", tell: deleteFiles,
@@ -73,6 +73,7 @@ func deploy(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		return nil, err
 	}
 	const total = 6
+	o := deployment{Service: args.Service, Outcome: "not deployed"}
 	v.log(ctx, "info", "looking for builds of "+args.Service)
 	v.progress(ctx, 0, total, "Looking for builds")
 
@@ -86,12 +87,13 @@ func deploy(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		return nil, err
 	}
 	if !a.accepted() {
-		return instead(a, "No build was chosen. Nothing was deployed.", "The deployment was put off before a build was chosen."), nil
+		return with(instead(a, "No build was chosen. Nothing was deployed.", "The deployment was put off before a build was chosen."), o), nil
 	}
 	var chosen struct{ Build string }
 	if err := a.into(&chosen); err != nil {
 		return nil, err
 	}
+	o.Build = chosen.Build
 	v.progress(ctx, 1, total, "Build "+chosen.Build+" chosen")
 	v.log(ctx, "info", "holding the release lock for build "+chosen.Build)
 
@@ -113,7 +115,7 @@ func deploy(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	}
 	if !a.accepted() {
 		v.log(ctx, "notice", "the release lock was given back")
-		return instead(a, "Build "+chosen.Build+" stays where it is. The release lock was given back.", "The deployment was put off. The release lock was given back."), nil
+		return with(instead(a, "Build "+chosen.Build+" stays where it is. The release lock was given back.", "The deployment was put off. The release lock was given back."), o), nil
 	}
 	var release struct {
 		Environment, Ticket string
@@ -133,9 +135,10 @@ func deploy(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		v.progress(ctx, float64(2+i), total, "Restarting "+name)
 		v.log(ctx, "info", "restarted "+name+" in "+release.Environment)
 	}
-	outcome, smoke := "deployed", "skipped"
+	o.Environment, o.Ticket, o.Share, o.Notified = release.Environment, release.Ticket, release.Share, release.Notify
+	o.Outcome, o.SmokeTests = "deployed", "skipped"
 	if release.Smoke != nil && *release.Smoke {
-		smoke = "passed"
+		o.SmokeTests = "passed"
 		v.log(ctx, "info", "38 of 38 smoke tests passed")
 	}
 	v.log(ctx, "warning", "p95 latency is 212 ms, 4% above the last build")
@@ -157,24 +160,27 @@ func deploy(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		}
 	}
 	if !last.Keep {
-		outcome = "rolled back"
+		o.Outcome = "rolled back"
 		v.log(ctx, "notice", "rolled back to build 2280")
 	}
 	v.progress(ctx, total, total, "Done")
-	text := fmt.Sprintf("Build %s of %s is %s in %s.", chosen.Build, args.Service, outcome, release.Environment)
-	if outcome != "deployed" {
-		text = fmt.Sprintf("Build %s of %s was %s in %s.", chosen.Build, args.Service, outcome, release.Environment)
+	is := "is"
+	if !last.Keep {
+		is = "was"
 	}
-	return with(said("%s", text), struct {
-		Service     string      `json:"service"`
-		Build       string      `json:"build"`
-		Environment string      `json:"environment"`
-		Ticket      string      `json:"ticket"`
-		Share       json.Number `json:"share,omitempty"`
-		Notified    []string    `json:"notified,omitempty"`
-		SmokeTests  string      `json:"smokeTests"`
-		Outcome     string      `json:"outcome"`
-	}{args.Service, chosen.Build, release.Environment, release.Ticket, release.Share, release.Notify, smoke, outcome}), nil
+	return with(said("Build %s of %s %s %s in %s.", o.Build, o.Service, is, o.Outcome, o.Environment), o), nil
+}
+
+// deployment is what deploy returns.
+type deployment struct {
+	Service     string      `json:"service"`
+	Build       string      `json:"build,omitempty"`
+	Environment string      `json:"environment,omitempty"`
+	Ticket      string      `json:"ticket,omitempty"`
+	Share       json.Number `json:"share,omitempty"`
+	Notified    []string    `json:"notified,omitempty"`
+	SmokeTests  string      `json:"smokeTests,omitempty"`
+	Outcome     string      `json:"outcome"`
 }
 
 func transfer(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
@@ -267,7 +273,7 @@ func bookTable(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		return nil, err
 	}
 	if !a.accepted() {
-		return instead(a, "No table then. "+name+" will be sorry.", "The table is not booked; ask again when you know."), nil
+		return with(instead(a, "No table then. "+name+" will be sorry.", "The table is not booked; ask again when you know."), reservation{Restaurant: name}), nil
 	}
 	var t struct {
 		Arrival   string
@@ -287,14 +293,18 @@ func bookTable(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	if t.Birthday != "" {
 		text += " There will be a candle."
 	}
-	return with(said("%s", text), struct {
-		Code       string      `json:"code"`
-		Restaurant string      `json:"restaurant"`
-		Arrival    string      `json:"arrival"`
-		Party      json.Number `json:"party"`
-		Seating    string      `json:"seating,omitempty"`
-		Allergies  []string    `json:"allergies,omitempty"`
-	}{"PL-4417", name, t.Arrival, t.Party, t.Seating, t.Allergies}), nil
+	return with(said("%s", text), reservation{true, "PL-4417", name, t.Arrival, t.Party, t.Seating, t.Allergies}), nil
+}
+
+// reservation is what book_table returns.
+type reservation struct {
+	Booked     bool        `json:"booked"`
+	Code       string      `json:"code,omitempty"`
+	Restaurant string      `json:"restaurant"`
+	Arrival    string      `json:"arrival,omitempty"`
+	Party      json.Number `json:"party,omitempty"`
+	Seating    string      `json:"seating,omitempty"`
+	Allergies  []string    `json:"allergies,omitempty"`
 }
 
 func deleteFiles(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
