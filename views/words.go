@@ -531,13 +531,6 @@ func (f Form) tab() string {
 	return "form"
 }
 
-func (f Form) sendID() string {
-	if f.ID == "args" {
-		return "args-preview"
-	}
-	return f.ID + "-send"
-}
-
 func (f Form) sendName() string {
 	if f.ID == "args" {
 		return "Arguments"
