@@ -19,8 +19,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// asServer is the variable that makes the test binary a server.
+const asServer = "DEMO_TEST_AS_SERVER"
+
 // TestMain fails if a goroutine of this package or of the SDK is left when the tests are done.
+// As a program of its own, it is the demo server over stdio.
 func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		if err := New(Options{Exit: os.Exit, Pause: quick}).MCP().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if code == 0 {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -273,6 +275,36 @@ func TestCrash(t *testing.T) {
 		b.greet()
 		if res, err := b.tool("crash_on_decline", `{}`); err != nil || !strings.Contains(string(res), "is fine") {
 			t.Errorf("%s: got %s, %v", rev, res, err)
+		}
+	}
+}
+
+func TestStdio(t *testing.T) {
+	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), asServer+"=1")
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				if strings.HasPrefix(r.Params.Message, "Delete") {
+					return accept(nil)
+				}
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			},
+		})
+		session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: rev})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "delete_files"})
+		if err != nil || !strings.Contains(textOf(res), "in the bin") {
+			t.Errorf("%s: %v, %v", rev, res, err)
+		}
+		if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "crash_on_decline"}); err == nil {
+			t.Errorf("%s: a process that has crashed answers", rev)
+		}
+		session.Close()
+		if code := cmd.ProcessState.ExitCode(); code != 3 {
+			t.Errorf("%s: exit code %d, want 3", rev, code)
 		}
 	}
 }
