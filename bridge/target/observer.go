@@ -65,9 +65,23 @@ type Fault struct {
 	Method string `json:"method,omitempty"` // of the request that has no answer
 	Status int    `json:"status,omitempty"` // of the HTTP response, 0 if none
 	Text   string `json:"-"`
+
+	cause error
 }
 
 func (f *Fault) Error() string { return f.Text }
+
+// Unwrap returns what went wrong below, if anything did.
+func (f *Fault) Unwrap() error { return f.cause }
+
+// Is makes a fault an error that the SDK does not end the session over: its
+// internal ErrRejected, "rejected by transport".
+func (f *Fault) Is(target error) bool {
+	rpc, ok := target.(*jsonrpc.Error)
+	return ok && rpc.Code == codeRejected
+}
+
+const codeRejected = -32005
 
 // FaultOf finds the fault in an error that the SDK returned.
 func FaultOf(err error) (*Fault, bool) {
@@ -135,12 +149,14 @@ func (t *tap) note(header http.Header, status int, format string, args ...any) {
 	t.observer.Note(fmt.Sprintf(format, args...), header, status)
 }
 
+const keptBackText = "the request was kept back"
+
 // keptBack is what the SDK is given where the observer kept a request back.
 func (t *tap) keptBack(u Unit) ([]byte, jsonrpc.Message) {
 	if u.Message.Kind != wire.Request {
 		return nil, nil
 	}
-	return t.fault(u.Message, Fault{Text: "the request was kept back"})
+	return t.fault(u.Message, Fault{Text: keptBackText})
 }
 
 // received shows the observer what has come, and returns what the SDK is to be
@@ -169,6 +185,12 @@ func (t *tap) received(u Unit) ([]byte, jsonrpc.Message) {
 	return t.substitute(m, fmt.Sprintf("the message cannot be read: %v", err))
 }
 
+// broken shows the observer bytes that are no message where they stand.
+func (t *tap) broken(u Unit) {
+	u.Dir, u.Noise, u.Truncated = wire.ServerToClient, true, u.Size > int64(len(u.Raw))
+	t.observer.Received(u)
+}
+
 // receivedHead handles a unit that is over the limit.
 func (t *tap) receivedHead(u Unit) ([]byte, jsonrpc.Message) {
 	m, ok := envelope(u.Raw)
@@ -176,6 +198,9 @@ func (t *tap) receivedHead(u Unit) ([]byte, jsonrpc.Message) {
 	t.observer.Received(u)
 	if !ok {
 		return nil, nil
+	}
+	if m.ID == nil && m.Kind.IsResponse() {
+		m.ID = u.Related
 	}
 	return t.substitute(m, fmt.Sprintf("the message of %d bytes is over the limit of %d bytes for one message", u.Size, t.max))
 }

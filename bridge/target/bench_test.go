@@ -1,0 +1,73 @@
+package target
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// unseen is an Observer that does nothing, so that what is measured is the tap.
+type unseen struct{}
+
+func (unseen) Sent(Unit) bool                { return true }
+func (unseen) Received(u Unit) []byte        { return u.Raw }
+func (unseen) Undelivered(Unit, error)       {}
+func (unseen) Stderr([]byte, bool, int64)    {}
+func (unseen) Note(string, http.Header, int) {}
+
+// BenchmarkCall is a small call there and back, with the tap and over the
+// transport of the SDK that does the same without one.
+func BenchmarkCall(b *testing.B) {
+	s := program("good")
+	b.Run("stdio/tapped", func(b *testing.B) { benchmarkLink(b, s) })
+	b.Run("stdio/plain", func(b *testing.B) {
+		cmd := exec.Command(s.Command[0])
+		cmd.Env = append(cmd.Environ(), s.Env...)
+		benchmarkCalls(b, &mcp.CommandTransport{Command: cmd})
+	})
+	b.Run("in process/tapped", func(b *testing.B) { benchmarkLink(b, Spec{Builtin: testServer}) })
+	b.Run("in process/plain", func(b *testing.B) {
+		client, server := mcp.NewInMemoryTransports()
+		session, err := testServer().Connect(b.Context(), server, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchmarkCalls(b, client)
+		if err := session.Wait(); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+func benchmarkLink(b *testing.B, s Spec) {
+	l, err := Open(b.Context(), s, unseen{}, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchmarkCalls(b, l.Transport())
+	if err := l.Close(context.WithoutCancel(b.Context())); err != nil {
+		b.Error(err)
+	}
+}
+
+func benchmarkCalls(b *testing.B, transport mcp.Transport) {
+	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
+	s, err := client.Connect(b.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	params := &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "hello"}}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.CallTool(b.Context(), params); err != nil {
+			b.Fatal(fmt.Errorf("call %d: %w", i, err))
+		}
+	}
+	if err := s.Close(); err != nil {
+		b.Error(err)
+	}
+}

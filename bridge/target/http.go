@@ -1,0 +1,713 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// web is a server behind a URL. The SDK speaks the protocol; web is the round
+// tripper below it, which sees each request, response and event as it is.
+type web struct {
+	tap    *tap
+	spec   Spec
+	origin *url.URL
+	grace  time.Duration
+	base   *http.Transport
+
+	// life ends when the link does, and with it every request.
+	life context.Context
+	cut  context.CancelCauseFunc
+	gone chan struct{} // closed when nothing is left
+
+	mu     sync.Mutex
+	conn   mcp.Connection
+	flying int           // requests whose response was not read to its end
+	idle   chan struct{} // closed when nothing flies any more; nil until that is waited for
+
+	streams getStreams
+}
+
+// Bounds of a connection attempt, and of what is read of an answer only to
+// explain it.
+const (
+	dialTime     = 10 * time.Second
+	maxErrorBody = 1 << 20
+	maxNoteText  = 2 << 10
+)
+
+func openHTTP(s Spec, t *tap, opts Options) (way, error) {
+	u, err := url.Parse(s.URL)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("server %q: %w", s.Name, err)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("server %q: %s is no http or https URL", s.Name, u.Redacted())
+	case u.Host == "":
+		return nil, fmt.Errorf("server %q: %s names no host", s.Name, u.Redacted())
+	}
+	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}
+	w := &web{
+		tap: t, spec: s, origin: u, grace: opts.Grace, gone: make(chan struct{}),
+		base: &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    dialTime,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    8,
+			IdleConnTimeout:        90 * time.Second,
+			MaxResponseHeaderBytes: maxErrorBody,
+		},
+	}
+	w.life, w.cut = context.WithCancelCause(context.Background())
+	return w, nil
+}
+
+func (w *web) legacy() bool { return w.spec.Transport == TransportSSE }
+
+func (w *web) how() string {
+	if w.legacy() {
+		return viaSSE
+	}
+	return viaHTTP
+}
+
+func (w *web) done() <-chan struct{} { return w.gone }
+func (w *web) exit() (Exit, bool)    { return Exit{}, false }
+
+// Connect implements [mcp.Transport]. It returns the SDK's own connection, which
+// hides more methods than the interface has.
+func (w *web) Connect(ctx context.Context) (mcp.Connection, error) {
+	client := &http.Client{Transport: w, CheckRedirect: w.checkRedirect}
+	var t mcp.Transport = &mcp.StreamableClientTransport{Endpoint: w.spec.URL, HTTPClient: client, MaxEventSize: -1}
+	if w.legacy() {
+		t = &mcp.SSEClientTransport{Endpoint: w.spec.URL, HTTPClient: client, MaxEventSize: -1}
+		// The SDK binds the event stream to the context of connecting. It is to
+		// last as long as the link.
+		short := ctx
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(context.WithoutCancel(ctx))
+		context.AfterFunc(w.life, cancel)
+		defer context.AfterFunc(short, cancel)()
+	}
+	conn, err := t.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	w.conn = conn
+	w.mu.Unlock()
+	if w.life.Err() != nil {
+		return nil, errors.Join(errLinkClosed, conn.Close())
+	}
+	return conn, nil
+}
+
+func (w *web) end(hurry <-chan struct{}) error {
+	w.mu.Lock()
+	conn := w.conn
+	w.mu.Unlock()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		if conn != nil {
+			_ = conn.Close() // a DELETE that failed was noted
+		}
+	}()
+	await(closed, w.grace, hurry)
+	w.cut(errLinkClosed)
+	<-closed
+	idle := make(chan struct{})
+	w.mu.Lock()
+	if w.flying == 0 {
+		close(idle)
+	} else {
+		w.idle = idle // from here on the number only falls
+	}
+	w.mu.Unlock()
+	if !await(idle, killTime, nil) {
+		return errors.New("a response is still being read")
+	}
+	w.base.CloseIdleConnections()
+	close(w.gone)
+	return nil
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
+	switch {
+	case req.Method == http.MethodPost:
+		return w.post(req)
+	case req.Method == http.MethodGet && w.legacy():
+		return w.getLegacy(req)
+	case req.Method == http.MethodGet:
+		return w.get(req)
+	default:
+		return w.delete(req)
+	}
+}
+
+// checkRedirect follows a redirect only if the message survives it.
+func (w *web) checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("stopped after 10 redirects")
+	}
+	if req.Method != via[0].Method {
+		return http.ErrUseLastResponse // a 301, 302 or 303 would turn the POST into a GET
+	}
+	text := "redirected to " + req.URL.Redacted()
+	if !w.own(req.URL) {
+		// net/http has dropped Authorization and cookies that the request itself had.
+		req.Header.Del("Mcp-Session-Id")
+		text += ", which is not told the session id and the headers that are set for " + w.origin.Host
+	}
+	w.tap.note(req.Response.Header, req.Response.StatusCode, "%s %s", via[0].Method, text)
+	return nil
+}
+
+// followed reports whether the HTTP client goes where the response sends it, and
+// nobody else sees the response.
+func followed(resp *http.Response) bool {
+	if resp.Header.Get("Location") == "" {
+		return false
+	}
+	switch resp.StatusCode {
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
+		return resp.Request.Method == http.MethodGet
+	}
+	return false
+}
+
+// own reports whether u is of the origin that the spec names, or of the same
+// host and default port with TLS added.
+func (w *web) own(u *url.URL) bool {
+	if u.Scheme == w.origin.Scheme && strings.EqualFold(hostPort(u), hostPort(w.origin)) {
+		return true
+	}
+	return w.origin.Scheme == "http" && u.Scheme == "https" && w.origin.Port() == "" && u.Port() == "" &&
+		strings.EqualFold(u.Hostname(), w.origin.Hostname())
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// flight is one request on its way.
+type flight struct {
+	web    *web
+	req    *http.Request
+	cancel context.CancelCauseFunc
+	wrote  atomic.Bool // all of the request was written
+	once   sync.Once
+	unhook func() bool
+}
+
+// prepare gives a request the headers that it really goes out with.
+func (w *web) prepare(req *http.Request) (*flight, error) {
+	w.mu.Lock()
+	if w.life.Err() != nil {
+		w.mu.Unlock()
+		return nil, errLinkClosed
+	}
+	w.flying++
+	w.mu.Unlock()
+	f := &flight{web: w}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	f.cancel = cancel
+	f.unhook = context.AfterFunc(w.life, func() { cancel(errLinkClosed) })
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) { f.wrote.Store(info.Err == nil) },
+	})
+	f.req = req.Clone(ctx)
+	if w.own(req.URL) {
+		for name, values := range w.spec.Header {
+			name = http.CanonicalHeaderKey(name)
+			if name == "Host" && len(values) > 0 {
+				f.req.Host = values[0]
+				continue
+			}
+			f.req.Header[name] = slices.Clone(values)
+		}
+	}
+	if f.req.Header.Get("User-Agent") == "" {
+		f.req.Header.Set("User-Agent", "elicitation-inspector")
+	}
+	return f, nil
+}
+
+// sent are the headers as they stand on the wire, with those that net/http adds.
+func (f *flight) sent() http.Header {
+	h := f.req.Header.Clone()
+	host := f.req.Host
+	if host == "" {
+		host = f.req.URL.Host
+	}
+	h.Set("Host", host)
+	if f.req.Body != nil {
+		h.Set("Content-Length", strconv.FormatInt(f.req.ContentLength, 10))
+	}
+	if h.Get("Accept-Encoding") == "" && h.Get("Range") == "" {
+		h.Set("Accept-Encoding", "gzip")
+	}
+	return h
+}
+
+// do sends the request. The flight is over when it fails, or the response's body
+// is closed.
+func (f *flight) do() (*http.Response, error) {
+	resp, err := f.web.base.RoundTrip(f.req)
+	if err != nil {
+		if cause := context.Cause(f.req.Context()); cause != nil {
+			err = cause
+		}
+		f.over()
+		return nil, err
+	}
+	resp.Body = landing{resp.Body, f}
+	return resp, nil
+}
+
+func (f *flight) over() {
+	f.once.Do(func() {
+		f.unhook()
+		f.cancel(nil)
+		w := f.web
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.flying--; w.flying == 0 && w.idle != nil {
+			close(w.idle)
+		}
+	})
+}
+
+// landing is a response's body that ends the flight when it is closed.
+type landing struct {
+	io.ReadCloser
+	flight *flight
+}
+
+func (l landing) Close() error {
+	err := l.ReadCloser.Close()
+	l.flight.over()
+	return err
+}
+
+// post sends one message and prepares its answer for the SDK.
+func (w *web) post(req *http.Request) (*http.Response, error) {
+	body, err := bodyOf(req)
+	if err != nil {
+		return nil, err
+	}
+	f, err := w.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	f.req.Body = io.NopCloser(bytes.NewReader(body))
+	f.req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	u := Unit{Raw: body, Stream: wire.StreamPost, Header: f.sent()}
+	if req.Response == nil {
+		var ok bool
+		if u, ok = w.tap.sending(u); !ok {
+			f.over()
+			return w.notSent(req, u)
+		}
+	} else { // redirected: it was seen at its first address
+		u.Dir, u.Size = wire.ClientToServer, int64(len(body))
+		u.Message, _ = wire.ParseMessage(body)
+	}
+	if w.legacy() && !w.own(req.URL) {
+		f.over()
+		err := errors.New("the message endpoint that the server names is of another origin, and is not used")
+		w.tap.undelivered(u, err)
+		return nil, &Fault{Method: u.Message.Method, Text: err.Error()}
+	}
+	resp, err := f.do()
+	if err != nil {
+		if givenUp := req.Context().Err() != nil || w.life.Err() != nil; !givenUp || !f.wrote.Load() {
+			w.tap.undelivered(u, err)
+		}
+		return nil, &Fault{Method: u.Message.Method, Text: err.Error(), cause: err}
+	}
+	switch {
+	case followed(resp):
+		return resp, nil
+	case resp.StatusCode >= 300:
+		return w.refused(req, u, resp)
+	default:
+		return w.answered(req, u, resp)
+	}
+}
+
+// bodyOf takes the body out of a request.
+func bodyOf(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(req.Body)
+	if err = errors.Join(err, req.Body.Close()); err != nil {
+		return nil, fmt.Errorf("reading the message to be sent: %w", err)
+	}
+	return body, nil
+}
+
+// notSent is what the SDK sees where the observer kept a message back.
+func (w *web) notSent(req *http.Request, u Unit) (*http.Response, error) {
+	if u.Message.Kind == wire.Request {
+		return nil, &Fault{Method: u.Message.Method, Text: keptBackText}
+	}
+	return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
+}
+
+// standIn is a response of our own making.
+func standIn(req *http.Request, status int, header http.Header, body io.ReadCloser) *http.Response {
+	h := http.Header{}
+	maps.Copy(h, header)
+	h.Del("Content-Length")
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), StatusCode: status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: body, ContentLength: -1, Request: req,
+	}
+}
+
+// refused handles an answer with a status of 300 or above. A JSON-RPC error in
+// it that answers the request is the server's answer, and is passed on as such.
+func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
+	raw, size := w.explanation(resp)
+	reason := "HTTP " + statusText(resp)
+	if to := resp.Header.Get("Location"); to != "" {
+		reason += " to " + to
+	}
+	m, err := wire.ParseMessage(raw)
+	if err == nil && size == int64(len(raw)) {
+		deliver, _ := w.tap.received(Unit{
+			Raw: raw, Size: size, Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: u.Message.ID,
+		})
+		if m.Kind == wire.Error && u.Message.Kind == wire.Request && bytes.Equal(m.ID, u.Message.ID) {
+			if deliver == nil {
+				return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: droppedText}
+			}
+			status := resp.StatusCode
+			if tryAgain(resp) {
+				status = http.StatusBadRequest // the SDK does not look into the body of those
+			}
+			return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
+		}
+		reason += errorText(m)
+	} else {
+		reason += quoted(raw)
+		w.tap.note(resp.Header, resp.StatusCode, "POST of %s was answered with %s", methodOf(u.Message), reason)
+	}
+	u.Status = resp.StatusCode
+	w.tap.undelivered(u, errors.New(reason))
+	if sessionGone(resp) {
+		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the session is gone, and the SDK knows what that means
+	}
+	return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason}
+}
+
+// droppedText is what the SDK is told where the observer dropped an answer.
+const droppedText = "the answer was dropped"
+
+// errorText is the message of a JSON-RPC error, to be put behind another.
+func errorText(m wire.Message) string {
+	var e jsonrpc.Error
+	if m.Kind != wire.Error || json.Unmarshal(m.Error, &e) != nil {
+		return ""
+	}
+	return quoted([]byte(e.Message))
+}
+
+// explanation reads what a refusal says, and how much it was, as far as that is
+// worth reading.
+func (w *web) explanation(resp *http.Response) (raw []byte, size int64) {
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, min(w.tap.max, maxErrorBody)+1))
+	if err != nil {
+		w.tap.note(nil, resp.StatusCode, "reading the answer: %v", err)
+	}
+	size = int64(len(raw))
+	return raw[:min(size, w.tap.max, maxErrorBody)], size
+}
+
+// answered prepares an answer with a status below 300.
+func (w *web) answered(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
+	if u.Message.Kind != wire.Request || w.legacy() {
+		// Nothing is expected, and the SDK reads nothing.
+		if resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent && !w.legacy() {
+			w.tap.note(resp.Header, resp.StatusCode, "POST of %s was answered with %s; 202 Accepted is called for", methodOf(u.Message), statusText(resp))
+		}
+		return resp, nil
+	}
+	switch media := mediaType(resp); media {
+	case "application/json":
+		body := &jsonBody{ReadCloser: resp.Body, web: w, posted: u.Message, resp: resp, length: resp.ContentLength}
+		return standIn(req, resp.StatusCode, resp.Header, body), nil
+	case "text/event-stream":
+		resp.Body = w.events(resp, wire.StreamPostSSE, u.Message)
+		return resp, nil
+	default:
+		_ = resp.Body.Close() // nothing of it was read
+		text := "POST of " + methodOf(u.Message) + " was answered with " + statusText(resp) + " and " + contentType(resp) + " in place of JSON or an event stream"
+		w.tap.note(resp.Header, resp.StatusCode, "%s", text)
+		return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: text}
+	}
+}
+
+// jsonBody is the body of a JSON answer, with what the SDK is to be given of it.
+// It never fails, because the SDK would end the session over that.
+type jsonBody struct {
+	io.ReadCloser
+	web    *web
+	posted wire.Message
+	resp   *http.Response // for its status and headers
+	length int64          // as announced, -1 if it was not
+	out    io.Reader
+}
+
+// Read implements [io.Reader]. The first call waits for all of the answer.
+func (b *jsonBody) Read(p []byte) (int, error) {
+	if b.out == nil {
+		b.out = bytes.NewReader(b.web.jsonAnswer(b.ReadCloser, b.length, b.posted, b.resp))
+	}
+	return b.out.Read(p)
+}
+
+// smallBody is what is copied rather than kept in a buffer that is too large.
+const smallBody = 64 << 10
+
+func (w *web) jsonAnswer(body io.Reader, length int64, posted wire.Message, resp *http.Response) []byte {
+	fault := func(format string, args ...any) []byte {
+		return faultFor(posted.ID, Fault{Method: posted.Method, Status: resp.StatusCode, Text: fmt.Sprintf(format, args...)})
+	}
+	var head bytes.Buffer
+	if length > 0 {
+		head.Grow(int(min(length, w.tap.max)) + bytes.MinRead)
+	}
+	size, err := io.Copy(&head, io.LimitReader(body, w.tap.max))
+	if err == nil {
+		var rest int64
+		rest, err = io.Copy(io.Discard, body)
+		size += rest
+	}
+	raw := head.Bytes()
+	if len(raw) <= smallBody {
+		raw = bytes.Clone(raw) // the observer may keep it, and the buffer is larger
+	}
+	u := Unit{
+		Raw: raw, Size: size, Stream: wire.StreamPost,
+		Header: resp.Header, Status: resp.StatusCode, Related: posted.ID,
+	}
+	if err != nil {
+		if size > 0 {
+			w.tap.broken(u)
+		}
+		w.tap.note(nil, resp.StatusCode, "the answer to %s broke off after %d bytes: %v", methodOf(posted), size, err)
+		return fault("the answer broke off after %d bytes: %v", size, err)
+	}
+	if deliver, _ := w.tap.received(u); deliver != nil {
+		return deliver
+	}
+	switch _, err := wire.ParseMessage(u.Raw); {
+	case size > int64(len(u.Raw)):
+		return fault("the answer of %d bytes is over the limit of %d bytes for one message", size, w.tap.max)
+	case err != nil:
+		return fault("the answer is no JSON-RPC message: %v", err)
+	default:
+		return fault(droppedText)
+	}
+}
+
+// events is the body of a response with an event stream. posted is the request
+// that it answers, zero if none.
+func (w *web) events(resp *http.Response, stream wire.Stream, posted wire.Message) *eventBody {
+	s := &eventStream{web: w, stream: stream, posted: posted, header: resp.Header, status: resp.StatusCode}
+	return &eventBody{
+		Closer: resp.Body, events: newEventReader(resp.Body, w.tap.max),
+		deliver: s.deliver, ended: s.ended,
+	}
+}
+
+// eventStream taps the events of one stream. It belongs to who reads it.
+type eventStream struct {
+	web    *web
+	stream wire.Stream
+	posted wire.Message
+	header http.Header // of the response, for the first unit
+	status int
+
+	endpoint  bool   // the endpoint event of HTTP+SSE has come
+	lastID    string // of the events so far
+	answered  bool   // the posted request has its response
+	standsFor bool   // it is the standalone stream
+}
+
+func (s *eventStream) unit(e event) Unit {
+	u := Unit{Raw: e.data, Size: e.size, Stream: s.stream, Header: s.header, Status: s.status, Related: s.posted.ID}
+	s.header = nil
+	return u
+}
+
+// deliver is for an eventBody.
+func (s *eventStream) deliver(e event) (data []byte, drop bool) {
+	if e.hasID {
+		s.lastID = e.id
+		if s.standsFor {
+			s.web.streams.saw(e.id)
+		}
+	}
+	legacy := s.web.legacy()
+	switch {
+	case legacy && e.name == "endpoint":
+		s.web.tap.note(s.header, s.status, "the server's message endpoint is %s", e.data)
+		s.endpoint = true
+		return e.data, false
+	case !e.hasData || e.size == 0:
+		return nil, legacy // the SDK's reader of HTTP+SSE takes every event for a message
+	case e.name != "" && e.name != "message", legacy && !s.endpoint:
+		s.web.tap.broken(s.unit(e))
+		return nil, legacy
+	}
+	u := s.unit(e)
+	data, _ = s.web.tap.received(u)
+	if !s.answered && s.posted.ID != nil {
+		m, err := wire.ParseMessage(u.Raw)
+		s.answered = err == nil && m.Kind.IsResponse() && bytes.Equal(m.ID, s.posted.ID)
+	}
+	return data, legacy && data == nil
+}
+
+// ended is for an eventBody.
+func (s *eventStream) ended(err error) {
+	what := "the event stream"
+	if s.posted.ID != nil {
+		what = "the event stream that answers " + methodOf(s.posted)
+		if !s.answered && s.lastID != "" {
+			s.web.streams.suspended(s.lastID, s.posted)
+		}
+	}
+	switch {
+	case s.web.life.Err() != nil, errors.Is(err, context.Canceled):
+	case !errors.Is(err, io.EOF):
+		s.web.tap.note(nil, s.status, "%s broke off: %v", what, err)
+	case s.standsFor:
+		s.web.streams.closed(s.web.tap)
+	case s.posted.ID != nil && !s.answered:
+		s.web.tap.note(nil, s.status, "%s has ended without the response", what)
+	case s.web.legacy():
+		s.web.tap.note(nil, s.status, "%s has ended, and with it the session", what)
+	}
+}
+
+// delete ends the session on the server.
+func (w *web) delete(req *http.Request) (*http.Response, error) {
+	f, err := w.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := f.do()
+	if err != nil {
+		w.tap.note(nil, 0, "%s of the session failed: %v", req.Method, err)
+		return nil, err
+	}
+	w.tap.note(resp.Header, resp.StatusCode, "%s of the session was answered with %s", req.Method, statusText(resp))
+	return resp, nil
+}
+
+// getLegacy opens the event stream of HTTP+SSE.
+func (w *web) getLegacy(req *http.Request) (*http.Response, error) {
+	f, err := w.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := f.do()
+	if err != nil {
+		return nil, err
+	}
+	if followed(resp) {
+		return resp, nil
+	}
+	if resp.StatusCode >= 300 {
+		raw, _ := w.explanation(resp)
+		w.tap.note(resp.Header, resp.StatusCode, "GET of the event stream was answered with %s%s", statusText(resp), quoted(raw))
+		return nil, &Fault{Status: resp.StatusCode, Text: fmt.Sprintf("HTTP %s%s", statusText(resp), quoted(raw))}
+	}
+	if mediaType(resp) != "text/event-stream" {
+		_ = resp.Body.Close() // nothing of it was read
+		text := "GET of the event stream was answered with " + contentType(resp)
+		w.tap.note(resp.Header, resp.StatusCode, "%s", text)
+		return nil, &Fault{Status: resp.StatusCode, Text: text}
+	}
+	resp.Body = w.events(resp, wire.StreamGetSSE, wire.Message{})
+	return resp, nil
+}
+
+// methodOf says what a posted message is, in words.
+func methodOf(m wire.Message) string {
+	if m.Method != "" {
+		return m.Method
+	}
+	return "the response to request " + string(m.ID)
+}
+
+// statusText is "404 Not Found", also where the server gave no words or odd ones.
+func statusText(resp *http.Response) string {
+	text := http.StatusText(resp.StatusCode)
+	if text == "" {
+		return strconv.Itoa(resp.StatusCode)
+	}
+	return strconv.Itoa(resp.StatusCode) + " " + text
+}
+
+func mediaType(resp *http.Response) string {
+	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+		return ""
+	}
+	return media
+}
+
+func contentType(resp *http.Response) string {
+	if media := resp.Header.Get("Content-Type"); media != "" {
+		return media
+	}
+	return "no content type"
+}
+
+// quoted is the beginning of a text to be put behind another, "" if there is none.
+func quoted(raw []byte) string {
+	text := strings.ToValidUTF8(string(bytes.TrimSpace(raw[:min(len(raw), maxNoteText)])), "\uFFFD")
+	if text == "" {
+		return ""
+	}
+	if len(raw) > maxNoteText {
+		text += " …"
+	}
+	return ": " + text
+}
