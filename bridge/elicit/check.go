@@ -64,8 +64,13 @@ func inOrder(problems []Problem) {
 	})
 }
 
-func check(fields []Field, schema, content json.RawMessage) (problems []Problem, err error) {
-	c := &checker{fields: fields, schema: schema, deadline: time.Now().Add(checkBudget)}
+func check(fields []Field, schema, content json.RawMessage) ([]Problem, error) {
+	c := &checker{fields: fields, schema: schema}
+	return c.run(content)
+}
+
+func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
+	c.deadline = time.Now().Add(checkBudget)
 	if err := valid(content); err != nil {
 		return []Problem{{Field: -1, Text: "Not JSON: " + err.Error() + "."}}, nil
 	}
@@ -108,6 +113,7 @@ type checker struct {
 	steps     int
 	schemas   int
 	undecided map[match]bool // given up, and no problem says so yet
+	gaveUp    bool           // on at least one match
 	problems  []Problem
 }
 
@@ -257,6 +263,7 @@ func (m matcher) MatchString(text string) bool {
 			m.c.undecided = make(map[match]bool)
 		}
 		m.c.undecided[match{m.re.String(), text}] = true
+		m.c.gaveUp = true
 	}
 	return ok && err == nil
 }

@@ -22,7 +22,7 @@ const (
 	reRepeat             // sub[0], min to max times
 	reBegin              // ^
 	reEnd                // $
-	reAssert             // \b, \B, or looking ahead or behind: matches no character
+	reAssert             // \b, \B, ^ and $ of a line, or looking ahead or behind: matches no character
 	reRef                // what a group has matched
 )
 
@@ -56,6 +56,7 @@ type reParser struct {
 	u      bool
 	groups int
 	names  map[string]bool
+	lines  bool // ^ and $ may also mean the beginning and end of a line
 }
 
 // countGroups finds how many groups there are, which tells what \1 means, and
@@ -209,10 +210,15 @@ func (p *reParser) atom(depth int) (node *reNode, quantifiable bool, err error) 
 	c := p.s[p.i]
 	p.i++
 	switch c {
-	case '^':
-		return &reNode{op: reBegin}, false, nil
-	case '$':
-		return &reNode{op: reEnd}, false, nil
+	case '^', '$':
+		op := reBegin
+		if c == '$' {
+			op = reEnd
+		}
+		if p.lines {
+			op = reAssert
+		}
+		return &reNode{op: op}, false, nil
 	case '.':
 		return p.char(start), true, nil
 	case '(':
@@ -290,6 +296,7 @@ func (p *reParser) modifiers() error {
 			dash = true
 		case strings.ContainsRune("ims", c) && !seen[c]:
 			seen[c] = true
+			p.lines = p.lines || c == 'm'
 		default:
 			return errors.New("an unknown kind of group begins with (?")
 		}

@@ -112,20 +112,36 @@ func schemaError(err error, doc any) error {
 	case errors.As(err, &load):
 		return fmt.Errorf("the schema refers to %s, and %w", quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
 	case errors.As(err, &notFound):
-		return fmt.Errorf("the schema refers to %s, which is not there", quoted(fragment(notFound.URL)))
+		return &invalidSchema{"", fmt.Sprintf("the schema refers to %s, which is not there", quoted(fragment(notFound.URL)))}
 	case errors.As(err, &noAnchor):
-		return fmt.Errorf("the schema refers to %s, which is not there", quoted(fragment(noAnchor.Reference)))
+		return &invalidSchema{"", fmt.Sprintf("the schema refers to %s, which is not there", quoted(fragment(noAnchor.Reference)))}
 	case errors.As(err, &regex):
-		return fmt.Errorf("the schema is wrong at %s: %w", place(fragment(regex.URL)), regex.Err)
+		return wrongAt(fragment(regex.URL), regex.Err.Error())
 	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):
 		c := &checker{content: valueAt(doc, fragment(invalid.URL))}
 		c.explain(failed)
 		if len(c.problems) > 0 {
 			p := c.problems[0]
-			return fmt.Errorf("the schema is wrong at %s: %s", place(fragment(invalid.URL)+p.Pointer), strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is"))
+			return wrongAt(fragment(invalid.URL)+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is"))
 		}
 	}
 	return fmt.Errorf("the schema cannot be checked against: %w", err)
+}
+
+// invalidSchema is a schema that is not valid by its own dialect.
+type invalidSchema struct {
+	pointer string // to where it is wrong
+	text    string
+}
+
+func (e *invalidSchema) Error() string { return e.text }
+
+func wrongAt(ptr, what string) error {
+	where := ptr
+	if where == "" {
+		where = "its root"
+	}
+	return &invalidSchema{ptr, "the schema is wrong at " + where + ": " + what}
 }
 
 // fragment is the decoded part of a URL after the #.
@@ -143,11 +159,4 @@ func valueAt(doc any, ptr string) any {
 		doc = child(doc, pointerUnescaper.Replace(name))
 	}
 	return doc
-}
-
-func place(ptr string) string {
-	if ptr == "" {
-		return "its root"
-	}
-	return ptr
 }

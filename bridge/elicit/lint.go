@@ -1,0 +1,245 @@
+package elicit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Severity says how binding the rule is that a request breaks.
+type Severity int
+
+// The severities, the gravest first.
+const (
+	Violation Severity = iota // of a MUST, or of the protocol's own schema
+	Should                    // of a SHOULD
+	Advice                    // of no rule, but people or clients will stumble
+)
+
+// String names the severity in a word, as it is exported.
+func (s Severity) String() string {
+	switch s {
+	case Violation:
+		return "violation"
+	case Should:
+		return "should"
+	case Advice:
+		return "advice"
+	}
+	return "unknown"
+}
+
+// MarshalText writes the severity as its word.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the severity's word.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for _, known := range []Severity{Violation, Should, Advice} {
+		if known.String() == string(text) {
+			*s = known
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no severity %q", text)
+}
+
+// Finding is one thing that the linter says of a request.
+type Finding struct {
+	Rule      string   `json:"rule"` // the rule's id, such as "secret-in-form"
+	Severity  Severity `json:"severity"`
+	Text      string   `json:"text"`      // a sentence in plain words
+	Pointer   string   `json:"pointer"`   // JSON pointer (RFC 6901) into what was linted; "" is the whole
+	Section   string   `json:"section"`   // name of the section of the specification
+	Reference string   `json:"reference"` // "MCP 2025-11-25, client/elicitation, Safe URL Handling"
+}
+
+// Via is how an elicitation travelled.
+type Via int
+
+// The ways of an elicitation.
+const (
+	ByRequest Via = iota // a request elicitation/create of its own
+	InRound              // one of the inputRequests of an input-required result
+	InError              // one of the elicitations of error -32042
+)
+
+// LintInput is one elicitation and what has to be known around it.
+type LintInput struct {
+	Params   json.RawMessage // exact bytes of the elicitation's params
+	Revision string          // negotiated protocol revision; "" counts as 2025-11-25
+	Via      Via
+	Declared []Mode   // what the client declared, see DeclaredModes
+	SeenIDs  []string // elicitationIds that came earlier in the session
+	Answered []string // properties that were answered earlier in the same call
+}
+
+// The protocol revisions with rules of their own.
+const (
+	rev2025June     = "2025-06-18"
+	rev2025November = "2025-11-25"
+	rev2026July     = "2026-07-28"
+)
+
+// knownRevision is the revision whose rules hold: revisions are dates, and one that
+// is not known here is judged by the last before it.
+func knownRevision(revision string) string {
+	switch {
+	case revision == "":
+		return rev2025November
+	case revision < rev2025November:
+		return rev2025June
+	case revision < rev2026July:
+		return rev2025November
+	}
+	return rev2026July
+}
+
+// DeclaredModes are the modes that a client's elicitation capability declares:
+// none where it is absent, and form alone where it is empty or the revision has
+// no modes yet.
+func DeclaredModes(capability json.RawMessage, revision string) []Mode {
+	if valid(capability) != nil || typeOf(capability) != typeObject {
+		return nil
+	}
+	form, url := member(capability, "form") != nil, member(capability, "url") != nil
+	var modes []Mode
+	if form || !url || knownRevision(revision) == rev2025June {
+		modes = append(modes, ModeForm)
+	}
+	if url && knownRevision(revision) != rev2025June {
+		modes = append(modes, ModeURL)
+	}
+	return modes
+}
+
+// Bounds on one run of the linter.
+const (
+	maxFindings = 200
+	patternTime = 500 * time.Millisecond // for all patterns of a request together
+)
+
+// linter is one run over one text.
+type linter struct {
+	revision string
+	findings []Finding
+	deadline time.Time // for patterns
+}
+
+func newLinter(revision string) *linter {
+	return &linter{revision: knownRevision(revision), deadline: time.Now().Add(patternTime)}
+}
+
+// find notes that a rule is broken at a place.
+func (l *linter) find(id, ptr, format string, args ...any) {
+	if len(l.findings) == maxFindings {
+		return
+	}
+	s, reference := rules[ruleIndex[id]].in(l.revision)
+	l.findings = append(l.findings, Finding{
+		Rule: id, Severity: s.severity, Text: fmt.Sprintf(format, args...), Pointer: ptr,
+		Section: s.name, Reference: reference,
+	})
+}
+
+// found tells whether the schema at a place, or below it, has been found to be
+// wrong.
+func (l *linter) found(ptr string) bool {
+	return slices.ContainsFunc(l.findings, func(f Finding) bool {
+		return f.Severity != Advice && f.Rule != "secret-in-form" && f.Rule != "url-in-form" && (f.Pointer == ptr || strings.HasPrefix(f.Pointer, ptr+"/"))
+	})
+}
+
+// has tells whether a rule has been broken at just that place.
+func (l *linter) has(rule, ptr string) bool {
+	return slices.ContainsFunc(l.findings, func(f Finding) bool { return f.Rule == rule && f.Pointer == ptr })
+}
+
+// Lint says what a server's author should know about an elicitation. The rules
+// are those of the revision; [Rules] lists them. It takes about as long as
+// reading the request, and at most half a second longer where patterns are hard.
+func Lint(in LintInput) []Finding {
+	l := newLinter(in.Revision)
+	if err := valid(in.Params); err != nil || typeOf(in.Params) != typeObject {
+		l.find("params-malformed", "", "The elicitation's params are not an object, so there is nothing to ask.")
+		return l.findings
+	}
+	q := question{linter: l, in: in, mode: ModeForm}
+	for name, value := range members(in.Params) {
+		switch name {
+		case "mode":
+			q.modeRaw = value
+		case "message":
+			q.message = value
+		case "url":
+			q.url = value
+		case "elicitationId":
+			q.id = value
+		case "requestedSchema":
+			q.schema = value
+		}
+	}
+	if mode, _ := unquote(q.modeRaw); mode != "" {
+		q.mode = Mode(mode)
+	}
+	q.lintTravel()
+	q.lintMode()
+	q.lintMessage()
+	if q.mode == ModeURL {
+		q.lintURL()
+	} else {
+		q.lintForm()
+	}
+	l.lintDuplicates(in.Params)
+	return l.findings
+}
+
+// FindingsJSON is the export of findings: an array of objects with the members
+// rule, severity, text, pointer, section and reference.
+func FindingsJSON(findings []Finding) json.RawMessage {
+	if findings == nil {
+		findings = []Finding{}
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(findings); err != nil {
+		panic(err) // strings and words only
+	}
+	return out.Bytes()
+}
+
+// lintDuplicates finds members that stand twice in one object.
+func (l *linter) lintDuplicates(raw json.RawMessage) {
+	budget := 100_000 // members looked at
+	var walk func(raw json.RawMessage, ptr string)
+	walk = func(raw json.RawMessage, ptr string) {
+		switch typeOf(raw) {
+		case typeObject:
+			seen := make(map[string]bool)
+			for name, value := range members(raw) {
+				if budget--; budget < 0 {
+					return
+				}
+				if seen[name] {
+					l.find("duplicate-member", pointer(ptr, name), "%s stands twice in one object; whoever reads it keeps one of the two.", quoted(name))
+				}
+				seen[name] = true
+				walk(value, pointer(ptr, name))
+			}
+		case typeArray:
+			for i, value := range elements(raw) {
+				if budget--; budget < 0 {
+					return
+				}
+				if t := typeOf(value); t == typeObject || t == typeArray {
+					walk(value, fmt.Sprintf("%s/%d", ptr, i))
+				}
+			}
+		}
+	}
+	walk(raw, "")
+}

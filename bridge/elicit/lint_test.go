@@ -1,0 +1,487 @@
+package elicit
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var both = []Mode{ModeForm, ModeURL}
+
+// ask is a form with these members of the schema beside its type.
+func ask(schema string) string {
+	return `{"message":"Which one?","requestedSchema":{"type":"object",` + schema + `}}`
+}
+
+// asking is a form with one property called p.
+func asking(property string) string { return ask(`"properties":{"p":` + property + `}`) }
+
+func visit(members string) string {
+	return `{"mode":"url","message":"Sign in.","url":"https://example.com/in","elicitationId":"e1"` + members + `}`
+}
+
+// in is an elicitation as it usually comes in that revision.
+func in(revision, params string) LintInput {
+	via := ByRequest
+	if revision == rev2026July {
+		via = InRound
+	}
+	return LintInput{Params: []byte(params), Revision: revision, Via: via, Declared: both}
+}
+
+// found lists findings as rule@pointer.
+func found(findings []Finding) []string {
+	var list []string
+	for _, f := range findings {
+		list = append(list, f.Rule+"@"+f.Pointer)
+	}
+	return list
+}
+
+const (
+	p     = "/requestedSchema/properties/p"
+	nov   = rev2025November
+	july  = rev2026July
+	june  = rev2025June
+	schem = "/requestedSchema"
+)
+
+// lintTests has for every rule of Lint requests that break it and ones that keep
+// it. A request that breaks one rule breaks no other, unless also says so.
+var lintTests = []struct {
+	rule   string
+	breaks []lintCase
+	keeps  []LintInput
+}{
+	{"params-malformed",
+		[]lintCase{{in(nov, ``), ""}, {in(nov, `null`), ""}, {in(nov, `[]`), ""}, {in(nov, `{"a"`), ""}},
+		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+	{"request-removed",
+		[]lintCase{{LintInput{Params: []byte(asking(`{"type":"string"}`)), Revision: july, Via: ByRequest, Declared: both}, ""}},
+		[]LintInput{in(july, asking(`{"type":"string"}`)), in(nov, asking(`{"type":"string"}`))}},
+	{"mode-unknown",
+		[]lintCase{
+			{in(nov, `{"mode":"voice",`+asking(`{"type":"string"}`)[1:]), "/mode"},
+			{in(nov, `{"mode":7,`+asking(`{"type":"string"}`)[1:]), "/mode"},
+			{in(june, visit("")), "/mode"},
+		},
+		[]LintInput{in(nov, `{"mode":"form",`+asking(`{"type":"string"}`)[1:]), in(nov, visit(""))}},
+	{"mode-undeclared",
+		[]lintCase{
+			{LintInput{Params: []byte(visit("")), Revision: nov, Declared: []Mode{ModeForm}}, "/mode"},
+			{LintInput{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: []Mode{ModeURL}}, ""},
+			{LintInput{Params: []byte(asking(`{"type":"string"}`)), Revision: nov}, ""},
+		},
+		[]LintInput{{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: []Mode{ModeForm}}}},
+	{"message-missing",
+		[]lintCase{
+			{in(nov, `{"requestedSchema":{"type":"object","properties":{}}}`), ""},
+			{in(nov, `{"message":null,"requestedSchema":{"type":"object","properties":{}}}`), "/message"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+	{"message-empty",
+		[]lintCase{{in(nov, `{"message":" ","requestedSchema":{"type":"object","properties":{}}}`), "/message"}},
+		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+	{"duplicate-member",
+		[]lintCase{
+			{in(nov, ask(`"properties":{"p":{"type":"string"},"p":{"type":"integer"}}`)), p},
+			{in(nov, asking(`{"type":"string","title":"A","title":"B"}`)), p + "/title"},
+			{in(nov, `{"message":"a",`+asking(`{"type":"string"}`)[1:]), "/message"},
+		},
+		[]LintInput{in(nov, ask(`"properties":{"p":{"type":"string"},"q":{"type":"string"}}`))}},
+	{"asked-again",
+		[]lintCase{{LintInput{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: both, Answered: []string{"p"}}, p}},
+		[]LintInput{{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: both, Answered: []string{"q"}}}},
+
+	{"url-missing",
+		[]lintCase{
+			{in(nov, `{"mode":"url","message":"Go","elicitationId":"1"}`), ""},
+			{in(nov, `{"mode":"url","message":"Go","elicitationId":"1","url":null}`), "/url"},
+		},
+		[]LintInput{in(nov, visit(""))}},
+	{"url-invalid",
+		[]lintCase{
+			{in(july, `{"mode":"url","message":"Go","url":"example.com/in"}`), "/url"},
+			{in(july, `{"mode":"url","message":"Go","url":"https://exa mple.com/"}`), "/url"},
+			{in(july, `{"mode":"url","message":"Go","url":"https:///in"}`), "/url"},
+			{in(july, `{"mode":"url","message":"Go","url":""}`), "/url"},
+		},
+		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"https://xn--bcher-kva.example/in?a=%20#x"}`)}},
+	{"url-insecure",
+		[]lintCase{
+			{in(july, `{"mode":"url","message":"Go","url":"http://example.com/"}`), "/url"},
+			{in(july, `{"mode":"url","message":"Go","url":"javascript:alert(1)"}`), "/url"},
+		},
+		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"http://localhost:8080/"}`), in(july, `{"mode":"url","message":"Go","url":"http://[::1]/"}`)}},
+	{"url-credentials",
+		[]lintCase{{in(july, `{"mode":"url","message":"Go","url":"https://ann:pw@example.com/"}`), "/url"}},
+		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"https://example.com/@ann"}`)}},
+	{"url-with-schema",
+		[]lintCase{{in(nov, visit(`,"requestedSchema":{"type":"object","properties":{}}`)), schem}},
+		[]LintInput{in(nov, visit(""))}},
+	{"id-missing",
+		[]lintCase{
+			{in(nov, `{"mode":"url","message":"Go","url":"https://example.com/"}`), ""},
+			{in(nov, `{"mode":"url","message":"Go","url":"https://example.com/","elicitationId":""}`), "/elicitationId"},
+			{in(nov, `{"mode":"url","message":"Go","url":"https://example.com/","elicitationId":7}`), "/elicitationId"},
+		},
+		[]LintInput{in(nov, visit("")), in(july, `{"mode":"url","message":"Go","url":"https://example.com/"}`)}},
+	{"id-reused",
+		[]lintCase{{LintInput{Params: []byte(visit("")), Revision: nov, Declared: both, SeenIDs: []string{"e0", "e1"}}, "/elicitationId"}},
+		[]LintInput{{Params: []byte(visit("")), Revision: nov, Declared: both, SeenIDs: []string{"e0"}}}},
+	{"id-removed",
+		[]lintCase{{in(july, visit("")), "/elicitationId"}},
+		[]LintInput{in(nov, visit(""))}},
+
+	{"form-with-url",
+		[]lintCase{{in(nov, `{"url":"https://example.com",`+asking(`{"type":"string"}`)[1:]), "/url"}},
+		[]LintInput{in(nov, visit(""))}},
+	{"schema-missing",
+		[]lintCase{{in(nov, `{"message":"Which one?"}`), ""}, {in(june, `{"message":"Which one?"}`), ""}},
+		[]LintInput{in(nov, visit(""))}},
+	{"secret-in-form",
+		[]lintCase{{in(nov, asking(`{"type":"string","title":"Password"}`)), p}, {in(june, asking(`{"type":"string","description":"Paste your API key."}`)), p}},
+		[]LintInput{in(nov, asking(`{"type":"boolean","title":"Reset the password"}`)), in(nov, `{"mode":"url","message":"Enter your password there.","url":"https://example.com/","elicitationId":"1"}`)}},
+	{"url-in-form",
+		[]lintCase{
+			{in(nov, `{"message":"See https://example.com/terms first.","requestedSchema":{"type":"object","properties":{}}}`), "/message"},
+			{in(nov, asking(`{"type":"string","title":"www.example.com"}`)), p + "/title"},
+			{in(nov, asking(`{"type":"string","description":"From http://example.com/code"}`)), p + "/description"},
+		},
+		[]LintInput{
+			in(nov, asking(`{"type":"string","description":"Where it runs, e.g. https://example.com"}`)),
+			in(nov, asking(`{"type":"string","format":"uri","description":"Begins with https://","default":"https://example.com"}`)),
+			in(nov, asking(`{"type":"string","description":"Begins with https://"}`)),
+		}},
+	{"too-many-fields",
+		[]lintCase{{in(nov, ask(manyFields(11))), schem + "/properties"}},
+		[]LintInput{in(nov, ask(manyFields(10)))}},
+
+	{"schema-invalid",
+		[]lintCase{
+			{in(nov, asking(`{"type":"string","minLength":-1}`)), p + "/minLength"},
+			{in(nov, asking(`{"type":"number","maximum":"5"}`)), p + "/maximum"},
+			{in(nov, ask(`"properties":{},"required":"p"`)), schem + "/required"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string","minLength":0}`))}},
+	{"root-not-object",
+		[]lintCase{
+			{in(nov, `{"message":"a","requestedSchema":true}`), schem},
+			{in(nov, `{"message":"a","requestedSchema":{"properties":{}}}`), schem},
+			{in(nov, `{"message":"a","requestedSchema":{"type":["object"],"properties":{}}}`), schem + "/type"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+	{"properties-missing",
+		[]lintCase{{in(nov, `{"message":"a","requestedSchema":{"type":"object"}}`), schem}, {in(nov, ask(`"properties":[]`)), schem + "/properties"}},
+		[]LintInput{in(nov, ask(`"properties":{}`))}},
+	{"required-unknown",
+		[]lintCase{{in(nov, ask(`"properties":{"name":{"type":"string"}},"required":["name","nmae"]`)), schem + "/required/1"}},
+		[]LintInput{in(nov, ask(`"properties":{"name":{"type":"string"}},"required":["name"]`))}},
+	{"property-no-schema",
+		[]lintCase{{in(nov, asking(`true`)), p}, {in(nov, asking(`"string"`)), p}},
+		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+	{"type-missing",
+		[]lintCase{{in(nov, asking(`{"title":"Paint"}`)), p}, {in(nov, asking(`{"enum":["a"]}`)), p}, {in(nov, asking(`{"type":"array","items":{"enum":["a"]}}`)), p + "/items"}},
+		[]LintInput{in(nov, asking(`{"type":"string","enum":["a"]}`))}},
+	{"type-unknown",
+		[]lintCase{{in(nov, asking(`{"type":"colour"}`)), p + "/type"}, {in(nov, asking(`{"type":"null"}`)), p + "/type"}, {in(nov, asking(`{"type":7}`)), p + "/type"}},
+		[]LintInput{in(nov, asking(`{"type":"integer"}`))}},
+	{"type-union",
+		[]lintCase{{in(nov, asking(`{"type":["string","null"]}`)), p + "/type"}},
+		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+	{"nested-object",
+		[]lintCase{{in(nov, asking(`{"type":"object","properties":{"a":{"type":"string"}}}`)), p}},
+		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+	{"array-of-objects",
+		[]lintCase{{in(nov, asking(`{"type":"array","items":{"type":"object"}}`)), p + "/items"}},
+		[]LintInput{in(nov, asking(`{"type":"array","items":{"type":"string","enum":["a"]}}`))}},
+	{"array-without-choices",
+		[]lintCase{{in(nov, asking(`{"type":"array"}`)), p}, {in(nov, asking(`{"type":"array","items":{"type":"string"}}`)), p + "/items"}},
+		[]LintInput{in(nov, asking(`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`))}},
+	{"keyword-unsupported",
+		[]lintCase{
+			{in(nov, asking(`{"$ref":"#/$defs/x"}`)), p + "/$ref"},
+			{in(nov, asking(`{"type":"string","allOf":[{"minLength":1}]}`)), p + "/allOf"},
+			{in(nov, asking(`{"anyOf":[{"type":"string"},{"type":"null"}]}`)), p + "/anyOf"},
+			{in(nov, ask(`"properties":{"p":{"type":"string"}},"if":{},"x":1`)), schem + "/if"},
+			{in(nov, asking(`{"type":"array","items":{"$ref":"#"}}`)), p + "/items/$ref"},
+		},
+		[]LintInput{in(nov, ask(`"properties":{"p":{"type":"string"}},"additionalProperties":false,"$schema":"https://json-schema.org/draft/2020-12/schema"`))}},
+	{"newer-than-revision",
+		[]lintCase{
+			{in(june, asking(`{"type":"array","items":{"type":"string","enum":["a"]}}`)), p},
+			{in(june, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"}]}`)), p + "/oneOf"},
+			{in(june, asking(`{"type":"string","default":"a"}`)), p + "/default"},
+		},
+		[]LintInput{in(june, asking(`{"type":"boolean","default":true}`)), in(june, asking(`{"type":"string","enum":["a"],"enumNames":["A"]}`))}},
+	{"format-unsupported",
+		[]lintCase{{in(nov, asking(`{"type":"string","format":"phone"}`)), p + "/format"}},
+		[]LintInput{in(nov, asking(`{"type":"string","format":"date-time"}`))}},
+
+	{"enum-empty",
+		[]lintCase{{in(nov, asking(`{"type":"string","enum":[]}`)), p + "/enum"}},
+		[]LintInput{in(nov, asking(`{"type":"string","enum":["a"]}`))}},
+	{"enum-duplicate",
+		[]lintCase{
+			{in(nov, asking(`{"type":"string","enum":["S","M","M"]}`)), p + "/enum/2"},
+			{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"a","title":"B"}]}`)), p + "/oneOf/1"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string","enum":["S","M"]}`))}},
+	{"enum-not-text",
+		[]lintCase{
+			{in(nov, asking(`{"type":"string","enum":["a",1]}`)), p + "/enum/1"},
+			{in(nov, asking(`{"type":"integer","enum":[1,2]}`)), p + "/enum"},
+			{in(nov, asking(`{"type":"string","oneOf":[{"const":1,"title":"A"}]}`)), p + "/oneOf/0/const"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string","enum":["1","2"]}`))}},
+	{"enum-names-length",
+		[]lintCase{{in(june, asking(`{"type":"string","enum":["S","M"],"enumNames":["Small"]}`)), p + "/enumNames"}},
+		[]LintInput{in(june, asking(`{"type":"string","enum":["S","M"],"enumNames":["Small","Medium"]}`))}},
+	{"enum-names-deprecated",
+		[]lintCase{{in(nov, asking(`{"type":"string","enum":["S"],"enumNames":["Small"]}`)), p + "/enumNames"}},
+		[]LintInput{in(june, asking(`{"type":"string","enum":["S"],"enumNames":["Small"]}`))}},
+	{"choice-incomplete",
+		[]lintCase{
+			{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b"}]}`)), p + "/oneOf/1"},
+			{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"},{"title":"B"}]}`)), p + "/oneOf/1"},
+			{in(nov, asking(`{"type":"array","items":{"anyOf":[{"title":"A"}]}}`)), p + "/items/anyOf/0"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"}]}`))}},
+	{"choice-keyword",
+		[]lintCase{
+			{in(nov, asking(`{"type":"string","anyOf":[{"const":"a","title":"A"}]}`)), p + "/anyOf"},
+			{in(nov, asking(`{"type":"array","items":{"oneOf":[{"const":"a","title":"A"}]}}`)), p + "/items/oneOf"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"}]}`))}},
+	{"items-type-stray",
+		[]lintCase{{in(nov, asking(`{"type":"array","items":{"type":"string","anyOf":[{"const":"a","title":"A"}]}}`)), p + "/items/type"}},
+		[]LintInput{in(nov, asking(`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`))}},
+
+	{"default-invalid",
+		[]lintCase{
+			{in(nov, asking(`{"type":"number","maximum":1,"default":5}`)), p + "/default"},
+			{in(nov, asking(`{"type":"integer","default":"three"}`)), p + "/default"},
+			{in(nov, asking(`{"type":"string","enum":["a"],"default":"b"}`)), p + "/default"},
+			{in(nov, asking(`{"type":"string","format":"email","default":"nobody"}`)), p + "/default"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"number","maximum":1,"default":1.0}`))}},
+	{"limits-crossed",
+		[]lintCase{
+			{in(nov, asking(`{"type":"integer","minimum":10,"maximum":1}`)), p + "/minimum"},
+			{in(nov, asking(`{"type":"number","minimum":1,"exclusiveMaximum":1.0}`)), p + "/minimum"},
+			{in(nov, asking(`{"type":"string","minLength":20,"maxLength":5,"pattern":"^a*$"}`)), p + "/minLength"},
+			{in(nov, asking(`{"type":"array","minItems":2,"maxItems":1,"items":{"type":"string","enum":["a","b"]}}`)), p + "/minItems"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"integer","minimum":1,"maximum":1}`)), in(nov, asking(`{"type":"string","minLength":5,"maxLength":5}`))}},
+	{"limits-beyond-choices",
+		[]lintCase{
+			{in(nov, asking(`{"type":"array","maxItems":9,"items":{"type":"string","enum":["a","b"]}}`)), p + "/maxItems"},
+			{in(nov, asking(`{"type":"array","minItems":3,"items":{"anyOf":[{"const":"a","title":"A"}]}}`)), p + "/minItems"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"array","maxItems":2,"items":{"type":"string","enum":["a","b"]}}`))}},
+	{"pattern-invalid",
+		[]lintCase{{in(nov, asking(`{"type":"string","pattern":"^[A-Z{3}$"}`)), p + "/pattern"}, {in(nov, asking(`{"type":"string","pattern":"(?i)a"}`)), p + "/pattern"}},
+		[]LintInput{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$"}`)), in(nov, asking(`{"type":"string","pattern":"^[\\w-.]+$"}`))}},
+	{"pattern-unmatched",
+		[]lintCase{
+			{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$","minLength":4}`)), p + "/pattern"},
+			{in(nov, asking(`{"type":"string","pattern":"^(?=a)b$"}`)), p + "/pattern"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$","minLength":3}`))}},
+	{"pattern-slow",
+		[]lintCase{
+			{in(nov, asking(`{"type":"string","pattern":"^(a+)+$"}`)), p + "/pattern"},
+			{in(nov, asking(`{"type":"string","pattern":"^(a+)+$","maxLength":60,"default":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}`)), p + "/pattern"},
+		},
+		[]LintInput{in(nov, asking(`{"type":"string","pattern":"^a+$"}`)), in(nov, asking(`{"type":"string","pattern":"^(a+)+$","maxLength":10}`))}},
+}
+
+type lintCase struct {
+	in      LintInput
+	pointer string
+}
+
+func manyFields(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`"p%d":{"type":"string"}`, i)
+	}
+	return `"properties":{` + strings.Join(list, ",") + `}`
+}
+
+func TestEveryRule(t *testing.T) {
+	tested := make(map[string]bool)
+	for _, tt := range lintTests {
+		tested[tt.rule] = true
+		for _, c := range tt.breaks {
+			findings := Lint(c.in)
+			if want := []string{tt.rule + "@" + c.pointer}; !slices.Equal(found(findings), want) {
+				t.Errorf("%s in %s\n got %q\nwant %q", c.in.Params, c.in.Revision, found(findings), want)
+			}
+			for _, f := range findings {
+				if f.Text == "" || !strings.HasSuffix(f.Text, ".") || f.Section == "" || !strings.Contains(f.Reference, f.Section) {
+					t.Errorf("%+v", f)
+				}
+				if f.Pointer != "" && at(c.in.Params, f.Pointer) == nil {
+					t.Errorf("%s leads nowhere in %s", f.Pointer, c.in.Params)
+				}
+			}
+		}
+		for _, in := range tt.keeps {
+			if findings := Lint(in); len(findings) > 0 {
+				t.Errorf("%s: %s in %s\n got %q %s, want none", tt.rule, in.Params, in.Revision, found(findings), findings[0].Text)
+			}
+		}
+	}
+	for _, tt := range envelopeTests {
+		tested[tt.rule] = true
+	}
+	for _, r := range Rules() {
+		if !tested[r.ID] {
+			t.Errorf("rule %s has no test", r.ID)
+		}
+	}
+}
+
+// envelopeTests are those of the rules around elicitations.
+var envelopeTests = []struct {
+	rule, pointer string
+	breaks        func() []Finding
+	keeps         func() []Finding
+}{
+	{"result-type-missing", "", result(`{"content":[]}`, "tools/call", july), result(`{"content":[]}`, "tools/call", nov)},
+	{"result-type-missing", "/resultType", result(`{"resultType":null}`, "tools/list", july), result(`{"resultType":"complete"}`, "tools/list", july)},
+	{"input-required-early", "/resultType", result(`{"resultType":"input_required","requestState":"x"}`, "tools/call", nov), result(`{"resultType":"input_required","requestState":"x"}`, "tools/call", july)},
+	{"input-required-empty", "", result(`{"resultType":"input_required"}`, "tools/call", july), result(`{"resultType":"input_required","inputRequests":{}}`, "prompts/get", july)},
+	{"input-required-method", "/resultType", result(`{"resultType":"input_required","requestState":""}`, "tools/list", july), result(`{"resultType":"input_required","requestState":""}`, "resources/read", july)},
+	{"input-request-unknown", "/inputRequests/a~1b/method", result(`{"resultType":"input_required","inputRequests":{"a/b":{"method":"ping"}}}`, "tools/call", july),
+		result(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"b":{"method":"sampling/createMessage"},"c":{"method":"elicitation/create","params":{}}}}`, "tools/call", july)},
+	{"input-request-unknown", "/inputRequests/a", result(`{"resultType":"input_required","inputRequests":{"a":null}}`, "tools/call", july), nil},
+	{"input-request-unknown", "/inputRequests", result(`{"resultType":"input_required","inputRequests":[]}`, "tools/call", july), nil},
+	{"input-request-duplicate", "/inputRequests/a", result(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"a":{"method":"roots/list"}}}`, "tools/call", july),
+		result(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"b":{"method":"roots/list"}}}`, "tools/call", july)},
+	{"request-state-type", "/requestState", result(`{"resultType":"input_required","requestState":{}}`, "tools/call", july), nil},
+	{"error-removed", "/code", failure(`{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url"}]}}`, july), failure(`{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url"}]}}`, nov)},
+	{"error-removed", "/code", failure(`{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url"}]}}`, june), failure(`{"code":-32602,"message":"m"}`, june)},
+	{"error-malformed", "/data", failure(`{"code":-32042,"message":"m"}`, nov), failure(`{"code":-32000,"message":"m"}`, nov)},
+	{"error-malformed", "/data/elicitations", failure(`{"code":-32042,"message":"m","data":{"elicitations":{}}}`, nov), nil},
+	{"error-malformed", "/data/elicitations", failure(`{"code":-32042,"message":"m","data":{"elicitations":[]}}`, nov), nil},
+	{"error-malformed", "/data/elicitations/0", failure(`{"code":-32042,"message":"m","data":{"elicitations":[null]}}`, nov), nil},
+	{"error-not-url", "/data/elicitations/1", failure(`{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url"},{"mode":"form"}]}}`, nov), nil},
+}
+
+func result(raw, method, revision string) func() []Finding {
+	return func() []Finding { return LintResult([]byte(raw), method, revision) }
+}
+
+func failure(raw, revision string) func() []Finding {
+	return func() []Finding { return LintError([]byte(raw), revision) }
+}
+
+func TestEnvelopeRules(t *testing.T) {
+	for i, tt := range envelopeTests {
+		if got, want := found(tt.breaks()), []string{tt.rule + "@" + tt.pointer}; !slices.Equal(got, want) {
+			t.Errorf("%d: got %q, want %q", i, got, want)
+		}
+		if tt.keeps == nil {
+			continue
+		}
+		if got := found(tt.keeps()); len(got) > 0 {
+			t.Errorf("%d: got %q, want none", i, got)
+		}
+	}
+	for _, raw := range []string{``, `null`, `{`, `[]`} {
+		if got := LintResult([]byte(raw), "tools/call", july); got != nil {
+			t.Errorf("%s: %q", raw, found(got))
+		}
+		if got := LintError([]byte(raw), july); got != nil {
+			t.Errorf("%s: %q", raw, found(got))
+		}
+	}
+}
+
+func TestDeclaredModes(t *testing.T) {
+	for _, tt := range []struct {
+		capability, revision string
+		want                 []Mode
+	}{
+		{``, nov, nil}, {`null`, nov, nil}, {`{}`, nov, []Mode{ModeForm}}, {`{"form":{}}`, july, []Mode{ModeForm}}, {`{"url":{}}`, nov, []Mode{ModeURL}},
+		{`{"form":{},"url":{}}`, nov, both}, {`{"form":{},"url":{}}`, june, []Mode{ModeForm}}, {`{"url":{}}`, june, []Mode{ModeForm}},
+	} {
+		if got := DeclaredModes([]byte(tt.capability), tt.revision); !slices.Equal(got, tt.want) {
+			t.Errorf("%s in %s: %v, want %v", tt.capability, tt.revision, got, tt.want)
+		}
+	}
+}
+
+func TestFindingsJSON(t *testing.T) {
+	if got := string(FindingsJSON(nil)); got != "[]\n" {
+		t.Errorf("got %q", got)
+	}
+	findings := Lint(in(nov, asking(`{"type":"string","title":"<Password>"}`)))
+	want := `[
+  {
+    "rule": "secret-in-form",
+    "severity": "violation",
+    "text": "\"<Password>\" asks for a password. Secrets belong in URL mode, where they do not pass through the client.",
+    "pointer": "/requestedSchema/properties/p",
+    "section": "Form Mode Security",
+    "reference": "MCP 2025-11-25, client/elicitation, Form Mode Security"
+  }
+]
+`
+	if got := string(FindingsJSON(findings)); got != want {
+		t.Errorf("got %s", got)
+	}
+	var back []Finding
+	if err := json.Unmarshal(FindingsJSON(findings), &back); err != nil || !slices.Equal(back, findings) {
+		t.Errorf("comes back as %+v, %v", back, err)
+	}
+}
+
+func TestHostileLintsEnd(t *testing.T) {
+	slow := make([]string, 300)
+	for i := range slow {
+		slow[i] = fmt.Sprintf(`"p%d":{"type":"string","pattern":"^(a+)+$","default":"%sb"}`, i, strings.Repeat("a", 40))
+	}
+	broken := make([]string, 900)
+	for i := range broken {
+		broken[i] = fmt.Sprintf(`"p%d":{"type":["x"],"title":"password"}`, i)
+	}
+	for name, params := range map[string]string{
+		"slow patterns": ask(`"properties":{` + strings.Join(slow, ",") + `}`),
+		"many faults":   ask(`"properties":{` + strings.Join(broken, ",") + `}`),
+		"huge pattern":  asking(`{"type":"string","pattern":"^((a{1,1000}){1,1000}){1,1000}$","minLength":100000000}`),
+		"huge lengths":  asking(`{"type":"string","pattern":"x$","minLength":2147483647}`),
+		"many members":  ask(`"properties":{},"x":{` + strings.Repeat(`"a":1,`, 1_000_000) + `"a":1}`),
+	} {
+		start := time.Now()
+		findings := Lint(in(nov, params))
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s took %v", name, d)
+		}
+		if len(findings) == 0 || len(findings) > maxFindings {
+			t.Errorf("%s: %d findings", name, len(findings))
+		}
+	}
+}
+
+func FuzzLint(f *testing.F) {
+	for _, tt := range lintTests {
+		for _, c := range tt.breaks {
+			f.Add([]byte(c.in.Params), c.in.Revision)
+		}
+	}
+	f.Fuzz(func(t *testing.T, params []byte, revision string) {
+		for _, finding := range Lint(LintInput{Params: params, Revision: revision, Via: InRound, Declared: both}) {
+			if finding.Pointer != "" && at(params, finding.Pointer) == nil {
+				t.Fatalf("%+v leads nowhere in %q", finding, params)
+			}
+		}
+		LintResult(params, "tools/call", revision)
+		LintError(params, revision)
+	})
+}

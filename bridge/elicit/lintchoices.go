@@ -1,0 +1,200 @@
+package elicit
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// maxPerList is how many entries of one list are named before the rest is left
+// out: a list of 10,000 choices has the same fault in most of them.
+const maxPerList = 3
+
+// lintChoices judges the choices in the schema at ptr, which is that of a
+// property or of its items.
+func (q *question) lintChoices(ptr, name string, k keywords) {
+	items := ptr != q.place(name)
+	if enum := k["enum"]; typeOf(enum) == typeArray {
+		q.lintEnum(ptr, name, k, enum)
+	}
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		list := k[keyword]
+		if !listsChoices(list) {
+			continue
+		}
+		if q.revision == rev2025June && !items {
+			q.find("newer-than-revision", pointer(ptr, keyword), "%s has choices with titles, which came with revision 2025-11-25; write enum and enumNames.", quoted(name))
+			continue
+		}
+		if keyword == "oneOf" && items {
+			q.find("choice-keyword", pointer(ptr, keyword), "The items of a multiple choice with titles are listed in anyOf, not in oneOf.")
+		}
+		if keyword == "anyOf" && !items {
+			q.find("choice-keyword", pointer(ptr, keyword), "The choices of a single choice with titles are listed in oneOf, not in anyOf.")
+		}
+		q.lintTitled(pointer(ptr, keyword), name, list)
+	}
+}
+
+func (q *question) lintEnum(ptr, name string, k keywords, enum json.RawMessage) {
+	seen := make(map[string]bool)
+	n, notText, twice := 0, 0, 0
+	isText := true
+	if t := k.text("type"); t != "" && t != "string" {
+		isText = false
+		q.find("enum-not-text", pointer(ptr, "enum"), "%s has choices and the type %s; choices are of type string.", quoted(name), quoted(t))
+	}
+	for i, v := range elements(enum) {
+		n++
+		if typeOf(v) != typeString && isText {
+			if notText++; notText <= maxPerList {
+				q.find("enum-not-text", fmt.Sprintf("%s/enum/%d", ptr, i), "A choice of %s is %s, not a string.", quoted(name), withArticle(typeOf(v)))
+			}
+			continue
+		}
+		if seen[string(v)] {
+			if twice++; twice <= maxPerList {
+				q.find("enum-duplicate", fmt.Sprintf("%s/enum/%d", ptr, i), "The choice %s of %s is listed twice.", shorten(string(v), 60), quoted(name))
+			}
+		}
+		seen[string(v)] = true
+	}
+	if n == 0 {
+		q.find("enum-empty", pointer(ptr, "enum"), "%s has an empty list of choices, so no answer is possible.", quoted(name))
+	}
+	names := k["enumNames"]
+	if names == nil {
+		return
+	}
+	if q.revision != rev2025June {
+		q.find("enum-names-deprecated", pointer(ptr, "enumNames"), "enumNames is no part of JSON Schema and will go; list the choices in oneOf with const and title.")
+	}
+	count := 0
+	for range elements(names) {
+		count++
+	}
+	if count != n {
+		q.find("enum-names-length", pointer(ptr, "enumNames"), "%s has %s and %s.", quoted(name), plural(n, "choice"), plural(count, "name")+" for them")
+	}
+}
+
+// lintTitled judges the entries of oneOf or anyOf.
+func (q *question) lintTitled(ptr, name string, list json.RawMessage) {
+	seen := make(map[string]bool)
+	incomplete, twice, notText := 0, 0, 0
+	for i, entry := range elements(list) {
+		at := fmt.Sprintf("%s/%d", ptr, i)
+		value, title := member(entry, "const"), member(entry, "title")
+		missing := ""
+		switch {
+		case value == nil && title == nil:
+			missing = "neither const nor title"
+		case value == nil:
+			missing = "no const"
+		case typeOf(title) != typeString:
+			missing = "no title"
+		}
+		if missing != "" {
+			if incomplete++; incomplete <= maxPerList {
+				q.find("choice-incomplete", at, "Choice %d of %s has %s.", i+1, quoted(name), missing)
+			}
+		}
+		if value == nil {
+			continue
+		}
+		if typeOf(value) != typeString {
+			if notText++; notText <= maxPerList {
+				q.find("enum-not-text", at+"/const", "A choice of %s is %s, not a string.", quoted(name), withArticle(typeOf(value)))
+			}
+		}
+		if seen[string(value)] {
+			if twice++; twice <= maxPerList {
+				q.find("enum-duplicate", at, "The choice %s of %s is listed twice.", shorten(string(value), 60), quoted(name))
+			}
+		}
+		seen[string(value)] = true
+	}
+}
+
+// lintLimits finds limits that no value can keep.
+func (q *question) lintLimits(name string, f Field, k keywords) {
+	crossed := func(keyword, low, high string) {
+		q.find("limits-crossed", q.place(name, keyword), "%s can have no value: %s is above %s.", quoted(name), low, high)
+	}
+	for _, pair := range [][2]string{{"minLength", "maxLength"}, {"minItems", "maxItems"}} {
+		low, high := k.count(pair[0]), k.count(pair[1])
+		if low != nil && high != nil && *low > *high {
+			crossed(pair[0], fmt.Sprintf("%s %s", pair[0], k.number(pair[0])), fmt.Sprintf("%s %s", pair[1], k.number(pair[1])))
+		}
+	}
+	q.lintRange(name, k, crossed)
+	if f.Kind != MultiChoice {
+		return
+	}
+	different := make(map[string]bool)
+	for _, c := range f.Choices {
+		different[c.Value] = true
+	}
+	for _, keyword := range []string{"minItems", "maxItems"} {
+		if n := k.count(keyword); n != nil && *n > len(different) {
+			q.find("limits-beyond-choices", q.place(name, keyword), "%s of %s is %s, and there are only %s.", keyword, quoted(name), k.number(keyword), plural(len(different), "choice"))
+		}
+	}
+}
+
+// lintRange compares the limits of a number, exactly.
+func (q *question) lintRange(name string, k keywords, crossed func(keyword, low, high string)) {
+	limit := func(keyword string) *big.Rat { return exact(k.number(keyword)) }
+	for _, low := range []string{"minimum", "exclusiveMinimum"} {
+		for _, high := range []string{"maximum", "exclusiveMaximum"} {
+			l, h := limit(low), limit(high)
+			if l == nil || h == nil {
+				continue
+			}
+			order := l.Cmp(h)
+			if order > 0 || order == 0 && (low != "minimum" || high != "maximum") {
+				crossed(low, low+" "+k.number(low), high+" "+k.number(high))
+				return
+			}
+		}
+	}
+}
+
+// lintPattern judges a pattern, together with the allowed lengths.
+func (q *question) lintPattern(name string, f Field, k keywords) {
+	pattern := k.text("pattern")
+	if typeOf(k["pattern"]) != typeString {
+		return
+	}
+	re, err := compilePattern(pattern)
+	if err != nil {
+		q.find("pattern-invalid", q.place(name, "pattern"), "The pattern of %s is no ECMA-262 expression: %s.", quoted(name), err)
+		return
+	}
+	if f.Kind != Text {
+		return
+	}
+	low, high := 0, -1
+	if f.MinLength != nil {
+		low = *f.MinLength
+	}
+	if f.MaxLength != nil {
+		high = *f.MaxLength
+	}
+	if high >= 0 && low > high {
+		return // said already
+	}
+	result, text := findMatch(pattern, re, low, high, q.deadline)
+	switch result {
+	case noMatch:
+		q.find("pattern-unmatched", q.place(name, "pattern"), "No text of an allowed length matches the pattern of %s, so no answer is possible.", quoted(name))
+	case matchUnknown:
+		q.find("pattern-unmatched", q.place(name, "pattern"), "No text of an allowed length could be found in bounded time that matches the pattern of %s.", quoted(name))
+	case matchFound:
+		if time.Now().Before(q.deadline) && isSlow(re, text, high) {
+			q.find("pattern-slow", q.place(name, "pattern"), "The pattern of %s takes longer than %v on some texts, so whether they match cannot be told.", quoted(name), matchTime)
+		}
+	case notTried:
+	}
+}

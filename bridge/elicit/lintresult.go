@@ -1,0 +1,130 @@
+package elicit
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+)
+
+// withInput are the methods whose results may require input (revision
+// 2026-07-28, Supported Requests).
+var withInput = []string{"prompts/get", "resources/read", "tools/call"}
+
+// inputMethods are the requests that can be inside an input-required result.
+var inputMethods = []string{"elicitation/create", "sampling/createMessage", "roots/list"}
+
+// LintResult judges the result of a request as far as elicitation goes: its
+// resultType, and what is around the elicitations of an input-required result.
+// Each of these is for [Lint] itself. Pointers lead into the result.
+func LintResult(result json.RawMessage, method, revision string) []Finding {
+	l := newLinter(revision)
+	if valid(result) != nil || typeOf(result) != typeObject {
+		return nil // no MCP result at all, which is not for this linter to say
+	}
+	kind := member(result, "resultType")
+	if typeOf(kind) != typeString {
+		switch {
+		case l.revision != rev2026July:
+		case kind == nil:
+			l.find("result-type-missing", "", "Since 2026-07-28 every result says what it is; this one has no resultType.")
+		default:
+			l.find("result-type-missing", "/resultType", "The resultType is %s, not a string.", withArticle(typeOf(kind)))
+		}
+		return l.findings
+	}
+	if name, _ := unquote(kind); name != "input_required" {
+		return l.findings
+	}
+	if l.revision != rev2026July {
+		l.find("input-required-early", "/resultType", "Results that require input came with revision 2026-07-28; this session speaks %s.", revision)
+	}
+	if !slices.Contains(withInput, method) {
+		l.find("input-required-method", "/resultType", "The result of %s cannot require input; only those of prompts/get, resources/read and tools/call can.", quoted(method))
+	}
+	requests, state := member(result, "inputRequests"), member(result, "requestState")
+	if requests == nil && state == nil {
+		l.find("input-required-empty", "", "The result requires input and has neither inputRequests nor requestState.")
+	}
+	if t := typeOf(state); t != typeNone && t != typeString {
+		l.find("request-state-type", "/requestState", "The requestState is %s, not a string.", withArticle(t))
+	}
+	l.lintInputRequests(requests)
+	return l.findings
+}
+
+func (l *linter) lintInputRequests(requests json.RawMessage) {
+	switch t := typeOf(requests); t {
+	case typeNone:
+		return
+	case typeObject:
+	default:
+		l.find("input-request-unknown", "/inputRequests", "The inputRequests are %s, not an object.", withArticle(t))
+		return
+	}
+	seen := make(map[string]bool)
+	for key, request := range members(requests) {
+		at := pointer("/inputRequests", key)
+		if seen[key] {
+			l.find("input-request-duplicate", at, "The key %s stands twice among the inputRequests; one of the two is lost.", quoted(key))
+		}
+		seen[key] = true
+		if t := typeOf(request); t != typeObject {
+			l.find("input-request-unknown", at, "The input request %s is %s, not a request.", quoted(key), withArticle(t))
+			continue
+		}
+		method := member(request, "method")
+		if name, _ := unquote(method); !slices.Contains(inputMethods, name) {
+			what := "has no method"
+			if method != nil {
+				what = "has the method " + shorten(string(method), 60)
+			}
+			l.find("input-request-unknown", pointer(at, "method"), "The input request %s %s; it can be elicitation/create, sampling/createMessage or roots/list.", quoted(key), what)
+		}
+	}
+}
+
+// LintError judges the error object of a response as far as elicitation goes:
+// whether error -32042 may be there and has what it needs. Each of its
+// elicitations is for [Lint] itself. Pointers lead into the error object.
+func LintError(object json.RawMessage, revision string) []Finding {
+	l := newLinter(revision)
+	if valid(object) != nil || typeOf(object) != typeObject {
+		return nil
+	}
+	if code := exact(string(member(object, "code"))); code == nil || code.Cmp(big.NewRat(-32042, 1)) != 0 {
+		return nil
+	}
+	switch l.revision {
+	case rev2026July:
+		l.find("error-removed", "/code", "Error -32042 is gone since 2026-07-28; the server asks inside an input-required result.")
+	case rev2025June:
+		l.find("error-removed", "/code", "Revision 2025-06-18 does not know error -32042, so clients will not see more in it than a failure.")
+	}
+	list := member(member(object, "data"), "elicitations")
+	switch t := typeOf(list); t {
+	case typeArray:
+	case typeNone:
+		l.find("error-malformed", "/data", "Error -32042 has to list the elicitations that are required, in data.elicitations.")
+		return l.findings
+	default:
+		l.find("error-malformed", "/data/elicitations", "The elicitations of error -32042 are %s, not a list.", withArticle(t))
+		return l.findings
+	}
+	n := 0
+	for i, e := range elements(list) {
+		n++
+		at := fmt.Sprintf("/data/elicitations/%d", i)
+		mode, _ := unquote(member(e, "mode"))
+		switch {
+		case typeOf(e) != typeObject:
+			l.find("error-malformed", at, "An elicitation of error -32042 is %s, not an object.", withArticle(typeOf(e)))
+		case mode != string(ModeURL):
+			l.find("error-not-url", at, `The elicitations of error -32042 are in URL mode; this one has to say "mode": "url".`)
+		}
+	}
+	if n == 0 {
+		l.find("error-malformed", "/data/elicitations", "Error -32042 lists no elicitation, so there is nothing to complete before trying again.")
+	}
+	return l.findings
+}

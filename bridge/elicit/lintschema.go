@@ -1,0 +1,239 @@
+package elicit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// wellScoped is how many fields a single request may have before it is advised
+// to ask for less.
+const wellScoped = 10
+
+func (q *question) lintSchema() {
+	const root = "/requestedSchema"
+	switch t := typeOf(q.schema); t {
+	case typeObject:
+	default:
+		q.find("root-not-object", root, "The schema is %s, not an object.", withArticle(t))
+		return
+	}
+	k := keywordsOf(q.schema)
+	switch t, _ := unquote(k["type"]); {
+	case t == "object":
+	case k["type"] == nil:
+		q.find("root-not-object", root, `The schema has to say "type": "object".`)
+	default:
+		q.find("root-not-object", root+"/type", `The schema's type is %s; it has to be "object".`, shorten(string(k["type"]), 60))
+	}
+	q.lintKeywords(root, q.schema, "The schema")
+	properties := k["properties"]
+	switch t := typeOf(properties); t {
+	case typeObject:
+	case typeNone:
+		q.find("properties-missing", root, "The schema has no properties, so there is nothing to fill in.")
+	default:
+		q.find("properties-missing", root+"/properties", "The schema's properties are %s, not an object.", withArticle(t))
+		return
+	}
+	q.lintProperties(properties, stringsOf(k["required"]))
+	q.lintValid(root, q.schema)
+}
+
+// lintProperties judges each property as decoders see it: the last of those
+// that share a name.
+func (q *question) lintProperties(properties json.RawMessage, required []string) {
+	last := make(map[string]json.RawMessage)
+	var order []string
+	for name, schema := range members(properties) {
+		if _, again := last[name]; !again {
+			if len(order) == maxFields {
+				break
+			}
+			order = append(order, name)
+		}
+		last[name] = schema
+	}
+	if len(order) > wellScoped {
+		q.find("too-many-fields", "/requestedSchema/properties", "The form has %d fields; keep each elicitation to a single, well-scoped request.", len(order))
+	}
+	for _, name := range order {
+		q.lintProperty(name, last[name])
+	}
+	for i, name := range required {
+		if last[name] == nil {
+			q.find("required-unknown", fmt.Sprintf("/requestedSchema/required/%d", i), "The required property %s is not among the properties, so no form can give it.", quoted(name))
+		}
+	}
+}
+
+func (q *question) lintProperty(name string, schema json.RawMessage) {
+	if slices.Contains(q.in.Answered, name) {
+		q.find("asked-again", q.place(name), "%s was already answered earlier in the same call.", quoted(name))
+	}
+	switch t := typeOf(schema); t {
+	case typeObject:
+	default:
+		q.find("property-no-schema", q.place(name), "%s is described by %s, not by an object.", quoted(name), withArticle(t))
+		return
+	}
+	k := keywordsOf(schema)
+	f := fieldOf(name, schema, false)
+	q.lintKeywords(q.place(name), schema, quoted(name))
+	q.lintType(name, k)
+	q.lintChoices(q.place(name), name, k)
+	q.lintFormat(name, k)
+	q.lintLimits(name, f, k)
+	q.lintPattern(name, f, k)
+	q.lintTexts(name, f, k)
+	q.lintDefault(name, schema, k)
+	if f.asksForSecret() {
+		q.find("secret-in-form", q.place(name), "%s asks for %s. Secrets belong in URL mode, where they do not pass through the client.", quoted(f.Label), f.secret())
+	}
+}
+
+// lintValid finds a schema that is not valid as such, unless a finding says so
+// already.
+func (q *question) lintValid(ptr string, schema json.RawMessage) {
+	_, err := check(nil, schema, json.RawMessage(`{}`))
+	var invalid *invalidSchema
+	if errors.As(err, &invalid) && !q.found(ptr) && !q.found(ptr+invalid.pointer) {
+		q.find("schema-invalid", ptr+invalid.pointer, "%s", sentence(invalid.text))
+	}
+}
+
+// advanced are the keywords that refer to other schemas, combine them or depend
+// on one.
+var advanced = []string{
+	"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+	"dependentSchemas", "dependentRequired", "dependencies", "patternProperties", "propertyNames",
+	"unevaluatedProperties", "unevaluatedItems", "prefixItems", "contains",
+}
+
+// lintKeywords finds what the restricted subset of JSON Schema leaves out.
+func (q *question) lintKeywords(ptr string, schema json.RawMessage, what string) {
+	for name, value := range members(schema) {
+		if !slices.Contains(advanced, name) || (name == "oneOf" || name == "anyOf") && listsChoices(value) {
+			continue
+		}
+		q.find("keyword-unsupported", pointer(ptr, name), "%s uses %s, which a form's schema must not have.", what, name)
+	}
+}
+
+// listsChoices tells whether the entries of oneOf or anyOf are meant as choices:
+// one of them is a constant, or all of them are just texts.
+func listsChoices(list json.RawMessage) bool {
+	onlyTexts, n := true, 0
+	for _, entry := range elements(list) {
+		n++
+		for name := range members(entry) {
+			if name == "const" {
+				return true
+			}
+			onlyTexts = onlyTexts && (name == "title" || name == "description")
+		}
+		onlyTexts = onlyTexts && typeOf(entry) == typeObject
+	}
+	return n > 0 && onlyTexts
+}
+
+func (q *question) lintType(name string, k keywords) {
+	raw := k["type"]
+	t, _ := unquote(raw)
+	switch {
+	case raw == nil:
+		if !q.found(q.place(name)) {
+			q.find("type-missing", q.place(name), "%s has no type.", quoted(name))
+		}
+	case typeOf(raw) == typeArray:
+		q.find("type-union", q.place(name, "type"), "%s has several types, %s; it can only have one.", quoted(name), shorten(string(raw), 60))
+	case t == "object":
+		q.find("nested-object", q.place(name), "%s is an object inside the object; a form is flat.", quoted(name))
+	case t == "array":
+		q.lintArray(name, k)
+	case !slices.Contains([]string{"string", "number", "integer", "boolean"}, t):
+		q.find("type-unknown", q.place(name, "type"), "%s has the type %s; it can be string, number, integer, boolean, or array for choices.", quoted(name), shorten(string(raw), 60))
+	}
+}
+
+func (q *question) lintArray(name string, k keywords) {
+	if q.revision == rev2025June {
+		q.find("newer-than-revision", q.place(name), "%s is a multiple choice, which came with revision 2025-11-25.", quoted(name))
+		return
+	}
+	items := k["items"]
+	if typeOf(items) != typeObject {
+		q.find("array-without-choices", q.place(name), "%s is a list of anything; a list in a form has to be one of choices.", quoted(name))
+		return
+	}
+	ik := keywordsOf(items)
+	titled := ik["anyOf"] != nil && listsChoices(ik["anyOf"]) || ik["oneOf"] != nil && listsChoices(ik["oneOf"])
+	for member := range members(items) {
+		if slices.Contains(advanced, member) && !(titled && (member == "anyOf" || member == "oneOf")) {
+			q.find("keyword-unsupported", q.place(name, "items", member), "%s uses %s, which a form's schema must not have.", quoted(name), member)
+		}
+	}
+	switch t, _ := unquote(ik["type"]); {
+	case t == "object" && !titled:
+		q.find("array-of-objects", q.place(name, "items"), "%s is a list of objects.", quoted(name))
+	case titled && ik["type"] != nil:
+		q.find("items-type-stray", q.place(name, "items", "type"), "The items of a multiple choice with titles have anyOf and no type.")
+	case !titled && ik["enum"] == nil && !q.found(q.place(name, "items")):
+		q.find("array-without-choices", q.place(name, "items"), "%s is a list without choices; its items need enum or anyOf.", quoted(name))
+	}
+	q.lintChoices(q.place(name, "items"), name, ik)
+	if typeOf(ik["enum"]) == typeArray && ik["type"] == nil {
+		q.find("type-missing", q.place(name, "items"), `The items of %s need "type": "string" beside their enum.`, quoted(name))
+	}
+}
+
+// supportedFormats are those of the specification, for strings.
+var supportedFormats = []string{"email", "uri", "date", "date-time"}
+
+func (q *question) lintFormat(name string, k keywords) {
+	raw := k["format"]
+	if raw == nil || k.text("type") != "string" {
+		return
+	}
+	if format, _ := unquote(raw); !slices.Contains(supportedFormats, format) {
+		q.find("format-unsupported", q.place(name, "format"), "%s has the format %s; only email, uri, date and date-time are supported.", quoted(name), shorten(string(raw), 60))
+	}
+}
+
+// lintTexts judges what people read of a property. A field for an address may
+// well show one.
+func (q *question) lintTexts(name string, f Field, k keywords) {
+	q.lintLinks(q.place(name, "title"), "title", k.text("title"))
+	if f.Format != "uri" {
+		q.lintLinks(q.place(name, "description"), "description", f.Description)
+	}
+}
+
+func (q *question) lintDefault(name string, schema json.RawMessage, k keywords) {
+	value := k["default"]
+	if value == nil {
+		return
+	}
+	if q.revision == rev2025June && k.text("type") != "boolean" && k.text("type") != "" {
+		q.find("newer-than-revision", q.place(name, "default"), "%s has a default; in revision 2025-06-18 only a boolean can have one.", quoted(name))
+	}
+	if k["pattern"] != nil && time.Now().After(q.deadline) {
+		return
+	}
+	c := checker{schema: schema}
+	problems, err := c.run(value)
+	switch {
+	case err != nil || len(problems) == 0:
+		return
+	case c.gaveUp:
+		if q.has("pattern-slow", q.place(name, "pattern")) {
+			return
+		}
+		q.find("pattern-slow", q.place(name, "pattern"), "Whether the default of %s matches its pattern cannot be told within %v.", quoted(name), matchTime)
+		return
+	}
+	q.find("default-invalid", q.place(name, "default"), "The default of %s is not valid by its own schema: %s", quoted(name), strings.ReplaceAll(problems[0].Text, "You entered", "It is"))
+}
