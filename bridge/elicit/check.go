@@ -16,7 +16,7 @@ import (
 
 // Bounds on a check, so that no schema can keep it busy.
 const (
-	checkBudget = time.Second
+	checkBudget = 3 * time.Second
 	maxSchemas  = 5_000 // objects in a schema, choices left out
 	largeChoice = 32    // choices from which on they are looked up rather than compared one by one
 )

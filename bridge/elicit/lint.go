@@ -219,16 +219,27 @@ func (l *linter) lintDuplicates(raw json.RawMessage) {
 	walk = func(raw json.RawMessage, ptr string) {
 		switch typeOf(raw) {
 		case typeObject:
-			seen := make(map[string]bool)
+			var few []string // most objects are small, and there may be thousands of them
+			var many map[string]bool
 			for name, value := range members(raw) {
 				if budget--; budget < 0 {
 					return
 				}
-				if seen[name] {
+				if many[name] || many == nil && slices.Contains(few, name) {
 					l.find("duplicate-member", pointer(ptr, name), "%s stands twice in one object; whoever reads it keeps one of the two.", quoted(name))
 				}
-				seen[name] = true
-				walk(value, pointer(ptr, name))
+				switch few = append(few, name); {
+				case many != nil:
+					many[name] = true
+				case len(few) == 16:
+					many = make(map[string]bool)
+					for _, n := range few {
+						many[n] = true
+					}
+				}
+				if t := typeOf(value); t == typeObject || t == typeArray {
+					walk(value, pointer(ptr, name))
+				}
 			}
 		case typeArray:
 			for i, value := range elements(raw) {

@@ -85,7 +85,7 @@ func (q *question) lintTitled(ptr, name string, list json.RawMessage) {
 	incomplete, twice, notText := 0, 0, 0
 	for i, entry := range elements(list) {
 		at := fmt.Sprintf("%s/%d", ptr, i)
-		value, title := member(entry, "const"), member(entry, "title")
+		value, title := constant(entry)
 		missing := ""
 		switch {
 		case value == nil && title == nil:

@@ -33,7 +33,12 @@ func LintResult(result json.RawMessage, method, revision string) []Finding {
 		}
 		return l.findings
 	}
-	if name, _ := unquote(kind); name != "input_required" {
+	switch name, _ := unquote(kind); {
+	case name == "input_required":
+	case name != "complete" && l.revision == rev2026July:
+		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s; unless an extension brings it, clients take the result as invalid.", quoted(name))
+		return l.findings
+	default:
 		return l.findings
 	}
 	if l.revision != rev2026July {

@@ -218,8 +218,7 @@ func choicesOf(k keywords) ([]Choice, error) {
 		}
 		value, title := entry, json.RawMessage(nil)
 		if name != "enum" {
-			value, title = member(entry, "const"), member(entry, "title")
-			if value == nil {
+			if value, title = constant(entry); value == nil {
 				return nil, fmt.Errorf("entry %d of its %s is no constant", i+1, name)
 			}
 		}
@@ -248,6 +247,20 @@ func choicesOf(k keywords) ([]Choice, error) {
 		}
 	}
 	return choices, nil
+}
+
+// constant reads an entry of oneOf or anyOf that stands for one value; value is
+// nil if it does not.
+func constant(entry json.RawMessage) (value, title json.RawMessage) {
+	for name, v := range members(entry) {
+		switch name {
+		case "const":
+			value = v
+		case "title":
+			title = v
+		}
+	}
+	return value, title
 }
 
 // itemChoices reads the choices of a multiple choice from its "items".

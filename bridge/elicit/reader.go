@@ -45,7 +45,17 @@ func typeOf(raw []byte) jsonType {
 	return typeNumber
 }
 
-func trim(raw []byte) []byte { return bytes.Trim(raw, " \t\r\n") }
+// trim leaves out the white space around a value.
+func trim(raw []byte) []byte {
+	space := func(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+	for len(raw) > 0 && space(raw[0]) {
+		raw = raw[1:]
+	}
+	for len(raw) > 0 && space(raw[len(raw)-1]) {
+		raw = raw[:len(raw)-1]
+	}
+	return raw
+}
 
 // skip returns where the value at i ends.
 func skip(b []byte, i int) int {
@@ -80,9 +90,10 @@ func skip(b []byte, i int) int {
 }
 
 func skipSpace(b []byte, i int) int {
-	s := scanner{b: b, i: i}
-	s.space()
-	return s.i
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
 }
 
 // members yields the members of the object raw, in order and with duplicates,

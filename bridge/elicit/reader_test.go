@@ -113,6 +113,18 @@ func TestPretty(t *testing.T) {
 	}
 }
 
+func TestCompact(t *testing.T) {
+	got, err := Compact([]byte(" { \"z\" : [ 1.50 , 1e3 ],\n\"s\" : \"a b\\u00e9<\" } "))
+	if string(got) != `{"z":[1.50,1e3],"s":"a b\u00e9<"}` || err != nil {
+		t.Errorf("got %s, %v", got, err)
+	}
+	for _, in := range []string{"", " ", "{", "1 2"} {
+		if got, err := Compact([]byte(in)); err == nil {
+			t.Errorf("Compact(%q) = %s", in, got)
+		}
+	}
+}
+
 func TestAt(t *testing.T) {
 	doc := json.RawMessage(`{"a/b":{"~":[10,{"x":1.50}]}}`)
 	for ptr, want := range map[string]string{

@@ -86,7 +86,7 @@ var rules = []rule{
 	{Rule: Rule{"enum-duplicate", Should, "6.1.2. enum", "a choice that is listed twice"}, outside: "JSON Schema Validation 2020-12"},
 	{Rule: Rule{"enum-not-text", Violation, "Requested Schema", "choices that are no strings"}, page: elicitation, old: schemaRules},
 	{Rule: Rule{"enum-names-length", Advice, "Requested Schema", "enumNames of another length than enum"}, page: elicitation, old: schemaRules.as(Advice)},
-	{Rule: Rule{"enum-names-deprecated", Advice, "Schema Reference, LegacyTitledEnumSchema", "enumNames, since 2025-11-25"}, page: "schema"},
+	{Rule: Rule{"enum-names-deprecated", Advice, "LegacyTitledEnumSchema", "enumNames, since 2025-11-25"}, page: "schema"},
 	{Rule: Rule{"choice-incomplete", Violation, "Requested Schema", "a titled choice without const or title"}, page: elicitation, old: schemaRules},
 	{Rule: Rule{"choice-keyword", Violation, "Requested Schema", "anyOf for a single choice, or oneOf for a multiple one"}, page: elicitation, old: schemaRules},
 	{Rule: Rule{"items-type-stray", Advice, "Requested Schema", "a titled multiple choice whose items have a type"}, page: elicitation, old: schemaRules.as(Advice)},
@@ -101,6 +101,7 @@ var rules = []rule{
 
 	// Results and errors around elicitations.
 	{Rule: Rule{"result-type-missing", Violation, "Result Responses", "a result without resultType, since 2026-07-28"}, page: basic},
+	{Rule: Rule{"result-type-unknown", Advice, "ResultType", "a resultType that the protocol does not define"}, page: basic},
 	{Rule: Rule{"input-required-early", Violation, "Multi Round-Trip Requests", "an input-required result before 2026-07-28"}, page: roundTrips},
 	{Rule: Rule{"input-required-empty", Violation, "Server Requirements (Basic Workflow)", "an input-required result with neither inputRequests nor requestState"}, page: roundTrips},
 	{Rule: Rule{"input-required-method", Violation, "Supported Requests", "an input-required result on a method that does not allow it"}, page: roundTrips},
