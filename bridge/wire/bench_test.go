@@ -134,4 +134,3 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(heap/(1<<20), "heap-MiB")
 	b.ReportMetric(frames, "frames")
 }
-

@@ -58,12 +58,16 @@ type Log struct {
 	large   map[int64]largeRow
 
 	waiters atomic.Pointer[chan struct{}]
+	// huge is held while a filter looks into a frame of many MiB: one at a
+	// time, whatever the number of filters.
+	huge chan struct{}
 }
 
 // store is where lines are.
 type store interface {
-	// read returns the n bytes at off. They may be shared and must not be changed.
-	read(off int64, n int) ([]byte, error)
+	// read returns the n bytes at off. They may be shared and must not be
+	// changed, or they are in buf where there is room for them.
+	read(buf []byte, off int64, n int) ([]byte, error)
 	stats(*Stats)
 	failure() error
 	close() error
@@ -95,7 +99,8 @@ func NewLog(o Options) (*Log, error) {
 }
 
 func newLog() *Log {
-	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), large: make(map[int64]largeRow)}
+	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), large: make(map[int64]largeRow),
+		huge: make(chan struct{}, 1)}
 	l.base = l.start.UnixNano()
 	l.methods.limit = 8 << 10
 	l.actors.limit = math.MaxUint8
@@ -254,8 +259,8 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 	e.time = l.base + int64(f.Time.Sub(l.start))
 	e.size = uint32(min(f.Size, math.MaxUint32))
 	e.kind, e.dir, e.stream = f.Kind, f.Dir, f.Stream
-	e.call, e.question = uint32(f.Call), uint32(f.Question)
-	e.round, e.status = uint16(f.Round), uint16(f.Status)
+	e.call, e.question = uint32(within(f.Call, math.MaxUint32)), uint32(within(f.Question, math.MaxUint32))
+	e.round, e.status = uint16(within(f.Round, math.MaxUint16)), uint16(within(f.Status, math.MaxUint16))
 	e.method = l.methods.id(f.Method)
 	e.actor = uint8(min(l.actors.id(f.Actor), math.MaxUint8))
 	if f.Truncated {
@@ -275,6 +280,8 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 	}
 	return s
 }
+
+func within(n, limit int) int { return min(max(n, 0), limit) }
 
 // pair finds the request of a response, and marks what does not pair up.
 func (l *Log) pair(e *entry, s *session, f *Frame) {

@@ -194,7 +194,7 @@ func (fs *files) report(path string, err error) {
 	}
 }
 
-func (fs *files) read(off int64, n int) ([]byte, error) {
+func (fs *files) read(buf []byte, off int64, n int) ([]byte, error) {
 	for i := len(fs.list) - 1; i >= 0; i-- {
 		f := &fs.list[i]
 		if off < f.base {
@@ -206,14 +206,14 @@ func (fs *files) read(off int64, n int) ([]byte, error) {
 				return nil, fmt.Errorf("reading the transcript %q: %w", f.path, io.ErrUnexpectedEOF)
 			}
 			here := int(f.size - (off - f.base))
-			first, err := fs.read(off, here)
+			first, err := fs.read(nil, off, here)
 			if err != nil {
 				return nil, err
 			}
-			rest, err := fs.read(off+int64(here), n-here)
+			rest, err := fs.read(nil, off+int64(here), n-here)
 			return append(first, rest...), err
 		}
-		b := make([]byte, n)
+		b := room(buf, n)
 		if _, err := f.file.ReadAt(b, off-f.base); err != nil {
 			return nil, fmt.Errorf("reading the transcript %q: %w", f.path, err)
 		}

@@ -32,7 +32,7 @@ func (l *Log) Frame(seq int64) (Frame, error) {
 		return Frame{}, fmt.Errorf("there is no frame %d in the log", seq)
 	}
 	e := l.index.at(seq)
-	line, err := l.store.read(e.off, int(e.length))
+	line, err := l.store.read(nil, e.off, int(e.length))
 	return l.frame(seq, e, line, err)
 }
 
@@ -42,7 +42,7 @@ func (l *Log) Frame(seq int64) (Frame, error) {
 func (l *Log) Frames(from int64, n int) ([]Frame, error) {
 	seqs := l.clip(from, n)
 	out := make([]Frame, 0, len(seqs))
-	err := l.lines(seqs, math.MaxUint32, func(seq int64, e *entry, line []byte, err error) error {
+	err := l.lines(seqs, math.MaxUint32, nil, func(seq int64, e *entry, line []byte, err error) error {
 		f, err := l.frame(seq, e, line, err)
 		out = append(out, f)
 		return err
@@ -90,7 +90,7 @@ func (l *Log) Rows(seqs []int64) ([]Row, error) {
 			break
 		}
 	}
-	err := l.lines(seqs, largeRead, func(seq int64, e *entry, line []byte, err error) error {
+	err := l.lines(seqs, largeRead, nil, func(seq int64, e *entry, line []byte, err error) error {
 		if line == nil && err == nil {
 			row := Row{Frame: l.facts(seq, e)}
 			l.largeMu.Lock()
@@ -115,11 +115,14 @@ func (l *Log) Rows(seqs []int64) ([]Row, error) {
 	return out, err
 }
 
+// together is how many bytes are read at once, unless one line is longer.
+const together = 1 << 20
+
 // lines reads the lines of those frames and calls f for each, in order.
 // Neighbours are read together. Lines longer than limit are not read: f gets
-// nil, and no error. It ends at the first error that f returns.
-func (l *Log) lines(seqs []int64, limit uint32, f func(seq int64, e *entry, line []byte, err error) error) error {
-	const together = 1 << 20 // bytes read at once, unless one line is longer
+// nil, and no error. Where buf is given, lines are read into it and are only
+// good until f returns. It ends at the first error that f returns.
+func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e *entry, line []byte, err error) error) error {
 	for i := 0; i < len(seqs); {
 		e := l.index.at(seqs[i])
 		if e.length > limit {
@@ -137,7 +140,7 @@ func (l *Log) lines(seqs []int64, limit uint32, f func(seq int64, e *entry, line
 			}
 			end = next.off + int64(next.length)
 		}
-		run, err := l.store.read(e.off, int(end-e.off))
+		run, err := l.store.read(buf, e.off, int(end-e.off))
 		several := j > i+1
 		for ; i < j; i++ {
 			next := l.index.at(seqs[i])
@@ -147,7 +150,7 @@ func (l *Log) lines(seqs []int64, limit uint32, f func(seq int64, e *entry, line
 				at := next.off - e.off
 				line = run[at : at+int64(next.length) : at+int64(next.length)]
 			} else if several {
-				line, lineErr = l.store.read(next.off, int(next.length))
+				line, lineErr = l.store.read(nil, next.off, int(next.length))
 			}
 			if err := f(seqs[i], next, line, lineErr); err != nil {
 				return err
@@ -181,7 +184,8 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 // line, and all else.
 func (e *entry) plain() bool {
 	return e.body != 0 && e.flags&(flagHeader|flagTruncated) == 0 && e.size != math.MaxUint32 &&
-		e.method != full && e.conn != full && e.actor != math.MaxUint8
+		e.method != full && e.conn != full && e.actor != math.MaxUint8 &&
+		e.round != math.MaxUint16 && e.status != math.MaxUint16
 }
 
 // raw are the frame's bytes in its line, where the entry knows them.

@@ -258,16 +258,19 @@ func (s *spool) writeBlock(b *block) error {
 	return nil
 }
 
-// read returns the n bytes at off. They may be shared and must not be changed.
-func (s *spool) read(off int64, n int) ([]byte, error) {
+func (s *spool) read(buf []byte, off int64, n int) ([]byte, error) {
 	var out []byte
 	for {
-		piece, err := s.piece(off, n-len(out))
+		piece, err := s.piece(buf, off, n-len(out))
 		if err != nil {
 			return nil, err
 		}
 		if out == nil && len(piece) == n {
 			return piece, nil
+		}
+		// Part is in the file and part in memory.
+		if out == nil {
+			out, buf = make([]byte, 0, n), nil
 		}
 		out = append(out, piece...)
 		off += int64(len(piece))
@@ -278,7 +281,7 @@ func (s *spool) read(off int64, n int) ([]byte, error) {
 }
 
 // piece returns some of the n bytes at off: those that are in one place.
-func (s *spool) piece(off int64, n int) ([]byte, error) {
+func (s *spool) piece(buf []byte, off int64, n int) ([]byte, error) {
 	s.mu.Lock()
 	for off >= s.written {
 		if s.err != nil && off < s.dropped {
@@ -311,11 +314,19 @@ func (s *spool) piece(off int64, n int) ([]byte, error) {
 	if closed {
 		return nil, errClosed
 	}
-	piece := make([]byte, n)
+	piece := room(buf, n)
 	if _, err := file.ReadAt(piece, off); err != nil {
 		return nil, fmt.Errorf("reading frames from the temporary file: %w", err)
 	}
 	return piece, nil
+}
+
+// room is n bytes of buf, or new ones.
+func room(buf []byte, n int) []byte {
+	if n <= cap(buf) {
+		return buf[:n]
+	}
+	return make([]byte, n)
 }
 
 // blockAt finds the block in memory that holds the byte at off.

@@ -65,13 +65,13 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 			continue
 		}
 		if some = append(some, seq); len(some) == 256 {
-			if err := l.lines(some, largeRead, l.withLarge(write)); err != nil {
+			if err := l.lines(some, largeRead, nil, l.withLarge(write)); err != nil {
 				return err
 			}
 			some = some[:0]
 		}
 	}
-	if err := l.lines(some, largeRead, l.withLarge(write)); err != nil {
+	if err := l.lines(some, largeRead, nil, l.withLarge(write)); err != nil {
 		return err
 	}
 	return out.Flush()
@@ -83,7 +83,7 @@ type lineFunc = func(seq int64, e *entry, line []byte, err error) error
 func (l *Log) withLarge(f lineFunc) lineFunc {
 	return func(seq int64, e *entry, line []byte, err error) error {
 		if line == nil && err == nil {
-			line, err = l.store.read(e.off, int(e.length))
+			line, err = l.store.read(nil, e.off, int(e.length))
 		}
 		return f(seq, e, line, err)
 	}

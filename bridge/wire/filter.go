@@ -1,0 +1,623 @@
+package wire
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Filter is a parsed filter line. It picks frames of a log; see Log.View.
+//
+// A line is made of terms, words and regular expressions. Side by side they
+// must all hold; "or" between them means either, "!" or "not" before one means
+// its opposite, parentheses group. "or" binds weaker than standing side by
+// side.
+//
+//	method:elicitation/*      the method, of a response that of its request; * stands for any text
+//	dir:in dir:out            from the server, to the server; also dir:c2s s2c stderr meta
+//	kind:error                request, notification, result, error, noise, stderr, note;
+//	                          response (result or error), message (the first four)
+//	id:7                      the JSON-RPC id, be it 7 or "7"
+//	server:files session:s-*  the label of the server, the id of the session
+//	call:3 round:2 question:1 what the frame belongs to; call>3 and so on
+//	action:accept             what an answer says: accept, decline, cancel
+//	actor:person              who answered
+//	ms>500 ms<2s              the time from the request, of a response
+//	size>10k                  bytes on the wire; k, M, G are powers of 1000, Ki, Mi, Gi of 1024
+//	status:404 status>=400    the HTTP status
+//	stream:get-sse            post, post-sse, get-sse
+//	transport:http            stdio, http, sse, memory
+//	after:10:02:03            from then on, on the day of the first frame; also a date, a date
+//	before:2026-07-28T10:02   with a time, or +5s for the time since the first frame
+//	seq>=100                  the number of the frame
+//	is:duplicate              duplicate, orphan, truncated, redacted
+//	has:requestedSchema       a JSON member of that name anywhere in the frame, or what Hooks.Has knows
+//	finding:any               what Hooks.Finding knows: any, or the name of a rule
+//	"two words" word          the text in the frame, upper and lower case being the same
+//	/re+gexp/ /RE/i           a regular expression (RE2) that matches in the frame
+//
+// Values can be quoted, and several can stand after one name, separated by
+// commas: kind:error,noise.
+type Filter struct {
+	text string
+	root node // nil: all frames
+}
+
+// String is the line that was parsed.
+func (f *Filter) String() string { return f.text }
+
+// FilterError says what is wrong in a filter line, and where.
+type FilterError struct {
+	Pos, End int // byte offsets in the line: what the error is about
+	Text     string
+}
+
+func (e *FilterError) Error() string { return e.Text }
+
+// ParseFilter parses a filter line. An empty one picks all frames. The error
+// is a *FilterError.
+func ParseFilter(line string) (*Filter, error) {
+	p := filterParser{in: line}
+	p.next()
+	f := &Filter{text: line}
+	if p.tok.kind == tokEnd && p.err == nil {
+		return f, nil
+	}
+	f.root = p.or(0)
+	if p.err == nil && p.tok.kind != tokEnd {
+		p.fail(p.tok.pos, p.tok.end, "there is no \"(\" that this closes")
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return f, nil
+}
+
+type tokenKind uint8
+
+const (
+	tokEnd tokenKind = iota
+	tokOpen
+	tokClose
+	tokNot
+	tokAnd
+	tokOr
+	tokTerm   // name, op and values
+	tokText   // text
+	tokRegexp // text is the expression
+)
+
+type token struct {
+	kind     tokenKind
+	pos, end int
+	text     string
+	re       *regexp.Regexp
+	name, op string
+	values   []filterValue
+}
+
+// filterValue is one of the values of a term.
+type filterValue struct {
+	text     string
+	quoted   bool
+	pos, end int
+}
+
+// maxFilterDepth bounds how deep parentheses and negations may be nested.
+const maxFilterDepth = 100
+
+type filterParser struct {
+	in  string
+	at  int
+	tok token
+	err *FilterError
+}
+
+func (p *filterParser) fail(pos, end int, format string, args ...any) {
+	if p.err == nil {
+		p.err = &FilterError{pos, max(end, pos), fmt.Sprintf(format, args...)}
+	}
+	p.tok = token{kind: tokEnd, pos: len(p.in), end: len(p.in)}
+	p.at = len(p.in)
+}
+
+func (p *filterParser) or(depth int) node {
+	left := p.and(depth)
+	for p.tok.kind == tokOr {
+		p.next()
+		left = orNode{left, p.and(depth)}
+	}
+	return left
+}
+
+func (p *filterParser) and(depth int) node {
+	left := p.not(depth)
+	for {
+		switch p.tok.kind {
+		case tokEnd, tokClose, tokOr:
+			return left
+		case tokAnd:
+			p.next()
+		}
+		left = andNode{left, p.not(depth)}
+	}
+}
+
+func (p *filterParser) not(depth int) node {
+	tok := p.tok
+	if depth > maxFilterDepth {
+		p.fail(tok.pos, tok.end, "nested too deep")
+	}
+	switch tok.kind {
+	case tokNot:
+		p.next()
+		return notNode{p.not(depth + 1)}
+	case tokOpen:
+		p.next()
+		n := p.or(depth + 1)
+		if p.tok.kind != tokClose && p.err == nil {
+			p.fail(tok.pos, tok.end, "this \"(\" is not closed")
+		}
+		p.next()
+		return n
+	case tokText:
+		p.next()
+		return textNode{newSearch(tok.text)}
+	case tokRegexp:
+		p.next()
+		return regexpNode{tok.re, required(tok.re)}
+	case tokTerm:
+		n := p.term(tok)
+		p.next()
+		return n
+	case tokEnd:
+		if p.err == nil {
+			p.fail(tok.pos, tok.end, "something must follow here")
+		}
+	case tokClose:
+		p.fail(tok.pos, tok.end, "something must stand before this \")\"")
+	default:
+		p.fail(tok.pos, tok.end, "something must stand before %q", p.in[tok.pos:tok.end])
+	}
+	return constNode(false)
+}
+
+// next reads a token.
+func (p *filterParser) next() {
+	if p.err != nil {
+		return
+	}
+	for p.at < len(p.in) {
+		r, n := utf8.DecodeRuneInString(p.in[p.at:])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		p.at += n
+	}
+	start := p.at
+	if start == len(p.in) {
+		p.tok = token{kind: tokEnd, pos: start, end: start}
+		return
+	}
+	one := func(kind tokenKind) {
+		p.at++
+		p.tok = token{kind: kind, pos: start, end: p.at}
+	}
+	switch p.in[start] {
+	case '(':
+		one(tokOpen)
+		return
+	case ')':
+		one(tokClose)
+		return
+	case '!':
+		one(tokNot)
+		return
+	case '"':
+		text := p.quoted()
+		if p.err == nil && text == "" {
+			p.fail(start, p.at, "there is no text between the quotes")
+		}
+		p.set(token{kind: tokText, pos: start, end: p.at, text: text})
+		return
+	case '/':
+		p.regexp()
+		return
+	}
+	if name, op := termStart(p.in[start:]); op != "" {
+		p.at += len(name) + len(op)
+		p.termValues(start, name, op)
+		return
+	}
+	word := p.word()
+	kind := tokText
+	switch word {
+	case "or", "OR":
+		kind = tokOr
+	case "and", "AND":
+		kind = tokAnd
+	case "not", "NOT":
+		kind = tokNot
+	}
+	p.set(token{kind: kind, pos: start, end: p.at, text: word})
+}
+
+func (p *filterParser) set(t token) {
+	if p.err == nil {
+		p.tok = t
+	}
+}
+
+// termStart splits "name>=" off the beginning of s. op is "" if s does not
+// begin with a term.
+func termStart(s string) (name, op string) {
+	i := 0
+	for i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z') {
+		i++
+	}
+	if i == 0 || i == len(s) {
+		return "", ""
+	}
+	for _, op := range []string{">=", "<=", ":", "=", ">", "<"} {
+		if strings.HasPrefix(s[i:], op) {
+			return s[:i], op
+		}
+	}
+	return "", ""
+}
+
+// word reads up to white space or a parenthesis.
+func (p *filterParser) word() string {
+	start := p.at
+	for p.at < len(p.in) {
+		r, n := utf8.DecodeRuneInString(p.in[p.at:])
+		if unicode.IsSpace(r) || r == '(' || r == ')' {
+			break
+		}
+		p.at += n
+	}
+	return p.in[start:p.at]
+}
+
+// quoted reads a quoted text, in which \" and \\ stand for " and \.
+func (p *filterParser) quoted() string {
+	start := p.at
+	var b strings.Builder
+	for p.at++; p.at < len(p.in); p.at++ {
+		switch c := p.in[p.at]; {
+		case c == '"':
+			p.at++
+			return b.String()
+		case c == '\\' && p.at+1 < len(p.in) && (p.in[p.at+1] == '"' || p.in[p.at+1] == '\\'):
+			p.at++
+			b.WriteByte(p.in[p.at])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	p.fail(start, len(p.in), "the quoted text does not end")
+	return ""
+}
+
+func (p *filterParser) regexp() {
+	start := p.at
+	var b strings.Builder
+	for p.at++; ; p.at++ {
+		if p.at >= len(p.in) {
+			p.fail(start, len(p.in), "the regular expression does not end with \"/\"; put text that begins with one in quotes")
+			return
+		}
+		c := p.in[p.at]
+		if c == '/' {
+			break
+		}
+		if c == '\\' && p.at+1 < len(p.in) {
+			if p.at++; p.in[p.at] != '/' {
+				b.WriteByte(c)
+			}
+			c = p.in[p.at]
+		}
+		b.WriteByte(c)
+	}
+	end := p.at
+	p.at++
+	expr := b.String()
+	if expr == "" {
+		p.fail(start, p.at, "the regular expression is empty")
+		return
+	}
+	flags := p.word()
+	switch flags {
+	case "":
+	case "i":
+		expr = "(?i)" + expr
+	default:
+		p.fail(end+1, p.at, "after a regular expression only the flag \"i\" can stand; put text with slashes in quotes")
+		return
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		text := err.Error()
+		text = strings.TrimPrefix(text, "error parsing regexp: ")
+		p.fail(start+1, end, "regular expression: %s", text)
+		return
+	}
+	p.tok = token{kind: tokRegexp, pos: start, end: p.at, text: expr, re: re}
+}
+
+func (p *filterParser) termValues(start int, name, op string) {
+	t := token{kind: tokTerm, pos: start, name: name, op: op}
+	for {
+		v := filterValue{pos: p.at}
+		if p.at < len(p.in) && p.in[p.at] == '"' {
+			v.text, v.quoted = p.quoted(), true
+		} else {
+			from := p.at
+			for p.at < len(p.in) && p.in[p.at] != ',' {
+				r, n := utf8.DecodeRuneInString(p.in[p.at:])
+				if unicode.IsSpace(r) || r == '(' || r == ')' || r == '"' {
+					break
+				}
+				p.at += n
+			}
+			v.text = p.in[from:p.at]
+		}
+		v.end = p.at
+		t.values = append(t.values, v)
+		if p.err != nil {
+			return
+		}
+		if p.at >= len(p.in) || p.in[p.at] != ',' {
+			break
+		}
+		p.at++
+	}
+	t.end = p.at
+	p.tok = t
+}
+
+// termNames are the names of terms, with what they mean for a completion.
+var termNames = []struct{ name, means string }{
+	{"method", "the method, of a response that of its request"},
+	{"kind", "request, notification, result, error, noise, stderr, note"},
+	{"dir", "in (from the server) or out"},
+	{"id", "the JSON-RPC id"},
+	{"server", "the server's label"},
+	{"call", "number of the call"},
+	{"question", "number of the question"},
+	{"round", "round of the call"},
+	{"action", "what an answer says"},
+	{"actor", "who answered"},
+	{"ms", "milliseconds since the request"},
+	{"size", "bytes on the wire"},
+	{"after", "from that time on"},
+	{"before", "before that time"},
+	{"has", "a JSON member of that name"},
+	{"finding", "what the linter found"},
+	{"is", "duplicate, orphan, truncated, redacted"},
+	{"status", "the HTTP status"},
+	{"stream", "which HTTP stream carried it"},
+	{"transport", "stdio, http, sse, memory"},
+	{"session", "the id of the session"},
+	{"seq", "the number of the frame"},
+}
+
+// term makes the node of a term.
+func (p *filterParser) term(t token) node {
+	name := strings.ToLower(t.name)
+	i := slices.IndexFunc(termNames, func(n struct{ name, means string }) bool { return n.name == name })
+	if i < 0 {
+		p.fail(t.pos, t.pos+len(t.name), "there is no term %q; put text with %q in it in quotes", t.name, t.op)
+		return constNode(false)
+	}
+	numeric := numericTerms[name]
+	if t.op != ":" && t.op != "=" && numeric == nil {
+		p.fail(t.pos+len(t.name), t.pos+len(t.name)+len(t.op), "%s goes with \":\", not with %q", name, t.op)
+		return constNode(false)
+	}
+	var out node
+	for _, v := range t.values {
+		if v.text == "" {
+			p.fail(v.pos, v.end, "a value must follow %s%s", t.name, t.op)
+			return constNode(false)
+		}
+		var n node
+		var err error
+		if numeric != nil {
+			n, err = numeric(t.op, v.text)
+		} else {
+			n, err = plainTerms[name](v.text)
+		}
+		if err != nil {
+			p.fail(v.pos, v.end, "%v", err)
+			return constNode(false)
+		}
+		if out == nil {
+			out = n
+		} else {
+			out = orNode{out, n}
+		}
+	}
+	return out
+}
+
+// plainTerms make the nodes of terms that only know ":".
+var plainTerms = map[string]func(v string) (node, error){
+	"method":    func(v string) (node, error) { return methodNode{newGlob(v)}, nil },
+	"server":    func(v string) (node, error) { return &connNode{newGlob(v), serverOf}, nil },
+	"session":   func(v string) (node, error) { return &connNode{newGlob(v), sessionOf}, nil },
+	"transport": func(v string) (node, error) { return &connNode{newGlob(v), transportOf}, nil },
+	"actor":     func(v string) (node, error) { return actorNode{newGlob(v)}, nil },
+	"id":        func(v string) (node, error) { return newIDNode(v), nil },
+	"kind": func(v string) (node, error) {
+		kinds := map[string][]Kind{
+			"response": {Result, Error}, "message": {Request, Notification, Result, Error},
+			"request": {Request}, "notification": {Notification}, "result": {Result}, "error": {Error},
+			"noise": {Noise}, "stderr": {StderrLine}, "note": {Note},
+		}
+		set, ok := kinds[strings.ToLower(v)]
+		if !ok {
+			return nil, choose("kind", v, "request", "notification", "result", "error", "response", "message", "noise", "stderr", "note")
+		}
+		var n kindNode
+		for _, k := range set {
+			n |= 1 << k
+		}
+		return n, nil
+	},
+	"dir": func(v string) (node, error) {
+		switch strings.ToLower(v) {
+		case "in", "s2c":
+			return dirNode(ServerToClient), nil
+		case "out", "c2s":
+			return dirNode(ClientToServer), nil
+		case "stderr":
+			return dirNode(Stderr), nil
+		case "meta":
+			return dirNode(Meta), nil
+		}
+		return nil, choose("dir", v, "in", "out", "stderr", "meta")
+	},
+	"stream": func(v string) (node, error) {
+		s, err := ParseStream(strings.ToLower(v))
+		if err != nil {
+			return nil, choose("stream", v, streamNames[1:]...)
+		}
+		return streamNode(s), nil
+	},
+	"action": func(v string) (node, error) {
+		i := slices.Index(actions[:], strings.ToLower(v))
+		if i < 1 {
+			return nil, choose("action", v, actions[1:]...)
+		}
+		return actionNode(i), nil
+	},
+	"is": func(v string) (node, error) {
+		flags := map[string]flagNode{"duplicate": flagDuplicate, "orphan": flagOrphan, "truncated": flagTruncated, "redacted": flagRedacted}
+		flag, ok := flags[strings.ToLower(v)]
+		if !ok {
+			return nil, choose("is", v, "duplicate", "orphan", "truncated", "redacted")
+		}
+		return flag, nil
+	},
+	"has":     func(v string) (node, error) { return hasNode{v, newMemberSearch(v)}, nil },
+	"finding": func(v string) (node, error) { return findingNode(v), nil },
+	"after":   func(v string) (node, error) { at, err := parseMoment(v); return timeNode{at, true}, err },
+	"before":  func(v string) (node, error) { at, err := parseMoment(v); return timeNode{at, false}, err },
+}
+
+func choose(name, v string, from ...string) error {
+	return fmt.Errorf("%s cannot be %q; it is one of %s", name, v, strings.Join(from, ", "))
+}
+
+// numericTerms make the nodes of terms that compare numbers.
+var numericTerms = map[string]func(op, v string) (node, error){
+	"call":     whole("call", func(_ int64, e *entry) (int64, bool) { return int64(e.call), e.call > 0 }),
+	"question": whole("question", func(_ int64, e *entry) (int64, bool) { return int64(e.question), e.question > 0 }),
+	"round":    whole("round", func(_ int64, e *entry) (int64, bool) { return int64(e.round), e.round > 0 }),
+	"seq":      whole("seq", func(seq int64, _ *entry) (int64, bool) { return seq, true }),
+	"status":   whole("status", func(_ int64, e *entry) (int64, bool) { return int64(e.status), e.status > 0 }),
+	"size": func(op, v string) (node, error) {
+		n, err := parseSize(v)
+		return numberNode{op, n, func(_ int64, e *entry) (int64, bool) { return int64(e.size), true }}, err
+	},
+	"ms": func(op, v string) (node, error) {
+		d, err := parseLatency(v)
+		return latencyNode{op, int64(d)}, err
+	},
+}
+
+func whole(name string, of func(seq int64, e *entry) (int64, bool)) func(op, v string) (node, error) {
+	return func(op, v string) (node, error) {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s is compared with a whole number, not with %q", name, v)
+		}
+		return numberNode{op, n, of}, nil
+	}
+}
+
+var sizeUnits = []struct {
+	name   string
+	factor float64
+}{
+	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"ki", 1 << 10}, {"mi", 1 << 20}, {"gi", 1 << 30},
+	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"b", 1}, {"", 1},
+}
+
+func parseSize(v string) (int64, error) {
+	for _, unit := range sizeUnits {
+		if digits, ok := strings.CutSuffix(strings.ToLower(v), unit.name); ok {
+			if n, ok := decimal(digits); ok && n*unit.factor < 1<<62 {
+				return int64(n * unit.factor), nil
+			}
+			break
+		}
+	}
+	return 0, fmt.Errorf("%q is no size; sizes look like 500, 10k or 1.5M", v)
+}
+
+// decimal parses digits with at most one point.
+func decimal(s string) (float64, bool) {
+	if s == "" || strings.Trim(s, "0123456789.") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil
+}
+
+func parseLatency(v string) (time.Duration, error) {
+	if n, ok := decimal(v); ok && n < 1e12 {
+		return time.Duration(n * float64(time.Millisecond)), nil
+	}
+	if d, err := time.ParseDuration(v); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, fmt.Errorf("%q is no time span; they look like 500 (milliseconds), 2s or 1m30s", v)
+}
+
+// moment is a point in time that may depend on the log.
+type moment struct {
+	layout string
+	text   string
+	since  time.Duration // layout "": since the first frame
+}
+
+var momentLayouts = []string{
+	"15:04", "15:04:05", // with or without a fraction
+	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
+}
+
+func parseMoment(v string) (moment, error) {
+	if since, ok := strings.CutPrefix(v, "+"); ok {
+		if d, err := time.ParseDuration(since); err == nil && d >= 0 {
+			return moment{since: d}, nil
+		}
+	}
+	for _, layout := range momentLayouts {
+		if _, err := time.Parse(layout, v); err == nil {
+			return moment{layout: layout, text: v}, nil
+		}
+	}
+	return moment{}, fmt.Errorf("%q is no time; times look like 10:02:03, 2026-07-28T10:02:03 or +5s (since the first frame)", v)
+}
+
+// in says when that is, in Unix nanoseconds, in a log that began at start.
+func (m moment) in(start time.Time) int64 {
+	if m.layout == "" {
+		return start.Add(m.since).UnixNano()
+	}
+	t, err := time.ParseInLocation(m.layout, m.text, start.Location())
+	if err != nil {
+		return start.UnixNano()
+	}
+	if t.Year() == 0 {
+		t = time.Date(start.Year(), start.Month(), start.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), start.Location())
+	}
+	return t.UnixNano()
+}
