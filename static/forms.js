@@ -88,10 +88,16 @@ async function send(form, url, more) {
 }
 
 /** @param {Element | null} control */
-export function focusField(control) {
+function focusField(control) {
   const group = control?.matches("[role=radiogroup], [role=group]")
   const to = group ? one("input:checked", control) ?? one("input", control) : control
   to?.focus()
+}
+
+/** Focuses the first field in root, or else what stands in for it. @param {Element} root @param {any} otherwise */
+export function focusFirst(root, otherwise) {
+  const first = all(".field :is(input, textarea, select):not(.data, .toggle *)", root).find(e => e.checkVisibility())
+  focusField(near(first, "[role=radiogroup], [role=group]") ?? first ?? otherwise)
 }
 
 /** Takes the focus to what has to be put right. @param {Element | null} root */

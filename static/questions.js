@@ -5,7 +5,7 @@
  */
 import { announce, whenChanged } from "./changes.js"
 import { $, all, near, on, one, remember, remembered } from "./dom.js"
-import { focusField } from "./forms.js"
+import { focusFirst } from "./forms.js"
 import { showPane } from "./shell.js"
 
 const cards = () => all("#questions > article")
@@ -64,8 +64,7 @@ on("focusout", () => setTimeout(welcome))
 
 /** @param {any} card */
 function enter(card) {
-  const first = all(".field :is(input, textarea, select):not(.data, .toggle *)", card).find(e => e.checkVisibility())
-  focusField(near(first, "[role=radiogroup], [role=group]") ?? first ?? $(card.id + "-message"))
+  focusFirst(card, $(card.id + "-message"))
   card.scrollIntoView({ block: "nearest" })
 }
 

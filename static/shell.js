@@ -2,6 +2,7 @@
 /** What surrounds the forms: catalog, calls, panes, splitters, clocks and keys. */
 import { announce, apply, drawn, notice, post, whenChanged } from "./changes.js"
 import { $, all, bare, near, on, one, remember, remembered } from "./dom.js"
+import { focusFirst } from "./forms.js"
 import { nextQuestion } from "./questions.js"
 import { showFrame } from "./wire.js"
 
@@ -56,8 +57,7 @@ on("click", async e => {
     showPane("work")
     if (call) return $("call").scrollIntoView({ block: "nearest" })
     $("work").scrollTo(0, 0)
-    const first = one("#call .field :is(input, textarea, select):not(.data, .toggle *)") ?? one("#call .primary")
-    first?.focus({ preventScroll: true })
+    focusFirst($("call"), one("#call .primary"))
   }
   if (frame) {
     showPane("wire")

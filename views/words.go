@@ -37,7 +37,7 @@ func lasted(d time.Duration) string {
 		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
 	case ms < 1000:
 		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
-	case ms < 100_000:
+	case ms < 60_000:
 		return strconv.FormatFloat(ms/1000, 'f', 1, 64) + " s"
 	}
 	return clock(d)
@@ -119,6 +119,19 @@ func (q Question) by() string {
 	return q.By
 }
 
+// completion says what is known of the outcome of a page that was agreed to.
+func (q Question) completion() string {
+	switch q.Completion {
+	case "awaited":
+		return "the server has not said that it is done"
+	case "completed":
+		return "done, the server says"
+	case "marked":
+		return "done, you say"
+	}
+	return ""
+}
+
 // outcome is the class that colours how a question ended.
 func (q Question) outcome() string {
 	switch {
@@ -138,6 +151,18 @@ func (q Question) title() string {
 		return "(no message)"
 	}
 	return q.Message
+}
+
+// circumstances say in which call, round and mode a question came.
+func (q Question) circumstances() string {
+	call, round := "", ""
+	if q.Call > 0 {
+		call = "call " + strconv.Itoa(q.Call)
+	}
+	if q.Round > 0 {
+		round = "round " + strconv.Itoa(q.Round)
+	}
+	return join(" · ", call, round, q.Mode)
 }
 
 // shown tells how a server is known to people: its name and how it is reached.
@@ -232,17 +257,18 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// short tells whether the choices fit into one row.
+// short tells whether the choices fit into one row of a card: how wide a title
+// is drawn is guessed, in characters, with what stands around it.
 func (f Field) short() bool {
+	const row, around = 37, 4
 	total := 0
-	for i := range f.Choices {
-		n := utf8.RuneCountInString(f.title(i))
-		if n > 18 {
-			return false
-		}
-		total += n + 4
+	if f.Kind == elicit.SingleChoice && f.unset() {
+		total = len("Unset") + around
 	}
-	return total <= 44
+	for i := range f.Choices {
+		total += utf8.RuneCountInString(f.title(i)) + around
+	}
+	return total <= row
 }
 
 // title names choice i for people. Where two have the same title, or one has
@@ -299,11 +325,11 @@ func (f Field) describedBy() string {
 			ids = append(ids, f.part(part))
 		}
 	}
-	add(f.Required, "req")
+	add(true, "error")
+	add(f.Required && f.control() == checkBoxes, "req") // where aria-required is not known
 	add(f.Description != "", "desc")
 	add(len(f.hints()) > 0, "hint")
 	add(f.count() != "", "count")
-	add(true, "error")
 	return strings.Join(ids, " ")
 }
 
@@ -411,13 +437,6 @@ func (f Field) hints() []string {
 		}
 		if f.MultipleOf != "" {
 			add("a multiple of " + f.MultipleOf)
-		}
-	case elicit.MultiChoice:
-		if of := between(f.MinItems, f.MaxItems); of != "" {
-			if f.MinItems == nil || *f.MinItems == 0 {
-				of = "at most " + of
-			}
-			add("choose " + of)
 		}
 	case elicit.JSON:
 		add("JSON")

@@ -1,0 +1,145 @@
+package views
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+)
+
+func TestTimes(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0:00", 18 * time.Second: "0:18", 725 * time.Second: "12:05", 10841 * time.Second: "3:00:41", -time.Second: "0:00",
+	} {
+		if got := clock(d); got != want {
+			t.Errorf("clock(%s) = %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		400 * time.Microsecond: "0.4 ms", 41 * time.Millisecond: "41 ms", 4249 * time.Millisecond: "4.2 s", 187 * time.Second: "3:07",
+	} {
+		if got := lasted(d); got != want {
+			t.Errorf("lasted(%s) = %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{410 * time.Microsecond: "0.4", 41 * time.Millisecond: "41", 4249 * time.Millisecond: "4\u202f249"} {
+		if got := millis(d); got != want {
+			t.Errorf("millis(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1 000", 1234567: "1 234 567"} {
+		if got := strings.ReplaceAll(grouped(n), "\u202f", " "); got != want {
+			t.Errorf("grouped(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestHintsAndCounts(t *testing.T) {
+	for _, c := range []struct {
+		field       elicit.Field
+		input       elicit.Input
+		hint, count string
+		over        bool
+	}{
+		{elicit.Field{MaxLength: limit(12), Pattern: "^a"}, elicit.Input{Text: "CHG-20418"}, "At most 12 characters, must match", "9 of 12", false},
+		{elicit.Field{MaxLength: limit(2)}, elicit.Input{Text: "\U0001F469\u200d\U0001F4BB"}, "At most 2 characters", "3 of 2", true},
+		{elicit.Field{MinLength: limit(2), MaxLength: limit(5)}, elicit.Input{}, "2 to 5 characters", "0 of 5", false},
+		{elicit.Field{MinLength: limit(3)}, elicit.Input{Text: "a"}, "At least 3 characters", "1 of at least 3", true},
+		{elicit.Field{MinLength: limit(1), MaxLength: limit(1)}, elicit.Input{}, "Exactly 1 character", "0 of 1", false},
+		{elicit.Field{}, elicit.Input{Text: "a"}, "", "", false},
+		{elicit.Field{Format: "ipv6"}, elicit.Input{}, "Format ipv6", "", false},
+		{elicit.Field{Kind: elicit.Number, Minimum: "0", Maximum: "1.50"}, elicit.Input{Text: "2"}, "From 0 to 1.50", "", false},
+		{elicit.Field{Kind: elicit.Integer, ExclusiveMinimum: "0", MultipleOf: "5"}, elicit.Input{}, "A whole number, more than 0, a multiple of 5", "", false},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(3), MinItems: limit(1), MaxItems: limit(3)}, elicit.Input{Picks: []int{0, 2}}, "", "2 of 1 to 3", false},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(3), MaxItems: limit(1)}, elicit.Input{Picks: []int{0, 2}}, "", "2 of 1", true},
+		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(3)}, elicit.Input{Picks: []int{0, 2}}, "", "2 of 3", false},
+	} {
+		f := Field{Field: c.field, Input: c.input}
+		if got := f.hint(); got != c.hint {
+			t.Errorf("%+v: hint %q, want %q", c.field, got, c.hint)
+		}
+		if got := f.count(); got != c.count {
+			t.Errorf("%+v: count %q, want %q", c.field, got, c.count)
+		}
+		if got := f.over(); got != c.over {
+			t.Errorf("%+v: over is %v", c.field, got)
+		}
+	}
+}
+
+func TestTitlesTellChoicesApart(t *testing.T) {
+	f := Field{Field: elicit.Field{Choices: []elicit.Choice{{Value: "a", Title: "Same"}, {Value: "b", Title: "Same"}, {Value: "c"}, {}, {Value: "d", Title: "Own"}}}}
+	want := []string{"Same (a)", "Same (b)", "c", `"" (empty)`, "Own"}
+	for i, w := range want {
+		if got := f.title(i); got != w {
+			t.Errorf("choice %d is titled %q, want %q", i, got, w)
+		}
+	}
+}
+
+func TestRunsLoseNothing(t *testing.T) {
+	for _, s := range []string{
+		"", "plain", `{"a": "b\"c", "d": [1.50, -2e3, true, null], "e": {}}`, `"unfinished`, `\`, "\u202eabc\u200b", "täxt \u0301 日本 \U0001F600", `{"a"`, "-", "1.2.3abc",
+	} {
+		for name, runs := range map[string][]run{"plain": plainRuns(s), "JSON": jsonRuns(s)} {
+			var b strings.Builder
+			for _, r := range runs {
+				b.WriteString(r.Text)
+			}
+			if b.String() != s {
+				t.Errorf("%s: %q became %q", name, s, b.String())
+			}
+		}
+	}
+}
+
+func TestJSONRunsTellTokensApart(t *testing.T) {
+	var got []string
+	for _, r := range jsonRuns(`{"key" : "value", "n": -1.50e3, "b": false}`) {
+		if r.Class != "" {
+			got = append(got, r.Class+"="+r.Text)
+		}
+	}
+	want := `k="key" s="value" k="n" n=-1.50e3 k="b" b=false`
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %q, want %q", strings.Join(got, " "), want)
+	}
+}
+
+func TestClipped(t *testing.T) {
+	if text, note := clipped("short"); text != "short" || note != "" {
+		t.Errorf("%q %q", text, note)
+	}
+	text, note := clipped("x" + strings.Repeat("é", maxDrawn))
+	if len(text) > maxDrawn || !strings.HasSuffix(text, "é") || note == "" {
+		t.Errorf("%d bytes, ends in %q, %q", len(text), text[len(text)-2:], note)
+	}
+}
+
+func TestTimelineKeepsBothEnds(t *testing.T) {
+	start := time.Date(2026, 8, 1, 14, 2, 7, 0, time.UTC)
+	c := Call{Started: start}
+	for i := range 20 {
+		kind := "asked"
+		if i == 0 {
+			kind = "called"
+		} else if i%2 == 0 {
+			kind = "log"
+		}
+		c.Steps = append(c.Steps, Step{Kind: kind, At: start.Add(time.Duration(i) * time.Second)})
+	}
+	steps, left := c.line()
+	if len(steps) != 6 || left != 5 || steps[0].Kind != "called" || !steps[5].At.Equal(start.Add(19*time.Second)) {
+		t.Errorf("%d steps, %d left out: %v", len(steps), left, steps)
+	}
+	if got := c.short(steps[0]); got != "called 14:02:07" {
+		t.Errorf("the first step is %q", got)
+	}
+	if got := c.short(steps[5]); got != "asked after 19.0 s" {
+		t.Errorf("the last step is %q", got)
+	}
+}
