@@ -2,9 +2,12 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,6 +44,33 @@ func BenchmarkCall(b *testing.B) {
 			b.Error(err)
 		}
 	})
+}
+
+// BenchmarkFlood is a call during which the server sends many notifications.
+func BenchmarkFlood(b *testing.B) {
+	s := program("flood")
+	b.Run("tapped", func(b *testing.B) { benchmarkLink(b, s) })
+	b.Run("plain", func(b *testing.B) {
+		cmd := exec.Command(s.Command[0])
+		cmd.Env = append(cmd.Environ(), s.Env...)
+		benchmarkCalls(b, &mcp.CommandTransport{Command: cmd})
+	})
+}
+
+// BenchmarkLargeMessage is a message of 64 MiB on its way to the SDK.
+func BenchmarkLargeMessage(b *testing.B) {
+	line := `{"jsonrpc":"2.0","id":1,"result":{"text":"` + strings.Repeat("x", DefaultMaxFrame-100) + `"}}` + "\n"
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		c := newLineConn(&tap{observer: unseen{}, max: DefaultMaxFrame}, nil)
+		if err := c.readAll(strings.NewReader(line)); !errors.Is(err, io.EOF) {
+			b.Fatal(err)
+		}
+		if len(c.incoming) != 1 {
+			b.Fatal("it has not arrived")
+		}
+	}
 }
 
 func benchmarkLink(b *testing.B, s Spec) {

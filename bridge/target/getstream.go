@@ -162,7 +162,7 @@ func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
 	}
 	raw, _ := w.explanation(resp)
 	fault := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: fmt.Sprintf(
-		"the event stream that answers %s broke off, and going on with it was answered with %s%s", methodOf(posted), statusText(resp), quoted(raw))}
+		"the event stream that answers %s broke off, and going on with it was answered with %s%s", methodOf(posted), statusText(resp), gist(resp, raw))}
 	w.tap.note(resp.Header, resp.StatusCode, "%s", fault.Text)
 	switch {
 	case sessionGone(resp):

@@ -20,8 +20,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -45,6 +45,7 @@ type web struct {
 	flying int           // requests whose response was not read to its end
 	idle   chan struct{} // closed when nothing flies any more; nil until that is waited for
 
+	closing atomic.Bool // an end was asked for, so that ends are no news
 	streams getStreams
 }
 
@@ -124,6 +125,7 @@ func (w *web) Connect(ctx context.Context) (mcp.Connection, error) {
 }
 
 func (w *web) end(hurry <-chan struct{}) error {
+	w.closing.Store(true)
 	w.mu.Lock()
 	conn := w.conn
 	w.mu.Unlock()
@@ -419,10 +421,10 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 			}
 			return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 		}
-		reason += errorText(m)
+		reason += gist(resp, raw)
 	} else {
-		reason += quoted(raw)
-		w.tap.note(resp.Header, resp.StatusCode, "POST of %s was answered with %s", methodOf(u.Message), reason)
+		w.tap.note(resp.Header, resp.StatusCode, "POST of %s was answered with %s%s", methodOf(u.Message), reason, quoted(raw))
+		reason += gist(resp, raw)
 	}
 	u.Status = resp.StatusCode
 	w.tap.undelivered(u, errors.New(reason))
@@ -434,15 +436,6 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 
 // droppedText is what the SDK is told where the observer dropped an answer.
 const droppedText = "the answer was dropped"
-
-// errorText is the message of a JSON-RPC error, to be put behind another.
-func errorText(m wire.Message) string {
-	var e jsonrpc.Error
-	if m.Kind != wire.Error || json.Unmarshal(m.Error, &e) != nil {
-		return ""
-	}
-	return quoted([]byte(e.Message))
-}
 
 // explanation reads what a refusal says, and how much it was, as far as that is
 // worth reading.
@@ -613,7 +606,7 @@ func (s *eventStream) ended(err error) {
 		}
 	}
 	switch {
-	case s.web.life.Err() != nil, errors.Is(err, context.Canceled):
+	case s.web.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):
 		s.web.tap.note(nil, s.status, "%s broke off: %v", what, err)
 	case s.standsFor:
@@ -627,6 +620,7 @@ func (s *eventStream) ended(err error) {
 
 // delete ends the session on the server.
 func (w *web) delete(req *http.Request) (*http.Response, error) {
+	w.closing.Store(true)
 	f, err := w.prepare(req)
 	if err != nil {
 		return nil, err
@@ -656,7 +650,7 @@ func (w *web) getLegacy(req *http.Request) (*http.Response, error) {
 	if resp.StatusCode >= 300 {
 		raw, _ := w.explanation(resp)
 		w.tap.note(resp.Header, resp.StatusCode, "GET of the event stream was answered with %s%s", statusText(resp), quoted(raw))
-		return nil, &Fault{Status: resp.StatusCode, Text: fmt.Sprintf("HTTP %s%s", statusText(resp), quoted(raw))}
+		return nil, &Fault{Status: resp.StatusCode, Text: fmt.Sprintf("HTTP %s%s", statusText(resp), gist(resp, raw))}
 	}
 	if mediaType(resp) != "text/event-stream" {
 		_ = resp.Body.Close() // nothing of it was read
@@ -710,4 +704,50 @@ func quoted(raw []byte) string {
 		text += " …"
 	}
 	return ": " + text
+}
+
+// gist is quoted for what a body comes down to: the message of a JSON error, or
+// the text of a web page.
+func gist(resp *http.Response, raw []byte) string {
+	var e struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+	}
+	if json.Unmarshal(raw, &e) == nil {
+		var inner struct {
+			Message string `json:"message"`
+		}
+		switch {
+		case json.Unmarshal(e.Error, &inner) == nil && inner.Message != "":
+			return quoted([]byte(inner.Message))
+		case json.Unmarshal(e.Error, &inner.Message) == nil && inner.Message != "":
+			return quoted([]byte(inner.Message))
+		case e.Message != "":
+			return quoted([]byte(e.Message))
+		}
+	}
+	if mediaType(resp) == "text/html" {
+		raw = pageText(raw)
+	}
+	return quoted(raw)
+}
+
+// pageText is what a web page says, in one line.
+func pageText(raw []byte) []byte {
+	var words []string
+	skip := false
+	page := html.NewTokenizer(bytes.NewReader(raw))
+	for {
+		switch page.Next() {
+		case html.ErrorToken: // its end, since nothing can go wrong with bytes in memory
+			return []byte(strings.Join(words, " "))
+		case html.TextToken:
+			if !skip {
+				words = append(words, strings.Fields(string(page.Text()))...)
+			}
+		case html.StartTagToken, html.EndTagToken:
+			name, _ := page.TagName()
+			skip = !skip && (string(name) == "script" || string(name) == "style")
+		}
+	}
 }

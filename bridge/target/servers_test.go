@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // serverMode is the environment variable that makes the test binary a server.
@@ -27,6 +29,7 @@ var servers = map[string]func() int{
 	"sleeper":  serveSleeper,
 	"deaf":     serveDeaf,
 	"environ":  serveEnviron,
+	"flood":    serveFlood,
 }
 
 // program is the spec of a server process.
@@ -133,4 +136,34 @@ func serveEnviron() int {
 	}
 	fmt.Fprintf(os.Stderr, "dir %s\nadded %s\ninherited %s\n", dir, os.Getenv("ADDED"), os.Getenv("INHERITED"))
 	return 0
+}
+
+// floodSize is how many notifications a call of the flooding server brings.
+const floodSize = 1000
+
+// serveFlood answers each request, and tools/call with notifications before.
+func serveFlood() int {
+	in := bufio.NewReader(os.Stdin)
+	out := bufio.NewWriter(os.Stdout)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return 0
+		}
+		m, err := wire.ParseMessage(line)
+		if err != nil || m.Kind != wire.Request {
+			continue
+		}
+		result := `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"flood","version":"1"}}`
+		if m.Method == "tools/call" {
+			for i := range floodSize {
+				fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"line %d of a log that says nothing of interest"}}`+"\n", i)
+			}
+			result = `{"content":[]}`
+		}
+		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
+		if err := out.Flush(); err != nil {
+			return 1
+		}
+	}
 }
