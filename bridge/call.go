@@ -320,11 +320,20 @@ func (c *call) finish(state CallState, step Step) {
 		reason = fmt.Sprintf("call %d was stopped", c.number)
 	}
 	for _, q := range slices.Clone(c.in.pending) {
-		if q.call == c {
+		if q.call == c && (q.sure || !c.company()) {
 			q.answer = Answer{Action: "cancel", Actor: ByPolicy}
 			c.in.settle(q, Withdrawn, ByPolicy, reason)
 		}
 	}
+}
+
+// company reports whether another call runs on the same connection, so that a
+// question of which the call was only guessed may be that one's. The caller
+// holds in.mu.
+func (c *call) company() bool {
+	return slices.ContainsFunc(c.in.calls, func(other *call) bool {
+		return other != c && other.session == c.session && other.state == CallRunning
+	})
 }
 
 // run makes the request, and makes it again for as long as the server wants

@@ -117,6 +117,7 @@ type question struct {
 	session *session
 	server  *server
 	call    *call // nil if it cannot be told
+	sure    bool  // false where call is only a guess
 	round   int
 	key     string // in inputRequests
 	origin  Origin
@@ -147,6 +148,7 @@ type Question struct {
 	Server   string // id
 	Call     int    // 0 if it cannot be told
 	CallName string
+	Guessed  bool // Call is a guess: several run, and the connection does not tell
 	Round    int
 	Key      string
 	Origin   Origin
@@ -180,7 +182,7 @@ func (q *question) snapshot() Question {
 		out.Suggestion = suggestions[q.method]
 	}
 	if q.call != nil {
-		out.Call, out.CallName = q.call.number, q.call.request.Name
+		out.Call, out.CallName, out.Guessed = q.call.number, q.call.request.Name, !q.sure
 	}
 	if q.state != Pending {
 		out.Waited = q.ended.Sub(q.asked)

@@ -178,7 +178,7 @@ func (c *call) roundQuestions(r *inputRequired, round int, seq int64) []*questio
 	var open []*question
 	for _, request := range r.Requests {
 		open = append(open, &question{
-			session: c.session, server: c.session.server, call: c, round: round, key: request.key,
+			session: c.session, server: c.session.server, call: c, sure: true, round: round, key: request.key,
 			origin: OriginRound, carried: fmt.Sprintf("round %d, %q", round, request.key),
 			method: request.method, params: request.params, asked: now(), seq: seq,
 		})
@@ -204,7 +204,7 @@ func (c *call) urlQuestions(data json.RawMessage, round int, seq int64) ([]*ques
 	var open []*question
 	for i, params := range d.Elicitations {
 		open = append(open, &question{
-			session: c.session, server: c.session.server, call: c, round: round,
+			session: c.session, server: c.session.server, call: c, sure: true, round: round,
 			origin: OriginError, carried: fmt.Sprintf("error %d, elicitation %d of %d", codeURLRequired, i+1, len(d.Elicitations)),
 			method: MethodElicit, params: params, asked: now(), seq: seq,
 		})

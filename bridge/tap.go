@@ -157,40 +157,45 @@ func fill(f *wire.Frame, u target.Unit) {
 }
 
 // attribute finds the call that a message of the server's belongs to: the one
-// whose POST carried it, else the only one that runs. It returns nil where
-// neither can be told.
-func (s *session) attribute(related json.RawMessage) (*call, int) {
+// whose POST carried it, else the only one that runs. Where several run, stdio
+// and the GET stream do not tell, and it is a guess (sure is false): the latest
+// call that has no question waiting. It returns nil where there is none.
+func (s *session) attribute(related json.RawMessage) (c *call, round int, sure bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if related != nil {
 		if out := s.outgoing[string(related)]; out != nil && out.call != nil {
-			return out.call, out.round
+			return out.call, out.round, true
 		}
-		return nil, 0
+		return nil, 0, false
 	}
-	var only *outgoing
+	var running []*outgoing
 	for _, out := range s.outgoing {
-		if out.call == nil {
-			continue
+		if out.call != nil {
+			running = append(running, out)
 		}
-		if only != nil {
-			return nil, 0
+	}
+	if len(running) == 1 {
+		return running[0].call, running[0].round, true
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	slices.SortFunc(running, func(a, b *outgoing) int { return b.call.number - a.call.number })
+	for _, out := range running {
+		if out.call.watch.open == 0 {
+			return out.call, out.round, false
 		}
-		only = out
 	}
-	if only == nil {
-		return nil, 0
-	}
-	return only.call, only.round
+	return nil, 0, false
 }
 
 func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	id, method := string(u.Message.ID), u.Message.Method
 	in := &incoming{method: method}
 	if asksPerson(method, s.settings) {
-		call, round := s.attribute(u.Related)
+		call, round, sure := s.attribute(u.Related)
 		in.question = &question{
-			session: s, server: s.server, call: call, round: round, origin: OriginRequest,
+			session: s, server: s.server, call: call, sure: sure, round: round, origin: OriginRequest,
 			carried: carriedOn(u.Stream), method: method, params: u.Message.Params, asked: now(), id: id,
 		}
 	}
@@ -359,7 +364,7 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 	switch m.Method {
 	case noteMessage:
 		deliver = nil
-		if c, _ := s.attribute(u.Related); c != nil {
+		if c, _, sure := s.attribute(u.Related); sure {
 			f.Call = c.number
 			text := logText(m.Params)
 			act = func() { c.logged(text, f.Seq) }
