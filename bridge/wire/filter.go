@@ -63,6 +63,14 @@ func (e *FilterError) Error() string { return e.Text }
 // is a *FilterError.
 func ParseFilter(line string) (*Filter, error) {
 	p := filterParser{in: line}
+	if valid := strings.ToValidUTF8(line, ""); valid != line {
+		at := 0
+		for at < len(valid) && line[at] == valid[at] {
+			at++
+		}
+		p.fail(at, at+1, "this is not UTF-8")
+		return nil, p.err
+	}
 	p.next()
 	f := &Filter{text: line}
 	if p.tok.kind == tokEnd && p.err == nil {

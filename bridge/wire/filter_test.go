@@ -211,6 +211,7 @@ func TestFilterSaysWhatIsWrong(t *testing.T) {
 		{"/a(/", "a(", "missing closing )"},
 		{"/a/x", "x", `only the flag "i"`},
 		{"/usr/lib", "lib", "in quotes"},
+		{"a \xff", "\xff", "not UTF-8"},
 		{strings.Repeat("(", 200) + "a", "(", "nested too deep"},
 	}
 	for _, tt := range tests {

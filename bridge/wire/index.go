@@ -2,8 +2,10 @@ package wire
 
 import (
 	"hash/maphash"
+	"math"
 	"strconv"
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -14,7 +16,7 @@ import (
 // without a lock. Only pair changes later; it is accessed atomically.
 type entry struct {
 	off      int64  // where its line begins in the store
-	time     int64  // Unix time in nanoseconds
+	time     int64  // Unix time in nanoseconds, or noTime
 	id       uint32 // half of the hashID of the message's id; 0 if it has none
 	length   uint32 // of the line, its newline included
 	size     uint32 // Frame.Size; saturated means that the line must say
@@ -31,6 +33,25 @@ type entry struct {
 	dir      Direction
 	stream   Stream
 	actor    uint8 // in Log.actors
+}
+
+// noTime is the time of frames read from a transcript that does not say.
+const noTime = math.MinInt64
+
+// at is the entry's time as a frame has it.
+func (e *entry) at() time.Time {
+	if e.time == noTime {
+		return time.Time{}
+	}
+	return time.Unix(0, e.time)
+}
+
+// since is the time from the other entry to this one, not below 0.
+func (e *entry) since(request *entry) time.Duration {
+	if e.time == noTime || request.time == noTime {
+		return 0
+	}
+	return time.Duration(max(e.time-request.time, 0))
 }
 
 // entrySize is that of an entry in bytes.

@@ -152,7 +152,7 @@ func (l *Log) Append(f Frame) Frame {
 	}
 	e.act(action)
 	// The wall clock may jump, the log's does not.
-	f.Time = time.Unix(0, e.time)
+	f.Time = e.at()
 	var body int
 	var settled, recorded []<-chan struct{}
 	if len(f.Raw) >= largeLine && how == formRaw {
@@ -256,7 +256,9 @@ func wholeRunes(b []byte) int {
 // enter fills in the entry with what f says, and f with its number.
 func (l *Log) enter(e *entry, f *Frame) *session {
 	f.Seq = l.index.n.Load() + 1
-	e.time = l.base + int64(f.Time.Sub(l.start))
+	if e.time = noTime; !f.Time.IsZero() {
+		e.time = l.base + int64(f.Time.Sub(l.start))
+	}
 	e.size = uint32(min(f.Size, math.MaxUint32))
 	e.kind, e.dir, e.stream = f.Kind, f.Dir, f.Stream
 	e.call, e.question = uint32(within(f.Call, math.MaxUint32)), uint32(within(f.Question, math.MaxUint32))
@@ -304,7 +306,7 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 		}
 		request := l.index.at(int64(seq))
 		f.Pair = int64(seq)
-		f.Latency = time.Duration(max(e.time-request.time, 0))
+		f.Latency = e.since(request)
 		e.method = request.method
 		f.Method, _ = l.methods.name(e.method)
 		if atomic.LoadUint32(&request.pair) == 0 {

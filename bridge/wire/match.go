@@ -58,8 +58,8 @@ type judge struct {
 
 func newJudge(l *Log, h Hooks) *judge {
 	j := &judge{log: l, hooks: h, start: time.Now()}
-	if l.Len() > 0 {
-		j.start = time.Unix(0, l.index.at(1).time)
+	if l.Len() > 0 && l.index.at(1).time != noTime {
+		j.start = l.index.at(1).at()
 	}
 	if h.Location == nil {
 		h.Location = time.Local
@@ -247,7 +247,7 @@ func (n boundLatency) index(_ int64, e *entry) verdict {
 	if pair == 0 {
 		return no
 	}
-	return of(compare(n.op, max(e.time-n.log.index.at(int64(pair)).time, 0), n.n))
+	return of(compare(n.op, int64(e.since(n.log.index.at(int64(pair)))), n.n))
 }
 
 type timeNode struct {

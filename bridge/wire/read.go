@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
-	"time"
 )
 
 // largeRead is the size of a line from which on it is not read for a row's
@@ -163,7 +162,7 @@ func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e 
 // facts is what the index knows of a frame.
 func (l *Log) facts(seq int64, e *entry) Frame {
 	f := Frame{
-		Seq: seq, Time: time.Unix(0, e.time), Dir: e.dir, Kind: e.kind, Stream: e.stream,
+		Seq: seq, Time: e.at(), Dir: e.dir, Kind: e.kind, Stream: e.stream,
 		Size: int64(e.size), Status: int(e.status), Call: int(e.call), Round: int(e.round), Question: int(e.question),
 		Truncated: e.flags&flagTruncated != 0, Duplicate: e.flags&flagDuplicate != 0,
 		Orphan: e.flags&flagOrphan != 0, Redacted: e.flags&flagRedacted != 0,
@@ -175,7 +174,7 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 	f.Method, _ = l.methods.name(e.method)
 	f.Actor, _ = l.actors.name(uint16(e.actor))
 	if f.Pair != 0 && f.Kind.IsResponse() {
-		f.Latency = time.Duration(max(e.time-l.index.at(f.Pair).time, 0))
+		f.Latency = e.since(l.index.at(f.Pair))
 	}
 	return f
 }

@@ -389,6 +389,26 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+func TestOpenTakesTheLeast(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "least.jsonl")
+	text := `{"direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"ping"}}` + "\n" +
+		`{"direction":"s2c","ts":"2026-07-28T10:00:00Z","raw":{"jsonrpc":"2.0","id":1,"result":{}}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, path)
+	fs, err := l.Frames(1, 2)
+	if err != nil || len(fs) != 2 {
+		t.Fatal(fs, err)
+	}
+	if !fs[0].Time.IsZero() || fs[1].Pair != 1 || fs[1].Latency != 0 {
+		t.Errorf("time %v, pair %d, latency %v", fs[0].Time, fs[1].Pair, fs[1].Latency)
+	}
+	if got := pick(t, l, "after:2026-07-28T09:00:00", Hooks{}); !reflect.DeepEqual(got, []int64{2}) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestRecorderContinuesAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
 	before := `{"direction":"stderr","text":"old"}` + "\n" + `{"direction":"stderr","text":"to`
@@ -576,9 +596,11 @@ func recordUntilKilled(path, seed string) {
 	}
 }
 
+var varied = sync.OnceValue(variety)
+
 // killedFrame is the frame that a process with that seed appends as number i.
 func killedFrame(seed string, i int) Frame {
-	all := variety()
+	all := varied()
 	f := all[(i*7+len(seed))%len(all)]
 	f.Session = seed
 	if f.Kind == 0 && i%3 == 0 {
