@@ -103,6 +103,7 @@ type call struct {
 	reply    int64 // frame of the response that ended it
 	failure  string
 	isError  bool          // the result says so
+	given    []string      // properties that its questions were answered with
 	retry    bool          // the person wants the next attempt now
 	every    time.Duration // how often to try again while a URL's outcome is open; 0: not
 	paused   bool          // the person is asked whether there should be more rounds

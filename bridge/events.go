@@ -11,13 +11,14 @@ const (
 	CatalogChanged                    // what a server offers
 	CallChanged                       // a call was made, went on or ended
 	QuestionChanged                   // a question was asked or settled
+	FindingsChanged                   // the linter has more to say of a server
 )
 
 // Change names one thing that is no longer as it was. It carries no data: the
 // reader asks for the present state, so that many changes of one thing cost one look.
 type Change struct {
 	Kind   ChangeKind
-	Server string // its id, for ServerChanged and CatalogChanged
+	Server string // its id, for ServerChanged, CatalogChanged and FindingsChanged
 	Number int    // of the call or question
 }
 

@@ -54,6 +54,8 @@ type Inspection struct {
 	questions []*question // all, by number
 	pending   []*question // those that are not settled, in order
 	settled   []*question // those that are, in the order of their end
+	found     []Found
+	foundAt   map[int64][]int // indexes into found, by frame
 	subs      map[*Subscription]struct{}
 	closed    bool
 }
@@ -67,7 +69,7 @@ func New(c Config) *Inspection {
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger,
 		life: life, end: end,
-		subs: map[*Subscription]struct{}{},
+		subs: map[*Subscription]struct{}{}, foundAt: map[int64][]int{},
 	}
 	for i, spec := range c.Targets {
 		in.servers = append(in.servers, newServer(in, i, spec, c.Settings))

@@ -127,6 +127,7 @@ type question struct {
 	request *elicit.Request // nil if the params could not be understood, or for other methods
 	asked   time.Time
 	id      string // JSON-RPC id of the request, exact; "" if it is none
+	pointer string // JSON pointer to the params in the frame that asked
 
 	settled    chan struct{} // closed when the state is no longer pending
 	state      State
@@ -139,6 +140,7 @@ type question struct {
 	answerSeq  int64 // frame of the answer
 	completion Completion
 	held       bool // over the rate limit: not on show until the person wants it
+	findings   []elicit.Finding
 }
 
 // Question is a copy of a question's state for readers.
@@ -167,7 +169,8 @@ type Question struct {
 	Waited     time.Duration // from asked to settled
 	AnswerSeq  int64
 	Completion Completion
-	Held       bool // not on show, because its server asks too often
+	Held       bool             // not on show, because its server asks too often
+	Findings   []elicit.Finding // their pointers lead into the frame that asked
 	Settled    <-chan struct{}
 }
 
@@ -176,7 +179,8 @@ func (q *question) snapshot() Question {
 		Number: q.number, State: q.state, Server: q.server.id, Round: q.round, Key: q.key,
 		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
-		AnswerSeq: q.answerSeq, Completion: q.completion, Held: q.held, Settled: q.settled,
+		AnswerSeq: q.answerSeq, Completion: q.completion, Held: q.held,
+		Findings: slices.Clone(q.findings), Settled: q.settled,
 	}
 	if q.request == nil {
 		out.Suggestion = suggestions[q.method]
@@ -211,6 +215,7 @@ func (in *Inspection) announce(q *question, refusal *rpcError) {
 	if q.call != nil {
 		q.call.asked(q)
 	}
+	in.lint(q)
 	switch {
 	case refusal != nil:
 		q.refusal = refusal
@@ -269,6 +274,7 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 	in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	if q.call != nil {
 		q.call.resumed(q)
+		q.call.gave(q)
 		text := state.String()
 		if state == Answered && q.answer.Action != "" {
 			text = q.answer.Action

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -181,10 +182,16 @@ func (c *call) roundQuestions(r *inputRequired, round int, seq int64) []*questio
 			session: c.session, server: c.session.server, call: c, sure: true, round: round, key: request.key,
 			origin: OriginRound, carried: fmt.Sprintf("round %d, %q", round, request.key),
 			method: request.method, params: request.params, asked: now(), seq: seq,
+			pointer: "/result/inputRequests/" + escapePointer(request.key) + "/params",
 		})
 	}
 	c.put(open)
 	return open
+}
+
+// escapePointer makes a member's name a part of a JSON pointer (RFC 6901, section 4).
+func escapePointer(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
 // urlQuestions puts the elicitations of error -32042 into the inbox.
@@ -207,6 +214,7 @@ func (c *call) urlQuestions(data json.RawMessage, round int, seq int64) ([]*ques
 			session: c.session, server: c.session.server, call: c, sure: true, round: round,
 			origin: OriginError, carried: fmt.Sprintf("error %d, elicitation %d of %d", codeURLRequired, i+1, len(d.Elicitations)),
 			method: MethodElicit, params: params, asked: now(), seq: seq,
+			pointer: fmt.Sprintf("/error/data/elicitations/%d", i),
 		})
 	}
 	c.put(open)

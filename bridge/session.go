@@ -38,6 +38,7 @@ type session struct {
 	incoming map[string]*incoming // the server's requests without a response
 	replies  map[string]reply     // responses that wait to be fetched, by ticket
 	methods  []string             // the handshake so far
+	seenIDs  []string             // elicitationIds; guarded by Inspection.mu
 	closing  bool
 
 	listing chan struct{} // one list request at a time; see list

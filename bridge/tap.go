@@ -197,6 +197,7 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 		in.question = &question{
 			session: s, server: s.server, call: call, sure: sure, round: round, origin: OriginRequest,
 			carried: carriedOn(u.Stream), method: method, params: u.Message.Params, asked: now(), id: id,
+			pointer: "/params",
 		}
 	}
 	s.mu.Lock()
@@ -298,6 +299,9 @@ func (s *session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	seq := s.in.log.Append(f).Seq
 	if out == nil {
 		return nil // it answers nothing: the SDK must not see it
+	}
+	if out.ticket != "" {
+		s.lintResponse(out.method, u.Message, seq, out.call)
 	}
 	if out.ticket != "" {
 		s.mu.Lock()

@@ -1,0 +1,153 @@
+package bridge
+
+import (
+	"encoding/json"
+	"slices"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Found is a finding of the linter's with the place that it was found in.
+type Found struct {
+	elicit.Finding
+	Server   string // id
+	Seq      int64  // frame that the pointer leads into
+	Question int    // 0 where it is about a response as a whole
+	Call     int    // 0 if it cannot be told
+}
+
+// foundMost bounds how many findings are kept: a server that breaks a rule with
+// every request would fill the memory with the same few words.
+const foundMost = 5000
+
+// Findings returns what the linter has to say of a server so far, in order;
+// of all servers for the id "".
+func (in *Inspection) Findings(id string) []Found {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	var out []Found
+	for _, f := range in.found {
+		if id == "" || f.Server == id {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Found returns what the linter has to say of one frame.
+func (in *Inspection) Found(seq int64) []Found {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	var out []Found
+	for _, i := range in.foundAt[seq] {
+		out = append(out, in.found[i])
+	}
+	return out
+}
+
+// keep adds findings, for a question or, where it is nil, for a response. The
+// caller holds in.mu.
+func (in *Inspection) keep(s *server, seq int64, c *call, q *question, findings []elicit.Finding) {
+	for _, f := range findings {
+		if len(in.found) == foundMost {
+			return
+		}
+		found := Found{Finding: f, Server: s.id, Seq: seq}
+		if c != nil {
+			found.Call = c.number
+		}
+		if q != nil {
+			found.Question = q.number
+			q.findings = append(q.findings, f)
+		}
+		in.foundAt[seq] = append(in.foundAt[seq], len(in.found))
+		in.found = append(in.found, found)
+	}
+	if len(findings) == 0 {
+		return
+	}
+	in.changed(Change{Kind: FindingsChanged, Server: s.id})
+	if q != nil {
+		in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	}
+}
+
+// lint judges a question, beside the way that takes it to the page: a hard
+// pattern can keep the linter busy for half a second. The caller holds in.mu.
+func (in *Inspection) lint(q *question) {
+	if q.method != MethodElicit || in.closed {
+		return
+	}
+	input := elicit.LintInput{
+		Params: q.params, Revision: q.session.revision(), Via: vias[q.origin],
+		Declared: elicit.DeclaredModes(json.RawMessage(q.session.settings.Declared()), q.session.revision()),
+		SeenIDs:  slices.Clone(q.session.seenIDs),
+	}
+	if q.request != nil && q.request.ElicitationID != "" && len(q.session.seenIDs) < foundMost {
+		q.session.seenIDs = append(q.session.seenIDs, q.request.ElicitationID)
+	}
+	if q.call != nil && q.sure {
+		input.Answered = slices.Clone(q.call.given)
+	}
+	seq, ptr := q.seq, q.pointer
+	in.running.Go(func() {
+		findings := elicit.Lint(input)
+		for i := range findings {
+			findings[i].Pointer = ptr + findings[i].Pointer
+		}
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		in.keep(q.server, seq, q.call, q, findings)
+	})
+}
+
+var vias = map[Origin]elicit.Via{
+	OriginRequest: elicit.ByRequest,
+	OriginRound:   elicit.InRound,
+	OriginError:   elicit.InError,
+}
+
+// lintResponse judges what a response says of elicitation beside its questions.
+func (s *session) lintResponse(method string, m wire.Message, seq int64, c *call) {
+	var findings []elicit.Finding
+	at := "/result"
+	if m.Kind == wire.Error {
+		findings, at = elicit.LintError(m.Error, s.revision()), "/error"
+	} else {
+		findings = elicit.LintResult(m.Result, method, s.revision())
+	}
+	for i := range findings {
+		findings[i].Pointer = at + findings[i].Pointer
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	s.in.keep(s.server, seq, c, nil, findings)
+}
+
+// revision is the negotiated protocol revision, "" before it is.
+func (s *session) revision() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sdk == nil {
+		return ""
+	}
+	return s.sdk.InitializeResult().ProtocolVersion
+}
+
+// given notes which properties an accepted form answered, so that a question
+// which asks for them again can be told.
+func (c *call) gave(q *question) {
+	if q.request == nil || q.answer.Action != "accept" {
+		return
+	}
+	var content map[string]json.RawMessage
+	if json.Unmarshal(q.answer.Content, &content) != nil {
+		return
+	}
+	for name := range content {
+		if len(c.given) < stepsKept && !slices.Contains(c.given, name) {
+			c.given = append(c.given, name)
+		}
+	}
+}
