@@ -52,8 +52,75 @@ type Server struct {
 	Negotiated   string   // how: "server/discover", "initialize", "server/discover refused, then initialize"
 	Instructions string
 	Capabilities []string // names of what the server offers: "tools", "prompts (list changes)" …
-	Declared     string   // JSON of the elicitation capability that the client declared
+	Declared     string   // JSON of the elicitation capability that the client declared; "" if none
+	Settings     Settings // under which it is connected, or will be next
+	Policy       string   // what becomes of its questions: "ask", "defaults", "decline", "cancel", "block"
+	Held         int      // questions that are held back because it asks too often
+	Violations   int      // findings of the linter, by severity
+	Shoulds      int
+	Advices      int
 	Since        time.Time
+}
+
+// Settings are how the client presents itself to a server.
+type Settings struct {
+	Protocol    string // "auto" or a revision
+	Elicitation string // "form,url", "form", "url", "empty", "none"
+	Sampling    bool
+	Roots       bool
+}
+
+// Finding is one thing that the linter says.
+type Finding struct {
+	Rule      string // its id, "secret-in-form"
+	Severity  string // "violation", "should", "advice"
+	Text      string // a sentence
+	Pointer   string // JSON pointer into the frame
+	Reference string // where it stands in the specification, in words
+	Seq       int64  // the frame
+	Question  int    // 0 where it is about a response
+	Call      int    // 0 if it cannot be told
+}
+
+// Findings is the panel of all that the linter says of one server.
+type Findings struct {
+	Server Server
+	List   []Finding
+}
+
+// Comparison is what a server offers under two declarations of the client's.
+type Comparison struct {
+	Server        Server
+	With, Without string // the declarations, as JSON or in words
+	OnlyWith      []Item
+	OnlyWithout   []Item
+	Both          int
+	Problems      []string
+	Err           string // why there is nothing to compare
+}
+
+// Address is a URL that a question wants to have opened, judged without
+// touching it.
+type Address struct {
+	Raw      string
+	Parts    []AddressPart // together the whole URL
+	Openable bool          // http or https, and readable
+	ASCII    string        // the host's two forms, where they differ
+	Unicode  string
+	Warnings []Warning
+}
+
+// AddressPart is a piece of a URL. Strong is the registrable domain.
+type AddressPart struct {
+	Text   string
+	Strong bool
+}
+
+// Warning is something to know before a URL is opened.
+type Warning struct {
+	ID       string
+	Severity string // "note", "caution", "danger"
+	Text     string
 }
 
 // ItemKind tells what can be called.
@@ -120,6 +187,7 @@ type CallForm struct {
 	Form      Form
 	Schema    string // the item's own input schema, pretty; "" if it has none
 	ReadyToGo bool   // the server can be called now
+	Timeout   string // seconds, as typed; "" for none
 }
 
 // CallState says where a call stands.
@@ -158,6 +226,10 @@ type Call struct {
 	Logs     int           // log messages in all; only the first few are steps
 	Waiting  int           // its questions that wait for the person
 	Asked    time.Time     // when the oldest of those came; zero if none waits
+	Waited   time.Duration // how long a person was waited for in all, so far
+	Timeout  time.Duration // without that time; 0: none
+	Every    time.Duration // how often it tries again while a URL's outcome is open; 0: not
+	Paused   bool          // many rounds: it waits for the person's word to go on
 	Progress *Progress
 	Result   *Result // nil while running
 	Form     CallForm
@@ -188,6 +260,7 @@ type Result struct {
 	Parts     []Part
 	Structure string // structuredContent, pretty JSON; "" if none
 	Data      string // the error's data, pretty JSON; "" if none
+	Advice    string // what the person can do about it; "" if nothing is known
 	Raw       string // the whole result, pretty JSON
 }
 
@@ -223,6 +296,7 @@ type Question struct {
 	Server   Server
 	Call     int    // number of the call it belongs to, 0 if it cannot be told
 	CallName string // the item's name
+	Guessed  bool   // Call is a guess: several run, and the connection does not tell
 	Round    int    // multi round-trip round, 0 if it came as a request
 	Key      string // its key in inputRequests
 	Origin   string // how it came, in words: "request over the POST event stream", "round 2", "error -32042"
@@ -247,6 +321,9 @@ type Question struct {
 	// Completion says what is known of an accepted URL's outcome: "" where it is
 	// no matter, "awaited", "completed" by the server's word, "marked" by the person's.
 	Completion string
+	Waits      bool // the call goes on when this URL is completed, or at the person's word
+	Address    *Address
+	Findings   []Finding
 }
 
 // LogStatus is what the page says of the whole wire log.
@@ -264,6 +341,7 @@ type Row struct {
 	Dir         string // "c2s", "s2c", "stderr", "meta"
 	ServerIndex int
 	Server      string
+	Several     bool   // there are several servers, and the row says which
 	Kind        string // "request", "notification", "result", "error", "noise", "stderr", "note"
 	Method      string
 	ID          string
@@ -272,7 +350,9 @@ type Row struct {
 	Size        int64         // bytes
 	Latency     time.Duration // of a response
 	HasLatency  bool
-	Pending     bool // a request without a response yet
+	Pending     bool   // a request without a response yet
+	Findings    int    // of the linter's
+	Worst       string // their gravest severity, "" if there are none
 	AskedAt     time.Time
 	Pair        int64
 }
@@ -290,6 +370,7 @@ type Detail struct {
 	Pretty    string // "" if it is no JSON
 	PairRow   *Row
 	PairText  string // the paired frame, pretty
+	Found     []Finding
 }
 
 // HeaderLine is one HTTP header.

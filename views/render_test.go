@@ -272,7 +272,9 @@ func TestHostileText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := draw(t, c)
-			for _, e := range every(doc, func(e *html.Node) bool { return has(e, "onerror") || e.Data == "script" || e.Data == "img" && attr(e, "src") == "x" }) {
+			for _, e := range every(doc, func(e *html.Node) bool {
+				return has(e, "onerror") || e.Data == "script" || e.Data == "img" && attr(e, "src") == "x"
+			}) {
 				t.Errorf("<%s> came out of the text", e.Data)
 			}
 			if !strings.Contains(text(doc), "<img src=x onerror=alert(1)>") {
