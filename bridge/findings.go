@@ -61,6 +61,7 @@ func (in *Inspection) keep(s *server, seq int64, c *call, q *question, findings 
 			found.Question = q.number
 			q.findings = append(q.findings, f)
 		}
+		s.findings[f.Severity]++
 		in.foundAt[seq] = append(in.foundAt[seq], len(in.found))
 		in.found = append(in.found, found)
 	}

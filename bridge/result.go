@@ -58,7 +58,7 @@ func (e RPCError) Meaning() string {
 		return "Resource not found"
 	case -32020:
 		return "Header mismatch: HTTP headers and body disagree"
-	case -32021:
+	case codeMissingCapability:
 		return "Missing required client capability"
 	case -32022:
 		return "Unsupported protocol version"
@@ -70,6 +70,23 @@ func (e RPCError) Meaning() string {
 	}
 	return ""
 }
+
+// Advice says what a person can do about an error; "" where nothing is known.
+func (e RPCError) Advice() string {
+	if e.Code != codeMissingCapability {
+		return ""
+	}
+	var d struct {
+		Required json.RawMessage `json:"requiredCapabilities"`
+	}
+	if json.Unmarshal(e.Data, &d) == nil && len(d.Required) > 0 {
+		return "The server wants the client to declare " + string(d.Required) + ". Change what is declared in the server's settings; it connects anew."
+	}
+	return "The server wants the client to declare another capability. Change what is declared in the server's settings; it connects anew."
+}
+
+// codeMissingCapability is MissingRequiredClientCapabilityError (specification 2026-07-28).
+const codeMissingCapability = -32021
 
 // ReadError reads a JSON-RPC error object. It never fails: what is wrong with
 // it is part of what is shown.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/target"
 )
 
@@ -68,6 +70,7 @@ type server struct {
 	catalog  Catalog
 	attempt  int
 	policy   Policy
+	findings map[elicit.Severity]int
 	shown    []time.Time // when its questions of the last minute were put on show
 }
 
@@ -96,12 +99,14 @@ type Server struct {
 	Info     ServerInfo
 	Policy   Policy
 	Held     int // questions that are held back by the rate limit
+	Findings map[elicit.Severity]int
 }
 
 func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *server {
 	return &server{
 		in: in, id: fmt.Sprintf("s%d", index+1), index: index, spec: spec,
 		settings: settings, since: now(), policy: PolicyAsk,
+		findings: map[elicit.Severity]int{},
 	}
 }
 
@@ -110,6 +115,7 @@ func (s *server) snapshot() Server {
 		ID: s.id, Index: s.index, Label: s.spec.Name, Address: s.spec.Address(), How: s.spec.How(),
 		State: s.state, Since: s.since, Reason: s.reason, Stderr: slices.Clone(s.stderr),
 		Settings: s.settings, Info: s.info, Policy: s.policy, Held: len(s.in.held(s)),
+		Findings: maps.Clone(s.findings),
 	}
 	if s.info.How != "" {
 		out.How = s.info.How

@@ -72,8 +72,8 @@ func ParseSettings(protocol, elicitation string) (Settings, error) {
 	return s, nil
 }
 
-// declared resolves the default of Elicitation.
-func (s Settings) declared() Elicitation {
+// Declares is what is declared of elicitation, with the default resolved.
+func (s Settings) Declares() Elicitation {
 	switch {
 	case s.Elicitation != "":
 		return s.Elicitation
@@ -86,7 +86,7 @@ func (s Settings) declared() Elicitation {
 
 // Declared is the elicitation capability as JSON, or "" where none is declared.
 func (s Settings) Declared() string {
-	switch s.declared() {
+	switch s.Declares() {
 	case DeclareBoth:
 		return `{"form":{},"url":{}}`
 	case DeclareForm:
@@ -103,7 +103,7 @@ func (s Settings) Declared() string {
 // allows reports whether a question in the given mode was declared. The empty
 // object stands for form only (specification 2025-11-25, Elicitation, Capabilities).
 func (s Settings) allows(mode string) bool {
-	switch s.declared() {
+	switch s.Declares() {
 	case DeclareBoth:
 		return true
 	case DeclareForm, DeclareEmpty:
@@ -117,7 +117,7 @@ func (s Settings) allows(mode string) bool {
 
 func (s Settings) capabilities() *mcp.ClientCapabilities {
 	c := &mcp.ClientCapabilities{}
-	switch s.declared() {
+	switch s.Declares() {
 	case DeclareBoth:
 		c.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
 	case DeclareForm:

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -155,7 +156,12 @@ func (s *Server) beginCall(c echo.Context) error {
 		sub.checked = arguments != nil
 		return s.panel(c, http.StatusUnprocessableEntity, chosen, sub, problems)
 	}
+	timeout, err := timeoutOf(c.FormValue("timeout"))
+	if err != nil {
+		return err
+	}
 	request := bridge.CallRequest{
+		Timeout: timeout,
 		Server: chosen.server.ID, Kind: chosen.item.Kind, Name: chosen.item.Name, Key: chosen.item.Key, Arguments: arguments,
 	}
 	switch chosen.item.Kind {
@@ -182,6 +188,21 @@ func (s *Server) beginCall(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, reply{Changes: []change{ch}, Call: call.Number})
+}
+
+// maxSeconds bounds the times that a person can set: a year.
+const maxSeconds = 366 * 24 * 60 * 60
+
+// timeoutOf reads a call's time limit in seconds; none if it is empty.
+func timeoutOf(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || seconds <= 0 || seconds > maxSeconds {
+		return 0, bad("The timeout must be a number of seconds, not %q.", text)
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
 }
 
 func (s *Server) call(c echo.Context) (bridge.Call, error) {
@@ -217,7 +238,17 @@ func (s *Server) retryCall(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.in.Retry(call.Number); err != nil {
+	every := c.FormValue("every")
+	if every == "" {
+		err = s.in.Retry(call.Number)
+	} else {
+		seconds, wrong := strconv.ParseFloat(every, 64)
+		if wrong != nil || seconds < 0 || seconds > maxSeconds {
+			return bad("every must be a number of seconds, not %q.", every)
+		}
+		err = s.in.RetryEvery(call.Number, time.Duration(seconds*float64(time.Second)))
+	}
+	if err != nil {
 		return err
 	}
 	return s.callReply(c)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -24,6 +25,12 @@ func serverView(s bridge.Server) views.Server {
 		Stderr: s.Stderr, Protocol: s.Info.Protocol, Negotiated: s.Info.Negotiated,
 		Instructions: s.Info.Instructions, Capabilities: s.Info.Capabilities,
 		Declared: s.Settings.Declared(), Since: s.Since,
+		Settings: views.Settings{
+			Protocol: cmp.Or(s.Settings.Protocol, "auto"), Elicitation: string(s.Settings.Declares()),
+			Sampling: s.Settings.Sampling, Roots: s.Settings.Roots,
+		},
+		Policy: string(s.Policy), Held: s.Held,
+		Violations: s.Findings[elicit.Violation], Shoulds: s.Findings[elicit.Should], Advices: s.Findings[elicit.Advice],
 	}
 }
 
@@ -130,7 +137,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		Number: c.Number, Item: itemView(server, item), Server: server,
 		State: views.CallState(c.State.String()), Started: c.Started, Duration: c.Duration,
 		Rounds: c.Rounds, Dropped: c.Dropped, Logs: c.Logs,
-		Waiting: c.Waiting, Asked: c.Asked,
+		Waiting: c.Waiting, Asked: c.Asked, Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
 	}
 	for _, step := range c.Steps {
 		v.Steps = append(v.Steps, views.Step{At: step.At, Kind: string(step.Kind), Text: step.Text, Seq: step.Seq})
@@ -163,6 +170,7 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 	if frame.Kind == wire.Error {
 		e := bridge.ReadError(frame.Message.Error)
 		out.Failed, out.Code, out.Message, out.Meaning = true, int(e.Code), e.Message, e.Meaning()
+		out.Advice = e.Advice()
 		if e.Problem != "" {
 			out.Message = strings.TrimSpace(out.Message + " (" + e.Problem + ")")
 		}
@@ -243,13 +251,14 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	a := answerableOf(q)
 	v := views.Question{
 		Number: q.Number, State: views.QuestionState(q.State.String()), Server: find(q.Server),
-		Call: q.Call, CallName: q.CallName, Round: q.Round, Key: q.Key, Origin: q.Carried,
+		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: findingViews(q.Findings, q), Round: q.Round, Key: q.Key, Origin: q.Carried,
 		Mode: q.Method, Asked: q.Asked, Seq: q.Seq, Reason: q.Reason, By: string(q.By), Waited: q.Waited,
 		SentSeq: q.AnswerSeq, Method: q.Method,
 	}
 	if q.Request != nil {
 		v.Mode, v.Message, v.URL = string(q.Request.Mode), q.Request.Message, q.Request.URL
 		v.Schema = pretty(q.Request.Schema)
+		v.Address = addressView(q.Request)
 	} else {
 		v.Params = pretty(q.Params)
 	}
@@ -276,7 +285,47 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.Digest = digest(a.fields, q.Answer.Content)
 	}
 	v.Completion = completions[q.Completion]
+	v.Waits = q.Completion == bridge.CompletionAwaited && q.Origin != bridge.OriginRequest && s.running(q.Call)
 	return v
+}
+
+func (s *Server) running(call int) bool {
+	c, err := s.in.Call(call)
+	return err == nil && c.State == bridge.CallRunning
+}
+
+// addressView judges the URL of a question, by reading it and nothing else.
+func addressView(r *elicit.Request) *views.Address {
+	if r.Mode != elicit.ModeURL {
+		return nil
+	}
+	verdict := elicit.JudgeURL(r.URL)
+	a := &views.Address{Raw: r.URL, Openable: verdict.Openable}
+	for _, p := range verdict.Parts {
+		a.Parts = append(a.Parts, views.AddressPart{Text: p.Shown, Strong: p.Strong()})
+	}
+	if verdict.International() {
+		a.ASCII, a.Unicode = verdict.ASCII, verdict.Unicode
+	}
+	for _, w := range verdict.Warnings {
+		a.Warnings = append(a.Warnings, views.Warning{ID: w.ID, Severity: w.Severity.String(), Text: w.Text})
+	}
+	return a
+}
+
+func findingView(f elicit.Finding, seq int64, question, call int) views.Finding {
+	return views.Finding{
+		Rule: f.Rule, Severity: f.Severity.String(), Text: f.Text, Pointer: f.Pointer, Reference: f.Reference,
+		Seq: seq, Question: question, Call: call,
+	}
+}
+
+func findingViews(list []elicit.Finding, q bridge.Question) []views.Finding {
+	var out []views.Finding
+	for _, f := range list {
+		out = append(out, findingView(f, q.Seq, q.Number, q.Call))
+	}
+	return out
 }
 
 var completions = map[bridge.Completion]string{

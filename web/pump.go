@@ -114,11 +114,13 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 		}
 		changes = append(changes, ch)
 	}
-	var servers, catalog, calls bool
+	var servers, catalog, calls, held bool
 	for _, c := range changed {
 		switch c.Kind {
 		case bridge.ServerChanged:
-			servers, catalog = true, true
+			servers, catalog, held = true, true, true
+		case bridge.FindingsChanged:
+			servers = true
 		case bridge.CatalogChanged:
 			catalog = true
 		case bridge.QuestionChanged:
@@ -133,6 +135,9 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 	all, _ := s.serverViews()
 	if servers {
 		add(replace(ctx, "servers", views.ServersBar(all)))
+	}
+	if held {
+		add(replace(ctx, "held", views.HeldLines(all)))
 	}
 	if catalog {
 		add(replace(ctx, "catalog", views.CatalogPanel(s.catalogViews(all))))
@@ -174,6 +179,7 @@ func (s *Server) snapshot(ctx context.Context) (push, error) {
 		{"servers", func() (change, error) { return replace(ctx, "servers", views.ServersBar(page.Servers)) }},
 		{"catalog", func() (change, error) { return replace(ctx, "catalog", views.CatalogPanel(page.Catalogs)) }},
 		{"calls", func() (change, error) { return replace(ctx, "calls", views.CallStrip(page.Calls)) }},
+		{"held", func() (change, error) { return replace(ctx, "held", views.HeldLines(page.Servers)) }},
 		{"questions", func() (change, error) { return replace(ctx, "questions", views.QuestionsPanel(page.Questions)) }},
 		{"log-status", func() (change, error) { return replace(ctx, "log-status", views.LogStatusView(page.Log)) }},
 	} {

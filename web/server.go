@@ -50,13 +50,19 @@ type Config struct {
 //	POST /form/preview, /form/tab   the JSON that a call's form amounts to; the form in its other tab
 //	POST /calls                     make a call
 //	GET  /calls/N                   one call
-//	POST /calls/N/stop, /retry      end it; go on with what there is
+//	POST /calls/N/stop, /retry      end it; go on with what there is, or by the clock
 //	GET  /calls/N/parts/I           the bytes of an image or audio block in its result
 //	POST /questions/N/draft         keep what is typed, and say what it amounts to
 //	POST /questions/N/tab, /reset   the other tab; a field back to its default
 //	POST /questions/N/answer        accept, decline or cancel
 //	POST /questions/N/complete      the person's word that a URL is done
 //	POST /servers/ID/reconnect, /disconnect
+//	POST /servers/ID/settings       how the client presents itself; connects anew
+//	POST /servers/ID/policy         what becomes of its questions
+//	POST /servers/ID/held           show or decline what is held back
+//	POST /servers/ID/compare        what it offers with and without a capability
+//	GET  /servers/ID/findings       all that the linter says of it
+//	GET  /findings.json             the same of every server, for other programs
 //	GET  /wire/rows, /wire/frames/N the window of the log; one frame
 //	GET  /wire.jsonl                the transcript so far
 type Server struct {
@@ -97,6 +103,12 @@ func New(c Config) *Server {
 	e.POST("/questions/:n/complete", s.complete)
 	e.POST("/servers/:id/reconnect", s.reconnect)
 	e.POST("/servers/:id/disconnect", s.disconnect)
+	e.POST("/servers/:id/settings", s.settings)
+	e.POST("/servers/:id/policy", s.policy)
+	e.POST("/servers/:id/held", s.held)
+	e.POST("/servers/:id/compare", s.compare)
+	e.GET("/servers/:id/findings", s.findings)
+	e.GET("/findings.json", s.findingsJSON)
 	e.GET("/wire/rows", s.rows)
 	e.GET("/wire/frames/:n", s.frame)
 	e.GET("/wire.jsonl", s.transcript)

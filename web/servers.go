@@ -7,6 +7,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/views"
 )
 
@@ -33,4 +35,100 @@ func (s *Server) disconnect(c echo.Context) error {
 func (s *Server) serversReply(c echo.Context) error {
 	all, _ := s.serverViews()
 	return replaced(c, http.StatusOK, "servers", views.ServersBar(all))
+}
+
+// settings changes how the client presents itself to a server, and connects anew.
+func (s *Server) settings(c echo.Context) error {
+	settings, err := bridge.ParseSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
+	if err != nil {
+		return bad("%s", sentence(err))
+	}
+	settings.Sampling, settings.Roots = c.FormValue("sampling") != "", c.FormValue("roots") != ""
+	if err := s.in.ReconnectWith(c.Param("id"), settings); err != nil {
+		return err
+	}
+	return s.serversReply(c)
+}
+
+// policy changes what becomes of a server's questions.
+func (s *Server) policy(c echo.Context) error {
+	policy, err := bridge.ParsePolicy(c.FormValue("policy"))
+	if err != nil {
+		return bad("%s", sentence(err))
+	}
+	if err := s.in.SetPolicy(c.Param("id"), policy); err != nil {
+		return err
+	}
+	return s.serversReply(c)
+}
+
+// held lets go of the questions that are held back.
+func (s *Server) held(c echo.Context) error {
+	if err := s.in.Release(c.Param("id"), c.FormValue("choice")); err != nil {
+		return err
+	}
+	all, _ := s.serverViews()
+	return replaced(c, http.StatusOK, "held", views.HeldLines(all))
+}
+
+// compare answers with what a server offers with the present settings, and
+// without any elicitation capability.
+func (s *Server) compare(c echo.Context) error {
+	server, err := s.in.Server(c.Param("id"))
+	if err != nil {
+		return err
+	}
+	with, without := server.Settings, server.Settings
+	if with.Declares() == bridge.DeclareNone {
+		with.Elicitation = bridge.DeclareBoth
+	}
+	without.Elicitation = bridge.DeclareNone
+	view := views.Comparison{Server: serverView(server), With: with.Declared(), Without: "nothing"}
+	result, err := s.in.Compare(c.Request().Context(), server.ID, with, without)
+	if err != nil {
+		view.Err = sentence(err)
+	}
+	view.Both, view.Problems = result.Both, result.Problems
+	for _, item := range result.OnlyWith {
+		view.OnlyWith = append(view.OnlyWith, itemView(view.Server, item))
+	}
+	for _, item := range result.OnlyWithout {
+		view.OnlyWithout = append(view.OnlyWithout, itemView(view.Server, item))
+	}
+	return replaced(c, http.StatusOK, "comparison-"+server.ID, views.ComparisonView(view))
+}
+
+// findings answers with the panel of all that the linter says of one server.
+func (s *Server) findings(c echo.Context) error {
+	server, err := s.in.Server(c.Param("id"))
+	if err != nil {
+		return err
+	}
+	view := views.Findings{Server: serverView(server)}
+	for _, f := range s.in.Findings(server.ID) {
+		view.List = append(view.List, findingView(f.Finding, f.Seq, f.Question, f.Call))
+	}
+	return html(c, views.FindingsPanel(view))
+}
+
+// exported is a finding as /findings.json has it.
+type exported struct {
+	Server string `json:"server"` // its label
+	elicit.Finding
+	Frame    int64 `json:"frame"` // that the pointer leads into; its place in the wire log
+	Question int   `json:"question,omitempty"`
+	Call     int   `json:"call,omitempty"`
+}
+
+func (s *Server) findingsJSON(c echo.Context) error {
+	labels := map[string]string{}
+	for _, server := range s.in.Servers() {
+		labels[server.ID] = server.Label
+	}
+	out := []exported{}
+	for _, f := range s.in.Findings("") {
+		out = append(out, exported{labels[f.Server], f.Finding, f.Seq, f.Question, f.Call})
+	}
+	c.Response().Header().Set("Content-Disposition", `attachment; filename="findings.json"`)
+	return c.JSONPretty(http.StatusOK, out, "  ")
 }

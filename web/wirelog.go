@@ -36,6 +36,7 @@ func (s *Server) rows(c echo.Context) error {
 	for _, f := range frames {
 		row := rowView(f, servers)
 		row.Index = f.Seq - since
+		row.Findings, row.Worst = s.gravest(f.Seq)
 		rows = append(rows, row)
 	}
 	c.Response().Header().Set("X-Total", strconv.FormatInt(total, 10))
@@ -76,6 +77,19 @@ func rowView(f wire.Frame, servers []views.Server) views.Row {
 		r.Pending = false // nobody will answer any more
 	}
 	return r
+}
+
+// gravest counts what the linter says of a frame, and names the worst of it.
+func (s *Server) gravest(seq int64) (count int, worst string) {
+	found := s.in.Found(seq)
+	if len(found) == 0 {
+		return 0, ""
+	}
+	gravest := found[0].Severity
+	for _, f := range found {
+		gravest = min(gravest, f.Severity)
+	}
+	return len(found), gravest.String()
 }
 
 func connected(servers []views.Server, label string) bool {
@@ -128,6 +142,9 @@ func (s *Server) frame(c echo.Context) error {
 		}
 		row := rowView(pair, servers)
 		d.PairRow, d.PairText = &row, pretty(pair.Raw)
+	}
+	for _, found := range s.in.Found(f.Seq) {
+		d.Found = append(d.Found, findingView(found.Finding, found.Seq, found.Question, found.Call))
 	}
 	return html(c, views.FrameDetail(d))
 }
