@@ -31,15 +31,15 @@ type flooded struct {
 // is open and someone types into it.
 func floodOnce(t testing.TB, n int) flooded {
 	t.Helper()
-	rude := servers.NewRude(t, nil)
+	rude := servers.NewRude(t, []servers.Question{{Name: "ask_signer", Params: `{"message":"Who signs?","requestedSchema":{"type":"object","properties":{"signer":{"type":"string","title":"Signer"}}}}`}})
 	p := inspector.StartWith(t, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
 	tab := browser.Blank(t)
 	tab.BeforeLoad(watchTasks)
 	tab.Goto(p.URL)
 	s := &session{t: t, Process: p, page: tab}
 
-	s.call("ask")
-	q := s.question("Who signs the release?")
+	s.call("ask_signer")
+	q := s.question("Who signs?")
 	call := s.choose("Tools", "flood")
 	call.Field("messages").Fill(fmt.Sprint(n))
 	call.Button("Call").Click()
@@ -112,7 +112,6 @@ func TestFlood(t *testing.T) {
 			break
 		}
 	}
-	// maxLength is 40, and the field keeps what is over it, to be told so.
 	if f.typed != f.want {
 		t.Errorf("typed %q, the field holds %q", f.want, f.typed)
 	}

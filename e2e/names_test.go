@@ -100,7 +100,7 @@ func rows(s *session) []row {
 	raw := page.Call[string](s.page.Region("Wire log").Role("grid", "Frames"), `function() {
 		return JSON.stringify([...this.querySelectorAll('[role=row]')]
 			.filter(r => r.querySelector('[role=gridcell]'))
-			.map(r => ({Index: r.getAttribute('aria-rowindex'), Cells: [...r.querySelectorAll('[role=gridcell]')].map(c => c.innerText.trim())})));
+			.map(r => ({Index: r.getAttribute('aria-rowindex'), Cells: [...r.querySelectorAll('[role=gridcell]')].filter(c => c.checkVisibility()).map(c => c.innerText.trim())})));
 	}`)
 	if err := json.Unmarshal([]byte(raw), &got); err != nil {
 		s.t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,7 +38,8 @@ func TestSeveralQuestionsAtOnce(t *testing.T) {
 	}
 }
 
-// Questions of several calls wait at once, each told which call it belongs to.
+// Questions of several calls wait at once. Over stdio nothing tells which of
+// several running calls a question belongs to, and the page does not guess wrong.
 func TestQuestionsOfSeveralCalls(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, []servers.Question{
@@ -49,8 +51,10 @@ func TestQuestionsOfSeveralCalls(t *testing.T) {
 	colour := s.question("Which colour?")
 	s.call("ask_size")
 	size := s.question("Which size?")
-	colour.Contains("ask_colour")
-	size.Contains("ask_size")
+	colour.Contains("ask_colour") // only one call ran then
+	if shown := size.Text(); strings.Contains(shown, "for ask_colour") {
+		t.Errorf("the second question is said to belong to the first call: %q", shown)
+	}
 	colour.Field("colour").Fill("red")
 	size.Field("size").Fill("XL")
 	colour.Region("Will send").Contains("red")
@@ -61,6 +65,18 @@ func TestQuestionsOfSeveralCalls(t *testing.T) {
 	size.Button("Accept").Click()
 	s.result(`received: {"action":"accept","content":{"size":"XL"}}`)
 	rude.Until("the first answer", func(line string) bool { return strings.Contains(line, `{"colour":"red"}`) })
+}
+
+// Over HTTP the stream tells, and each question says which call it belongs to.
+func TestQuestionsOfSeveralCallsOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := open(t, servers.EverythingHTTP(t))
+	for call := 1; call <= 3; call++ {
+		s.call(everythingTool)
+		pending := s.page.Region("Questions").Article(everythingAsks).Having("data-state", "pending")
+		s.page.Until(func() string { return "another question is there" }, func() bool { return pending.Count() == call })
+		s.page.Region("Questions").Article(everythingAsks).Having("data-call", strconv.Itoa(call)).Contains("call " + strconv.Itoa(call))
+	}
 }
 
 // An mcp.json with several servers connects to all of them; each is attributed everywhere.

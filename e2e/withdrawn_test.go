@@ -40,8 +40,9 @@ func TestWithdrawn(t *testing.T) {
 			if c.result != "" {
 				s.result(c.result)
 			}
-			if got := rude.Answers(); len(got) != 0 {
-				t.Errorf("it was answered: %q", got)
+			// A request that nobody took back is owed a response; the person has not answered it.
+			if got := strings.Join(rude.Answers(), " "); c.order != "return" && got != "" || strings.Contains(got, "too late") {
+				t.Errorf("it was answered: %s", got)
 			}
 		})
 	}

@@ -114,7 +114,7 @@ func readFrames(t testing.TB, r io.Reader) Frames {
 		if err := json.Unmarshal(line, &f); err != nil {
 			t.Fatalf("transcript, line %d: %v: %q", n, err, line)
 		}
-		if f.Raw != nil {
+		if bytes.HasPrefix(f.Raw, []byte("{")) {
 			if err := json.Unmarshal(f.Raw, &f.Message); err != nil {
 				t.Fatalf("transcript, line %d: raw is no message: %v: %q", n, err, line)
 			}

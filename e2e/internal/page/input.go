@@ -117,7 +117,8 @@ func (c *Control) Where() Point {
 func (c *Control) Wheel(dy float64) {
 	c.page.t.Helper()
 	at := c.Where()
-	params := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: at.X, Y: at.Y, DeltaY: dy}
+	// Chromium insists on a deltaX, and the library leaves out a zero.
+	params := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: at.X, Y: at.Y, DeltaX: 0.01, DeltaY: dy}
 	if _, err := call(c.page, input.DispatchMouseEvent, params); err != nil {
 		c.page.t.Fatalf("scrolling %s: %v", c, err)
 	}
