@@ -138,7 +138,7 @@ func (p *filterParser) or(depth int) node {
 	left := p.and(depth)
 	for p.tok.kind == tokOr {
 		p.next()
-		left = orNode{left, p.and(depth)}
+		left = or(left, p.and(depth))
 	}
 	return left
 }
@@ -152,7 +152,7 @@ func (p *filterParser) and(depth int) node {
 		case tokAnd:
 			p.next()
 		}
-		left = andNode{left, p.not(depth)}
+		left = and(left, p.not(depth))
 	}
 }
 
@@ -164,7 +164,7 @@ func (p *filterParser) not(depth int) node {
 	switch tok.kind {
 	case tokNot:
 		p.next()
-		return notNode{p.not(depth + 1)}
+		return not(p.not(depth + 1))
 	case tokOpen:
 		p.next()
 		n := p.or(depth + 1)
@@ -175,10 +175,10 @@ func (p *filterParser) not(depth int) node {
 		return n
 	case tokText:
 		p.next()
-		return textNode{newSearch(tok.text)}
+		return inBytes(newSearch(tok.text).in)
 	case tokRegexp:
 		p.next()
-		return regexpNode{tok.re, required(tok.re)}
+		return matches(tok.re)
 	case tokTerm:
 		n := p.term(tok)
 		p.next()
@@ -192,7 +192,7 @@ func (p *filterParser) not(depth int) node {
 	default:
 		p.fail(tok.pos, tok.end, "something must stand before %q", p.in[tok.pos:tok.end])
 	}
-	return constNode(false)
+	return nothing
 }
 
 // next reads a token.
@@ -421,18 +421,18 @@ func (p *filterParser) term(t token) node {
 	i := slices.IndexFunc(termNames, func(n struct{ name, means string }) bool { return n.name == name })
 	if i < 0 {
 		p.fail(t.pos, t.pos+len(t.name), "there is no term %q; put text with %q in it in quotes", t.name, t.op)
-		return constNode(false)
+		return nothing
 	}
 	numeric := numericTerms[name]
 	if t.op != ":" && t.op != "=" && numeric == nil {
 		p.fail(t.pos+len(t.name), t.pos+len(t.name)+len(t.op), "%s goes with \":\", not with %q", name, t.op)
-		return constNode(false)
+		return nothing
 	}
 	var out node
 	for _, v := range t.values {
 		if v.text == "" {
 			p.fail(v.pos, v.end, "a value must follow %s%s", t.name, t.op)
-			return constNode(false)
+			return nothing
 		}
 		var n node
 		var err error
@@ -443,12 +443,12 @@ func (p *filterParser) term(t token) node {
 		}
 		if err != nil {
 			p.fail(v.pos, v.end, "%v", err)
-			return constNode(false)
+			return nothing
 		}
 		if out == nil {
 			out = n
 		} else {
-			out = orNode{out, n}
+			out = or(out, n)
 		}
 	}
 	return out
@@ -456,67 +456,73 @@ func (p *filterParser) term(t token) node {
 
 // plainTerms make the nodes of terms that only know ":".
 var plainTerms = map[string]func(v string) (node, error){
-	"method":    func(v string) (node, error) { return methodNode{newGlob(v)}, nil },
-	"server":    func(v string) (node, error) { return &connNode{newGlob(v), serverOf}, nil },
-	"session":   func(v string) (node, error) { return &connNode{newGlob(v), sessionOf}, nil },
-	"transport": func(v string) (node, error) { return &connNode{newGlob(v), transportOf}, nil },
-	"actor":     func(v string) (node, error) { return actorNode{newGlob(v)}, nil },
-	"id":        func(v string) (node, error) { return newIDNode(v), nil },
+	"method":    func(v string) (node, error) { return methodIs(newGlob(v)), nil },
+	"server":    func(v string) (node, error) { return connIs(newGlob(v), serverOf), nil },
+	"session":   func(v string) (node, error) { return connIs(newGlob(v), sessionOf), nil },
+	"transport": func(v string) (node, error) { return connIs(newGlob(v), transportOf), nil },
+	"actor":     func(v string) (node, error) { return actorIs(newGlob(v)), nil },
+	"id":        func(v string) (node, error) { return idIs(v), nil },
+	"has":       func(v string) (node, error) { return has(v), nil },
+	"finding":   func(v string) (node, error) { return finding(v), nil },
+	"after": func(v string) (node, error) {
+		at, err := parseMoment(v)
+		return timeIs(at, true), err
+	},
+	"before": func(v string) (node, error) {
+		at, err := parseMoment(v)
+		return timeIs(at, false), err
+	},
 	"kind": func(v string) (node, error) {
-		kinds := map[string][]Kind{
-			"response": {Result, Error}, "message": {Request, Notification, Result, Error},
-			"request": {Request}, "notification": {Notification}, "result": {Result}, "error": {Error},
-			"noise": {Noise}, "stderr": {StderrLine}, "note": {Note},
+		var kinds []Kind
+		switch k, err := ParseKind(strings.ToLower(v)); {
+		case err == nil:
+			kinds = []Kind{k}
+		case strings.EqualFold(v, "response"):
+			kinds = []Kind{Result, Error}
+		case strings.EqualFold(v, "message"):
+			kinds = []Kind{Request, Notification, Result, Error}
+		default:
+			return nil, choose("kind", v, append(kindNames[1:len(kindNames):len(kindNames)], "response", "message")...)
 		}
-		set, ok := kinds[strings.ToLower(v)]
-		if !ok {
-			return nil, choose("kind", v, "request", "notification", "result", "error", "response", "message", "noise", "stderr", "note")
-		}
-		var n kindNode
-		for _, k := range set {
-			n |= 1 << k
-		}
-		return n, nil
+		return where(func(e *entry) bool { return slices.Contains(kinds, e.kind) }), nil
 	},
 	"dir": func(v string) (node, error) {
-		switch strings.ToLower(v) {
-		case "in", "s2c":
-			return dirNode(ServerToClient), nil
-		case "out", "c2s":
-			return dirNode(ClientToServer), nil
-		case "stderr":
-			return dirNode(Stderr), nil
-		case "meta":
-			return dirNode(Meta), nil
+		var dir Direction
+		switch v = strings.ToLower(v); v {
+		case "in":
+			dir = ServerToClient
+		case "out":
+			dir = ClientToServer
+		default:
+			var err error
+			if dir, err = ParseDirection(v); err != nil {
+				return nil, choose("dir", v, "in", "out", "stderr", "meta")
+			}
 		}
-		return nil, choose("dir", v, "in", "out", "stderr", "meta")
+		return where(func(e *entry) bool { return e.dir == dir }), nil
 	},
 	"stream": func(v string) (node, error) {
-		s, err := ParseStream(strings.ToLower(v))
+		stream, err := ParseStream(strings.ToLower(v))
 		if err != nil {
 			return nil, choose("stream", v, streamNames[1:]...)
 		}
-		return streamNode(s), nil
+		return where(func(e *entry) bool { return e.stream == stream }), nil
 	},
 	"action": func(v string) (node, error) {
-		i := slices.Index(actions[:], strings.ToLower(v))
-		if i < 1 {
+		action := strings.ToLower(v)
+		if slices.Index(actions[:], action) < 1 {
 			return nil, choose("action", v, actions[1:]...)
 		}
-		return actionNode(i), nil
+		return where(func(e *entry) bool { return e.action() == action }), nil
 	},
 	"is": func(v string) (node, error) {
-		flags := map[string]flagNode{"duplicate": flagDuplicate, "orphan": flagOrphan, "truncated": flagTruncated, "redacted": flagRedacted}
+		flags := map[string]uint16{"duplicate": flagDuplicate, "orphan": flagOrphan, "truncated": flagTruncated, "redacted": flagRedacted}
 		flag, ok := flags[strings.ToLower(v)]
 		if !ok {
 			return nil, choose("is", v, "duplicate", "orphan", "truncated", "redacted")
 		}
-		return flag, nil
+		return where(func(e *entry) bool { return e.flags&flag != 0 }), nil
 	},
-	"has":     func(v string) (node, error) { return hasNode{v, newMemberSearch(v)}, nil },
-	"finding": func(v string) (node, error) { return findingNode(v), nil },
-	"after":   func(v string) (node, error) { at, err := parseMoment(v); return timeNode{at, true}, err },
-	"before":  func(v string) (node, error) { at, err := parseMoment(v); return timeNode{at, false}, err },
 }
 
 func choose(name, v string, from ...string) error {
@@ -525,29 +531,40 @@ func choose(name, v string, from ...string) error {
 
 // numericTerms make the nodes of terms that compare numbers.
 var numericTerms = map[string]func(op, v string) (node, error){
-	"call":     whole("call", func(_ int64, e *entry) (int64, bool) { return int64(e.call), e.call > 0 }),
-	"question": whole("question", func(_ int64, e *entry) (int64, bool) { return int64(e.question), e.question > 0 }),
-	"round":    whole("round", func(_ int64, e *entry) (int64, bool) { return int64(e.round), e.round > 0 }),
-	"seq":      whole("seq", func(seq int64, _ *entry) (int64, bool) { return seq, true }),
-	"status":   whole("status", func(_ int64, e *entry) (int64, bool) { return int64(e.status), e.status > 0 }),
+	"call":     numbered("call", func(e *entry) uint32 { return e.call }),
+	"question": numbered("question", func(e *entry) uint32 { return e.question }),
+	"round":    numbered("round", func(e *entry) uint32 { return uint32(e.round) }),
+	"status":   numbered("status", func(e *entry) uint32 { return uint32(e.status) }),
+	"seq": func(op, v string) (node, error) {
+		n, err := parseNumber("seq", v)
+		return func(*judge) test {
+			return test{index: func(seq int64, _ *entry) verdict { return of(compare(op, seq, n)) }}
+		}, err
+	},
 	"size": func(op, v string) (node, error) {
 		n, err := parseSize(v)
-		return numberNode{op, n, func(_ int64, e *entry) (int64, bool) { return int64(e.size), true }}, err
+		return where(func(e *entry) bool { return compare(op, int64(e.size), n) }), err
 	},
 	"ms": func(op, v string) (node, error) {
 		d, err := parseLatency(v)
-		return latencyNode{op, int64(d)}, err
+		return latencyIs(op, d), err
 	},
 }
 
-func whole(name string, of func(seq int64, e *entry) (int64, bool)) func(op, v string) (node, error) {
+// numbered compares a number that is 0 where there is none.
+func numbered(name string, of func(e *entry) uint32) func(op, v string) (node, error) {
 	return func(op, v string) (node, error) {
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%s is compared with a whole number, not with %q", name, v)
-		}
-		return numberNode{op, n, of}, nil
+		n, err := parseNumber(name, v)
+		return where(func(e *entry) bool { return of(e) > 0 && compare(op, int64(of(e)), n) }), err
 	}
+}
+
+func parseNumber(name, v string) (int64, error) {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s is compared with a whole number, not with %q", name, v)
+	}
+	return n, nil
 }
 
 var sizeUnits = []struct {

@@ -502,7 +502,7 @@ func FuzzParseFilter(f *testing.F) {
 			return
 		}
 		// Its opposite picks the others.
-		w.filter = &Filter{root: notNode{filter.root}}
+		w.filter = &Filter{root: not(filter.root)}
 		if err := w.Update(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}

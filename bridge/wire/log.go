@@ -104,6 +104,7 @@ func newLog() *Log {
 	l.base = l.start.UnixNano()
 	l.methods.limit = 8 << 10
 	l.actors.limit = math.MaxUint8
+	l.recorders.Store(new([]*Recorder))
 	return l
 }
 
@@ -111,9 +112,8 @@ func newLog() *Log {
 // Message, Method, Pair, Latency, Duplicate and Orphan filled in, and Time if
 // it was zero. The order of Seq is the order in which Append is entered.
 //
-// Of a frame larger than Options.MaxFrame the head is kept. f.Raw is not
-// needed any more when Append returns, and f.Header must not change
-// afterwards.
+// Of a frame larger than Options.MaxFrame the head is kept. The log needs
+// neither f.Raw nor f.Header any more when Append returns.
 //
 // Append costs a few microseconds and never waits for a reader. It waits for
 // the disk only where frames have come faster than it could take them for so
@@ -131,16 +131,13 @@ func (l *Log) Append(f Frame) Frame {
 	if f.Kind == Request {
 		action = f.Action()
 	}
-	var recorders []*Recorder
-	if p := l.recorders.Load(); p != nil {
-		recorders = *p
-	}
-	for _, r := range recorders {
+	for _, r := range *l.recorders.Load() {
 		r.room()
 	}
 	l.spool.room()
 
 	l.mu.Lock()
+	recorders := *l.recorders.Load()
 	if f.Time.IsZero() {
 		f.Time = time.Now()
 	}
@@ -283,9 +280,10 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 	return s
 }
 
-func within(n, limit int) int { return min(max(n, 0), limit) }
+func within(n int, limit int64) int64 { return min(max(int64(n), 0), limit) }
 
-// pair finds the request of a response, and marks what does not pair up.
+// pair finds the request of a response, and marks what does not pair up. Of
+// requests that share an id, responses go to the latest.
 func (l *Log) pair(e *entry, s *session, f *Frame) {
 	id := hashID(f.Message.ID)
 	e.id = half(id)

@@ -39,14 +39,25 @@ func of(b bool) verdict {
 	return no
 }
 
-// node is a part of a filter. Before it judges, it is bound to a judge, of
-// which there is one for each goroutine.
-type node interface {
-	bind(*judge) node
+// node is a part of a filter. Each goroutine that judges frames makes its own
+// test of it.
+type node func(*judge) test
+
+// test says whether frames match.
+type test struct {
 	// index judges by the index alone.
-	index(seq int64, e *entry) verdict
-	// match judges where index could not.
-	match(seq int64, e *entry, c *content) bool
+	index func(seq int64, e *entry) verdict
+	// match judges by the bytes, where index says maybe. It is nil where index
+	// never does.
+	match func(c *content) bool
+}
+
+// holds judges by the index if that is enough, else by the bytes.
+func (t test) holds(c *content) bool {
+	if v := t.index(c.seq, c.e); v != maybe {
+		return v == yes
+	}
+	return t.match(c)
 }
 
 // judge is what the nodes of one goroutine share.
@@ -105,95 +116,86 @@ func (c *content) frame() *Frame {
 	return c.all
 }
 
-type constNode bool
-
-func (n constNode) bind(*judge) node                   { return n }
-func (n constNode) index(int64, *entry) verdict        { return of(bool(n)) }
-func (n constNode) match(int64, *entry, *content) bool { return bool(n) }
-func (n andNode) bind(j *judge) node                   { return andNode{n.a.bind(j), n.b.bind(j)} }
-func (n orNode) bind(j *judge) node                    { return orNode{n.a.bind(j), n.b.bind(j)} }
-func (n notNode) bind(j *judge) node                   { return notNode{n.a.bind(j)} }
-func (n andNode) match(q int64, e *entry, c *content) bool {
-	return decide(n.a, q, e, c) && decide(n.b, q, e, c)
-}
-func (n orNode) match(q int64, e *entry, c *content) bool {
-	return decide(n.a, q, e, c) || decide(n.b, q, e, c)
-}
-func (n notNode) match(q int64, e *entry, c *content) bool { return !decide(n.a, q, e, c) }
-
-// decide judges by the index if that is enough, else by the bytes.
-func decide(n node, seq int64, e *entry, c *content) bool {
-	if v := n.index(seq, e); v != maybe {
-		return v == yes
-	}
-	return n.match(seq, e, c)
-}
-
-type andNode struct{ a, b node }
-
-func (n andNode) index(seq int64, e *entry) verdict {
-	a := n.a.index(seq, e)
-	if a == no {
-		return no
-	}
-	b := n.b.index(seq, e)
-	if b == no || a == yes {
-		return b
-	}
-	return a
-}
-
-type orNode struct{ a, b node }
-
-func (n orNode) index(seq int64, e *entry) verdict {
-	a := n.a.index(seq, e)
-	if a == yes {
-		return yes
-	}
-	b := n.b.index(seq, e)
-	if b == yes || a == no {
-		return b
-	}
-	return a
-}
-
-type notNode struct{ a node }
-
-func (n notNode) index(seq int64, e *entry) verdict {
-	switch v := n.a.index(seq, e); v {
-	case yes:
-		return no
-	case no:
-		return yes
-	default:
-		return v
+func and(a, b node) node {
+	return func(j *judge) test {
+		a, b := a(j), b(j)
+		return test{
+			index: func(seq int64, e *entry) verdict {
+				left := a.index(seq, e)
+				if left == no {
+					return no
+				}
+				right := b.index(seq, e)
+				if right == no || left == yes {
+					return right
+				}
+				return left
+			},
+			match: func(c *content) bool { return a.holds(c) && b.holds(c) },
+		}
 	}
 }
 
-type kindNode uint16 // a bit for each Kind
+func or(a, b node) node {
+	return func(j *judge) test {
+		a, b := a(j), b(j)
+		return test{
+			index: func(seq int64, e *entry) verdict {
+				left := a.index(seq, e)
+				if left == yes {
+					return yes
+				}
+				right := b.index(seq, e)
+				if right == yes || left == no {
+					return right
+				}
+				return left
+			},
+			match: func(c *content) bool { return a.holds(c) || b.holds(c) },
+		}
+	}
+}
 
-func (n kindNode) bind(*judge) node                     { return n }
-func (n kindNode) index(_ int64, e *entry) verdict      { return of(n>>e.kind&1 != 0) }
-func (n kindNode) match(int64, *entry, *content) bool   { return false }
-func (n dirNode) bind(*judge) node                      { return n }
-func (n dirNode) index(_ int64, e *entry) verdict       { return of(e.dir == Direction(n)) }
-func (n dirNode) match(int64, *entry, *content) bool    { return false }
-func (n streamNode) bind(*judge) node                   { return n }
-func (n streamNode) index(_ int64, e *entry) verdict    { return of(e.stream == Stream(n)) }
-func (n streamNode) match(int64, *entry, *content) bool { return false }
-func (n actionNode) bind(*judge) node                   { return n }
-func (n actionNode) index(_ int64, e *entry) verdict    { return of(int(e.flags/flagAction&3) == int(n)) }
-func (n actionNode) match(int64, *entry, *content) bool { return false }
-func (n flagNode) bind(*judge) node                     { return n }
-func (n flagNode) index(_ int64, e *entry) verdict      { return of(e.flags&uint16(n) != 0) }
-func (n flagNode) match(int64, *entry, *content) bool   { return false }
+func not(a node) node {
+	return func(j *judge) test {
+		a := a(j)
+		return test{
+			index: func(seq int64, e *entry) verdict {
+				switch v := a.index(seq, e); v {
+				case yes:
+					return no
+				case no:
+					return yes
+				default:
+					return v
+				}
+			},
+			match: func(c *content) bool { return !a.holds(c) },
+		}
+	}
+}
 
-type (
-	dirNode    Direction
-	streamNode Stream
-	actionNode int // index in actions
-	flagNode   uint16
-)
+// where is a node that needs the frame's entry and nothing else.
+func where(holds func(e *entry) bool) node {
+	return func(*judge) test {
+		return test{index: func(_ int64, e *entry) verdict { return of(holds(e)) }}
+	}
+}
+
+// inBytes is a node that always needs the frame's bytes.
+func inBytes(holds func(raw []byte) bool) node {
+	return func(*judge) test {
+		return test{
+			index: func(int64, *entry) verdict { return maybe },
+			match: func(c *content) bool { return holds(c.raw) },
+		}
+	}
+}
+
+// nothing is what stands for the rest of a line that has a mistake.
+func nothing(*judge) test {
+	return test{index: func(int64, *entry) verdict { return no }}
+}
 
 // compare applies an operator of the filter language.
 func compare(op string, a, b int64) bool {
@@ -210,61 +212,26 @@ func compare(op string, a, b int64) bool {
 	return a == b
 }
 
-type numberNode struct {
-	op string
-	n  int64
-	of func(seq int64, e *entry) (n int64, known bool)
-}
-
-func (n numberNode) bind(*judge) node { return n }
-func (n numberNode) index(seq int64, e *entry) verdict {
-	value, known := n.of(seq, e)
-	return of(known && compare(n.op, value, n.n))
-}
-func (n numberNode) match(int64, *entry, *content) bool { return false }
-
-type latencyNode struct {
-	op string
-	n  int64 // nanoseconds
-}
-
-func (n latencyNode) bind(j *judge) node { return boundLatency{n, j.log} }
-func (n latencyNode) index(int64, *entry) verdict {
-	return no
-}
-func (n latencyNode) match(int64, *entry, *content) bool { return false }
-
-type boundLatency struct {
-	latencyNode
-	log *Log
-}
-
-func (n boundLatency) index(_ int64, e *entry) verdict {
-	if !e.kind.IsResponse() {
-		return no
+// latencyIs compares the time from the request, of responses.
+func latencyIs(op string, d time.Duration) node {
+	return func(j *judge) test {
+		return test{index: func(_ int64, e *entry) verdict {
+			pair := atomic.LoadUint32(&e.pair)
+			if pair == 0 || !e.kind.IsResponse() {
+				return no
+			}
+			return of(compare(op, int64(e.since(j.log.index.at(int64(pair)))), int64(d)))
+		}}
 	}
-	pair := atomic.LoadUint32(&e.pair)
-	if pair == 0 {
-		return no
+}
+
+// timeIs picks what came at that time or after it, or else before it.
+func timeIs(at moment, after bool) node {
+	return func(j *judge) test {
+		nanos := at.in(j.start)
+		return test{index: func(_ int64, e *entry) verdict { return of((e.time >= nanos) == after) }}
 	}
-	return of(compare(n.op, int64(e.since(n.log.index.at(int64(pair)))), n.n))
 }
-
-type timeNode struct {
-	at    moment
-	after bool // from then on; else before
-}
-
-func (n timeNode) bind(j *judge) node                 { return boundTime{n, n.at.in(j.start)} }
-func (n timeNode) index(int64, *entry) verdict        { return no }
-func (n timeNode) match(int64, *entry, *content) bool { return false }
-
-type boundTime struct {
-	timeNode
-	nanos int64
-}
-
-func (n boundTime) index(_ int64, e *entry) verdict { return of((e.time >= n.nanos) == n.after) }
 
 // memo remembers the verdicts on numbered names.
 type memo []verdict
@@ -281,175 +248,124 @@ func (m *memo) get(id uint16, judge func() verdict) verdict {
 	return (*m)[id]
 }
 
-type methodNode struct{ pattern glob }
-
-func (n methodNode) bind(j *judge) node { return &boundMethod{methodNode: n, log: j.log} }
-func (n methodNode) index(int64, *entry) verdict {
-	return no
-}
-func (n methodNode) match(_ int64, _ *entry, c *content) bool {
-	return n.pattern.matches(c.frame().Method)
-}
-
-type boundMethod struct {
-	methodNode
-	log  *Log
-	memo memo
-}
-
-func (n *boundMethod) index(_ int64, e *entry) verdict {
-	if e.method == 0 && !e.kind.IsMessage() {
-		return no
+func methodIs(pattern glob) node {
+	return func(j *judge) test {
+		var known memo
+		return test{
+			index: func(_ int64, e *entry) verdict {
+				if e.method == full {
+					return maybe
+				}
+				return known.get(e.method, func() verdict {
+					name, _ := j.log.methods.name(e.method)
+					return of(name != "" && pattern.matches(name))
+				})
+			},
+			match: func(c *content) bool { return pattern.matches(c.frame().Method) },
+		}
 	}
-	if e.method == full {
-		return maybe
-	}
-	return n.memo.get(e.method, func() verdict {
-		name, _ := n.log.methods.name(e.method)
-		return of(name != "" && n.pattern.matches(name))
-	})
 }
 
-// connNode judges by something of the connection.
-type connNode struct {
-	pattern glob
-	of      func(conn) string
+func actorIs(pattern glob) node {
+	return func(j *judge) test {
+		var known memo
+		return test{
+			index: func(_ int64, e *entry) verdict {
+				if e.actor == math.MaxUint8 {
+					return maybe
+				}
+				return known.get(uint16(e.actor), func() verdict {
+					name, _ := j.log.actors.name(uint16(e.actor))
+					return of(name != "" && pattern.matches(name))
+				})
+			},
+			match: func(c *content) bool { return pattern.matches(c.frame().Actor) },
+		}
+	}
 }
 
 func serverOf(k conn) string    { return k.server }
 func sessionOf(k conn) string   { return k.session }
 func transportOf(k conn) string { return k.transport }
 
-func (n *connNode) bind(j *judge) node          { return &boundConn{connNode: *n, log: j.log} }
-func (n *connNode) index(int64, *entry) verdict { return no }
-func (n *connNode) match(_ int64, _ *entry, c *content) bool {
-	f := c.frame()
-	return n.pattern.matches(n.of(conn{f.Server, f.Session, f.Transport}))
-}
-
-type boundConn struct {
-	connNode
-	log  *Log
-	memo memo
-}
-
-func (n *boundConn) index(_ int64, e *entry) verdict {
-	if e.conn == full {
-		return maybe
+// connIs judges by something of the connection.
+func connIs(pattern glob, part func(conn) string) node {
+	return func(j *judge) test {
+		var known memo
+		return test{
+			index: func(_ int64, e *entry) verdict {
+				if e.conn == full {
+					return maybe
+				}
+				return known.get(e.conn, func() verdict {
+					k, _ := j.log.conns.at(e.conn)
+					return of(pattern.matches(part(k)))
+				})
+			},
+			match: func(c *content) bool {
+				f := c.frame()
+				return pattern.matches(part(conn{f.Server, f.Session, f.Transport}))
+			},
+		}
 	}
-	return n.memo.get(e.conn, func() verdict {
-		k, _ := n.log.conns.at(e.conn)
-		return of(n.pattern.matches(n.of(k)))
-	})
 }
 
-type actorNode struct{ pattern glob }
-
-func (n actorNode) bind(j *judge) node          { return &boundActor{actorNode: n, log: j.log} }
-func (n actorNode) index(int64, *entry) verdict { return no }
-func (n actorNode) match(_ int64, _ *entry, c *content) bool {
-	return n.pattern.matches(c.frame().Actor)
-}
-
-type boundActor struct {
-	actorNode
-	log  *Log
-	memo memo
-}
-
-func (n *boundActor) index(_ int64, e *entry) verdict {
-	if e.actor == math.MaxUint8 {
-		return maybe
-	}
-	return n.memo.get(uint16(e.actor), func() verdict {
-		name, _ := n.log.actors.name(uint16(e.actor))
-		return of(name != "" && n.pattern.matches(name))
-	})
-}
-
-// idNode finds an id, be it a number or a string.
-type idNode struct {
-	hashes []uint64
-}
-
-func newIDNode(v string) idNode {
-	n := idNode{[]uint64{hashID(appendString(nil, v))}}
-	s := scanner{b: []byte(v)}
+// idIs finds an id, be it a number or a string.
+func idIs(v string) node {
+	hashes := []uint64{hashID(appendString(nil, v))}
 	if v[0] == '-' || v[0] >= '0' && v[0] <= '9' {
+		s := scanner{b: []byte(v)}
 		if s.number(0) == len(v) {
-			n.hashes = append(n.hashes, hashID([]byte(v)))
+			hashes = append(hashes, hashID([]byte(v)))
 		}
 	}
-	return n
-}
-
-func (n idNode) bind(*judge) node { return n }
-func (n idNode) index(_ int64, e *entry) verdict {
-	for _, h := range n.hashes {
-		if e.id == half(h) {
-			return maybe // the entry has only half of the hash
+	return func(*judge) test {
+		return test{
+			index: func(_ int64, e *entry) verdict {
+				for _, h := range hashes {
+					if e.id == half(h) {
+						return maybe // an entry has only half of the hash
+					}
+				}
+				return no
+			},
+			match: func(c *content) bool {
+				return c.lost || slices.Contains(hashes, hashID(c.frame().Message.ID))
+			},
 		}
 	}
-	return no
-}
-func (n idNode) match(_ int64, _ *entry, c *content) bool {
-	return c.lost || slices.Contains(n.hashes, hashID(c.frame().Message.ID))
 }
 
-type textNode struct{ search search }
-
-func (n textNode) bind(*judge) node                         { return n }
-func (n textNode) index(int64, *entry) verdict              { return maybe }
-func (n textNode) match(_ int64, _ *entry, c *content) bool { return n.search.in(c.raw) }
-
-type regexpNode struct {
-	re   *regexp.Regexp
-	text *needle // in whatever matches; nil if there is none
+// matches finds a regular expression.
+func matches(re *regexp.Regexp) node {
+	text := required(re)
+	return inBytes(func(raw []byte) bool {
+		return (text == nil || text.at(raw, 0) >= 0) && re.Match(raw)
+	})
 }
 
-func (n regexpNode) bind(*judge) node            { return n }
-func (n regexpNode) index(int64, *entry) verdict { return maybe }
-func (n regexpNode) match(_ int64, _ *entry, c *content) bool {
-	if n.text != nil && n.text.at(c.raw, 0) < 0 {
-		return false
-	}
-	return n.re.Match(c.raw)
-}
-
-type hasNode struct {
-	name   string
-	member search
-}
-
-func (n hasNode) bind(j *judge) node                       { return boundHas{n, j.hooks.Has} }
-func (n hasNode) index(int64, *entry) verdict              { return maybe }
-func (n hasNode) match(_ int64, _ *entry, c *content) bool { return n.member.memberIn(c.raw) }
-
-type boundHas struct {
-	hasNode
-	has func(seq int64, name string) (has, known bool)
-}
-
-func (n boundHas) index(seq int64, _ *entry) verdict {
-	if n.has != nil {
-		if has, known := n.has(seq, n.name); known {
-			return of(has)
+// has finds what Hooks.Has knows, or else a JSON member.
+func has(name string) node {
+	member := newMemberSearch(name)
+	return func(j *judge) test {
+		return test{
+			index: func(seq int64, _ *entry) verdict {
+				if j.hooks.Has != nil {
+					if has, known := j.hooks.Has(seq, name); known {
+						return of(has)
+					}
+				}
+				return maybe
+			},
+			match: func(c *content) bool { return member.memberIn(c.raw) },
 		}
 	}
-	return maybe
 }
 
-type findingNode string
-
-func (n findingNode) bind(j *judge) node                 { return boundFinding{n, j.hooks.Finding} }
-func (n findingNode) index(int64, *entry) verdict        { return no }
-func (n findingNode) match(int64, *entry, *content) bool { return false }
-
-type boundFinding struct {
-	findingNode
-	finding func(seq int64, rule string) bool
-}
-
-func (n boundFinding) index(seq int64, _ *entry) verdict {
-	return of(n.finding != nil && n.finding(seq, string(n.findingNode)))
+func finding(rule string) node {
+	return func(j *judge) test {
+		return test{index: func(seq int64, _ *entry) verdict {
+			return of(j.hooks.Finding != nil && j.hooks.Finding(seq, rule))
+		}}
+	}
 }

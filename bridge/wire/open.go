@@ -213,7 +213,7 @@ func (fs *files) read(buf []byte, off int64, n int) ([]byte, error) {
 			rest, err := fs.read(nil, off+int64(here), n-here)
 			return append(first, rest...), err
 		}
-		b := room(buf, n)
+		b := sized(buf, n)
 		if _, err := f.file.ReadAt(b, off-f.base); err != nil {
 			return nil, fmt.Errorf("reading the transcript %q: %w", f.path, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -111,13 +112,8 @@ func endLastLine(file *os.File) error {
 func (l *Log) Record(r *Recorder) (stop func()) {
 	l.changeRecorders(func(now []*Recorder) []*Recorder { return append(now, r) })
 	return func() {
-		l.changeRecorders(func(now []*Recorder) (rest []*Recorder) {
-			for _, other := range now {
-				if other != r {
-					rest = append(rest, other)
-				}
-			}
-			return rest
+		l.changeRecorders(func(now []*Recorder) []*Recorder {
+			return slices.DeleteFunc(now, func(other *Recorder) bool { return other == r })
 		})
 	}
 }
@@ -125,11 +121,7 @@ func (l *Log) Record(r *Recorder) (stop func()) {
 func (l *Log) changeRecorders(f func([]*Recorder) []*Recorder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var now []*Recorder
-	if p := l.recorders.Load(); p != nil {
-		now = append(now, *p...)
-	}
-	now = f(now)
+	now := f(slices.Clone(*l.recorders.Load()))
 	l.recorders.Store(&now)
 }
 

@@ -314,15 +314,15 @@ func (s *spool) piece(buf []byte, off int64, n int) ([]byte, error) {
 	if closed {
 		return nil, errClosed
 	}
-	piece := room(buf, n)
+	piece := sized(buf, n)
 	if _, err := file.ReadAt(piece, off); err != nil {
 		return nil, fmt.Errorf("reading frames from the temporary file: %w", err)
 	}
 	return piece, nil
 }
 
-// room is n bytes of buf, or new ones.
-func room(buf []byte, n int) []byte {
+// sized is n bytes of buf, or new ones.
+func sized(buf []byte, n int) []byte {
 	if n <= cap(buf) {
 		return buf[:n]
 	}

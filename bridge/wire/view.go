@@ -146,13 +146,13 @@ func (v *View) parallel(ctx context.Context, pieces int64, piece func(int64) (in
 // worker judges pieces for one goroutine.
 type worker struct {
 	log   *Log
-	root  node
+	test  test
 	buf   []byte
 	maybe []int64
 }
 
 func (v *View) newWorker() *worker {
-	return &worker{log: v.log, root: v.filter.root.bind(newJudge(v.log, v.hooks))}
+	return &worker{log: v.log, test: v.filter.root(newJudge(v.log, v.hooks))}
 }
 
 // hugeLine is the size from which on lines are looked into one at a time.
@@ -166,7 +166,7 @@ func (w *worker) judge(ctx context.Context, first, last int64) ([]uint64, error)
 	set := make([]uint64, (last-first)/64+1)
 	w.maybe = w.maybe[:0]
 	for seq := first; seq <= last; seq++ {
-		switch w.root.index(seq, w.log.index.at(seq)) {
+		switch w.test.index(seq, w.log.index.at(seq)) {
 		case yes:
 			set[(seq-first)/64] |= 1 << ((seq - first) % 64)
 		case maybe:
@@ -182,7 +182,7 @@ func (w *worker) judge(ctx context.Context, first, last int64) ([]uint64, error)
 	c := content{log: w.log}
 	look := func(seq int64, e *entry, line []byte, err error) {
 		c.open(seq, e, line, err)
-		if w.root.match(seq, e, &c) {
+		if w.test.match(&c) {
 			set[(seq-first)/64] |= 1 << ((seq - first) % 64)
 		}
 	}
