@@ -47,6 +47,7 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 		err := session.Wait()
 		<-b.drained
 		_ = b.lineConn.Close() // a pipe: nothing can fail
+		<-b.stopped
 		if err != nil {
 			b.result = Exit{Code: -1, Err: fmt.Errorf("the built-in server's session ended: %w", err)}
 		}

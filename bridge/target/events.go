@@ -10,8 +10,7 @@ import (
 type event struct {
 	name, id, retry string
 	hasID, hasRetry bool
-	data            []byte // the head of the data: exact bytes, its lines joined by LF
-	size            int64  // full size of the data
+	data            kept // exact bytes, its lines joined by LF
 	hasData         bool
 	comment         string
 	isComment       bool
@@ -45,24 +44,23 @@ func (r *eventReader) next() (event, error) {
 	var e event
 	seen := false
 	for {
-		line, size, err := r.lines.next(r.max + maxEventField)
+		line, err := r.lines.next(r.max + maxEventField)
 		if err != nil {
 			return e, err
 		}
 		if !r.begun {
 			r.begun = true
-			if bytes.HasPrefix(line, byteOrderMark) {
-				line, size = line[len(byteOrderMark):], size-int64(len(byteOrderMark))
+			if after, ok := bytes.CutPrefix(line.head, byteOrderMark); ok {
+				line.head, line.size = after, line.size-int64(len(byteOrderMark))
 			}
 		}
-		if size == 0 {
+		if line.size == 0 {
 			if seen {
 				return e, nil
 			}
 			continue
 		}
-		field, value, found := bytes.Cut(line, []byte(":"))
-		cut := size - int64(len(line)) // not kept by the line reader
+		field, value, found := bytes.Cut(line.head, []byte(":"))
 		if found && len(field) == 0 {
 			if seen {
 				continue // a comment within an event says nothing of it
@@ -71,7 +69,8 @@ func (r *eventReader) next() (event, error) {
 		}
 		value = bytes.TrimPrefix(value, []byte(" "))
 		if bytes.Equal(field, dataField) {
-			e.addData(value, cut, r.max)
+			missing := line.size - int64(len(line.head))
+			e.addData(kept{head: value, size: int64(len(value)) + missing, tail: line.tail}, r.max)
 			seen = true
 			continue
 		}
@@ -88,26 +87,21 @@ func (r *eventReader) next() (event, error) {
 	}
 }
 
-// addData adds one line of data of which cut bytes are missing already.
-func (e *event) addData(line []byte, cut, max int64) {
-	whole := e.size == int64(len(e.data))
+// addData adds one line of data.
+func (e *event) addData(line kept, max int64) {
+	if !e.hasData && int64(len(line.head)) <= max {
+		line.head = line.head[:len(line.head):len(line.head)] // nothing is copied
+		e.data, e.hasData = line, true
+		return
+	}
 	if e.hasData {
-		e.size++
-		if whole && e.size <= max {
-			e.data = append(e.data, '\n')
-		} else {
-			whole = false
-		}
+		e.data.add([]byte{'\n'}, max)
 	}
-	if whole {
-		keep := line[:min(int64(len(line)), max-int64(len(e.data)))]
-		if e.data == nil {
-			e.data = keep[:len(keep):len(keep)]
-		} else {
-			e.data = append(e.data, keep...)
-		}
+	e.data.add(line.head, max)
+	if !line.whole() {
+		e.data.size += line.size - int64(len(line.head))
+		e.data.tail = line.tail
 	}
-	e.size += int64(len(line)) + cut
 	e.hasData = true
 }
 
@@ -151,7 +145,7 @@ func (b *eventBody) Read(p []byte) (int, error) {
 		if err != nil {
 			b.err = err
 			b.ended(err)
-			if !e.hasData {
+			if e.data.size == 0 {
 				continue
 			}
 		}

@@ -17,25 +17,25 @@ func TestEvents(t *testing.T) {
 	}{
 		{"nothing", "", nil},
 		{"blank lines", "\n\n\n", nil},
-		{"one", "data: {}\n\n", []event{{data: []byte("{}"), size: 2, hasData: true}}},
-		{"all fields", "event: message\nid: 7\nretry: 10\ndata: {}\n\n", []event{{name: "message", id: "7", hasID: true, retry: "10", hasRetry: true, data: []byte("{}"), size: 2, hasData: true}}},
-		{"no space", "data:{}\n\n", []event{{data: []byte("{}"), size: 2, hasData: true}}},
-		{"one space goes, the rest stays", "data:  {} \t\n\n", []event{{data: []byte(" {} \t"), size: 5, hasData: true}}},
-		{"many lines", "data: {\ndata:\ndata: }\n\n", []event{{data: []byte("{\n\n}"), size: 4, hasData: true}}},
-		{"first line empty", "data\ndata: x\n\n", []event{{data: []byte("\nx"), size: 2, hasData: true}}},
-		{"no colon", "data\nid\n\n", []event{{size: 0, hasData: true, hasID: true}}},
-		{"CRLF", "id: 1\r\ndata: {}\r\n\r\n", []event{{id: "1", hasID: true, data: []byte("{}"), size: 2, hasData: true}}},
-		{"CR", "id: 1\rdata: {}\r\r", []event{{id: "1", hasID: true, data: []byte("{}"), size: 2, hasData: true}}},
-		{"byte order mark", "\uFEFFdata: {}\n\n", []event{{data: []byte("{}"), size: 2, hasData: true}}},
-		{"comments", ": ping\n\ndata: {}\n: within\n\n:\n", []event{{isComment: true, comment: " ping"}, {data: []byte("{}"), size: 2, hasData: true}, {isComment: true}}},
-		{"unknown fields", "foo: bar\nbaz\ndata: {}\n\nfoo: bar\n\n", []event{{data: []byte("{}"), size: 2, hasData: true}}},
+		{"one", "data: {}\n\n", []event{{data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
+		{"all fields", "event: message\nid: 7\nretry: 10\ndata: {}\n\n", []event{{name: "message", id: "7", hasID: true, retry: "10", hasRetry: true, data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
+		{"no space", "data:{}\n\n", []event{{data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
+		{"one space goes, the rest stays", "data:  {} \t\n\n", []event{{data: kept{head: []byte(" {} \t"), size: 5}, hasData: true}}},
+		{"many lines", "data: {\ndata:\ndata: }\n\n", []event{{data: kept{head: []byte("{\n\n}"), size: 4}, hasData: true}}},
+		{"first line empty", "data\ndata: x\n\n", []event{{data: kept{head: []byte("\nx"), size: 2}, hasData: true}}},
+		{"no colon", "data\nid\n\n", []event{{hasData: true, hasID: true}}},
+		{"CRLF", "id: 1\r\ndata: {}\r\n\r\n", []event{{id: "1", hasID: true, data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
+		{"CR", "id: 1\rdata: {}\r\r", []event{{id: "1", hasID: true, data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
+		{"byte order mark", "\uFEFFdata: {}\n\n", []event{{data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
+		{"comments", ": ping\n\ndata: {}\n: within\n\n:\n", []event{{isComment: true, comment: " ping"}, {data: kept{head: []byte("{}"), size: 2}, hasData: true}, {isComment: true}}},
+		{"unknown fields", "foo: bar\nbaz\ndata: {}\n\nfoo: bar\n\n", []event{{data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
 		{"priming", "id: 1\ndata: \n\n", []event{{id: "1", hasID: true, hasData: true}}},
-		{"an id with NUL does not count", "id: a\x00b\ndata: {}\n\n", []event{{data: []byte("{}"), size: 2, hasData: true}}},
-		{"cut off", "data: {}\n\nid: 2\ndata: {}", []event{{data: []byte("{}"), size: 2, hasData: true}, {id: "2", hasID: true, data: []byte("{}"), size: 2, hasData: true}}},
-		{"just fits", "data: 12345\ndata: 789\n\n", []event{{data: []byte("12345\n789"), size: 9, hasData: true}}},
-		{"too large", "data: 1234567890\n\n", []event{{data: []byte("123456789"), size: 10, hasData: true}}},
-		{"too large by a line", "data: 12345678\ndata: 9\ndata: 0\n\n", []event{{data: []byte("12345678\n"), size: 12, hasData: true}}},
-		{"too large by a line end", "data: 123456789\ndata:\ndata: 1\n\n", []event{{data: []byte("123456789"), size: 12, hasData: true}}},
+		{"an id with NUL does not count", "id: a\x00b\ndata: {}\n\n", []event{{data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
+		{"cut off", "data: {}\n\nid: 2\ndata: {}", []event{{data: kept{head: []byte("{}"), size: 2}, hasData: true}, {id: "2", hasID: true, data: kept{head: []byte("{}"), size: 2}, hasData: true}}},
+		{"just fits", "data: 12345\ndata: 789\n\n", []event{{data: kept{head: []byte("12345\n789"), size: 9}, hasData: true}}},
+		{"too large", "data: 1234567890\n\n", []event{{data: kept{head: []byte("123456789"), size: 10}, hasData: true}}},
+		{"too large by a line", "data: 12345678\ndata: 9\ndata: 0\n\n", []event{{data: kept{head: []byte("12345678\n"), size: 12}, hasData: true}}},
+		{"too large by a line end", "data: 123456789\ndata:\ndata: 1\n\n", []event{{data: kept{head: []byte("123456789"), size: 12}, hasData: true}}},
 	}
 	for _, test := range tests {
 		for how, reader := range map[string]func(io.Reader) io.Reader{
@@ -57,6 +57,9 @@ func TestEvents(t *testing.T) {
 						break
 					}
 				}
+				for i := range got {
+					got[i].data.tail = nil // has a test of its own
+				}
 				if a, b := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", test.want); a != b {
 					t.Errorf("got  %s\nwant %s", a, b)
 				}
@@ -71,14 +74,14 @@ func TestEventOfAnySize(t *testing.T) {
 	r := newEventReader(io.MultiReader(
 		strings.NewReader("data: "), io.LimitReader(forever{}, size), strings.NewReader("\ndata: x\n\ndata: next\n\n")), 1000)
 	e, err := r.next()
-	if err != nil || len(e.data) != 1000 || e.size != size+2 {
-		t.Errorf("kept %d of %d bytes, %v", len(e.data), e.size, err)
+	if err != nil || len(e.data.head) != 1000 || e.data.size != size+2 || !strings.HasSuffix(string(e.data.end()), "xxx\nx") {
+		t.Errorf("kept %d of %d bytes, %v", len(e.data.head), e.data.size, err)
 	}
 	if cap(r.lines.buf) > 1<<16 {
 		t.Errorf("a buffer of %d bytes", cap(r.lines.buf))
 	}
-	if e, err := r.next(); err != nil || string(e.data) != "next" {
-		t.Errorf("the next event: %q, %v", e.data, err)
+	if e, err := r.next(); err != nil || string(e.data.head) != "next" {
+		t.Errorf("the next event: %q, %v", e.data.head, err)
 	}
 }
 
@@ -100,7 +103,7 @@ func TestEventBody(t *testing.T) {
 			Closer: io.NopCloser(nil),
 			events: newEventReader(strings.NewReader(in), 100),
 			deliver: func(e event) ([]byte, bool) {
-				switch string(e.data) {
+				switch string(e.data.head) {
 				case "drop":
 					return nil, false
 				case "lines":
@@ -108,7 +111,7 @@ func TestEventBody(t *testing.T) {
 				case "vanish":
 					return nil, true
 				}
-				return e.data, false
+				return e.data.head, false
 			},
 			ended: func(err error) { ended = append(ended, err) },
 		}
@@ -156,14 +159,14 @@ func FuzzEvents(f *testing.F) {
 		}
 		body := &eventBody{
 			Closer: io.NopCloser(nil), events: newEventReader(bytes.NewReader(in), 1000),
-			deliver: func(e event) ([]byte, bool) { return e.data, false }, ended: func(error) {},
+			deliver: func(e event) ([]byte, bool) { return e.data.head, false }, ended: func(error) {},
 		}
 		passed := parse(body)
 		told := func(events []event) string {
 			var b strings.Builder
 			for _, e := range events {
-				if len(e.data) > 0 || e.name != "" || e.hasID || e.hasRetry {
-					fmt.Fprintf(&b, "%q %q %v %q %q\n", e.name, e.id, e.hasID, e.retry, e.data)
+				if e.data.size > 0 || e.name != "" || e.hasID || e.hasRetry {
+					fmt.Fprintf(&b, "%q %q %v %q %q\n", e.name, e.id, e.hasID, e.retry, e.data.head)
 				}
 			}
 			return b.String()

@@ -160,7 +160,7 @@ func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
 		resp.Body = w.events(resp, wire.StreamGetSSE, posted)
 		return resp, nil
 	}
-	raw, _ := w.explanation(resp)
+	raw := w.explanation(resp).head
 	fault := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: fmt.Sprintf(
 		"the event stream that answers %s broke off, and going on with it was answered with %s%s", methodOf(posted), statusText(resp), gist(resp, raw))}
 	w.tap.note(resp.Header, resp.StatusCode, "%s", fault.Text)
@@ -207,7 +207,7 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 		resp.Body = w.standalone(resp, id)
 		return resp, nil
 	}
-	raw, _ := w.explanation(resp)
+	raw := w.explanation(resp).head
 	text := "GET of the event stream was answered with " + statusText(resp)
 	if resp.StatusCode == http.StatusMethodNotAllowed {
 		text = "the server has no GET event stream"

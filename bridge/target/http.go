@@ -330,6 +330,8 @@ func (w *web) post(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	body = restoreID(body)
+	f.req.ContentLength = int64(len(body))
 	f.req.Body = io.NopCloser(bytes.NewReader(body))
 	f.req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	u := Unit{Raw: body, Stream: wire.StreamPost, Header: f.sent()}
@@ -401,17 +403,17 @@ func standIn(req *http.Request, status int, header http.Header, body io.ReadClos
 // refused handles an answer with a status of 300 or above. A JSON-RPC error in
 // it that answers the request is the server's answer, and is passed on as such.
 func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
-	raw, size := w.explanation(resp)
+	said := w.explanation(resp)
 	reason := "HTTP " + statusText(resp)
 	if to := resp.Header.Get("Location"); to != "" {
 		reason += " to " + to
 	}
-	m, err := wire.ParseMessage(raw)
-	if err == nil && size == int64(len(raw)) {
-		deliver, _ := w.tap.received(Unit{
-			Raw: raw, Size: size, Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: u.Message.ID,
-		})
-		if m.Kind == wire.Error && u.Message.Kind == wire.Request && bytes.Equal(m.ID, u.Message.ID) {
+	m, err := wire.ParseMessage(said.head)
+	if err == nil && said.whole() {
+		deliver, _ := w.tap.bytes(Unit{
+			Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: u.Message.ID,
+		}, said)
+		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
 			if deliver == nil {
 				return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: droppedText}
 			}
@@ -421,11 +423,10 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 			}
 			return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 		}
-		reason += gist(resp, raw)
 	} else {
-		w.tap.note(resp.Header, resp.StatusCode, "POST of %s was answered with %s%s", methodOf(u.Message), reason, quoted(raw))
-		reason += gist(resp, raw)
+		w.tap.note(resp.Header, resp.StatusCode, "POST of %s was answered with %s%s", methodOf(u.Message), reason, quoted(said.head))
 	}
+	reason += gist(resp, said.head)
 	u.Status = resp.StatusCode
 	w.tap.undelivered(u, errors.New(reason))
 	if sessionGone(resp) {
@@ -434,19 +435,14 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 	return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason}
 }
 
-// droppedText is what the SDK is told where the observer dropped an answer.
-const droppedText = "the answer was dropped"
-
-// explanation reads what a refusal says, and how much it was, as far as that is
-// worth reading.
-func (w *web) explanation(resp *http.Response) (raw []byte, size int64) {
+// explanation reads what a refusal says, as far as that is worth reading.
+func (w *web) explanation(resp *http.Response) kept {
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, min(w.tap.max, maxErrorBody)+1))
+	k, err := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(w.tap.max, maxErrorBody), resp.ContentLength)
 	if err != nil {
 		w.tap.note(nil, resp.StatusCode, "reading the answer: %v", err)
 	}
-	size = int64(len(raw))
-	return raw[:min(size, w.tap.max, maxErrorBody)], size
+	return k
 }
 
 // answered prepares an answer with a status below 300.
@@ -492,44 +488,25 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 	return b.out.Read(p)
 }
 
-// smallBody is what is copied rather than kept in a buffer that is too large.
-const smallBody = 64 << 10
-
 func (w *web) jsonAnswer(body io.Reader, length int64, posted wire.Message, resp *http.Response) []byte {
 	fault := func(format string, args ...any) []byte {
 		return faultFor(posted.ID, Fault{Method: posted.Method, Status: resp.StatusCode, Text: fmt.Sprintf(format, args...)})
 	}
-	var head bytes.Buffer
-	if length > 0 {
-		head.Grow(int(min(length, w.tap.max)) + bytes.MinRead)
-	}
-	size, err := io.Copy(&head, io.LimitReader(body, w.tap.max))
-	if err == nil {
-		var rest int64
-		rest, err = io.Copy(io.Discard, body)
-		size += rest
-	}
-	raw := head.Bytes()
-	if len(raw) <= smallBody {
-		raw = bytes.Clone(raw) // the observer may keep it, and the buffer is larger
-	}
-	u := Unit{
-		Raw: raw, Size: size, Stream: wire.StreamPost,
-		Header: resp.Header, Status: resp.StatusCode, Related: posted.ID,
-	}
+	said, err := keep(body, w.tap.max, length)
+	u := Unit{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: posted.ID}
 	if err != nil {
-		if size > 0 {
-			w.tap.broken(u)
+		if said.size > 0 {
+			w.tap.noise(u, said)
 		}
-		w.tap.note(nil, resp.StatusCode, "the answer to %s broke off after %d bytes: %v", methodOf(posted), size, err)
-		return fault("the answer broke off after %d bytes: %v", size, err)
+		w.tap.note(nil, resp.StatusCode, "the answer to %s broke off after %d bytes: %v", methodOf(posted), said.size, err)
+		return fault("the answer broke off after %d bytes: %v", said.size, err)
 	}
-	if deliver, _ := w.tap.received(u); deliver != nil {
+	if deliver, _ := w.tap.bytes(u, said); deliver != nil {
 		return deliver
 	}
-	switch _, err := wire.ParseMessage(u.Raw); {
-	case size > int64(len(u.Raw)):
-		return fault("the answer of %d bytes is over the limit of %d bytes for one message", size, w.tap.max)
+	switch _, err := wire.ParseMessage(said.head); {
+	case !said.whole():
+		return fault("the answer of %d bytes is over the limit of %d bytes for one message", said.size, w.tap.max)
 	case err != nil:
 		return fault("the answer is no JSON-RPC message: %v", err)
 	default:
@@ -561,8 +538,9 @@ type eventStream struct {
 	standsFor bool   // it is the standalone stream
 }
 
-func (s *eventStream) unit(e event) Unit {
-	u := Unit{Raw: e.data, Size: e.size, Stream: s.stream, Header: s.header, Status: s.status, Related: s.posted.ID}
+// unit is what all units of the stream have in common.
+func (s *eventStream) unit() Unit {
+	u := Unit{Stream: s.stream, Header: s.header, Status: s.status, Related: s.posted.ID}
 	s.header = nil
 	return u
 }
@@ -578,20 +556,18 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	legacy := s.web.legacy()
 	switch {
 	case legacy && e.name == "endpoint":
-		s.web.tap.note(s.header, s.status, "the server's message endpoint is %s", e.data)
+		s.web.tap.note(s.header, s.status, "the server's message endpoint is %s", e.data.head)
 		s.endpoint = true
-		return e.data, false
-	case !e.hasData || e.size == 0:
+		return e.data.head, false
+	case e.data.size == 0:
 		return nil, legacy // the SDK's reader of HTTP+SSE takes every event for a message
 	case e.name != "" && e.name != "message", legacy && !s.endpoint:
-		s.web.tap.broken(s.unit(e))
+		s.web.tap.noise(s.unit(), e.data)
 		return nil, legacy
 	}
-	u := s.unit(e)
-	data, _ = s.web.tap.received(u)
-	if !s.answered && s.posted.ID != nil {
-		m, err := wire.ParseMessage(u.Raw)
-		s.answered = err == nil && m.Kind.IsResponse() && bytes.Equal(m.ID, s.posted.ID)
+	data, m := s.web.tap.bytes(s.unit(), e.data)
+	if s.posted.ID != nil && m.Kind.IsResponse() && (m.ID == nil || bytes.Equal(m.ID, s.posted.ID)) {
+		s.answered = true
 	}
 	return data, legacy && data == nil
 }
@@ -648,7 +624,7 @@ func (w *web) getLegacy(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	if resp.StatusCode >= 300 {
-		raw, _ := w.explanation(resp)
+		raw := w.explanation(resp).head
 		w.tap.note(resp.Header, resp.StatusCode, "GET of the event stream was answered with %s%s", statusText(resp), quoted(raw))
 		return nil, &Fault{Status: resp.StatusCode, Text: fmt.Sprintf("HTTP %s%s", statusText(resp), gist(resp, raw))}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // lineConn is the SDK's connection over a pair of streams with one JSON-RPC
@@ -20,6 +22,7 @@ type lineConn struct {
 	incoming chan jsonrpc.Message
 	ended    chan struct{} // closed when the server's stream has ended
 	writes   chan lineWrite
+	stopped  chan struct{} // closed when nothing is written any more
 
 	closeOnce sync.Once
 	closed    chan struct{}
@@ -38,6 +41,7 @@ func newLineConn(t *tap, w io.WriteCloser) *lineConn {
 		incoming: make(chan jsonrpc.Message, 16),
 		ended:    make(chan struct{}),
 		writes:   make(chan lineWrite),
+		stopped:  make(chan struct{}),
 		closed:   make(chan struct{}),
 	}
 }
@@ -48,12 +52,11 @@ func (c *lineConn) readAll(r io.Reader) error {
 	defer close(c.ended)
 	lines := newLineReader(r, 64<<10)
 	for {
-		line, size, err := lines.next(c.tap.max)
+		line, err := lines.next(c.tap.max)
 		if err != nil {
 			return err
 		}
-		_, msg := c.tap.received(Unit{Raw: line, Size: size})
-		c.pass(msg)
+		c.pass(c.tap.message(Unit{}, line))
 	}
 }
 
@@ -71,6 +74,7 @@ func (c *lineConn) pass(msg jsonrpc.Message) {
 // writeAll writes what Write is given until the connection is closed. It alone
 // writes, so that a caller who gives up leaves no half of a line behind.
 func (c *lineConn) writeAll() {
+	defer close(c.stopped)
 	for {
 		select {
 		case job := <-c.writes:
@@ -82,10 +86,12 @@ func (c *lineConn) writeAll() {
 }
 
 func (c *lineConn) write(raw []byte) error {
+	raw = restoreID(raw)
 	u, ok := c.tap.sending(Unit{Raw: raw[:len(raw):len(raw)]})
 	if !ok {
-		_, msg := c.tap.keptBack(u)
-		c.pass(msg)
+		if u.Message.Kind == wire.Request {
+			c.pass(c.tap.fault(u.Message.ID, Fault{Method: u.Message.Method, Text: keptBackText}))
+		}
 		return nil
 	}
 	if _, err := c.w.Write(append(raw, '\n')); err != nil {

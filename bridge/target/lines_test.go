@@ -51,14 +51,14 @@ func TestLines(t *testing.T) {
 					l.cr = test.cr
 					var got []line
 					for {
-						head, size, err := l.next(test.max)
+						k, err := l.next(test.max)
 						if err != nil {
 							if !errors.Is(err, io.EOF) {
 								t.Fatal(err)
 							}
 							break
 						}
-						got = append(got, line{string(head), size})
+						got = append(got, line{string(k.head), k.size})
 					}
 					if len(got) != len(test.want) {
 						t.Fatalf("buffer of %d: got %v, want %v", size, got, test.want)
@@ -78,33 +78,33 @@ func TestLinesKeepWhatCameBeforeAnError(t *testing.T) {
 	broken := errors.New("broken")
 	l := newLineReader(io.MultiReader(strings.NewReader("a\nhalf"), iotest.ErrReader(broken)), 64)
 	for _, want := range []string{"a", "half"} {
-		if got, _, err := l.next(9); err != nil || string(got) != want {
-			t.Fatalf("got %q, %v, want %q", got, err, want)
+		if got, err := l.next(9); err != nil || string(got.head) != want {
+			t.Fatalf("got %q, %v, want %q", got.head, err, want)
 		}
 	}
-	if _, _, err := l.next(9); !errors.Is(err, broken) {
+	if _, err := l.next(9); !errors.Is(err, broken) {
 		t.Fatalf("got %v, want %v", err, broken)
 	}
 }
 
 func TestLinesAreTheirOwnMemory(t *testing.T) {
 	l := newLineReader(strings.NewReader("aaaa\nbbbb\n"), 5)
-	first, _, err := l.next(9)
+	first, err := l.next(9)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := l.next(9); err != nil {
+	if _, err := l.next(9); err != nil {
 		t.Fatal(err)
 	}
-	if string(first) != "aaaa" {
-		t.Errorf("the first line has become %q", first)
+	if string(first.head) != "aaaa" {
+		t.Errorf("the first line has become %q", first.head)
 	}
 }
 
 // FuzzLines compares with the plain way to split, which holds everything.
 func FuzzLines(f *testing.F) {
-	f.Add([]byte("{}\r\n\n a\rb"), uint8(3))
-	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
+	f.Add([]byte("{}\r\n\n a\rb"), uint8(3), uint16(2))
+	f.Fuzz(func(t *testing.T, in []byte, size uint8, max uint16) {
 		l := newLineReader(bytes.NewReader(in), int(size)+1)
 		for i, want := range bytes.Split(in, []byte("\n")) {
 			last := i == bytes.Count(in, []byte("\n"))
@@ -114,13 +114,16 @@ func FuzzLines(f *testing.F) {
 			if !last {
 				want = bytes.TrimSuffix(want, []byte("\r"))
 			}
-			got, n, err := l.next(1 << 20)
-			if err != nil || !bytes.Equal(got, want) || n != int64(len(want)) {
-				t.Fatalf("line %d: got %q, %d, %v, want %q", i, got, n, err, want)
+			got, err := l.next(int64(max))
+			if err != nil || !bytes.Equal(got.head, want[:min(len(want), int(max))]) || got.size != int64(len(want)) {
+				t.Fatalf("line %d: got %q of %d, %v, want %q", i, got.head, got.size, err, want)
+			}
+			if end := want[len(want)-min(len(want), tailSize):]; !bytes.HasSuffix(end, got.tail) || len(got.head)+len(got.tail) < len(end) || got.whole() != (len(got.tail) == 0) {
+				t.Fatalf("line %d: got the end %q of %q", i, got.tail, want)
 			}
 		}
-		if line, _, err := l.next(1 << 20); !errors.Is(err, io.EOF) {
-			t.Fatalf("after the last line: %q, %v", line, err)
+		if line, err := l.next(9); !errors.Is(err, io.EOF) {
+			t.Fatalf("after the last line: %q, %v", line.head, err)
 		}
 	})
 }

@@ -214,11 +214,11 @@ func (p *process) runLeader(started chan<- error) {
 func (p *process) readStderr() error {
 	lines := newLineReader(p.stderr, 8<<10)
 	for {
-		line, size, err := lines.next(min(p.tap.max, maxStderrLine))
+		line, err := lines.next(min(p.tap.max, maxStderrLine))
 		if err != nil {
 			return err
 		}
-		p.tap.observer.Stderr(line, size > int64(len(line)), size)
+		p.tap.observer.Stderr(line.head, !line.whole(), line.size)
 	}
 }
 
@@ -289,6 +289,7 @@ func (p *process) supervise() {
 	_ = p.stdout.Close()
 	_ = p.stderr.Close()
 	await(p.drained, lastWords, nil)
+	await(p.conn.stopped, lastWords, nil)
 
 	select {
 	case <-p.exited:

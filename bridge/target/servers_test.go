@@ -30,6 +30,7 @@ var servers = map[string]func() int{
 	"deaf":     serveDeaf,
 	"environ":  serveEnviron,
 	"flood":    serveFlood,
+	"relay":    serveRelay,
 }
 
 // program is the spec of a server process.
@@ -166,4 +167,31 @@ func serveFlood() int {
 			return 1
 		}
 	}
+}
+
+// serveRelay answers each request with what ANSWERS says for its method, where
+// ID stands for its id, and tells on standard error what it was sent.
+func serveRelay() int {
+	answers := map[string]string{}
+	for line := range strings.Lines(os.Getenv("ANSWERS")) {
+		method, answer, _ := strings.Cut(strings.TrimSpace(line), " ")
+		answers[method] = answer
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fmt.Fprintf(os.Stderr, "%s\n", lines.Bytes())
+		m, err := wire.ParseMessage(lines.Bytes())
+		if err != nil {
+			return 1
+		}
+		answer := answers[m.Method]
+		if m.Method == "initialize" {
+			answer = `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"relay","version":"1"}}}`
+		}
+		if answer != "" {
+			fmt.Println(strings.ReplaceAll(answer, "ID", string(m.ID)))
+		}
+	}
+	return 0
 }

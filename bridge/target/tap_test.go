@@ -1,0 +1,166 @@
+package target
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+func TestEnvelopeOfALargeMessage(t *testing.T) {
+	const big = `{"text":"…`
+	tests := []struct {
+		head, tail string
+		want       string // kind and id; "" for no message
+	}{
+		{`{"jsonrpc":"2.0","id":7,"result":` + big, `xx"}}`, "result 7"},
+		{`{"jsonrpc":"2.0","id":"a","error":` + big, `xx"}}`, "error \"a\""},
+		{`{"jsonrpc": "2.0", "method": "m", "params":` + big, `xx"}}`, "notification "},
+		{`{"jsonrpc":"2.0","method":"m","id":1,"params":` + big, `xx"}}`, "request 1"},
+		{`{"result":` + big, `xx"},"jsonrpc":"2.0","id":3}`, "result 3"},
+		{`{"result":` + big, `xx"} , "id" : "x-1" , "jsonrpc" : "2.0" } `, `result "x-1"`},
+		{`{"jsonrpc":"2.0","method":"m","params":` + big, `xx"},"id":-4}`, "request -4"},
+		{`{"jsonrpc":"2.0","result":` + big, `"id":5,"x":1}}`, "result "},          // not the last members of all
+		{`{"jsonrpc":"2.0","result":` + big, `\"id\":5}"}`, "result "},             // within a text
+		{`{"jsonrpc":"2.0","id":7,"result":` + big, `{"id":5},"x":0}`, "result 7"}, // of something else
+		{`{"jsonrpc":"2.0","id":7,"other":` + big, `xx"}}`, ""},
+		{`{"jsonrpc":"1.0","id":7,"result":` + big, `xx"}}`, ""},
+		{`{"result":` + big, `xx"}}`, ""},
+		{`[{"jsonrpc":"2.0","id":7,"result":` + big, `xx"}}]`, ""},
+		{`hello`, `world`, ""},
+		{``, ``, ""},
+	}
+	for _, test := range tests {
+		m, ok := envelope([]byte(test.head), []byte(test.tail))
+		got := ""
+		if ok {
+			got = fmt.Sprintf("%v %s", m.Kind, m.ID)
+		}
+		if got != test.want {
+			t.Errorf("%s … %s: %q, want %q", test.head, test.tail, got, test.want)
+		}
+	}
+}
+
+// Whatever the id of a server's request is, the response has the same.
+func TestIDsComeBackAsTheyWere(t *testing.T) {
+	tests := []struct {
+		id   string
+		same bool // the SDK manages by itself
+	}{
+		{`1`, true}, {`0`, true}, {`-1`, true}, {`9007199254740992`, true}, {`""`, true}, {`"1"`, true}, {`"a\"\u00e9"`, true},
+		{`9007199254740993`, false}, {`1700000000000000001`, false}, {`9223372036854775807`, false},
+		{`123456789012345678901234567890`, false}, {`1e3`, false}, {`-0`, false},
+	}
+	for _, test := range tests {
+		m, err := wire.ParseMessage([]byte(`{"jsonrpc":"2.0","id":` + test.id + `,"method":"m","params":{"a":[1]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plainID(m.ID) != test.same {
+			t.Errorf("%s: plain %v", test.id, !test.same)
+		}
+		msg, err := messageOf(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := msg.(*jsonrpc.Request)
+		if req.Method != "m" || string(req.Params) != `{"a":[1]}` {
+			t.Errorf("%s: %+v", test.id, req)
+		}
+		raw, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: req.ID, Result: json.RawMessage(`{"id":"x"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"jsonrpc":"2.0","id":` + strings.ReplaceAll(test.id, `\u00e9`, "é") + `,"result":{"id":"x"}}`
+		if got := restoreID(raw); string(got) != want {
+			t.Errorf("%s: the response is %s", test.id, got)
+		}
+	}
+	for _, same := range []string{"", "{}", `{"jsonrpc":"2.0","id":"elicitation-inspector-id:`, `{"jsonrpc":"2.0","id":"elicitation-inspector-id:x","result":{}}`} {
+		if got := restoreID([]byte(same)); string(got) != same {
+			t.Errorf("%s has become %s", same, got)
+		}
+	}
+}
+
+const oddQuestion = `{"jsonrpc":"2.0","id":1700000000000000001,"method":"elicitation/create","params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}`
+
+func TestIDsOverStdio(t *testing.T) {
+	s := program("relay")
+	s.Env = append(s.Env, "ANSWERS=notifications/initialized "+oddQuestion)
+	r := &recorder{}
+	l := mustOpen(t, s, r, Options{})
+	connect(t, l, answering())
+	r.await(t, "stderr", text(`{"jsonrpc":"2.0","id":1700000000000000001,"result":{"action":"accept"`))
+	r.await(t, "received", raw(oddQuestion))
+	r.await(t, "sent", func(s seen) bool { return string(s.unit.Message.ID) == "1700000000000000001" })
+}
+
+func TestIDsOverHTTP(t *testing.T) {
+	answered := make(chan string, 1)
+	server := rude{
+		call: func(w http.ResponseWriter, r *http.Request) {
+			begin(w, "data: "+oddQuestion+"\n\n")
+			answer := <-answered
+			begin(w, answerTo(r, "data: "+strings.ReplaceAll(good, "good", answer)+"\n\n"))
+		},
+		other: func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusAccepted)
+			answered <- string(posted(r).ID)
+		},
+	}
+	r := &recorder{}
+	l := mustOpen(t, Spec{URL: start(t, server).URL}, r, Options{})
+	s := connect(t, l, answering())
+	if got := mustCall(t, s, "rude", nil); got != "1700000000000000001" {
+		t.Errorf("the answer came with id %s", got)
+	}
+	r.await(t, "received", raw(oddQuestion))
+	r.await(t, "sent", func(s seen) bool { return string(s.unit.Message.ID) == "1700000000000000001" })
+}
+
+// An error without an id answers nothing that could be told over stdio.
+func TestErrorWithoutID(t *testing.T) {
+	s := program("relay")
+	s.Env = append(s.Env, "ANSWERS=notifications/initialized {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"what?\"}}\ntools/call "+good)
+	r := &recorder{}
+	l := mustOpen(t, s, r, Options{})
+	session := connect(t, l, nil)
+	r.await(t, "note", text("not passed on: the message cannot be read: it answers no request"))
+	if got := mustCall(t, session, "echo", nil); got != "good" {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// The answer of a server that writes its id last is known to be one.
+func TestLargeAnswerWithItsIDAtTheEnd(t *testing.T) {
+	s := program("relay")
+	s.Env = append(s.Env, `ANSWERS=tools/call {"result":{"text":"`+strings.Repeat("x", 10<<10)+`"},"jsonrpc":"2.0","id":ID}`)
+	r := &recorder{}
+	l := mustOpen(t, s, r, Options{MaxFrame: 4 << 10})
+	_, err := call(t, connect(t, l, nil), "echo", nil)
+	if fault, ok := FaultOf(err); !ok || !strings.Contains(fault.Text, "over the limit of 4096 bytes") {
+		t.Errorf("got %v", err)
+	}
+	u := r.await(t, "received", func(s seen) bool { return s.unit.Truncated }).unit
+	if u.Noise || u.Message.Kind != wire.Result || len(u.Raw) != 4<<10 {
+		t.Errorf("noise %v, %v, %d bytes", u.Noise, u.Message.Kind, len(u.Raw))
+	}
+}
+
+// What is kept of any text is no more than was asked for.
+func TestKeep(t *testing.T) {
+	for _, length := range []int64{-1, 10 << 20, 5, 1 << 40} {
+		k, err := keep(io.LimitReader(forever{}, 10<<20), 1<<20, length)
+		if err != nil || len(k.head) != 1<<20 || cap(k.head) > 1<<20+1<<13 || k.size != 10<<20 || len(k.tail) != tailSize {
+			t.Errorf("of length %d: kept %d+%d of %d bytes in %d, %v", length, len(k.head), len(k.tail), k.size, cap(k.head), err)
+		}
+	}
+}
