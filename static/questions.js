@@ -88,7 +88,7 @@ function count(n) {
   $("waiting").hidden = $("badge").hidden = !n
   $("waiting").textContent = n === 1 ? "1 question waits" : `${n} questions wait`
   $("badge").textContent = n
-  $("icon").href = !n ? plain : plain.replace("icon.svg", `icon-${n > 9 ? "more" : n}.svg`)
+  $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain
 }
 
 $("waiting").addEventListener("click", nextQuestion)
