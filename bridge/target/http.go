@@ -55,6 +55,7 @@ const (
 	dialTime     = 10 * time.Second
 	maxErrorBody = 1 << 20
 	maxNoteText  = 2 << 10
+	explainTime  = time.Second
 )
 
 func openHTTP(s Spec, t *tap, opts Options) (way, error) {
@@ -147,11 +148,11 @@ func (w *web) end(hurry <-chan struct{}) error {
 		w.idle = idle // from here on the number only falls
 	}
 	w.mu.Unlock()
+	defer close(w.gone)
+	defer w.base.CloseIdleConnections()
 	if !await(idle, killTime, nil) {
 		return errors.New("a response is still being read")
 	}
-	w.base.CloseIdleConnections()
-	close(w.gone)
 	return nil
 }
 
@@ -169,13 +170,10 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// checkRedirect follows a redirect only if the message survives it.
+// checkRedirect follows the redirects that are followed.
 func (w *web) checkRedirect(req *http.Request, via []*http.Request) error {
-	if len(via) >= 10 {
-		return errors.New("stopped after 10 redirects")
-	}
-	if req.Method != via[0].Method {
-		return http.ErrUseLastResponse // a 301, 302 or 303 would turn the POST into a GET
+	if !followed(req.Response) {
+		return http.ErrUseLastResponse
 	}
 	text := "redirected to " + req.URL.Redacted()
 	if !w.own(req.URL) {
@@ -187,10 +185,21 @@ func (w *web) checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// followed reports whether the HTTP client goes where the response sends it, and
-// nobody else sees the response.
+// maxRedirects is how often one request may be sent elsewhere.
+const maxRedirects = 10
+
+// followed reports whether the HTTP client goes where the response sends it, so
+// that nobody else sees the response. A message is not lost on the way: 301, 302
+// and 303 would turn its POST into a GET.
 func followed(resp *http.Response) bool {
 	if resp.Header.Get("Location") == "" {
+		return false
+	}
+	redirects := 0
+	for before := resp.Request.Response; before != nil; before = before.Request.Response {
+		redirects++
+	}
+	if redirects >= maxRedirects {
 		return false
 	}
 	switch resp.StatusCode {
@@ -435,13 +444,12 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 	return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason}
 }
 
-// explanation reads what a refusal says, as far as that is worth reading.
+// explanation reads what a refusal says, as far as that is worth reading and
+// waiting for.
 func (w *web) explanation(resp *http.Response) kept {
 	defer resp.Body.Close()
-	k, err := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(w.tap.max, maxErrorBody), resp.ContentLength)
-	if err != nil {
-		w.tap.note(nil, resp.StatusCode, "reading the answer: %v", err)
-	}
+	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
+	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(w.tap.max, maxErrorBody), resp.ContentLength) // some of it is better than nothing
 	return k
 }
 

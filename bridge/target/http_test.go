@@ -286,6 +286,15 @@ func TestHTTPRudeAnswers(t *testing.T) {
 		{name: "404 without a session", call: reply(404, "text/plain", "where?"), fault: "HTTP 404 Not Found: where?", status: 404, undelivered: "404", note: "404"},
 		{name: "302", call: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) },
 			fault: "HTTP 302 Found to /login", status: 302, undelivered: "302", note: "302"},
+		{name: "307 without end", call: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
+		}, fault: "HTTP 307 Temporary Redirect to /again", status: 307, undelivered: "307", note: "POST redirected to "},
+		{name: "500 and never an end", call: func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(500)
+			io.WriteString(w, "boom")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, fault: "HTTP 500 Internal Server Error: boom", status: 500, undelivered: "boom", note: "boom"},
 		{name: "a web page", call: reply(200, "text/html; charset=utf-8", "<h1>Hello"), fault: "was answered with 200 OK and text/html; charset=utf-8 in place of JSON", status: 200, note: "text/html"},
 		{name: "no content type", call: reply(200, "", good), fault: "no content type", status: 200, note: "no content type"},
 		{name: "202", call: reply(202, "", ""), fault: "202 Accepted and no content type", status: 202, note: "202 Accepted"},

@@ -139,11 +139,14 @@ func (k *kept) end() []byte {
 	return append(append([]byte(nil), k.head[len(k.head)-more:]...), k.tail...)
 }
 
+// maxTrusted is how much memory is taken on no more than the server's word.
+const maxTrusted = 1 << 20
+
 // keep reads r to its end. length is what is known of its size, -1 if nothing.
 func keep(r io.Reader, max, length int64) (kept, error) {
 	var k kept
 	if length > 0 {
-		k.head = make([]byte, 0, min(length, max))
+		k.head = make([]byte, 0, min(length, max, maxTrusted))
 	}
 	buf := make([]byte, 32<<10)
 	for {
