@@ -28,20 +28,27 @@ type bench struct {
 // start runs an inspection of one raw server.
 func start(t *testing.T, server string, settings bridge.Settings) *bench {
 	t.Helper()
+	return startConfig(t, server, bridge.Config{Settings: settings})
+}
+
+func startConfig(t *testing.T, server string, config bridge.Config) *bench {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return startSpec(t, target.Spec{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}, settings)
+	config.Targets = []target.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}}
+	return startInspection(t, config)
 }
 
-func startSpec(t *testing.T, spec target.Spec, settings bridge.Settings) *bench {
+func startInspection(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Targets: []target.Spec{spec}, Log: log, Settings: settings, Version: "test"})
+	config.Log, config.Version = log, "test"
+	in := bridge.New(config)
 	b := &bench{t, in, log, in.Subscribe()}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -55,7 +62,10 @@ func startSpec(t *testing.T, spec target.Spec, settings bridge.Settings) *bench 
 		}
 	})
 	in.Start()
-	b.until("ready", func() bool { return b.server().State != bridge.Connecting && b.server().State != bridge.Disconnected })
+	b.until("ready", func() bool {
+		state := b.server().State
+		return state != bridge.Connecting && state != bridge.Disconnected
+	})
 	if s := b.server(); s.State != bridge.Ready {
 		t.Fatalf("server is %s: %s\n%s", s.State, s.Reason, strings.Join(s.Stderr, "\n"))
 	}

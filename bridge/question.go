@@ -207,6 +207,9 @@ func (in *Inspection) add(q *question) {
 	q.settled = make(chan struct{})
 	in.questions = append(in.questions, q)
 	in.pending = append(in.pending, q)
+	if q.request != nil && q.request.ElicitationID != "" && q.session.early[q.request.ElicitationID] {
+		q.completion = CompletionDone
+	}
 }
 
 // announce decides what becomes of a new question: it is refused for the given
@@ -257,7 +260,8 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 		return false
 	}
 	q.state, q.by, q.reason, q.ended = state, by, reason, now()
-	if state == Answered && q.request != nil && q.request.Mode == elicit.ModeURL && q.answer.Action == "accept" {
+	if state == Answered && q.request != nil && q.request.Mode == elicit.ModeURL && q.answer.Action == "accept" &&
+		q.completion == CompletionNone { // it may have been completed before the consent
 		q.completion = CompletionAwaited
 	}
 	q.held = false

@@ -39,6 +39,7 @@ type session struct {
 	replies  map[string]reply     // responses that wait to be fetched, by ticket
 	methods  []string             // the handshake so far
 	seenIDs  []string             // elicitationIds; guarded by Inspection.mu
+	early    map[string]bool      // elicitationIds that were completed before they were known; guarded by Inspection.mu
 	closing  bool
 
 	listing chan struct{} // one list request at a time; see list
@@ -72,6 +73,7 @@ func newSession(s *server, attempt int, settings Settings) *session {
 		in: s.in, server: s, name: fmt.Sprintf("%s-%d-%d", s.id, now().UnixMilli(), attempt),
 		settings: settings, ctx: ctx, cancel: cancel,
 		outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, replies: map[string]reply{},
+		early:   map[string]bool{},
 		listing: make(chan struct{}, 1),
 	}
 }

@@ -473,8 +473,16 @@ func (s *session) completed(params json.RawMessage) *question {
 			}
 		}
 	}
+	if len(s.early) < earlyKept {
+		s.early[p.ElicitationID] = true
+	}
 	return nil
 }
+
+// earlyKept bounds how many completions of unknown ids are remembered. A
+// completion can overtake its question, which is known only once the response
+// that carries it has been understood.
+const earlyKept = 1000
 
 // progressToken reads _meta.progressToken, under which we know our requests.
 func progressToken(params json.RawMessage) string {

@@ -1,0 +1,268 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+)
+
+func init() {
+	// asks as often as the tool's name says, all at once, and then says how it was answered.
+	servers["many"] = func(s *rawServer) {
+		s.serve("2025-11-25", []string{"three", "twelve"}, func(call request) {
+			count := map[string]int{"three": 3, "twelve": 12}[call.tool()]
+			for i := range count {
+				s.write(`{"jsonrpc":"2.0","id":"%s-%d","method":"elicitation/create","params":{"message":"Number %d?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer","default":%d}}}}}`, call.ID, i, i, i)
+			}
+			var answers []string
+			for range count {
+				answer, ok := s.read()
+				if !ok {
+					return
+				}
+				answers = append(answers, string(answer.Result)+string(answer.Error))
+			}
+			slices.Sort(answers)
+			s.text(call, strings.Join(answers, "\n"))
+		})
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	cases := []struct {
+		policy bridge.Policy
+		state  bridge.State
+		want   string
+	}{
+		{bridge.PolicyDefaults, bridge.Answered, `{"action":"accept","content":{"n":0}}`},
+		{bridge.PolicyDecline, bridge.Answered, `{"action":"decline"}`},
+		{bridge.PolicyCancel, bridge.Answered, `{"action":"cancel"}`},
+		{bridge.PolicyBlock, bridge.Refused, `{"code":-32000,"message":"elicitation from this server is blocked by the user"}`},
+	}
+	for _, c := range cases {
+		t.Run(string(c.policy), func(t *testing.T) {
+			b := start(t, "many", bridge.Settings{})
+			if err := b.in.SetPolicy("s1", c.policy); err != nil {
+				t.Fatal(err)
+			}
+			call := b.call("three")
+			_, text := b.done(call.Number)
+			if got, _, _ := strings.Cut(text, "\n"); got != c.want {
+				t.Errorf("the server got %s, want %s", got, c.want)
+			}
+			if q := b.question(1); q.State != c.state || q.By != bridge.ByPolicy {
+				t.Errorf("question is %s by %s, want %s by policy", q.State, q.By, c.state)
+			}
+		})
+	}
+}
+
+func TestRateHoldsBackButDropsNothing(t *testing.T) {
+	b := startConfig(t, "many", bridge.Config{Rate: 10})
+	call := b.call("twelve")
+	b.until("twelve questions", func() bool { return len(b.in.Questions()) == 12 && b.server().Held == 2 })
+	if got := len(b.in.OnShow(0)); got != 10 {
+		t.Errorf("%d questions are on show, want 10", got)
+	}
+	if err := b.in.Release("s1", "show"); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(b.in.OnShow(0)); got != 12 {
+		t.Errorf("%d questions are on show after release, want 12", got)
+	}
+	for n := range 12 {
+		b.answer(n+1, bridge.Answer{Action: "decline"})
+	}
+	if _, text := b.done(call.Number); strings.Count(text, "decline") != 12 {
+		t.Errorf("the server got %s", text)
+	}
+
+	call = b.call("three")
+	b.until("three more", func() bool { return b.server().Held == 3 })
+	if err := b.in.Release("s1", "decline"); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := b.done(call.Number); strings.Count(text, "decline") != 3 {
+		t.Errorf("the server got %s", text)
+	}
+}
+
+func TestTimeoutDoesNotCountThePerson(t *testing.T) {
+	const limit = 150 * time.Millisecond
+	b := startConfig(t, "asks", bridge.Config{CallTimeout: limit})
+	call := b.call("ask")
+	q := b.question(1)
+	// The person takes longer than the limit. There is nothing to wait for but time.
+	<-time.After(2 * limit)
+	b.answer(q.Number, accept(`{}`))
+	got, text := b.done(call.Number)
+	if got.State != bridge.CallDone || got.Waited < limit {
+		t.Errorf("call is %s after waiting %s for the person: %s", got.State, got.Waited, text)
+	}
+}
+
+func init() {
+	servers["slow"] = func(s *rawServer) {
+		s.serve("2025-11-25", []string{"never"}, func(request) {})
+	}
+}
+
+func TestTimeoutEndsTheCall(t *testing.T) {
+	b := startConfig(t, "slow", bridge.Config{CallTimeout: 50 * time.Millisecond})
+	got, text := b.done(b.call("never").Number)
+	if got.State != bridge.CallFailed || !strings.Contains(text, "timed out after 50ms") {
+		t.Errorf("call is %s: %s", got.State, text)
+	}
+	b.until("the cancellation", func() bool { return strings.Contains(b.transcript(), `"method":"notifications/cancelled"`) })
+}
+
+func init() {
+	servers["gated"] = func(s *rawServer) {
+		var tries int
+		s.serve("2025-11-25", []string{"report", "broken", "complete-first"}, func(call request) {
+			tries++
+			switch {
+			case call.tool() == "broken":
+				s.fail(call, -32042, "sign in", `{"elicitations":"no"}`)
+			case tries == 1:
+				if call.tool() == "complete-first" {
+					s.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"stranger"}}`)
+				}
+				s.fail(call, -32042, "sign in", `{"elicitations":[{"mode":"url","message":"Sign in, please","url":"https://example.com/a","elicitationId":"e1"}]}`)
+				s.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}`)
+			default:
+				s.text(call, fmt.Sprintf("try %d", tries))
+			}
+		})
+	}
+}
+
+func TestURLRequired(t *testing.T) {
+	b := start(t, "gated", bridge.Settings{})
+	call := b.call("complete-first")
+	q := b.question(1)
+	if q.Origin != bridge.OriginError || q.Request.URL != "https://example.com/a" || q.Call != call.Number {
+		t.Errorf("question %+v", q)
+	}
+	// The completion may come before the consent, and is not lost then.
+	b.answer(1, bridge.Answer{Action: "accept"})
+	got, text := b.done(call.Number)
+	if got.State != bridge.CallDone || text != "try 2" || got.Rounds != 2 {
+		t.Errorf("call is %s after %d rounds: %s", got.State, got.Rounds, text)
+	}
+	if q := b.question(1); q.Completion != bridge.CompletionDone {
+		t.Errorf("completion is %d", q.Completion)
+	}
+	got, text = b.done(b.call("broken").Number)
+	if got.State != bridge.CallFailed || !strings.Contains(text, "-32042") {
+		t.Errorf("call is %s: %s", got.State, text)
+	}
+}
+
+func TestURLTurnedDown(t *testing.T) {
+	b := start(t, "gated", bridge.Settings{})
+	call := b.call("report")
+	b.question(1)
+	b.answer(1, bridge.Answer{Action: "decline"})
+	got, text := b.done(call.Number)
+	if got.State != bridge.CallFailed || !strings.Contains(text, "-32042") || got.Rounds != 1 {
+		t.Errorf("call is %s after %d rounds: %s", got.State, got.Rounds, text)
+	}
+}
+
+func init() {
+	servers["endless"] = func(s *rawServer) {
+		rounds := 0
+		s.serve("2026-07-28", []string{"more", "visit"}, func(call request) {
+			rounds++
+			switch {
+			case call.tool() == "visit" && rounds < 3:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"u":{"method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/%d"}}}}`, rounds)
+			case rounds == 12:
+				s.text(call, "enough")
+			default:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Again %d?","requestedSchema":{"type":"object","properties":{}}}}}}`, rounds)
+			}
+		})
+	}
+}
+
+func TestThePersonIsAskedAfterTenRounds(t *testing.T) {
+	b := start(t, "endless", bridge.Settings{})
+	call := b.call("more")
+	for n := 1; n <= 10; n++ {
+		b.question(n)
+		b.answer(n, accept(`{}`))
+	}
+	b.until("the pause", func() bool { c, _ := b.in.Call(call.Number); return c.Paused })
+	if err := b.in.Retry(call.Number); err != nil {
+		t.Fatal(err)
+	}
+	b.question(11)
+	b.answer(11, accept(`{}`))
+	if got, text := b.done(call.Number); text != "enough" || got.Rounds != 12 {
+		t.Errorf("after %d rounds: %s", got.Rounds, text)
+	}
+}
+
+func TestURLRoundsWaitForThePerson(t *testing.T) {
+	b := start(t, "endless", bridge.Settings{})
+	call := b.call("visit")
+	b.question(1)
+	b.answer(1, bridge.Answer{Action: "accept"})
+	if q := b.question(1); q.Completion != bridge.CompletionAwaited {
+		t.Errorf("completion is %d, want awaited", q.Completion)
+	}
+	if err := b.in.Retry(call.Number); err != nil {
+		t.Fatal(err)
+	}
+	q := b.question(2)
+	if q.Request.URL != "https://example.com/2" {
+		t.Errorf("second URL is %s", q.Request.URL)
+	}
+	b.answer(2, bridge.Answer{Action: "accept"})
+	if err := b.in.RetryEvery(call.Number, time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	b.question(3)
+}
+
+func TestFindings(t *testing.T) {
+	b := start(t, "asks", bridge.Settings{})
+	b.call("ask")
+	q := b.question(1)
+	b.answer(1, accept(`{}`))
+	b.done(1)
+	if err := b.in.SetPolicy("s1", bridge.PolicyAsk); err != nil {
+		t.Fatal(err)
+	}
+	if len(q.Findings) != 0 || len(b.in.Findings("s1")) != 0 {
+		t.Errorf("a plain question has findings: %v", b.in.Findings("s1"))
+	}
+
+	b = start(t, "gated", bridge.Settings{Protocol: bridge.Revision20251125})
+	b.call("broken")
+	b.until("a finding", func() bool { return len(b.in.Findings("s1")) > 0 })
+	f := b.in.Findings("s1")[0]
+	if got := b.in.Found(f.Seq); len(got) == 0 || !strings.HasPrefix(f.Pointer, "/error") || b.server().Findings[f.Severity] == 0 {
+		t.Errorf("finding %+v, at its frame %v", f, got)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	b := start(t, "asks", bridge.Settings{})
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c, err := b.in.Compare(ctx, "s1", bridge.Settings{}, bridge.Settings{Elicitation: bridge.DeclareNone})
+	if err != nil || c.Both != 1 || len(c.OnlyWith)+len(c.OnlyWithout) != 0 {
+		t.Errorf("comparison %+v, %v", c, err)
+	}
+	if s := b.server(); s.State != bridge.Ready {
+		t.Errorf("the server is %s after a comparison", s.State)
+	}
+}
