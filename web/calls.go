@@ -162,7 +162,7 @@ func (s *Server) beginCall(c echo.Context) error {
 	}
 	request := bridge.CallRequest{
 		Timeout: timeout,
-		Server: chosen.server.ID, Kind: chosen.item.Kind, Name: chosen.item.Name, Key: chosen.item.Key, Arguments: arguments,
+		Server:  chosen.server.ID, Kind: chosen.item.Kind, Name: chosen.item.Name, Key: chosen.item.Key, Arguments: arguments,
 	}
 	switch chosen.item.Kind {
 	case bridge.KindResource:

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -27,20 +28,33 @@ func (s *Server) rows(c echo.Context) error {
 	}
 	log := s.in.Log()
 	total := max(0, log.Len()-since)
-	frames, err := log.Frames(since+from+1, int(min(count, rowsMost)))
+	first, last := since+from+1, min(since+from+min(count, rowsMost), log.Len())
+	var seqs []int64
+	for seq := first; seq <= last; seq++ {
+		seqs = append(seqs, seq)
+	}
+	window, err := log.Rows(seqs)
 	if err != nil {
 		return err
 	}
 	servers, _ := s.serverViews()
 	var rows []views.Row
-	for _, f := range frames {
-		row := rowView(f, servers)
-		row.Index = f.Seq - since
-		row.Findings, row.Worst = s.gravest(f.Seq)
+	for _, r := range window {
+		row := rowView(r, servers)
+		row.Index = r.Seq - since
+		row.Findings, row.Worst = s.gravest(r.Seq)
 		rows = append(rows, row)
 	}
 	c.Response().Header().Set("X-Total", strconv.FormatInt(total, 10))
 	return html(c, views.WireRows(rows))
+}
+
+func (s *Server) rowOf(seq int64, servers []views.Server) (views.Row, error) {
+	rows, err := s.in.Log().Rows([]int64{seq})
+	if err != nil || len(rows) == 0 {
+		return views.Row{}, errors.Join(echo.ErrNotFound, err)
+	}
+	return rowView(rows[0], servers), nil
 }
 
 func queryNumber(c echo.Context, name string, otherwise int64) (int64, error) {
@@ -64,11 +78,12 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-func rowView(f wire.Frame, servers []views.Server) views.Row {
+func rowView(r wire.Row, servers []views.Server) views.Row {
+	f := r.Frame
 	r := views.Row{
 		Seq: f.Seq, Index: f.Seq, Time: f.Time.Local().Format("15:04:05.000"), Dir: f.Dir.String(), Server: f.Server,
-		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: f.Action(),
-		Summary: f.Summary(), Size: f.Size, Latency: f.Latency, Pair: f.Pair,
+		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: r.Action,
+		Summary: r.Summary, Size: f.Size, Latency: f.Latency, Pair: f.Pair,
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
 		Pending:    f.Kind == wire.Request && f.Pair == 0, AskedAt: f.Time,
 	}
@@ -113,8 +128,12 @@ func (s *Server) frame(c echo.Context) error {
 		return err
 	}
 	servers, _ := s.serverViews()
+	row, err := s.rowOf(f.Seq, servers)
+	if err != nil {
+		return err
+	}
 	d := views.Detail{
-		Row: rowView(f, servers), Transport: f.Transport, Stream: streamWords[f.Stream], Session: f.Session,
+		Row: row, Transport: f.Transport, Stream: streamWords[f.Stream], Session: f.Session,
 		Status: f.Status, Raw: shown(string(f.Raw)),
 	}
 	switch {
@@ -140,8 +159,11 @@ func (s *Server) frame(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		row := rowView(pair, servers)
-		d.PairRow, d.PairText = &row, pretty(pair.Raw)
+		other, err := s.rowOf(f.Pair, servers)
+		if err != nil {
+			return err
+		}
+		d.PairRow, d.PairText = &other, pretty(pair.Raw)
 	}
 	for _, found := range s.in.Found(f.Seq) {
 		d.Found = append(d.Found, findingView(found.Finding, found.Seq, found.Question, found.Call))

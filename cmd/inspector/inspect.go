@@ -62,7 +62,7 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 		return err
 	}
 	in := bridge.New(bridge.Config{
-		Targets: specs, Log: log, Logger: logger, Settings: settings, Version: version(),
+		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate, Version: version(),
 	})
 	token := web.NewToken()
 	page := web.New(web.Config{

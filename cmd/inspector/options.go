@@ -31,6 +31,7 @@ type options struct {
 	redact      []string
 	protocol    string
 	elicitation string
+	elicitRate  int
 	verbose     bool
 
 	listenGiven bool
@@ -59,6 +60,7 @@ func (o *options) register(cmd *cobra.Command) {
 	f.StringArrayVar(&o.redact, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out of transcripts (repeat)")
 	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(bridge.Revisions(), ", "))
 	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
+	f.IntVar(&o.elicitRate, "elicit-rate", bridge.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) { o.listenGiven = cmd.Flags().Changed("listen") }
 }
@@ -97,6 +99,8 @@ func (o *options) consistent() error {
 		return usage("--env and --cwd need a command")
 	case o.transport != "auto" && o.url == "":
 		return usage("--transport needs a URL")
+	case o.elicitRate < 0:
+		return usage("--elicit-rate must not be negative")
 	case o.recordNew && o.record == "":
 		return usage("--record-new needs --record")
 	case o.name != "" && o.config != "":
