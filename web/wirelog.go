@@ -78,14 +78,14 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-func rowView(r wire.Row, servers []views.Server) views.Row {
-	f := r.Frame
+func rowView(row wire.Row, servers []views.Server) views.Row {
+	f := row.Frame
 	r := views.Row{
 		Seq: f.Seq, Index: f.Seq, Time: f.Time.Local().Format("15:04:05.000"), Dir: f.Dir.String(), Server: f.Server,
-		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: r.Action,
-		Summary: r.Summary, Size: f.Size, Latency: f.Latency, Pair: f.Pair,
+		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: row.Action,
+		Summary: row.Summary, Size: f.Size, Latency: f.Latency, Pair: f.Pair,
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
-		Pending:    f.Kind == wire.Request && f.Pair == 0, AskedAt: f.Time,
+		Pending:    f.Kind == wire.Request && f.Pair == 0 && f.Method != subscription, AskedAt: f.Time,
 	}
 	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
 	if r.Pending && servers != nil && !connected(servers, f.Server) {
@@ -106,6 +106,10 @@ func (s *Server) gravest(seq int64) (count int, worst string) {
 	}
 	return len(found), gravest.String()
 }
+
+// subscription is a request that stays open for as long as the connection does
+// (specification 2026-07-28, Subscriptions), so it does not wait for anything.
+const subscription = "subscriptions/listen"
 
 func connected(servers []views.Server, label string) bool {
 	return slices.ContainsFunc(servers, func(s views.Server) bool {
