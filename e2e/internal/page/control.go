@@ -194,6 +194,10 @@ func (c *Control) nodes() ([]node, error) {
 		}
 		found = append(found, node{id: n.BackendDOMNodeID, role: role, name: name})
 	}
+	// The list of a combo box has the same label as the box, which is the field.
+	if slices.ContainsFunc(found, func(n node) bool { return n.role == "combobox" }) {
+		found = slices.DeleteFunc(found, func(n node) bool { return n.role == "listbox" })
+	}
 	return found, nil
 }
 
@@ -217,6 +221,27 @@ func (p *Page) document() (runtime.RemoteObjectID, error) {
 
 // object is the element, if there is exactly the one that is meant.
 func (c *Control) object() (runtime.RemoteObjectID, error) {
+	if c.what != "region" && c.what != "article" {
+		return c.lookUp()
+	}
+	// A region or article that was found stays what it is while it is part of the
+	// page, and to look it up again is the slowest thing that a test does.
+	key := c.String()
+	if known, ok := c.page.known[key]; ok {
+		var still bool
+		if err := c.page.callOn(known, "function(n, v) { return this.isConnected && (n === '' || this.getAttribute(n) === v) }", &still, c.attr, c.value); err == nil && still {
+			return known, nil
+		}
+		delete(c.page.known, key)
+	}
+	object, err := c.lookUp()
+	if err == nil {
+		c.page.known[key] = object
+	}
+	return object, err
+}
+
+func (c *Control) lookUp() (runtime.RemoteObjectID, error) {
 	nodes, err := c.nodes()
 	if err != nil {
 		return "", err
@@ -243,20 +268,26 @@ func apply[T any](c *Control, function string, args ...any) (T, error) {
 	if err != nil {
 		return v, err
 	}
+	return v, c.page.callOn(object, function, &v, args...)
+}
+
+// callOn calls a JavaScript function with an element as its this, and decodes
+// what it returns.
+func (p *Page) callOn(object runtime.RemoteObjectID, function string, result any, args ...any) error {
 	yes := true
 	params := runtime.CallFunctionOnParams{FunctionDeclaration: function, ObjectID: object, ReturnByValue: &yes, AwaitPromise: &yes}
 	for _, a := range args {
 		raw, err := json.Marshal(a)
 		if err != nil {
-			return v, err
+			return err
 		}
 		params.Arguments = append(params.Arguments, &runtime.CallArgument{Value: jsonv2.Value(raw)})
 	}
-	res, err := call(c.page, runtime.CallFunctionOn, params)
+	res, err := call(p, runtime.CallFunctionOn, params)
 	if err != nil {
-		return v, err
+		return err
 	}
-	return v, decode(res.Result, res.ExceptionDetails, &v)
+	return decode(res.Result, res.ExceptionDetails, result)
 }
 
 // wait asks again until the function gives no error, and ends the test after Wait.

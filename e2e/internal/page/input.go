@@ -222,6 +222,9 @@ func (c *Control) Choose(title string) {
 	case "search":
 		c.Fill(title)
 		c.page.find("option", []string{"option"}, title).Nth(0).Click()
+		if Call[string](c, "function() { return this.getAttribute('aria-expanded') }") == "true" {
+			c.page.Press(Escape) // the list stays open for another pick
+		}
 	default:
 		c.find("choice", []string{"radio", "checkbox", "switch"}, title).Click()
 	}

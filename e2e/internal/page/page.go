@@ -32,6 +32,7 @@ type Page struct {
 	t     testing.TB
 	ctx   context.Context
 	close func()
+	known map[string]runtime.RemoteObjectID // regions and articles found so far, by their way
 
 	mu       sync.Mutex
 	complain []string // what the browser's console and network had to complain of
@@ -40,7 +41,7 @@ type Page struct {
 
 func newPage(t testing.TB, ctx context.Context, cancel context.CancelFunc) *Page {
 	t.Helper()
-	p := &Page{t: t, ctx: ctx, close: cancel}
+	p := &Page{t: t, ctx: ctx, close: cancel, known: map[string]runtime.RemoteObjectID{}}
 	t.Cleanup(func() {
 		if t.Failed() && ctx.Err() == nil {
 			p.keepEvidence()
@@ -75,7 +76,7 @@ func (p *Page) Tab(url string) *Page {
 
 // For is the same tab on behalf of another test, a subtest mostly.
 func (p *Page) For(t testing.TB) *Page {
-	sub := &Page{t: t, ctx: p.ctx, close: func() {}}
+	sub := &Page{t: t, ctx: p.ctx, close: func() {}, known: map[string]runtime.RemoteObjectID{}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			sub.keepEvidence()
