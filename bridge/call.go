@@ -375,6 +375,12 @@ func (c *call) converse() (CallState, Step) {
 			if err != nil {
 				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: err.Error()})
 			}
+			if required != nil && !c.session.modern() {
+				required = nil // this revision has no further rounds; ReadResult says so
+			}
+			if required != nil && len(required.Requests) == 0 && required.State == nil {
+				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: "an input-required result that asks for nothing and has no state to come back with"})
+			}
 			if required == nil {
 				return c.replied(reply, CallDone, c.resultStep(reply.message.Result))
 			}

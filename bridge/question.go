@@ -151,7 +151,7 @@ type Question struct {
 	Call     int    // 0 if it cannot be told
 	CallName string
 	Guessed  bool // Call is a guess: several run, and the connection does not tell
-	Round    int
+	Round    int // of the call; 0 for a request of the server's own
 	Key      string
 	Origin   Origin
 	Carried  string // on what it came, in words
@@ -176,11 +176,14 @@ type Question struct {
 
 func (q *question) snapshot() Question {
 	out := Question{
-		Number: q.number, State: q.state, Server: q.server.id, Round: q.round, Key: q.key,
+		Number: q.number, State: q.state, Server: q.server.id, Key: q.key,
 		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
 		AnswerSeq: q.answerSeq, Completion: q.completion, Held: q.held,
 		Findings: slices.Clone(q.findings), Settled: q.settled,
+	}
+	if q.origin != OriginRequest {
+		out.Round = q.round
 	}
 	if q.request == nil {
 		out.Suggestion = suggestions[q.method]

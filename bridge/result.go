@@ -102,6 +102,7 @@ func ReadError(raw json.RawMessage) RPCError {
 // ReadResult reads the result of tools/call, prompts/get or resources/read.
 func ReadResult(raw json.RawMessage) (Result, error) {
 	var r struct {
+		Type       string            `json:"resultType"`
 		IsError    bool              `json:"isError"`
 		Content    []json.RawMessage `json:"content"`
 		Structured json.RawMessage   `json:"structuredContent"`
@@ -116,6 +117,10 @@ func ReadResult(raw json.RawMessage) (Result, error) {
 		return out, fmt.Errorf("the result cannot be read: %w", err)
 	}
 	out.IsError, out.Structured = r.IsError, r.Structured
+	if r.Type == inputRequiredType {
+		out.Content = append(out.Content, Content{Problem: "The result says that input is required, and cannot be answered: " +
+			"either this protocol revision has no further rounds, or the result asks for nothing.", Raw: raw})
+	}
 	for _, c := range r.Content {
 		out.Content = append(out.Content, readContent(c, ""))
 	}

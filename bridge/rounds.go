@@ -130,6 +130,9 @@ type inputRequest struct {
 	params json.RawMessage
 }
 
+// inputRequiredType is the resultType of a result that asks for more.
+const inputRequiredType = "input_required"
+
 // readInputRequired reads a result that may ask for more. It returns nil for
 // one that is complete, which is also what an absent resultType means.
 func readInputRequired(result json.RawMessage) (*inputRequired, error) {
@@ -141,7 +144,7 @@ func readInputRequired(result json.RawMessage) (*inputRequired, error) {
 	if err := json.Unmarshal(result, &r); err != nil {
 		return nil, fmt.Errorf("the result cannot be read: %w", err)
 	}
-	if r.Type != "input_required" {
+	if r.Type != inputRequiredType {
 		return nil, nil
 	}
 	out := &inputRequired{State: r.State}
