@@ -2,10 +2,6 @@ package views
 
 import "fmt"
 
-// modules are the scripts that main.js imports, named so that the browser can
-// fetch them all at once.
-var modules = []string{"changes.js", "dom.js", "live.js", "forms.js", "picker.js", "questions.js", "shell.js", "tabs.js", "wire.js"}
-
 // pageTitle says how many questions wait before anything else.
 func pageTitle(p Page) string {
 	if n := waiting(p.Questions); n > 0 {
