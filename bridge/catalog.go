@@ -178,6 +178,7 @@ func (s *session) list(l list) ([]Item, error) {
 	for range pagesMost {
 		err := l.fetch(s.ctx, s.sdk, cursor)
 		got, ok := s.take(l.method)
+		s.dropOutgoing(func(out *outgoing) bool { return out.ticket == l.method }) // it may have ended without an answer
 		if !ok {
 			if err == nil {
 				err = errors.New("the response was not seen on the wire")

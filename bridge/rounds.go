@@ -86,10 +86,15 @@ func (s *session) take(ticket string) (reply, bool) {
 // forget drops what is kept for a call that has ended, so that late responses
 // are recognized as such.
 func (s *session) forget(c *call) {
+	s.dropOutgoing(func(out *outgoing) bool { return out.call == c })
+}
+
+// dropOutgoing takes requests that wait for no response any more off the list.
+func (s *session) dropOutgoing(which func(*outgoing) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, out := range s.outgoing {
-		if out.call == c {
+		if which(out) {
 			delete(s.outgoing, id)
 			delete(s.replies, out.ticket)
 		}
