@@ -173,6 +173,7 @@ func (s *session) list(l list) ([]Item, error) {
 		return nil, context.Cause(s.ctx)
 	}
 	var items []Item
+	var left leftOut
 	cursor := ""
 	seen := map[string]bool{}
 	for range pagesMost {
@@ -183,33 +184,59 @@ func (s *session) list(l list) ([]Item, error) {
 			if err == nil {
 				err = errors.New("the response was not seen on the wire")
 			}
-			return items, err
+			return items, left.and(err)
 		}
 		if got.message.Kind == wire.Error {
 			code, message, _, err := rpcErrorOf(got.message.Error)
-			if err != nil {
-				return items, err
+			if err == nil {
+				err = fmt.Errorf("error %d: %s", code, message)
 			}
-			return items, fmt.Errorf("error %d: %s", code, message)
+			return items, left.and(err)
 		}
-		page, next, err := readPage(l, got.message.Result)
+		page, next, err := readPage(l, got.message.Result, s.forbidden, &left)
 		items = append(items, page...)
-		if err != nil {
-			return items, err
-		}
-		if next == "" {
-			return items, nil
+		if err != nil || next == "" {
+			return items, left.and(err)
 		}
 		if seen[next] {
-			return items, fmt.Errorf("the cursor %q came twice", next)
+			return items, left.and(fmt.Errorf("the cursor %q came twice", next))
 		}
 		seen[next] = true
 		cursor = next
 	}
-	return items, fmt.Errorf("stopped after %d pages", pagesMost)
+	return items, left.and(fmt.Errorf("stopped after %d pages", pagesMost))
 }
 
-func readPage(l list, result json.RawMessage) (items []Item, next string, err error) {
+// leftOut collects why entries of a list are not among the items.
+type leftOut struct {
+	problems []error
+	more     int
+}
+
+// leftOutShown bounds how many entries are named.
+const leftOutShown = 20
+
+func (l *leftOut) add(err error) {
+	if len(l.problems) < leftOutShown {
+		l.problems = append(l.problems, err)
+		return
+	}
+	l.more++
+}
+
+// and is all of it as one error, with err at its end; nil if there is nothing.
+func (l *leftOut) and(err error) error {
+	all := slices.Clone(l.problems)
+	if l.more > 0 {
+		all = append(all, fmt.Errorf("and %d more entries", l.more))
+	}
+	return errors.Join(append(all, err)...)
+}
+
+// readPage reads one page of a list. Entries that cannot be read, and those that
+// are forbidden, do not keep the others from being used. The error says why
+// there is no more of the list.
+func readPage(l list, result json.RawMessage, forbidden func(Item) error, left *leftOut) (items []Item, next string, err error) {
 	var page map[string]json.RawMessage
 	if err := json.Unmarshal(result, &page); err != nil {
 		return nil, "", fmt.Errorf("the result cannot be read: %w", err)
@@ -218,11 +245,13 @@ func readPage(l list, result json.RawMessage) (items []Item, next string, err er
 	if err := json.Unmarshal(page[l.member], &entries); err != nil {
 		return nil, "", fmt.Errorf("the result's %q cannot be read: %w", l.member, err)
 	}
-	var problems []error
 	for i, raw := range entries {
 		item, err := l.item(raw)
+		if err == nil {
+			err = forbidden(item)
+		}
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s[%d]: %w", l.member, i, err))
+			left.add(fmt.Errorf("%s[%d]: %w", l.member, i, err))
 			continue
 		}
 		item.Raw = raw
@@ -230,29 +259,8 @@ func readPage(l list, result json.RawMessage) (items []Item, next string, err er
 	}
 	if c := page["nextCursor"]; c != nil {
 		if err := json.Unmarshal(c, &next); err != nil {
-			problems = append(problems, fmt.Errorf("nextCursor is no string: %w", err))
+			return items, "", fmt.Errorf("nextCursor is no string: %w", err)
 		}
 	}
-	return items, next, errors.Join(problems...)
-}
-
-// toolsForSDK leaves out of a tools/list result what would make the SDK keep an
-// old list or trip over an entry.
-func toolsForSDK(result json.RawMessage) string {
-	const none = `{"tools":[]}`
-	var page struct {
-		Tools []*mcp.Tool `json:"tools"`
-	}
-	if err := json.Unmarshal(result, &page); err != nil {
-		return none
-	}
-	page.Tools = slices.DeleteFunc(page.Tools, func(t *mcp.Tool) bool { return t == nil })
-	if len(page.Tools) == 0 {
-		return none
-	}
-	out, err := json.Marshal(page)
-	if err != nil {
-		return none
-	}
-	return string(out)
+	return items, next, nil
 }

@@ -141,8 +141,17 @@ func (q *question) defaults() ([]byte, bool) {
 	return content, true
 }
 
-// DefaultRate is how many questions a minute one server may put on show.
+// DefaultRate is how many questions a minute one server may put on show, not
+// counting those that the person has answered: who keeps up with a server is
+// not flooded by it.
 const DefaultRate = 10
+
+// keptUp notes that the person answered a question. The caller holds in.mu.
+func (s *server) keptUp(q *question) {
+	if i := slices.Index(s.shown, q.asked); i >= 0 {
+		s.shown = slices.Delete(s.shown, i, i+1)
+	}
+}
 
 // overRate notes a question of s that is to be shown, and reports whether it is
 // one too many within a minute. The caller holds in.mu.

@@ -268,6 +268,9 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 		q.completion = CompletionAwaited
 	}
 	q.held = false
+	if by == ByPerson {
+		q.server.keptUp(q)
+	}
 	close(q.settled)
 	if i := slices.Index(in.pending, q); i >= 0 {
 		in.pending = slices.Delete(in.pending, i, i+1)
