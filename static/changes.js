@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * Changes of the page, whether pushed or answered: swapping elements without
- * taking anything from the person: not the focus, not the selection, not text
- * that the server has not seen yet, not what is unfolded.
+ * Changes of the page, whether pushed or answered. What changes is changed in
+ * place, so that nothing is taken from the person: not the focus, not a press
+ * of a button half done, not the selection, not text that the server has not
+ * seen yet, not what is unfolded or scrolled to.
  */
-import { $, all, one } from "./dom.js"
-import { choose } from "./tabs.js"
+import { $, all, near, one } from "./dom.js"
+import { setLines } from "./lines.js"
 
 /** @typedef {{op: "replace" | "append" | "remove", target: string, html?: string}} Change */
 
@@ -21,8 +22,11 @@ export function whenChanged(fn) {
 /** Forms with input that the server has not confirmed. @type {WeakSet<Element>} */
 export const unsaved = new WeakSet()
 
-/** @param {Change[]} changes */
-export function apply(changes) {
+/**
+ * @param {Change[]} changes
+ * @param {boolean} [answered] the server has seen what was typed: what it says of it counts
+ */
+export function apply(changes, answered) {
   for (const { op, target, html } of changes) {
     const old = $(target)
     if (!old) continue
@@ -33,7 +37,7 @@ export function apply(changes) {
     const fresh = parse(html ?? "").firstElementChild
     if (!fresh) continue
     const twin = op === "append" ? $(fresh.id) : old
-    if (twin) swap(twin, fresh)
+    if (twin) update(twin, fresh, answered)
     else old.append(fresh)
   }
   for (const fn of after) fn()
@@ -46,64 +50,67 @@ export function parse(html) {
   return template.content
 }
 
-const scrollers = ".shelf, .message, .code, .words, .timeline ol"
-
-/** @param {Element} old @param {any} fresh */
-function swap(old, fresh) {
-  const active = /** @type {any} */ (document.activeElement)
-  const place = old.contains(active) ? address(active) : ""
-  const range = place ? [active.selectionStart, active.selectionEnd] : []
-  const open = ids(old, "details[open]"), popped = ids(old, ":popover-open"), several = ids(old, ".field:has(.several:checked) textarea")
-  const tabs = ids(old, "[role=tab][aria-selected=true]:not([data-to])")
-  const scrolled = all(scrollers, old).map(e => e.scrollTop)
-  const forms = all("form", old).filter(f => unsaved.has(f))
-
-  old.replaceWith(fresh)
-
-  for (const e of open) e().open = true
-  for (const e of popped) e().showPopover?.({ source: one(`[popovertarget="${e().id}"]`) })
-  for (const e of tabs) if (e().ariaSelected === "false") choose(e())
-  for (const e of several) e().dispatchEvent(new Event("several", { bubbles: true }))
-  for (const e of all("input[id]:not(form *)", old)) if ($(e.id)) $(e.id).value = e.value
-  for (const form of forms) carryOver(form, fresh)
-  all(scrollers, fresh).forEach((e, i) => { if (scrolled[i]) e.scrollTop = scrolled[i] })
-
-  const again = place && (fresh.matches(place) ? fresh : one(place, fresh))
-  if (!again) return
-  again.focus({ preventScroll: true })
-  if (typeof range[0] === "number") again.setSelectionRange?.(...range)
+/** @param {any} old @param {any} fresh @param {boolean} [answered] */
+function update(old, fresh, answered) {
+  for (const box of all(".several:checked", old)) {
+    const again = one(`#${one("textarea", near(box, ".field")).id}`, fresh)
+    if (again) setLines(one(".several", near(again, ".field")), true)
+  }
+  morph(old, fresh)
+  if (answered) for (const form of [near(old, "form"), ...all("form", old)]) if (form && !unsaved.has(form)) form.reset()
 }
 
 /**
- * Those of the elements in root that match and come again: what finds the new one.
- * @param {Element} root @param {string} match
+ * Makes old what fresh is, and keeps every element that comes again.
+ * @param {any} old @param {any} fresh
  */
-function ids(root, match) {
-  return [...root.matches(match) ? [root] : [], ...all(match, root)].filter(e => e.id).map(({ id }) => () => $(id) ?? document.createElement("p"))
-}
-
-/** A selector that finds the same control in another drawing. @param {Element} e */
-function address(e) {
-  if (e.id) return "#" + CSS.escape(e.id)
-  if (e.localName === "summary") return `#${CSS.escape(e.parentElement?.id ?? "")} > summary`
-  return e.localName + [...e.attributes].filter(a => /^(name|value|data-.*)$/.test(a.name)).map(a => `[${a.name}="${CSS.escape(a.value)}"]`).join("")
-}
-
-/** Copies what was entered and not yet saved into a new drawing of its form. @param {HTMLFormElement} old @param {Element} root */
-function carryOver(old, root) {
-  const form = root.id === old.id ? root : one("#" + CSS.escape(old.id), root)
-  if (!form) return
-  const key = (/** @type {any} */ e) => e.name + (/radio|checkbox/.test(e.type) ? "=" + e.value : "")
-  const before = new Map([...old.elements].map(e => [key(e), e]))
-  for (const e of form.elements) {
-    const was = before.get(key(e))
-    if (!was || !e.name || e.type === "hidden" || e.type === "submit") continue
-    if (e.options) [...e.options].forEach((o, i) => { o.selected = was.options?.[i]?.selected })
-    else if (/radio|checkbox/.test(e.type)) e.checked = was.checked
-    else e.value = was.value
+function morph(old, fresh) {
+  if (old.isEqualNode(fresh)) return
+  if (!alike(old, fresh)) return old.replaceWith(fresh)
+  if (old.nodeType === Node.TEXT_NODE) {
+    old.data = fresh.data
+    return
   }
-  form.dispatchEvent(new Event("input", { bubbles: true }))
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !own(old, name)) old.removeAttribute(name)
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && !own(old, name)) old.setAttribute(name, value)
+  if (old.matches(".picks, .chosen")) return
+
+  const come = new Set([...fresh.childNodes].map(key))
+  const there = new Map([...old.childNodes].map(n => [key(n), n]))
+  let next = old.firstChild
+  const skip = () => { next = next.nextSibling }
+  for (const child of [...fresh.childNodes]) {
+    while (next && key(next) && !come.has(key(next))) {
+      const gone = next
+      skip()
+      gone.remove()
+    }
+    const k = key(child), twin = k ? there.get(k) : next && alike(next, child) ? next : null
+    there.delete(k)
+    if (!twin) old.insertBefore(child, next)
+    else {
+      if (twin === next) skip()
+      else (old.moveBefore ?? old.insertBefore).call(old, twin, next)
+      morph(twin, child)
+    }
+  }
+  while (next) {
+    const gone = next
+    skip()
+    gone.remove()
+  }
 }
+
+/** What tells a node from its siblings; "" if nothing does. @param {any} n */
+const key = n => n.id || n.dataset?.item || n.getAttribute?.("name") && `${n.getAttribute("name")}=${n.getAttribute("value")}${n.dataset.force ?? ""}` || ""
+
+/** @param {any} a @param {any} b */
+const alike = (a, b) => a.nodeName === b.nodeName && key(a) === key(b)
+
+/** Tells whether an attribute is this page's own business. @param {Element} e @param {string} name */
+const own = (e, name) => name === "open" || e.role === "tabpanel" && name === "hidden"
+  || e.matches("[role=tab]:not([data-to])") && /^(aria-selected|tabindex)$/.test(name)
+  || e.matches(".picks, .picker > input") && /^(hidden|aria-(expanded|activedescendant))$/.test(name)
 
 /**
  * Asks the server; trouble is shown over the columns.
@@ -130,7 +137,7 @@ async function ask(url, init) {
  */
 export async function post(url, body, signal) {
   const { ok, status, body: answer } = await ask(url, { method: "POST", body, signal })
-  if (answer?.changes) apply(answer.changes)
+  if (answer?.changes) apply(answer.changes, true)
   return { ok, status, call: answer?.call }
 }
 

@@ -3,7 +3,7 @@
  * Forms of questions and of calls: what is typed is saved at once, answers and
  * calls are sent, and the small helpers of fields.
  */
-import { announce, apply, drawn, notice, post, unsaved, whenChanged } from "./changes.js"
+import { announce, apply, drawn, post, unsaved, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
 import { nextQuestion } from "./questions.js"
 import { showing } from "./shell.js"
@@ -179,31 +179,6 @@ on("keydown", e => {
   hint.textContent = "Enter cancels the question. Esc goes back."
   cancel.focus()
   cancel.addEventListener("blur", () => hint.replaceChildren(), { once: true })
-})
-
-// A text box of one or of several lines
-
-/** @param {any} box the check box @param {boolean} many */
-function setLines(box, many) {
-  const old = one("input[placeholder], textarea", near(box, ".field"))
-  box.checked = many || old.value.includes("\n")
-  if (box.checked !== many) return notice("The text has several lines.", 4)
-  if (many === (old.localName === "textarea")) return
-  const fresh = /** @type {any} */ (document.createElement(many ? "textarea" : "input"))
-  for (const { name, value } of old.attributes) if (name !== "type" && name !== "value") fresh.setAttribute(name, value)
-  fresh.rows = 4
-  fresh.value = old.value
-  old.replaceWith(fresh)
-}
-
-on("change", e => {
-  const box = near(e.target, ".several")
-  if (box) setLines(box, box.checked)
-})
-
-on("several", e => {
-  const box = one(".several", near(e.target, ".field"))
-  if (box) setLines(box, true)
 })
 
 // Picking a date and time

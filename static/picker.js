@@ -26,7 +26,9 @@ const pickerOf = t => pickers.get(near(t, ".picker > input")?.parentElement)
 
 whenChanged(() => {
   for (const box of all(".picker")) {
-    if (pickers.has(box)) continue
+    const known = pickers.get(box)
+    if (known?.list.hidden && document.activeElement !== known.input) reflect(known)
+    if (known) continue
     const [input, list, select, chosen = null] = box.children
     const p = { input, list, select, chosen, texts: [], hits: [], active: -1 }
     pickers.set(box, p)

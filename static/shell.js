@@ -144,14 +144,15 @@ for (const bar of all("[role=separator]")) {
 
 // Clocks: one timer counts every waiting time on the page
 
-/** When each clock started. @type {WeakMap<Element, number>} */
+/** When each clock started, and the age that it was drawn with. @type {WeakMap<Element, {age: string, since: number}>} */
 const started = new WeakMap()
 
 export function tick() {
   const now = Date.now(), two = (/** @type {number} */ n) => String(n).padStart(2, "0")
   for (const e of all("[data-age]")) {
-    const since = started.get(e) ?? now - e.dataset.age
-    started.set(e, since)
+    const { age } = e.dataset, known = started.get(e)
+    const since = known?.age === age ? known.since : now - age
+    started.set(e, { age, since })
     const s = Math.max(0, Math.floor((now - since) / 1000)), m = Math.floor(s / 60)
     const text = m < 60 ? `${m}:${two(s % 60)}` : `${Math.floor(m / 60)}:${two(m % 60)}:${two(s % 60)}`
     if (e.textContent !== text) e.textContent = text
