@@ -3,6 +3,7 @@ package target
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -256,6 +257,9 @@ func (w *web) prepare(req *http.Request) (*flight, error) {
 		WroteRequest: func(info httptrace.WroteRequestInfo) { f.wrote.Store(info.Err == nil) },
 	})
 	f.req = req.Clone(ctx)
+	if name := f.req.Header.Get(nameHeader); name != "" {
+		f.req.Header.Set(nameHeader, headerValue(name)) // the SDK sends it as it is
+	}
 	if w.own(req.URL) {
 		for name, values := range w.spec.Header {
 			name = http.CanonicalHeaderKey(name)
@@ -270,6 +274,23 @@ func (w *web) prepare(req *http.Request) (*flight, error) {
 		f.req.Header.Set("User-Agent", "elicitation-inspector")
 	}
 	return f, nil
+}
+
+// nameHeader repeats the name or URI that a call is about (specification
+// 2026-07-28, Streamable HTTP, Standard Request Headers).
+const nameHeader = "Mcp-Name"
+
+// headerValue is text as it goes into an HTTP header: as it is, or in Base64
+// where a header could not hold it or where it looks like that encoding itself
+// (specification 2026-07-28, Streamable HTTP, Value Encoding).
+func headerValue(text string) string {
+	const prefix, suffix = "=?base64?", "?="
+	plain := !strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }) &&
+		strings.Trim(text, " \t") == text && !(strings.HasPrefix(text, prefix) && strings.HasSuffix(text, suffix))
+	if plain {
+		return text
+	}
+	return prefix + base64.StdEncoding.EncodeToString([]byte(text)) + suffix
 }
 
 // sent are the headers as they stand on the wire, with those that net/http adds.

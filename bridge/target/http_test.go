@@ -594,6 +594,56 @@ func TestOwnOrigin(t *testing.T) {
 	}
 }
 
+// A name that no header can hold is encoded, and seen as it went out. The
+// examples are the specification's own (Streamable HTTP, Value Encoding).
+func TestHTTPNameHeader(t *testing.T) {
+	for name, want := range map[string]string{
+		"us-west1":           "us-west1",
+		"us west 1":          "us west 1",
+		"Hello, 世界":          "=?base64?SGVsbG8sIOS4lueVjA==?=",
+		" padded ":           "=?base64?IHBhZGRlZCA=?=",
+		"line1\nline2":       "=?base64?bGluZTEKbGluZTI=?=",
+		"=?base64?literal?=": "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=",
+	} {
+		t.Run(want, func(t *testing.T) {
+			noLeaks(t)
+			var requests requestLog
+			modern := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					return // the client is gone
+				}
+				m, _ := wire.ParseMessage(body)
+				result := `{"content":[]}`
+				if m.Method == "server/discover" {
+					result = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+			})
+			r := &recorder{}
+			l := mustOpen(t, Spec{URL: start(t, requests.around(modern)).URL}, r, Options{})
+			client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+			s, err := client.Connect(t.Context(), l.Transport(), &mcp.ClientSessionOptions{ProtocolVersion: "2026-07-28"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := call(t, s, name, nil); err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, l)
+			sent := r.soFar("sent")
+			last := sent[len(sent)-1].unit
+			if got := requests.header(t, string(last.Raw)).Get("Mcp-Name"); got != want {
+				t.Errorf("the server got %q", got)
+			}
+			if got := last.Header.Get("Mcp-Name"); got != want {
+				t.Errorf("the observer saw %q", got)
+			}
+		})
+	}
+}
+
 func TestURLsThatAreNone(t *testing.T) {
 	for _, u := range []string{"ftp://host/", "host:80", "http://", "http://%zz", "/mcp", "file:///etc/passwd"} {
 		if _, err := Open(t.Context(), Spec{Name: "x", URL: u}, &recorder{}, Options{}); err == nil || !strings.Contains(err.Error(), `server "x"`) {
