@@ -92,7 +92,7 @@ function search() {
 on("input", e => { if (e.target.id === "search") search() })
 on("chosen", e => { if (near(e.target, ".catalog")) search() })
 on("keydown", e => {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[e.key]
+  const step = { ArrowDown: 1, ArrowUp: -1 }[/** @type {string} */ (e.key)]
   if (!step || !bare(e) || !e.target.matches("#search, .item")) return
   const items = all("li:not([hidden]) > .item", shelf())
   const to = items.indexOf(e.target) + step
@@ -151,7 +151,7 @@ export function tick() {
   const now = Date.now(), two = (/** @type {number} */ n) => String(n).padStart(2, "0")
   for (const e of all("[data-age]")) {
     const { age } = e.dataset, known = started.get(e)
-    const since = known?.age === age ? known.since : now - age
+    const since = known && known.age === age ? known.since : now - age
     started.set(e, { age, since })
     const s = Math.max(0, Math.floor((now - since) / 1000)), m = Math.floor(s / 60)
     const text = m < 60 ? `${m}:${two(s % 60)}` : `${Math.floor(m / 60)}:${two(m % 60)}:${two(s % 60)}`

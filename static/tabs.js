@@ -26,7 +26,7 @@ on("keydown", e => {
   const tab = near(e.target, "[role=tab]")
   if (!tab || !bare(e)) return
   const tabs = all("[role=tab]", tab.parentElement), at = tabs.indexOf(tab)
-  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: -1 }[e.key]
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: -1 }[/** @type {string} */ (e.key)]
   if (to === undefined) return
   e.preventDefault()
   const next = tabs.at(to % tabs.length)

@@ -398,7 +398,9 @@ func (f Field) hints() []string {
 		case "uri":
 			add("a URI with its scheme")
 		case "date":
-			add("a date")
+			if f.control() != dateInput {
+				add("a date, like 2026-08-01")
+			}
 		case "date-time":
 			add("RFC 3339 with an offset, like 2026-08-01T09:30:00+02:00")
 		default:
