@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit"
+)
+
+// callsFor are the calls to make: those that the scenario gives, else one of
+// each item with what its schema suggests for arguments.
+func callsFor(scenario string, items []bridge.Item, given []bridge.CallRequest) ([]bridge.CallRequest, error) {
+	if given != nil {
+		return given, nil
+	}
+	var out []bridge.CallRequest
+	for _, item := range items {
+		r := bridge.CallRequest{Kind: item.Kind, Name: item.Name, Key: item.Key}
+		// Whether the server takes them is for the server to say.
+		arguments, wrong := suggested(item.Schema)
+		if wrong != nil {
+			fmt.Fprintf(os.Stderr, "arguments of %s %s: %v\n", item.Kind, item.Name, wrong)
+		}
+		switch item.Kind {
+		case bridge.KindTool, bridge.KindPrompt:
+			r.Arguments = arguments
+		case bridge.KindTemplate:
+			var err error
+			if r.Key, err = bridge.Expand(item.Key, arguments); err != nil {
+				return nil, err
+			}
+		case bridge.KindResource:
+		}
+		out = append(out, r)
+	}
+	if scenario == "json-schema-2020-12-preservation" {
+		return out, echoSchema(items, out)
+	}
+	return out, nil
+}
+
+// echoSchema has the tool json_schema_echo called with the inputSchema of
+// json_schema_2020_12_tool, as that scenario's description asks for.
+func echoSchema(items []bridge.Item, calls []bridge.CallRequest) error {
+	tool := func(name string) int {
+		return slices.IndexFunc(items, func(i bridge.Item) bool { return i.Kind == bridge.KindTool && i.Key == name })
+	}
+	focal, echo := tool("json_schema_2020_12_tool"), tool("json_schema_echo")
+	if focal < 0 || echo < 0 {
+		return errors.New("the server does not offer what the scenario is about")
+	}
+	calls[echo].Arguments = fmt.Appendf(nil, `{"schema":%s}`, items[focal].Schema)
+	return nil
+}
+
+// answerTo accepts a form with what its schema suggests, declines what needs a
+// person, and gives anything else a valid minimal result.
+func answerTo(q bridge.Question) bridge.Answer {
+	switch {
+	case q.Request == nil:
+		return bridge.Answer{Result: q.Suggestion, Actor: bridge.ByScript}
+	case q.Request.Mode == elicit.ModeForm:
+		if content, wrong := suggested(q.Request.Schema); wrong == nil {
+			return bridge.Answer{Action: "accept", Content: content, Actor: bridge.ByScript}
+		}
+	}
+	return bridge.Answer{Action: "decline", Actor: bridge.ByScript}
+}
+
+// suggested is a form with its defaults, and with something in each required
+// field that has none. The error says what the schema has against it, or why it
+// cannot be asked.
+func suggested(schema json.RawMessage) (json.RawMessage, error) {
+	fields, err := elicit.FieldsOf(schema)
+	if err != nil || len(fields) == 0 {
+		return json.RawMessage(`{}`), err
+	}
+	in := elicit.Defaults(fields)
+	for i, f := range fields {
+		if f.Required && f.Default == nil {
+			in.Fields[i] = fill(f)
+		}
+	}
+	content, problems, err := elicit.CheckInputs(schema, fields, in)
+	if err == nil && len(problems) > 0 {
+		err = fmt.Errorf("%s: %s", problems[0].Pointer, problems[0].Text)
+	}
+	return content, err
+}
+
+// fill is some input that a field takes.
+func fill(f elicit.Field) elicit.Input {
+	switch f.Kind {
+	case elicit.Text:
+		text := map[string]string{
+			"email": "ada@example.org", "uri": "https://example.org/",
+			"date": "2026-07-28", "date-time": "2026-07-28T12:00:00Z",
+		}[f.Format]
+		if text == "" {
+			text = "text"
+		}
+		if f.MinLength != nil {
+			text += strings.Repeat("x", max(0, *f.MinLength-len(text)))
+		}
+		if f.MaxLength != nil {
+			text = text[:min(len(text), *f.MaxLength)]
+		}
+		return elicit.Input{Text: text, Empty: text == ""}
+	case elicit.Number, elicit.Integer:
+		if f.Minimum != "" {
+			return elicit.Input{Text: f.Minimum}
+		}
+		return elicit.Input{Text: "1"}
+	case elicit.Boolean:
+		return elicit.Input{Text: "true"}
+	case elicit.SingleChoice:
+		return elicit.Input{Picks: []int{0}}
+	case elicit.MultiChoice:
+		in := elicit.Input{Picks: []int{0}}
+		for f.MinItems != nil && len(in.Picks) < min(*f.MinItems, len(f.Choices)) {
+			in.Picks = append(in.Picks, len(in.Picks))
+		}
+		return in
+	default:
+		return elicit.Input{JSON: "{}"}
+	}
+}

@@ -1,0 +1,195 @@
+// Command headless is the inspector without a page, as the official conformance
+// suite runs a client: it connects to the URL given as its last argument, calls
+// everything that the server offers, answers each question as its schema
+// suggests, and ends when every call has. It fails where a call has no response;
+// an error that the server answers with is one.
+//
+// The suite says the rest in the environment (its README, Client Testing):
+// MCP_CONFORMANCE_PROTOCOL_VERSION is the revision to speak, MCP_CONFORMANCE_SCENARIO
+// what is being tested, MCP_CONFORMANCE_CONTEXT what the scenario adds to that.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Bounds of a run. The suite ends only the shell around a client that takes too
+// long, so the client has to end itself.
+const (
+	runTime = 20 * time.Second
+	endTime = 5 * time.Second
+)
+
+func main() {
+	ctx, cancel := context.WithTimeout(context.Background(), runTime)
+	defer cancel()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "headless:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) (err error) {
+	if len(args) == 0 {
+		return errors.New("want the server's URL as the last argument")
+	}
+	settings, err := bridge.ParseSettings(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"), "")
+	if err != nil {
+		return fmt.Errorf("MCP_CONFORMANCE_PROTOCOL_VERSION: %w", err)
+	}
+	settings.Sampling, settings.Roots = true, true
+	given, err := givenCalls(os.Getenv("MCP_CONFORMANCE_CONTEXT"))
+	if err != nil {
+		return err
+	}
+	log, err := wire.NewLog(wire.Options{})
+	if err != nil {
+		return fmt.Errorf("making the wire log: %w", err)
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	in := bridge.New(bridge.Config{
+		Targets:  []target.Spec{{Name: "suite", URL: args[len(args)-1], Transport: target.TransportHTTP}},
+		Log:      log,
+		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Settings: settings,
+		Version:  "headless",
+	})
+	defer func() {
+		closing, cancel := context.WithTimeout(context.Background(), endTime)
+		defer cancel()
+		err = errors.Join(err, in.Close(closing))
+	}()
+
+	changes := in.Subscribe()
+	defer changes.Close()
+	in.Start()
+	server := in.Servers()[0].ID
+	catalog, err := connected(ctx, in, changes, server)
+	if err != nil {
+		return err
+	}
+	for _, problem := range catalog.Errors {
+		fmt.Fprintln(os.Stderr, problem)
+	}
+	requests, err := callsFor(os.Getenv("MCP_CONFORMANCE_SCENARIO"), catalog.Items, given)
+	if err != nil {
+		return err
+	}
+	// All calls run at once, so that what belongs to one could get into another.
+	for _, r := range requests {
+		r.Server = server
+		if _, err := in.Begin(r); err != nil {
+			return fmt.Errorf("calling %s: %w", r.Name, err)
+		}
+	}
+	return converse(ctx, in, changes)
+}
+
+// connected waits until the server's lists are there.
+func connected(ctx context.Context, in *bridge.Inspection, changes *bridge.Subscription, id string) (bridge.Catalog, error) {
+	for {
+		server, err := in.Server(id)
+		if err != nil {
+			return bridge.Catalog{}, err
+		}
+		catalog, err := in.Catalog(id)
+		if err != nil {
+			return bridge.Catalog{}, err
+		}
+		switch server.State {
+		case bridge.Ready:
+			if !catalog.Loading {
+				return catalog, nil
+			}
+		case bridge.Failed, bridge.Ended:
+			return catalog, fmt.Errorf("the server is %s: %s", server.State, server.Reason)
+		case bridge.Disconnected, bridge.Connecting:
+		}
+		if err := next(ctx, changes); err != nil {
+			return catalog, fmt.Errorf("connecting: the server is %s: %w", server.State, err)
+		}
+	}
+}
+
+// converse answers questions until every call has ended. No question is answered
+// before every call is on the wire.
+func converse(ctx context.Context, in *bridge.Inspection, changes *bridge.Subscription) error {
+	for {
+		running, sent := 0, true
+		for _, c := range in.Calls() {
+			if c.State == bridge.CallRunning {
+				running++
+				sent = sent && c.Seq != 0
+			}
+		}
+		if running == 0 {
+			return outcome(in.Calls())
+		}
+		for _, q := range in.Questions() {
+			if !sent || q.State != bridge.Pending {
+				continue
+			}
+			if _, err := in.Answer(q.Number, answerTo(q)); err != nil && !errors.Is(err, bridge.ErrSettled) {
+				return fmt.Errorf("answering question %d: %w", q.Number, err)
+			}
+		}
+		if err := next(ctx, changes); err != nil {
+			return fmt.Errorf("%d calls have not ended: %w", running, err)
+		}
+	}
+}
+
+// next waits for a change.
+func next(ctx context.Context, changes *bridge.Subscription) error {
+	select {
+	case <-changes.Ready():
+		changes.Take()
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// outcome tells of the calls that the server has not answered.
+func outcome(calls []bridge.Call) error {
+	var lost []error
+	for _, c := range calls {
+		fmt.Printf("%s %s: %s after %d rounds\n", c.Request.Kind, c.Request.Name, c.State, c.Rounds)
+		if c.Reply == 0 {
+			lost = append(lost, fmt.Errorf("%s %s has no response: %s", c.Request.Kind, c.Request.Name, c.Failure))
+		}
+	}
+	return errors.Join(lost...)
+}
+
+// givenCalls reads the tool calls that a scenario wants made with exactly these
+// arguments. Most want none.
+func givenCalls(context string) ([]bridge.CallRequest, error) {
+	if context == "" {
+		return nil, nil
+	}
+	var c struct {
+		ToolCalls []struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"toolCalls"`
+	}
+	if err := json.Unmarshal([]byte(context), &c); err != nil {
+		return nil, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
+	}
+	var out []bridge.CallRequest
+	for _, t := range c.ToolCalls {
+		out = append(out, bridge.CallRequest{Kind: bridge.KindTool, Name: t.Name, Key: t.Name, Arguments: t.Arguments})
+	}
+	return out, nil
+}
