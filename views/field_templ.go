@@ -1197,7 +1197,7 @@ func fieldControl(f Field) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case checkBoxes:
-			var templ_7745c5c3_Var59 = []any{"checks", templ.KV("column", !f.short())}
+			var templ_7745c5c3_Var59 = []any{"checks", templ.KV("column", f.longTitles())}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var59...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

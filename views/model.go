@@ -230,6 +230,7 @@ type Call struct {
 	Timeout  time.Duration // without that time; 0: none
 	Every    time.Duration // how often it tries again while a URL's outcome is open; 0: not
 	Paused   bool          // many rounds: it waits for the person's word to go on
+	Open     int           // questions of its present round that wait
 	Progress *Progress
 	Result   *Result // nil while running
 	Form     CallForm
@@ -304,6 +305,7 @@ type Question struct {
 	Mode     string // "form", "url", or what the server said
 	Message  string
 	URL      string
+	ID       string // its elicitationId
 	Asked    time.Time
 	Form     Form
 	Schema   string // requestedSchema, pretty
@@ -321,7 +323,9 @@ type Question struct {
 	// Completion says what is known of an accepted URL's outcome: "" where it is
 	// no matter, "awaited", "completed" by the server's word, "marked" by the person's.
 	Completion string
-	Waits      bool // the call goes on when this URL is completed, or at the person's word
+	Told       bool          // its server can still say that an awaited URL is done
+	Waits      bool          // the call goes on when this URL is completed, or at the person's word
+	Every      time.Duration // how often that call tries again meanwhile; 0: not
 	Address    *Address
 	Findings   []Finding
 }

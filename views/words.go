@@ -271,6 +271,16 @@ func (f Field) short() bool {
 	return total <= row
 }
 
+// longTitles tells whether choices had better stand below each other.
+func (f Field) longTitles() bool {
+	for i := range f.Choices {
+		if utf8.RuneCountInString(f.title(i)) > 22 {
+			return true
+		}
+	}
+	return false
+}
+
 // title names choice i for people. Where two have the same title, or one has
 // none, the value says which is which.
 func (f Field) title(i int) string {
