@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// conformanceTime bounds one scenario. The slowest takes two seconds, and the
+// client gives up by itself after twenty.
+const conformanceTime = 60 * time.Second
+
+// The official conformance suite against the inspector without a page. What is
+// run is for the suite to say: a scenario that a new version adds is run, too.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	suite := servers.Node(t, "@modelcontextprotocol", "conformance", "dist", "index.js")
+	if err := build(".", filepath.Join(binaries, "headless"), "-race", "./headless"); err != nil {
+		t.Fatal(err)
+	}
+	run := map[string]int{"2025-06-18": 0, "2025-11-25": 0, "2026-07-28": 0} // scenarios by revision
+	for _, s := range scenarios(t, suite) {
+		if why := s.leftOut(); why != "" {
+			t.Logf("%s is left out: %s", s.name, why)
+			continue
+		}
+		for _, revision := range s.revisions {
+			if _, ok := run[revision]; !ok {
+				t.Errorf("the suite has %s for a revision that the inspector does not know: %q", s.name, revision)
+				continue
+			}
+			run[revision]++
+			t.Run(revision+"/"+s.name, func(t *testing.T) {
+				t.Parallel()
+				conform(t, suite, s.name, revision)
+			})
+		}
+	}
+	for revision, n := range run {
+		if n == 0 {
+			t.Errorf("the suite has nothing for %s", revision)
+		}
+	}
+}
+
+// scenario is one that the suite has for clients.
+type scenario struct {
+	name      string
+	revisions []string // in which it applies; "extension" if in none
+}
+
+// leftOut says why a scenario is not run; "" if it is.
+func (s scenario) leftOut() string {
+	switch {
+	case strings.HasPrefix(s.name, "auth/"):
+		return "it needs OAuth"
+	case slices.Equal(s.revisions, []string{"extension"}):
+		return "it is about an extension, which no revision asks for"
+	default:
+		return ""
+	}
+}
+
+var scenarioLine = regexp.MustCompile(`^  - (\S+) \[([^\]]+)\]$`)
+
+// scenarios asks the suite for its list.
+func scenarios(t *testing.T, suite []string) []scenario {
+	t.Helper()
+	out, err := exec.Command(suite[0], append(suite[1:], "list", "--client")...).Output()
+	if err != nil {
+		t.Fatalf("listing the suite's scenarios: %v", err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	var list []scenario
+	for _, line := range lines[1:] {
+		m := scenarioLine.FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("no scenario: %q", line)
+		}
+		list = append(list, scenario{m[1], strings.Split(m[2], ",")})
+	}
+	return list
+}
+
+// check is one thing that a scenario found out.
+type check struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+	Message string `json:"errorMessage"`
+}
+
+// conform runs one scenario. It fails where the suite does, where any check
+// does, and where nothing was checked.
+func conform(t *testing.T, suite []string, name, revision string) {
+	ctx, cancel := context.WithTimeout(t.Context(), conformanceTime)
+	defer cancel()
+	results := t.TempDir()
+	cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], "client", "--scenario", name,
+		"--spec-version", revision, "--command", "./headless", "--output-dir", results)...)
+	cmd.Dir = binaries // the suite's shell would take a path with spaces apart
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	report, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("the suite: %v\n%s", err, report)
+	}
+	if stderr := readResult(t, results, name, "stderr.txt"); bytes.Contains(stderr, []byte("DATA RACE")) {
+		t.Errorf("%s", stderr)
+	}
+	var checks []check
+	if err := json.Unmarshal(readResult(t, results, name, "checks.json"), &checks); err != nil {
+		t.Fatal(err)
+	}
+	passed, skipped := 0, 0
+	for _, c := range checks {
+		switch c.Status {
+		case "SUCCESS":
+			passed++
+		case "SKIPPED":
+			skipped++
+		case "INFO":
+		default:
+			t.Errorf("%s %s (%s): %s", c.Status, c.ID, c.Name, c.Message)
+		}
+	}
+	if passed == 0 {
+		t.Error("nothing was checked")
+	}
+	t.Logf("%d checks passed, %d skipped", passed, skipped)
+}
+
+// readResult reads what the suite has written of its one run of a scenario.
+func readResult(t *testing.T, results, scenario, file string) []byte {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(results, filepath.FromSlash(scenario)+"-*", file))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s of %s: found %q (%v)", file, scenario, found, err)
+	}
+	raw, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
