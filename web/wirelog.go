@@ -83,7 +83,7 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 	r := views.Row{
 		Seq: f.Seq, Index: f.Seq, Time: f.Time.Local().Format("15:04:05.000"), Dir: f.Dir.String(), Server: f.Server,
 		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: row.Action,
-		Summary: row.Summary, Size: f.Size, Latency: f.Latency, Pair: f.Pair,
+		Summary: strings.TrimSpace(strings.TrimPrefix(row.Summary, row.Action)), Size: f.Size, Latency: f.Latency, Pair: f.Pair,
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
 		Pending:    f.Kind == wire.Request && f.Pair == 0 && f.Method != subscription, AskedAt: f.Time,
 	}
