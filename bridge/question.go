@@ -151,7 +151,7 @@ type Question struct {
 	Call     int    // 0 if it cannot be told
 	CallName string
 	Guessed  bool // Call is a guess: several run, and the connection does not tell
-	Round    int // of the call; 0 for a request of the server's own
+	Round    int  // of the call; 0 for a request of the server's own
 	Key      string
 	Origin   Origin
 	Carried  string // on what it came, in words

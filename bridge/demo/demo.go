@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 2026-07-28 deprecates sampling, roots and logging, and servers of every revision still use them.
+
 // Package demo is an MCP server that asks its client every kind of question there is, each in a small story of everyday work.
 // It serves clients of 2025-06-18, 2025-11-25 and 2026-07-28, and gives every one of them what its revision prescribes.
 package demo
