@@ -106,7 +106,7 @@ func isAlnum(r rune) bool {
 func checkURI(s string) error {
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/?#") {
-		return errors.New("it has no scheme such as https:")
+		return errors.New("it has no scheme such as https")
 	}
 	for i, r := range scheme {
 		if !(isAlnum(r) && (i > 0 || r > '9')) && !(i > 0 && strings.ContainsRune("+-.", r)) {
