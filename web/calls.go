@@ -141,6 +141,7 @@ func (s *Server) formTab(c echo.Context) error {
 
 func (s *Server) panel(c echo.Context, status int, chosen chosen, sub submission, problems []elicit.Problem) error {
 	form := s.callFormView(chosen.server, chosen.item, sub, problems)
+	form.Timeout = c.FormValue("timeout")
 	return replaced(c, status, "call", views.CallPanel(&form, nil))
 }
 
@@ -187,7 +188,7 @@ func (s *Server) beginCall(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, reply{Changes: []change{ch}, Call: call.Number})
+	return c.JSONBlob(http.StatusOK, encode(reply{Changes: []change{ch}, Call: call.Number}))
 }
 
 // maxSeconds bounds the times that a person can set: a year.

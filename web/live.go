@@ -220,11 +220,12 @@ func write(ctx context.Context, socket *websocket.Conn, data []byte) error {
 	return socket.Write(ctx, websocket.MessageText, data)
 }
 
-func encode(p push) []byte {
+// encode writes a push or a reply as JSON.
+func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // it is nearly all markup, and goes to JSON.parse
-	if err := enc.Encode(p); err != nil {
+	if err := enc.Encode(v); err != nil {
 		panic("web: a push that JSON cannot hold: " + err.Error()) // strings and numbers only
 	}
 	return b.Bytes()

@@ -119,7 +119,7 @@ func (s *Server) preview(c echo.Context, form views.Form) error {
 		}
 		changes = append(changes, count)
 	}
-	return c.JSON(http.StatusOK, reply{Changes: changes})
+	return c.JSONBlob(http.StatusOK, encode(reply{Changes: changes}))
 }
 
 func formID(question int) string { return fmt.Sprintf("q%d", question) }

@@ -62,7 +62,7 @@ type Config struct {
 //	POST /servers/ID/held           show or decline what is held back
 //	POST /servers/ID/compare        what it offers with and without a capability
 //	GET  /servers/ID/findings       all that the linter says of it
-//	GET  /findings.json             the same of every server, for other programs
+//	GET  /findings.json             the same of every server, or of one (query server=ID), for other programs
 //	GET  /wire/rows, /wire/frames/N the window of the log; one frame
 //	GET  /wire.jsonl                the transcript so far
 type Server struct {
@@ -255,7 +255,7 @@ func replaced(c echo.Context, status int, target string, component templ.Compone
 	if err != nil {
 		return err
 	}
-	return c.JSON(status, reply{Changes: []change{ch}})
+	return c.JSONBlob(status, encode(reply{Changes: []change{ch}}))
 }
 
 // page answers with the whole page, as things stand.
