@@ -73,7 +73,7 @@ function morph(old, fresh) {
   }
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !own(old, name)) old.removeAttribute(name)
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && !own(old, name)) old.setAttribute(name, value)
-  if (old.matches(".picks, .chosen")) return
+  if (old.matches(".picks, .chosen") || old.matches(".kept") && !fresh.firstChild) return
 
   const come = new Set([...fresh.childNodes].map(key))
   const there = new Map([...old.childNodes].map(n => [key(n), n]))
@@ -110,6 +110,7 @@ const alike = (a, b) => a.nodeName === b.nodeName && key(a) === key(b)
 /** Tells whether an attribute is this page's own business. @param {Element} e @param {string} name */
 const own = (e, name) => name === "open" || e.role === "tabpanel" && name === "hidden"
   || e.matches("[role=tab]:not([data-to])") && /^(aria-selected|tabindex)$/.test(name)
+  || name === "aria-expanded" && e.matches("[data-findings]") || name === "aria-busy"
   || e.matches(".picks, .picker > input") && /^(hidden|aria-(expanded|activedescendant))$/.test(name)
 
 /**
@@ -132,11 +133,11 @@ async function ask(url, init) {
 
 /**
  * Sends what a person did, and applies what became of it.
- * @param {string} url @param {URLSearchParams} [body] @param {AbortSignal} [signal]
+ * @param {string} url @param {URLSearchParams} [body] @param {RequestInit} [init]
  * @returns {Promise<{ok: boolean, status: number, call?: number}>}
  */
-export async function post(url, body, signal) {
-  const { ok, status, body: answer } = await ask(url, { method: "POST", body, signal })
+export async function post(url, body, init) {
+  const { ok, status, body: answer } = await ask(url, { method: "POST", body, ...init })
   if (answer?.changes) apply(answer.changes, true)
   return { ok, status, call: answer?.call }
 }

@@ -49,7 +49,7 @@ async function save(form) {
   draft.timer = 0
   if (!form.isConnected || form.ariaBusy) return
   draft.sending = new AbortController()
-  const { ok } = await post(address(form, "draft"), values(form), draft.sending.signal)
+  const { ok } = await post(address(form, "draft"), values(form), { signal: draft.sending.signal })
   draft.sending = undefined
   if (version !== draft.version) draft.timer ||= setTimeout(save, 60, form)
   else if (ok) unsaved.delete(form)

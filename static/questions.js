@@ -12,8 +12,8 @@ const cards = () => all("#questions > article")
 const waits = (/** @type {any} */ card) => card.dataset.state === "pending"
 const title = (/** @type {any} */ card) => $(card.id + "-message")?.textContent.slice(0, 300)
 
-/** The state of every question when it was last looked at. */
-let known = new Map(cards().map(c => [c.id, c.dataset.state]))
+/** What had become of every question when it was last looked at. */
+let known = new Map(cards().map(c => [c.id, c.dataset.outcome]))
 
 /** Questions that came and have not had the focus, with the time they came. @type {Map<string, number>} */
 const arrived = new Map()
@@ -22,9 +22,9 @@ const arrived = new Map()
 function look() {
   const now = new Map()
   for (const card of arrange(cards())) {
-    const { state, server, outcome } = card.dataset, before = known.get(card.id)
-    now.set(card.id, state)
-    if (before === state) continue
+    const { server, outcome } = card.dataset, before = known.get(card.id)
+    now.set(card.id, outcome)
+    if (before === outcome) continue
     if (waits(card)) {
       arrived.set(card.id, performance.now())
       announce(`${server} asks: ${title(card)}`)
@@ -38,7 +38,7 @@ function look() {
 
 /** Moves what waits, and what was just settled, to the top of its kind. @param {any[]} all */
 function arrange(all) {
-  const rank = (/** @type {any} */ c) => waits(c) ? 0 : known.get(c.id) === "pending" ? 1 : 2
+  const rank = (/** @type {any} */ c) => waits(c) ? 0 : c.matches(".awaits") ? 1 : known.get(c.id) === "waiting" ? 2 : 3
   const sorted = all.toSorted((a, b) => rank(a) - rank(b))
   sorted.forEach((card, i) => { if (card !== card.parentElement.children[i]) card.parentElement.insertBefore(card, card.parentElement.children[i]) })
   return sorted

@@ -43,18 +43,28 @@ func (i Item) about() string {
 func inOrder(questions []Question) []Question {
 	out := slices.Clone(questions)
 	slices.SortStableFunc(out, func(a, b Question) int {
-		pa, pb := a.State == QuestionPending, b.State == QuestionPending
-		switch {
-		case pa && !pb:
-			return -1
-		case pb && !pa:
-			return 1
-		case pa:
+		rank := a.rank()
+		switch other := b.rank(); {
+		case rank != other:
+			return rank - other
+		case rank == 0:
 			return a.Number - b.Number
 		}
 		return b.Number - a.Number
 	})
 	return out
+}
+
+// rank is the group of the panel that a question stands in, from the top: those
+// that wait for the person, those whose outcome is to come, and the settled ones.
+func (q Question) rank() int {
+	switch {
+	case q.State == QuestionPending:
+		return 0
+	case q.awaits():
+		return 1
+	}
+	return 2
 }
 
 func (q Question) id() string { return "q" + strconv.Itoa(q.Number) }

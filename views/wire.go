@@ -19,6 +19,9 @@ func (d Detail) faces() []face {
 	if d.Status != 0 || len(d.Header) > 0 {
 		out = append(out, face{"http", "HTTP"})
 	}
+	if n := len(d.Found); n > 0 {
+		out = append(out, face{"findings", "Findings " + strconv.Itoa(n)})
+	}
 	return out
 }
 

@@ -81,6 +81,12 @@ func (q Question) stateWord() string {
 	case QuestionPending:
 		return "waiting"
 	case QuestionAnswered:
+		switch {
+		case q.Completion == "completed":
+			return "completed"
+		case q.Completion == "marked":
+			return "marked as done"
+		}
 		switch q.Action {
 		case "accept":
 			return "accepted"
@@ -123,7 +129,10 @@ func (q Question) by() string {
 func (q Question) completion() string {
 	switch q.Completion {
 	case "awaited":
-		return "the server has not said that it is done"
+		if q.Round > 0 {
+			return "its outcome was left to a retry"
+		}
+		return "the server never said that it is done"
 	case "completed":
 		return "done, the server says"
 	case "marked":
@@ -147,11 +156,21 @@ func (q Question) outcome() string {
 
 // title is what names a question: its message, or a word where there is none.
 func (q Question) title() string {
-	if strings.TrimSpace(q.Message) == "" {
-		return "(no message)"
+	if strings.TrimSpace(q.Message) != "" {
+		return q.Message
 	}
-	return q.Message
+	switch q.Method {
+	case "sampling/createMessage":
+		return "Write a message, as a model would"
+	case "roots/list":
+		return "List the folders that may be used"
+	}
+	return "(no message)"
 }
+
+// elicits tells whether a question is an elicitation, rather than another
+// request that a person answers in its place.
+func (q Question) elicits() bool { return q.Method == "" || q.Method == "elicitation/create" }
 
 // circumstances say in which call, round and mode a question came.
 func (q Question) circumstances() string {
@@ -162,7 +181,7 @@ func (q Question) circumstances() string {
 	if q.Round > 0 {
 		round = "round " + strconv.Itoa(q.Round)
 	}
-	return join(" · ", call, round, q.Mode)
+	return join(" · ", call, round, q.Key, q.Mode)
 }
 
 // shown tells how a server is known to people: its name and how it is reached.
@@ -519,6 +538,9 @@ func (c Call) short(s Step) string {
 	if s.Kind == "called" {
 		return "called " + s.At.Format(time.TimeOnly)
 	}
+	if s.Kind == "retry" {
+		return s.Text + " after " + lasted(s.At.Sub(c.Started))
+	}
 	return s.Kind + " after " + lasted(s.At.Sub(c.Started))
 }
 
@@ -534,6 +556,17 @@ func (c Call) line() (steps []Step, left int) {
 		steps, left = append(steps[:1:1], steps[over+1:]...), over
 	}
 	return steps, left
+}
+
+// logged counts the log messages that are steps of the timeline.
+func (c Call) logged() int {
+	n := 0
+	for _, s := range c.Steps {
+		if s.Kind == "log" {
+			n++
+		}
+	}
+	return n
 }
 
 // stateWord is the state of a call as text.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge"
@@ -139,6 +139,13 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		Rounds: c.Rounds, Dropped: c.Dropped, Logs: c.Logs,
 		Waiting: c.Waiting, Asked: c.Asked, Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
 	}
+	if c.State == bridge.CallRunning && c.Waiting > 0 {
+		for _, q := range s.in.OnShow(0) {
+			if q.Call == c.Number && q.Origin == bridge.OriginRound && q.Round == c.Rounds {
+				v.Open++
+			}
+		}
+	}
 	for _, step := range c.Steps {
 		v.Steps = append(v.Steps, views.Step{At: step.At, Kind: string(step.Kind), Text: step.Text, Seq: step.Seq})
 	}
@@ -150,6 +157,9 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	}
 	arguments := c.Request.Arguments
 	v.Form = s.callFormView(server, item, argumentsOf(item, arguments), nil)
+	if c.Request.Timeout > 0 {
+		v.Form.Timeout = strconv.FormatFloat(c.Request.Timeout.Seconds(), 'f', -1, 64)
+	}
 	return v
 }
 
@@ -259,9 +269,11 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.Mode, v.Message, v.URL = string(q.Request.Mode), q.Request.Message, q.Request.URL
 		v.Schema = pretty(q.Request.Schema)
 		v.Address = addressView(q.Request)
+		v.ID = q.Request.ElicitationID
 	} else {
 		v.Params = pretty(q.Params)
 	}
+	v.Completion = completions[q.Completion]
 	if q.State == bridge.Pending {
 		if sub == nil {
 			kept := s.draftOf(a)
@@ -284,14 +296,27 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.Sent = pretty(q.Answer.JSON())
 		v.Digest = digest(a.fields, q.Answer.Content)
 	}
-	v.Completion = completions[q.Completion]
-	v.Waits = q.Completion == bridge.CompletionAwaited && q.Origin != bridge.OriginRequest && s.running(q.Call)
+	if q.Completion == bridge.CompletionAwaited {
+		s.await(&v, q)
+	}
 	return v
 }
 
-func (s *Server) running(call int) bool {
-	c, err := s.in.Call(call)
-	return err == nil && c.State == bridge.CallRunning
+// await says what an accepted URL waits for. One that came by itself waits for
+// its server's word. One that holds up a call waits for as long as the round
+// that it came with is the call's last, and for its server's word only where
+// the revision knows one, which is where it came with an error.
+func (s *Server) await(v *views.Question, q bridge.Question) {
+	if q.Origin == bridge.OriginRequest {
+		v.Told = v.Server.State == views.ServerReady
+		return
+	}
+	c, err := s.in.Call(q.Call)
+	if err != nil || c.State != bridge.CallRunning || c.Rounds != q.Round {
+		return
+	}
+	v.Waits, v.Every = true, c.Every
+	v.Told = q.Origin == bridge.OriginError
 }
 
 // addressView judges the URL of a question, by reading it and nothing else.

@@ -115,10 +115,12 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 		changes = append(changes, ch)
 	}
 	var servers, catalog, calls, held bool
+	moved := map[bridge.Change]bool{} // the calls and servers that an accepted URL may wait for
 	for _, c := range changed {
 		switch c.Kind {
 		case bridge.ServerChanged:
 			servers, catalog, held = true, true, true
+			moved[c] = true
 		case bridge.FindingsChanged:
 			servers = true
 		case bridge.CatalogChanged:
@@ -127,8 +129,17 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 			catalog, calls = true, true
 		case bridge.CallChanged:
 			catalog, calls = true, true
+			moved[c] = true
 			if call, err := s.in.Call(c.Number); err == nil {
 				add(replace(ctx, callID(call.Number), views.CallView(s.callView(call))))
+			}
+		}
+	}
+	if len(moved) > 0 {
+		for _, q := range s.in.OnShow(settledShown) {
+			if q.Completion == bridge.CompletionAwaited && (moved[bridge.Change{Kind: bridge.CallChanged, Number: q.Call}] ||
+				moved[bridge.Change{Kind: bridge.ServerChanged, Server: q.Server}]) {
+				add(replace(ctx, formID(q.Number), views.QuestionCard(s.questionView(q, nil, nil))))
 			}
 		}
 	}

@@ -120,13 +120,15 @@ type exported struct {
 	Call     int   `json:"call,omitempty"`
 }
 
+// findingsJSON exports what the linter says of every server, or of the one that
+// the query names.
 func (s *Server) findingsJSON(c echo.Context) error {
 	labels := map[string]string{}
 	for _, server := range s.in.Servers() {
 		labels[server.ID] = server.Label
 	}
 	out := []exported{}
-	for _, f := range s.in.Findings("") {
+	for _, f := range s.in.Findings(c.QueryParam("server")) {
 		out = append(out, exported{labels[f.Server], f.Finding, f.Seq, f.Question, f.Call})
 	}
 	c.Response().Header().Set("Content-Disposition", `attachment; filename="findings.json"`)

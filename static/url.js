@@ -1,0 +1,58 @@
+// @ts-check
+/**
+ * Questions in URL mode. Opening the page is the consent: the link is a real
+ * one, followed by the browser itself, and the answer goes out beside it.
+ */
+import { announce, notice, post } from "./changes.js"
+import { $, near, on, one } from "./dom.js"
+import { nextQuestion } from "./questions.js"
+
+/** @param {string} n the question's number */
+async function accept(n) {
+  // The window may lose its turn to the page that opens.
+  const { ok, status } = await post(`/questions/${n}/answer`, new URLSearchParams({ action: "accept" }), { keepalive: true })
+  if (status === 409) announce("This was settled elsewhere.")
+  else if (ok && document.activeElement === document.body && !nextQuestion()) one(`#q${n} :is(.foot button, summary)`)?.focus({ preventScroll: true })
+}
+
+on("click", e => {
+  const link = near(e.target, "[data-open]"), copies = near(e.target, "[data-copy]")
+  if (link) accept(link.dataset.open)
+  if (copies) copy(copies.dataset.copy)
+})
+
+// The middle button opens a link too.
+on("auxclick", e => {
+  const link = near(e.target, "[data-open]")
+  if (link && e.button === 1) accept(link.dataset.open)
+})
+
+/**
+ * Copies the address as the server sent it, or, where it cannot be opened, as
+ * it is shown: what it hides could do harm where it is pasted.
+ * @param {string} n
+ */
+async function copy(n) {
+  if (!await copied($(`q${n}-open`)?.getAttribute("href") ?? $(`q${n}-url`).textContent)) {
+    return notice("The browser did not let the URL be copied, so nothing was answered.")
+  }
+  announce("Copied.")
+  accept(n)
+}
+
+/** @param {string} text */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch { /* not granted, or a page without TLS that is not on this computer */ }
+  const area = document.createElement("textarea"), back = /** @type {any} */ (document.activeElement)
+  area.value = text
+  area.className = "sr"
+  document.body.append(area)
+  area.select()
+  const done = document.execCommand("copy")
+  area.remove()
+  back?.focus()
+  return done
+}

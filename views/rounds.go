@@ -1,0 +1,17 @@
+package views
+
+import (
+	"strconv"
+	"time"
+)
+
+// path is the address of what can be done with a call.
+func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Number) + "/" + what }
+
+// spent is how long a call has taken so far, or in all.
+func (c Call) spent() time.Duration {
+	if c.State == CallRunning {
+		return now().Sub(c.Started)
+	}
+	return c.Duration
+}

@@ -1,0 +1,35 @@
+package views
+
+// option is one choice of a setting.
+type option struct{ value, title string }
+
+// What a client can say of itself; see Settings.
+var (
+	protocols = []option{
+		{"auto", "auto: the newest both know"}, {"2026-07-28", "2026-07-28"}, {"2025-11-25", "2025-11-25"}, {"2025-06-18", "2025-06-18"},
+	}
+	declarations = []option{
+		{"form,url", "form and url"}, {"form", "form"}, {"url", "url"}, {"empty", "{}, which means form"}, {"none", "nothing"},
+	}
+)
+
+// policies are what can become of a server's questions; see Server.Policy.
+var policies = []option{
+	{"ask", "Ask me"}, {"defaults", "Accept with defaults"}, {"decline", "Decline"}, {"cancel", "Cancel"}, {"block", "Block with an error"},
+}
+
+// policyWord says in short what becomes of a server's questions, "" if they are
+// put to the person as usual.
+func (s Server) policyWord() string {
+	switch s.Policy {
+	case "defaults":
+		return "accepts with defaults"
+	case "decline":
+		return "declines"
+	case "cancel":
+		return "cancels"
+	case "block":
+		return "blocked"
+	}
+	return ""
+}

@@ -1,0 +1,86 @@
+package views
+
+import (
+	"strconv"
+	"time"
+)
+
+// word is a warning's severity as people read it.
+func (w Warning) word() string {
+	switch w.Severity {
+	case "danger":
+		return "Danger"
+	case "caution":
+		return "Caution"
+	}
+	return "Note"
+}
+
+// dangerous tells whether a person should think twice before opening it.
+func (a Address) dangerous() bool {
+	for _, w := range a.Warnings {
+		if w.Severity == "danger" {
+			return true
+		}
+	}
+	return false
+}
+
+// consent says what opening means, or why it is not offered.
+func (a Address) consent() string {
+	if a.Openable {
+		return "To open it, in a new tab, is to accept."
+	}
+	return "It cannot be opened from here; you can copy it, as it is shown."
+}
+
+// awaits tells whether a URL was agreed to and its outcome is still to come, so
+// that its card stays open.
+func (q Question) awaits() bool {
+	return q.State == QuestionAnswered && q.Completion == "awaited" && (q.Told || q.Waits)
+}
+
+// completeMethod is how a server says that a URL is done, up to 2025-11-25.
+const completeMethod = "notifications/elicitation/complete"
+
+// awaitedWhat names what an accepted URL waits for.
+func (q Question) awaitedWhat() string {
+	if q.Told {
+		return "Waiting for " + completeMethod
+	}
+	return "Waiting for your word to try again"
+}
+
+// awaitedHow explains what ends the wait.
+func (q Question) awaitedHow() string {
+	call := "Call " + strconv.Itoa(q.Call)
+	switch {
+	case q.Told && q.ID == "":
+		return "It came without an elicitationId, so the server has no way to say that it is done: only you can."
+	case q.Told && q.Waits:
+		return call + " is made again when the server says that it is done, when you mark it as done, or when you retry."
+	case q.Told:
+		return "If the server never says that it is done, you can."
+	case q.Every > 0:
+		return call + " is tried again every " + seconds(q.Every) + " s, until it has a result."
+	}
+	return "In this revision no server says that a page is done: the outcome is learnt by trying call " + strconv.Itoa(q.Call) + " again."
+}
+
+// callPath is the address of what can be done with the question's call.
+func (q Question) callPath(what string) string {
+	return "/calls/" + strconv.Itoa(q.Call) + "/" + what
+}
+
+// everyUsual is how often a call is tried again if the person does not say.
+const everyUsual = 5 * time.Second
+
+func (q Question) everySeconds() string {
+	if q.Every > 0 {
+		return seconds(q.Every)
+	}
+	return seconds(everyUsual)
+}
+
+// seconds writes a duration as a bare number of seconds.
+func seconds(d time.Duration) string { return number(d.Seconds()) }
