@@ -136,13 +136,27 @@ func (s *Server) formTab(c echo.Context) error {
 		return err
 	}
 	next, problems := sub.switched(chosen.fields, c.FormValue("to") == "json")
-	return s.panel(c, statusOf(problems), chosen, next, problems)
+	return s.arguments(c, statusOf(problems), chosen, next, problems)
 }
 
-func (s *Server) panel(c echo.Context, status int, chosen chosen, sub submission, problems []elicit.Problem) error {
+// formReset puts one field of a call's form back to its default.
+func (s *Server) formReset(c echo.Context) error {
+	chosen, sub, err := s.posted(c)
+	if err != nil {
+		return err
+	}
+	if err := sub.reset(chosen.fields, c.FormValue("field")); err != nil {
+		return err
+	}
+	return s.arguments(c, http.StatusOK, chosen, sub, nil)
+}
+
+// arguments answers with a call's form drawn anew. The result of an earlier
+// call, which may be on show beside it, stays.
+func (s *Server) arguments(c echo.Context, status int, chosen chosen, sub submission, problems []elicit.Problem) error {
 	form := s.callFormView(chosen.server, chosen.item, sub, problems)
 	form.Timeout = c.FormValue("timeout")
-	return replaced(c, status, "call", views.CallPanel(&form, nil))
+	return replaced(c, status, argumentsID, views.Arguments(form))
 }
 
 // beginCall makes a call. Arguments that the schema rejects come back as the
@@ -155,7 +169,7 @@ func (s *Server) beginCall(c echo.Context) error {
 	arguments, problems := sub.check(chosen.fields, chosen.item.Schema)
 	if len(problems) > 0 && (c.FormValue("force") == "" || arguments == nil) {
 		sub.checked = arguments != nil
-		return s.panel(c, http.StatusUnprocessableEntity, chosen, sub, problems)
+		return s.arguments(c, http.StatusUnprocessableEntity, chosen, sub, problems)
 	}
 	timeout, err := timeoutOf(c.FormValue("timeout"))
 	if err != nil {
@@ -171,7 +185,7 @@ func (s *Server) beginCall(c echo.Context) error {
 	case bridge.KindTemplate:
 		request.Name = chosen.item.Key
 		if request.Key, err = bridge.Expand(chosen.item.Key, arguments); err != nil {
-			return s.panel(c, http.StatusUnprocessableEntity, chosen, sub, []elicit.Problem{{Field: -1, Text: sentence(err)}})
+			return s.arguments(c, http.StatusUnprocessableEntity, chosen, sub, []elicit.Problem{{Field: -1, Text: sentence(err)}})
 		}
 	case bridge.KindPrompt:
 		if string(arguments) == "{}" {

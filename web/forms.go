@@ -72,7 +72,9 @@ func (sub submission) check(fields []elicit.Field, schema json.RawMessage) (json
 	}
 	more, err := elicit.Check(schema, value)
 	if err != nil {
-		more = []elicit.Problem{{Field: -1, Text: "The schema itself cannot be used: " + err.Error() + "."}}
+		// A schema that is none rejects nothing. That it is none is the linter's
+		// to say, of the server and not of the person.
+		return value, problems
 	}
 	for _, p := range more {
 		if p.Field < 0 || !known[p.Field] {
@@ -112,7 +114,7 @@ func (sub submission) view(id string, fields []elicit.Field, problems []elicit.P
 		}
 		f.Fields = append(f.Fields, views.Field{
 			Field: field, Index: i, ID: id + "-" + elicit.InputName(i), Input: input,
-			Changed: !sameInput(input, defaults.Fields[i]),
+			Changed: !input.Equal(defaults.Fields[i]),
 		})
 	}
 	for _, p := range problems {
@@ -132,16 +134,14 @@ func (sub submission) view(id string, fields []elicit.Field, problems []elicit.P
 	return f
 }
 
-func sameInput(a, b elicit.Input) bool {
-	if a.Text != b.Text || a.Empty != b.Empty || a.JSON != b.JSON || len(a.Picks) != len(b.Picks) {
-		return false
+// reset puts the field with the given index back to its default.
+func (sub *submission) reset(fields []elicit.Field, index string) error {
+	i, err := strconv.Atoi(index)
+	if err != nil || i < 0 || i >= len(fields) {
+		return bad("There is no field %q.", index)
 	}
-	for i := range a.Picks {
-		if a.Picks[i] != b.Picks[i] {
-			return false
-		}
-	}
-	return true
+	sub.inputs.Fields[i] = elicit.Defaults(fields).Fields[i]
+	return nil
 }
 
 // drafts keeps what is typed into pending questions, so that a reload, a second

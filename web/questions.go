@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -171,11 +170,9 @@ func (s *Server) resetField(c echo.Context) error {
 	if q.State != bridge.Pending {
 		return s.late(c, q)
 	}
-	i, err := strconv.Atoi(c.FormValue("field"))
-	if err != nil || i < 0 || i >= len(q.fields) {
-		return bad("There is no field %q.", c.FormValue("field"))
+	if err := sub.reset(q.fields, c.FormValue("field")); err != nil {
+		return err
 	}
-	sub.inputs.Fields[i] = elicit.Defaults(q.fields).Fields[i]
 	s.drafts.put(q.Number, sub)
 	return s.card(c, http.StatusOK, q, sub, nil)
 }

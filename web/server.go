@@ -47,7 +47,8 @@ type Config struct {
 //	GET  /live                      websocket that pushes changes; query since=N resumes
 //	GET  /static/NAME               style sheet, scripts, icons
 //	GET  /form                      one item ready to be called; query server, kind, key
-//	POST /form/preview, /form/tab   the JSON that a call's form amounts to; the form in its other tab
+//	POST /form/preview              the JSON that a call's form amounts to
+//	POST /form/tab, /form/reset     the form in its other tab; a field back to its default
 //	POST /calls                     make a call
 //	GET  /calls/N                   one call
 //	POST /calls/N/stop, /retry      end it; go on with what there is, or by the clock
@@ -91,6 +92,7 @@ func New(c Config) *Server {
 	e.GET("/form", s.callForm)
 	e.POST("/form/preview", s.formPreview)
 	e.POST("/form/tab", s.formTab)
+	e.POST("/form/reset", s.formReset)
 	e.POST("/calls", s.beginCall)
 	e.GET("/calls/:n", s.showCall)
 	e.POST("/calls/:n/stop", s.stopCall)

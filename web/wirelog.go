@@ -87,6 +87,7 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
 		Pending:    f.Kind == wire.Request && f.Pair == 0 && f.Method != subscription, AskedAt: f.Time,
 	}
+	r.Several = len(servers) > 1
 	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
 	if r.Pending && servers != nil && !connected(servers, f.Server) {
 		r.Pending = false // nobody will answer any more
