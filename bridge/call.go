@@ -60,6 +60,8 @@ const (
 	StepAsked    StepKind = "asked"
 	StepAnswered StepKind = "answered"
 	StepLog      StepKind = "log"
+	StepProgress StepKind = "progress"
+	StepList     StepKind = "list" // what the server offers has changed
 	StepRetry    StepKind = "retry"
 	StepResult   StepKind = "result"
 	StepError    StepKind = "error"
@@ -99,6 +101,7 @@ type call struct {
 	dropped  int // steps left out of the middle
 	logs     int // log messages that have no step of their own
 	progress *Progress
+	reports  int   // progress notifications so far
 	seq      int64 // frame of the last request
 	reply    int64 // frame of the response that ended it
 	failure  string
@@ -173,7 +176,8 @@ func (c *call) step(s Step) {
 	c.in.changed(Change{Kind: CallChanged, Number: c.number})
 }
 
-// logsShown is how many log messages of a call get a step each; the rest is counted.
+// logsShown is how many log messages, and how many progress notifications, of a
+// call get a step each; the rest is counted.
 const logsShown = 20
 
 // logged notes a log message. The caller holds in.mu.
@@ -186,9 +190,19 @@ func (c *call) logged(text string, seq int64) {
 	c.in.changed(Change{Kind: CallChanged, Number: c.number})
 }
 
-// progressed notes progress. The caller holds in.mu.
-func (c *call) progressed(p Progress) {
+// progressed notes progress: where it stands, and, for the first few
+// notifications, a step. The caller holds in.mu.
+func (c *call) progressed(p Progress, seq int64) {
 	c.progress = &p
+	c.reports++
+	if c.reports <= logsShown {
+		text := strconv.FormatFloat(p.Value, 'g', -1, 64)
+		if p.Total > 0 {
+			text += " of " + strconv.FormatFloat(p.Total, 'g', -1, 64)
+		}
+		c.step(Step{At: now(), Kind: StepProgress, Text: strings.TrimSpace(text + " " + p.Message), Seq: seq})
+		return
+	}
 	c.in.changed(Change{Kind: CallChanged, Number: c.number})
 }
 

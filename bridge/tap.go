@@ -18,6 +18,9 @@ const (
 	noteMessage     = "notifications/message"
 	noteComplete    = "notifications/elicitation/complete"
 	noteUpdated     = "notifications/resources/updated"
+	noteTools       = "notifications/tools/list_changed"
+	notePrompts     = "notifications/prompts/list_changed"
+	noteResources   = "notifications/resources/list_changed"
 	methodDiscover  = "server/discover"
 	methodInit      = "initialize"
 	methodCall      = "tools/call"
@@ -378,7 +381,7 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 		if c, round := s.in.callOf(progressTokenOf(m.Params)); c != nil {
 			f.Call, f.Round = c.number, round
 			p := progressOf(m.Params)
-			act = func() { c.progressed(p) }
+			act = func() { c.progressed(p, f.Seq) }
 		}
 	case noteCancelled:
 		in, reason := s.cancelledRequest(m.Params)
@@ -406,6 +409,11 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 		}
 	case noteUpdated:
 		deliver = nil
+	case noteTools, notePrompts, noteResources:
+		if c, _, sure := s.attribute(u.Related); sure {
+			f.Call = c.number
+			act = func() { c.step(Step{At: f.Time, Kind: StepList, Text: m.Method, Seq: f.Seq}) }
+		}
 	}
 	f = s.in.log.Append(f)
 	if act != nil {
