@@ -78,6 +78,14 @@ type ruleGroup struct {
 	list []Finding
 }
 
+// times says how often a rule was broken, where that was more than once.
+func (g ruleGroup) times() string {
+	if len(g.list) < 2 {
+		return ""
+	}
+	return "×" + grouped(int64(len(g.list)))
+}
+
 // occurrencesShown is how many findings of one rule the panel lists.
 const occurrencesShown = 50
 

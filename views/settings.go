@@ -33,3 +33,13 @@ func (s Server) policyWord() string {
 	}
 	return ""
 }
+
+// summary says how much of what a server offers does not depend on what the
+// client declares.
+func (c Comparison) summary() string {
+	both := plural(c.Both, "item is", "items are") + " offered either way"
+	if len(c.OnlyWith)+len(c.OnlyWithout) == 0 {
+		return both + ": what we declare makes no difference."
+	}
+	return both + "."
+}
