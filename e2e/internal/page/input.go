@@ -69,21 +69,42 @@ const aim = `async function() {
 	throw new Error('cannot be clicked, because: ' + over);
 }`
 
-// Click clicks the control with the mouse.
+// Click clicks the control with the mouse. Where the page has moved it away from
+// under the pointer in the last moment, it is clicked again, as a person would.
 func (c *Control) Click() {
 	c.page.t.Helper()
-	at := wait(c, "clicking", func() (Point, error) {
-		disabled, err := apply[bool](c, "function() { return this.disabled === true || this.getAttribute('aria-disabled') === 'true' }")
-		if err != nil {
-			return Point{}, err
+	for range 5 {
+		at := wait(c, "clicking", func() (Point, error) {
+			disabled, err := apply[bool](c, "function() { return this.disabled === true || this.getAttribute('aria-disabled') === 'true' }")
+			if err != nil {
+				return Point{}, err
+			}
+			if disabled {
+				return Point{}, errors.New("it is disabled")
+			}
+			at, err := apply[Point](c, aim)
+			if err == nil {
+				_, err = apply[bool](c, watchPress)
+			}
+			return at, err
+		})
+		c.page.ClickAt(at)
+		// A page that has gone somewhere else was hit.
+		if missed, err := eval[bool](c.page, "window.pressed === false"); err != nil || !missed {
+			return
 		}
-		if disabled {
-			return Point{}, errors.New("it is disabled")
-		}
-		return apply[Point](c, aim)
-	})
-	c.page.ClickAt(at)
+	}
+	c.page.t.Fatalf("clicking %s: it moves away each time", c)
 }
+
+// watchPress notes in window.pressed whether the next press hits the element or
+// a label of it.
+const watchPress = `function() {
+	const on = [this, ...(this.labels ?? [])];
+	window.pressed = undefined;
+	document.addEventListener('pointerdown', e => { window.pressed = on.some(el => el.contains(e.target) || e.target.contains(el) && e.target.tagName === 'LABEL') }, {capture: true, once: true});
+	return true;
+}`
 
 // ClickAt clicks at a point of the page.
 func (p *Page) ClickAt(at Point) {
