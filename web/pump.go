@@ -76,6 +76,7 @@ func (c *cards) settle(question int) []change {
 // pushQuestions draws each question once, for every page.
 func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onPage *cards) {
 	var changes []change
+	calls := map[int]bool{}
 	for _, c := range changed {
 		q, err := s.in.Question(c.Number)
 		if err != nil {
@@ -87,7 +88,18 @@ func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onP
 		if q.Held {
 			continue
 		}
+		// The call stands above its questions and says that they wait: it comes
+		// with them, lest it grow later and move them from under the pointer.
+		if call, err := s.in.Call(q.Call); err == nil && !calls[q.Call] {
+			calls[q.Call] = true
+			if ch, err := replace(ctx, callID(q.Call), views.CallView(s.callView(call))); err == nil {
+				changes = append(changes, ch)
+			}
+		}
 		ch, err := replace(ctx, formID(q.Number), views.QuestionCard(s.questionView(q, nil, nil)))
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			s.logger.Error("drawing a question", "question", q.Number, "error", err)
 			continue
@@ -108,6 +120,9 @@ func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onP
 func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 	var changes []change
 	add := func(ch change, err error) {
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			s.logger.Error("drawing a change", "target", ch.Target, "error", err)
 			return

@@ -163,8 +163,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // fail answers a request whose handler returned an error: a status and a
 // sentence for the person, the cause for the log.
 func (s *Server) fail(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
+	if c.Response().Committed || c.Request().Context().Err() != nil {
+		return // nobody waits for an answer any more
 	}
 	status, text := http.StatusInternalServerError, "Something went wrong in the inspector: "+err.Error()
 	var known *echo.HTTPError
