@@ -39,7 +39,7 @@ function look() {
 /** Moves what waits, and what was just settled, to the top of its kind. @param {any[]} all */
 function arrange(all) {
   const rank = (/** @type {any} */ c) => waits(c) ? 0 : c.matches(".awaits") ? 1 : known.get(c.id) === "waiting" ? 2 : 3
-  const sorted = all.toSorted((a, b) => rank(a) - rank(b))
+  const sorted = all.toSorted((a, b) => rank(a) - rank(b) || (rank(a) === 1 ? a.dataset.number - b.dataset.number : 0))
   sorted.forEach((card, i) => { if (card !== card.parentElement.children[i]) card.parentElement.insertBefore(card, card.parentElement.children[i]) })
   return sorted
 }

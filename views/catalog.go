@@ -38,8 +38,8 @@ func (i Item) about() string {
 	return cmp.Or(i.Description, title, key)
 }
 
-// inOrder puts the questions that wait first, oldest on top, and then the
-// settled ones, latest on top.
+// inOrder puts the questions that wait first and then those whose outcome is to
+// come, oldest on top, and then the settled ones, latest on top.
 func inOrder(questions []Question) []Question {
 	out := slices.Clone(questions)
 	slices.SortStableFunc(out, func(a, b Question) int {
@@ -47,7 +47,7 @@ func inOrder(questions []Question) []Question {
 		switch other := b.rank(); {
 		case rank != other:
 			return rank - other
-		case rank == 0:
+		case rank < 2:
 			return a.Number - b.Number
 		}
 		return b.Number - a.Number

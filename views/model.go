@@ -299,6 +299,7 @@ type Question struct {
 	CallName string // the item's name
 	Guessed  bool   // Call is a guess: several run, and the connection does not tell
 	Round    int    // multi round-trip round, 0 if it came as a request
+	Error    int    // code of the error that it came with, 0 if it did not
 	Key      string // its key in inputRequests
 	Origin   string // how it came, in words: "request over the POST event stream", "round 2", "error -32042"
 	Method   string // "elicitation/create", or another method that a person answers

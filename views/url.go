@@ -58,7 +58,7 @@ func (q Question) awaitedHow() string {
 	case q.Told && q.ID == "":
 		return "It came without an elicitationId, so the server has no way to say that it is done: only you can."
 	case q.Told && q.Waits:
-		return call + " is made again when the server says that it is done, when you mark it as done, or when you retry."
+		return call + " is made again once every page that it needs is done, or at your word."
 	case q.Told:
 		return "If the server never says that it is done, you can."
 	case q.Every > 0:

@@ -141,6 +141,14 @@ func (q Question) completion() string {
 	return ""
 }
 
+// digest tells in a few words what was answered, and what is not known of it.
+func (q Question) digest() string {
+	if q.Completion == "awaited" {
+		return join(" · ", q.Digest, q.completion())
+	}
+	return q.Digest
+}
+
 // outcome is the class that colours how a question ended.
 func (q Question) outcome() string {
 	switch {
@@ -178,7 +186,10 @@ func (q Question) circumstances() string {
 	if q.Call > 0 {
 		call = "call " + strconv.Itoa(q.Call)
 	}
-	if q.Round > 0 {
+	switch {
+	case q.Error != 0:
+		round = "error " + strconv.Itoa(q.Error)
+	case q.Round > 0:
 		round = "round " + strconv.Itoa(q.Round)
 	}
 	return join(" · ", call, round, q.Key, q.Mode)

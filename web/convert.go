@@ -265,6 +265,9 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		Mode: q.Method, Asked: q.Asked, Seq: q.Seq, Reason: q.Reason, By: string(q.By), Waited: q.Waited,
 		SentSeq: q.AnswerSeq, Method: q.Method,
 	}
+	if q.Origin == bridge.OriginError {
+		v.Error = codeURLRequired
+	}
 	if q.Request != nil {
 		v.Mode, v.Message, v.URL = string(q.Request.Mode), q.Request.Message, q.Request.URL
 		v.Schema = pretty(q.Request.Schema)
@@ -301,6 +304,10 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	}
 	return v
 }
+
+// codeURLRequired is the error that brings questions of its own (specification
+// 2025-11-25, URL Elicitation Required Error).
+const codeURLRequired = -32042
 
 // await says what an accepted URL waits for. One that came by itself waits for
 // its server's word. One that holds up a call waits for as long as the round
