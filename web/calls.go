@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -193,8 +194,13 @@ func (s *Server) beginCall(c echo.Context) error {
 		}
 	case bridge.KindTool:
 	}
+	changed := s.in.Subscribe()
+	defer changed.Close()
 	call, err := s.in.Begin(request)
 	if err != nil {
+		return err
+	}
+	if call, err = s.settled(c.Request().Context(), changed, call); err != nil {
 		return err
 	}
 	view := s.callView(call)
@@ -203,6 +209,32 @@ func (s *Server) beginCall(c echo.Context) error {
 		return err
 	}
 	return c.JSONBlob(http.StatusOK, encode(reply{Changes: []change{ch}, Call: call.Number}))
+}
+
+// settleTime is how long the answer to making a call waits for the call's first
+// question or its end. Most servers are faster, and then the panel is drawn once
+// and does not grow under the pointer a moment later.
+const settleTime = 40 * time.Millisecond
+
+// settled waits for a moment until there is more to a call than that it runs.
+func (s *Server) settled(ctx context.Context, changed *bridge.Subscription, call bridge.Call) (bridge.Call, error) {
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	for call.State == bridge.CallRunning && call.Waiting == 0 {
+		select {
+		case <-changed.Ready():
+			changed.Take()
+			var err error
+			if call, err = s.in.Call(call.Number); err != nil {
+				return call, err
+			}
+		case <-timer.C:
+			return call, nil
+		case <-ctx.Done():
+			return call, nil // the call goes on without the page
+		}
+	}
+	return call, nil
 }
 
 // maxSeconds bounds the times that a person can set: a year.
