@@ -169,7 +169,9 @@ func (l *Log) values(name string, h Hooks) (out []Candidate) {
 	case "action":
 		list(actions[1:]...)
 	case "is":
-		out = []Candidate{{"duplicate", "an id used before, or a second response"}, {"orphan", "a response to nothing"}, {"truncated", "only the head was kept"}, {"redacted", "secrets were left out"}}
+		out = []Candidate{{"duplicate", "an id used before, or a second response"}, {"orphan", "a response to nothing"}, {"truncated", "only the head was kept"}, {"redacted", "secrets were left out"}, {"pinned", ""}, {"noted", "somebody wrote a note"}}
+	case "colour":
+		list(Colours()...)
 	case "finding":
 		list("any")
 		list(h.Findings...)

@@ -35,7 +35,8 @@ import (
 //	after:10:02:03            from then on, on the day of the first frame; also a date, a date
 //	before:2026-07-28T10:02   with a time, or +5s for the time since the first frame
 //	seq>=100                  the number of the frame
-//	is:duplicate              duplicate, orphan, truncated, redacted
+//	is:duplicate              duplicate, orphan, truncated, redacted, pinned, noted
+//	colour:amber              the colour that the frame was marked with
 //	has:requestedSchema       a JSON member of that name anywhere in the frame, or what Hooks.Has knows
 //	finding:any               what Hooks.Finding knows: any, or the name of a rule
 //	"two words" word          the text in the frame, upper and lower case being the same
@@ -44,9 +45,14 @@ import (
 // Values can be quoted, and several can stand after one name, separated by
 // commas: kind:error,noise.
 type Filter struct {
-	text string
-	root node // nil: all frames
+	text     string
+	root     node // nil: all frames
+	changing bool
 }
+
+// Lasting reports whether what the filter says of a frame stays so. It may not
+// where it asks for findings or for marks, which come later than the frame.
+func (f *Filter) Lasting() bool { return !f.changing }
 
 // String is the line that was parsed.
 func (f *Filter) String() string { return f.text }
@@ -77,6 +83,7 @@ func ParseFilter(line string) (*Filter, error) {
 		return f, nil
 	}
 	f.root = p.or(0)
+	f.changing = p.changing
 	if p.err == nil && p.tok.kind != tokEnd {
 		p.fail(p.tok.pos, p.tok.end, "there is no \"(\" that this closes")
 	}
@@ -120,10 +127,11 @@ type filterValue struct {
 const maxFilterDepth = 100
 
 type filterParser struct {
-	in  string
-	at  int
-	tok token
-	err *FilterError
+	in       string
+	at       int
+	tok      token
+	err      *FilterError
+	changing bool // see Filter.Lasting
 }
 
 func (p *filterParser) fail(pos, end int, format string, args ...any) {
@@ -407,7 +415,8 @@ var termNames = []struct{ name, means string }{
 	{"before", "before that time"},
 	{"has", "a JSON member of that name"},
 	{"finding", "what the linter found"},
-	{"is", "duplicate, orphan, truncated, redacted"},
+	{"is", "duplicate, orphan, truncated, redacted, pinned, noted"},
+	{"colour", "the colour it was marked with"},
 	{"status", "the HTTP status"},
 	{"stream", "which HTTP stream carried it"},
 	{"transport", "stdio, http, sse, memory"},
@@ -428,6 +437,9 @@ func (p *filterParser) term(t token) node {
 		p.fail(t.pos+len(t.name), t.pos+len(t.name)+len(t.op), "%s goes with \":\", not with %q", name, t.op)
 		return nothing
 	}
+	if name == "finding" || name == "colour" {
+		p.changing = true
+	}
 	var out node
 	for _, v := range t.values {
 		if v.text == "" {
@@ -444,6 +456,9 @@ func (p *filterParser) term(t token) node {
 		if err != nil {
 			p.fail(v.pos, v.end, "%v", err)
 			return nothing
+		}
+		if name == "is" && markTerms[strings.ToLower(v.text)] != nil {
+			p.changing = true
 		}
 		if out == nil {
 			out = n
@@ -501,6 +516,13 @@ var plainTerms = map[string]func(v string) (node, error){
 		}
 		return where(func(e *entry) bool { return e.dir == dir }), nil
 	},
+	"colour": func(v string) (node, error) {
+		colour := strings.ToLower(v)
+		if !slices.Contains(Colours(), colour) {
+			return nil, choose("colour", v, Colours()...)
+		}
+		return marked(func(m Mark) bool { return m.Colour == colour }), nil
+	},
 	"stream": func(v string) (node, error) {
 		stream, err := ParseStream(strings.ToLower(v))
 		if err != nil {
@@ -517,12 +539,21 @@ var plainTerms = map[string]func(v string) (node, error){
 	},
 	"is": func(v string) (node, error) {
 		flags := map[string]uint16{"duplicate": flagDuplicate, "orphan": flagOrphan, "truncated": flagTruncated, "redacted": flagRedacted}
+		if holds := markTerms[strings.ToLower(v)]; holds != nil {
+			return marked(holds), nil
+		}
 		flag, ok := flags[strings.ToLower(v)]
 		if !ok {
-			return nil, choose("is", v, "duplicate", "orphan", "truncated", "redacted")
+			return nil, choose("is", v, "duplicate", "orphan", "truncated", "redacted", "pinned", "noted")
 		}
 		return where(func(e *entry) bool { return e.flags&flag != 0 }), nil
 	},
+}
+
+// markTerms are the values of is: that ask for marks.
+var markTerms = map[string]func(Mark) bool{
+	"pinned": func(m Mark) bool { return m.Pinned },
+	"noted":  func(m Mark) bool { return m.Note != "" },
 }
 
 func choose(name, v string, from ...string) error {

@@ -56,6 +56,7 @@ type Log struct {
 
 	largeMu sync.Mutex
 	large   map[int64]largeRow
+	marks   marks
 
 	waiters atomic.Pointer[chan struct{}]
 	// huge is held while a filter looks into a frame of many MiB: one at a
@@ -174,6 +175,7 @@ func (l *Log) Append(f Frame) Frame {
 	l.seal(e, &f, body)
 	l.index.publish()
 	l.mu.Unlock()
+	l.heed(&f, e)
 
 	for _, r := range recorders {
 		r.flush()

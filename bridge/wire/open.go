@@ -179,6 +179,7 @@ func (l *Log) enterLine(p *parsedLine, off int64, line textLine, path string, na
 	l.seal(e, &f, at)
 	l.index.publish()
 	l.mu.Unlock()
+	l.heed(&f, e)
 }
 
 func (fs *files) report(path string, err error) {

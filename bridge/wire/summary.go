@@ -25,6 +25,11 @@ func (f Frame) Summary() string {
 	if f.Lost {
 		return "not kept: storage failed"
 	}
+	if f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) {
+		if m, number, ok := parseMark(f.Raw); ok {
+			return tidy(m.words(number))
+		}
+	}
 	if !f.Kind.IsMessage() {
 		return tidy(string(f.Raw[:min(len(f.Raw), summaryWindow)]))
 	}
@@ -38,6 +43,19 @@ func (f Frame) Summary() string {
 		text = errorWords(f.part("error", f.Message.Error))
 	}
 	return tidy(text)
+}
+
+// words say what a mark says; number is its frame's in the session.
+func (m Mark) words(number int64) string {
+	pinned := ""
+	if m.Pinned {
+		pinned = "pinned"
+	}
+	what := join(", ", pinned, m.Colour)
+	if what == "" && m.Note == "" {
+		what = "no longer marked"
+	}
+	return join(": ", "frame "+strconv.FormatInt(number, 10)+" of the session", join(" — ", what, m.Note))
 }
 
 // Action is what an answer to elicitations says, "accept", "decline" or

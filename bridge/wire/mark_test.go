@@ -1,0 +1,180 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// twoSessions is a log whose sessions take turns.
+func twoSessions(t *testing.T, n int) *Log {
+	t.Helper()
+	l := newTestLog(t, Options{})
+	for i := range n {
+		l.Append(Frame{Server: "files", Session: fmt.Sprintf("files-%d", i%2+1), Transport: "stdio", Dir: ServerToClient,
+			Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":%d}}`, i)})
+	}
+	return l
+}
+
+func TestMark(t *testing.T) {
+	l := twoSessions(t, 10)
+	for seq, m := range map[int64]Mark{3: {Pinned: true}, 4: {Note: "here \"it\" <begins>", Colour: "amber"}, 10: {Note: "x"}} {
+		if err := l.Mark(seq, m); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.MarkOf(seq); got != m {
+			t.Errorf("frame %d: %+v, not %+v", seq, got, m)
+		}
+	}
+	if err := l.Mark(10, Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	if l.Len() != 14 {
+		t.Errorf("%d frames: each mark is one", l.Len())
+	}
+	seqs, version := l.Marked()
+	if !slices.Equal(seqs, []int64{3, 4}) {
+		t.Errorf("marked are %v", seqs)
+	}
+	if err := l.Mark(4, Mark{Note: "again", Pinned: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, now := l.Marked(); now == version {
+		t.Error("a change is not to be told from the version")
+	}
+
+	by := l.Marking(4)
+	f, err := l.Frame(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Dir != Meta || f.Session != "files-2" || string(f.Raw) != `{"mark":{"seq":2,"pinned":true,"note":"again"}}` {
+		t.Errorf("frame 4 is marked by %v %s %s", f.Dir, f.Session, f.Raw)
+	}
+	if s := f.Summary(); s != "frame 2 of the session: pinned — again" {
+		t.Errorf("in words: %q", s)
+	}
+
+	// Marks are found again in the file, whole or in part.
+	for name, seqs := range map[string][]int64{"all": nil, "some": {1, 4, 6, 8, by}} {
+		path := filepath.Join(t.TempDir(), "flow.jsonl")
+		var b bytes.Buffer
+		if seqs == nil {
+			err = WriteTranscript(&b, l, 1, l.Len(), nil)
+		} else {
+			err = WriteFrames(&b, l, slices.Values(seqs), nil)
+		}
+		if err == nil {
+			err = os.WriteFile(path, b.Bytes(), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer read.Close()
+		if err := read.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		at := map[string]int64{"all": 4, "some": 2}[name]
+		if got := read.MarkOf(at); got != (Mark{Pinned: true, Note: "again"}) {
+			t.Errorf("%s: frame %d is %+v", name, at, got)
+		}
+		want := map[string][]int64{"all": {3, 4}, "some": {2}}[name]
+		if got, _ := read.Marked(); !slices.Equal(got, want) {
+			t.Errorf("%s: marked are %v, not %v", name, got, want)
+		}
+
+		// What is marked in a file that is only read is kept until it is written.
+		if err := read.Mark(1, Mark{Colour: "red"}); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := read.WriteMarks(&out, func(int64) bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), `"session_id":"files-1"`) || !strings.HasSuffix(out.String(), `"raw":{"mark":{"seq":1,"colour":"red"}}}`+"\n") || strings.Count(out.String(), "\n") != 1 {
+			t.Errorf("%s: %s", name, out.String())
+		}
+	}
+}
+
+func TestMarkRefuses(t *testing.T) {
+	l := twoSessions(t, 2)
+	for name, tt := range map[string]struct {
+		seq  int64
+		mark Mark
+		want error
+	}{
+		"colour": {1, Mark{Colour: "mauve"}, ErrNoSuchColour},
+		"note":   {1, Mark{Note: strings.Repeat("x", MaxNote+1)}, ErrNoteTooLong},
+		"frame":  {3, Mark{Pinned: true}, nil},
+	} {
+		err := l.Mark(tt.seq, tt.mark)
+		if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if l.Len() != 2 {
+		t.Error("what was refused is in the log")
+	}
+}
+
+// What a transcript says can be anything.
+func TestMarksThatMakeNoSense(t *testing.T) {
+	l := twoSessions(t, 4)
+	for _, raw := range []string{
+		`{"mark":`, `{"mark":{}}`, `{"mark":{"seq":0}}`, `{"mark":{"seq":99,"pinned":true}}`, `{"mark":{"seq":"1"}}`, `{"mark":[]}`,
+		`{"mark":{"seq":9,"pinned":true}}`, // itself: what marks comes after what it marks
+	} {
+		l.Append(Frame{Session: "files-1", Dir: Meta, Raw: []byte(raw)})
+	}
+	if seqs, _ := l.Marked(); len(seqs) > 0 {
+		t.Errorf("marked are %v", seqs)
+	}
+	l.Append(Frame{Session: "files-1", Dir: Meta, Raw: fmt.Appendf(nil, `{"mark":{"seq":1,"colour":"mauve","note":%q}}`, strings.Repeat("é", MaxNote))})
+	if m := l.MarkOf(1); m.Colour != "" || len(m.Note) != MaxNote {
+		t.Errorf("colour %q, %d bytes of note", m.Colour, len(m.Note))
+	}
+}
+
+func TestFilterMarks(t *testing.T) {
+	l := twoSessions(t, 6)
+	for seq, m := range map[int64]Mark{2: {Pinned: true, Colour: "red"}, 5: {Note: "see"}} {
+		if err := l.Mark(seq, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string][]int64{
+		"is:pinned": {2}, "is:noted": {5}, "colour:red": {2}, "colour:RED,blue": {2}, "is:pinned or is:noted": {2, 5}, "dir:in !is:pinned seq<4": {1, 3},
+	} {
+		f, err := ParseFilter(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Lasting() {
+			t.Errorf("%q is said to last", line)
+		}
+		v := l.View(f, Hooks{})
+		if err := v.Update(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Seqs(0, 10); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, not %v", line, got, want)
+		}
+	}
+	for line, want := range map[string]bool{"is:orphan": true, "kind:error": true, "finding:any": false, "(call:3 or !colour:red)": false, `"is:pinned"`: true} {
+		f, err := ParseFilter(line)
+		if err != nil || f.Lasting() != want {
+			t.Errorf("%q: %v, %v", line, f.Lasting(), err)
+		}
+	}
+}
