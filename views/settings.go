@@ -13,6 +13,25 @@ var (
 	}
 )
 
+// declared lists the capabilities that matter here and that the client declared,
+// or says that there are none.
+func (s Server) declared() []string {
+	var out []string
+	if s.Declared != "" {
+		out = append(out, "elicitation "+s.Declared)
+	}
+	if s.Settings.Sampling {
+		out = append(out, "sampling")
+	}
+	if s.Settings.Roots {
+		out = append(out, "roots")
+	}
+	if out == nil {
+		return []string{"nothing"}
+	}
+	return out
+}
+
 // policies are what can become of a server's questions; see Server.Policy.
 var policies = []option{
 	{"ask", "Ask me"}, {"defaults", "Accept with defaults"}, {"decline", "Decline"}, {"cancel", "Cancel"}, {"block", "Block with an error"},
