@@ -142,7 +142,7 @@ func (c *call) snapshot() Call {
 		Number: c.number, Request: c.request, State: c.state, Started: c.started, Rounds: c.rounds,
 		Steps: append([]Step(nil), c.steps...), Dropped: c.dropped, Logs: c.logs,
 		Seq: c.seq, Reply: c.reply, IsError: c.isError, Failure: c.failure,
-		Waiting: c.watch.open, Waited: c.watch.waited(now()), Timeout: c.watch.limit,
+		Waiting: c.watch.open, Waited: c.watch.waited(c.in.Now()), Timeout: c.watch.limit,
 		Every: c.every, Paused: c.paused,
 	}
 	if c.watch.open > 0 {
@@ -153,7 +153,7 @@ func (c *call) snapshot() Call {
 		out.Progress = &p
 	}
 	if c.state == CallRunning {
-		out.Duration = now().Sub(c.started)
+		out.Duration = c.in.Now().Sub(c.started)
 	} else {
 		out.Duration = c.ended.Sub(c.started)
 	}
@@ -168,12 +168,16 @@ const (
 
 // step adds to the timeline. The caller holds in.mu.
 func (c *call) step(s Step) {
+	c.keep(s)
+	c.in.changed(Change{Kind: CallChanged, Number: c.number})
+}
+
+func (c *call) keep(s Step) {
 	if len(c.steps) == stepsKept {
 		c.steps = append(c.steps[:stepsKeptHead], c.steps[stepsKeptHead+1:]...)
 		c.dropped++
 	}
 	c.steps = append(c.steps, s)
-	c.in.changed(Change{Kind: CallChanged, Number: c.number})
 }
 
 // logsShown is how many log messages, and how many progress notifications, of a
@@ -196,14 +200,18 @@ func (c *call) progressed(p Progress, seq int64) {
 	c.progress = &p
 	c.reports++
 	if c.reports <= logsShown {
-		text := strconv.FormatFloat(p.Value, 'g', -1, 64)
-		if p.Total > 0 {
-			text += " of " + strconv.FormatFloat(p.Total, 'g', -1, 64)
-		}
-		c.step(Step{At: now(), Kind: StepProgress, Text: strings.TrimSpace(text + " " + p.Message), Seq: seq})
+		c.step(Step{At: now(), Kind: StepProgress, Text: p.words(), Seq: seq})
 		return
 	}
 	c.in.changed(Change{Kind: CallChanged, Number: c.number})
+}
+
+func (p Progress) words() string {
+	text := strconv.FormatFloat(p.Value, 'g', -1, 64)
+	if p.Total > 0 {
+		text += " of " + strconv.FormatFloat(p.Total, 'g', -1, 64)
+	}
+	return strings.TrimSpace(text + " " + p.Message)
 }
 
 // sent notes that a request of the call is on the wire. The caller holds in.mu.
@@ -228,9 +236,11 @@ func (c *call) wake() {
 func (in *Inspection) Calls() []Call {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	out := make([]Call, len(in.calls))
-	for i, c := range in.calls {
-		out[i] = c.snapshot()
+	out := make([]Call, 0, len(in.calls))
+	for _, c := range in.calls {
+		if c != nil {
+			out = append(out, c.snapshot())
+		}
 	}
 	return out
 }
@@ -247,7 +257,7 @@ func (in *Inspection) Call(number int) (Call, error) {
 }
 
 func (in *Inspection) call(number int) (*call, error) {
-	if number < 1 || number > len(in.calls) {
+	if number < 1 || number > len(in.calls) || in.calls[number-1] == nil {
 		return nil, fmt.Errorf("%w: %d", ErrUnknownCall, number)
 	}
 	return in.calls[number-1], nil

@@ -48,10 +48,12 @@ type Inspection struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 
+	clock func() time.Time // nil for the present
+
 	mu        sync.Mutex
 	servers   []*server
-	calls     []*call
-	questions []*question // all, by number
+	calls     []*call     // all, by number; of a replay, nil for those that it does not keep
+	questions []*question // likewise
 	pending   []*question // those that are not settled, in order
 	settled   []*question // those that are, in the order of their end
 	found     []Found
@@ -142,12 +144,23 @@ var (
 )
 
 func (in *Inspection) server(id string) (*server, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	for _, s := range in.servers {
 		if s.id == id {
 			return s, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: %q", ErrUnknownServer, id)
+}
+
+// Now is the time that the inspection is at: the present, or for a replay the
+// time of its last frame.
+func (in *Inspection) Now() time.Time {
+	if in.clock != nil {
+		return in.clock()
+	}
+	return now()
 }
 
 // now is the wall clock with the precision that the page shows.

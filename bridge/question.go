@@ -301,9 +301,11 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 func (in *Inspection) Questions() []Question {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	out := make([]Question, len(in.questions))
-	for i, q := range in.questions {
-		out[i] = q.snapshot()
+	out := make([]Question, 0, len(in.questions))
+	for _, q := range in.questions {
+		if q != nil {
+			out = append(out, q.snapshot())
+		}
 	}
 	return out
 }
@@ -339,7 +341,7 @@ func (in *Inspection) Question(number int) (Question, error) {
 }
 
 func (in *Inspection) question(number int) (*question, error) {
-	if number < 1 || number > len(in.questions) {
+	if number < 1 || number > len(in.questions) || in.questions[number-1] == nil {
 		return nil, fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
 	}
 	return in.questions[number-1], nil

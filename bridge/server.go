@@ -22,8 +22,9 @@ const (
 	Disconnected ServerState = iota
 	Connecting
 	Ready
-	Failed // it could not be reached or started
-	Ended  // it was ready, and is gone
+	Failed   // it could not be reached or started
+	Ended    // it was ready, and is gone
+	Recorded // it is known from a transcript
 )
 
 func (s ServerState) String() string {
@@ -38,6 +39,8 @@ func (s ServerState) String() string {
 		return "failed"
 	case Ended:
 		return "ended"
+	case Recorded:
+		return "recorded"
 	default:
 		return fmt.Sprintf("ServerState(%d)", int(s))
 	}

@@ -1,0 +1,21 @@
+package wire
+
+// Connection is one connection to a server, as its frames name it.
+type Connection struct {
+	Server    string // label; Frame.Server
+	Session   string
+	Transport string
+}
+
+// Connections lists the connections that have frames in the log, in the order
+// in which they came. Of very many (tens of thousands) only the first are listed.
+func (l *Log) Connections() []Connection {
+	all := l.conns.all()
+	out := make([]Connection, 0, max(len(all)-1, 0))
+	for i, k := range all {
+		if i > 0 { // the first stands for no connection
+			out = append(out, Connection{k.server, k.session, k.transport})
+		}
+	}
+	return out
+}
