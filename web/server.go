@@ -73,7 +73,6 @@ type Server struct {
 	hub    *hub
 	echo   *echo.Echo
 	drafts drafts
-	marks  string // of the static files, in their addresses
 }
 
 // New prepares the server. Serve starts it.
