@@ -418,6 +418,7 @@ func (c *call) converse() (CallState, Step) {
 		if err != nil {
 			return CallFailed, Step{Kind: StepError, Text: err.Error()}
 		}
+		c.keepAnswers(open)
 		if c.turnedDown(open) {
 			return c.replied(reply, CallFailed, Step{Kind: StepError, Text: "the URL was not accepted"})
 		}

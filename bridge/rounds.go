@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
 )
 
 // codeURLRequired is URLElicitationRequiredError (specification 2025-11-25,
@@ -404,4 +406,71 @@ func (in *Inspection) Retry(number int) error {
 	c.retry = true
 	c.wake()
 	return nil
+}
+
+// answeredBy is who answered the questions of a round; "" if it was not one
+// alone.
+func (c *call) answeredBy(round int) Actor {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	var by Actor
+	for _, q := range slices.Backward(c.in.settled) {
+		if q.call != c || q.origin != OriginRound || q.round != round || q.state != Answered {
+			continue
+		}
+		if by != "" && by != q.by {
+			return ""
+		}
+		by = q.by
+	}
+	return by
+}
+
+// answerNote is the note that keeps what became of a URL that came with error
+// -32042. None of it travels, so a transcript would not tell it otherwise.
+type answerNote struct {
+	Answer struct {
+		Action string `json:"action"`
+	} `json:"answer"`
+	Pointer    string `json:"pointer"` // to the question, in the frame of the error
+	Completion string `json:"completion,omitempty"`
+}
+
+// answerNoteStart is how the JSON of an answerNote begins.
+const answerNoteStart = `{"answer":`
+
+// keepAnswers notes in the log how URLs that came with error -32042 were answered.
+func (c *call) keepAnswers(open []*question) {
+	var frames []wire.Frame
+	c.in.mu.Lock()
+	for _, q := range open {
+		if q.origin != OriginError || q.state != Answered {
+			continue
+		}
+		note := answerNote{Pointer: q.pointer, Completion: q.completion.word()}
+		note.Answer.Action = q.answer.Action
+		raw, err := json.Marshal(note)
+		if err != nil {
+			panic("bridge: strings that JSON cannot hold: " + err.Error()) // no strings are
+		}
+		f := c.session.frame(wire.Meta)
+		f.Kind, f.Raw, f.Time = wire.Note, raw, q.ended
+		f.Call, f.Round, f.Question, f.Actor = c.number, q.round, q.number, string(q.by)
+		frames = append(frames, f)
+	}
+	c.in.mu.Unlock()
+	for _, f := range frames {
+		c.in.log.Append(f)
+	}
+}
+
+// word names an outcome that is known.
+func (c Completion) word() string {
+	switch c {
+	case CompletionDone:
+		return "completed"
+	case CompletionMarked:
+		return "marked"
+	}
+	return ""
 }

@@ -53,6 +53,7 @@ func (s *session) Sent(u target.Unit) bool {
 			out.call, out.round = s.in.callOf(out.ticket)
 			if out.call != nil {
 				f.Call, f.Round = out.call.number, out.round
+				f.Actor = string(out.call.answeredBy(out.round - 1))
 			}
 		case methodTools, methodPrompts, methodResources, methodTemplates:
 			out.ticket = out.method
