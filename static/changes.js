@@ -40,6 +40,18 @@ export function apply(changes, answered) {
     if (twin) update(twin, fresh, answered)
     else old.append(fresh)
   }
+  // What was pushed is on the page first; what follows from it comes as soon as
+  // the browser is free, in the background too, where no frame would come.
+  if (answered) settle()
+  else settling ||= setTimeout(settle)
+}
+
+let settling = 0
+
+/** Does what follows from changes. */
+function settle() {
+  clearTimeout(settling)
+  settling = 0
   for (const fn of after) fn()
 }
 

@@ -75,7 +75,7 @@ func (c *cards) settle(question int) []change {
 
 // pushQuestions draws each question once, for every page.
 func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onPage *cards) {
-	var changes []change
+	var changes, above []change
 	calls := map[int]bool{}
 	for _, c := range changed {
 		q, err := s.in.Question(c.Number)
@@ -89,11 +89,11 @@ func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onP
 			continue
 		}
 		// The call stands above its questions and says that they wait: it comes
-		// with them, lest it grow later and move them from under the pointer.
+		// right after them, lest it grow later and move them from under the pointer.
 		if call, err := s.in.Call(q.Call); err == nil && !calls[q.Call] {
 			calls[q.Call] = true
 			if ch, err := replace(ctx, callID(q.Call), views.CallView(s.callView(call))); err == nil {
-				changes = append(changes, ch)
+				above = append(above, ch)
 			}
 		}
 		ch, err := replace(ctx, formID(q.Number), views.QuestionCard(s.questionView(q, nil, nil)))
@@ -114,6 +114,7 @@ func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onP
 		}
 	}
 	s.hub.publish(changes)
+	s.hub.publish(above)
 }
 
 // pushCalm draws what may wait for a moment, each thing once.
