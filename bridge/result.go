@@ -93,6 +93,9 @@ const codeMissingCapability = -32021
 func ReadError(raw json.RawMessage) RPCError {
 	code, message, data, err := rpcErrorOf(raw)
 	e := RPCError{Code: code, Message: message, Data: data, Raw: raw}
+	if err == nil && code == codeURLRequired {
+		_, err = requiredURLs(data)
+	}
 	if err != nil {
 		e.Problem = err.Error()
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -208,6 +209,26 @@ func escapePointer(name string) string {
 
 // urlQuestions puts the elicitations of error -32042 into the inbox.
 func (c *call) urlQuestions(data json.RawMessage, round int, seq int64) ([]*question, error) {
+	list, err := requiredURLs(data)
+	if err != nil {
+		return nil, err
+	}
+	var open []*question
+	for i, params := range list {
+		open = append(open, &question{
+			session: c.session, server: c.session.server, call: c, sure: true, round: round,
+			origin: OriginError, carried: fmt.Sprintf("error %d, elicitation %d of %d", codeURLRequired, i+1, len(list)),
+			method: MethodElicit, params: params, asked: now(), seq: seq,
+			pointer: fmt.Sprintf("/error/data/elicitations/%d", i),
+		})
+	}
+	c.put(open)
+	return open, nil
+}
+
+// requiredURLs lists the elicitations in the data of error -32042, or says what
+// is wrong with it.
+func requiredURLs(data json.RawMessage) ([]json.RawMessage, error) {
 	var d struct {
 		Elicitations []json.RawMessage `json:"elicitations"`
 	}
@@ -220,17 +241,7 @@ func (c *call) urlQuestions(data json.RawMessage, round int, seq int64) ([]*ques
 	if len(d.Elicitations) == 0 {
 		return nil, errors.New("data.elicitations is empty or missing, so there is nothing to visit")
 	}
-	var open []*question
-	for i, params := range d.Elicitations {
-		open = append(open, &question{
-			session: c.session, server: c.session.server, call: c, sure: true, round: round,
-			origin: OriginError, carried: fmt.Sprintf("error %d, elicitation %d of %d", codeURLRequired, i+1, len(d.Elicitations)),
-			method: MethodElicit, params: params, asked: now(), seq: seq,
-			pointer: fmt.Sprintf("/error/data/elicitations/%d", i),
-		})
-	}
-	c.put(open)
-	return open, nil
+	return d.Elicitations, nil
 }
 
 // put reads questions and adds them to the inbox. What cannot be put to a
@@ -242,6 +253,10 @@ func (c *call) put(questions []*question) {
 		switch q.method {
 		case MethodElicit:
 			refusals[i] = q.read(settings)
+			if refusals[i] == nil && q.origin == OriginError && q.request.Mode != elicit.ModeURL {
+				// Nothing would carry the answer to a form.
+				refusals[i] = &rpcError{codeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", codeURLRequired)}
+			}
 		case MethodSampling, MethodRoots:
 		default:
 			refusals[i] = &rpcError{codeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", q.method)}
