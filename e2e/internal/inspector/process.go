@@ -40,16 +40,17 @@ type Process struct {
 	// Started is the time just before the process was started.
 	Started time.Time
 
-	t      testing.TB
-	cmd    *exec.Cmd
-	mark   string // in the environment of the process and all that it starts
-	temp   string // its TMPDIR
-	stdout lines
-	stderr lines
-	exited chan struct{}
-	err    error // of Wait; read after exited is closed
-	ended  sync.Once
-	client *http.Client
+	t       testing.TB
+	cmd     *exec.Cmd
+	mark    string // in the environment of the process and all that it starts
+	temp    string // its TMPDIR
+	stdout  lines
+	stderr  lines
+	exited  chan struct{}
+	err     error // of Wait; read after exited is closed
+	ended   sync.Once
+	stopped bool // by Stop
+	client  *http.Client
 }
 
 // Options of a start that go beyond its arguments.
@@ -75,8 +76,9 @@ func StartWith(t testing.TB, o Options, args ...string) *Process {
 	t.Helper()
 	p := launch(t, o, args...)
 	t.Cleanup(func() {
+		over := p.stopped // then its end was no part of what failed later
 		p.Stop()
-		if t.Failed() {
+		if t.Failed() && !over {
 			t.Logf("inspector %s\nits standard error:\n%s", strings.Join(args, " "), p.Stderr())
 		}
 	})
@@ -177,6 +179,7 @@ func (p *Process) LogLine(what string, ok func(line string) bool) string {
 func (p *Process) Stop() {
 	p.t.Helper()
 	p.ended.Do(func() {
+		p.stopped = true
 		select {
 		case <-p.exited:
 			p.t.Errorf("the inspector ended by itself: %v", p.err)

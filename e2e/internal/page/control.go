@@ -51,7 +51,7 @@ func (p *Page) Role(role, name string) *Control { return p.find(role, []string{r
 // Button is a button anywhere on the page.
 func (p *Page) Button(name string) *Control { return p.find("button", []string{"button"}, name) }
 
-// Tab is a tab anywhere on the page.
+// TabNamed is a tab (of a tab list) anywhere on the page.
 func (p *Page) TabNamed(name string) *Control { return p.find("tab", []string{"tab"}, name) }
 
 // Question is the article in the region Questions that a message names.
@@ -67,6 +67,9 @@ func (c *Control) Article(name string) *Control { return c.find("article", []str
 
 // Button is a button by its name.
 func (c *Control) Button(name string) *Control { return c.find("button", []string{"button"}, name) }
+
+// Link is a link by its name.
+func (c *Control) Link(name string) *Control { return c.find("link", []string{"link"}, name) }
 
 // TabNamed is a tab by its name.
 func (c *Control) TabNamed(name string) *Control { return c.find("tab", []string{"tab"}, name) }
