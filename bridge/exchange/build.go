@@ -1,0 +1,438 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Reading says what of an exchange is read. The zero value reads all, and
+// leaves nothing out but what a nil *wire.Redaction does.
+type Reading struct {
+	Redact *wire.Redaction
+	// Only says which frames there are; the others are as if they had never
+	// been. nil means all.
+	Only func(seq int64) bool
+}
+
+// partMost bounds the size of arguments, questions, answers and results that
+// are read into an exchange. What is larger stands in the log.
+const partMost = 16 << 20
+
+// Exchange reads the exchange with that number.
+func (x *Index) Exchange(ctx context.Context, number int, how Reading) (*Exchange, error) {
+	x.mu.Lock()
+	if number < 1 || number > len(x.list) {
+		x.mu.Unlock()
+		return nil, fmt.Errorf("there is no exchange %d in the log", number)
+	}
+	r := x.list[number-1]
+	r.more = slices.Clone(r.more)
+	running := x.meanwhile(number - 1)
+	x.mu.Unlock()
+	seqs, err := x.core(&r)
+	if err != nil {
+		return nil, fmt.Errorf("reading exchange %d: %w", number, err)
+	}
+	notes, omitted, err := x.notes(ctx, &r, running)
+	if err != nil {
+		return nil, fmt.Errorf("reading exchange %d: %w", number, err)
+	}
+	seqs = append(seqs, notes...)
+	slices.Sort(seqs)
+	e := &Exchange{Number: number, Call: int(r.call), Omitted: omitted, Session: r.session.name}
+	return e, x.fill(e, slices.Compact(seqs), how)
+}
+
+// Around reads the exchange that a frame belongs to. For a frame that belongs
+// to none it makes one of the frame, and of the request and the response that
+// go with it.
+func (x *Index) Around(ctx context.Context, seq int64, how Reading) (*Exchange, error) {
+	number, err := x.Of(seq)
+	if err != nil {
+		return nil, err
+	}
+	if number != 0 {
+		return x.Exchange(ctx, number, how)
+	}
+	f, err := x.log.Frame(seq)
+	if err != nil {
+		return nil, err
+	}
+	seqs := []int64{seq}
+	if f.Pair != 0 {
+		seqs = append(seqs, f.Pair)
+	}
+	slices.Sort(seqs)
+	e := &Exchange{Session: f.Session}
+	return e, x.fill(e, seqs, how)
+}
+
+// core lists the frames that make the exchange what it is, in order.
+func (x *Index) core(r *record) ([]int64, error) {
+	seqs := []int64{int64(r.first)}
+	for _, seq := range r.more {
+		seqs = append(seqs, int64(seq))
+	}
+	rows, err := x.log.Rows(seqs[:1])
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 1 && rows[0].Pair != 0 {
+		seqs = append(seqs, rows[0].Pair)
+	}
+	slices.Sort(seqs)
+	return slices.Compact(seqs), nil
+}
+
+// meanwhile lists the other exchanges of the session that overlap with the
+// i-th. The caller holds x.mu.
+func (x *Index) meanwhile(i int) []record {
+	r := &x.list[i]
+	end := r.end()
+	out := x.runningAt(int64(r.first), r.session.name)
+	for k := i + 1; k < len(x.list) && k < i+backward && int64(x.list[k].first) < end; k++ {
+		if x.list[k].session == r.session {
+			out = append(out, x.list[k])
+		}
+	}
+	return out
+}
+
+// end is the last frame that is known of the exchange, or the end of the log
+// where it goes on.
+func (r *record) end() int64 {
+	if r.state() == Running || r.state() == Waiting {
+		return 1 << 62
+	}
+	end := int64(max(r.first, r.final))
+	for _, seq := range r.more {
+		end = max(end, int64(seq))
+	}
+	return end
+}
+
+// notesMost bounds how many progress notifications and log messages of an
+// exchange are looked at, on either side of a gap.
+const notesMost = 2000
+
+// notes lists the progress notifications and log messages that belong to an
+// exchange. running are the others that overlap with it.
+func (x *Index) notes(ctx context.Context, r *record, running []record) (seqs []int64, omitted int, err error) {
+	if !calls(r.methodIn(x.log)) {
+		return nil, 0, nil
+	}
+	end := min(r.end(), x.log.Len()+1)
+	filter, err := wire.ParseFilter(fmt.Sprintf("kind:notification dir:s2c method:%s,%s seq>%d seq<%d", noteProgress, noteMessage, r.first, end))
+	if err != nil {
+		return nil, 0, err
+	}
+	view := x.log.View(filter, wire.Hooks{})
+	if err := view.Update(ctx, nil); err != nil {
+		return nil, 0, err
+	}
+	total := view.Len()
+	candidates := view.Seqs(0, notesMost)
+	if rest := total - notesMost; rest > 0 {
+		tail := max(total-notesMost, notesMost)
+		omitted = int(tail - notesMost)
+		candidates = append(candidates, view.Seqs(tail, notesMost)...)
+	}
+	var tokens map[string]bool
+	for len(candidates) > 0 {
+		n := min(len(candidates), window)
+		rows, err := x.log.Rows(candidates[:n])
+		if err != nil {
+			return nil, 0, err
+		}
+		candidates = candidates[n:]
+		for i := range rows {
+			row := &rows[i]
+			if row.Method == noteProgress && row.Call == 0 && tokens == nil {
+				if tokens, err = x.tokens(r); err != nil {
+					return nil, 0, err
+				}
+			}
+			alone := !slices.ContainsFunc(running, func(other record) bool { return other.ranAt(row.Seq) })
+			belongs, err := x.belongs(row, r, alone, tokens)
+			if err != nil {
+				return nil, 0, err
+			}
+			if belongs {
+				seqs = append(seqs, row.Seq)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+	}
+	return seqs, omitted, nil
+}
+
+func (r *record) methodIn(l *wire.Log) string {
+	rows, err := l.Rows([]int64{int64(r.first)})
+	if err != nil || len(rows) == 0 {
+		return ""
+	}
+	return rows[0].Method
+}
+
+// fill reads the frames and says what happened in them.
+func (x *Index) fill(e *Exchange, seqs []int64, how Reading) error {
+	b := builder{e: e}
+	for _, seq := range seqs {
+		if how.Only != nil && !how.Only(seq) {
+			continue
+		}
+		f, err := x.log.Frame(seq)
+		if err != nil {
+			return err
+		}
+		f = redacted(f, how.Redact)
+		row := wire.Row{Frame: f, Summary: f.Summary(), Action: f.Action()}
+		row.Raw, row.Header = nil, nil
+		row.Message = wire.Message{Kind: f.Message.Kind, ID: slices.Clone(f.Message.ID), Method: f.Message.Method}
+		e.Frames = append(e.Frames, row)
+		x.mu.Lock()
+		guessed := x.guessed[seq]
+		x.mu.Unlock()
+		b.add(&f, guessed)
+	}
+	b.end()
+	return nil
+}
+
+// redacted is f as it may be shown.
+func redacted(f wire.Frame, r *wire.Redaction) wire.Frame {
+	header, a := r.Header(f.Header)
+	f.Header = header
+	if f.Dir == wire.Stderr {
+		f.Redacted = f.Redacted || a
+		return f
+	}
+	raw, b := r.JSON(f.Raw)
+	f.Redacted = f.Redacted || a || b
+	if !b {
+		return f
+	}
+	f.Raw = raw
+	if f.Kind.IsMessage() && !f.Truncated {
+		// Where even the envelope is left out, nothing of it is told.
+		m, err := wire.ParseMessage(raw)
+		if err != nil {
+			m = wire.Message{Kind: f.Kind, Method: f.Message.Method}
+		}
+		f.Message = m
+	}
+	return f
+}
+
+// builder reads the frames of one exchange in order.
+type builder struct {
+	e      *Exchange
+	opened int            // index of the first question of the round that waits to be made again
+	rounds map[int64]int  // index in e.Rounds by request
+	asks   map[int64]int  // index in e.Questions by the frame of a server's request
+	ids    map[string]int // and by elicitationId
+	clock  time.Time      // never goes back
+}
+
+func (b *builder) add(f *wire.Frame, guessed bool) {
+	e := b.e
+	if b.rounds == nil {
+		b.rounds, b.asks, b.ids = make(map[int64]int), make(map[int64]int), make(map[string]int)
+		e.Server, e.Method, e.Start = f.Server, f.Method, f.Time
+		if f.Kind == wire.Request && calls(f.Method) {
+			e.Name, e.Arguments = target(f.Method, f.Message.Params)
+			e.Name, e.Arguments = own(e.Name), part(e.Arguments)
+		}
+		if e.Call == 0 {
+			e.Call = f.Call
+		}
+	}
+	if f.Time.After(b.clock) {
+		b.clock = f.Time
+	}
+	e.End = b.clock
+	out := f.Dir == wire.ClientToServer
+	switch {
+	case f.Kind == wire.Request && !out && asks(f.Method):
+		b.question(f, guessed)
+	case f.Kind == wire.Request:
+		b.request(f)
+	case f.Kind.IsResponse():
+		if i, ok := b.asks[f.Pair]; ok {
+			b.answer(i, f)
+		} else {
+			b.response(f)
+		}
+	case f.Method == noteCancelled:
+		b.cancelled(f, out)
+	case f.Method == noteComplete:
+		if i, ok := b.ids[text(member(f.Message.Params, "elicitationId"))]; ok && e.Questions[i].CompletedSeq == 0 {
+			e.Questions[i].Completed, e.Questions[i].CompletedSeq = b.clock, f.Seq
+		}
+	}
+}
+
+func own(s string) string { return string([]byte(s)) }
+
+// part is a copy of a part of a message, nil if it is too large or absent.
+func part(raw json.RawMessage) json.RawMessage {
+	if raw == nil || len(raw) > partMost {
+		return nil
+	}
+	return slices.Clone(raw)
+}
+
+func (b *builder) request(f *wire.Frame) {
+	e := b.e
+	responses := member(f.Message.Params, "inputResponses")
+	for i := b.opened; i < len(e.Questions) && len(e.Rounds) > 0; i++ {
+		q := &e.Questions[i]
+		if q.Via == elicit.ByRequest || q.State != Open {
+			continue
+		}
+		q.Answered, q.AnswerSeq = b.clock, f.Seq
+		switch answer := member(responses, q.Key); {
+		case q.Via == elicit.InError:
+			q.State = Retried
+		case answer == nil:
+			q.State = Passed
+		default:
+			q.State, q.Answer, q.Action, q.Actor = Answered, part(answer), text(member(answer, "action")), own(f.Actor)
+		}
+	}
+	b.opened = len(e.Questions)
+	b.rounds[f.Seq] = len(e.Rounds)
+	e.Rounds = append(e.Rounds, Round{Number: len(e.Rounds) + 1, Request: f.Seq, Began: b.clock})
+	e.State, e.Result, e.Error, e.ResultSeq = Running, nil, nil, 0
+}
+
+func (b *builder) response(f *wire.Frame) {
+	e := b.e
+	i, ok := b.rounds[f.Pair]
+	if !ok || e.Rounds[i].Response != 0 {
+		return
+	}
+	round := &e.Rounds[i]
+	round.Response, round.Ended = f.Seq, b.clock
+	var in asked
+	if calls(f.Method) {
+		if in = readResult(f.Message.Result); f.Kind == wire.Error {
+			in = readError(f.Message.Error)
+		}
+	}
+	round.Questions = len(in.questions)
+	b.opened = len(e.Questions)
+	for _, q := range in.questions {
+		q.Via, q.Round, q.Asked, q.AskedSeq, q.Params = via(f.Kind), round.Number, b.clock, f.Seq, part(q.Params)
+		b.put(q)
+	}
+	if e.State == Cancelled {
+		return
+	}
+	e.ResultSeq = f.Seq
+	switch {
+	case in.more && f.Kind == wire.Result:
+		e.State, e.ResultSeq = Waiting, 0
+	case in.more:
+		e.State, e.Error = Waiting, part(f.Message.Error)
+	case f.Kind == wire.Error:
+		e.State, e.Error = Failed, part(f.Message.Error)
+	default:
+		e.State, e.Result = Done, part(f.Message.Result)
+		if string(member(f.Message.Result, "isError")) == "true" {
+			e.State = Unhappy
+		}
+	}
+}
+
+// put adds a question.
+func (b *builder) put(q Question) int {
+	e := b.e
+	e.Questions = append(e.Questions, q)
+	i := len(e.Questions) - 1
+	if q.Method == methodElicit {
+		if id := text(member(q.Params, "elicitationId")); id != "" {
+			b.ids[id] = i
+		}
+	}
+	return i
+}
+
+func (b *builder) question(f *wire.Frame, guessed bool) {
+	round := 0
+	for _, r := range b.e.Rounds {
+		if r.Response == 0 {
+			round = r.Number
+		}
+	}
+	b.asks[f.Seq] = b.put(Question{
+		Number: f.Question, Method: f.Method, Via: elicit.ByRequest, Round: round, Guessed: guessed,
+		Params: part(f.Message.Params), Asked: b.clock, AskedSeq: f.Seq,
+	})
+}
+
+func (b *builder) answer(i int, f *wire.Frame) {
+	q := &b.e.Questions[i]
+	if q.AnswerSeq != 0 {
+		return
+	}
+	q.Answered, q.AnswerSeq, q.Actor = b.clock, f.Seq, own(f.Actor)
+	if f.Kind == wire.Error {
+		q.Error = part(f.Message.Error)
+		if q.State == Open {
+			q.State = Refused
+		}
+		return
+	}
+	q.Answer, q.Action = part(f.Message.Result), text(member(f.Message.Result, "action"))
+	if q.State == Open {
+		q.State = Answered
+	}
+}
+
+func (b *builder) cancelled(f *wire.Frame, out bool) {
+	e := b.e
+	if out {
+		if e.State == Running {
+			e.State = Cancelled
+		}
+		return
+	}
+	about := string(member(f.Message.Params, "requestId"))
+	for i := range e.Questions {
+		q := &e.Questions[i]
+		row := slices.IndexFunc(e.Frames, func(r wire.Row) bool { return r.Seq == q.AskedSeq })
+		if q.Via == elicit.ByRequest && q.State == Open && string(e.Frames[row].Message.ID) == about {
+			q.State, q.Reason, q.Answered = Withdrawn, own(text(member(f.Message.Params, "reason"))), b.clock
+			return
+		}
+	}
+}
+
+// end finishes what can only be told in the end.
+func (b *builder) end() {
+	e := b.e
+	if len(e.Rounds) == 0 && len(e.Questions) > 0 {
+		// What a server asks outside of any call.
+		switch e.Questions[0].State {
+		case Answered:
+			e.State = Done
+		case Refused:
+			e.State = Failed
+		case Withdrawn:
+			e.State = Cancelled
+		}
+	}
+	if len(e.Rounds) == 0 && len(e.Questions) == 0 {
+		e.State = Done // nothing is waited for
+	}
+	e.Spans = spans(e)
+}
