@@ -169,7 +169,8 @@ func (l *Log) values(name string, h Hooks) (out []Candidate) {
 	case "action":
 		list(actions[1:]...)
 	case "is":
-		out = []Candidate{{"duplicate", "an id used before, or a second response"}, {"orphan", "a response to nothing"}, {"truncated", "only the head was kept"}, {"redacted", "secrets were left out"}, {"pinned", ""}, {"noted", "somebody wrote a note"}}
+		out = []Candidate{{"question", "what a server asks of people"}, {"answer", "what went back"},
+			{"duplicate", "an id used before, or a second response"}, {"orphan", "a response to nothing"}, {"truncated", "only the head was kept"}, {"redacted", "secrets were left out"}, {"pinned", ""}, {"noted", "somebody wrote a note"}}
 	case "colour":
 		list(Colours()...)
 	case "finding":

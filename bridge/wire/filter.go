@@ -35,6 +35,7 @@ import (
 //	after:10:02:03            from then on, on the day of the first frame; also a date, a date
 //	before:2026-07-28T10:02   with a time, or +5s for the time since the first frame
 //	seq>=100                  the number of the frame
+//	is:question is:answer     what servers ask of people and what goes back, in every revision
 //	is:duplicate              duplicate, orphan, truncated, redacted, pinned, noted
 //	colour:amber              the colour that the frame was marked with
 //	has:requestedSchema       a JSON member of that name anywhere in the frame, or what Hooks.Has knows
@@ -415,7 +416,7 @@ var termNames = []struct{ name, means string }{
 	{"before", "before that time"},
 	{"has", "a JSON member of that name"},
 	{"finding", "what the linter found"},
-	{"is", "duplicate, orphan, truncated, redacted, pinned, noted"},
+	{"is", "question, answer, duplicate, orphan, truncated, redacted, pinned, noted"},
 	{"colour", "the colour it was marked with"},
 	{"status", "the HTTP status"},
 	{"stream", "which HTTP stream carried it"},
@@ -542,9 +543,15 @@ var plainTerms = map[string]func(v string) (node, error){
 		if holds := markTerms[strings.ToLower(v)]; holds != nil {
 			return marked(holds), nil
 		}
+		switch strings.ToLower(v) {
+		case "question":
+			return asksPeople(), nil
+		case "answer":
+			return answersServers(), nil
+		}
 		flag, ok := flags[strings.ToLower(v)]
 		if !ok {
-			return nil, choose("is", v, "duplicate", "orphan", "truncated", "redacted", "pinned", "noted")
+			return nil, choose("is", v, "question", "answer", "duplicate", "orphan", "truncated", "redacted", "pinned", "noted")
 		}
 		return where(func(e *entry) bool { return e.flags&flag != 0 }), nil
 	},

@@ -178,3 +178,40 @@ func TestFilterMarks(t *testing.T) {
 		}
 	}
 }
+
+// Questions and answers are found in each way in which they travel.
+func TestFilterQuestionsAndAnswers(t *testing.T) {
+	l := newTestLog(t, Options{})
+	for _, f := range []struct {
+		dir Direction
+		raw string
+	}{
+		{ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`},
+		{ServerToClient, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?"}}`},
+		{ClientToServer, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`},
+		{ServerToClient, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"?"}}`},
+		{ClientToServer, `{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no"}}`},
+		{ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"k":{}}}}`},
+		{ClientToServer, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","inputResponses":{"k":{}}}}`},
+		{ServerToClient, `{"jsonrpc":"2.0","id":2,"error":{"code":-32042,"message":"","data":{"elicitations":[]}}}`},
+		{ClientToServer, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a"}}`},
+		{ServerToClient, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"inputRequests"}}`},
+		{ServerToClient, `{"jsonrpc":"2.0","id":4,"method":"ping"}`},
+		{ClientToServer, `{"jsonrpc":"2.0","id":4,"result":{}}`},
+	} {
+		l.Append(Frame{Session: "s", Dir: f.dir, Raw: []byte(f.raw)})
+	}
+	for line, want := range map[string][]int64{"is:question": {2, 4, 6, 8}, "is:answer": {3, 5, 7}, "!is:question,answer": {1, 9, 10, 11, 12}} {
+		f, err := ParseFilter(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := l.View(f, Hooks{})
+		if err := v.Update(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Seqs(0, 20); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, not %v", line, got, want)
+		}
+	}
+}

@@ -344,6 +344,61 @@ func matches(re *regexp.Regexp) node {
 	})
 }
 
+// askers are the requests of servers that people answer. In revision
+// 2026-07-28 they travel in the results of calls, and error -32042 of 2025-11-25
+// carries them too.
+var askers = []string{"elicitation/create", "sampling/createMessage", "roots/list"}
+
+// asksPeople finds what servers ask, however it travels.
+func asksPeople() node {
+	return ofMethods(func(e *entry, asks, takes bool) verdict {
+		switch {
+		case e.kind == Request && e.dir == ServerToClient:
+			return of(asks)
+		case e.kind == Result && takes && e.dir == ServerToClient, e.kind == Error && e.dir == ServerToClient:
+			return maybe
+		}
+		return no
+	}, "inputRequests", "elicitations")
+}
+
+// answersServers finds what went back.
+func answersServers() node {
+	return ofMethods(func(e *entry, asks, takes bool) verdict {
+		switch {
+		case e.kind.IsResponse() && e.dir == ClientToServer:
+			return of(asks)
+		case e.kind == Request && takes && e.dir == ClientToServer:
+			return maybe
+		}
+		return no
+	}, "inputResponses")
+}
+
+// ofMethods judges by whether the method is one of askers, or one whose result
+// can ask; and where that leaves it open, by whether one of the members is in
+// the frame.
+func ofMethods(index func(e *entry, asks, takes bool) verdict, members ...string) node {
+	var searches []search
+	for _, name := range members {
+		searches = append(searches, newMemberSearch(name))
+	}
+	return func(j *judge) test {
+		var asks, takes memo
+		return test{
+			index: func(_ int64, e *entry) verdict {
+				name := func() string { name, _ := j.log.methods.name(e.method); return name }
+				return index(e,
+					asks.get(e.method, func() verdict { return of(slices.Contains(askers, name())) }) == yes,
+					takes.get(e.method, func() verdict { return of(takesInput(name())) }) == yes)
+			},
+			match: func(c *content) bool {
+				return slices.ContainsFunc(searches, func(s search) bool { return s.memberIn(c.raw) })
+			},
+		}
+	}
+}
+
 // has finds what Hooks.Has knows, or else a JSON member.
 func has(name string) node {
 	member := newMemberSearch(name)
