@@ -1,0 +1,159 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+func someFindings(severities ...string) []Finding {
+	var out []Finding
+	for i, s := range severities {
+		out = append(out, Finding{
+			Rule: "rule-" + s, Severity: s, Text: "Sentence " + string(rune('A'+i)) + ".", Pointer: "/params/requestedSchema",
+			Reference: "MCP 2025-11-25, client/elicitation, Requested Schema", Seq: int64(204 + i),
+		})
+	}
+	return out
+}
+
+func byClass(n *html.Node, class string) []*html.Node {
+	return every(n, func(e *html.Node) bool {
+		for c := range strings.FieldsSeq(attr(e, "class")) {
+			if c == class {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// TestFindingsOnACard: one is told as it is, several are folded under their counts.
+func TestFindingsOnACard(t *testing.T) {
+	for _, c := range []struct {
+		severities []string
+		summary    string
+	}{
+		{nil, ""},
+		{[]string{"violation"}, ""},
+		{[]string{"advice", "violation", "violation"}, "2 violations, 1 advice"},
+		{[]string{"should", "should", "advice"}, "2 SHOULDs, 1 advice"},
+		{[]string{"violation", "should", "advice", "advice"}, "1 violation, 1 SHOULD, 2 advice"},
+	} {
+		q := someQuestion()
+		q.Findings = someFindings(c.severities...)
+		for _, state := range []QuestionState{QuestionPending, QuestionAnswered, QuestionRefused} {
+			q.State = state
+			doc := draw(t, QuestionCard(q))
+			lines := byClass(doc, "finding")
+			if len(lines) != len(c.severities) {
+				t.Errorf("%v, %s: %d findings are drawn", c.severities, state, len(lines))
+			}
+			for _, l := range lines {
+				for _, want := range []string{"Sentence", "/params/requestedSchema", "rule-", "MCP 2025-11-25"} {
+					if !strings.Contains(text(l), want) {
+						t.Errorf("%v: %q does not say %q", c.severities, text(l), want)
+					}
+				}
+			}
+			if c.summary == "" {
+				continue
+			}
+			folded := byID(t, doc, "q7-findings")
+			if has(folded, "open") {
+				t.Errorf("%v: they are unfolded", c.severities)
+			}
+			if got := text(byClass(folded, "counts")[0]); got != c.summary {
+				t.Errorf("%v: counted as %q, want %q", c.severities, got, c.summary)
+			}
+		}
+	}
+}
+
+// TestGravestFirst: what matters most is read first, and colours the whole.
+func TestGravestFirst(t *testing.T) {
+	list := someFindings("advice", "should", "violation")
+	if got := worst(list); got != "violation" {
+		t.Errorf("the worst is %q", got)
+	}
+	var got []string
+	for _, f := range gravestFirst(list) {
+		got = append(got, f.Severity)
+	}
+	if strings.Join(got, " ") != "violation should advice" {
+		t.Errorf("the order is %v", got)
+	}
+}
+
+// TestFindingsAreText: a finding quotes the server, which may say anything.
+func TestFindingsAreText(t *testing.T) {
+	evil := `<img src=x onerror="alert(1)">`
+	f := Finding{Rule: evil, Severity: "advice", Text: evil, Pointer: evil, Reference: evil}
+	q := someQuestion()
+	q.Findings = []Finding{f}
+	for _, doc := range []*html.Node{
+		draw(t, QuestionCard(q)),
+		draw(t, FindingsPanel(Findings{Server: someServer, List: []Finding{f}})),
+		draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Found: []Finding{f}})),
+	} {
+		if found := every(doc, tag("img")); len(found) > 0 {
+			t.Error("it became markup")
+		}
+		if !strings.Contains(text(doc), evil) {
+			t.Error("it is not there as text")
+		}
+	}
+}
+
+// TestFindingsOfARow: a small mark says how many there are, in words as well.
+func TestFindingsOfARow(t *testing.T) {
+	mark := func(r Row) []*html.Node { return byClass(draw(t, WireRows([]Row{r})), "mark") }
+	if found := mark(Row{Seq: 1, Kind: "request"}); len(found) > 0 {
+		t.Errorf("a row without findings has a mark: %q", text(found[0]))
+	}
+	found := mark(Row{Seq: 1, Kind: "request", Findings: 3, Worst: "violation"})
+	if len(found) != 1 || !strings.Contains(text(found[0]), "3 findings") || !strings.Contains(text(found[0]), "Violation") {
+		t.Errorf("the mark says %v", found)
+	}
+}
+
+func TestFindingsOfAFrame(t *testing.T) {
+	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Found: someFindings("advice", "violation")}))
+	tab := only(t, doc, "tab Findings 2", func(e *html.Node) bool { return attr(e, "role") == "tab" && text(e) == "Findings 2" })
+	panel := byID(t, doc, attr(tab, "aria-controls"))
+	if n := len(byClass(panel, "finding")); n != 2 {
+		t.Errorf("it has %d findings", n)
+	}
+	plain := draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}}))
+	if strings.Contains(text(plain), "Findings") {
+		t.Error("a frame without findings has a tab for them")
+	}
+}
+
+// TestFindingsPanel: a server's findings stand under their rules, with the way
+// to each frame, and a server that breaks one rule ever again does not fill the page.
+func TestFindingsPanel(t *testing.T) {
+	list := someFindings("advice", "violation")
+	for range 300 {
+		list = append(list, someFindings("should")...)
+	}
+	doc := region(t, draw(t, FindingsPanel(Findings{Server: someServer, List: list})), "Findings")
+	var rules []string
+	for _, g := range every(doc, tag("details")) {
+		rules = append(rules, attr(g, "data-rule"))
+	}
+	if strings.Join(rules, " ") != "rule-violation rule-should rule-advice" {
+		t.Errorf("the rules are %q", rules)
+	}
+	if !strings.Contains(text(doc), "×300") || !strings.Contains(text(doc), "and 250 more") {
+		t.Error("it does not say how many there are")
+	}
+	frames := every(doc, func(e *html.Node) bool { return has(e, "data-frame") })
+	if len(frames) != 2+occurrencesShown {
+		t.Errorf("%d ways to frames", len(frames))
+	}
+	if got := text(draw(t, FindingsPanel(Findings{}))); !strings.Contains(got, "Nothing found so far.") {
+		t.Errorf("without findings it says %q", got)
+	}
+}

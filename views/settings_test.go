@@ -1,0 +1,260 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+)
+
+// selected is the value that a select shows.
+func selected(t *testing.T, list *html.Node) string {
+	t.Helper()
+	chosen := every(list, func(e *html.Node) bool { return e.Data == "option" && has(e, "selected") })
+	if len(chosen) != 1 {
+		t.Fatalf("%d options are selected", len(chosen))
+	}
+	return attr(chosen[0], "value")
+}
+
+func named(t *testing.T, n *html.Node, name string) *html.Node {
+	t.Helper()
+	return only(t, n, "named "+name, func(e *html.Node) bool { return attr(e, "name") == name })
+}
+
+func TestServerSettings(t *testing.T) {
+	s := someServer
+	s.Settings = Settings{Protocol: "2025-11-25", Elicitation: "url", Roots: true}
+	s.Policy, s.Declared = "decline", `{"url":{}}`
+	doc := draw(t, ServersBar([]Server{s}))
+	if got := selected(t, named(t, doc, "protocol")); got != "2025-11-25" {
+		t.Errorf("protocol %q", got)
+	}
+	if got := selected(t, named(t, doc, "elicitation")); got != "url" {
+		t.Errorf("elicitation %q", got)
+	}
+	if has(named(t, doc, "sampling"), "checked") || !has(named(t, doc, "roots"), "checked") {
+		t.Error("sampling and roots are not as set")
+	}
+	policy := named(t, doc, "policy")
+	if got := selected(t, policy); got != "decline" {
+		t.Errorf("policy %q", got)
+	}
+	label := only(t, doc, "the policy's label", func(e *html.Node) bool { return e.Data == "label" && attr(e, "for") == attr(policy, "id") })
+	if text(label) != "Questions from this server" {
+		t.Errorf("the policy is named %q", text(label))
+	}
+	for _, name := range []string{"Apply and reconnect", "Compare without elicitation", "Findings"} {
+		button(t, doc, name)
+	}
+	if got := text(only(t, doc, "the export", tag("a"))); got != "Export findings" {
+		t.Errorf("the export is named %q", got)
+	}
+	chip := byClass(doc, "chip")[0]
+	if !strings.Contains(text(chip), "declines") {
+		t.Errorf("the chip does not say what becomes of questions: %q", text(chip))
+	}
+	for _, want := range []string{`elicitation {"url":{}}`, "roots"} {
+		if !strings.Contains(text(doc), want) {
+			t.Errorf("it does not say that %s was declared", want)
+		}
+	}
+	s.Settings, s.Declared, s.Policy = Settings{Protocol: "auto", Elicitation: "none"}, "", "ask"
+	doc = draw(t, ServersBar([]Server{s}))
+	if got := byClass(doc, "declared"); len(got) != 1 || text(got[0]) != "nothing" {
+		t.Errorf("nothing was declared, and it says %v", got)
+	}
+	if got := byClass(doc, "policy"); len(got) > 0 {
+		t.Errorf("the chip says %q where people are asked as usual", text(got[0]))
+	}
+}
+
+func TestHeldLines(t *testing.T) {
+	calm, busy := someServer, someServer
+	calm.ID = "s2"
+	busy.Held = 1234
+	doc := draw(t, HeldLines([]Server{calm, busy}))
+	line := only(t, doc, "a line", func(e *html.Node) bool { return attr(e, "role") == "group" })
+	if got := strings.Join(strings.Fields(text(line)), " "); !strings.HasPrefix(got, "1 234 more from release-bot") {
+		t.Errorf("it says %q", got)
+	}
+	for name, want := range map[string]string{
+		"Show": "/servers/s1/held choice=show", "Decline all": "/servers/s1/held choice=decline", "Block": "/servers/s1/policy policy=block",
+	} {
+		b := button(t, line, name)
+		if got := attr(b, "data-post") + " " + attr(b, "data-body"); got != want {
+			t.Errorf("%s posts %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestComparison(t *testing.T) {
+	c := Comparison{Server: someServer, With: `{"form":{}}`, Without: "nothing", Both: 3, OnlyWith: []Item{{Kind: Tool, Name: "pay"}}}
+	got := text(byID(t, draw(t, ComparisonView(c)), "comparison-s1"))
+	for _, want := range []string{"3 items are offered either way.", `Only with elicitation {"form":{}}`, "pay", "tool"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it does not say %q: %q", want, got)
+		}
+	}
+	c.OnlyWith = nil
+	if got := text(draw(t, ComparisonView(c))); !strings.Contains(got, "makes no difference") {
+		t.Errorf("of no difference it says %q", got)
+	}
+	c.Err = "The server is gone."
+	if got := text(draw(t, ComparisonView(c))); !strings.Contains(got, c.Err) || strings.Contains(got, "either way") {
+		t.Errorf("of a failure it says %q", got)
+	}
+}
+
+// TestRounds: a call of several rounds says where it stands, and has one way to stop.
+func TestRounds(t *testing.T) {
+	for _, c := range []struct {
+		call   Call
+		says   string
+		offers string
+	}{
+		{Call{State: CallRunning, Rounds: 2, Open: 3}, "Round 2: 3 questions are open.", "Send round now"},
+		{Call{State: CallRunning, Rounds: 10, Paused: true}, "10 rounds so far. Go on?", "Go on"},
+	} {
+		c.call.Number = 4
+		doc := draw(t, CallView(c.call))
+		group := only(t, doc, "Rounds", func(e *html.Node) bool { return attr(e, "aria-label") == "Rounds" })
+		if got := strings.Join(strings.Fields(text(group)), " "); !strings.HasPrefix(got, c.says) {
+			t.Errorf("it says %q, want %q", got, c.says)
+		}
+		if got := attr(button(t, group, c.offers), "data-post"); got != "/calls/4/retry" {
+			t.Errorf("%s posts to %q", c.offers, got)
+		}
+		button(t, doc, "Stop")
+	}
+	if found := every(draw(t, CallView(Call{State: CallDone, Rounds: 10, Paused: true, Open: 3})), func(e *html.Node) bool { return attr(e, "aria-label") == "Rounds" }); len(found) > 0 {
+		t.Error("a call that is done can go on")
+	}
+}
+
+// TestClocks: a person's time is told from the server's.
+func TestClocks(t *testing.T) {
+	start := time.Date(2026, 8, 1, 12, 0, 30, 0, time.UTC)
+	old := now
+	now = func() time.Time { return start }
+	t.Cleanup(func() { now = old })
+	read := func(c Call) string {
+		var out []string
+		for _, list := range byClass(draw(t, CallView(c)), "clocks") {
+			for _, e := range every(list, func(e *html.Node) bool { return e.Data == "dt" || e.Data == "dd" }) {
+				out = append(out, strings.Fields(text(e))...)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	for _, c := range []struct {
+		call Call
+		want string
+	}{
+		{Call{State: CallRunning, Started: start}, ""},
+		{
+			Call{State: CallRunning, Started: start.Add(-30 * time.Second), Waiting: 1, Waited: 18 * time.Second, Timeout: 60 * time.Second},
+			"in all 0:30 waiting for you 0:18 the server’s own 12.0 s of 60 s",
+		},
+		{
+			Call{State: CallRunning, Started: start.Add(-30 * time.Second), Waited: 18 * time.Second},
+			"in all 0:30 waiting for you 18.0 s the server’s own 0:12",
+		},
+		{
+			Call{State: CallDone, Duration: 5 * time.Second, Waited: 4 * time.Second, Timeout: 1500 * time.Millisecond},
+			"in all 5.0 s waiting for you 4.0 s the server’s own 1.0 s of 1.5 s",
+		},
+	} {
+		if got := read(c.call); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestTimeoutField(t *testing.T) {
+	doc := draw(t, CallPanel(&CallForm{Timeout: "2.5", Form: Form{ID: "args"}}, nil))
+	field := named(t, only(t, doc, "form", tag("form")), "timeout")
+	if got := attr(field, "value"); got != "2.5" {
+		t.Errorf("it holds %q", got)
+	}
+	only(t, doc, "its label", func(e *html.Node) bool {
+		return e.Data == "label" && attr(e, "for") == attr(field, "id") && text(e) == "Timeout (seconds)"
+	})
+}
+
+// TestQuestionsThatAreNoElicitation: what is asked is shown whole, and the
+// result is JSON and nothing else.
+func TestQuestionsThatAreNoElicitation(t *testing.T) {
+	for _, method := range []string{"sampling/createMessage", "roots/list"} {
+		q := someQuestion()
+		q.Method, q.Mode, q.Message = method, method, ""
+		q.Params = "{\n  \"maxTokens\": 120\n}"
+		q.Form = Form{ID: "q7", JSON: true, Content: `{"roots":[]}`, Preview: `{"roots":[]}`}
+		doc := draw(t, QuestionCard(q))
+		if got := text(byID(t, doc, "q7-message")); got == "" || got == "(no message)" {
+			t.Errorf("%s is called %q", method, got)
+		}
+		for _, want := range []string{method, `"maxTokens": 120`} {
+			if !strings.Contains(text(doc), want) {
+				t.Errorf("%s: %q is not shown", method, want)
+			}
+		}
+		if tabs := every(doc, func(e *html.Node) bool { return attr(e, "role") == "tab" }); len(tabs) > 0 {
+			t.Errorf("%s: it has tabs", method)
+		}
+		area := only(t, doc, "the result", tag("textarea"))
+		if attr(area, "name") != "content" || text(area) != q.Form.Content {
+			t.Errorf("%s: the result holds %q", method, text(area))
+		}
+		if got := attr(named(t, doc, "tab"), "value"); got != "json" {
+			t.Errorf("%s: it is sent as %q", method, got)
+		}
+		button(t, doc, "Accept")
+	}
+}
+
+func TestWhoseQuestion(t *testing.T) {
+	q := someQuestion()
+	asks := func() string {
+		return strings.Join(strings.Fields(text(byClass(draw(t, QuestionCard(q)), "who")[0])), " ")
+	}
+	if got := asks(); !strings.Contains(got, "asks for deploy") {
+		t.Errorf("it says %q", got)
+	}
+	q.Guessed, q.Round, q.Key = true, 2, "seat"
+	if got := asks(); !strings.Contains(got, "asks probably for deploy") || !strings.Contains(got, "round 2 · seat") {
+		t.Errorf("of a guess it says %q", got)
+	}
+	q.Error = -32042
+	if got := asks(); !strings.Contains(got, "error -32042") {
+		t.Errorf("of an error it says %q", got)
+	}
+}
+
+func TestAdvice(t *testing.T) {
+	r := Result{Failed: true, Code: -32021, Advice: "Declare more."}
+	doc := draw(t, CallView(Call{State: CallFailed, Item: Item{Server: "s1"}, Server: someServer, Result: &r}))
+	if got := text(region(t, doc, "Result")); !strings.Contains(got, r.Advice) {
+		t.Errorf("the advice is missing: %q", got)
+	}
+	if got := attr(button(t, doc, "Settings of release-bot"), "data-settings-of"); got != "s1" {
+		t.Errorf("it leads to the settings of %q", got)
+	}
+}
+
+// TestLogsAreCounted: a call that logs a lot says how much, and where to read it.
+func TestLogsAreCounted(t *testing.T) {
+	c := Call{State: CallRunning, Logs: 500}
+	for i := range 20 {
+		c.Steps = append(c.Steps, Step{Kind: "log", Text: fmt.Sprint(i)})
+	}
+	if got := text(draw(t, CallView(c))); !strings.Contains(got, "500 log messages in all") {
+		t.Errorf("it does not say so: %q", got)
+	}
+	c.Logs = 20
+	if got := text(draw(t, CallView(c))); strings.Contains(got, "log messages in all") {
+		t.Error("it counts what is all there")
+	}
+}
