@@ -427,7 +427,7 @@ func callForm(f CallForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = timeoutField(f).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = CallOptions(f).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -497,7 +497,7 @@ func foldedArguments(f CallForm, again bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if again {
-			templ_7745c5c3_Err = timeoutField(f).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = CallOptions(f).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

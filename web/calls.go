@@ -157,7 +157,15 @@ func (s *Server) formReset(c echo.Context) error {
 func (s *Server) arguments(c echo.Context, status int, chosen chosen, sub submission, problems []elicit.Problem) error {
 	form := s.callFormView(chosen.server, chosen.item, sub, problems)
 	form.Timeout = c.FormValue("timeout")
-	return replaced(c, status, argumentsID, views.Arguments(form))
+	fields, err := replace(c.Request().Context(), argumentsID, views.Arguments(form))
+	if err != nil {
+		return err
+	}
+	timeout, err := replace(c.Request().Context(), argumentsID+"-options", views.CallOptions(form))
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(status, encode(reply{Changes: []change{fields, timeout}}))
 }
 
 // beginCall makes a call. Arguments that the schema rejects come back as the

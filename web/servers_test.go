@@ -1,0 +1,102 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge"
+)
+
+func TestSettings(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{})
+	status, text := d.post("/servers/s1/settings", url.Values{"protocol": {"2025-11-25"}, "elicitation": {"url"}, "roots": {"1"}})
+	if status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	d.until("it has connected anew", func() bool {
+		s := d.server()
+		return s.State == bridge.Ready && s.Info.Protocol == "2025-11-25"
+	})
+	view := serverView(d.server())
+	if view.Declared != `{"url":{}}` || !view.Settings.Roots || view.Settings.Sampling || view.Settings.Protocol != "2025-11-25" {
+		t.Errorf("it is connected with %+v, and declared %s", view.Settings, view.Declared)
+	}
+	for _, wrong := range []url.Values{{"protocol": {"2024-11-05"}}, {"elicitation": {"all"}}} {
+		if status, _ := d.post("/servers/s1/settings", wrong); status != http.StatusBadRequest {
+			t.Errorf("%v: %d, want 400", wrong, status)
+		}
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{})
+	status, drawn := d.post("/servers/s1/policy", url.Values{"policy": {"decline"}})
+	if status != http.StatusOK || !strings.Contains(drawn, "declines") {
+		t.Errorf("%d %s", status, drawn)
+	}
+	if status, _ := d.post("/servers/s1/policy", url.Values{"policy": {"ignore"}}); status != http.StatusBadRequest {
+		t.Errorf("an unknown policy: %d, want 400", status)
+	}
+	if status, _ := d.post("/servers/s9/policy", url.Values{"policy": {"ask"}}); status != http.StatusNotFound {
+		t.Errorf("an unknown server: %d, want 404", status)
+	}
+}
+
+// TestCompare: the demo server hides what a client without elicitation cannot use.
+func TestCompare(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{})
+	status, drawn := d.post("/servers/s1/compare", nil)
+	if status != http.StatusOK || !strings.Contains(drawn, `id="comparison-s1"`) || !strings.Contains(drawn, "connect_mailbox") {
+		t.Errorf("%d %s", status, drawn)
+	}
+}
+
+func TestFindings(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{})
+	if got := d.get("/servers/s1/findings"); !strings.Contains(got, "Nothing found so far.") {
+		t.Errorf("at first: %s", got)
+	}
+	d.call("rule_breaker", 1)
+	d.until("the linter has spoken", func() bool { return len(d.in.Findings("s1")) > 0 })
+	if got := d.get("/servers/s1/findings"); !strings.Contains(got, "secret-in-form") {
+		t.Errorf("the panel: %s", got)
+	}
+	for query, want := range map[string]bool{"": true, "?server=s1": true, "?server=s2": false} {
+		var list []exported
+		if err := json.Unmarshal([]byte(d.get("/findings.json"+query)), &list); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(list) > 0; got != want {
+			t.Errorf("%q exports %d findings", query, len(list))
+		}
+		for _, f := range list {
+			if f.Server != "demo" || f.Frame == 0 || f.Question != 1 || f.Rule == "" || f.Text == "" || f.Reference == "" {
+				t.Errorf("exported: %+v", f)
+			}
+		}
+	}
+}
+
+// TestTimeoutIsKept: what was typed stands in the form again, with its errors
+// and in the call that was made.
+func TestTimeoutIsKept(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{})
+	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"haggle"}, "tab": {"form"}, "f0": {"many"}, "timeout": {"2.5"}}
+	const shown = `name="timeout" value="2.5"`
+	if status, drawn := d.post("/calls", form); status != http.StatusUnprocessableEntity || !strings.Contains(drawn, shown) {
+		t.Errorf("with an error: %d %s", status, drawn)
+	}
+	form.Set("f0", "2")
+	if status, drawn := d.post("/calls", form); status != http.StatusOK || !strings.Contains(drawn, shown) {
+		t.Errorf("called: %d %s", status, drawn)
+	}
+	for _, wrong := range []string{"0", "-1", "soon", "1e99"} {
+		form.Set("timeout", wrong)
+		if status, _ := d.post("/calls", form); status != http.StatusBadRequest {
+			t.Errorf("timeout %s: %d, want 400", wrong, status)
+		}
+	}
+}

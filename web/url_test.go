@@ -1,0 +1,250 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/views"
+)
+
+// onDemo is an inspection of the demo server with its page, without a network.
+type onDemo struct {
+	t  *testing.T
+	in *bridge.Inspection
+	s  *Server
+}
+
+func inspectDemo(t *testing.T, settings bridge.Settings) onDemo {
+	t.Helper()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := demo.New(demo.Options{})
+	in := bridge.New(bridge.Config{Log: log, Settings: settings, Targets: []target.Spec{{Name: "demo", Builtin: server.MCP}}})
+	t.Cleanup(func() {
+		if err := in.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d := onDemo{t, in, New(Config{Inspection: in, Token: testToken})}
+	in.Start()
+	d.until("the server's tools are known", func() bool {
+		_, err := d.in.Item("s1", bridge.KindTool, "deploy")
+		return err == nil && d.server().State == bridge.Ready
+	})
+	return d
+}
+
+// until waits for what changes in the inspection.
+func (d onDemo) until(what string, is func() bool) {
+	d.t.Helper()
+	sub := d.in.Subscribe()
+	defer sub.Close()
+	end := time.After(20 * time.Second)
+	for !is() {
+		select {
+		case <-sub.Ready():
+			sub.Take()
+		case <-end:
+			d.t.Fatalf("it never came about that %s", what)
+		}
+	}
+}
+
+func (d onDemo) server() bridge.Server {
+	d.t.Helper()
+	s, err := d.in.Server("s1")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+// post sends a form, and returns the status and what the page would draw.
+func (d onDemo) post(path string, form url.Values) (status int, drawn string) {
+	d.t.Helper()
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	d.s.echo.ServeHTTP(w, r)
+	var answer reply
+	if json.Unmarshal(w.Body.Bytes(), &answer) == nil {
+		for _, c := range answer.Changes {
+			drawn += c.HTML
+		}
+		return w.Code, drawn
+	}
+	return w.Code, w.Body.String()
+}
+
+func (d onDemo) get(path string) string {
+	d.t.Helper()
+	w := httptest.NewRecorder()
+	d.s.echo.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	if w.Code != http.StatusOK {
+		d.t.Fatalf("GET %s: %d %s", path, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// call makes a call and waits for its question number n.
+func (d onDemo) call(tool string, n int) views.Question {
+	d.t.Helper()
+	if status, text := d.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "tab": {"form"}}); status != http.StatusOK {
+		d.t.Fatalf("calling %s: %d %s", tool, status, text)
+	}
+	return d.question(n, bridge.Pending)
+}
+
+func (d onDemo) question(n int, state bridge.State) views.Question {
+	d.t.Helper()
+	var q bridge.Question
+	d.until(fmt.Sprintf("question %d is %s", n, state), func() bool {
+		got, err := d.in.Question(n)
+		q = got
+		return err == nil && q.State == state
+	})
+	return d.s.questionView(q, nil, nil)
+}
+
+var consent = url.Values{"action": {"accept"}}
+
+// TestURLByRequest: an accepted URL waits for the server's word or the person's,
+// and holds up no call.
+func TestURLByRequest(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	q := d.call("connect_mailbox", 1)
+	if q.Address == nil || !q.Address.Openable || q.ID == "" {
+		t.Fatalf("the address is %+v with id %q", q.Address, q.ID)
+	}
+	if status, drawn := d.post("/questions/1/answer", consent); status != http.StatusOK || !strings.Contains(drawn, "Mark as done") {
+		t.Errorf("accepting: %d %s", status, drawn)
+	}
+	q = d.question(1, bridge.Answered)
+	if !q.Told || q.Waits || q.Completion != "awaited" || q.Error != 0 {
+		t.Errorf("it waits: %+v", q)
+	}
+	if status, drawn := d.post("/questions/1/answer", consent); status != http.StatusConflict || !strings.Contains(drawn, "Mark as done") {
+		t.Errorf("accepting twice: %d %s", status, drawn)
+	}
+	if status, drawn := d.post("/questions/1/complete", nil); status != http.StatusOK || !strings.Contains(drawn, "marked as done") {
+		t.Errorf("marking it as done: %d %s", status, drawn)
+	}
+	if q = d.question(1, bridge.Answered); q.Told || q.Completion != "marked" {
+		t.Errorf("once marked: %+v", q)
+	}
+}
+
+// TestURLOfLostServer: a server that is gone says nothing any more.
+func TestURLOfLostServer(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	d.call("connect_mailbox", 1)
+	d.post("/questions/1/answer", consent)
+	if q := d.question(1, bridge.Answered); !q.Told {
+		t.Fatalf("at first: %+v", q)
+	}
+	if err := d.in.Disconnect(t.Context(), "s1"); err != nil {
+		t.Fatal(err)
+	}
+	if q := d.question(1, bridge.Answered); q.Told || q.Waits {
+		t.Errorf("afterwards: %+v", q)
+	}
+}
+
+// TestURLByError: error -32042 holds up its call, which goes on at the person's word.
+func TestURLByError(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	if q := d.call("protected_report", 1); q.Error != -32042 {
+		t.Errorf("it came with error %d", q.Error)
+	}
+	d.post("/questions/1/answer", consent)
+	if q := d.question(1, bridge.Answered); !q.Told || !q.Waits {
+		t.Errorf("it waits: %+v", q)
+	}
+	if status, text := d.post("/calls/1/retry", nil); status != http.StatusOK {
+		t.Fatalf("retrying: %d %s", status, text)
+	}
+	d.question(2, bridge.Pending) // nobody signed in, so it asks again
+	if q := d.question(1, bridge.Answered); q.Told || q.Waits {
+		t.Errorf("the first attempt still waits: %+v", q)
+	}
+}
+
+// TestURLByRound: in 2026-07-28 no server says that a page is done.
+func TestURLByRound(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20260728})
+	if q := d.call("connect_mailbox", 1); q.Round != 1 || q.Error != 0 {
+		t.Errorf("it came in round %d with error %d", q.Round, q.Error)
+	}
+	call, err := d.in.Call(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.s.callView(call).Open; got != 1 {
+		t.Errorf("%d questions of the round are open, want 1", got)
+	}
+	d.post("/questions/1/answer", consent)
+	if q := d.question(1, bridge.Answered); q.Told || !q.Waits {
+		t.Errorf("it waits: %+v", q)
+	}
+	if status, text := d.post("/calls/1/retry", url.Values{"every": {"3600"}}); status != http.StatusOK {
+		t.Fatalf("retrying every hour: %d %s", status, text)
+	}
+	if q := d.question(1, bridge.Answered); q.Every != time.Hour {
+		t.Errorf("it is tried again every %s", q.Every)
+	}
+	for _, every := range []string{"-1", "soon", "1e99"} {
+		if status, _ := d.post("/calls/1/retry", url.Values{"every": {every}}); status != http.StatusBadRequest {
+			t.Errorf("every %s: %d, want 400", every, status)
+		}
+	}
+	d.post("/calls/1/stop", nil)
+	if q := d.question(1, bridge.Answered); q.Waits {
+		t.Errorf("a call that was given up still waits: %+v", q)
+	}
+}
+
+// TestAwaitedCardsFollowTheirCall: a card that waits for a call is drawn again
+// when the call goes on, on every page.
+func TestAwaitedCardsFollowTheirCall(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20260728})
+	d.call("connect_mailbox", 1)
+	d.post("/questions/1/answer", consent)
+	d.question(1, bridge.Answered)
+	pushed := func(changed ...bridge.Change) string {
+		before := d.s.hub.Seq()
+		d.s.pushCalm(t.Context(), changed)
+		var all string
+		for _, k := range d.s.hub.kept {
+			if k.seq > before {
+				all += string(k.data)
+			}
+		}
+		return all
+	}
+	if got := pushed(bridge.Change{Kind: bridge.CallChanged, Number: 1}); !strings.Contains(got, `"target":"q1"`) || !strings.Contains(got, "Retry now") {
+		t.Errorf("while it waits, its page gets %s", got)
+	}
+	if got := pushed(bridge.Change{Kind: bridge.CatalogChanged, Server: "s1"}); strings.Contains(got, `"target":"q1"`) {
+		t.Error("it is drawn again for nothing")
+	}
+	d.post("/calls/1/stop", nil)
+	if got := pushed(bridge.Change{Kind: bridge.CallChanged, Number: 1}); !strings.Contains(got, `"target":"q1"`) || strings.Contains(got, "Retry now") {
+		t.Errorf("once it was given up, its page gets %s", got)
+	}
+}
