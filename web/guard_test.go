@@ -143,6 +143,9 @@ func TestGuard(t *testing.T) {
 				if res.Header.Get("Content-Security-Policy") == "" {
 					t.Error("no content-security policy")
 				}
+				if res.Header.Get("X-DNS-Prefetch-Control") != "off" {
+					t.Error("the browser may look up hosts that nobody asked for")
+				}
 			})
 		}
 	}
