@@ -112,6 +112,12 @@ function resize(n) {
   moveTo(following ? lowest() : top)
 }
 
+/** Fetches the rows in sight again, and others when they come into it. */
+export function refreshRows() {
+  for (const i of rows.keys()) stale.add(i)
+  paintSoon()
+}
+
 let painting = 0
 
 function paintSoon() {

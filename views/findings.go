@@ -125,5 +125,9 @@ func (s Server) worst() string {
 
 // foundWords tell a row's findings to those who cannot see the mark.
 func (r Row) foundWords() string {
-	return plural(r.Findings, "finding", "findings") + ", the gravest: " + severityWord(r.Worst)
+	worst := countsOf([]Finding{{Severity: r.Worst}})
+	if r.Findings == 1 {
+		return worst
+	}
+	return plural(r.Findings, "finding", "findings") + ", among them " + worst + " or more"
 }

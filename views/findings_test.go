@@ -113,8 +113,11 @@ func TestFindingsOfARow(t *testing.T) {
 		t.Errorf("a row without findings has a mark: %q", text(found[0]))
 	}
 	found := mark(Row{Seq: 1, Kind: "request", Findings: 3, Worst: "violation"})
-	if len(found) != 1 || !strings.Contains(text(found[0]), "3 findings") || !strings.Contains(text(found[0]), "Violation") {
+	if len(found) != 1 || !strings.Contains(text(found[0]), "3 findings, among them 1 violation or more") {
 		t.Errorf("the mark says %v", found)
+	}
+	if got := text(mark(Row{Seq: 1, Kind: "request", Findings: 1, Worst: "violation"})[0]); !strings.Contains(got, "1 violation") {
+		t.Errorf("of one it says %q", got)
 	}
 }
 
