@@ -31,11 +31,10 @@ func (x *Index) Exchange(ctx context.Context, number int, how Reading) (*Exchang
 		x.mu.Unlock()
 		return nil, fmt.Errorf("there is no exchange %d in the log", number)
 	}
-	r := x.list[number-1]
-	r.more = slices.Clone(r.more)
+	r := x.at(number - 1)
 	running := x.meanwhile(number - 1)
 	x.mu.Unlock()
-	seqs, err := x.core(&r)
+	seqs, err := x.core(&r.record)
 	if err != nil {
 		return nil, fmt.Errorf("reading exchange %d: %w", number, err)
 	}
@@ -90,15 +89,18 @@ func (x *Index) core(r *record) ([]int64, error) {
 	return slices.Compact(seqs), nil
 }
 
-// meanwhile lists the other exchanges of the session that overlap with the
+// meanwhile lists the other exchanges of its sessions that overlap with the
 // i-th. The caller holds x.mu.
-func (x *Index) meanwhile(i int) []record {
-	r := &x.list[i]
+func (x *Index) meanwhile(i int) []found {
+	r := x.at(i)
+	var out []found
+	for _, name := range r.sessions {
+		out = append(out, x.runningAt(int64(r.first), name)...)
+	}
 	end := r.end()
-	out := x.runningAt(int64(r.first), r.session.name)
 	for k := i + 1; k < len(x.list) && k < i+backward && int64(x.list[k].first) < end; k++ {
-		if x.list[k].session == r.session {
-			out = append(out, x.list[k])
+		if slices.Contains(r.sessions, x.list[k].session.name) {
+			out = append(out, x.at(k))
 		}
 	}
 	return out
@@ -107,7 +109,7 @@ func (x *Index) meanwhile(i int) []record {
 // end is the last frame that is known of the exchange, or the end of the log
 // where it goes on.
 func (r *record) end() int64 {
-	if r.state() == Running || r.state() == Waiting {
+	if r.state() == Running {
 		return 1 << 62
 	}
 	end := int64(max(r.first, r.final))
@@ -123,7 +125,7 @@ const notesMost = 2000
 
 // notes lists the progress notifications and log messages that belong to an
 // exchange. running are the others that overlap with it.
-func (x *Index) notes(ctx context.Context, r *record, running []record) (seqs []int64, omitted int, err error) {
+func (x *Index) notes(ctx context.Context, r *found, running []found) (seqs []int64, omitted int, err error) {
 	if !calls(r.methodIn(x.log)) {
 		return nil, 0, nil
 	}
@@ -154,11 +156,13 @@ func (x *Index) notes(ctx context.Context, r *record, running []record) (seqs []
 		for i := range rows {
 			row := &rows[i]
 			if row.Method == noteProgress && row.Call == 0 && tokens == nil {
-				if tokens, err = x.tokens(r); err != nil {
+				if tokens, err = x.tokens(&r.record); err != nil {
 					return nil, 0, err
 				}
 			}
-			alone := !slices.ContainsFunc(running, func(other record) bool { return other.ranAt(row.Seq) })
+			alone := !slices.ContainsFunc(running, func(other found) bool {
+				return slices.Contains(other.sessions, row.Session) && other.ranAt(row.Seq)
+			})
 			belongs, err := x.belongs(row, r, alone, tokens)
 			if err != nil {
 				return nil, 0, err

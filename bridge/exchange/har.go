@@ -83,7 +83,8 @@ func encode(v any) ([]byte, error) {
 
 // transfer is one HTTP request with its response, as numbers of frames.
 type transfer struct {
-	post     int64 // frame that was posted, 0 for a GET
+	method   string
+	post     int64 // frame that was posted, 0 for others
 	began    int64 // first frame or note of the response, 0 if there is none
 	messages []int64
 	note     int64  // what the inspector said of the response, 0 if nothing
@@ -121,7 +122,7 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 			if host := f.Header.Get("Host"); host != "" {
 				s.host = host
 			}
-			t := &transfer{post: f.Seq, host: s.host, call: f.Call}
+			t := &transfer{method: http.MethodPost, post: f.Seq, host: s.host, call: f.Call}
 			out = append(out, t)
 			s.pending = t
 			if f.Kind == wire.Request {
@@ -129,15 +130,20 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 				s.open = append(s.open, t)
 			}
 		case f.Dir == wire.Meta && f.Status != 0:
-			if strings.HasPrefix(string(f.Raw), "POST") && s.pending != nil && s.pending.began == 0 {
+			switch method := noted(string(f.Raw)); {
+			case method == "":
+			case method != http.MethodPost:
+				t := &transfer{method: method, note: f.Seq, began: f.Seq, host: s.host}
+				out = append(out, t)
+				if method == http.MethodGet {
+					s.get = t
+				}
+			case s.pending != nil && s.pending.began == 0:
 				s.pending.note, s.pending.began = f.Seq, f.Seq
-			} else if strings.Contains(string(f.Raw), "GET") || strings.HasPrefix(string(f.Raw), "the server has no GET") {
-				s.get = &transfer{note: f.Seq, began: f.Seq, host: s.host}
-				out = append(out, s.get)
 			}
 		case f.Dir == wire.ServerToClient && f.Stream == wire.StreamGetSSE:
 			if s.get == nil || len(s.get.messages) > 0 && len(f.Header) > 0 {
-				s.get = &transfer{began: f.Seq, host: s.host}
+				s.get = &transfer{method: http.MethodGet, began: f.Seq, host: s.host}
 				out = append(out, s.get)
 			}
 			s.get.messages = append(s.get.messages, f.Seq)
@@ -147,7 +153,7 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 				t = streamOf(&f, s.open, s.stream)
 			}
 			if t == nil {
-				t = &transfer{host: s.host}
+				t = &transfer{method: http.MethodPost, host: s.host}
 				out = append(out, t)
 			}
 			if t.began == 0 {
@@ -166,6 +172,19 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 		}
 	}
 	return out, nil
+}
+
+// noted is the method of the request whose response a note of the inspector's
+// is about, "" if it is about something else.
+func noted(words string) string {
+	switch first, _, _ := strings.Cut(words, " "); {
+	case first == http.MethodPost, first == http.MethodGet, first == http.MethodDelete:
+		return first
+	case strings.HasPrefix(words, "the GET event stream is open"), strings.HasPrefix(words, "the server has no GET event stream"),
+		strings.HasPrefix(words, "the server's message endpoint is"):
+		return http.MethodGet
+	}
+	return ""
 }
 
 // streamOf finds the POST whose event stream carried a message that does not
@@ -272,8 +291,8 @@ func (x Export) entry(t *transfer) (*harEntry, error) {
 		host = unknownHost
 	}
 	e.Request = harRequest{
-		Method: http.MethodGet, URL: "http://" + host + "/", Version: httpVersion,
-		Cookies: []harPair{}, Headers: []harPair{}, Query: []harPair{}, HeadersSize: -1,
+		Method: t.method, URL: "http://" + host + "/", Version: httpVersion,
+		Cookies: []harPair{}, Headers: []harPair{}, Query: []harPair{}, HeadersSize: -1, BodySize: -1,
 	}
 	if strings.HasSuffix(host, ":443") {
 		e.Request.URL = "https://" + strings.TrimSuffix(host, ":443") + "/"
@@ -294,7 +313,6 @@ func (x Export) entry(t *transfer) (*harEntry, error) {
 			e.Response.Status, e.Response.StatusText, e.Response.Comment = 0, "", "No response is recorded."
 		}
 	} else {
-		e.Type = "eventsource"
 		e.Comment += " The headers of the request are not recorded."
 	}
 	if t.note != 0 {
@@ -328,8 +346,8 @@ func (x Export) entry(t *transfer) (*harEntry, error) {
 		}
 		e.received(&f, &text)
 	}
-	if t.post == 0 && len(t.messages) == 0 {
-		e.Type = "fetch"
+	if t.method == http.MethodGet && len(t.messages) > 0 {
+		e.Type = "eventsource"
 	}
 	e.content(text.Bytes())
 	if !first.IsZero() && !began.IsZero() {
@@ -358,7 +376,7 @@ func (e *harEntry) note(f *wire.Frame) {
 
 func (e *harEntry) posted(f *wire.Frame) {
 	e.note(f)
-	e.Request.Method, e.Request.BodySize, e.Request.Headers = http.MethodPost, f.Size, pairs(f.Header)
+	e.Request.BodySize, e.Request.Headers = f.Size, pairs(f.Header)
 	p := &harPosted{MIME: f.Header.Get("Content-Type"), Params: []harPair{}, Text: string(f.Raw)}
 	if p.MIME == "" {
 		p.MIME = "application/json"

@@ -37,6 +37,7 @@ type Index struct {
 	member   map[int64]int // list index by frame, of requests and notifications other than the first
 	guessed  map[int64]bool
 	sessions map[string]*session
+	also     map[int][]string   // by list index: sessions in which a call was made again, other than the first
 	waiting  map[string][]retry // by server: calls that are to be made again
 	visits   map[string]int     // list index by server and elicitationId
 }
@@ -104,7 +105,7 @@ func NewIndex(l *wire.Log) *Index {
 	return &Index{
 		log: l, view: l.View(relevant, wire.Hooks{}), busy: make(chan struct{}, 1),
 		member: make(map[int64]int), guessed: make(map[int64]bool),
-		sessions: make(map[string]*session), waiting: make(map[string][]retry), visits: make(map[string]int),
+		sessions: make(map[string]*session), also: make(map[int][]string), waiting: make(map[string][]retry), visits: make(map[string]int),
 	}
 }
 
@@ -281,6 +282,9 @@ func (x *Index) called(s *session, c *clue) {
 	i, found := x.retryOf(s, c)
 	if found {
 		x.join(i, c.Seq)
+		if x.list[i].session != s && !slices.Contains(x.also[i], s.name) {
+			x.also[i] = append(x.also[i], s.name)
+		}
 	} else {
 		i = x.begin(s, c)
 	}
@@ -316,7 +320,7 @@ func (r *retry) by(c *clue) bool {
 	case r.keys == nil:
 		return r.session == c.Session && c.state == nil && c.answers == nil && same(r.arguments, c.arguments)
 	case r.state != nil:
-		return c.state != nil && same(r.state, c.state)
+		return c.state != nil && (same(r.state, c.state) || text(r.state) != "" && text(r.state) == text(c.state))
 	}
 	for _, key := range c.answers {
 		if _, ok := r.keys[key]; !ok {
@@ -522,7 +526,7 @@ func (x *Index) Of(seq int64) (int, error) {
 	if !ok && row.Pair != 0 && row.Kind.IsResponse() {
 		i, ok = x.of(row.Pair)
 	}
-	var running []record
+	var running []found
 	if !ok && meanwhile(row.Method) {
 		running = x.runningAt(seq, row.Session)
 	}
@@ -530,14 +534,13 @@ func (x *Index) Of(seq int64) (int, error) {
 	if ok {
 		return i + 1, nil
 	}
-	for _, r := range running {
-		n, _ := x.of(int64(r.first))
-		belongs, err := x.belongs(&row, &r, len(running) == 1, nil)
+	for k := range running {
+		belongs, err := x.belongs(&row, &running[k], len(running) == 1, nil)
 		if err != nil {
 			return 0, err
 		}
 		if belongs {
-			return n + 1, nil
+			return running[k].number, nil
 		}
 	}
 	return 0, nil
@@ -564,14 +567,30 @@ func meanwhile(method string) bool { return method == noteProgress || method == 
 // that were running.
 const backward = 4096
 
+// found is an exchange as it is at the moment, for readers without x.mu.
+type found struct {
+	record
+	number   int
+	sessions []string
+}
+
+// at is the i-th exchange. The caller holds x.mu.
+func (x *Index) at(i int) found {
+	f := found{record: x.list[i], number: i + 1}
+	f.more = slices.Clone(f.more)
+	f.sessions = append([]string{f.session.name}, x.also[i]...)
+	return f
+}
+
 // runningAt lists the exchanges of a session that had begun and not ended at a
 // frame. The caller holds x.mu.
-func (x *Index) runningAt(seq int64, session string) []record {
+func (x *Index) runningAt(seq int64, session string) []found {
 	at, _ := slices.BinarySearchFunc(x.list, seq, func(r record, seq int64) int { return int(int64(r.first) - seq) })
-	var out []record
+	var out []found
 	for i := at - 1; i >= max(0, at-backward); i-- {
-		if r := x.list[i]; r.session.name == session && r.ranAt(seq) {
-			out = append(out, r)
+		r := &x.list[i]
+		if (r.session.name == session || slices.Contains(x.also[i], session)) && r.ranAt(seq) {
+			out = append(out, x.at(i))
 		}
 	}
 	return out
@@ -581,9 +600,6 @@ func (x *Index) runningAt(seq int64, session string) []record {
 // a response only its cancellation is an end.
 func (r *record) ranAt(seq int64) bool {
 	end := int64(r.final)
-	if r.flags&flagWaiting != 0 {
-		end = 1 << 62
-	}
 	if end == 0 {
 		end = 1 << 62
 		if r.flags&flagCancelled != 0 && len(r.more) > 0 {
@@ -597,9 +613,9 @@ func (r *record) ranAt(seq int64) bool {
 // an exchange: by the inspector's word, by its progress token, or, of a log
 // message, because nothing else was running. tokens are those of the exchange,
 // nil if they are to be read.
-func (x *Index) belongs(row *wire.Row, r *record, alone bool, tokens map[string]bool) (bool, error) {
+func (x *Index) belongs(row *wire.Row, r *found, alone bool, tokens map[string]bool) (bool, error) {
 	switch {
-	case row.Session != r.session.name:
+	case !slices.Contains(r.sessions, row.Session):
 		return false, nil
 	case row.Call != 0:
 		return uint32(row.Call) == r.call, nil
@@ -608,7 +624,7 @@ func (x *Index) belongs(row *wire.Row, r *record, alone bool, tokens map[string]
 	}
 	if tokens == nil {
 		var err error
-		if tokens, err = x.tokens(r); err != nil {
+		if tokens, err = x.tokens(&r.record); err != nil {
 			return false, err
 		}
 	}

@@ -88,6 +88,9 @@ func lastEnd(e *Exchange) time.Time {
 	for i := range e.Questions {
 		if q := &e.Questions[i]; len(e.Rounds) == 0 || q.Via != elicit.ByRequest || q.State != Open {
 			later(q.Answered)
+			if len(e.Rounds) == 0 && q.Completed.After(end) {
+				end = q.Completed
+			}
 		}
 	}
 	return end

@@ -1,0 +1,610 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+func logOfTalk(t *testing.T, name string) *wire.Log {
+	t.Helper()
+	text, err := os.ReadFile("testdata/talks/" + name + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newLog(t, talk(t, string(text))...)
+}
+
+func TestExportsGolden(t *testing.T) {
+	for _, name := range []string{"form", "rounds", "required", "cancelled"} {
+		x := Export{Log: logOfTalk(t, name)}
+		for _, f := range []Format{Markdown, Mermaid} {
+			golden(t, "testdata/exports/"+name+f.Extension(), []byte(write(t, x, f)))
+		}
+	}
+	golden(t, "testdata/exports/form.html", []byte(write(t, Export{Log: logOfTalk(t, "form")}, HTML)))
+}
+
+func TestFormats(t *testing.T) {
+	for _, f := range Formats() {
+		got, err := ParseFormat(string(f))
+		if err != nil || got != f || f.Extension() == "." || f.MediaType() == "" {
+			t.Errorf("%s: %s, %v, %q, %q", f, got, err, f.Extension(), f.MediaType())
+		}
+	}
+	if _, err := ParseFormat("xml"); err == nil || !strings.Contains(err.Error(), "jsonl, json, har, markdown, mermaid, html") {
+		t.Errorf("xml: %v", err)
+	}
+	if err := (Export{Log: newLog(t)}).Write(t.Context(), io.Discard, "xml"); err == nil {
+		t.Error("xml was written")
+	}
+}
+
+// A transcript that was written is read as what it was.
+func TestJSONLAndJSON(t *testing.T) {
+	l := newLog(t, append(talk(t, hostileTalk), wire.Frame{
+		Dir: wire.ServerToClient, Session: "files-1", Raw: []byte("{\"jsonrpc\":\"2.0\",\n \"id\":9,\"result\":{\"n\":1e3}}"), Time: epoch,
+	})...)
+	lines := write(t, Export{Log: l}, JSONL)
+	n := int64(0)
+	for f, err := range wire.ReadTranscript(strings.NewReader(lines)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		want, err := l.Frame(n)
+		if err != nil || !bytes.Equal(f.Raw, want.Raw) || f.Kind != want.Kind {
+			t.Errorf("frame %d: %q, want %q (%v)", n, f.Raw, want.Raw, err)
+		}
+	}
+	if n != l.Len() {
+		t.Errorf("%d frames of %d", n, l.Len())
+	}
+
+	array := write(t, Export{Log: l}, JSON)
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(array), &list); err != nil {
+		t.Fatal(err)
+	}
+	var again strings.Builder
+	for _, one := range list {
+		again.Write(append(one, '\n'))
+	}
+	if again.String() != lines {
+		t.Errorf("the array's elements are not the transcript's lines\n%s", firstDifference([]byte(again.String()), []byte(lines)))
+	}
+	if got := write(t, Export{Log: newLog(t)}, JSON); got != "[]\n" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
+
+// An empty log can be exported too.
+func TestEmpty(t *testing.T) {
+	for _, f := range Formats() {
+		var b bytes.Buffer
+		err := Export{Log: newLog(t)}.Write(t.Context(), &b, f)
+		if f == HAR {
+			if !errors.Is(err, ErrNoHTTP) || b.Len() > 0 {
+				t.Errorf("%s: %v, %q", f, err, b.String())
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+func seqsIter(seqs ...int64) iter.Seq[int64] { return slices.Values(seqs) }
+
+// What was not chosen, and what is to be left out, is nowhere.
+func TestOnlyWhatIsChosen(t *testing.T) {
+	l := newLog(t, httpTalk(t, `
++0s c2s post {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"first","arguments":{"password":"hunter2"}}}
++1s s2c post-sse+ {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"unchosen-question","requestedSchema":{"type":"object","properties":{"password":{"type":"string","default":"hunter2"}}}}}
++1s c2s post {"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"password":"hunter2"}}}
++1s s2c post-sse {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"chosen-result"}]}}
++1s c2s post {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"unchosen-call"}}
+`)...)
+	redact, err := wire.NewRedaction("password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In the schema, "password" is a member as well, whose value is left out.
+	x := Export{Log: l, Seqs: seqsIter(1, 4, 4, 99, -1), Redact: redact}
+	for _, f := range Formats() {
+		got := write(t, x, f)
+		for _, secret := range []string{"hunter2", "unchosen", "top-secret", "session-secret"} {
+			if strings.Contains(got, secret) {
+				t.Errorf("%s holds %q", f, secret)
+			}
+		}
+		if !strings.Contains(got, "first") || !strings.Contains(got, "chosen-result") {
+			t.Errorf("%s lacks what was chosen:\n%s", f, got)
+		}
+	}
+	all := Export{Log: l, Redact: redact}
+	for _, f := range Formats() {
+		got := write(t, all, f)
+		for _, secret := range []string{"hunter2", "top-secret", "session-secret"} {
+			if strings.Contains(got, secret) {
+				t.Errorf("%s of all holds %q", f, secret)
+			}
+		}
+		if !strings.Contains(got, "unchosen-question") {
+			t.Errorf("%s of all lacks the question", f)
+		}
+	}
+	if got := write(t, Export{Log: l, Redact: wire.NoRedaction()}, HTML); !strings.Contains(got, "hunter2") || !strings.Contains(got, "top-secret") {
+		t.Error("without redaction, something is left out")
+	}
+}
+
+// httpTalk is talk over HTTP: the third word is the stream, with + where the
+// message came with the headers of a response.
+func httpTalk(t *testing.T, text string) []wire.Frame {
+	t.Helper()
+	frames := talk(t, text)
+	for i := range frames {
+		f := &frames[i]
+		f.Transport, f.Session = "http", "web-1"
+		if f.Dir == wire.Meta {
+			f.Status = http.StatusOK
+			f.Header = http.Header{"Content-Type": {"text/event-stream"}}
+			continue
+		}
+		name, raw, _ := strings.Cut(string(f.Raw), " ")
+		stream, begins := strings.CutSuffix(name, "+")
+		f.Raw = []byte(raw)
+		var err error
+		if f.Stream, err = wire.ParseStream(stream); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case f.Dir == wire.ClientToServer:
+			f.Header = http.Header{"Host": {"example.com:8080"}, "Authorization": {"Bearer top-secret"}, "Content-Type": {"application/json"}}
+		case begins || f.Stream == wire.StreamPost:
+			f.Status = http.StatusOK
+			f.Header = http.Header{"Content-Type": {"text/event-stream"}, "Mcp-Session-Id": {"session-secret"}}
+			if f.Stream == wire.StreamPost {
+				f.Header.Set("Content-Type", "application/json")
+			}
+		default:
+			f.Status = http.StatusOK
+		}
+	}
+	return frames
+}
+
+// archive is an HTTP Archive as its readers take it. Members that HAR 1.2 calls
+// for are pointers, so that it shows if they are missing.
+type archive struct {
+	Log *struct {
+		Version *string
+		Creator *struct{ Name, Version *string }
+		Entries []struct {
+			StartedDateTime *string
+			Time            *float64
+			Request         *struct {
+				Method, URL, HTTPVersion *string
+				Cookies, QueryString     *[]any
+				Headers                  *[]struct{ Name, Value *string }
+				PostData                 *struct {
+					MimeType, Text *string
+					Params         *[]any
+				}
+				HeadersSize, BodySize *int
+			}
+			Response *struct {
+				Status                               *int
+				StatusText, HTTPVersion, RedirectURL *string
+				Cookies                              *[]any
+				Headers                              *[]struct{ Name, Value *string }
+				Content                              *struct {
+					Size           *int
+					MimeType       *string
+					Text, Encoding string
+				}
+				HeadersSize, BodySize *int
+				Comment               string
+			}
+			Cache    *struct{}
+			Timings  *struct{ Send, Wait, Receive *float64 }
+			Messages []struct {
+				Time                     *float64
+				EventName, EventID, Data *string
+			} `json:"_eventSourceMessages"`
+			Frames []int64 `json:"_frames"`
+		}
+	}
+}
+
+// missing lists the nil pointers in an archive.
+func (a *archive) missing() []string {
+	var out []string
+	want := func(name string, is ...bool) {
+		if slices.Contains(is, false) {
+			out = append(out, name)
+		}
+	}
+	want("log", a.Log != nil)
+	want("creator", a.Log.Version != nil && *a.Log.Version == "1.2", a.Log.Creator != nil, a.Log.Creator.Name != nil, a.Log.Creator.Version != nil)
+	for i, e := range a.Log.Entries {
+		at := fmt.Sprintf("entry %d: ", i)
+		want(at+"entry", e.StartedDateTime != nil, e.Time != nil, e.Request != nil, e.Response != nil, e.Cache != nil, e.Timings != nil)
+		_, err := time.Parse(time.RFC3339, *e.StartedDateTime)
+		want(at+"startedDateTime", err == nil)
+		r := e.Request
+		want(at+"request", r.Method != nil, r.URL != nil, r.HTTPVersion != nil, r.Cookies != nil, r.QueryString != nil, r.Headers != nil, r.HeadersSize != nil, r.BodySize != nil)
+		u, err := url.Parse(*r.URL)
+		want(at+"url", err == nil, u.Host != "", u.Scheme != "")
+		if *r.Method == http.MethodPost && len(e.Frames) > 0 {
+			want(at+"postData", r.PostData != nil, r.PostData.MimeType != nil, r.PostData.Text != nil, r.PostData.Params != nil)
+		}
+		s := e.Response
+		want(at+"response", s.Status != nil, s.StatusText != nil, s.HTTPVersion != nil, s.RedirectURL != nil, s.Cookies != nil, s.Headers != nil, s.Content != nil, s.HeadersSize != nil, s.BodySize != nil)
+		want(at+"content", s.Content.Size != nil, s.Content.MimeType != nil)
+		for _, h := range append(*r.Headers, *s.Headers...) {
+			want(at+"header", h.Name != nil, h.Value != nil)
+		}
+		tm := e.Timings
+		want(at+"timings", tm.Send != nil, tm.Wait != nil, tm.Receive != nil)
+		want(at+"time", *e.Time >= 0, *e.Time == *tm.Send+*tm.Wait+*tm.Receive)
+		for _, m := range e.Messages {
+			want(at+"message", m.Time != nil, m.EventName != nil, m.EventID != nil, m.Data != nil)
+		}
+	}
+	return out
+}
+
+func readArchive(t *testing.T, text string) *archive {
+	t.Helper()
+	var a archive
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	if list := a.missing(); len(list) > 0 {
+		t.Fatalf("wrong or missing: %v", list)
+	}
+	return &a
+}
+
+func TestHAR(t *testing.T) {
+	l := newLog(t, httpTalk(t, `
++0s c2s post {"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}
++200ms s2c post+ {"jsonrpc":"2.0","id":0,"result":{}}
++0s meta the GET event stream is open
++1s c2s post {"jsonrpc":"2.0","method":"notifications/initialized"}
++0s s2c get-sse+ {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"on GET"}}
++1s c2s post {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
++1s c2s post {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b"}}
++1s s2c post-sse+ {"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Of a"}}
++1s c2s post {"jsonrpc":"2.0","id":"q","result":{"action":"decline"}}
++1s s2c post-sse {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
++1s s2c post-sse+ {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
++1s c2s post {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"c"}}
+`)...)
+	l.Append(wire.Frame{Dir: wire.Meta, Transport: "http", Session: "web-1", Status: 503, Time: epoch.Add(time.Hour), Raw: []byte("POST of tools/call was answered with HTTP 503 Service Unavailable")})
+	l.Append(wire.Frame{Dir: wire.Meta, Transport: "http", Session: "web-1", Status: 204, Time: epoch.Add(time.Hour), Raw: []byte("DELETE of the session was answered with 204 No Content")})
+	l.Append(wire.Frame{Dir: wire.Meta, Transport: "http", Session: "web-1", Status: 200, Time: epoch.Add(time.Hour), Raw: []byte("the answer to POST broke off")})
+	l.Append(wire.Frame{Dir: wire.ServerToClient, Transport: "stdio", Session: "other", Raw: []byte(`{"jsonrpc":"2.0","method":"elsewhere"}`)})
+	text := write(t, Export{Log: l}, HAR)
+	a := readArchive(t, text)
+	type seen struct {
+		method string
+		status int
+		mime   string
+		frames string
+		events int
+		ms     float64
+	}
+	var got []seen
+	for _, e := range a.Log.Entries {
+		got = append(got, seen{*e.Request.Method, *e.Response.Status, *e.Response.Content.MimeType, fmt.Sprint(e.Frames), len(e.Messages), *e.Time})
+		if *e.Request.URL != "http://example.com:8080/" {
+			t.Errorf("URL %s", *e.Request.URL)
+		}
+	}
+	want := []seen{
+		{"POST", 200, "application/json", "[1 2]", 0, 200},
+		{"GET", 200, "text/event-stream", "[3 5]", 1, 1000},
+		{"POST", 202, "x-unknown", "[4]", 0, 0},
+		{"POST", 200, "text/event-stream", "[6 8 10]", 2, 4000},
+		{"POST", 200, "text/event-stream", "[7 11]", 1, 4000},
+		{"POST", 202, "x-unknown", "[9]", 0, 0},
+		{"POST", 503, "x-unknown", "[12 13]", 0, *a.Log.Entries[6].Time},
+		{"DELETE", 204, "x-unknown", "[14]", 0, 0},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%v\nwant\n%v", got, want)
+	}
+	if body := a.Log.Entries[3].Response.Content.Text; !strings.HasPrefix(body, `data: {"jsonrpc":"2.0","id":"q"`) || !strings.HasSuffix(body, "}\n\n") {
+		t.Errorf("the event stream is %q", body)
+	}
+	if c := a.Log.Entries[6].Response.Comment; !strings.Contains(c, "503") {
+		t.Errorf("the comment is %q", c)
+	}
+	if strings.Contains(text, "top-secret") || strings.Contains(text, "session-secret") || strings.Contains(text, "elsewhere") {
+		t.Error("it holds what it should not")
+	}
+}
+
+// Every frame of a recorded HTTP session is in its archive once, and every
+// request has the response that answers it.
+func TestHAROfRecordings(t *testing.T) {
+	for _, path := range recordings(t) {
+		if !strings.HasSuffix(path, "-http.jsonl") {
+			continue
+		}
+		l := recorded(t, path)
+		in := make(map[int64]int)
+		a := readArchive(t, write(t, Export{Log: l}, HAR))
+		for i, e := range a.Log.Entries {
+			for _, seq := range e.Frames {
+				if before, twice := in[seq]; twice {
+					t.Errorf("%s: frame %d is in entries %d and %d", path, seq, before, i)
+				}
+				in[seq] = i
+			}
+			if *e.Request.Method == "POST" && *e.Response.Status == 0 {
+				if f, err := l.Frame(e.Frames[0]); err != nil || f.Pair != 0 {
+					t.Errorf("%s: entry %d has no response, frame %d has", path, i, f.Seq)
+				}
+			}
+		}
+		for seq := int64(1); seq <= l.Len(); seq++ {
+			f, err := l.Frame(seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i, ok := in[seq]
+			if f.Dir != wire.Meta && !ok {
+				t.Errorf("%s: frame %d is missing", path, seq)
+			}
+			if f.Kind.IsResponse() && f.Dir == wire.ServerToClient && i != in[f.Pair] {
+				t.Errorf("%s: frame %d is in entry %d, its request in %d", path, seq, i, in[f.Pair])
+			}
+		}
+	}
+}
+
+func TestHARHoldsAnyBytes(t *testing.T) {
+	frames := httpTalk(t, "+0s c2s post {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n+1s s2c post+ {\"x\":\"\xff\xfe\"}\n+1s s2c get-sse+ {\"a\":\r\"b\"}")
+	frames[0].Header.Del("Host")
+	frames[1].Kind = wire.Noise
+	a := readArchive(t, write(t, Export{Log: newLog(t, frames...)}, HAR))
+	if u := *a.Log.Entries[0].Request.URL; u != "http://unknown.invalid/" {
+		t.Errorf("URL %s", u)
+	}
+	found := false
+	for _, e := range a.Log.Entries {
+		if e.Response.Content.Encoding == "base64" && e.Response.Content.Text == "eyJ4Ijoi//4ifQ==" {
+			found = true
+		}
+		if *e.Request.Method == http.MethodGet && e.Response.Content.Text != "data: {\"a\":\ndata: \"b\"}\n\n" {
+			t.Errorf("the event is %q", e.Response.Content.Text)
+		}
+	}
+	if !found {
+		t.Errorf("the bytes are not there: %+v", a.Log.Entries)
+	}
+}
+
+// What a server says stays text in a document.
+func TestHostileMarkdown(t *testing.T) {
+	got := write(t, Export{Log: newLog(t, talk(t, hostileTalk)...), Title: "EVIL`<b>", Tool: "t", Version: "v"}, Markdown)
+	rest := withoutCode(t, got)
+	for _, bad := range []string{"EVIL", "<", "javascript", "alert", "\u202e", "\x00", "http"} {
+		if strings.Contains(rest, bad) {
+			t.Errorf("%q stands outside of code:\n%s", bad, rest)
+		}
+	}
+	if strings.Contains(got, "\u202e") || strings.Contains(got, "\x00") {
+		t.Error("something that cannot be seen was written as it is")
+	}
+	if strings.Count(got, "EVIL") < 40 {
+		t.Errorf("only %d of what was said is there", strings.Count(got, "EVIL"))
+	}
+}
+
+// withoutCode takes the code out of Markdown: fenced blocks and spans
+// (CommonMark 0.31, sections 4.5 and 6.1).
+func withoutCode(t *testing.T, text string) string {
+	t.Helper()
+	var out strings.Builder
+	fence := ""
+	for l := range strings.Lines(text) {
+		ticks := l[:len(l)-len(strings.TrimLeft(l, "`"))]
+		switch {
+		case fence != "":
+			if len(ticks) >= len(fence) && strings.TrimSpace(l[len(ticks):]) == "" {
+				fence = ""
+			}
+			continue
+		case len(ticks) >= 3:
+			fence = ticks
+			continue
+		}
+		for l != "" {
+			at := strings.IndexByte(l, '`')
+			if at < 0 {
+				break
+			}
+			out.WriteString(l[:at])
+			l = l[at:]
+			ticks := l[:len(l)-len(strings.TrimLeft(l, "`"))]
+			l = l[len(ticks):]
+			// The span ends with as many.
+			end := regexp.MustCompile("(^|[^`])" + ticks + "([^`]|$)").FindStringIndex(l)
+			if end == nil {
+				t.Fatalf("a span does not end: %q", l)
+			}
+			stop := strings.Index(l[end[0]:], ticks) + end[0]
+			l = l[stop+len(ticks):]
+		}
+		out.WriteString(l)
+	}
+	if fence != "" {
+		t.Error("a block does not end")
+	}
+	return out.String()
+}
+
+// What a server says stays text in a page, and none of it is lost.
+func TestHostileHTML(t *testing.T) {
+	l := newLog(t, talk(t, hostileTalk)...)
+	page := write(t, Export{Log: l, Title: "EVIL</title><script>", Tool: "t", Version: "v"}, HTML)
+	doc, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := strings.Fields(`html head meta title style body header h1 bdi p ul li b span nav a main section h2 h3 h4 details summary code pre
+		figure svg desc line rect path text tspan article div fieldset legend label input textarea i dl dt dd select option output script`)
+	var scripts, styles []string
+	pres := make(map[string]string) // by the frame
+	var walk func(n *html.Node, frame string)
+	walk = func(n *html.Node, frame string) {
+		if n.Type == html.CommentNode {
+			t.Errorf("a comment: %q", n.Data)
+		}
+		if n.Type == html.ElementNode {
+			if !slices.Contains(known, n.Data) {
+				t.Errorf("an element %s", n.Data)
+			}
+			for _, a := range n.Attr {
+				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "src" || a.Key == "href" && !regexp.MustCompile(`^#(f\d+|exchanges|log)$`).MatchString(a.Val) {
+					t.Errorf("an attribute %s=%q", a.Key, a.Val)
+				}
+				if a.Key == "id" && n.Data == "details" {
+					frame = a.Val
+				}
+			}
+			switch n.Data {
+			case "script":
+				scripts = append(scripts, textOf(n))
+				return
+			case "style":
+				styles = append(styles, textOf(n))
+				return
+			case "pre":
+				pres[frame] += textOf(n)
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c, frame)
+		}
+	}
+	walk(doc, "")
+	if !slices.Equal(scripts, []string{reportScript}) {
+		t.Errorf("%d scripts", len(scripts))
+	}
+	if !slices.Equal(styles, []string{reportStyle + LadderStyle}) {
+		t.Errorf("%d style sheets", len(styles))
+	}
+	for _, digested := range []string{digest(scripts[0]), digest(styles[0]), "default-src 'none'"} {
+		if !strings.Contains(reportPolicy, digested) {
+			t.Errorf("the policy %q lacks %q", reportPolicy, digested)
+		}
+	}
+	for seq := int64(1); seq <= l.Len(); seq++ {
+		f, err := l.Frame(seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// U+0000 and U+FFFE are escapes in this JSON, or drawn as marks.
+		if got := pres[fmt.Sprintf("f%d", seq)]; got != string(f.Raw) {
+			t.Errorf("frame %d is %q, want %q", seq, got, f.Raw)
+		}
+	}
+}
+
+func textOf(n *html.Node) string {
+	if n.Type == html.TextNode {
+		return n.Data
+	}
+	var b strings.Builder
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		b.WriteString(textOf(c))
+	}
+	return b.String()
+}
+
+func TestHostileMermaid(t *testing.T) {
+	checkMermaid(t, write(t, Export{Log: newLog(t, talk(t, hostileTalk)...)}, Mermaid))
+}
+
+// A diagram is not made larger than Mermaid draws.
+func TestMermaidIsBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&b, `+1ms c2s {"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a"}}`+"\n"+`+1ms s2c {"jsonrpc":"2.0","id":%d,"result":{"content":[]}}`+"\n", i, i)
+	}
+	got := write(t, Export{Log: newLog(t, talk(t, b.String())...)}, Mermaid)
+	if len(got) > 50_000 || !strings.Contains(got, "more left out") {
+		t.Errorf("%d characters", len(got))
+	}
+	checkMermaid(t, got)
+}
+
+// Everything recorded can be written in every format, the readable ones with
+// every question.
+func TestRecordingsInEveryFormat(t *testing.T) {
+	for _, path := range recordings(t) {
+		l := recorded(t, path)
+		var messages []string
+		for _, e := range exchangesOf(t, l) {
+			for i := range e.Questions {
+				if request, _, err := e.Questions[i].Form(); err == nil {
+					messages = append(messages, request.Message)
+				}
+			}
+		}
+		for _, f := range Formats() {
+			if f == HAR && !strings.Contains(path, "http") {
+				continue
+			}
+			got := write(t, Export{Log: l}, f)
+			for _, m := range messages {
+				want := m
+				if f == HTML {
+					want = html.EscapeString(m)
+				}
+				if (f == Markdown || f == HTML) && !strings.Contains(got, want) {
+					t.Errorf("%s of %s lacks %q", f, filepath.Base(path), m)
+				}
+			}
+		}
+	}
+}
+
+// A failing writer is an error, not half a file.
+func TestWriterFails(t *testing.T) {
+	l := recorded(t, "testdata/recorded/2025-11-25-http.jsonl")
+	for _, f := range Formats() {
+		if err := (Export{Log: l}).Write(t.Context(), full{}, f); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+var errFull = errors.New("no space left")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }

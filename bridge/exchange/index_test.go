@@ -1,0 +1,286 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// Each file of testdata/talks is a log by others, in which nothing says what
+// belongs together; the .golden file beside it is what it comes to.
+func TestTalks(t *testing.T) {
+	files, err := filepath.Glob("testdata/talks/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := newLog(t, talk(t, string(text))...)
+			var b bytes.Buffer
+			w := bufio.NewWriter(&b)
+			for _, e := range exchangesOf(t, l) {
+				dump(w, e)
+			}
+			w.Flush()
+			golden(t, strings.TrimSuffix(file, ".txt")+".golden", b.Bytes())
+		})
+	}
+}
+
+// strip takes out of a transcript what our inspector knew, so that it is as
+// others would have recorded it.
+func strip(t *testing.T, path string) *wire.Log {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for line := range bytes.Lines(raw) {
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal(line, &m); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"v", "call", "round", "elicitation", "actor", "stream", "status", "headers"} {
+			delete(m, name)
+		}
+		less, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(less, '\n'))
+	}
+	file := filepath.Join(t.TempDir(), "foreign.jsonl")
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return recorded(t, file)
+}
+
+// What is worked out of the messages alone is what the inspector that made the
+// calls knew.
+func TestForeignRecordingsComeToTheSame(t *testing.T) {
+	for _, path := range recordings(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			ours, theirs := exchangesOf(t, recorded(t, path)), exchangesOf(t, strip(t, path))
+			if len(ours) != len(theirs) || len(ours) < 10 {
+				t.Fatalf("%d exchanges, and %d without attribution", len(ours), len(theirs))
+			}
+			for i, e := range ours {
+				f := theirs[i]
+				if got, want := outlineOf(f), outlineOf(e); got != want {
+					t.Errorf("exchange %d:\n got %s\nwant %s", i+1, got, want)
+				}
+				// Two calls run together where one was stopped and the next
+				// begun at once: the inspector could not tell either.
+				if e.Name != "deploy" && e.Name != "release_notes" || e.State == Done {
+					if got, want := seqsOf(f), seqsOf(e); !reflect.DeepEqual(got, want) {
+						t.Errorf("exchange %d %s: frames %v, want %v", i+1, e.Name, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func outlineOf(e *Exchange) string {
+	s := fmt.Sprintf("%s %s %s %s: %d rounds, result in %d", e.Method, e.Name, e.Arguments, e.State, len(e.Rounds), e.ResultSeq)
+	for _, q := range e.Questions {
+		s += fmt.Sprintf("; %d %s %q %s %q %d", q.AskedSeq, q.Method, q.Key, q.State, q.Action, q.AnswerSeq)
+	}
+	return s
+}
+
+func seqsOf(e *Exchange) []int64 {
+	var out []int64
+	for _, f := range e.Frames {
+		out = append(out, f.Seq)
+	}
+	return out
+}
+
+// Every frame of an exchange is found to be part of it, and the outlines of the
+// list are those of the exchanges.
+func TestOfAndOutlines(t *testing.T) {
+	for _, path := range recordings(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			l := recorded(t, path)
+			x := newIndex(t, l)
+			outlines, err := x.Outlines(1, 1000)
+			if err != nil || len(outlines) != x.Len() {
+				t.Fatalf("%d outlines of %d, %v", len(outlines), x.Len(), err)
+			}
+			in := make(map[int64]int)
+			for _, o := range outlines {
+				e := read(t, x, o.Number, Reading{})
+				if o.State != e.State || o.Rounds != len(e.Rounds) || o.Questions != len(e.Questions) || o.First != e.Frames[0].Seq || o.Method != e.Method || o.Call != e.Call {
+					t.Errorf("outline %+v\nof %s", o, outlineOf(e))
+				}
+				if n := x.ByCall(e.Session, e.Call); n != e.Number {
+					t.Errorf("call %d is exchange %d, want %d", e.Call, n, e.Number)
+				}
+				for _, f := range e.Frames {
+					in[f.Seq] = e.Number
+				}
+			}
+			for seq := int64(1); seq <= l.Len(); seq++ {
+				if n, err := x.Of(seq); err != nil || n != in[seq] {
+					t.Errorf("frame %d is in exchange %d (%v), want %d", seq, n, err, in[seq])
+				}
+			}
+			if part, err := x.Outlines(3, 2); err != nil || len(part) != 2 || part[0] != outlines[2] {
+				t.Errorf("a part: %+v, %v", part, err)
+			}
+		})
+	}
+}
+
+// A log that grows comes to the same, however often it is looked at.
+func TestUpdateStepByStep(t *testing.T) {
+	for _, path := range recordings(t) {
+		from := recorded(t, path)
+		l := newLog(t)
+		x := NewIndex(l)
+		for seq := int64(1); seq <= from.Len(); seq++ {
+			f, err := from.Frame(seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Append(f)
+			if err := x.Update(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := exchangesOf(t, from)
+		if x.Len() != len(want) {
+			t.Fatalf("%s: %d exchanges, want %d", path, x.Len(), len(want))
+		}
+		for i, e := range want {
+			if got := read(t, x, i+1, Reading{}); outlineOf(got) != outlineOf(e) || !reflect.DeepEqual(seqsOf(got), seqsOf(e)) {
+				t.Errorf("%s, exchange %d:\n got %s %v\nwant %s %v", path, i+1, outlineOf(got), seqsOf(got), outlineOf(e), seqsOf(e))
+			}
+		}
+	}
+}
+
+func TestAround(t *testing.T) {
+	l := newLog(t, talk(t, `
++0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/list"}
++1s s2c {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
++1s s2c {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}
++1s c2s {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}
++1s s2c {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
++1s stderr oops
++1s c2s {"jsonrpc":"2.0","id":3,"method":"ping"}
+`)...)
+	x := newIndex(t, l)
+	cases := []struct {
+		seq    int64
+		number int
+		method string
+		frames []int64
+		state  State
+	}{
+		{1, 0, "tools/list", []int64{1, 2}, Done},
+		{2, 0, "tools/list", []int64{1, 2}, Done},
+		{3, 0, "notifications/tools/list_changed", []int64{3}, Done},
+		{5, 1, "tools/call", []int64{4, 5}, Done},
+		{6, 0, "", []int64{6}, Done},
+		{7, 0, "ping", []int64{7}, Running},
+	}
+	for _, c := range cases {
+		e, err := x.Around(t.Context(), c.seq, Reading{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Number != c.number || e.Method != c.method || !reflect.DeepEqual(seqsOf(e), c.frames) || e.State != c.state {
+			t.Errorf("around %d: %d %s %v %s, want %+v", c.seq, e.Number, e.Method, seqsOf(e), e.State, c)
+		}
+		if l := e.Ladder(); len(l.Arrows) == 0 && c.seq != 6 {
+			t.Errorf("around %d: no arrows", c.seq)
+		}
+	}
+	if _, err := x.Around(t.Context(), 8, Reading{}); err == nil {
+		t.Error("there is no frame 8")
+	}
+	if _, err := x.Exchange(t.Context(), 2, Reading{}); err == nil {
+		t.Error("there is no exchange 2")
+	}
+}
+
+// A flood of notifications is neither read nor kept as a whole.
+func TestFlood(t *testing.T) {
+	frames := talk(t, `+0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"flood","_meta":{"progressToken":7}}}`)
+	const n = 3*notesMost + 5
+	for i := range n {
+		frames = append(frames, talk(t, fmt.Sprintf(`+0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i))...)
+	}
+	frames = append(frames, talk(t, `+1s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)...)
+	l := newLog(t, frames...)
+	x := newIndex(t, l)
+	e := read(t, x, 1, Reading{})
+	if len(e.Frames) != 2*notesMost+2 || e.Omitted != n-2*notesMost || e.State != Done {
+		t.Errorf("%d frames and %d more, %s", len(e.Frames), e.Omitted, e.State)
+	}
+	if got := len(e.Ladder().Arrows); got > runMost+2 {
+		t.Errorf("%d arrows", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.Exchange(ctx, 1, Reading{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that ended: %v", err)
+	}
+}
+
+// What is left out is left out of every part of an exchange, and what is not
+// chosen is not there.
+func TestReading(t *testing.T) {
+	text, err := os.ReadFile("testdata/talks/form.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newIndex(t, newLog(t, talk(t, string(text))...))
+	redact, err := wire.NewRedaction("branch", "$.params.arguments.ref", "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := read(t, x, 1, Reading{Redact: redact})
+	all := fmt.Sprintf("%s %s", e.Arguments, e.Result)
+	for _, q := range e.Questions {
+		all += fmt.Sprintf(" %s %s", q.Params, q.Answer)
+	}
+	for _, f := range e.Frames {
+		all += " " + f.Summary
+	}
+	for _, secret := range []string{"next", `"main"`, "deployed"} {
+		if strings.Contains(all, secret) {
+			t.Errorf("%q is in %s", secret, all)
+		}
+	}
+	if !strings.Contains(all, "[REDACTED]") || !strings.Contains(all, "Which branch?") {
+		t.Errorf("too much or nothing left out: %s", all)
+	}
+
+	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq == 4 || seq == 10 }})
+	if len(e.Frames) != 2 || len(e.Questions) != 0 || e.State != Done {
+		t.Errorf("chosen: %s, frames %v", outlineOf(e), seqsOf(e))
+	}
+	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq > 7 }})
+	if e.Name != "" || e.Arguments != nil || len(e.Questions) != 1 {
+		t.Errorf("chosen without its request: %s", outlineOf(e))
+	}
+}
