@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"elicitation-inspector/bridge/elicit"
 )
 
 // severities are the linter's, the gravest first.
@@ -76,6 +78,16 @@ func (f Finding) place() string {
 type ruleGroup struct {
 	Finding
 	list []Finding
+}
+
+// broken words what breaks the rule, in general.
+func (g ruleGroup) broken() string {
+	for _, r := range elicit.Rules() {
+		if r.ID == g.Rule {
+			return strings.ToUpper(r.Breaks[:1]) + r.Breaks[1:]
+		}
+	}
+	return g.Text
 }
 
 // times says how often a rule was broken, where that was more than once.

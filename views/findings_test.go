@@ -156,6 +156,13 @@ func TestFindingsPanel(t *testing.T) {
 	if len(frames) != 2+occurrencesShown {
 		t.Errorf("%d ways to frames", len(frames))
 	}
+	secret := Finding{Rule: "secret-in-form", Severity: "violation", Text: "\"Password\" asks for a password."}
+	told := text(draw(t, FindingsPanel(Findings{List: []Finding{secret}})))
+	for _, want := range []string{"A field that asks for a secret", secret.Text} {
+		if !strings.Contains(told, want) {
+			t.Errorf("it does not say %q: %q", want, told)
+		}
+	}
 	if got := text(draw(t, FindingsPanel(Findings{}))); !strings.Contains(got, "Nothing found so far.") {
 		t.Errorf("without findings it says %q", got)
 	}
