@@ -373,7 +373,7 @@ func (c *call) turnedDown(open []*question) bool {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	for _, q := range open {
-		if q.origin == OriginError && q.state != Pending && q.answer.Action != "accept" {
+		if q.origin == OriginError && (q.state == Refused || q.state == Answered && q.answer.Action != "accept") {
 			return true
 		}
 	}
@@ -381,7 +381,8 @@ func (c *call) turnedDown(open []*question) bool {
 }
 
 // answers collects what a round's questions were answered with. Questions that
-// came with error -32042 have no answer on the wire.
+// came with error -32042 have no answer on the wire. What is still open can no
+// longer be answered: the round goes out without it.
 func (c *call) answers(open []*question) []member {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
@@ -390,6 +391,7 @@ func (c *call) answers(open []*question) []member {
 		if q.origin == OriginRound && q.state == Answered {
 			out = append(out, member{q.key, q.answer.JSON()})
 		}
+		c.in.settle(q, Withdrawn, ByPerson, fmt.Sprintf("you went on with call %d without it", c.number))
 	}
 	return out
 }

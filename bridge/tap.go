@@ -406,7 +406,11 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 			if q.call != nil {
 				f.Call = q.call.number
 			}
-			act = func() { s.in.complete(q, CompletionDone) }
+			act = func() {
+				if q.state == Pending || q.completion != CompletionNone { // not of a URL that was turned down
+					s.in.complete(q, CompletionDone)
+				}
+			}
 		}
 	case noteUpdated:
 		deliver = nil
@@ -475,14 +479,19 @@ func (s *session) completed(params json.RawMessage) *question {
 	}
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
+	known := false
 	for _, list := range [][]*question{s.in.settled, s.in.pending} {
 		for _, q := range slices.Backward(list) {
-			if q.server == s.server && q.request != nil && q.request.ElicitationID == p.ElicitationID && q.completion != CompletionDone {
+			if q.server != s.server || q.request == nil || q.request.ElicitationID != p.ElicitationID {
+				continue
+			}
+			if q.completion != CompletionDone {
 				return q
 			}
+			known = true // completed before: this one says it again
 		}
 	}
-	if len(s.early) < earlyKept {
+	if !known && len(s.early) < earlyKept {
 		s.early[p.ElicitationID] = true
 	}
 	return nil
