@@ -84,6 +84,10 @@ type ruleGroup struct {
 func (g ruleGroup) broken() string {
 	for _, r := range elicit.Rules() {
 		if r.ID == g.Rule {
+			// A keyword of JSON Schema keeps its letters.
+			if word, _, _ := strings.Cut(r.Breaks, " "); strings.ToLower(word) != word {
+				return r.Breaks
+			}
 			return strings.ToUpper(r.Breaks[:1]) + r.Breaks[1:]
 		}
 	}
