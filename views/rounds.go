@@ -8,6 +8,10 @@ import (
 // path is the address of what can be done with a call.
 func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Number) + "/" + what }
 
+// reaction is shorter than any person takes to answer: a call that waited no
+// longer than this was answered by a policy.
+const reaction = 10 * time.Millisecond
+
 // spent is how long a call has taken so far, or in all.
 func (c Call) spent() time.Duration {
 	if c.State == CallRunning {

@@ -214,7 +214,7 @@ func clocksOf(c Call) templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if c.Waited > 0 || c.Waiting > 0 || c.Timeout > 0 {
+		if c.Waited > reaction || c.Waiting > 0 || c.Timeout > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<dl class=\"clocks num\"><div><dt>in all</dt><dd>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
