@@ -74,7 +74,7 @@ Without a target it connects to a built-in demo server.`,
 	root.SetErr(errOut)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.register(root)
-	root.AddCommand(newDemo(out, errOut), newVersion(out))
+	root.AddCommand(newExport(out, errOut), newDemo(out, errOut), newVersion(out))
 	return root
 }
 
