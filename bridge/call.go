@@ -220,6 +220,7 @@ func (c *call) sent(round int, seq int64) {
 	step := Step{At: now(), Kind: StepCalled, Seq: seq, Text: c.request.Key}
 	if round > 1 {
 		step.Kind, step.Text = StepRetry, fmt.Sprintf("round %d", round)
+		c.carried(round-1, seq)
 	}
 	c.step(step)
 }
@@ -366,6 +367,7 @@ func (c *call) company() bool {
 func (c *call) run() {
 	defer c.stop()
 	defer c.session.forget(c)
+	defer c.keepEnd()
 	state, step := c.converse()
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
@@ -415,10 +417,11 @@ func (c *call) converse() (CallState, Step) {
 		if err == nil {
 			err = c.mayGoOn(round)
 		}
+		c.keepAnswers(open, OriginError)
 		if err != nil {
+			c.keepAnswers(open, OriginRound)
 			return CallFailed, Step{Kind: StepError, Text: err.Error()}
 		}
-		c.keepAnswers(open)
 		if c.turnedDown(open) {
 			return c.replied(reply, CallFailed, Step{Kind: StepError, Text: "the URL was not accepted"})
 		}

@@ -131,7 +131,7 @@ func (s *session) revision() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sdk == nil {
-		return ""
+		return s.recorded
 	}
 	return s.sdk.InitializeResult().ProtocolVersion
 }

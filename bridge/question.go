@@ -141,6 +141,7 @@ type question struct {
 	completion Completion
 	held       bool // over the rate limit: not on show until the person wants it
 	findings   []elicit.Finding
+	settledAt  int64 // of a replay: the frame at which it was settled
 }
 
 // Question is a copy of a question's state for readers.
@@ -277,9 +278,8 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 	}
 	in.settled = append(in.settled, q)
 	if len(in.settled) > settledKept {
-		old := in.settled[0]
+		in.settled[0].fade()
 		in.settled = in.settled[1:]
-		old.request, old.params, old.answer.Content, old.answer.Result = nil, nil, nil, nil
 	}
 	in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	if q.call != nil {
@@ -295,6 +295,11 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 		q.call.step(Step{At: q.ended, Kind: StepAnswered, Text: text, Question: q.number})
 	}
 	return true
+}
+
+// fade drops what was asked and answered.
+func (q *question) fade() {
+	q.request, q.params, q.answer.Content, q.answer.Result = nil, nil, nil, nil
 }
 
 // Questions returns every question of the inspection, oldest first.

@@ -425,6 +425,17 @@ func (in *Inspection) Retry(number int) error {
 	return nil
 }
 
+// carried notes the frame that carries the answers of a round. The caller holds
+// in.mu.
+func (c *call) carried(round int, seq int64) {
+	for _, q := range slices.Backward(c.in.settled) {
+		if q.call == c && q.origin == OriginRound && q.round == round && q.state == Answered && q.answerSeq == 0 {
+			q.answerSeq = seq
+			c.in.changed(Change{Kind: QuestionChanged, Number: q.number})
+		}
+	}
+}
+
 // answeredBy is who answered the questions of a round; "" if it was not one
 // alone.
 func (c *call) answeredBy(round int) Actor {
@@ -443,40 +454,63 @@ func (c *call) answeredBy(round int) Actor {
 	return by
 }
 
-// answerNote is the note that keeps what became of a URL that came with error
-// -32042. None of it travels, so a transcript would not tell it otherwise.
+// answerNote is the note that keeps an answer which does not travel, so that a
+// transcript would not tell it otherwise: to a URL that came with error -32042,
+// or in a round that no other followed.
 type answerNote struct {
-	Answer struct {
-		Action string `json:"action"`
-	} `json:"answer"`
-	Pointer    string `json:"pointer"` // to the question, in the frame of the error
-	Completion string `json:"completion,omitempty"`
+	Answer     json.RawMessage `json:"answer"`  // as it would have been sent
+	Pointer    string          `json:"pointer"` // to the question's params, in the frame that asked
+	Completion string          `json:"completion,omitempty"`
 }
 
-// answerNoteStart is how the JSON of an answerNote begins.
-const answerNoteStart = `{"answer":`
+// endNote is the note that keeps how a call ended without a response.
+type endNote struct {
+	Ended  string `json:"ended"` // CallState
+	Reason string `json:"reason,omitempty"`
+}
 
-// keepAnswers notes in the log how URLs that came with error -32042 were answered.
-func (c *call) keepAnswers(open []*question) {
+// How the JSON of notes begins.
+const (
+	answerNoteStart = `{"answer":`
+	endNoteStart    = `{"ended":`
+)
+
+// keepAnswers notes in the log how questions were answered that came in one way.
+func (c *call) keepAnswers(open []*question, origin Origin) {
 	var frames []wire.Frame
 	c.in.mu.Lock()
 	for _, q := range open {
-		if q.origin != OriginError || q.state != Answered {
+		if q.origin != origin || q.state != Answered {
 			continue
 		}
-		note := answerNote{Pointer: q.pointer, Completion: q.completion.word()}
-		note.Answer.Action = q.answer.Action
-		raw, err := json.Marshal(note)
-		if err != nil {
-			panic("bridge: strings that JSON cannot hold: " + err.Error()) // no strings are
-		}
-		f := c.session.frame(wire.Meta)
-		f.Kind, f.Raw, f.Time = wire.Note, raw, q.ended
-		f.Call, f.Round, f.Question, f.Actor = c.number, q.round, q.number, string(q.by)
+		f := c.note(q.ended, answerNote{q.answer.JSON(), q.pointer, q.completion.word()})
+		f.Round, f.Question, f.Actor = q.round, q.number, string(q.by)
 		frames = append(frames, f)
 	}
 	c.in.mu.Unlock()
 	for _, f := range frames {
+		c.in.log.Append(f)
+	}
+}
+
+// note is a note that belongs to the call.
+func (c *call) note(at time.Time, what any) wire.Frame {
+	raw, err := json.Marshal(what)
+	if err != nil {
+		raw = fmt.Appendf(nil, "a note that JSON cannot hold: %v", err) // answers were checked to be JSON
+	}
+	f := c.session.frame(wire.Meta)
+	f.Kind, f.Raw, f.Time, f.Call = wire.Note, raw, at, c.number
+	return f
+}
+
+// keepEnd notes in the log how the call ended, if no response says so.
+func (c *call) keepEnd() {
+	c.in.mu.Lock()
+	f := c.note(c.ended, endNote{c.state.String(), c.failure})
+	silent := c.reply == 0
+	c.in.mu.Unlock()
+	if silent {
 		c.in.log.Append(f)
 	}
 }

@@ -1,0 +1,228 @@
+package bridge_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// recordDemo calls tools of the demo server, answers what they ask, and returns
+// the inspection and the transcript of it.
+func recordDemo(t *testing.T, settings bridge.Settings, tools []string) (*bench, string) {
+	t.Helper()
+	server := demo.New(demo.Options{})
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Errorf("closing the demo server: %v", err)
+		}
+	})
+	file := filepath.Join(t.TempDir(), "flow.jsonl")
+	recorder, err := wire.OpenRecorder(file, wire.RecordOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Record(recorder)
+	in := bridge.New(bridge.Config{
+		Targets: []target.Spec{{Name: "demo", Builtin: server.MCP}}, Settings: settings, Log: log, Version: "test",
+	})
+	b := &bench{t, in, log, in.Subscribe()}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := in.Close(ctx); err != nil {
+			t.Errorf("closing: %v", err)
+		}
+		if err := recorder.Close(); err != nil {
+			t.Errorf("closing the transcript: %v", err)
+		}
+		if err := log.Close(); err != nil {
+			t.Errorf("closing the log: %v", err)
+		}
+	})
+	in.Start()
+	b.until("the demo server's tools", func() bool {
+		c, err := in.Catalog("s1")
+		return err == nil && !c.Loading && len(c.Items) > 0
+	})
+	for i, tool := range tools {
+		c := b.call(tool)
+		actions := []string{"accept", "decline", "cancel"}[i%2:]
+		b.until("the end of "+tool, func() bool {
+			for _, q := range in.Questions() {
+				switch {
+				case q.Call != c.Number || q.Seq == 0:
+				case q.State == bridge.Pending:
+					if _, err := in.Answer(q.Number, someAnswer(q, actions[0])); err != nil {
+						t.Fatal(err)
+					}
+					if actions = actions[1:]; len(actions) == 0 {
+						actions = []string{"accept"}
+					}
+				case q.Completion == bridge.CompletionAwaited && q.Origin == bridge.OriginError:
+					if _, err := in.MarkCompleted(q.Number); err != nil {
+						t.Fatal(err)
+					}
+				case q.Completion == bridge.CompletionAwaited && (q.Origin == bridge.OriginRound || q.AnswerSeq != 0):
+					// Nobody will visit the page.
+					if err := in.Stop(c.Number); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			c, err := in.Call(c.Number)
+			return err == nil && c.State != bridge.CallRunning
+		})
+	}
+	return b, file
+}
+
+func someAnswer(q bridge.Question, action string) bridge.Answer {
+	a := bridge.Answer{Action: action, Actor: bridge.ByPerson}
+	if action == "accept" && q.Request != nil && q.Request.Mode == elicit.ModeForm {
+		a.Content, _ = elicit.Content(q.Request.Fields, elicit.Defaults(q.Request.Fields))
+	}
+	return a
+}
+
+// replayOf opens a transcript and shows all of it.
+func replayOf(t *testing.T, files ...string) *bridge.Replay {
+	t.Helper()
+	log, err := wire.Open(files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(func() {
+		cancel()
+		if err := log.Close(); err != nil {
+			t.Errorf("closing the transcript: %v", err)
+		}
+	})
+	if err := log.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	r := bridge.NewReplay(log, bridge.Source{}, nil)
+	if err := r.Refresh(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// tell is everything of an inspection that a transcript keeps, a line each.
+func tell(in *bridge.Inspection) string {
+	var b strings.Builder
+	for _, s := range in.Servers() {
+		fmt.Fprintf(&b, "server %s %s %q %q %q, %s by %s, offers %q, declares %s sampling %t roots %t, says %q\n", s.ID, s.Label, s.Info.Name, s.Info.Title, s.Info.Version,
+			s.Info.Protocol, s.Info.Negotiated, s.Info.Capabilities, s.Settings.Declared(), s.Settings.Sampling, s.Settings.Roots, s.Info.Instructions)
+		c, err := in.Catalog(s.ID)
+		if err != nil {
+			fmt.Fprintln(&b, err)
+		}
+		for _, i := range c.Items {
+			fmt.Fprintf(&b, "\t%s %q %q %q %q %s\n", i.Kind, i.Key, i.Name, i.Title, i.Description, i.Schema)
+		}
+	}
+	for _, c := range in.Calls() {
+		fmt.Fprintf(&b, "call %d of %s %q %q with %s: %s in %d rounds, #%d to #%d, isError %t, %q\n", c.Number, c.Request.Kind, c.Request.Name, c.Request.Key,
+			c.Request.Arguments, c.State, c.Rounds, c.Seq, c.Reply, c.IsError, c.Failure)
+		for _, s := range inAnyOrder(c) {
+			fmt.Fprintf(&b, "\t%s %q #%d question %d\n", s.Kind, s.Text, s.Seq, s.Question)
+		}
+	}
+	for _, q := range in.Questions() {
+		fmt.Fprintf(&b, "question %d of call %d %q, round %d %q %s: %s %s #%d: %s %s by %s %q #%d, completion %d, %d findings\n", q.Number, q.Call, q.CallName,
+			q.Round, q.Key, q.Carried, q.Method, q.Params, q.Seq, q.State, q.Answer.JSON(), q.By, q.Reason, q.AnswerSeq, q.Completion, len(q.Findings))
+	}
+	for _, f := range in.Findings("") {
+		if f.Question == 0 {
+			fmt.Fprintf(&b, "finding %s at #%d %s, call %d\n", f.Rule, f.Seq, f.Pointer, f.Call)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "stopped by you", "stopped")
+}
+
+// inAnyOrder sorts steps that follow each other without having to: an answer is
+// given before it is on the wire, and others may come between.
+func inAnyOrder(c bridge.Call) []bridge.Step {
+	steps := c.Steps
+	if c.State == bridge.CallStopped { // what comes meanwhile may count or not
+		steps = slices.DeleteFunc(steps, func(s bridge.Step) bool { return s.Kind == bridge.StepLog })
+	}
+	free := func(s bridge.Step) bool {
+		switch s.Kind {
+		case bridge.StepAnswered, bridge.StepLog, bridge.StepProgress:
+			return true
+		case bridge.StepAsked:
+			return c.Request.Key == "plan_trip" // asks several questions at once
+		}
+		return false
+	}
+	for i := range steps {
+		end := i
+		for end < len(steps) && free(steps[end]) {
+			end++
+		}
+		slices.SortFunc(steps[i:end], func(a, b bridge.Step) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Question, b.Question))
+		})
+	}
+	return steps
+}
+
+// What a transcript shows is what was there when it was recorded.
+func TestReplayIsAsLive(t *testing.T) {
+	t.Parallel()
+	tools := []string{
+		"deploy", "transfer_money", "book_table", "delete_files", "onboard", "every_field", "connect_calendar",
+		"connect_mailbox", "protected_report", "protected_report", "suspicious_link", "plan_trip", "pay_invoice",
+		"export_photos", "haggle", "who_am_i", "show_result", "rule_breaker",
+	}
+	for _, revision := range bridge.Revisions() {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			b, file := recordDemo(t, bridge.Settings{Protocol: revision}, tools)
+			r := replayOf(t, file)
+			var live, replayed string
+			same := func() bool {
+				live, replayed = tell(b.in), tell(r.Inspection())
+				return live == replayed
+			}
+			deadline := time.Now().Add(patience)
+			for !same() && time.Now().Before(deadline) { // the linter takes its time
+				time.Sleep(20 * time.Millisecond)
+			}
+			if live != replayed {
+				t.Error(firstDifference(live, replayed))
+			}
+			if !strings.Contains(live, "question 12") {
+				t.Errorf("too little was asked:\n%s", live)
+			}
+		})
+	}
+}
+
+func firstDifference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range a {
+		if i >= len(b) || a[i] != b[i] {
+			from := max(0, i-3)
+			return fmt.Sprintf("line %d: want\n%s\ngot\n%s", i+1, strings.Join(a[from:min(len(a), i+8)], "\n"), strings.Join(b[min(from, len(b)):min(len(b), i+8)], "\n"))
+		}
+	}
+	return "got more than wanted"
+}
