@@ -86,7 +86,7 @@ func SDKExample(t testing.TB, name string) string {
 	t.Helper()
 	port := freePort(t)
 	script := Node(t, "@modelcontextprotocol", "sdk", "dist", "esm", "examples", "server", name+".js")
-	listen(t, "http://localhost:"+port, []string{"PORT=" + port, "MCP_PORT=" + port}, script...)
+	listen(t, port, []string{"PORT=" + port, "MCP_PORT=" + port}, script...)
 	return "http://localhost:" + port + "/mcp"
 }
 

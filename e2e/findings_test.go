@@ -1,0 +1,161 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// finding is one object of /findings.json.
+type finding struct {
+	Server, Rule, Severity, Text, Pointer, Section, Reference string
+	Frame                                                     int64
+	Question, Call                                            int
+}
+
+// findings is what the linter says so far, as it is exported.
+func (s *session) findings() []finding {
+	s.t.Helper()
+	res, err := s.Client().Get(s.Base + "/findings.json")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		s.t.Fatalf("GET /findings.json: %s %v\n%s", res.Status, err, body)
+	}
+	var all []finding
+	if err := json.Unmarshal(body, &all); err != nil {
+		s.t.Fatalf("GET /findings.json: %v\n%s", err, body)
+	}
+	return all
+}
+
+// rules are the ids of the rules that were broken, each once, in order.
+func rules(all []finding) []string {
+	var ids []string
+	for _, f := range all {
+		ids = append(ids, f.Rule)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// foundAll waits until exactly these rules were found to be broken.
+func (s *session) foundAll(want ...string) []finding {
+	s.t.Helper()
+	var got []finding
+	slices.Sort(want)
+	s.page.Until(
+		func() string {
+			return "the rules found are " + strings.Join(want, " ") + "; they are " + strings.Join(rules(got), " ")
+		},
+		func() bool { got = s.findings(); return slices.Equal(rules(got), want) })
+	return got
+}
+
+// breaks calls the demo's tool that breaks a rule.
+func (s *session) breaks(rule string) {
+	s.t.Helper()
+	call := s.choose("Tools", "rule_breaker")
+	call.Field("Rule").Choose(rule)
+	call.Button("Call").Click()
+}
+
+// A finding stands on the card, in the row of the wire log, in the frame's
+// detail and in the server's panel, and can be exported.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	s := open(t, "--protocol", "2025-11-25", "--name", "careless")
+	s.breaks("secret")
+	q := s.question("Which one would you like?").Contains("Violation").Contains("secret-in-form").
+		Contains("/params/requestedSchema/properties/password")
+	list := s.foundAll("secret-in-form")
+	f := list[0]
+	if f.Server != "careless" || f.Severity != "violation" || f.Question != 1 || f.Call != 1 ||
+		f.Pointer != "/params/requestedSchema/properties/password" || f.Section == "" || !strings.HasPrefix(f.Reference, "MCP 2025-11-25") {
+		t.Errorf("exported is %+v", f)
+	}
+	q.Contains(f.Text).Contains(f.Reference)
+	asked := s.Wire().Requests("s2c", "elicitation/create")
+	if len(asked) != 1 || asked[0].Seq != f.Frame {
+		t.Errorf("the finding is of frame %d, the question is %+v", f.Frame, asked)
+	}
+
+	// The row has a mark that can be read, and the frame's detail says it all.
+	grid := s.page.Region("Wire log").Role("grid", "Frames")
+	at := 0
+	s.page.Until(func() string { return "the question's row says that there is a violation" }, func() bool {
+		for i, r := range rows(s) {
+			if line := strings.Join(r.cells, " "); strings.Contains(line, "elicitation/create") && strings.Contains(line, "1 violation") {
+				at = i + 1
+				return true
+			}
+		}
+		return false
+	})
+	grid.Role("row", "").All().Nth(at).Click()
+	detail := s.page.Role("group", "Frame")
+	detail.TabNamed("Findings 1").Click()
+	detail.Contains("secret-in-form").Contains(f.Text)
+	q.Button("Decline").Click()
+	s.result("The answer was decline.")
+
+	// Many at once are folded under their counts.
+	s.breaks("many_at_once")
+	q = s.page.Region("Questions").Article("").All().Having("data-state", "pending").Wait()
+	q.Matches("counts its findings", func(shown string) bool {
+		return strings.Contains(shown, "violations") && strings.Contains(shown, "SHOULD") && strings.Contains(shown, "advice")
+	})
+	if shown := q.Text(); strings.Contains(shown, "default-rejected") {
+		t.Errorf("the findings are not folded: %q", shown)
+	}
+
+	bar := s.serverDetails()
+	bar.Button("Findings").Click()
+	panel := bar.Region("Findings").Contains("A field that asks for a secret")
+	if got := page.Call[int](panel, "function() { return this.querySelectorAll('[data-rule]').length }"); got != len(rules(s.findings())) {
+		t.Errorf("the panel has %d rules, the export %d", got, len(rules(s.findings())))
+	}
+	bar.Link("Export findings").HasAttr("download", "findings.json")
+	s.page.Press(page.Escape)
+}
+
+// What is found depends on the revision, and is found however it travels: in a
+// request, a round, an error or a result.
+func TestFindingsByRevision(t *testing.T) {
+	for _, c := range []struct {
+		protocol, breach string
+		asks             int    // questions to decline
+		rule             string // that is found
+	}{
+		{"2025-11-25", "reused_elicitation_id", 2, "id-reused"},
+		{"2025-11-25", "malformed_required_error", 0, "error-malformed"},
+		{"2026-07-28", "left_over_elicitation_id", 1, "id-removed"},
+		{"2026-07-28", "nothing_required", 0, "input-required-empty"},
+		{"2026-07-28", "no_result_type", 0, "result-type-missing"},
+		{"2026-07-28", "left_over_request", 0, "request-removed"},
+	} {
+		t.Run(c.protocol+" "+c.breach, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, "--protocol", c.protocol)
+			s.breaks(c.breach)
+			for n := range c.asks {
+				q := s.page.Region("Questions").Article("").All().Having("data-number", strconv.Itoa(n+1)).Wait()
+				q.Button("Decline").Click()
+			}
+			var got []string
+			s.page.Until(
+				func() string { return fmt.Sprintf("%s is found; found are %q", c.rule, got) },
+				func() bool { got = rules(s.findings()); return slices.Contains(got, c.rule) })
+		})
+	}
+}

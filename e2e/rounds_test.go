@@ -1,0 +1,259 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// asksFor is an input-required result: keys and messages by turns, and the rest
+// of the result's members, exact.
+func asksFor(rest string, keysAndMessages ...string) string {
+	var requests []string
+	for i := 0; i < len(keysAndMessages); i += 2 {
+		requests = append(requests, fmt.Sprintf(
+			`%q:{"method":"elicitation/create","params":{"mode":"form","message":%q,"requestedSchema":{"type":"object","properties":{"value":{"type":"string","title":"Value"}}}}}`,
+			keysAndMessages[i], keysAndMessages[i+1]))
+	}
+	return `"result":{"resultType":"input_required","inputRequests":{` + strings.Join(requests, ",") + `}` + rest + `}`
+}
+
+// Each key of a round is a card of the same call; the retry goes out when all
+// are answered, as a request with another id.
+func TestRoundOfSeveralQuestions(t *testing.T) {
+	t.Parallel()
+	const state = `,"requestState":"s"`
+	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
+		"three": func(n int, c servers.Call) string {
+			if n == 1 {
+				return asksFor(state, "z", "Who comes last?", "a", "Who comes first?", "k/~ \"1\"", "Who comes between?")
+			}
+			return servers.Done("received " + c.Member("inputResponses"))
+		},
+		"some": func(n int, c servers.Call) string {
+			switch n {
+			case 1:
+				return asksFor(state, "one", "Which one?", "two", "Which two?")
+			case 2:
+				return asksFor(state, "two", "Which two, please?")
+			}
+			return servers.Done("received " + c.Member("inputResponses"))
+		},
+	})
+	s := open(t, server.URL)
+	s.page.Region("Servers").Contains("2026-07-28")
+
+	s.call("three")
+	for message, value := range map[string]string{"Who comes between?": "B", "Who comes first?": "A"} {
+		q := s.question(message).Contains("three").Contains("round 1")
+		q.HasAttr("data-call", "1")
+		q.Field("Value").Fill(value)
+		q.Region("Will send").Contains(value)
+		q.Button("Accept").Click()
+		s.state(message, "answered")
+		if n := len(server.Calls("three")); n != 1 {
+			t.Fatalf("%d calls went out before every question was answered", n)
+		}
+	}
+	s.question("Who comes last?").Button("Decline").Click()
+	s.result(`"z":{"action":"decline"}`)
+	calls := server.Calls("three")
+	want := `{"z":{"action":"decline"},"a":{"action":"accept","content":{"value":"A"}},"k/~ \"1\"":{"action":"accept","content":{"value":"B"}}}`
+	if got := compact(t, calls[1].Member("inputResponses")); got != want {
+		t.Errorf("the retry answers\n%s, want\n%s", got, want)
+	}
+	if calls[0].ID == calls[1].ID {
+		t.Error("the retry has the id of the first round")
+	}
+
+	// A round can go out with answers missing.
+	s.call("some")
+	s.question("Which two?")
+	s.question("Which one?").Button("Accept").Click()
+	s.state("Which one?", "answered")
+	s.page.Region("Call").Button("Send round now").Click()
+	q := s.question("Which two, please?").Contains("round 2")
+	if got, want := compact(t, server.Calls("some")[1].Member("inputResponses")), `{"one":{"action":"accept","content":{}}}`; got != want {
+		t.Errorf("the incomplete round answers %s, want %s", got, want)
+	}
+	s.state("Which two?", "withdrawn").Contains("without it")
+	q.Button("Cancel").Click()
+	s.result(`{"two":{"action":"cancel"}}`)
+}
+
+// What goes out as requestState is, byte for byte, what came: also where it is
+// empty, and it is left out where there was none.
+func TestRequestState(t *testing.T) {
+	t.Parallel()
+	states := map[string]string{
+		"plain":   `"round=1"`,
+		"odd":     `"a\u0062 \/ \"q\" <b>&amp; \ud83d\ude42 é \u2028\t"`,
+		"empty":   `""`,
+		"absent":  ``,
+		"numeric": `1.50e3`,
+	}
+	scripts := map[string]servers.Script{}
+	for name, state := range states {
+		scripts[name] = func(n int, c servers.Call) string {
+			if n > 1 {
+				return servers.Done("came back as " + name)
+			}
+			if state != "" {
+				state = `,"requestState":` + state
+			}
+			return asksFor(state, "a", "Ready for "+name+"?")
+		}
+	}
+	server := servers.NewScripted(t, "2026-07-28", scripts)
+	s := open(t, server.URL)
+	for name, state := range states {
+		s.call(name)
+		s.question("Ready for " + name + "?").Button("Decline").Click()
+		s.result("came back as " + name)
+		if got := server.Calls(name)[1].Member("requestState"); got != state {
+			t.Errorf("%s: requestState came back as %q, want %q", name, got, state)
+		}
+	}
+}
+
+// Rounds that ask nothing follow one another by themselves, ever more slowly,
+// and can be stopped.
+func TestRoundsOfStateAlone(t *testing.T) {
+	t.Parallel()
+	var times []time.Time
+	waits := func(n int) string {
+		return fmt.Sprintf(`"result":{"resultType":"input_required","requestState":"%d"}`, n)
+	}
+	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
+		"queue": func(n int, c servers.Call) string {
+			times = append(times, time.Now())
+			if n < 4 {
+				return waits(n)
+			}
+			return servers.Done("your turn, " + c.Member("requestState"))
+		},
+		"forever": func(n int, _ servers.Call) string { return waits(n) },
+	})
+	s := open(t, server.URL)
+	s.call("queue")
+	s.result(`your turn, "3"`)
+	if n := s.page.Region("Questions").Article("").All().Count(); n != 0 {
+		t.Errorf("%d questions were asked", n)
+	}
+	for i := 2; i < len(times); i++ {
+		if before, now := times[i-1].Sub(times[i-2]), times[i].Sub(times[i-1]); now < before {
+			t.Errorf("the pause before round %d was %v, the one before it %v", i+1, now, before)
+		}
+	}
+	s.page.Region("Call").Contains("4 rounds")
+
+	s.call("forever")
+	s.page.Until(func() string { return "there is a third round" }, func() bool { return len(server.Calls("forever")) >= 3 })
+	s.page.Region("Call").Button("Stop").Click()
+	s.page.Region("Result").Contains("topped")
+	n := len(server.Calls("forever"))
+	time.Sleep(1200 * time.Millisecond) // longer than the pause that was running
+	if now := len(server.Calls("forever")); now > n {
+		t.Errorf("%d more rounds went out after the call was stopped", now-n)
+	}
+}
+
+// After ten rounds the person is asked whether to go on; there is no other limit.
+func TestManyRounds(t *testing.T) {
+	t.Parallel()
+	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
+		"haggle": func(n int, _ servers.Call) string {
+			if n < 13 {
+				return asksFor("", "offer", fmt.Sprintf("Offer number %d?", n))
+			}
+			return servers.Done("sold")
+		},
+		"endless": func(n int, _ servers.Call) string { return asksFor("", "offer", fmt.Sprintf("Bid number %d?", n)) },
+	})
+	s := open(t, server.URL)
+	s.setPolicy("Accept with defaults") // nobody wants to answer them all
+	s.call("haggle")
+	rounds := s.page.Region("Call").Role("group", "Rounds").Contains("10 rounds so far")
+	if n := len(server.Calls("haggle")); n != 10 {
+		t.Errorf("%d rounds went out before the person was asked", n)
+	}
+	rounds.Button("Go on").Click()
+	s.result("sold")
+	if n := len(server.Calls("haggle")); n != 13 {
+		t.Errorf("%d rounds went out, want 13", n)
+	}
+
+	s.call("endless")
+	s.page.Region("Call").Role("group", "Rounds").Contains("10 rounds so far").Button("Stop").Click()
+	s.page.Region("Result").Contains("topped")
+	if n := len(server.Calls("endless")); n != 10 {
+		t.Errorf("%d rounds went out, want 10", n)
+	}
+}
+
+// Requests for a model or for folders, among a round's questions, get a JSON
+// answer that is valid as it stands.
+func TestRoundOfMixedRequests(t *testing.T) {
+	t.Parallel()
+	s := open(t, "--protocol", "2026-07-28")
+	s.settings(func(server *page.Control) {
+		server.Checkbox("Sampling").Click()
+		server.Checkbox("Roots").Click()
+	})
+	s.call("pay_invoice")
+	all := s.page.Region("Questions").Article("").All().Having("data-state", "pending")
+	s.page.Until(func() string { return "three questions wait" }, func() bool { return all.Count() == 3 })
+	for range 3 {
+		q := all.Nth(0)
+		switch shown := q.Text(); {
+		case strings.Contains(shown, "Pay invoice 2026-118"):
+			q.Field("I approve").Choose("Yes")
+			q.Region("Will send").Contains("true")
+		case strings.Contains(shown, "sampling/createMessage"):
+			q.Contains("12 copper gutters")
+			text := q.Role("textbox", "").All().Nth(0)
+			if !strings.Contains(text.Value(), `"role"`) {
+				t.Errorf("the answer to sampling is not filled in: %q", text.Value())
+			}
+			text.Paste(`{"role":"assistant","content":{"type":"text","text":"Gutters for the mill."},"model":"by-hand"}`)
+			q.Region("Will send").Contains("Gutters for the mill.")
+		case strings.Contains(shown, "roots/list"):
+			q.Region("Will send").Contains("file:///")
+		default:
+			t.Fatalf("what is this? %q", shown)
+		}
+		left := all.Count()
+		q.Button("Accept").Click()
+		s.page.Until(func() string { return "the answer is taken" }, func() bool { return all.Count() < left || left == 1 })
+	}
+	q := s.question("From which account?").Contains("round 2")
+	q.Field("Account").Choose("Repairs, 6,000.00 EUR")
+	q.Region("Will send").Contains("repairs")
+	q.Button("Accept").Click()
+	s.result("from the account repairs").Contains("Gutters for the mill.").Contains("Filed in tmp.")
+}
+
+// A result that does not say its type is complete, and one that asks for nothing is an error.
+func TestResultTypes(t *testing.T) {
+	t.Parallel()
+	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
+		"untyped": func(int, servers.Call) string {
+			return `"result":{"content":[{"type":"text","text":"done without a type"}]}`
+		},
+		"nothing": func(int, servers.Call) string { return `"result":{"resultType":"input_required"}` },
+	})
+	s := open(t, server.URL)
+	s.call("untyped")
+	s.result("done without a type")
+	s.call("nothing")
+	s.result("asks for nothing")
+	for tool, want := range map[string]int{"untyped": 1, "nothing": 1} {
+		if got := len(server.Calls(tool)); got != want {
+			t.Errorf("%s was called %d times", tool, got)
+		}
+	}
+}
