@@ -120,7 +120,7 @@ func (s *server) snapshot() Server {
 		Settings: s.settings, Info: s.info, Policy: s.policy, Held: len(s.in.held(s)),
 		Findings: maps.Clone(s.findings),
 	}
-	if s.info.How != "" {
+	if s.info.How != "" || s.state == Recorded {
 		out.How = s.info.How
 	}
 	return out
