@@ -126,24 +126,16 @@ const notesMost = 2000
 // notes lists the progress notifications and log messages that belong to an
 // exchange. running are the others that overlap with it.
 func (x *Index) notes(ctx context.Context, r *found, running []found) (seqs []int64, omitted int, err error) {
-	if !calls(r.methodIn(x.log)) {
-		return nil, 0, nil
+	if r.rounds == 0 {
+		return nil, 0, nil // no call
 	}
-	end := min(r.end(), x.log.Len()+1)
-	filter, err := wire.ParseFilter(fmt.Sprintf("kind:notification dir:s2c method:%s,%s seq>%d seq<%d", noteProgress, noteMessage, r.first, end))
-	if err != nil {
-		return nil, 0, err
-	}
-	view := x.log.View(filter, wire.Hooks{})
-	if err := view.Update(ctx, nil); err != nil {
-		return nil, 0, err
-	}
-	total := view.Len()
-	candidates := view.Seqs(0, notesMost)
-	if rest := total - notesMost; rest > 0 {
-		tail := max(total-notesMost, notesMost)
-		omitted = int(tail - notesMost)
-		candidates = append(candidates, view.Seqs(tail, notesMost)...)
+	from, _ := x.tells.Index(int64(r.first))
+	to, _ := x.tells.Index(r.end())
+	candidates := x.tells.Seqs(from, int(min(to-from, notesMost)))
+	if from += notesMost; from < to {
+		tail := max(to-notesMost, from)
+		omitted = int(tail - from)
+		candidates = append(candidates, x.tells.Seqs(tail, int(to-tail))...)
 	}
 	var tokens map[string]bool
 	for len(candidates) > 0 {
@@ -176,14 +168,6 @@ func (x *Index) notes(ctx context.Context, r *found, running []found) (seqs []in
 		}
 	}
 	return seqs, omitted, nil
-}
-
-func (r *record) methodIn(l *wire.Log) string {
-	rows, err := l.Rows([]int64{int64(r.first)})
-	if err != nil || len(rows) == 0 {
-		return ""
-	}
-	return rows[0].Method
 }
 
 // fill reads the frames and says what happened in them.

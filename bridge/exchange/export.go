@@ -257,7 +257,7 @@ const mermaidMost = 45_000
 
 // mermaid writes one diagram of all exchanges, one after the other.
 func (x Export) mermaid(ctx context.Context, w io.Writer, c choice) error {
-	_, exchanges, err := x.exchanges(ctx, c)
+	index, exchanges, err := x.exchanges(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -269,10 +269,6 @@ func (x Export) mermaid(ctx context.Context, w io.Writer, c choice) error {
 		if err != nil {
 			return err
 		}
-		if left > 0 {
-			left++
-			continue
-		}
 		lane := lanes[e.Server]
 		if lane == "" {
 			lane = fmt.Sprintf("S%d", len(lanes)+1)
@@ -281,8 +277,12 @@ func (x Export) mermaid(ctx context.Context, w io.Writer, c choice) error {
 		l := e.Ladder()
 		l.mermaid(&one, lane, true)
 		if body.Len()+one.Len() > mermaidMost {
-			left++
-			continue
+			for n := e.Number; n <= index.Len(); n++ {
+				if index.touches(n, c.has) {
+					left++
+				}
+			}
+			break
 		}
 		if lanes[e.Server] == "" {
 			lanes[e.Server] = lane

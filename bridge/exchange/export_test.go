@@ -483,6 +483,9 @@ func TestHostileHTML(t *testing.T) {
 		if n.Type == html.CommentNode {
 			t.Errorf("a comment: %q", n.Data)
 		}
+		if n.Type == html.TextNode && strings.ContainsRune(n.Data, '\u202e') && !slices.Contains(n.Parent.Attr, html.Attribute{Key: "class", Val: "inv"}) {
+			t.Errorf("a hidden character in %q", n.Data)
+		}
 		if n.Type == html.ElementNode {
 			if !slices.Contains(known, n.Data) {
 				t.Errorf("an element %s", n.Data)
@@ -490,6 +493,9 @@ func TestHostileHTML(t *testing.T) {
 			for _, a := range n.Attr {
 				if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "src" || a.Key == "href" && !regexp.MustCompile(`^#(f\d+|exchanges|log)$`).MatchString(a.Val) {
 					t.Errorf("an attribute %s=%q", a.Key, a.Val)
+				}
+				if strange(a.Val) {
+					t.Errorf("a hidden character in %s=%q", a.Key, a.Val)
 				}
 				if a.Key == "id" && n.Data == "details" {
 					frame = a.Val

@@ -8,19 +8,19 @@ import (
 	"elicitation-inspector/bridge/elicit"
 )
 
-// shownField is a field of a question as it looked, with what stood in it.
+// shownField is a field of a question as it looked, with what stood in it. Its
+// texts have been made visible.
 type shownField struct {
 	elicit.Field
 	Kind    string // a word for the control: text, long, number, integer, boolean, choice, choices, json
 	Value   string // as a person reads it
-	Given   bool   // it was part of the answer, or is a default where there is no answer
 	Choices []shownChoice
 	Rules   []string // what an answer must satisfy, in words
 }
 
 type shownChoice struct {
-	Title, Value string
-	Picked       bool
+	Title  string
+	Picked bool
 }
 
 // fieldsOf are the fields of a question with what stood in them.
@@ -31,7 +31,7 @@ func fieldsOf(fields []elicit.Field, inputs elicit.Inputs) []shownField {
 		if i < len(inputs.Fields) {
 			in = inputs.Fields[i]
 		}
-		s := shownField{Field: f, Value: in.Text, Given: !in.Equal(elicit.Input{}), Rules: rulesOf(f)}
+		s := shownField{Field: f, Value: in.Text, Rules: rulesOf(f)}
 		switch f.Kind {
 		case elicit.Text:
 			s.Kind = "text"
@@ -52,7 +52,7 @@ func fieldsOf(fields []elicit.Field, inputs elicit.Inputs) []shownField {
 			}
 			var titles []string
 			for k, c := range f.Choices {
-				s.Choices = append(s.Choices, shownChoice{c.Title, c.Value, slices.Contains(in.Picks, k)})
+				s.Choices = append(s.Choices, shownChoice{visible(c.Title), slices.Contains(in.Picks, k)})
 			}
 			for _, k := range in.Picks {
 				titles = append(titles, f.Choices[k].Title)
@@ -69,6 +69,7 @@ func fieldsOf(fields []elicit.Field, inputs elicit.Inputs) []shownField {
 		} else if in.Empty && s.Value == "" {
 			s.Value = "(empty)"
 		}
+		s.Name, s.Label, s.Description, s.Value = visible(f.Name), visible(f.Label), visible(f.Description), visible(s.Value)
 		out = append(out, s)
 	}
 	return out
@@ -79,7 +80,7 @@ func rulesOf(f elicit.Field) []string {
 	var out []string
 	add := func(words string, is bool) {
 		if is {
-			out = append(out, words)
+			out = append(out, visible(words))
 		}
 	}
 	limit := func(words string, n *int, one string) {
@@ -144,7 +145,7 @@ func blockOf(raw json.RawMessage) shownBlock {
 	m := members(raw)
 	if inner := m["content"]; inner != nil && m["role"] != nil {
 		b := blockOf(inner)
-		b.Role = text(m["role"])
+		b.Role = line(text(m["role"]), 60)
 		return b
 	}
 	if inner := m["resource"]; inner != nil {
@@ -152,7 +153,7 @@ func blockOf(raw json.RawMessage) shownBlock {
 		b.Type = "resource"
 		return b
 	}
-	b := shownBlock{Type: text(m["type"]), Text: text(m["text"])}
+	b := shownBlock{Type: line(text(m["type"]), 60), Text: text(m["text"])}
 	if b.Type == "" {
 		b.Type = "resource"
 	}
@@ -167,7 +168,7 @@ func blockOf(raw json.RawMessage) shownBlock {
 			about = append(about, counted(len(data)/4*3, "byte")+", about")
 		}
 	}
-	if b.About = strings.Join(about, " · "); b.Text == "" && b.About == "" {
+	if b.About = line(strings.Join(about, " · "), 400); b.Text == "" && b.About == "" {
 		b.Text = elicit.Pretty(raw)
 	}
 	return b

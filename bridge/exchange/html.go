@@ -292,7 +292,7 @@ type shownFrame struct {
 	Way, Arrow      string
 	Method, Summary string
 	Latency, Size   string
-	Facts           []string
+	Facts           string
 	Pair            int64
 	PairWords       string
 	Header          []harPair
@@ -315,9 +315,10 @@ func showFrame(f *wire.Frame, room *int) *shownFrame {
 	default:
 		s.Arrow = "·"
 	}
+	var facts []string
 	fact := func(words string, is bool) {
 		if is {
-			s.Facts = append(s.Facts, words)
+			facts = append(facts, line(words, 200))
 		}
 	}
 	fact(s.Kind, true)
@@ -336,6 +337,7 @@ func showFrame(f *wire.Frame, room *int) *shownFrame {
 	fact("answers no request", f.Orphan)
 	fact("only the head was kept", f.Truncated)
 	fact("secrets left out", f.Redacted)
+	s.Facts = strings.Join(facts, " · ")
 	if f.Pair != 0 {
 		s.PairWords = fmt.Sprintf("answered by frame %d", f.Pair)
 		if f.Kind.IsResponse() {

@@ -26,9 +26,10 @@ import (
 //
 // All methods are safe for concurrent use.
 type Index struct {
-	log  *wire.Log
-	view *wire.View
-	busy chan struct{} // held by the one that updates
+	log   *wire.Log
+	view  *wire.View    // of relevant frames
+	tells *wire.View    // of notifications that tell of progress
+	busy  chan struct{} // held by the one that updates
 
 	read int64 // frames of the view that are in the index; by the one that updates
 
@@ -89,21 +90,26 @@ type retry struct {
 // waitingMost bounds how many calls of a server can wait to be made again.
 const waitingMost = 256
 
-// relevant are the frames that exchanges are found by.
-var relevant = func() *wire.Filter {
-	f, err := wire.ParseFilter("kind:message method:" + strings.Join([]string{
-		methodCall, methodPrompt, methodRead, methodElicit, methodSample, methodRoots, methodInit, noteCancelled, noteComplete,
-	}, ","))
+var (
+	// relevant are the frames that exchanges are found by.
+	relevant = filter("kind:message method:", methodCall, methodPrompt, methodRead, methodElicit, methodSample, methodRoots,
+		methodInit, noteCancelled, noteComplete)
+	// telling are those that only tell of a call in progress; see meanwhile.
+	telling = filter("kind:notification dir:s2c method:", noteProgress, noteMessage)
+)
+
+func filter(line string, methods ...string) *wire.Filter {
+	f, err := wire.ParseFilter(line + strings.Join(methods, ","))
 	if err != nil {
-		panic("exchange: " + err.Error()) // the line is right
+		panic("exchange: " + err.Error()) // the lines are right
 	}
 	return f
-}()
+}
 
 // NewIndex makes an index in which nothing is found yet; see Update.
 func NewIndex(l *wire.Log) *Index {
 	return &Index{
-		log: l, view: l.View(relevant, wire.Hooks{}), busy: make(chan struct{}, 1),
+		log: l, view: l.View(relevant, wire.Hooks{}), tells: l.View(telling, wire.Hooks{}), busy: make(chan struct{}, 1),
 		member: make(map[int64]int), guessed: make(map[int64]bool),
 		sessions: make(map[string]*session), also: make(map[int][]string), waiting: make(map[string][]retry), visits: make(map[string]int),
 	}
@@ -121,8 +127,10 @@ func (x *Index) Update(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := x.view.Update(ctx, nil); err != nil {
-		return err
+	for _, v := range []*wire.View{x.view, x.tells} {
+		if err := v.Update(ctx, nil); err != nil {
+			return err
+		}
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -136,11 +144,21 @@ func (x *Index) Update(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("finding exchanges: %w", err)
 		}
+		// Whose retries are to be looked for.
+		awaits := make(map[string]bool)
+		x.mu.Lock()
+		for server, list := range x.waiting {
+			awaits[server] = len(list) > 0
+		}
+		x.mu.Unlock()
 		clues := make([]clue, 0, len(rows))
 		for _, row := range rows {
-			c, err := x.look(row)
+			c, err := x.look(row, awaits[row.Server])
 			if err != nil {
 				return fmt.Errorf("finding exchanges: %w", err)
+			}
+			if c.asked.more {
+				awaits[row.Server] = true
 			}
 			clues = append(clues, c)
 		}
@@ -171,8 +189,9 @@ type clue struct {
 const peeked = 60 << 10
 
 // look reads of a frame's bytes what is needed to tell where it belongs; for
-// most frames that is nothing.
-func (x *Index) look(row wire.Row) (clue, error) {
+// most frames that is nothing. awaits says that its server wants a call made
+// again.
+func (x *Index) look(row wire.Row, awaits bool) (clue, error) {
 	c := clue{Row: row}
 	var need bool
 	switch {
@@ -184,7 +203,7 @@ func (x *Index) look(row wire.Row) (clue, error) {
 			need = need || strings.HasPrefix(row.Summary, words)
 		}
 	case row.Kind == wire.Request:
-		need = row.Call == 0 && row.Method != methodInit
+		need = row.Call == 0 && (row.Method == methodElicit || awaits && calls(row.Method))
 	case row.Kind == wire.Notification:
 		need = true
 	}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// flow is a short transcript with two damaged lines.
+const flow = `{"v":1,"session_id":"files-1","server_label":"files","seq":1,"ts":"2026-07-28T10:02:03Z","direction":"c2s","transport":"stdio","call":1,"raw":{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"deploy","arguments":{"ref":"main","pin":"1234"}}}}
+{"v":1,"session_id":"files-1",
+{"v":1,"session_id":"files-1","server_label":"files","seq":2,"ts":"2026-07-28T10:02:09Z","direction":"s2c","transport":"stdio","call":1,"raw":{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"deployed"}]}}}
+{"v":1,"session_id":"files-1","server_label":"files","seq":3,"ts":"2026-07-28T10:02:10Z","direction":"stderr","transport":"stdio","text":"bye"}
+{"v":1`
+
+// runExport runs the command as the program does.
+func runExport(t *testing.T, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	var o, e bytes.Buffer
+	cmd := newExport(&o, &e)
+	cmd.SetArgs(args)
+	cmd.SetOut(&o)
+	cmd.SetErr(&e)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.ExecuteContext(t.Context())
+	return o.String(), e.String(), err
+}
+
+func writeFlow(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "flow.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestExport(t *testing.T) {
+	path := writeFlow(t, flow)
+	cases := []struct {
+		args        []string
+		want, not string // in the output, and not in it
+	}{
+		{[]string{"--format", "jsonl"}, `"method":"tools/call"`, "unknown"},
+		{[]string{"--format", "json"}, "[\n{", "unknown"},
+		{[]string{"--format", "markdown"}, "## 1. tools/call `deploy`", "unknown"},
+		{[]string{"--format", "mermaid"}, "sequenceDiagram\n", "unknown"},
+		{[]string{"--format", "html"}, "<!doctype html>", "unknown"},
+		{[]string{"--format", "jsonl", "--redact", "pin"}, "[REDACTED]", "1234"},
+		{[]string{"--format", "html", "--redact", "$.params.arguments.pin"}, "[REDACTED]", "1234"},
+		{[]string{"--format", "jsonl", "--filter", "kind:stderr"}, "bye", "deploy"},
+		{[]string{"--format", "markdown", "--filter", "!kind:stderr"}, "deployed", "bye"},
+	}
+	for _, c := range cases {
+		out, errOut, err := runExport(t, append(c.args, path)...)
+		if err != nil {
+			t.Errorf("%v: %v", c.args, err)
+		}
+		if !strings.Contains(out, c.want) || strings.Contains(out, c.not) {
+			t.Errorf("%v: the output has no %q, or has %q:\n%s", c.args, c.want, c.not, out)
+		}
+		if lines := strings.Split(strings.TrimSpace(errOut), "\n"); len(lines) != 2 ||
+			!strings.Contains(lines[0], "flow.jsonl, line 2: ") || !strings.Contains(lines[1], "line 5: the last line is incomplete") {
+			t.Errorf("%v: standard error has %q", c.args, errOut)
+		}
+	}
+}
+
+func TestExportToFile(t *testing.T) {
+	path := writeFlow(t, flow)
+	to := filepath.Join(t.TempDir(), "flow.html")
+	for range 2 { // the second time over the first
+		if out, _, err := runExport(t, path, "-o", to); err != nil || out != "" {
+			t.Fatalf("%v, %q", err, out)
+		}
+	}
+	page, err := os.ReadFile(to)
+	if err != nil || !strings.HasPrefix(string(page), "<!doctype html>") || !strings.HasSuffix(string(page), "</html>\n") {
+		t.Errorf("%v, %.100s", err, page)
+	}
+	// What fails leaves nothing behind, and what was there as it was.
+	if _, _, err := runExport(t, path, "--format", "har", "-o", to); err == nil || !strings.Contains(err.Error(), "HTTP") {
+		t.Errorf("HAR of a session over stdio: %v", err)
+	}
+	after, err := os.ReadFile(to)
+	if err != nil || !bytes.Equal(after, page) {
+		t.Errorf("the file was changed: %v", err)
+	}
+	if list, err := os.ReadDir(filepath.Dir(to)); err != nil || len(list) != 1 {
+		t.Errorf("left behind: %v, %v", list, err)
+	}
+}
+
+func TestExportMistakes(t *testing.T) {
+	path := writeFlow(t, flow)
+	cases := []struct {
+		args []string
+		want string
+	}{
+		{nil, "needs a transcript"},
+		{[]string{path}, "needs --format"},
+		{[]string{path, "--output", "x.pdf"}, "needs --format"},
+		{[]string{path, "--format", "pdf"}, `unknown format "pdf"`},
+		{[]string{path, "--format", "jsonl", "--filter", "kind:nothing"}, "--filter"},
+		{[]string{path, "--format", "jsonl", "--redact", "$["}, "--redact"},
+		{[]string{path, "--output", path}, "is the transcript that is to be read"},
+	}
+	for _, c := range cases {
+		_, _, err := runExport(t, c.args...)
+		var mistake usageError
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want a mistake in the command line: %s", c.args, err, c.want)
+		}
+	}
+	fails := []struct {
+		args []string
+		want string
+	}{
+		{[]string{filepath.Join(t.TempDir(), "none.jsonl"), "--format", "json"}, "none.jsonl"},
+		{[]string{writeFlow(t, "no transcript\n"), "--format", "json"}, "no transcript"},
+		{[]string{path, "--output", filepath.Join(t.TempDir(), "no", "such.json")}, "such"},
+	}
+	for _, c := range fails {
+		_, _, err := runExport(t, c.args...)
+		var mistake usageError
+		if err == nil || errors.As(err, &mistake) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want a failure: %s", c.args, err, c.want)
+		}
+	}
+}
