@@ -246,6 +246,7 @@ type shownQuestion struct {
 	Number          int
 	Q               *Question
 	Story           []string
+	Followed        string
 	Message         []run
 	Address         *elicit.URLVerdict
 	Trouble, Legend string
@@ -255,7 +256,7 @@ type shownQuestion struct {
 }
 
 func showQuestion(number int, q *Question) shownQuestion {
-	s := shownQuestion{Number: number, Q: q, Story: q.story(func(s string) string { return line(s, 200) })}
+	s := shownQuestion{Number: number, Q: q, Followed: q.followed(), Story: q.story(func(s string) string { return line(s, 200) })}
 	if s.Answer = laidOut(q.Answer); q.Error != nil {
 		s.Answer = laidOut(q.Error)
 	}

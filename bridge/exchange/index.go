@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,9 +15,9 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Index finds the exchanges of a log, live or opened. It keeps some 50 bytes
-// for each call and a few more for each question; bytes of frames are read for
-// one exchange at a time.
+// Index finds the exchanges of a log, live or opened. It keeps about
+// 70 bytes for each call and 30 more for each question; bytes of frames are
+// read for one exchange at a time.
 //
 // Frames that an inspector recorded say which call they belong to. For others
 // it is worked out: responses by their request, retries by their requestState,
@@ -48,8 +49,8 @@ type record struct {
 	first     uint32 // frame that began it
 	final     uint32 // latest response to one of its requests, 0 if there is none
 	call      uint32
-	rounds    uint16
-	questions uint16
+	rounds    uint32
+	questions uint32
 	flags     uint8
 	session   *session
 	more      []uint32 // its other frames, but for the response to the first and for what only happens meanwhile
@@ -293,7 +294,7 @@ func (x *Index) of(seq int64) (int, bool) {
 	if i, ok := x.member[seq]; ok {
 		return i, true
 	}
-	i, ok := slices.BinarySearchFunc(x.list, seq, func(r record, seq int64) int { return int(int64(r.first) - seq) })
+	i, ok := slices.BinarySearchFunc(x.list, seq, func(r record, seq int64) int { return cmp.Compare(int64(r.first), seq) })
 	return i, ok
 }
 
@@ -373,7 +374,7 @@ func (x *Index) response(s *session, c *clue) {
 		return
 	}
 	r.flags = r.flags&^flagFailed | flagWaiting
-	r.questions += uint16(len(c.asked.questions))
+	r.questions += uint32(len(c.asked.questions))
 	for _, id := range c.asked.ids {
 		x.visits[c.Server+"\x00"+id] = i
 	}
@@ -604,7 +605,7 @@ func (x *Index) at(i int) found {
 // runningAt lists the exchanges of a session that had begun and not ended at a
 // frame. The caller holds x.mu.
 func (x *Index) runningAt(seq int64, session string) []found {
-	at, _ := slices.BinarySearchFunc(x.list, seq, func(r record, seq int64) int { return int(int64(r.first) - seq) })
+	at, _ := slices.BinarySearchFunc(x.list, seq, func(r record, seq int64) int { return cmp.Compare(int64(r.first), seq) })
 	var out []found
 	for i := at - 1; i >= max(0, at-backward); i-- {
 		r := &x.list[i]

@@ -224,7 +224,7 @@ func (d *document) question(number int, q *Question) {
 	d.line("### Question %d", number)
 	frames := fmt.Sprintf("Frame %d", q.AskedSeq)
 	if q.AnswerSeq != 0 {
-		frames += fmt.Sprintf(", answered by frame %d", q.AnswerSeq)
+		frames += fmt.Sprintf(", %s frame %d", q.followed(), q.AnswerSeq)
 	}
 	if q.CompletedSeq != 0 {
 		frames += fmt.Sprintf(", completed by frame %d", q.CompletedSeq)
@@ -296,6 +296,14 @@ func (q *Question) story(quote func(string) string) []string {
 		end += ": " + quote(q.Reason)
 	}
 	return []string{how + ".", strings.ToUpper(end[:1]) + end[1:] + "."}
+}
+
+// followed says what the frame in AnswerSeq is to the question.
+func (q *Question) followed() string {
+	if q.State == Retried || q.State == Passed {
+		return "followed by"
+	}
+	return "answered by"
 }
 
 func (d *document) field(f *shownField) {

@@ -41,7 +41,7 @@ func writeFlow(t *testing.T, text string) string {
 func TestExport(t *testing.T) {
 	path := writeFlow(t, flow)
 	cases := []struct {
-		args        []string
+		args      []string
 		want, not string // in the output, and not in it
 	}{
 		{[]string{"--format", "jsonl"}, `"method":"tools/call"`, "unknown"},
