@@ -46,6 +46,15 @@ export function apply(changes, answered) {
   else settling ||= setTimeout(settle)
 }
 
+/** The push that last drew each element, by its id. @type {Map<string, number>} */
+const drawnBy = new Map()
+
+/** Applies what was pushed. @param {number} seq @param {Change[]} changes */
+export function applyPush(seq, changes) {
+  for (const { target } of changes) drawnBy.set(target, seq)
+  apply(changes)
+}
+
 let settling = 0
 
 /** Does what follows from changes. */
@@ -150,7 +159,9 @@ async function ask(url, init) {
  */
 export async function post(url, body, init) {
   const { ok, status, body: answer } = await ask(url, { method: "POST", body, ...init })
-  if (answer?.changes) apply(answer.changes, true)
+  // A push may have overtaken the answer: then it shows the later state.
+  const late = (/** @type {Change} */ { target }) => answer.next <= (drawnBy.get(target) ?? 0)
+  if (answer?.changes) apply(answer.changes.filter((/** @type {Change} */ c) => !late(c)), true)
   return { ok, status, call: answer?.call }
 }
 

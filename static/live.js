@@ -1,6 +1,6 @@
 // @ts-check
 /** The socket: what the server pushes, and coming back when it is lost. */
-import { apply, notice } from "./changes.js"
+import { applyPush, notice } from "./changes.js"
 import { on } from "./dom.js"
 import { refreshCall } from "./shell.js"
 import { grown } from "./wire.js"
@@ -25,7 +25,7 @@ export function connect() {
   socket.onmessage = e => {
     const { seq, changes, frames } = JSON.parse(e.data)
     seen = seq ?? seen
-    if (changes) apply(changes)
+    if (changes) applyPush(seq, changes)
     if (frames !== undefined) grown(frames)
     // Only a snapshot replaces all questions: the call on show may be older than it.
     if (changes?.some((/** @type {any} */ c) => c.target === "questions" && c.op === "replace")) refreshCall()

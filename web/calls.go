@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -311,12 +312,14 @@ func (s *Server) retryCall(c echo.Context) error {
 
 // callReply answers with the call as it is now.
 func (s *Server) callReply(c echo.Context) error {
-	call, err := s.call(c)
+	n, err := number(c, "n")
 	if err != nil {
 		return err
 	}
-	view := s.callView(call)
-	return replaced(c, http.StatusOK, callID(call.Number), views.CallView(view))
+	return s.current(c, http.StatusOK, callID(n), func() (templ.Component, error) {
+		call, err := s.in.Call(n)
+		return views.CallView(s.callView(call)), err
+	})
 }
 
 func callID(n int) string { return "call-" + strconv.Itoa(n) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -131,7 +132,15 @@ func (s *Server) card(c echo.Context, status int, q answerable, sub submission, 
 // late answers somebody who comes to a question that is settled.
 func (s *Server) late(c echo.Context, q answerable) error {
 	s.drafts.drop(q.Number)
-	return replaced(c, http.StatusConflict, formID(q.Number), views.QuestionCard(s.questionView(q.Question, nil, nil)))
+	return s.settledCard(c, http.StatusConflict, q.Number)
+}
+
+// settledCard answers with a question that can be answered no more.
+func (s *Server) settledCard(c echo.Context, status int, n int) error {
+	return s.current(c, status, formID(n), func() (templ.Component, error) {
+		q, err := s.in.Question(n)
+		return views.QuestionCard(s.questionView(q, nil, nil)), err
+	})
 }
 
 func (s *Server) questionTab(c echo.Context) error {
@@ -213,7 +222,7 @@ func (s *Server) answer(c echo.Context) error {
 		return err
 	}
 	s.drafts.drop(q.Number)
-	return replaced(c, http.StatusOK, formID(q.Number), views.QuestionCard(s.questionView(settled, nil, nil)))
+	return s.settledCard(c, http.StatusOK, q.Number)
 }
 
 func (s *Server) complete(c echo.Context) error {
@@ -221,9 +230,8 @@ func (s *Server) complete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	q, err := s.in.MarkCompleted(n)
-	if err != nil {
+	if _, err := s.in.MarkCompleted(n); err != nil {
 		return err
 	}
-	return replaced(c, http.StatusOK, formID(n), views.QuestionCard(s.questionView(q, nil, nil)))
+	return s.settledCard(c, http.StatusOK, n)
 }

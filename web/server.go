@@ -243,6 +243,9 @@ func compressed(c echo.Context, kind string, data []byte) error {
 type reply struct {
 	Changes []change `json:"changes"`
 	Call    int      `json:"call,omitempty"` // the call that was made
+	// Next is the first push that may be later than the changes; 0 where no push
+	// draws the same.
+	Next int64 `json:"next,omitempty"`
 }
 
 func replace(ctx context.Context, target string, component templ.Component) (change, error) {
@@ -257,6 +260,22 @@ func replaced(c echo.Context, status int, target string, component templ.Compone
 		return err
 	}
 	return c.JSONBlob(status, encode(reply{Changes: []change{ch}}))
+}
+
+// current answers a POST with one element as things stand, which pushes draw as
+// well. An answer may be overtaken by a push on its way, so it says how old it
+// is: look is not asked for the element before that is noted.
+func (s *Server) current(c echo.Context, status int, target string, look func() (templ.Component, error)) error {
+	next := s.hub.Seq() + 1
+	component, err := look()
+	if err != nil {
+		return err
+	}
+	ch, err := replace(c.Request().Context(), target, component)
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(status, encode(reply{Changes: []change{ch}, Next: next}))
 }
 
 // page answers with the whole page, as things stand.

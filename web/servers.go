@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -33,8 +34,10 @@ func (s *Server) disconnect(c echo.Context) error {
 }
 
 func (s *Server) serversReply(c echo.Context) error {
-	all, _ := s.serverViews()
-	return replaced(c, http.StatusOK, "servers", views.ServersBar(all))
+	return s.current(c, http.StatusOK, "servers", func() (templ.Component, error) {
+		all, _ := s.serverViews()
+		return views.ServersBar(all), nil
+	})
 }
 
 // settings changes how the client presents itself to a server, and connects anew.
@@ -67,8 +70,10 @@ func (s *Server) held(c echo.Context) error {
 	if err := s.in.Release(c.Param("id"), c.FormValue("choice")); err != nil {
 		return err
 	}
-	all, _ := s.serverViews()
-	return replaced(c, http.StatusOK, "held", views.HeldLines(all))
+	return s.current(c, http.StatusOK, "held", func() (templ.Component, error) {
+		all, _ := s.serverViews()
+		return views.HeldLines(all), nil
+	})
 }
 
 // compare answers with what a server offers with the present settings, and

@@ -248,3 +248,32 @@ func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 		t.Errorf("once it was given up, its page gets %s", got)
 	}
 }
+
+// TestAnswersSayHowOldTheyAre: a push that overtakes an answer to the same page
+// is told from one that does not.
+func TestAnswersSayHowOldTheyAre(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	d.call("connect_mailbox", 1)
+	d.s.hub.publish([]change{{Op: "remove", Target: "nothing"}})
+	for _, path := range []string{"/questions/1/answer", "/questions/1/complete", "/calls/1/stop", "/servers/s1/held", "/servers/s1/policy"} {
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`action=accept&choice=show&policy=ask`))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		d.s.echo.ServeHTTP(w, r)
+		var answer reply
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatalf("%s: %v in %s", path, err, w.Body)
+		}
+		if want := d.s.hub.Seq() + 1; answer.Next != want {
+			t.Errorf("%s: the next push is %d, want %d", path, answer.Next, want)
+		}
+	}
+	// What holds a person's input is never left out.
+	r := httptest.NewRequest(http.MethodPost, "/form/preview", strings.NewReader("server=s1&kind=tool&key=deploy&tab=form"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	d.s.echo.ServeHTTP(w, r)
+	if strings.Contains(w.Body.String(), `"next"`) {
+		t.Errorf("a preview can be overtaken: %s", w.Body)
+	}
+}
