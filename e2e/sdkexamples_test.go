@@ -61,6 +61,29 @@ func TestSDKFormExample(t *testing.T) {
 	s.foundAll("secret-in-form")
 }
 
+// The SDK takes its question back after 60 s, which a hurried clock makes half a
+// second, and ends the call. The two travel on streams of their own, so either
+// may come first; the question is withdrawn, and no person has answered it.
+func TestSDKFormExampleTimesOut(t *testing.T) {
+	t.Parallel()
+	const hurry = "NODE_OPTIONS=--import=data:text/javascript,globalThis.patient=setTimeout;globalThis.setTimeout=(f,ms,...rest)=>patient(f,ms===60000?500:ms,...rest)"
+	s := open(t, servers.SDKExample(t, "elicitationFormExample", hurry))
+	s.call("register_user")
+	q := s.state("Please provide your registration information:", "withdrawn")
+	s.result("Registration failed: ").Contains("Request timed out")
+	q.Matches("says why", func(shown string) bool {
+		return strings.Contains(shown, "Request timed out") || strings.Contains(shown, "call 1 ended")
+	})
+	s.page.Until(func() string { return "the cancellation is on the wire" }, func() bool {
+		return len(s.Wire().Requests("s2c", "notifications/cancelled")) == 1
+	})
+	for _, f := range s.Wire().In("c2s") {
+		if f.Elicitation > 0 && f.Actor == "person" {
+			t.Errorf("the question was answered as if by the person: %s", f.Bytes())
+		}
+	}
+}
+
 // The SDK's large example asks on the stream of the call.
 func TestSDKStreamableExample(t *testing.T) {
 	t.Parallel()

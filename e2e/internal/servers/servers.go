@@ -81,12 +81,12 @@ func EverythingSSE(t testing.TB) string {
 }
 
 // SDKExample starts one of the examples of npm's SDK that serve Streamable HTTP
-// and gives its address.
-func SDKExample(t testing.TB, name string) string {
+// and gives its address. Env is added to its environment.
+func SDKExample(t testing.TB, name string, env ...string) string {
 	t.Helper()
 	port := freePort(t)
 	script := Node(t, "@modelcontextprotocol", "sdk", "dist", "esm", "examples", "server", name+".js")
-	listen(t, port, []string{"PORT=" + port, "MCP_PORT=" + port}, script...)
+	listen(t, port, append(env, "PORT="+port, "MCP_PORT="+port), script...)
 	return "http://localhost:" + port + "/mcp"
 }
 
