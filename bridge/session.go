@@ -40,6 +40,7 @@ type session struct {
 	outgoing map[string]*outgoing // our requests without a response, by exact id
 	incoming map[string]*incoming // the server's requests without a response
 	replies  map[string]reply     // responses that wait to be fetched, by ticket
+	stopped  stopped              // the latest request that ended without a response
 	methods  []string             // the handshake so far
 	seenIDs  []string             // elicitationIds; guarded by Inspection.mu
 	early    map[string]bool      // elicitationIds that were completed before they were known; guarded by Inspection.mu
@@ -55,6 +56,12 @@ type outgoing struct {
 	call   *call
 	round  int
 	seq    int64
+}
+
+// stopped is a request of ours that ended without a response.
+type stopped struct {
+	id   string
+	call *call // nil if it was no call
 }
 
 // incoming is a request of the server's that we have not answered.

@@ -464,6 +464,10 @@ func (s *session) cancelledCall(m wire.Message) *call {
 	if out := s.outgoing[string(p.RequestID)]; out != nil {
 		return out.call
 	}
+	// The SDK sends the cancellation once the call is over for us.
+	if s.stopped.id == string(p.RequestID) {
+		return s.stopped.call
+	}
 	return nil
 }
 
