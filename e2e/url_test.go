@@ -215,9 +215,6 @@ func TestServerEverythingURL(t *testing.T) {
 	}
 }
 
-// openButton is the link that opens a question's URL.
-func openButton(question *page.Control) *page.Control { return question.Link("Open") }
-
 // outcome is the question with a message once it has come to an outcome.
 func (s *session) outcome(message, outcome string) *page.Control {
 	s.t.Helper()
