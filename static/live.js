@@ -23,10 +23,10 @@ export function connect() {
     dataset.connected = "true"
   }
   socket.onmessage = e => {
-    const { seq, changes, frames } = JSON.parse(e.data)
+    const { seq, changes, frames, kept } = JSON.parse(e.data)
     seen = seq ?? seen
     if (changes) applyPush(seq, changes)
-    if (frames !== undefined) grown(frames)
+    if (frames !== undefined) grown(frames, kept)
     // Only a snapshot replaces all questions: the call on show may be older than it.
     if (changes?.some((/** @type {any} */ c) => c.target === "questions" && c.op === "replace")) refreshCall()
   }

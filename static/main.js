@@ -6,6 +6,7 @@
  * fetches them together.
  */
 import "./dom.js"
+import "./address.js"
 import "./tabs.js"
 import "./changes.js"
 import "./forms.js"
@@ -16,6 +17,8 @@ import "./url.js"
 import "./servers.js"
 import "./shell.js"
 import "./wire.js"
+import "./detail.js"
+import "./filter.js"
 import { connect } from "./live.js"
 
 connect()

@@ -5,7 +5,6 @@
  */
 import { announce, apply, drawn, post, unsaved, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
-import { refreshRows } from "./wire.js"
 
 /** Sends something once, however often the button is pressed meanwhile. @param {any} button @param {string} url @param {object} [body] */
 async function press(button, url, body) {
@@ -89,14 +88,7 @@ function fold(id) {
   $(`findings-${id}-button`).ariaExpanded = "false"
 }
 
-/** How many findings there were when the wire log was last told. */
-let marked = 0
-
 whenChanged(() => {
-  const total = all("[data-findings]").reduce((n, button) => n + Number(button.dataset.count), 0)
-  // The linter speaks after a frame is in the log, and its row may be on show by then.
-  if (marked !== total) refreshRows()
-  marked = total
   for (const button of all("[data-findings]")) {
     const { findings: id, count } = button.dataset, open = $("findings-" + id).hasChildNodes()
     button.ariaExpanded = String(open)

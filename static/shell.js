@@ -1,5 +1,6 @@
 // @ts-check
 /** What surrounds the forms: catalog, calls, panes, splitters, clocks and keys. */
+import { middleOf, toAddress } from "./address.js"
 import { announce, apply, drawn, notice, post, whenChanged } from "./changes.js"
 import { $, all, bare, near, on, one, remember, remembered } from "./dom.js"
 import { focusFirst } from "./forms.js"
@@ -10,7 +11,7 @@ import { showFrame } from "./wire.js"
 
 /** Notes in the address what the middle shows. @param {string} query */
 export function showing(query) {
-  if (location.search !== query) history.pushState(null, "", "/" + query)
+  toAddress(middleOf(query), true)
   mark()
 }
 
@@ -33,7 +34,10 @@ export function refreshCall() {
   if (call) show("?call=" + call)
 }
 
-addEventListener("popstate", () => { if (location.search) show(location.search) })
+addEventListener("popstate", () => {
+  const { call, key } = middleOf(location.search)
+  if (call || key) show(location.search)
+})
 
 /** Marks the item and the call that the middle shows. */
 function mark() {

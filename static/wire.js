@@ -4,28 +4,38 @@
  * their place in the view, one request at a time. The scroll bar stands for all
  * rows, and where they would be higher than an element can be, for a scaled
  * down picture of them. A flood costs the page one number a few times a second.
+ *
+ * The view is what the filter picks of the frames after `since`. The server
+ * judges frames from the front, so the view grows at its end only.
  */
-import { announce, drawn, notice, parse } from "./changes.js"
-import { $, bare, grouped, near, one } from "./dom.js"
+import { announce, drawn, notice, parse, whenChanged } from "./changes.js"
+import { closeFrame, frameOnShow, openFrame } from "./detail.js"
+import { $, bare, grouped, near, one, remember, remembered } from "./dom.js"
 import { tick } from "./shell.js"
-import { choose } from "./tabs.js"
 
-const grid = $("grid"), box = $("rows"), detail = $("detail"), splitter = $("split-detail"), newer = $("newer")
+const grid = $("grid"), box = $("rows"), newer = $("newer"), status = $("view-status")
 
 /** A height in pixels that every browser can give an element, with room to spare. */
 const tallest = 8e6
 /** How many rows are kept. */
-const most = 2000
+const most = 1500
 
 let frames = Number($("frames").dataset.frames)
 /** Frames up to this one are hidden by Clear view. */
 let since = 0
+/** What the rows are picked by; and the server's number for that view, "" as long as it is not known. */
+let filter = "", number = ""
+/** Frames that the server has judged; frames there were when it was last asked. */
+let judged = frames, asked = frames
 /** Rows of the view, and how many there were when the tail was left. */
 let total = frames, left = total
 let following = true
 /** The place of the window's upper edge among all rows, and where the scroll bar was last put or seen, in pixels. */
 let top = 0, bar = 0
-let selected = -1
+/** The chosen row and its frame; -1 and 0 for none. The frame is 0 as well as long as the row is not there. */
+let selected = -1, selectedSeq = 0
+/** A frame whose place is being looked for, and what to do then. @type {{seq: number, select?: boolean, open?: boolean} | undefined} */
+let anchor
 
 /** Rows by their place in the view, from 0. @type {Map<number, HTMLElement>} */
 const rows = new Map()
@@ -59,6 +69,7 @@ grid.addEventListener("scroll", () => {
   const at = grid.scrollTop, by = at - bar
   if (Math.abs(by) < 1) return
   bar = at
+  anchor = undefined
   // A wheel or a finger moves by what is seen, not by the scaled picture of it.
   const fine = scale > 1 && Math.abs(by) < 2 * height
   top = Math.max(0, Math.min(lowest(), fine ? top + by : at * scale))
@@ -75,10 +86,10 @@ function follow(on) {
   if (on !== following) {
     following = on
     left = total
-    $("following").textContent = on ? "following" : "not following"
+    $("follow").ariaPressed = String(on)
   }
   newer.hidden = following || total <= left
-  newer.textContent = `${grouped(total - left)} new ↓`
+  if (!newer.hidden) newer.textContent = `${grouped(total - left)} new ↓`
 }
 
 function toEnd() {
@@ -91,12 +102,19 @@ newer.addEventListener("click", () => {
   grid.focus()
 })
 
-/** Called when the log has grown. @param {number} n frames in all */
-export function grown(n) {
+$("follow").addEventListener("click", () => {
+  if (following) follow(false)
+  else toEnd()
+})
+
+/** Called when the log has grown. @param {number} n frames in all @param {string} [kept] how much of them is kept where */
+export function grown(n, kept) {
+  if (kept) $("kept").textContent = kept
   if (n === frames) return
   frames = n
   $("frames").textContent = grouped(n)
-  resize(n - since)
+  if (filter) fetchRows()
+  else resize(n - since)
 }
 
 /** @param {number} n rows of the view */
@@ -104,18 +122,20 @@ function resize(n) {
   total = Math.max(0, n)
   grid.ariaRowCount = total
   grid.style.setProperty("--seq", Math.max(3, String(frames).length) * 0.47 + 0.1 + "rem")
-  $("view-status").textContent = since ? `${grouped(total)} since cleared` : ""
   // What waited for an answer may have it now.
   for (const [i, row] of rows) if (row.classList.contains("pending")) stale.add(i)
+  say()
   measure()
   follow(following)
   moveTo(following ? lowest() : top)
 }
 
-/** Fetches the rows in sight again, and others when they come into it. */
-export function refreshRows() {
-  for (const i of rows.keys()) stale.add(i)
-  paintSoon()
+/** Says how far the filter has got and how much it has found. */
+function say() {
+  const cleared = since ? " since cleared" : ""
+  status.textContent = !filter ? since ? grouped(total) + cleared : ""
+    : (judged < asked ? `judged ${grouped(judged)} of ${grouped(asked)}, ` : "") + `${grouped(total)} match${cleared}`
+  status.classList.toggle("wait", judged < asked)
 }
 
 let painting = 0
@@ -158,39 +178,192 @@ function blank(i) {
 
 /** @type {{from: number, end: number, control: AbortController} | undefined} */
 let asking
+let again = 0
 
-/** Fetches what is in sight or nearly, and not there yet. */
-async function fetchRows() {
-  const [first, end] = sight(), page = end - first
-  if (asking && asking.from < end && asking.end > first) return
+/** Stops waiting for an answer. */
+function forget() {
   asking?.control.abort()
   asking = undefined
+  clearTimeout(again)
+}
+
+/**
+ * Fetches what is in sight or nearly, and not there yet; and with a filter, how
+ * much it picks by now.
+ */
+async function fetchRows() {
+  const [first, end] = sight(), page = end - first
+  const due = filter && (!number || judged < frames || asked < frames)
+  if (asking && (filter && !number || asking.from < end && asking.end > first)) return
   const lacks = (/** @type {number} */ i) => !rows.has(i) || stale.has(i)
   let from = Math.max(0, first - page), to = Math.min(total, end + page)
   while (from < to && !lacks(from)) from++
   while (to > from && !lacks(to - 1)) to--
   // What is more than half a window away can wait for more to be lacking.
-  if (from >= to || from >= end + page / 2 || to <= first - page / 2) return
-  const control = new AbortController(), view = since
+  const later = from >= to || from >= end + page / 2 || to <= first - page / 2
+  if (later && (!due || asking)) return
+  if (later || filter && !number) to = from = first
+  asking?.control.abort()
+  clearTimeout(again)
+  const control = new AbortController()
   asking = { from, end: to, control }
-  const answer = await drawn(`/wire/rows?from=${from}&count=${to - from}&since=${since}`, control.signal)
+  const query = new URLSearchParams({ from: String(from), count: String(to - from), since: String(since), time: timeMode })
+  if (filter) query.set("filter", filter)
+  if (anchor) query.set("near", String(anchor.seq))
+  const answer = await drawn("/wire/rows?" + query, control.signal)
   if (asking?.control !== control) return
   asking = undefined
-  if (!answer || view !== since) return
+  if (!answer) return
+  take(answer.headers)
   let i = from
   for (const row of [...parse(answer.html).children]) {
     rows.set(i, /** @type {HTMLElement} */ (row))
     stale.delete(i++)
   }
-  if (i === from) return
-  if (rows.size > most) for (const i of rows.keys()) if (Math.abs(i - first) > most / 2) rows.delete(i)
+  if (rows.size > most) for (const i of rows.keys()) if (Math.abs(i - first) > most / 3) rows.delete(i)
+  if (selected >= 0 && !selectedSeq && rows.has(selected)) choose(selected)
+  if (i > from) paintSoon()
+  if (filter && judged < frames) again = setTimeout(fetchRows, frames - judged > 20000 ? 0 : 150)
+}
+
+/** Takes in what an answer says of the view. @param {Headers} headers */
+function take(headers) {
+  const n = (/** @type {string} */ name) => Number(headers.get(name))
+  const before = number, wasJudging = !number || judged < asked
+  number = headers.get("X-View") ?? ""
+  if (!filter) return
+  if (before && number !== before) {
+    rows.clear()
+    stale.clear()
+    anchor ??= selectedSeq ? { seq: selectedSeq, select: true } : undefined
+    selected = -1
+  }
+  judged = n("X-Judged")
+  asked = n("X-Frames")
+  if (asked > frames) grown(asked)
+  if (n("X-Total") !== total || !before) resize(n("X-Total"))
+  else say()
+  settleAnchor(headers)
+  if (wasJudging && judged >= asked) announce(status.textContent ?? "")
+}
+
+/** Goes to the frame that was looked for, once the server knows its place. @param {Headers} headers */
+function settleAnchor(headers) {
+  if (!anchor || !headers.has("X-Near")) return
+  const { seq, select: pick, open } = anchor, found = headers.get("X-Near-Found") === "true", at = Number(headers.get("X-Near"))
+  if (!found && filter && judged < seq) return
+  anchor = undefined
+  if (!following || pick) moveTo(at * rowHeight - height / 3)
+  if (pick && found) {
+    selected = at
+    selectedSeq = seq
+    reveal(at)
+  }
+  if (!open || found) return
+  notice(`Frame ${seq} is not among those that the filter picks. It is shown below the log.`, 6)
+}
+
+/** Called when the log's size has changed. What was chosen and in sight stays in sight. */
+export function resized() {
+  const at = selected * rowHeight, inSight = selected >= 0 && at >= top && at + rowHeight <= top + height
+  measure()
+  if (following) moveTo(lowest())
+  else if (inSight) reveal(selected)
+  else moveTo(top)
+}
+
+new ResizeObserver(resized).observe(grid)
+
+// What is looked at
+
+/** Looks through another filter line. What is in sight, or chosen, stays so where it can. @param {string} line */
+export function lookThrough(line) {
+  if (line === filter) return
+  const inSight = rows.get(Math.ceil(top / rowHeight))?.dataset.seq
+  const seq = selectedSeq || (following ? 0 : Number(inSight))
+  filter = line
+  startOver()
+  anchor = seq ? { seq, select: !!selectedSeq } : undefined
+  if (filter) fetchRows()
+  else if (anchor) showAt(anchor)
+}
+
+/** Forgets all rows. */
+function startOver() {
+  forget()
+  rows.clear()
+  stale.clear()
+  selected = -1
+  number = ""
+  judged = filter ? 0 : frames
+  asked = frames
+  if (!filter) resize(frames - since)
+  else say()
+}
+
+/** Goes to a frame of a view without a filter. @param {{seq: number, select?: boolean}} to */
+function showAt({ seq, select: pick }) {
+  anchor = undefined
+  const i = seq - since - 1
+  if (i < 0 || i >= total) return
+  if (!following || pick) moveTo(i * rowHeight - height / 3)
+  if (pick) choose(i)
   paintSoon()
 }
 
-new ResizeObserver(() => {
-  measure()
-  moveTo(following ? lowest() : top)
-}).observe(grid)
+/** Draws all rows again, without taking those away that are there. */
+function refresh() {
+  for (const i of rows.keys()) stale.add(i)
+  paintSoon()
+}
+
+let state = $("log-status").dataset.state
+
+whenChanged(() => {
+  const now = $("log-status").dataset.state
+  if (now === state) return
+  state = now
+  // What was found or noted since may be in any row, and changes what is picked.
+  asked = Math.min(asked, frames - 1)
+  refresh()
+})
+
+/** @param {number} seq frames up to this one are hidden */
+function showFrom(seq) {
+  since = seq
+  selectedSeq = 0
+  $("clear").textContent = since ? "Show all" : "Clear view"
+  startOver()
+  toEnd()
+  if (filter) fetchRows()
+}
+
+$("clear").addEventListener("click", () => {
+  showFrom(since ? 0 : frames)
+  announce(since ? "The view is cleared. The log keeps every frame." : "All frames are shown.")
+})
+
+// The time of rows: of day, since the first frame, since the row above
+
+const modes = { day: "time", start: "since start", prev: "since previous" }
+let timeMode = remembered("time") in modes ? remembered("time") : "day"
+
+/** @param {string} mode */
+function tell(mode) {
+  timeMode = mode
+  $("time-mode").textContent = modes[/** @type {keyof modes} */ (mode)]
+}
+
+$("time-mode").addEventListener("click", () => {
+  const names = Object.keys(modes)
+  tell(names[(names.indexOf(timeMode) + 1) % names.length])
+  remember("time", timeMode)
+  forget()
+  refresh()
+  announce("The time is told as " + $("time-mode").textContent)
+})
+
+tell(timeMode)
 
 // Choosing a row
 
@@ -200,103 +373,75 @@ function reveal(i) {
   moveTo(Math.min(at, Math.max(top, at + rowHeight - height)))
 }
 
+/** Notes which row is chosen, and shows its frame where one is shown. @param {number} i */
+function choose(i) {
+  selected = i
+  selectedSeq = filter ? Number(rows.get(i)?.dataset.seq ?? 0) : since + i + 1
+  if (selectedSeq && frameOnShow()) openSoon()
+}
+
 /** @param {number} i */
 function select(i) {
   if (!total) return
-  selected = Math.max(0, Math.min(total - 1, i))
+  anchor = undefined
+  choose(Math.max(0, Math.min(total - 1, i)))
   follow(following && selected === total - 1)
   reveal(selected)
-  if (!detail.hidden) openSoon()
 }
 
 grid.addEventListener("click", (/** @type {Event} */ e) => {
   const row = near(e.target, ".window > .row")
-  if (!row) return
+  if (!row?.dataset.seq) return
   select(row.ariaRowIndex - 1)
-  openDetail()
+  selectedSeq = Number(row.dataset.seq)
+  openSelected()
 })
 
+/** @param {boolean} [focus] */
+function openSelected(focus) {
+  clearTimeout(opening)
+  if (selectedSeq) openFrame(selectedSeq, { focus })
+}
+
+let opening = 0
+
+/** Shows the chosen frame, when the keys rest for a moment. */
+function openSoon() {
+  clearTimeout(opening)
+  if (selectedSeq !== frameOnShow()) opening = setTimeout(openSelected, 80)
+}
+
 grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-  if (!bare(e)) return
+  if (!bare(e) || e.target !== grid) return
   const page = Math.max(1, Math.floor(height / rowHeight) - 1)
   const at = selected < 0 ? sight()[1] : selected
   const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: total - 1 }[e.key]
   if (to !== undefined) select(to)
   if (e.key === "End") toEnd()
-  else if (e.key === "Enter" && selected >= 0) openDetail().then(() => one("[aria-selected=true]", detail)?.focus())
-  else if (e.key === "Escape" && !detail.hidden) closeDetail()
+  else if (e.key === "Enter" && selected >= 0) openSelected(true)
+  else if (e.key === "Escape" && frameOnShow()) closeFrame()
+  else if (e.key === "f") $("follow").click()
+  else if (e.key === "/") $("filter").select()
   else if (to === undefined) return
   e.preventDefault()
 })
 
-/** Shows one frame in the log. @param {number} seq */
+/** Shows one frame, in the log and by itself. @param {number} seq */
 export function showFrame(seq) {
+  if (!(seq >= 1 && seq <= frames)) return notice("That frame is not in the log.", 4)
   if (seq <= since) showFrom(0)
-  const i = seq - since - 1
-  if (i >= total) return notice("That frame is not in the log.", 4)
   follow(false)
-  moveTo(i * rowHeight - height / 3)
-  select(i)
-  openDetail()
-  grid.focus({ preventScroll: true })
-}
-
-// The frame under the grid
-
-let face = "", openingSoon = 0
-/** @type {AbortController | undefined} */
-let opening
-
-function openSoon() {
-  clearTimeout(openingSoon)
-  openingSoon = setTimeout(openDetail, 80)
-}
-
-async function openDetail() {
-  clearTimeout(openingSoon)
-  opening?.abort()
-  opening = new AbortController()
-  const answer = await drawn(`/wire/frames/${since + selected + 1}`, opening.signal)
-  if (!answer) return
-  detail.replaceChildren(parse(answer.html))
-  if ($(face)) choose($(face))
-  if (!detail.hidden) return
-  detail.hidden = splitter.hidden = false
-  measure()
-  if (following) moveTo(lowest())
-  else reveal(selected)
-}
-
-function closeDetail() {
-  detail.hidden = splitter.hidden = true
-  detail.replaceChildren()
-  grid.focus({ preventScroll: true })
-}
-
-detail.addEventListener("chosen", (/** @type {any} */ e) => { face = e.target.id })
-detail.addEventListener("click", (/** @type {Event} */ e) => { if (near(e.target, "#detail-close")) closeDetail() })
-detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-  if (e.key !== "Escape" || e.defaultPrevented) return
-  e.preventDefault()
-  closeDetail()
-})
-
-// Clearing the view hides what was; nothing is lost
-
-/** @param {number} seq */
-function showFrom(seq) {
-  since = seq
+  forget()
   selected = -1
-  rows.clear()
-  stale.clear()
-  $("clear").textContent = since ? "Show all" : "Clear view"
-  resize(frames - since)
-  toEnd()
+  selectedSeq = seq
+  anchor = { seq, select: true, open: true }
+  if (filter) {
+    // The place of the frame has to be asked for.
+    asked = frames - 1
+    fetchRows()
+  } else showAt(anchor)
+  openFrame(seq)
+  grid.focus({ preventScroll: true })
 }
-
-$("clear").addEventListener("click", () => {
-  showFrom(since ? 0 : frames)
-  announce(since ? "The view is cleared. The log keeps every frame." : "All frames are shown.")
-})
 
 resize(total)

@@ -19,10 +19,11 @@ var keyTable = []struct {
 	{[]string{"↵"}, "the same, from a field of one line"},
 	{[]string{"Esc"}, "in a question: offer Cancel; once more: back to the field"},
 	{[]string{"q"}, "next question that waits"},
-	{[]string{"/"}, "search tools, prompts and resources"},
+	{[]string{"/"}, "search tools, prompts and resources; in the wire log: the filter"},
 	{[]string{"w"}, "wire log"},
 	{[]string{"↑", "↓", "k", "j"}, "in the wire log: move by a frame"},
 	{[]string{"Home", "End"}, "first frame; last frame, and follow"},
+	{[]string{"f"}, "in the wire log: follow what comes, or stop following"},
 	{[]string{"↵", "Esc"}, "open the frame; close it"},
 	{[]string{"?"}, "this list"},
 }

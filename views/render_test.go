@@ -267,7 +267,7 @@ func TestHostileText(t *testing.T) {
 		"json tab": QuestionCard(jsonQuestion),
 		"settled":  QuestionCard(settled),
 		"rows":     WireRows([]Row{row}),
-		"detail":   FrameDetail(Detail{Row: row, Raw: hostile, RawNote: hostile, Pretty: hostile, PairRow: &row, PairText: hostile, Status: 200, Header: []HeaderLine{{hostile, hostile}}}),
+		"detail":   FrameDetail(hostileDetail(row)),
 		"log":      LogStatusView(LogStatus{Recording: hostile, Err: hostile}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -621,7 +621,7 @@ func TestManyChoicesStayLight(t *testing.T) {
 
 func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
 	raw := "{\"a\":\"x\u202ey\u00a0z\"}\x1b\xff"
-	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 9, Kind: "noise"}, Raw: raw}))
+	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 9, Kind: "noise"}, Raw: Excerpt{Text: raw}}))
 	var marks []string
 	for _, e := range every(doc, func(e *html.Node) bool { return attr(e, "class") == "inv" }) {
 		marks = append(marks, attr(e, "data-c"))

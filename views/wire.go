@@ -1,6 +1,10 @@
 package views
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+	"time"
+)
 
 // face is one way to look at a frame.
 type face struct{ id, name string }
@@ -8,21 +12,26 @@ type face struct{ id, name string }
 // faces are the ways that make sense for this frame, the best first.
 func (d Detail) faces() []face {
 	var out []face
-	if d.Pretty != "" {
+	if d.Tree != nil {
 		out = append(out, face{"pretty", "Pretty"})
 	}
 	out = append(out, face{"raw", "Raw"})
+	if d.Status != 0 || len(d.Header) > 0 {
+		out = append(out, face{"headers", "Headers"})
+	}
 	switch d.Kind {
 	case "request", "result", "error":
 		out = append(out, face{"pair", "Pair"})
 	}
-	if d.Status != 0 || len(d.Header) > 0 {
-		out = append(out, face{"http", "HTTP"})
-	}
 	if n := len(d.Found); n > 0 {
 		out = append(out, face{"findings", "Findings " + strconv.Itoa(n)})
 	}
-	return out
+	out = append(out, face{"compare", "Compare"})
+	note := "Note"
+	if d.Mark.Note != "" {
+		note = "Note 1"
+	}
+	return append(out, face{"note", note})
 }
 
 // route says who sent a frame to whom.
@@ -40,18 +49,32 @@ func (d Detail) route() string {
 
 // facts are what is known of a frame besides its bytes.
 func (d Detail) facts() string {
-	id, status := "", ""
+	id, status, round, question, latency, actor := "", "", "", "", "", ""
 	if d.ID != "" {
 		id = "id " + d.ID
 	}
 	if d.Status != 0 {
 		status = "HTTP " + strconv.Itoa(d.Status)
 	}
+	if d.Round > 1 {
+		round = "round " + strconv.Itoa(d.Round)
+	}
+	if d.Question > 0 {
+		question = "question " + strconv.Itoa(d.Question)
+	}
+	if d.HasLatency {
+		latency = "after " + lasted(d.Latency)
+	}
+	if d.Actor != "" && d.Actor != "person" {
+		actor = "by the " + d.Actor
+	} else if d.Actor != "" {
+		actor = "by you"
+	}
 	stream := d.Stream
 	if stream == "" {
 		stream = d.Transport
 	}
-	return join(" · ", id, stream, status, grouped(d.Size)+" bytes")
+	return join(" · ", id, stream, status, round, question, actor, latency, bytesWords(d.Size))
 }
 
 // alone says why a frame has no other half.
@@ -65,8 +88,91 @@ func (d Detail) alone() string {
 // clock splits the time of a row into the hour, which narrow windows leave out,
 // and the rest.
 func (r Row) clock() (hour, rest string) {
-	if len(r.Time) > 3 && r.Time[2] == ':' {
+	if len(r.Time) > 3 && r.Time[2] == ':' && r.Time[0] >= '0' && r.Time[0] <= '9' {
 		return r.Time[:3], r.Time[3:]
 	}
 	return "", r.Time
+}
+
+// odd says in a word what does not pair up as it should.
+func (r Row) odd() (word, means string) {
+	switch {
+	case r.Orphan:
+		return "orphan", "this answers no request that was seen"
+	case r.Duplicate && r.Kind == "request":
+		return "same id", "its sender has used this id before"
+	case r.Duplicate:
+		return "again", "the request was answered before"
+	}
+	return "", ""
+}
+
+// bar is how long the bar of a latency is, from 1 to 10: each two stand for ten
+// times as long, from a millisecond to half a minute.
+func (r Row) bar() string {
+	ms := float64(r.Latency) / float64(time.Millisecond)
+	return "w" + strconv.Itoa(int(max(1, min(10, math.Round(1+2*math.Log10(max(ms, 1)))))))
+}
+
+// marked are the classes of a row that somebody coloured or pinned.
+func (r Row) marked() string {
+	colour, pin := "", ""
+	if r.Mark.Colour != "" {
+		colour = "in-" + r.Mark.Colour
+	}
+	if r.Mark.Pinned {
+		pin = "pinned-row"
+	}
+	return join(" ", colour, pin)
+}
+
+// markWords tell a row's mark to those who cannot see it.
+func (m Mark) words() string {
+	pinned, colour := "", ""
+	if m.Pinned {
+		pinned = "pinned"
+	}
+	if m.Colour != "" {
+		colour = "marked " + m.Colour
+	}
+	return join(", ", pinned, colour)
+}
+
+// KeptWords says how much of the log is kept where; "" while that is not worth
+// a word.
+func KeptWords(bytes int64, where string) string {
+	if bytes == 0 || where == "" {
+		return ""
+	}
+	return bytesWords(bytes) + " in " + where
+}
+
+// differences words how many there are.
+func (d Diff) differences() string {
+	switch {
+	case d.Equal:
+		return "They say the same."
+	case d.Total > len(d.List):
+		return grouped(int64(d.Total)) + " differences; the first " + grouped(int64(len(d.List))) + ":"
+	}
+	return plural(d.Total, "difference", "differences") + ":"
+}
+
+// place is the JSON pointer, or a word for the whole.
+func (d Difference) place() string {
+	if d.Pointer == "" {
+		return "the whole"
+	}
+	return d.Pointer
+}
+
+// chips are the filters that are wanted often. Those of one group stand for
+// each other.
+var chips = []struct{ name, group, term, means string }{
+	{"Questions", "what", "is:question", "what servers ask"},
+	{"Answers", "what", "is:answer", "what was answered"},
+	{"Errors", "what", "kind:error", "JSON-RPC errors"},
+	{"Noise", "what", "kind:noise,stderr", "what is no message"},
+	{"Findings", "what", "finding:any", "what the linter has something to say of"},
+	{"Pinned", "what", "is:pinned", "frames that are pinned"},
 }

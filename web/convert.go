@@ -415,25 +415,11 @@ func (s *Server) questionViews() []views.Question {
 	return out
 }
 
-func (s *Server) logStatus() views.LogStatus {
-	log := s.in.Log()
-	v := views.LogStatus{Frames: log.Len(), Recording: s.config.Recording}
-	if err := log.Err(); err != nil {
-		v.Err = "The log cannot be kept on disk: " + err.Error()
-	}
-	if s.config.RecordErr != nil {
-		if err := s.config.RecordErr(); err != nil {
-			v.Err = "The recording has stopped: " + err.Error()
-		}
-	}
-	return v
-}
-
 // whole is everything on the page, but for what the middle shows.
 func (s *Server) whole() views.Page {
 	servers, _ := s.serverViews()
 	return views.Page{
 		Version: s.config.Version, Servers: servers, Catalogs: s.catalogViews(servers),
-		Calls: s.callTabs(), Questions: s.questionViews(), Log: s.logStatus(),
+		Calls: s.callTabs(), Questions: s.questionViews(), Log: s.wholeLog(),
 	}
 }

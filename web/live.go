@@ -26,6 +26,7 @@ type push struct {
 	Seq     int64    `json:"seq,omitempty"`
 	Changes []change `json:"changes,omitempty"`
 	Frames  int64    `json:"frames,omitempty"`
+	Kept    string   `json:"kept,omitempty"` // how much of them is kept where, in words
 }
 
 const (
@@ -45,6 +46,7 @@ type hub struct {
 	kept   []keptPush
 	bytes  int
 	frames int64
+	store  string // how much of them is kept where, in words
 	pages  map[*page]struct{}
 	closed bool
 }
@@ -78,7 +80,7 @@ func (h *hub) publish(changes []change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seq++
-	data := encode(push{Seq: h.seq, Changes: changes, Frames: h.frames})
+	data := encode(push{Seq: h.seq, Changes: changes, Frames: h.frames, Kept: h.store})
 	h.kept = append(h.kept, keptPush{h.seq, data})
 	h.bytes += len(data)
 	for len(h.kept) > pushesKept || (h.bytes > bytesKept && len(h.kept) > 1) {
@@ -96,14 +98,14 @@ func (h *hub) publish(changes []change) {
 	}
 }
 
-// count tells every page how many frames the log holds.
-func (h *hub) count(frames int64) {
+// count tells every page how many frames the log holds, and in words where.
+func (h *hub) count(frames int64, store string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.frames == frames {
+	if h.frames == frames && h.store == store {
 		return
 	}
-	h.frames = frames
+	h.frames, h.store = frames, store
 	for p := range h.pages {
 		select {
 		case p.counted <- struct{}{}:
@@ -195,9 +197,9 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, snapshot func() (pus
 			err = write(ctx, socket, data)
 		case <-p.counted:
 			h.mu.Lock()
-			frames := h.frames
+			now := push{Frames: h.frames, Kept: h.store}
 			h.mu.Unlock()
-			err = write(ctx, socket, encode(push{Frames: frames}))
+			err = write(ctx, socket, encode(now))
 		case <-ping.C:
 			alive, cancel := context.WithTimeout(ctx, writeTime)
 			err = socket.Ping(alive)

@@ -181,7 +181,7 @@ func (s *Server) pumpFrames(ctx context.Context) {
 	log := s.in.Log()
 	for {
 		grown := log.Grown()
-		s.hub.count(log.Len())
+		s.hub.count(log.Len(), s.keptWords())
 		select {
 		case <-ctx.Done():
 			return
@@ -197,7 +197,7 @@ func (s *Server) pumpFrames(ctx context.Context) {
 
 // snapshot draws everything anew, for a page that has missed too much.
 func (s *Server) snapshot(ctx context.Context) (push, error) {
-	p := push{Seq: s.hub.Seq(), Frames: s.in.Log().Len()}
+	p := push{Seq: s.hub.Seq(), Frames: s.in.Log().Len(), Kept: s.keptWords()}
 	page := s.whole()
 	for _, part := range []struct {
 		target string
@@ -208,6 +208,7 @@ func (s *Server) snapshot(ctx context.Context) (push, error) {
 		{"calls", func() (change, error) { return replace(ctx, "calls", views.CallStrip(page.Calls)) }},
 		{"held", func() (change, error) { return replace(ctx, "held", views.HeldLines(page.Servers)) }},
 		{"questions", func() (change, error) { return replace(ctx, "questions", views.QuestionsPanel(page.Questions)) }},
+		{"pins", func() (change, error) { return replace(ctx, "pins", views.Pins(page.Log.Pins)) }},
 		{"log-status", func() (change, error) { return replace(ctx, "log-status", views.LogStatusView(page.Log)) }},
 	} {
 		ch, err := part.draw()

@@ -64,8 +64,14 @@ type Config struct {
 //	POST /servers/ID/compare        what it offers with and without a capability
 //	GET  /servers/ID/findings       all that the linter says of it
 //	GET  /findings.json             the same of every server, or of one (query server=ID), for other programs
-//	GET  /wire/rows, /wire/frames/N the window of the log; one frame
-//	GET  /wire.jsonl                the transcript so far
+//	GET  /wire/rows                 the window of the log; query filter, since, from, count, near, time
+//	GET  /wire/complete             how a filter line can go on, and what is wrong in it; query line, at
+//	GET  /wire/frames/N             one frame; query against compares it with another
+//	GET  /wire/frames/N/raw         its exact bytes
+//	GET  /wire/frames/N/more, /nodes, /string   more of its bytes, of its JSON, of a string in it
+//	GET  /wire/frames/N/copy/FORM   it as text: raw, pretty, line, curl
+//	POST /wire/frames/N/mark        pin, colour and note it
+//	GET  /wire.jsonl                the transcript so far; query filter
 type Server struct {
 	config Config
 	in     *bridge.Inspection
@@ -73,6 +79,8 @@ type Server struct {
 	hub    *hub
 	echo   *echo.Echo
 	drafts drafts
+	sieves sieves
+	big    chan struct{} // held while a frame of many MiB is looked at: one at a time
 }
 
 // New prepares the server. Serve starts it.
@@ -82,6 +90,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New()}
 	s.drafts.kept = map[int]submission{}
+	s.sieves.in, s.big = c.Inspection, make(chan struct{}, 1)
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
@@ -111,7 +120,14 @@ func New(c Config) *Server {
 	e.GET("/servers/:id/findings", s.findings)
 	e.GET("/findings.json", s.findingsJSON)
 	e.GET("/wire/rows", s.rows)
+	e.GET("/wire/complete", s.completeFilter)
 	e.GET("/wire/frames/:n", s.frame)
+	e.GET("/wire/frames/:n/raw", s.raw)
+	e.GET("/wire/frames/:n/more", s.rawMore)
+	e.GET("/wire/frames/:n/nodes", s.nodes)
+	e.GET("/wire/frames/:n/string", s.stringMore)
+	e.GET("/wire/frames/:n/copy/:form", s.copied)
+	e.POST("/wire/frames/:n/mark", s.mark)
 	e.GET("/wire.jsonl", s.transcript)
 	return s
 }
@@ -134,6 +150,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		MaxHeaderBytes:    headerMost,
 		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
+	defer s.sieves.close()
 	var pumping sync.WaitGroup
 	pumpCtx, stop := context.WithCancel(ctx)
 	pumping.Go(func() { s.pumpChanges(pumpCtx) })

@@ -1,12 +1,13 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -17,44 +18,165 @@ import (
 // rowsMost is how many rows of the log one request gets.
 const rowsMost = 500
 
+// lens is what a page looks at the log through: a filter line, and the frame
+// up to which Clear view hides all.
+type lens struct {
+	*sieve
+	since int64
+	base  int64 // frames of the view that are hidden
+}
+
+// total is how many rows there are to be seen so far.
+func (l lens) total() int64 { return max(0, l.view.Len()-l.base) }
+
+// through reads from a request what its page looks through. The error for a
+// mistake in the filter is a *wire.FilterError.
+func (s *Server) through(c echo.Context) (lens, error) {
+	since, err := queryNumber(c, "since", 0)
+	if err != nil {
+		return lens{}, err
+	}
+	one, err := s.sieves.look(c.Request().Context(), c.QueryParam("filter"))
+	if err != nil {
+		return lens{}, err
+	}
+	base, _ := one.view.Index(since + 1)
+	return lens{one, since, base}, nil
+}
+
 // rows answers with a window of the log: count rows from the 0-based place
-// from, in the view that leaves out frames up to since.
+// from, of the frames that the filter picks and that come after since. What is
+// not judged yet is left out: the page asks again until X-Judged is X-Frames.
+// X-View is another number when rows may have moved; X-Near is the place of
+// the frame that near names, or of the next one if it is not in the view.
 func (s *Server) rows(c echo.Context) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", rowsMost)
-	since, err3 := queryNumber(c, "since", 0)
+	near, err3 := queryNumber(c, "near", 0)
 	if err := firstOf(err1, err2, err3); err != nil {
 		return err
 	}
-	log := s.in.Log()
-	total := max(0, log.Len()-since)
-	first, last := since+from+1, min(since+from+min(count, rowsMost), log.Len())
-	var seqs []int64
-	for seq := first; seq <= last; seq++ {
-		seqs = append(seqs, seq)
+	l, err := s.through(c)
+	if line := c.QueryParam("filter"); err != nil {
+		return misfiltered(c, line, err)
 	}
-	window, err := log.Rows(seqs)
+	log := s.in.Log()
+	h := c.Response().Header()
+	h.Set("X-Total", strconv.FormatInt(l.total(), 10))
+	h.Set("X-Judged", strconv.FormatInt(l.view.Judged(), 10))
+	h.Set("X-Frames", strconv.FormatInt(log.Len(), 10))
+	h.Set("X-View", strconv.FormatInt(l.number, 10))
+	if near > 0 {
+		place, in := l.view.Index(near)
+		h.Set("X-Near", strconv.FormatInt(max(0, place-l.base), 10))
+		h.Set("X-Near-Found", strconv.FormatBool(in && near > l.since))
+	}
+	clock := clocks[c.QueryParam("time")]
+	if clock == nil {
+		clock = ofDay
+	}
+	rows, err := s.rowViews(l.view.Seqs(l.base+from, int(min(count, rowsMost))))
 	if err != nil {
 		return err
 	}
-	servers, _ := s.serverViews()
-	var rows []views.Row
-	for _, r := range window {
-		row := rowView(r, servers)
-		row.Index = r.Seq - since
-		row.Findings, row.Worst = s.gravest(r.Seq)
-		rows = append(rows, row)
+	start, before := s.startOf(l, from)
+	for i := range rows {
+		rows[i].Index = from + int64(i) + 1
+		rows[i].Time = clock(rows[i].AskedAt, start, before)
+		before = rows[i].AskedAt
 	}
-	c.Response().Header().Set("X-Total", strconv.FormatInt(total, 10))
 	return html(c, views.WireRows(rows))
 }
 
-func (s *Server) rowOf(seq int64, servers []views.Server) (views.Row, error) {
-	rows, err := s.in.Log().Rows([]int64{seq})
-	if err != nil || len(rows) == 0 {
-		return views.Row{}, errors.Join(echo.ErrNotFound, err)
+// misfiltered answers with what is wrong in a filter line.
+func misfiltered(c echo.Context, line string, err error) error {
+	if wrong := mistakeIn(line, err); wrong != nil {
+		return c.JSON(http.StatusUnprocessableEntity, struct {
+			Error *mistake `json:"error"`
+		}{wrong})
 	}
-	return rowView(rows[0], servers), nil
+	if errors.Is(err, context.Canceled) {
+		return echo.NewHTTPError(http.StatusRequestTimeout, "The page asks for something else by now.")
+	}
+	return err
+}
+
+// clocks say in which way the time of a row is told.
+var clocks = map[string]func(at, start, before time.Time) string{
+	"start": func(at, start, _ time.Time) string { return elapsed(start, at) },
+	"prev":  func(at, _, before time.Time) string { return elapsed(before, at) },
+}
+
+func ofDay(at, _, _ time.Time) string {
+	if at.IsZero() {
+		return "–"
+	}
+	return at.Local().Format("15:04:05.000")
+}
+
+// elapsed words a span as a column can hold it: +0.041, +3:07.250, +2:00:41.
+func elapsed(from, to time.Time) string {
+	if from.IsZero() || to.IsZero() {
+		return "–"
+	}
+	d, sign := to.Sub(from), "+"
+	if d < 0 {
+		d, sign = -d, "−"
+	}
+	ms := d.Milliseconds()
+	switch {
+	case ms < 60_000:
+		return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)
+	case ms < 3_600_000:
+		return fmt.Sprintf("%s%d:%02d.%03d", sign, ms/60_000, ms/1000%60, ms%1000)
+	}
+	return fmt.Sprintf("%s%d:%02d:%02d", sign, ms/3_600_000, ms/60_000%60, ms/1000%60)
+}
+
+// startOf is the time of the first frame in the log, and that of the row in
+// front of the 0-based place from; zero where there is none.
+func (s *Server) startOf(l lens, from int64) (start, before time.Time) {
+	seqs := []int64{1}
+	if from > 0 {
+		seqs = append(seqs, l.view.Seqs(l.base+from-1, 1)...)
+	}
+	rows, err := s.in.Log().Rows(seqs)
+	if err != nil || len(rows) == 0 {
+		return time.Time{}, time.Time{}
+	}
+	if len(rows) > 1 {
+		before = rows[1].Time
+	}
+	return rows[0].Time, before
+}
+
+// rowViews draws up the rows of those frames.
+func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
+	log := s.in.Log()
+	window, err := log.Rows(seqs)
+	if err != nil {
+		return nil, err
+	}
+	servers, _ := s.serverViews()
+	_, total := log.Reading()
+	rows := make([]views.Row, 0, len(window))
+	for _, r := range window {
+		row := rowView(r, servers)
+		row.Pending = row.Pending && total == 0 // what is read from a file waits for nothing
+		row.Findings, row.Worst = s.gravest(r.Seq)
+		mark := log.MarkOf(r.Seq)
+		row.Mark = views.Mark{Pinned: mark.Pinned, Colour: mark.Colour, Note: mark.Note}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (s *Server) rowOf(seq int64) (views.Row, error) {
+	rows, err := s.rowViews([]int64{seq})
+	if err != nil || len(rows) == 0 {
+		return views.Row{}, errors.Join(err, echo.ErrNotFound)
+	}
+	return rows[0], nil
 }
 
 func queryNumber(c echo.Context, name string, otherwise int64) (int64, error) {
@@ -81,13 +203,13 @@ func firstOf(errs ...error) error {
 func rowView(row wire.Row, servers []views.Server) views.Row {
 	f := row.Frame
 	r := views.Row{
-		Seq: f.Seq, Index: f.Seq, Time: f.Time.Local().Format("15:04:05.000"), Dir: f.Dir.String(), Server: f.Server,
-		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: row.Action,
-		Summary: strings.TrimSpace(strings.TrimPrefix(row.Summary, row.Action)), Size: f.Size, Latency: f.Latency, Pair: f.Pair,
+		Seq: f.Seq, Index: f.Seq, Time: ofDay(f.Time, time.Time{}, time.Time{}), Dir: f.Dir.String(), Server: f.Server,
+		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: row.Action, Actor: f.Actor,
+		Summary: row.Summary, Size: f.Size, Latency: f.Latency, Pair: f.Pair, Call: f.Call,
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
 		Pending:    f.Kind == wire.Request && f.Pair == 0 && f.Method != subscription, AskedAt: f.Time,
+		Duplicate: f.Duplicate, Orphan: f.Orphan, Several: len(servers) > 1,
 	}
-	r.Several = len(servers) > 1
 	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
 	if r.Pending && servers != nil && !connected(servers, f.Server) {
 		r.Pending = false // nobody will answer any more
@@ -118,79 +240,177 @@ func connected(servers []views.Server, label string) bool {
 	})
 }
 
-// frame answers with one frame looked at closely.
-func (s *Server) frame(c echo.Context) error {
-	n, err := number(c, "n")
-	if err != nil {
-		return err
-	}
-	log := s.in.Log()
-	if int64(n) > log.Len() {
-		return echo.ErrNotFound
-	}
-	f, err := log.Frame(int64(n))
-	if err != nil {
-		return err
-	}
-	servers, _ := s.serverViews()
-	row, err := s.rowOf(f.Seq, servers)
-	if err != nil {
-		return err
-	}
-	d := views.Detail{
-		Row: row, Transport: f.Transport, Stream: streamWords[f.Stream], Session: f.Session,
-		Status: f.Status, Raw: shown(string(f.Raw)),
-	}
-	switch {
-	case f.Lost:
-		d.RawNote = "The bytes are gone: the log could not be kept."
-	case f.Truncated:
-		d.RawNote = fmt.Sprintf("Only the first %d of %d bytes were kept.", len(f.Raw), f.Size)
-	case len(f.Raw) > shownMost:
-		d.RawNote = fmt.Sprintf("The first %d of %d bytes are shown.", shownMost, f.Size)
-	}
-	if f.Kind.IsMessage() {
-		d.Pretty = pretty(f.Raw)
-	}
-	header, _ := s.config.Redaction.Header(f.Header)
-	for name, values := range header {
-		for _, v := range values {
-			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: v})
-		}
-	}
-	slices.SortFunc(d.Header, func(a, b views.HeaderLine) int { return strings.Compare(a.Name, b.Name) })
-	if f.Pair != 0 {
-		pair, err := log.Frame(f.Pair)
-		if err != nil {
-			return err
-		}
-		other, err := s.rowOf(f.Pair, servers)
-		if err != nil {
-			return err
-		}
-		d.PairRow, d.PairText = &other, pretty(pair.Raw)
-	}
-	for _, found := range s.in.Found(f.Seq) {
-		d.Found = append(d.Found, findingView(found.Finding, found.Seq, found.Question, found.Call))
-	}
-	return html(c, views.FrameDetail(d))
+// completion is how a filter line can go on, and what is wrong in it as it is.
+type completion struct {
+	From  int         `json:"from"` // in UTF-16 code units, like To
+	To    int         `json:"to"`
+	Items []candidate `json:"items"`
+	Error *mistake    `json:"error,omitempty"`
 }
 
-var streamWords = map[wire.Stream]string{
-	wire.StreamNone:    "",
-	wire.StreamPost:    "POST",
-	wire.StreamPostSSE: "POST event stream",
-	wire.StreamGetSSE:  "GET event stream",
+type candidate struct {
+	Text  string `json:"text"`
+	Means string `json:"means,omitempty"`
 }
 
-// transcript streams the frames so far, one a line.
+// completeFilter answers with how the filter line can go on at a place in it, counted
+// in UTF-16 code units.
+func (s *Server) completeFilter(c echo.Context) error {
+	line := c.QueryParam("line")
+	at, err := queryNumber(c, "at", int64(len(line)))
+	if err != nil {
+		return err
+	}
+	found := s.in.Log().Complete(line, byteOffset(line, int(at)), wire.Hooks{Findings: rulesOf(s.in.Findings(""))})
+	out := completion{From: utf16Offset(line, found.From), To: utf16Offset(line, found.To), Items: []candidate{}}
+	for _, item := range found.Items {
+		out.Items = append(out.Items, candidate{item.Text, item.Means})
+	}
+	_, err = wire.ParseFilter(line)
+	out.Error = mistakeIn(line, err)
+	return c.JSON(http.StatusOK, out)
+}
+
+// transcript streams the frames so far, one a line: all of them, or those that
+// a filter picks, with what was noted of them.
 func (s *Server) transcript(c echo.Context) error {
+	log := s.in.Log()
+	line := c.QueryParam("filter")
+	filter, err := wire.ParseFilter(line)
+	if err != nil {
+		return misfiltered(c, line, err)
+	}
+	view := log.View(filter, hooksOn(s.in.Findings("")))
+	if err := view.Update(c.Request().Context(), nil); err != nil {
+		return err
+	}
 	h := c.Response().Header()
 	h.Set("Content-Type", "application/x-ndjson; charset=utf-8")
 	if c.QueryParam("download") != "" {
 		h.Set("Content-Disposition", `attachment; filename="transcript.jsonl"`)
 	}
 	c.Response().WriteHeader(http.StatusOK)
+	if err := wire.WriteFrames(c.Response(), log, withMarks(log, view), s.config.Redaction); err != nil {
+		return err
+	}
+	return log.WriteMarks(c.Response(), func(seq int64) bool { _, in := view.Index(seq); return in })
+}
+
+// withMarks lists the frames of a view, and those that say what was noted of
+// them, in order.
+func withMarks(log *wire.Log, view *wire.View) func(yield func(int64) bool) {
+	var marks []int64
+	noted, _ := log.Marked()
+	for _, seq := range noted {
+		if _, in := view.Index(seq); in {
+			if by := log.Marking(seq); by != 0 {
+				marks = append(marks, by)
+			}
+		}
+	}
+	slices.Sort(marks)
+	return func(yield func(int64) bool) {
+		give := func(seq int64) bool {
+			for len(marks) > 0 && marks[0] <= seq {
+				mark := marks[0]
+				marks = marks[1:]
+				if mark < seq && !yield(mark) {
+					return false
+				}
+			}
+			return yield(seq)
+		}
+		for from := int64(0); from < view.Len(); from += rowsMost {
+			for _, seq := range view.Seqs(from, rowsMost) {
+				if !give(seq) {
+					return
+				}
+			}
+		}
+		for _, mark := range marks {
+			if !yield(mark) {
+				return
+			}
+		}
+	}
+}
+
+// mark notes what a person says of a frame, and shows it to every page.
+func (s *Server) mark(c echo.Context) error {
+	n, err := s.seqOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.in.Log().Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
+		return bad("%s", sentence(err))
+	}
+	pins, err := s.pins()
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	first, err := replace(ctx, "pins", views.Pins(pins))
+	if err != nil {
+		return err
+	}
+	second, err := replace(ctx, "log-status", views.LogStatusView(s.logStatus()))
+	if err != nil {
+		return err
+	}
+	changes := []change{first, second}
+	s.hub.publish(changes)
+	return c.JSON(http.StatusOK, reply{Changes: changes})
+}
+
+// pinsShown is how many pinned frames stand over the log.
+const pinsShown = 200
+
+// pins are the rows of the frames that are pinned.
+func (s *Server) pins() ([]views.Row, error) {
 	log := s.in.Log()
-	return wire.WriteTranscript(c.Response(), log, 1, log.Len(), s.config.Redaction)
+	var pinned []int64
+	marked, _ := log.Marked()
+	for _, seq := range marked {
+		if log.MarkOf(seq).Pinned && len(pinned) < pinsShown {
+			pinned = append(pinned, seq)
+		}
+	}
+	return s.rowViews(pinned)
+}
+
+// logStatus says how much the log holds and where, and what the rows say beside
+// their frames, so that a page can tell that rows have to be drawn again.
+func (s *Server) logStatus() views.LogStatus {
+	log := s.in.Log()
+	_, marks := log.Marked()
+	v := views.LogStatus{
+		Frames: log.Len(), Recording: s.config.Recording, Kept: s.keptWords(),
+		State: fmt.Sprintf("%d.%d", len(s.in.Findings("")), marks),
+	}
+	if err := log.Err(); err != nil {
+		v.Err = "The log cannot be kept on disk: " + err.Error()
+	}
+	if s.config.RecordErr != nil {
+		if err := s.config.RecordErr(); err != nil {
+			v.Err = "The recording has stopped: " + err.Error()
+		}
+	}
+	return v
+}
+
+// keptWords says how much of the log is kept where.
+func (s *Server) keptWords() string {
+	stats := s.in.Log().Stats()
+	return views.KeptWords(stats.Bytes, stats.Where)
+}
+
+// wholeLog is what the page says of the log when it is drawn for the first time.
+func (s *Server) wholeLog() views.LogStatus {
+	v := s.logStatus()
+	pins, err := s.pins()
+	if err != nil && v.Err == "" {
+		v.Err = "The log cannot be read: " + err.Error()
+	}
+	v.Pins = pins
+	return v
 }

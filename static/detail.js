@@ -1,0 +1,346 @@
+// @ts-check
+/**
+ * The frame under the grid: its faces, its JSON as a tree, what can be copied of
+ * it, what is noted of it, and how it differs from another.
+ */
+import { inAddress, toAddress } from "./address.js"
+import { announce, drawn, notice, parse, post } from "./changes.js"
+import { $, all, bare, near, on, one } from "./dom.js"
+import { choose } from "./tabs.js"
+import { resized, showFrame } from "./wire.js"
+
+const detail = $("detail"), splitter = $("split-detail"), comparing = $("comparing")
+
+/** The frame on show, 0 for none. */
+let seq = 0
+/** The face that was chosen last. */
+let face = ""
+/** The frame that the next one is compared with, 0 for none. */
+let first = 0
+/** @type {AbortController | undefined} */
+let fetching
+
+export const frameOnShow = () => seq
+
+/**
+ * Shows a frame.
+ * @param {number} n @param {{focus?: boolean, against?: number}} [how]
+ */
+export async function openFrame(n, { focus = false, against = 0 } = {}) {
+  keepNote()
+  fetching?.abort()
+  const control = fetching = new AbortController()
+  against ||= first !== n ? first : 0
+  const answer = await drawn(`/wire/frames/${n}` + (against ? "?against=" + against : ""), control.signal)
+  if (!answer || control.signal.aborted) return
+  detail.replaceChildren(parse(answer.html))
+  seq = n
+  toAddress({ frame: String(n) })
+  if (against) choose($("detail-tab-compare"))
+  else if ($(face)) choose($(face))
+  if (detail.hidden) {
+    detail.hidden = splitter.hidden = false
+    resized()
+  }
+  if (focus) one("[role=tab][aria-selected=true]", detail)?.focus()
+}
+
+export function closeFrame() {
+  keepNote()
+  fetching?.abort()
+  seq = 0
+  toAddress({ frame: "" })
+  detail.hidden = splitter.hidden = true
+  detail.replaceChildren()
+  resized()
+  $("grid").focus({ preventScroll: true })
+}
+
+// What a comparison chose by itself is not what the person likes to see first.
+detail.addEventListener("chosen", (/** @type {any} */ e) => { if (e.target.matches(":focus, :active")) face = e.target.id })
+
+detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+  if (e.key !== "Escape" || e.defaultPrevented) return
+  e.preventDefault()
+  closeFrame()
+})
+
+detail.addEventListener("click", (/** @type {Event} */ e) => {
+  const is = (/** @type {string} */ match) => near(e.target, match)
+  const against = is("[data-against]"), show = is("[data-show]"), fold = is(".line"), more = is("button.more")
+  if (is("#detail-close")) closeFrame()
+  else if (is("#pin")) pin(is("#pin"))
+  else if (is("#copy")) openMenu()
+  else if (is("[data-copy-as]")) copy(is("[data-copy-as]").dataset.copyAs)
+  else if (is("#compare-with")) compareWith(seq)
+  else if (against) openFrame(seq, { against: Number(against.dataset.against) })
+  else if (show) reveal(show.dataset.show)
+  else if (more) showMore(more)
+  else if (fold) {
+    const node = near(fold, ".node"), { left } = fold.getBoundingClientRect()
+    select(node)
+    // The mark that folds stands in front of the line.
+    if (node.ariaExpanded && !fold.matches(".end") && /** @type {MouseEvent} */ (e).clientX < left + 16) toggle(node)
+  }
+})
+
+detail.addEventListener("dblclick", (/** @type {Event} */ e) => {
+  const line = near(e.target, ".line:not(.end)"), node = near(line, ".node")
+  if (!node?.ariaExpanded) return
+  getSelection()?.empty()
+  toggle(node)
+})
+
+// The tree of the JSON
+
+const group = (/** @type {any} */ node) => one(":scope > [role=group]", node)
+const parent = (/** @type {any} */ node) => near(node.parentElement, ".node")
+/** The frame that a part of the detail is of. @param {any} e */
+const frameOf = e => near(e, "[data-of]")?.dataset.of ?? seq
+
+/** The steps to a value, from the whole. @param {any} node @returns {(string | number)[]} */
+function steps(node) {
+  const { name, index } = node.dataset, up = parent(node)
+  if (!up) return []
+  return [...steps(up), index === undefined ? name : Number(index)]
+}
+
+/** As RFC 6901 writes it. @param {(string | number)[]} steps */
+const pointer = steps => steps.map(s => "/" + String(s).replaceAll("~", "~0").replaceAll("/", "~1")).join("")
+
+/** As RFC 9535 writes it. @param {(string | number)[]} steps */
+const path = steps => "$" + steps.map(s => typeof s === "number" ? `[${s}]` : /^[\p{L}_][\p{L}\p{N}_]*$/u.test(s) ? "." + s
+  : `['${JSON.stringify(s).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}']`).join("")
+
+/** @param {any} node */
+function select(node) {
+  const tree = near(node, ".tree")
+  for (const old of all("[tabindex='0'], [aria-selected=true]", tree)) {
+    old.tabIndex = -1
+    old.ariaSelected = null
+  }
+  node.tabIndex = 0
+  node.ariaSelected = "true"
+  node.focus({ preventScroll: true })
+  one(".line", node).scrollIntoView({ block: "nearest" })
+}
+
+/** @param {any} node @param {boolean} [open] */
+async function toggle(node, open = node.ariaExpanded === "false") {
+  if (open && !group(node).childElementCount) await load(node, 0)
+  node.ariaExpanded = String(open)
+}
+
+/** Fetches what is inside of a value. @param {any} node @param {number} from member or element */
+async function load(node, from) {
+  const query = new URLSearchParams({ at: pointer(steps(node)), from: String(from), level: node.ariaLevel })
+  const answer = await drawn(`/wire/frames/${frameOf(node)}/nodes?` + query)
+  if (!answer || !node.isConnected) return
+  one(":scope > .more", group(node))?.remove()
+  group(node).append(parse(answer.html))
+}
+
+/** Shows more of what was cut. @param {any} button */
+async function showMore(button) {
+  const { more, string, raw } = button.dataset
+  if (button.ariaBusy) return
+  button.ariaBusy = "true"
+  if (more) {
+    const node = near(button, ".node"), last = button.previousElementSibling
+    await load(node, Number(more))
+    const next = last?.nextElementSibling
+    if (next?.matches(".node")) select(next)
+    return
+  }
+  const query = new URLSearchParams({ from: string ?? raw })
+  if (string) query.set("at", pointer(steps(near(button, ".node"))))
+  const answer = await drawn(`/wire/frames/${frameOf(button)}/${string ? "string" : "more"}?` + query)
+  button.ariaBusy = null
+  if (!answer || !button.isConnected) return
+  const fresh = parse(answer.html), next = one("button.more", fresh)
+  if (button.nextElementSibling?.matches(".left")) button.nextElementSibling.remove()
+  button.replaceWith(fresh)
+  next?.focus({ preventScroll: true })
+}
+
+/** Shows the value that a pointer leads to. @param {string} to */
+async function reveal(to) {
+  if (!$("detail-tab-pretty")) return
+  choose($("detail-tab-pretty"))
+  let node = one("#detail-pretty .tree > .node")
+  for (const step of to.split("/").slice(1).map(s => s.replaceAll("~1", "/").replaceAll("~0", "~"))) {
+    if (!node.ariaExpanded) break
+    await toggle(node, true)
+    const child = () => [...group(node).children].find(e => e.dataset.name === step || e.dataset.index === step)
+    while (!child() && one(":scope > .more", group(node))) await showMore(one(":scope > .more", group(node)))
+    if (!child()) break
+    node = child()
+  }
+  select(node)
+  one(".line", node).scrollIntoView({ block: "center" })
+}
+
+/** The last value in sight inside of a node. @param {any} node @returns {any} */
+function last(node) {
+  const inside = node.ariaExpanded === "true" && all(":scope > .node", group(node)).at(-1)
+  return inside ? last(inside) : node
+}
+
+detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+  const node = /** @type {any} */ (e.target)
+  if (!node.matches(".node") || !bare(e)) return
+  const folds = !!node.ariaExpanded, open = node.ariaExpanded === "true", up = parent(node)
+  const sibling = (/** @type {any} */ n, /** @type {string} */ which) => n[which]?.matches(".node") ? n[which] : null
+  /** @param {any} n @returns {any} */
+  const after = n => n && (sibling(n, "nextElementSibling") ?? after(parent(n)))
+  const before = sibling(node, "previousElementSibling")
+  const inside = open ? one(":scope > .node", group(node)) : null
+  const root = near(node, ".tree").firstElementChild
+  let to = node
+  if (e.key === "ArrowDown") to = inside ?? after(node)
+  else if (e.key === "ArrowUp") to = before ? last(before) : up
+  else if (e.key === "ArrowRight" && folds && !open) toggle(node, true)
+  else if (e.key === "ArrowRight") to = inside
+  else if (e.key === "ArrowLeft" && open) toggle(node, false)
+  else if (e.key === "ArrowLeft") to = up
+  else if (e.key === "Home") to = root
+  else if (e.key === "End") to = last(root)
+  else if ((e.key === "Enter" || e.key === " ") && folds) toggle(node)
+  else if ((e.key === "Enter" || e.key === " ") && one(":scope > .line > .more", node)) showMore(one(":scope > .line > .more", node))
+  else return
+  e.preventDefault()
+  if (to && to !== node) select(to)
+})
+
+// Copying
+
+function openMenu() {
+  const menu = $("copy-menu"), { right, bottom } = $("copy").getBoundingClientRect()
+  menu.showPopover()
+  menu.style.left = Math.max(8, right - menu.offsetWidth) + "px"
+  menu.style.top = Math.min(bottom + 4, innerHeight - menu.offsetHeight - 8) + "px"
+  one("[role=menuitem]", menu).focus()
+}
+
+detail.addEventListener("toggle", (/** @type {any} */ e) => { if (e.target.id === "copy-menu") $("copy").ariaExpanded = String(e.newState === "open") }, true)
+
+detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+  const item = near(e.target, "[role=menuitem]")
+  if (!item) return
+  const items = all("[role=menuitem]", item.parentElement), at = items.indexOf(item)
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[e.key]
+  if (to !== undefined) items.at(to % items.length).focus()
+  else if (e.key === "Escape" || e.key === "Tab") leaveMenu()
+  else return
+  e.preventDefault()
+})
+
+function leaveMenu() {
+  $("copy-menu").hidePopover()
+  $("copy").focus()
+}
+
+/** @param {string} what */
+async function copy(what) {
+  leaveMenu()
+  if (what === "link") return put(location.origin + "/?" + new URLSearchParams({ ...inAddress("filter") && { filter: inAddress("filter") }, frame: String(seq) }), "The link")
+  if (what === "path") {
+    const chosen = one("#detail-pretty [aria-selected=true]", detail), way = path(chosen ? steps(chosen) : [])
+    return put(way, way)
+  }
+  const answer = await drawn(`/wire/frames/${seq}/copy/${what}`)
+  if (answer) put(answer.html, { raw: "The frame", pretty: "The frame", line: "The line", curl: "The command", "curl?secrets=1": "The command, with its secrets," }[what] ?? "It")
+}
+
+/** @param {string} text @param {string} words what it is */
+async function put(text, words) {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    // Pages of other hosts than this one have no clipboard.
+    const box = document.createElement("textarea")
+    box.value = text
+    detail.append(box)
+    box.select()
+    const done = document.execCommand("copy")
+    box.remove()
+    $("copy")?.focus()
+    if (!done) return notice("The browser does not let this page copy.", 5)
+  }
+  notice("")
+  say(words + " is copied.")
+}
+
+let saying = 0
+
+/** Says for a moment what was done. @param {string} text */
+function say(text) {
+  announce(text)
+  const button = $("copy")
+  if (!button) return
+  clearTimeout(saying)
+  button.textContent = "Copied"
+  saying = setTimeout(() => { button.textContent = "Copy" }, 1500)
+}
+
+// Pinning and noting
+
+/** Sends what is noted of the frame on show. */
+function mark() {
+  const form = one("#noting", detail)
+  if (!form) return
+  const body = new URLSearchParams()
+  for (const [name, value] of new FormData(form)) body.append(name, String(value))
+  if ($("pin").ariaPressed === "true") body.set("pinned", "1")
+  const text = body.get("note")?.trim() ?? "", noted = $("noted")
+  noted.textContent = text
+  noted.hidden = !text
+  $("note-text").defaultValue = $("note-text").value
+  post(`/wire/frames/${seq}/mark`, body)
+}
+
+/** @param {any} button */
+function pin(button) {
+  button.ariaPressed = String(button.ariaPressed !== "true")
+  announce(button.ariaPressed === "true" ? "Pinned." : "No longer pinned.")
+  mark()
+}
+
+/** Keeps a note that is still being written. */
+function keepNote() {
+  const text = $("note-text")
+  if (seq && text && text.value !== text.defaultValue) mark()
+}
+
+detail.addEventListener("change", (/** @type {Event} */ e) => { if (near(e.target, "#noting")) mark() })
+detail.addEventListener("submit", (/** @type {Event} */ e) => e.preventDefault())
+addEventListener("pagehide", keepNote)
+
+// Comparing
+
+/** @param {number} n the frame that the next one is compared with, 0 for none */
+function compareWith(n) {
+  first = n
+  comparing.hidden = !n
+  one("span", comparing).textContent = `Choose the frame to compare #${n} with.`
+  if (!n) return
+  announce(one("span", comparing).textContent)
+  $("grid").focus({ preventScroll: true })
+}
+
+one("button", comparing).addEventListener("click", () => {
+  compareWith(0)
+  $("grid").focus({ preventScroll: true })
+})
+
+// Links
+
+const wanted = () => Number(inAddress("frame"))
+
+on("visibilitychange", keepNote)
+addEventListener("popstate", () => {
+  if (wanted() && wanted() !== seq) showFrame(wanted())
+  else if (!wanted() && seq) closeFrame()
+})
+// When all modules are there.
+if (wanted()) setTimeout(() => showFrame(wanted()))

@@ -1,0 +1,124 @@
+package views
+
+import "time"
+
+// LogStatus is what the page says of the whole wire log.
+type LogStatus struct {
+	Frames    int64
+	Kept      string // how much is kept where, in words
+	Recording string // the transcript's file name, "" if none
+	Err       string // storage or recording trouble
+	// State is another text when rows may have to be drawn again, though their
+	// frames are the same: something was found, or noted.
+	State string
+	Pins  []Row // the frames that are pinned; not part of what LogStatusView draws
+}
+
+// Mark is what a person noted of a frame.
+type Mark struct {
+	Pinned bool
+	Colour string // "red", "amber", …; "" if none
+	Note   string
+}
+
+// Row is one line of the wire log's window.
+type Row struct {
+	Seq         int64
+	Index       int64  // 1-based place in the present view
+	Time        string // of day, or since another frame; with milliseconds
+	Dir         string // "c2s", "s2c", "stderr", "meta"
+	ServerIndex int
+	Server      string
+	Several     bool   // there are several servers, and the row says which
+	Kind        string // "request", "notification", "result", "error", "noise", "stderr", "note"
+	Method      string
+	ID          string
+	Action      string // an answer's action
+	Actor       string // who made an answer
+	Summary     string
+	Size        int64         // bytes
+	Latency     time.Duration // of a response
+	HasLatency  bool
+	Pending     bool   // a request without a response yet
+	Duplicate   bool   // a request with an id that was used before, or a second response
+	Orphan      bool   // a response to nothing
+	Findings    int    // of the linter's
+	Worst       string // their gravest severity, "" if there are none
+	AskedAt     time.Time
+	Pair        int64
+	Call        int // 0 if none
+	Mark        Mark
+}
+
+// Detail is one frame looked at closely.
+type Detail struct {
+	Row
+	Transport string
+	Stream    string // in words: "POST event stream"
+	Session   string
+	Round     int // of the call, 0 if none
+	Question  int // 0 if none
+	Status    int
+	Header    []HeaderLine
+	Masked    bool // secrets in the headers are left out
+	Raw       Excerpt
+	RawNote   string // why these are not all bytes, "" if they are
+	Tree      *Node  // nil if it is no JSON
+	PairRow   *Row
+	PairTree  *Node // the paired frame; nil if it is no JSON, or too large to be drawn beside this one
+	Found     []Finding
+	Follow    string // the filter line of its exchange, "" if it belongs to none
+	Curl      bool   // it can be sent again over HTTP
+	Earlier   *Row   // the request of which this may be another attempt
+	Diff      *Diff  // to another frame; nil if none was chosen
+	Colours   []string
+}
+
+// HeaderLine is one HTTP header.
+type HeaderLine struct{ Name, Value string }
+
+// Excerpt is a piece of a text.
+type Excerpt struct {
+	Text string // exact bytes
+	Next int64  // where the next piece begins
+	Size int64  // of the whole
+	Step int64  // how long a piece is
+}
+
+// Node is one value of a frame's JSON, as it is written.
+type Node struct {
+	Key     string // the member's name with its quotes; "" for an element and for the whole
+	Name    string // the same decoded
+	Index   int    // of an element; -1 otherwise
+	Pointer string
+	Level   int // 1 for the whole
+	Place   int // among its siblings, from 1
+	Size    int // how many siblings there are, itself included
+	Comma   bool
+	Class   string  // of a scalar, as of a run
+	Text    Excerpt // a scalar
+
+	Open, Close string // brackets; "" for a scalar
+	Gist        string // all of it on one line, cut
+	Count       int    // members or elements
+	From        int    // the first of Children
+	Children    []Node // as many as are drawn
+	Unfolded    bool
+	Found       []Finding
+}
+
+// Diff is how one frame differs from another.
+type Diff struct {
+	Before, After Row
+	List          []Difference // the first ones
+	Total         int
+	Equal         bool
+	Problem       string // why they are not compared
+}
+
+// Difference is one place where two frames differ.
+type Difference struct {
+	Pointer       string
+	Op            string // "added", "removed", "changed", "rewritten"
+	Before, After string // JSON, cut
+}

@@ -1,0 +1,106 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
+)
+
+// copyMost is how many bytes of a frame are given out to be copied. Larger ones
+// can be saved.
+const copyMost = 8 << 20
+
+// copied answers with a frame as plain text, in one of the forms in which it is
+// copied: pretty, line (of a transcript) or curl. Secrets are left out, unless
+// the query secrets asks for them.
+func (s *Server) copied(c echo.Context) error {
+	f, done, err := s.readFrame(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if len(f.Raw) > copyMost {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("A frame of more than %d MiB is not copied. Save it.", copyMost>>20))
+	}
+	redaction := s.config.Redaction
+	if c.QueryParam("secrets") != "" {
+		redaction = wire.NoRedaction()
+	}
+	switch c.Param("form") {
+	case "raw":
+		return c.Blob(http.StatusOK, echo.MIMETextPlainCharsetUTF8, f.Raw)
+	case "pretty":
+		return c.String(http.StatusOK, elicit.Pretty(f.Raw))
+	case "line":
+		var line bytes.Buffer
+		if err := wire.WriteFrames(&line, s.in.Log(), slices.Values([]int64{f.Seq}), redaction); err != nil {
+			return err
+		}
+		return c.String(http.StatusOK, line.String())
+	case "curl":
+		if !s.curlable(f) {
+			return bad("Frame %d was not sent over HTTP.", f.Seq)
+		}
+		return c.String(http.StatusOK, s.curl(f, redaction))
+	}
+	return echo.ErrNotFound
+}
+
+// curlable reports whether a frame is the body of a POST of ours.
+func (s *Server) curlable(f wire.Frame) bool {
+	return f.Dir == wire.ClientToServer && f.Stream == wire.StreamPost && !f.Truncated && !f.Lost
+}
+
+// ownHeaders are those that curl sends by itself.
+var ownHeaders = []string{"Accept-Encoding", "Connection", "Content-Length", "Host", "Transfer-Encoding"}
+
+// curl is the command that sends the frame again.
+func (s *Server) curl(f wire.Frame, redaction *wire.Redaction) string {
+	address := ""
+	for _, server := range s.in.Servers() {
+		if server.Label == f.Server && f.Transport == "http" {
+			address = server.Address
+		}
+	}
+	header, _ := redaction.Header(f.Header)
+	raw, _ := redaction.JSON(f.Raw)
+	var b strings.Builder
+	b.WriteString("curl -sS -N -X POST")
+	if header.Get("Accept-Encoding") != "" {
+		b.WriteString(" --compressed")
+	}
+	names := make([]string, 0, len(header))
+	for name := range header {
+		if !slices.Contains(ownHeaders, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if u, err := url.Parse(address); err == nil && header.Get("Host") != "" && header.Get("Host") != u.Host && address != "" {
+		names = append(names, "Host")
+	}
+	for _, name := range names {
+		for _, value := range header[name] {
+			b.WriteString(" \\\n  -H " + quoteShell(name+": "+value))
+		}
+	}
+	b.WriteString(" \\\n  --data-binary " + quoteShell(string(raw)))
+	if address == "" {
+		// Where the transcript does not say, or the legacy transport tells only its client.
+		return b.String() + " \\\n  \"$MCP_ENDPOINT\"\n"
+	}
+	return b.String() + " \\\n  " + quoteShell(address) + "\n"
+}
+
+// quoteShell makes one word of a POSIX shell's command of any text.
+func quoteShell(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,366 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/views"
+)
+
+// What is drawn of one frame at a time. All of it can be had, piece by piece,
+// and saved at once.
+const (
+	rawStep      = 64 << 10 // bytes of a frame as they are
+	stringStep   = 16 << 10 // bytes of one JSON string
+	stringFirst  = 2 << 10  // the same, before somebody asks for more
+	nodesFirst   = 400      // lines of JSON that are unfolded by themselves
+	childrenStep = 100      // members or elements of one value
+	bigFrame     = 1 << 20  // from this size on little is unfolded
+	gistMost     = 64       // characters that stand for what is folded
+	diffMost     = 500      // differences
+	diffText     = 400      // bytes of each value in them
+)
+
+// readFrame reads a frame that a request names. Of those that take much memory
+// one is looked at at a time; done has to be called when the frame is not
+// needed any more.
+func (s *Server) readFrame(c echo.Context) (f wire.Frame, done func(), err error) {
+	n, err := s.seqOf(c)
+	if err != nil {
+		return wire.Frame{}, nil, err
+	}
+	return s.frameAt(c, n)
+}
+
+func (s *Server) frameAt(c echo.Context, seq int64) (f wire.Frame, done func(), err error) {
+	log := s.in.Log()
+	rows, err := log.Rows([]int64{seq})
+	if err != nil || len(rows) == 0 {
+		return wire.Frame{}, nil, firstOf(err, echo.ErrNotFound)
+	}
+	done = func() {}
+	if rows[0].Size >= bigFrame {
+		select {
+		case s.big <- struct{}{}:
+			done = func() { <-s.big }
+		case <-c.Request().Context().Done():
+			return wire.Frame{}, nil, c.Request().Context().Err()
+		}
+	}
+	f, err = log.Frame(seq)
+	if err != nil {
+		done()
+		return wire.Frame{}, nil, err
+	}
+	return f, done, nil
+}
+
+// seqOf reads which frame a request is about.
+func (s *Server) seqOf(c echo.Context) (int64, error) {
+	n, err := strconv.ParseInt(c.Param("n"), 10, 64)
+	if err != nil || n < 1 || n > s.in.Log().Len() {
+		return 0, echo.ErrNotFound
+	}
+	return n, nil
+}
+
+// frame answers with one frame looked at closely; against names another that
+// it is compared with.
+func (s *Server) frame(c echo.Context) error {
+	f, done, err := s.readFrame(c)
+	if err != nil {
+		return err
+	}
+	d, err := s.detail(c, f)
+	done()
+	if err != nil {
+		return err
+	}
+	against, err := queryNumber(c, "against", 0)
+	if err != nil {
+		return err
+	}
+	if against > 0 && against <= s.in.Log().Len() && against != f.Seq {
+		if d.Diff, err = s.diff(c, against, f.Seq); err != nil {
+			return err
+		}
+	}
+	return html(c, views.FrameDetail(d))
+}
+
+func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
+	row, err := s.rowOf(f.Seq)
+	if err != nil {
+		return views.Detail{}, err
+	}
+	d := views.Detail{
+		Row: row, Transport: f.Transport, Stream: streamWords[f.Stream], Session: f.Session, Round: f.Round, Question: f.Question,
+		Status: f.Status, Raw: excerpt(f.Raw, 0, rawStep), Follow: exchangeOf(f), Colours: wire.Colours(),
+	}
+	switch {
+	case f.Lost:
+		d.RawNote = "The bytes are gone: the log could not be kept."
+	case f.Truncated:
+		d.RawNote = fmt.Sprintf("Only the first %d of %d bytes were kept.", len(f.Raw), f.Size)
+	}
+	for _, found := range s.in.Found(f.Seq) {
+		d.Found = append(d.Found, findingView(found.Finding, found.Seq, found.Question, found.Call))
+	}
+	if wire.IsJSON(f.Raw) {
+		tree := newTree(f, d.Found).root()
+		d.Tree = &tree
+	}
+	header, masked := s.config.Redaction.Header(f.Header)
+	d.Masked = masked
+	for name, values := range header {
+		for _, v := range values {
+			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: v})
+		}
+	}
+	slices.SortFunc(d.Header, func(a, b views.HeaderLine) int { return strings.Compare(a.Name, b.Name) })
+	d.Curl = s.curlable(f)
+	if f.Pair != 0 {
+		if err := s.addPair(c, &d, f.Pair); err != nil {
+			return d, err
+		}
+	}
+	if earlier := s.earlier(c, f); earlier != 0 {
+		other, err := s.rowOf(earlier)
+		if err != nil {
+			return d, err
+		}
+		d.Earlier = &other
+	}
+	return d, nil
+}
+
+func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
+	other, err := s.rowOf(seq)
+	if err != nil {
+		return err
+	}
+	d.PairRow = &other
+	if d.Size >= bigFrame && other.Size >= bigFrame {
+		return nil // the two together are too much; a click shows the other
+	}
+	pair, done, err := s.frameAt(c, seq)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if wire.IsJSON(pair.Raw) {
+		tree := newTree(pair, nil).root()
+		d.PairTree = &tree
+	}
+	return nil
+}
+
+var streamWords = map[wire.Stream]string{
+	wire.StreamNone:    "",
+	wire.StreamPost:    "POST",
+	wire.StreamPostSSE: "POST event stream",
+	wire.StreamGetSSE:  "GET event stream",
+}
+
+// exchangeOf is the filter line that picks what belongs together with a frame:
+// its call, or else what has the same id in the same session.
+func exchangeOf(f wire.Frame) string {
+	switch {
+	case f.Call > 0:
+		return "call:" + strconv.Itoa(f.Call)
+	case len(f.Message.ID) > 0:
+		id := string(f.Message.ID)
+		if id[0] == '"' {
+			id = wire.Unquote(f.Message.ID[1 : len(id)-1])
+		}
+		line := "id:" + filterValue(id)
+		if f.Method != "" {
+			line += " method:" + filterValue(f.Method)
+		}
+		return line + " session:" + filterValue(f.Session)
+	}
+	return ""
+}
+
+// filterValue is a text as the value of a filter's term. Stars would stand for
+// any text.
+func filterValue(text string) string {
+	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-.") == "" {
+		return text
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// earlier finds the request that this one may be a retry of: the one before it
+// in the same call, of the same method and direction. It is 0 if there is none.
+func (s *Server) earlier(c echo.Context, f wire.Frame) int64 {
+	if f.Kind != wire.Request || f.Call == 0 {
+		return 0
+	}
+	line := fmt.Sprintf("call:%d kind:request dir:%s method:%s seq<%d", f.Call, f.Dir, filterValue(f.Method), f.Seq)
+	filter, err := wire.ParseFilter(line)
+	if err != nil {
+		return 0
+	}
+	view := s.in.Log().View(filter, wire.Hooks{})
+	if view.Update(c.Request().Context(), nil) != nil || view.Len() == 0 {
+		return 0
+	}
+	return view.Seqs(view.Len()-1, 1)[0]
+}
+
+// diff compares two frames.
+func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) {
+	var out views.Diff
+	var err error
+	if out.Before, err = s.rowOf(before); err != nil {
+		return nil, err
+	}
+	if out.After, err = s.rowOf(after); err != nil {
+		return nil, err
+	}
+	if out.Before.Size >= bigFrame && out.After.Size >= bigFrame && out.Before.Size+out.After.Size > diffBytes {
+		out.Problem = "These two are too large to be compared here. Save both."
+		return &out, nil
+	}
+	// Not by frameAt: who holds one big frame must not wait for another.
+	log := s.in.Log()
+	a, err := log.Frame(before)
+	if err != nil {
+		return nil, err
+	}
+	b, err := log.Frame(after)
+	if err != nil {
+		return nil, err
+	}
+	list, total, err := wire.Diff(a.Raw, b.Raw, diffMost)
+	if err != nil {
+		out.Problem = "They cannot be compared: " + err.Error() + "."
+		out.Equal = bytes.Equal(a.Raw, b.Raw)
+		return &out, nil
+	}
+	out.Total, out.Equal = total, total == 0
+	for _, d := range list {
+		out.List = append(out.List, views.Difference{
+			Pointer: d.Pointer, Op: d.Op.String(), Before: briefJSON(d.Before), After: briefJSON(d.After),
+		})
+	}
+	return &out, nil
+}
+
+// diffBytes is how much is compared at once where both frames are big.
+const diffBytes = 32 << 20
+
+func briefJSON(raw []byte) string {
+	if len(raw) <= diffText {
+		return string(raw)
+	}
+	return string(cutRunes(raw, diffText)) + fmt.Sprintf(" … %d bytes in all", len(raw))
+}
+
+// cutRunes is the head of b, of at most n bytes, that does not end inside a
+// character.
+func cutRunes(b []byte, n int) []byte {
+	if len(b) <= n {
+		return b
+	}
+	for n > 0 && n > len(b[:n])-utf8.UTFMax && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return b[:n]
+}
+
+// excerpt is a piece of a text, from an offset on.
+func excerpt(raw []byte, from int64, most int) views.Excerpt {
+	from = min(max(from, 0), int64(len(raw)))
+	piece := cutRunes(raw[from:], most)
+	return views.Excerpt{Text: string(piece), Next: from + int64(len(piece)), Size: int64(len(raw)), Step: int64(most)}
+}
+
+// rawMore answers with the next piece of a frame's bytes, to be drawn.
+func (s *Server) rawMore(c echo.Context) error {
+	f, done, err := s.readFrame(c)
+	if err != nil {
+		return err
+	}
+	from, err := queryNumber(c, "from", 0)
+	e := excerpt(f.Raw, from, rawStep)
+	done()
+	if err != nil {
+		return err
+	}
+	return html(c, views.RawPiece(e))
+}
+
+// stringMore answers with the next piece of a long string in a frame.
+func (s *Server) stringMore(c echo.Context) error {
+	f, done, err := s.readFrame(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	from, err := queryNumber(c, "from", 0)
+	if err != nil {
+		return err
+	}
+	value, ok := wire.Locate(f.Raw, c.QueryParam("at"))
+	if !ok {
+		return echo.ErrNotFound
+	}
+	return html(c, views.StringPiece(excerpt(value, from, stringStep)))
+}
+
+// nodes answers with what is inside one value of a frame's JSON, from a member
+// or element on.
+func (s *Server) nodes(c echo.Context) error {
+	f, done, err := s.readFrame(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	from, err1 := queryNumber(c, "from", 0)
+	level, err2 := queryNumber(c, "level", 1)
+	if err := firstOf(err1, err2); err != nil {
+		return err
+	}
+	at := c.QueryParam("at")
+	value, ok := wire.Locate(f.Raw, at)
+	if !ok {
+		return echo.ErrNotFound
+	}
+	var found []views.Finding
+	for _, one := range s.in.Found(f.Seq) {
+		found = append(found, findingView(one.Finding, one.Seq, one.Question, one.Call))
+	}
+	t := newTree(f, found)
+	t.left = childrenStep
+	n := views.Node{Pointer: at, Level: int(level)}
+	t.inside(&n, value, int(from))
+	return html(c, views.TreeNodes(n))
+}
+
+// raw answers with the exact bytes of a frame.
+func (s *Server) raw(c echo.Context) error {
+	f, done, err := s.readFrame(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	kind, name := "application/octet-stream", ".bin"
+	switch {
+	case wire.IsJSON(f.Raw):
+		kind, name = "application/json", ".json"
+	case utf8.Valid(f.Raw):
+		kind, name = "text/plain; charset=utf-8", ".txt"
+	}
+	c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="frame-%d%s"`, f.Seq, name))
+	return c.Blob(http.StatusOK, kind, f.Raw)
+}
