@@ -242,6 +242,51 @@ func TestURLRoundsWaitForThePerson(t *testing.T) {
 	b.question(3)
 }
 
+func init() {
+	servers["patient"] = func(s *rawServer) {
+		rounds := 0
+		s.serve("2026-07-28", []string{"visit", "undeclared"}, func(call request) {
+			rounds++
+			switch {
+			case rounds == 4:
+				s.text(call, "thank you")
+			case call.tool() == "visit":
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"u":{"method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/"}}}}`)
+			default:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"u":{"method":"elicitation/create","params":{"mode":"smoke","message":"?"}}}}`)
+			}
+		})
+	}
+}
+
+func TestOneConsentLastsForRetriesByTheClock(t *testing.T) {
+	b := start(t, "patient", bridge.Settings{})
+	call := b.call("visit")
+	b.question(1)
+	b.answer(1, bridge.Answer{Action: "accept"})
+	if err := b.in.RetryEvery(call.Number, time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	got, text := b.done(call.Number)
+	if text != "thank you" || got.Rounds != 4 {
+		t.Errorf("after %d rounds: %s", got.Rounds, text)
+	}
+	for n := range 3 {
+		if q := b.question(n + 1); q.State != bridge.Answered || q.By != bridge.ByPerson {
+			t.Errorf("question %d is %s by %s", n+1, q.State, q.By)
+		}
+	}
+}
+
+func TestRefusedRoundsPause(t *testing.T) {
+	b := start(t, "patient", bridge.Settings{})
+	began := time.Now()
+	_, text := b.done(b.call("undeclared").Number)
+	if took := time.Since(began); text != "thank you" || took < time.Second {
+		t.Errorf("%s after %s, want a growing pause between rounds that nobody can answer", text, took)
+	}
+}
+
 func TestFindings(t *testing.T) {
 	b := start(t, "asks", bridge.Settings{})
 	b.call("ask")

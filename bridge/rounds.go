@@ -271,8 +271,27 @@ func (c *call) put(questions []*question) {
 			c.in.settle(q, Withdrawn, ByPolicy, fmt.Sprintf("call %d ended", c.number))
 			continue
 		}
+		if refusals[i] == nil && c.consented(q) {
+			q.answer = Answer{Action: "accept", Actor: ByPerson}
+			c.in.settle(q, Answered, ByPerson, "the same URL was accepted in an earlier round, and is tried again by the clock")
+			continue
+		}
 		c.in.announce(q, refusals[i])
 	}
+}
+
+// consented reports whether a question asks for a URL that the person has
+// accepted in an earlier round of the call, and lets the call try again by the
+// clock: that is one consent, however often the server asks for it. The caller
+// holds in.mu.
+func (c *call) consented(q *question) bool {
+	if c.every == 0 || q.origin != OriginRound || q.request == nil || q.request.Mode != elicit.ModeURL {
+		return false
+	}
+	return slices.ContainsFunc(c.in.settled, func(old *question) bool {
+		return old.call == c && old.key == q.key && old.answer.Action == "accept" && old.by == ByPerson &&
+			old.request != nil && old.request.Mode == elicit.ModeURL && old.request.URL == q.request.URL
+	})
 }
 
 // Pauses before a round that nothing but requestState asks for.
@@ -286,11 +305,15 @@ const (
 // that asks nothing is followed by the next after a pause.
 func (c *call) await(open []*question, round int) ([]member, error) {
 	pause := min(firstPause<<min(round-1, 10), lastPause)
-	if len(open) > 0 {
+	asked := open
+	if c.allRefused(open) {
+		asked = nil // so there is nothing to wait for but time
+	}
+	if len(asked) > 0 {
 		pause = 0
 	}
 	for {
-		next, every := c.look(open)
+		next, every := c.look(asked)
 		if next {
 			return c.answers(open), nil
 		}
@@ -311,6 +334,13 @@ func (c *call) await(open []*question, round int) ([]member, error) {
 			return nil, errStopped
 		}
 	}
+}
+
+// allRefused reports whether a round asked nothing that could be put to a person.
+func (c *call) allRefused(open []*question) bool {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	return !slices.ContainsFunc(open, func(q *question) bool { return q.state != Refused })
 }
 
 // look reports whether the next round can go out: the person wants it, or every
