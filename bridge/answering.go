@@ -55,6 +55,9 @@ func (s *session) response(q *question) (mcp.Result, error) {
 	defer s.in.mu.Unlock()
 	switch q.state {
 	case Answered, Undelivered:
+		if q.turnedDown() {
+			return nil, wireError(rpcError{codeRejected, "User rejected " + q.method})
+		}
 		return exactResult{raw: q.answer.JSON()}, nil
 	case Refused:
 		if q.refusal != nil {
@@ -67,6 +70,16 @@ func (s *session) response(q *question) (mcp.Result, error) {
 	case Pending:
 	}
 	return nil, fmt.Errorf("question %s: %s", q.state, q.reason)
+}
+
+// codeRejected is what a client answers where the person turned down a request
+// that is no elicitation (specification 2025-11-25, Sampling, Error Handling).
+const codeRejected = -1
+
+// turnedDown reports whether a request that is no elicitation was declined or
+// cancelled, which no result can say.
+func (q *question) turnedDown() bool {
+	return q.method != MethodElicit && q.answer.Result == nil
 }
 
 // exactResult is a result whose JSON is given byte for byte. The embedded

@@ -341,14 +341,17 @@ func (c *call) finish(state CallState, step Step) {
 	step.At = c.ended
 	c.step(step)
 	c.stop()
-	reason := fmt.Sprintf("call %d ended", c.number)
+	reason, by := fmt.Sprintf("call %d ended", c.number), ByPolicy
 	if state == CallStopped {
-		reason = fmt.Sprintf("call %d was stopped", c.number)
+		reason, by = fmt.Sprintf("you stopped call %d", c.number), ByPerson
+	}
+	if c.reply == 0 && c.seq != 0 {
+		c.in.over[c.seq] = true
 	}
 	for _, q := range slices.Clone(c.in.pending) {
 		if q.call == c && (q.sure || !c.company()) {
 			q.answer = Answer{Action: "cancel", Actor: ByPolicy}
-			c.in.settle(q, Withdrawn, ByPolicy, reason)
+			c.in.settle(q, Withdrawn, by, reason)
 		}
 	}
 }

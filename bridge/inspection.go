@@ -58,6 +58,7 @@ type Inspection struct {
 	settled   []*question // those that are, in the order of their end
 	found     []Found
 	foundAt   map[int64][]int // indexes into found, by frame
+	over      map[int64]bool  // frames of requests that will have no response any more
 	subs      map[*Subscription]struct{}
 	closed    bool
 }
@@ -71,7 +72,7 @@ func New(c Config) *Inspection {
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger,
 		life: life, end: end,
-		subs: map[*Subscription]struct{}{}, foundAt: map[int64][]int{},
+		subs: map[*Subscription]struct{}{}, foundAt: map[int64][]int{}, over: map[int64]bool{},
 	}
 	for i, spec := range c.Targets {
 		in.servers = append(in.servers, newServer(in, i, spec, c.Settings))
@@ -119,6 +120,22 @@ func (in *Inspection) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("closing the inspection: %w", ctx.Err())
 	}
+}
+
+// Waits reports whether a request without a response may still get one: neither
+// side has taken it back, and the connection that carried it stands.
+func (in *Inspection) Waits(seq int64, session string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.over[seq] {
+		return false
+	}
+	for _, s := range in.servers {
+		if s.session != nil && s.session.name == session {
+			return true
+		}
+	}
+	return false
 }
 
 // spawn runs f as a goroutine that Close waits for. It reports false, and does

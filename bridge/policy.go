@@ -142,11 +142,11 @@ func (q *question) defaults() ([]byte, bool) {
 }
 
 // DefaultRate is how many questions a minute one server may put on show, not
-// counting those that the person has answered: who keeps up with a server is
+// counting those that are settled by our side: who keeps up with a server is
 // not flooded by it.
 const DefaultRate = 10
 
-// keptUp notes that the person answered a question. The caller holds in.mu.
+// keptUp notes that our side settled a question. The caller holds in.mu.
 func (s *server) keptUp(q *question) {
 	if i := slices.Index(s.shown, q.asked); i >= 0 {
 		s.shown = slices.Delete(s.shown, i, i+1)

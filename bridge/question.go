@@ -264,12 +264,18 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 		return false
 	}
 	q.state, q.by, q.reason, q.ended = state, by, reason, now()
+	if state == Withdrawn && q.seq != 0 {
+		in.over[q.seq] = true
+	}
 	if state == Answered && q.request != nil && q.request.Mode == elicit.ModeURL && q.answer.Action == "accept" &&
 		q.completion == CompletionNone { // it may have been completed before the consent
 		q.completion = CompletionAwaited
 	}
-	q.held = false
-	if by == ByPerson {
+	if q.held {
+		q.held = false
+		in.changed(Change{Kind: ServerChanged, Server: q.server.id})
+	}
+	if by != ByServer {
 		q.server.keptUp(q)
 	}
 	close(q.settled)

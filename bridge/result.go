@@ -52,8 +52,6 @@ func (e RPCError) Meaning() string {
 		return "Invalid params"
 	case -32603:
 		return "Internal error"
-	case -32001:
-		return "Request timed out (a convention of some SDKs)"
 	case -32002:
 		return "Resource not found"
 	case -32020:

@@ -419,7 +419,7 @@ func (c *call) answers(open []*question) []member {
 	defer c.in.mu.Unlock()
 	var out []member
 	for _, q := range open {
-		if q.origin == OriginRound && q.state == Answered {
+		if q.origin == OriginRound && q.state == Answered && !q.turnedDown() {
 			out = append(out, member{q.key, q.answer.JSON()})
 		}
 		c.in.settle(q, Withdrawn, ByPerson, fmt.Sprintf("you went on with call %d without it", c.number))

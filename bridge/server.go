@@ -236,7 +236,7 @@ func (s *server) connect() {
 	s.attempt++
 	session := newSession(s, s.attempt, s.settings)
 	s.session = session
-	s.info, s.stderr = ServerInfo{}, nil
+	s.info, s.stderr, s.shown = ServerInfo{}, nil, nil
 	s.catalog = Catalog{Server: s.id, Loading: true}
 	s.enter(Connecting, "")
 	s.in.changed(Change{Kind: CatalogChanged, Server: s.id})
@@ -257,6 +257,7 @@ func (s *server) connect() {
 		if s.session == session {
 			s.session = nil
 			s.enter(Failed, reason)
+			s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", reason)
 		}
 		return
 	}
@@ -280,6 +281,7 @@ func (s *server) ended(session *session, reason string) {
 	}
 	s.session = nil
 	s.enter(Ended, reason)
+	s.in.logger.Warn("the server has ended", "server", s.label(), "reason", reason)
 }
 
 // explain puts an error of connecting into the words that a person needs.

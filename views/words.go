@@ -46,8 +46,11 @@ func lasted(d time.Duration) string {
 // millis words a latency as a bare number of milliseconds, for a column.
 func millis(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)
-	if ms < 10 {
+	switch {
+	case ms < 10:
 		return strconv.FormatFloat(ms, 'f', 1, 64)
+	case ms >= 10_000: // a person's time, which needs no milliseconds
+		return clock(d)
 	}
 	return grouped(int64(ms + 0.5))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -88,6 +89,9 @@ func (o *options) target(args []string, dash int) error {
 
 // consistent refuses flags that would do nothing.
 func (o *options) consistent() error {
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return usage("--listen %q is not of the form HOST:PORT", o.listen)
+	}
 	switch {
 	case o.config != "" && (o.url != "" || o.command != nil):
 		return usage("--config and a target on the command line exclude each other")

@@ -62,6 +62,7 @@ Without a target it connects to a built-in demo server.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
+		Version:           version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			if err := o.target(args, dash); err != nil {
@@ -74,7 +75,7 @@ Without a target it connects to a built-in demo server.`,
 	root.SetErr(errOut)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	o.register(root)
-	root.AddCommand(newExport(out, errOut), newDemo(out, errOut), newVersion(out))
+	root.AddCommand(newOpen(out, errOut), newExport(out, errOut), newDemo(out, errOut), newVersion(out))
 	return root
 }
 
