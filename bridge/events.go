@@ -12,6 +12,7 @@ const (
 	CallChanged                       // a call was made, went on or ended
 	QuestionChanged                   // a question was asked or settled
 	FindingsChanged                   // the linter has more to say of a server
+	RecordingChanged                  // a recording was begun, ended or failed
 )
 
 // Change names one thing that is no longer as it was. It carries no data: the

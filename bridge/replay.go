@@ -28,6 +28,7 @@ type Replay struct {
 	latest   atomic.Int64  // Unix nanoseconds of the last frame; 0 without one
 	poked    chan struct{} // look again, though the log has not grown
 	followed chan struct{} // closed when Follow has returned
+	fresh    atomic.Pointer[chan struct{}]
 
 	// What stands below is the business of the one that has the turn.
 	turn     chan struct{}
@@ -79,6 +80,7 @@ func NewReplay(l *wire.Log, source Source, logger *slog.Logger) *Replay {
 		shown: map[int]*shown{},
 	}
 	r.recorded = newRecorded(r.in, l)
+	r.fresh.Store(new(make(chan struct{})))
 	r.in.clock = r.now
 	return r
 }
@@ -142,6 +144,9 @@ func (r *Replay) Follow(ctx context.Context) {
 	}
 }
 
+// Refreshed returns a channel that is closed by the next Refresh.
+func (r *Replay) Refreshed() <-chan struct{} { return *r.fresh.Load() }
+
 // Poke makes Follow look again, because the source has come to its end.
 func (r *Replay) Poke() {
 	select {
@@ -174,6 +179,7 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 		if ctx.Err() == nil {
 			r.err = errors.Join(err, r.log.Err())
 		}
+		close(*r.fresh.Swap(new(make(chan struct{}))))
 	}()
 	if err := r.index.Update(ctx); err != nil {
 		return err

@@ -48,7 +48,7 @@ function arrange(all) {
 function welcome() {
   for (const [id, since] of arrived) if (since < performance.now() - 2000 || !$(id) || !waits($(id))) arrived.delete(id)
   const [id] = arrived.keys()
-  if (!id || !free() || !$(id).checkVisibility()) return
+  if (!id || !free() || !$(id).checkVisibility() || near($(id), ".read-only")) return
   arrived.clear()
   enter($(id))
 }

@@ -149,10 +149,19 @@ for (const bar of all("[role=separator]")) {
 // Clocks: one timer counts every waiting time on the page
 
 /** When each clock started, and the age that it was drawn with. @type {WeakMap<Element, {age: string, since: number}>} */
-const started = new WeakMap()
+let started = new WeakMap()
+/** What time the page goes by: it was base at the computer's time since, and goes on from there. */
+let time = { base: 0, since: 0, rate: 1 }
+
+/** Has the clocks go by the time of a session. @param {number} base in milliseconds @param {number} rate how fast it goes on, 0 for not at all */
+export function setTime(base, rate) {
+  if (!time.base) started = new WeakMap()
+  time = { base, since: Date.now(), rate }
+  tick()
+}
 
 export function tick() {
-  const now = Date.now(), two = (/** @type {number} */ n) => String(n).padStart(2, "0")
+  const now = time.base + (Date.now() - time.since) * time.rate, two = (/** @type {number} */ n) => String(n).padStart(2, "0")
   for (const e of all("[data-age]")) {
     const { age } = e.dataset, known = started.get(e)
     const since = known && known.age === age ? known.since : now - age

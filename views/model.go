@@ -21,6 +21,8 @@ type Page struct {
 	Log       LogStatus
 	Live      int64 // sequence number of the push that this page already contains
 	ReadOnly  bool  // a transcript is on show: nothing can be called or answered
+	Recording Recording
+	Replay    *Replay // the transcript on show, nil for a live inspection
 }
 
 // ServerState says where a server stands.
@@ -188,6 +190,7 @@ type CallForm struct {
 	Schema    string // the item's own input schema, pretty; "" if it has none
 	ReadyToGo bool   // the server can be called now
 	Timeout   string // seconds, as typed; "" for none
+	ReadOnly  bool   // of a transcript: it shows what the call was made with
 }
 
 // CallState says where a call stands.
@@ -329,4 +332,6 @@ type Question struct {
 	Every      time.Duration // how often that call tries again meanwhile; 0: not
 	Address    *Address
 	Findings   []Finding
+	ReadOnly   bool // of a transcript
+	Unfolded   bool // where it is settled: begin with its details on show
 }

@@ -119,7 +119,7 @@ func somePage() Page {
 		}},
 		Form:      &CallForm{Item: tool, Server: someServer, Form: Form{ID: "args"}, ReadyToGo: true},
 		Questions: []Question{someQuestion()},
-		Log:       LogStatus{Frames: 214, Recording: "flow.jsonl"},
+		Log:       LogStatus{Frames: 214},
 		Live:      42,
 	}
 }
@@ -268,7 +268,7 @@ func TestHostileText(t *testing.T) {
 		"settled":  QuestionCard(settled),
 		"rows":     WireRows([]Row{row}),
 		"detail":   FrameDetail(hostileDetail(row)),
-		"log":      LogStatusView(LogStatus{Recording: hostile, Err: hostile}),
+		"log":      LogStatusView(LogStatus{Err: hostile}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := draw(t, c)

@@ -4,10 +4,9 @@ import "time"
 
 // LogStatus is what the page says of the whole wire log.
 type LogStatus struct {
-	Frames    int64
-	Kept      string // how much is kept where, in words
-	Recording string // the transcript's file name, "" if none
-	Err       string // storage or recording trouble
+	Frames int64
+	Kept   string // how much is kept where, in words
+	Err    string // storage or recording trouble
 	// State is another text when rows may have to be drawn again, though their
 	// frames are the same: something was found, or noted.
 	State string

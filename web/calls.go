@@ -70,7 +70,7 @@ func (s *Server) callFormView(server views.Server, item bridge.Item, sub submiss
 	form := views.CallForm{
 		Item: itemView(server, item), Server: server,
 		Form:      sub.view(argumentsID, fields, problems, unwrapped),
-		ReadyToGo: server.State == views.ServerReady,
+		ReadyToGo: server.State == views.ServerReady, ReadOnly: s.stage != nil,
 	}
 	form.Form.Trouble = trouble
 	if item.Schema != nil {
@@ -93,7 +93,10 @@ func (s *Server) choose(c echo.Context, p *views.Page) error {
 	}
 	n, err := strconv.Atoi(c.QueryParam("call"))
 	if err != nil {
-		n = len(p.Calls)
+		n = 0
+		if len(p.Calls) > 0 {
+			n = p.Calls[len(p.Calls)-1].Number
+		}
 	}
 	call, err := s.in.Call(n)
 	if err != nil {

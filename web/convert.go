@@ -137,7 +137,10 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		Number: c.Number, Item: itemView(server, item), Server: server,
 		State: views.CallState(c.State.String()), Started: c.Started, Duration: c.Duration,
 		Rounds: c.Rounds, Dropped: c.Dropped, Logs: c.Logs,
-		Waiting: c.Waiting, Asked: c.Asked, Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
+		Waiting: c.Waiting, Asked: s.ago(c.Asked), Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
+	}
+	if c.State == bridge.CallRunning {
+		v.Started = s.ago(c.Started)
 	}
 	if c.State == bridge.CallRunning && c.Waiting > 0 {
 		for _, q := range s.in.OnShow(0) {
@@ -277,10 +280,17 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.Params = pretty(q.Params)
 	}
 	v.Completion = completions[q.Completion]
+	if s.stage != nil {
+		v.ReadOnly, v.Unfolded = true, true
+		sub = a.looked()
+	}
 	if q.State == bridge.Pending {
 		if sub == nil {
 			kept := s.draftOf(a)
 			sub = &kept
+			if kept.checked { // what was found wrong stays beside "Send anyway"
+				_, problems = kept.check(a.fields, a.schema)
+			}
 		}
 		v.Form = sub.view(formID(q.Number), a.fields, problems, a.wrap)
 		if q.Request != nil {
@@ -289,17 +299,21 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		if a.isURL() {
 			v.Form.Preview = elicit.Pretty(a.accept(nil).JSON())
 		}
+		v.Asked = s.ago(v.Asked)
 		return v
 	}
+	if sub != nil && v.ReadOnly {
+		v.Form = sub.view(formID(q.Number), a.fields, nil, a.wrap)
+	}
 	v.Action = q.Answer.Action
-	if q.Answer.Result != nil {
+	if v.Action == "" && q.Answer.Result != nil {
 		v.Action = "accept"
 	}
 	if v.Action != "" {
 		v.Sent = pretty(q.Answer.JSON())
 		v.Digest = digest(a.fields, q.Answer.Content)
 	}
-	if q.Completion == bridge.CompletionAwaited {
+	if q.Completion == bridge.CompletionAwaited && !v.ReadOnly {
 		s.await(&v, q)
 	}
 	return v
@@ -402,15 +416,30 @@ func digest(fields []elicit.Field, content json.RawMessage) string {
 	return text
 }
 
-// settledShown is how many settled questions stay on the page.
-const settledShown = 40
+// How many settled questions stay on the page: those of a live inspection are
+// in the way of what waits.
+const (
+	settledLive     = 40
+	settledReplayed = 150
+	unfoldedMost    = 3 // of a transcript, when the page is drawn first
+)
+
+func (s *Server) settledShown() int {
+	if s.stage != nil {
+		return settledReplayed
+	}
+	return settledLive
+}
 
 // questionViews returns the questions on the page: all that wait, and the latest
 // of those that are settled.
 func (s *Server) questionViews() []views.Question {
 	var out []views.Question
-	for _, q := range s.in.OnShow(settledShown) {
+	for _, q := range s.in.OnShow(s.settledShown()) {
 		out = append(out, s.questionView(q, nil, nil))
+	}
+	for i := range out[:max(0, len(out)-unfoldedMost)] {
+		out[i].Unfolded = false
 	}
 	return out
 }
@@ -421,5 +450,6 @@ func (s *Server) whole() views.Page {
 	return views.Page{
 		Version: s.config.Version, Servers: servers, Catalogs: s.catalogViews(servers),
 		Calls: s.callTabs(), Questions: s.questionViews(), Log: s.wholeLog(),
+		ReadOnly: s.stage != nil, Replay: s.replayView(), Recording: s.recordingView(),
 	}
 }

@@ -72,6 +72,16 @@ func (h *hub) Seq() int64 {
 	return h.seq
 }
 
+// startAfter begins to count where another hub, which is about to be closed, has
+// not come to: pages that have seen its pushes have seen none of this one's.
+func (h *hub) startAfter(old *hub) {
+	const apart = 1 << 20
+	seq := old.Seq() + apart
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seq = seq
+}
+
 // publish sends changes to every page.
 func (h *hub) publish(changes []change) {
 	if len(changes) == 0 {

@@ -23,7 +23,7 @@ func (s *Server) pumpChanges(ctx context.Context) {
 	calm := map[bridge.Change]bool{}
 	var order []bridge.Change
 	var timer <-chan time.Time
-	onPage := &cards{shown: map[int]bool{}}
+	onPage := &cards{shown: map[int]bool{}, most: s.settledShown()}
 	for {
 		select {
 		case <-ctx.Done():
@@ -55,6 +55,7 @@ func (s *Server) pumpChanges(ctx context.Context) {
 type cards struct {
 	shown   map[int]bool
 	settled []int // in the order of their end
+	most    int   // of them are kept
 }
 
 // settle notes that a question is settled, and takes those off the page that
@@ -64,7 +65,7 @@ func (c *cards) settle(question int) []change {
 		return nil
 	}
 	c.settled = append(c.settled, question)
-	if len(c.settled) <= settledShown {
+	if len(c.settled) <= c.most {
 		return nil
 	}
 	old := c.settled[0]
@@ -130,7 +131,7 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 		}
 		changes = append(changes, ch)
 	}
-	var servers, catalog, calls, held bool
+	var servers, catalog, calls, held, recording bool
 	moved := map[bridge.Change]bool{} // the calls and servers that an accepted URL may wait for
 	for _, c := range changed {
 		switch c.Kind {
@@ -139,6 +140,8 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 			moved[c] = true
 		case bridge.FindingsChanged:
 			servers = true
+		case bridge.RecordingChanged:
+			recording = true
 		case bridge.CatalogChanged:
 			catalog = true
 		case bridge.QuestionChanged:
@@ -146,13 +149,19 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 		case bridge.CallChanged:
 			catalog, calls = true, true
 			moved[c] = true
-			if call, err := s.in.Call(c.Number); err == nil {
-				add(replace(ctx, callID(call.Number), views.CallView(s.callView(call))))
+			if call, err := s.in.Call(c.Number); err == nil && s.callMatters(call.Number) {
+				view := s.callView(call)
+				if s.stage != nil && call.Number > s.newest {
+					s.newest = call.Number
+					add(replace(ctx, "call", views.CallPanel(nil, &view)))
+				} else {
+					add(replace(ctx, callID(call.Number), views.CallView(view)))
+				}
 			}
 		}
 	}
 	if len(moved) > 0 {
-		for _, q := range s.in.OnShow(settledShown) {
+		for _, q := range s.in.OnShow(s.settledShown()) {
 			if q.Completion == bridge.CompletionAwaited && (moved[bridge.Change{Kind: bridge.CallChanged, Number: q.Call}] ||
 				moved[bridge.Change{Kind: bridge.ServerChanged, Server: q.Server}]) {
 				add(replace(ctx, formID(q.Number), views.QuestionCard(s.questionView(q, nil, nil))))
@@ -171,6 +180,9 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 	}
 	if calls {
 		add(replace(ctx, "calls", views.CallStrip(s.callTabs())))
+	}
+	if recording || s.isRecording() {
+		add(replace(ctx, "recording", views.RecordingView(s.recordingView())))
 	}
 	add(replace(ctx, "log-status", views.LogStatusView(s.logStatus())))
 	s.hub.publish(changes)
@@ -210,8 +222,16 @@ func (s *Server) snapshot(ctx context.Context) (push, error) {
 		{"questions", func() (change, error) { return replace(ctx, "questions", views.QuestionsPanel(page.Questions)) }},
 		{"pins", func() (change, error) { return replace(ctx, "pins", views.Pins(page.Log.Pins)) }},
 		{"log-status", func() (change, error) { return replace(ctx, "log-status", views.LogStatusView(page.Log)) }},
+		{"recording", func() (change, error) {
+			return replace(ctx, "recording", views.RecordingView(page.Recording))
+		}},
+		{"replay", func() (change, error) { return s.replaySnapshot(ctx, page) }},
+		{"call", func() (change, error) { return s.callSnapshot(ctx, page) }},
 	} {
 		ch, err := part.draw()
+		if ch == (change{}) && err == nil {
+			continue
+		}
 		if err != nil {
 			return push{}, err
 		}

@@ -58,6 +58,18 @@ func (a answerable) first() submission {
 	return untouched(a.fields, a.isForm() && a.Request.Trouble != "" && a.schema != nil)
 }
 
+// looked is what the form of a question held in the end: what it was accepted
+// with, or else what the schema puts there.
+func (a answerable) looked() *submission {
+	sub := a.first()
+	if a.Answer.Action == "accept" && a.Answer.Content != nil {
+		if inputs, err := elicit.InputsOf(a.fields, a.Answer.Content); err == nil {
+			sub = submission{inputs: inputs}
+		}
+	}
+	return &sub
+}
+
 // wrap is what goes over the wire when the person accepts with this content.
 func (a answerable) wrap(content json.RawMessage) json.RawMessage {
 	return a.accept(content).JSON()

@@ -31,12 +31,12 @@ type Config struct {
 	Logger     *slog.Logger
 	Token      string // the secret of this run; see [NewToken]
 	Version    string
-	Recording  string // the transcript that is being written, "" if none
+	// Recording writes transcripts, in RecordFolder where the page begins one.
+	Recording    *bridge.Recording
+	RecordFolder string
 	// Redaction says what transcripts that are downloaded leave out; nil means
 	// the default.
 	Redaction *wire.Redaction
-	// RecordErr reports what went wrong with the transcript, nil if nothing has.
-	RecordErr func() error
 }
 
 // Server is the page's server.
@@ -64,6 +64,7 @@ type Config struct {
 //	POST /servers/ID/compare        what it offers with and without a capability
 //	GET  /servers/ID/findings       all that the linter says of it
 //	GET  /findings.json             the same of every server, or of one (query server=ID), for other programs
+//	POST /recording/start, /stop    write frames to a transcript from now on: name, fresh
 //	GET  /wire/rows                 the window of the log; query filter, since, from, count, near, time
 //	GET  /wire/complete             how a filter line can go on, and what is wrong in it; query line, at
 //	GET  /wire/frames/N             one frame; query against compares it with another
@@ -78,6 +79,9 @@ type Server struct {
 	logger *slog.Logger
 	hub    *hub
 	echo   *echo.Echo
+	stage  *Stage         // nil for a live inspection
+	replay *bridge.Replay // what the stage shows
+	newest int            // number of the last call that was put on show; of pushCalm alone
 	drafts drafts
 	sieves sieves
 	big    chan struct{} // held while a frame of many MiB is looked at: one at a time
@@ -94,6 +98,7 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
+	e.Use(s.readOnly)
 	e.GET("/", s.page)
 	e.GET("/live", s.live)
 	e.GET("/static/:name", s.static)
@@ -119,6 +124,8 @@ func New(c Config) *Server {
 	e.POST("/servers/:id/compare", s.compare)
 	e.GET("/servers/:id/findings", s.findings)
 	e.GET("/findings.json", s.findingsJSON)
+	e.POST("/recording/start", s.startRecording)
+	e.POST("/recording/stop", s.stopRecording)
 	e.GET("/wire/rows", s.rows)
 	e.GET("/wire/complete", s.completeFilter)
 	e.GET("/wire/frames/:n", s.frame)
@@ -143,21 +150,36 @@ const (
 
 // Serve answers on l until ctx ends, then lets running requests finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	working, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { s.work(working) })
+	defer work.Wait()
+	defer stop()
+	return serve(ctx, l, s.config, s, s.hub.close)
+}
+
+// ServeHTTP answers a request that the guard has let in.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// work pushes what changes, until ctx ends.
+func (s *Server) work(ctx context.Context) {
+	defer s.sieves.close()
+	var pumping sync.WaitGroup
+	pumping.Go(func() { s.pumpChanges(ctx) })
+	pumping.Go(func() { s.pumpFrames(ctx) })
+	pumping.Wait()
+}
+
+// serve answers on l until ctx ends. Then it has the open pages closed, and lets
+// running requests finish.
+func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, closePages func()) error {
 	server := &http.Server{
-		Handler:           newGuard(s.config.Token, l.Addr(), http.MaxBytesHandler(s.echo, bodyMost)),
+		Handler:           newGuard(c.Token, l.Addr(), http.MaxBytesHandler(handler, bodyMost)),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerMost,
-		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
 	}
-	defer s.sieves.close()
-	var pumping sync.WaitGroup
-	pumpCtx, stop := context.WithCancel(ctx)
-	pumping.Go(func() { s.pumpChanges(pumpCtx) })
-	pumping.Go(func() { s.pumpFrames(pumpCtx) })
-	defer pumping.Wait()
-	defer stop()
-
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {
@@ -165,7 +187,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serving the page on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	s.hub.close()
+	closePages()
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	err := server.Shutdown(finish)

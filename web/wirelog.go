@@ -162,7 +162,7 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	rows := make([]views.Row, 0, len(window))
 	for _, r := range window {
 		row := rowView(r, servers)
-		row.Pending = row.Pending && total == 0 // what is read from a file waits for nothing
+		row.Pending = s.waits(r) && total == 0 // what is read from a file waits for nothing
 		row.Findings, row.Worst = s.gravest(r.Seq)
 		mark := log.MarkOf(r.Seq)
 		row.Mark = views.Mark{Pinned: mark.Pinned, Colour: mark.Colour, Note: mark.Note}
@@ -207,13 +207,10 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: row.Action, Actor: f.Actor,
 		Summary: row.Summary, Size: f.Size, Latency: f.Latency, Pair: f.Pair, Call: f.Call,
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
-		Pending:    f.Kind == wire.Request && f.Pair == 0 && f.Method != subscription, AskedAt: f.Time,
-		Duplicate: f.Duplicate, Orphan: f.Orphan, Several: len(servers) > 1,
+		AskedAt:    f.Time,
+		Duplicate:  f.Duplicate, Orphan: f.Orphan, Several: len(servers) > 1,
 	}
 	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
-	if r.Pending && servers != nil && !connected(servers, f.Server) {
-		r.Pending = false // nobody will answer any more
-	}
 	return r
 }
 
@@ -234,10 +231,9 @@ func (s *Server) gravest(seq int64) (count int, worst string) {
 // (specification 2026-07-28, Subscriptions), so it does not wait for anything.
 const subscription = "subscriptions/listen"
 
-func connected(servers []views.Server, label string) bool {
-	return slices.ContainsFunc(servers, func(s views.Server) bool {
-		return s.Label == label && (s.State == views.ServerReady || s.State == views.ServerConnecting)
-	})
+// waits reports whether a request may still be answered.
+func (s *Server) waits(r wire.Row) bool {
+	return r.Kind == wire.Request && r.Pair == 0 && r.Method != subscription && s.in.Waits(r.Seq, r.Session)
 }
 
 // completion is how a filter line can go on, and what is wrong in it as it is.
@@ -384,16 +380,12 @@ func (s *Server) logStatus() views.LogStatus {
 	log := s.in.Log()
 	_, marks := log.Marked()
 	v := views.LogStatus{
-		Frames: log.Len(), Recording: s.config.Recording, Kept: s.keptWords(),
+		Frames: log.Len(), Kept: s.keptWords(),
 		State: fmt.Sprintf("%d.%d", len(s.in.Findings("")), marks),
 	}
+	v.Err = s.recordingTrouble()
 	if err := log.Err(); err != nil {
 		v.Err = "The log cannot be kept on disk: " + err.Error()
-	}
-	if s.config.RecordErr != nil {
-		if err := s.config.RecordErr(); err != nil {
-			v.Err = "The recording has stopped: " + err.Error()
-		}
 	}
 	return v
 }

@@ -44,6 +44,7 @@ type Recorder struct {
 	writing bool  // a goroutine is in flush
 	closed  bool
 	err     error
+	failed  chan struct{} // closed with the first err
 	lines   int64
 	missed  int64
 	checked time.Time // by the goroutine in flush: when the file was last seen in its place
@@ -59,7 +60,7 @@ type record struct {
 
 // NewRecorder writes to w, each line in one Write unless it is large.
 func NewRecorder(w io.Writer, o RecordOptions) *Recorder {
-	r := &Recorder{redact: o.Redact.orDefault(), name: "the transcript", w: w}
+	r := &Recorder{redact: o.Redact.orDefault(), name: "the transcript", w: w, failed: make(chan struct{})}
 	r.changed = sync.NewCond(&r.mu)
 	return r
 }
@@ -130,6 +131,37 @@ func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
+}
+
+// Failed is closed when the recording fails.
+func (r *Recorder) Failed() <-chan struct{} { return r.failed }
+
+// fail ends the recording because of err, if it is not nil. The caller holds r.mu.
+func (r *Recorder) fail(err error) {
+	if err != nil && r.err == nil {
+		r.err = err
+		close(r.failed)
+	}
+}
+
+// Check looks whether the file is still in its place, which a Recorder only
+// does by itself when it writes. It returns Err.
+func (r *Recorder) Check() error {
+	r.mu.Lock()
+	if r.file == nil || r.err != nil || r.closed || r.writing {
+		defer r.mu.Unlock()
+		return r.err
+	}
+	r.writing = true // not to look at a file that is being closed
+	r.mu.Unlock()
+	err := r.present()
+	r.mu.Lock()
+	r.fail(err)
+	r.writing = false
+	r.changed.Broadcast()
+	r.mu.Unlock()
+	r.flush() // what came meanwhile was left to this goroutine
+	return r.Err()
 }
 
 // Lines is the number of frames written so far.
@@ -241,7 +273,7 @@ func (r *Recorder) flush() {
 				r.mu.Unlock()
 				err := r.write(rec)
 				r.mu.Lock()
-				r.err = err
+				r.fail(err)
 			}
 			if r.err == nil {
 				r.lines += rec.lines

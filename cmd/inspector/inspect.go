@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -46,42 +47,36 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	if err != nil {
 		return usageError{fmt.Errorf("--redact: %w", err)}
 	}
-	var recordErr func() error
+	in := bridge.New(bridge.Config{
+		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate, Version: version(),
+	})
+	recording := bridge.NewRecording(in, redaction)
+	// Deferred calls run last to first: the frames of the end are in the file.
+	defer func() { err = errors.Join(err, recording.Close()) }()
 	if o.record != "" {
-		recorder, failed := wire.OpenRecorder(o.record, wire.RecordOptions{Redact: redaction, New: o.recordNew})
-		if failed != nil {
-			return fmt.Errorf("--record: %w", failed)
+		if err := recording.Begin(o.record, o.recordNew); err != nil {
+			return fmt.Errorf("--record: %w", err)
 		}
-		log.Record(recorder)
-		recordErr = recorder.Err
-		// Deferred calls run last to first: the frames of the end are in the file.
-		defer func() { err = errors.Join(err, recorder.Close()) }()
 	}
 	listener, err := listen(o.listen, o.listenGiven, logger)
 	if err != nil {
 		return err
 	}
-	in := bridge.New(bridge.Config{
-		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate, Version: version(),
-	})
+	if a, ok := listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
+	}
 	token := web.NewToken()
 	page := web.New(web.Config{
-		Inspection: in, Logger: logger, Token: token, Version: version(), Recording: o.record,
-		Redaction: redaction, RecordErr: recordErr,
+		Inspection: in, Logger: logger, Token: token, Version: version(), Redaction: redaction,
+		Recording: recording, RecordFolder: filepath.Dir(o.record),
 	})
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- page.Serve(serving, listener) }()
 
-	address := fmt.Sprintf("http://%s/?token=%s", shownAddress(listener.Addr()), token)
-	if _, err := fmt.Fprintf(out, "Inspector ready: %s\n", address); err != nil {
-		logger.Warn("standard output is closed", "error", err)
-	}
 	in.Start()
-	if !o.noOpen {
-		openBrowser(address, logger)
-	}
+	announce(out, listener, token, o.noOpen, logger)
 
 	select {
 	case err = <-served:
@@ -97,6 +92,17 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 		err = errors.Join(err, <-served)
 	}
 	return err
+}
+
+// announce says where the page is, and opens it unless that is not wanted.
+func announce(out io.Writer, l net.Listener, token string, noOpen bool, logger *slog.Logger) {
+	address := fmt.Sprintf("http://%s/?token=%s", shownAddress(l.Addr()), token)
+	if _, err := fmt.Fprintf(out, "Inspector ready: %s\n", address); err != nil {
+		logger.Warn("standard output is closed", "error", err)
+	}
+	if !noOpen {
+		openBrowser(address, logger)
+	}
 }
 
 // portsTried is how many ports after a taken default one are tried.

@@ -1,0 +1,214 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// Recording writes what happens in an inspection to transcripts: to none or one
+// at a time, from when the person begins it until they end it.
+type Recording struct {
+	in     *Inspection
+	redact *wire.Redaction
+
+	mu       sync.Mutex
+	file     *wire.Recorder // nil if nothing is recorded
+	since    time.Time
+	detach   func()
+	unwatch  chan struct{}
+	watching sync.WaitGroup
+}
+
+// RecordingState says where a Recording stands.
+type RecordingState struct {
+	File   string // path of the transcript; "" if nothing is recorded
+	Since  time.Time
+	Lines  int64 // frames that have been written
+	Missed int64 // frames that could not be written
+	Err    error // why the recording has failed, nil if it has not
+}
+
+// Errors of Start that a person can do something about.
+var (
+	ErrRecording  = errors.New("a recording is under way")
+	ErrFileName   = errors.New("this is no plain file name")
+	ErrFileExists = errors.New("the file exists already")
+	ErrNoRecord   = errors.New("the file is no transcript, so it is not continued")
+)
+
+// NewRecording prepares to record an inspection. redact says what is left out;
+// nil means the default.
+func NewRecording(in *Inspection, redact *wire.Redaction) *Recording {
+	return &Recording{in: in, redact: redact}
+}
+
+// Begin records to a file from now on. An existing file is continued, or
+// refused where fresh is wanted. The recording fails by itself when the file
+// cannot be written any more, or is gone; a new one can be begun then.
+func (r *Recording) Begin(path string, fresh bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file != nil {
+		if r.file.Err() == nil {
+			return fmt.Errorf("%w: to %s", ErrRecording, r.file.Name())
+		}
+		// It has said why it failed.
+		_ = r.end()
+	}
+	file, err := wire.OpenRecorder(path, wire.RecordOptions{Redact: r.redact, New: fresh})
+	if err != nil {
+		return err
+	}
+	r.file, r.since, r.detach, r.unwatch = file, now(), r.in.log.Record(file), make(chan struct{})
+	unwatch := r.unwatch
+	r.watching.Go(func() { r.watch(file, unwatch) })
+	r.changed()
+	return nil
+}
+
+// checkEvery is how often a recording's file is looked for, while nothing is
+// written to it.
+const checkEvery = time.Second
+
+// watch tells when a recording fails, be there frames or not.
+func (r *Recording) watch(file *wire.Recorder, unwatch <-chan struct{}) {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			_ = file.Check() // Failed tells
+		case <-file.Failed():
+			r.in.logger.Error("the recording has stopped", "error", file.Err())
+			r.changed()
+			return
+		case <-unwatch:
+			return
+		}
+	}
+}
+
+func (r *Recording) changed() {
+	r.in.mu.Lock()
+	defer r.in.mu.Unlock()
+	r.in.changed(Change{Kind: RecordingChanged})
+}
+
+// End ends the recording. Its error is why not all frames are in the file.
+func (r *Recording) End() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	err := r.end()
+	r.changed()
+	return err
+}
+
+// end ends the recording. The caller holds r.mu.
+func (r *Recording) end() error {
+	r.detach()
+	close(r.unwatch)
+	err := r.file.Close()
+	r.file = nil
+	return err
+}
+
+// Close ends the recording for good.
+func (r *Recording) Close() error {
+	err := r.End()
+	r.watching.Wait()
+	return err
+}
+
+// State says where the recording stands.
+func (r *Recording) State() RecordingState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return RecordingState{}
+	}
+	return RecordingState{File: r.file.Name(), Since: r.since, Lines: r.file.Lines(), Missed: r.file.Missed(), Err: r.file.Err()}
+}
+
+// transcriptEnd is the ending of the names of transcripts.
+const transcriptEnd = ".jsonl"
+
+// nameMost is how many bytes the name of a file can have on most systems.
+const nameMost = 255
+
+// BeginNamed is Begin for a name that a person typed on the page: a plain file
+// name, which gets the ending of a transcript if it has none, in the folder dir.
+// It never touches what is no transcript, whatever the name.
+func (r *Recording) BeginNamed(dir, name string, fresh bool) error {
+	name = strings.TrimSpace(name)
+	if !strings.HasSuffix(strings.ToLower(name), transcriptEnd) {
+		name += transcriptEnd
+	}
+	if err := plainName(name); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, name)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fresh = true // and if it comes to be meanwhile, it is not ours
+	case err != nil:
+		return fmt.Errorf("looking for the transcript: %w", err)
+	case fresh:
+		return fmt.Errorf("%w: %s", ErrFileExists, path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s", ErrNoRecord, path)
+	default:
+		if err := isTranscript(path); err != nil {
+			return err
+		}
+	}
+	err = r.Begin(path, fresh)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: %s", ErrFileExists, path)
+	}
+	return err
+}
+
+func plainName(name string) error {
+	switch {
+	case name == transcriptEnd:
+		return fmt.Errorf("%w: it is empty", ErrFileName)
+	case strings.HasPrefix(name, "."):
+		return fmt.Errorf("%w: %q begins with a dot", ErrFileName, name)
+	case len(name) > nameMost:
+		return fmt.Errorf("%w: it is longer than %d bytes", ErrFileName, nameMost)
+	case strings.ContainsAny(name, `/\:*?"<>|`) || filepath.Base(name) != name || !filepath.IsLocal(name):
+		return fmt.Errorf("%w: %q", ErrFileName, name)
+	case strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }):
+		return fmt.Errorf("%w: %q", ErrFileName, name)
+	}
+	return nil
+}
+
+// isTranscript tells an empty file, or one that begins with a frame, from
+// anything else.
+func isTranscript(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("looking into the transcript: %w", err)
+	}
+	defer file.Close()
+	for _, err := range wire.ReadTranscript(file) {
+		if err != nil {
+			return fmt.Errorf("%w: %s", ErrNoRecord, path)
+		}
+		break
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+// @ts-check
+/** Playing a transcript back: the slider, the speed, and the page's clocks, which go as the session went. */
+import { post, whenChanged } from "./changes.js"
+import { $, grouped, on, one } from "./dom.js"
+import { setTime } from "./shell.js"
+
+/** Where the slider is being dragged to; less than 0 while it is not. */
+let dragged = -1
+/** What the controls said of the time when they were last drawn. */
+let said = ""
+
+on("input", e => {
+  if (e.target.id !== "playback-position") return
+  dragged = Number(e.target.value)
+  $("playback-frame").textContent = grouped(dragged)
+})
+
+on("change", async e => {
+  const { id, value, checked } = e.target
+  if (id === "playback-speed") post("/playback/speed", new URLSearchParams({ speed: value }))
+  if (id === "playback-short") post("/playback/pauses", new URLSearchParams({ pauses: checked ? "short" : "full" }))
+  if (id !== "playback-position") return
+  await post("/playback/seek", new URLSearchParams({ position: value }))
+  dragged = -1
+  look()
+})
+
+/** Sees where the playback is. */
+function look() {
+  const controls = $("playback"), { rate, now } = controls?.dataset ?? {}
+  if (!controls) return
+  const slider = $("playback-position")
+  if (dragged < 0) slider.value = slider.getAttribute("value")
+  else $("playback-frame").textContent = grouped(dragged)
+  const chosen = one("option[selected]", $("playback-speed"))
+  if (chosen && document.activeElement !== $("playback-speed")) chosen.selected = true
+  if (said === rate + now) return
+  said = rate + now
+  setTime(Number(now) || 1, Number(rate))
+}
+
+whenChanged(look)

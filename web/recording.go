@@ -1,0 +1,98 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/views"
+)
+
+// recordingView says where frames are kept.
+func (s *Server) recordingView() views.Recording {
+	kept := s.in.Log().Stats()
+	v := views.Recording{
+		Frames: kept.Frames, Bytes: kept.Bytes, Lost: kept.Lost, Where: kept.Where,
+		Folder: s.recordFolder(), Typed: "session-" + time.Now().Format("20060102-150405") + ".jsonl",
+	}
+	if s.config.Recording == nil {
+		return v
+	}
+	state := s.config.Recording.State()
+	v.File, v.Name, v.Since, v.Lines, v.Missed = state.File, filepath.Base(state.File), state.Since, state.Lines, state.Missed
+	if state.Err != nil {
+		v.Err = sentence(state.Err)
+	}
+	return v
+}
+
+// recordFolder is where transcripts are made that are begun on the page.
+func (s *Server) recordFolder() string {
+	folder, err := filepath.Abs(s.config.RecordFolder)
+	if err != nil {
+		return s.config.RecordFolder // as it was given is good enough to be shown
+	}
+	return folder
+}
+
+func (s *Server) startRecording(c echo.Context) error {
+	name, fresh := c.FormValue("name"), c.FormValue("fresh") != ""
+	if s.config.Recording == nil {
+		return echo.ErrNotFound
+	}
+	err := s.config.Recording.BeginNamed(s.config.RecordFolder, name, fresh)
+	if err == nil {
+		return s.recordingReply(c, http.StatusOK, s.recordingView())
+	}
+	v := s.recordingView()
+	v.Typed, v.Fresh, v.Problem = name, fresh, sentence(err)
+	status := http.StatusUnprocessableEntity
+	if errors.Is(err, bridge.ErrRecording) {
+		status = http.StatusConflict
+	}
+	return s.recordingReply(c, status, v)
+}
+
+func (s *Server) stopRecording(c echo.Context) error {
+	if s.config.Recording == nil {
+		return echo.ErrNotFound
+	}
+	if err := s.config.Recording.End(); err != nil {
+		s.logger.Error("ending the recording", "error", err) // the page has said so already
+	}
+	return s.recordingReply(c, http.StatusOK, s.recordingView())
+}
+
+func (s *Server) recordingReply(c echo.Context, status int, v views.Recording) error {
+	ctx := c.Request().Context()
+	control, err := replace(ctx, "recording", views.RecordingView(v))
+	if err != nil {
+		return err
+	}
+	line, err := replace(ctx, "log-status", views.LogStatusView(s.logStatus()))
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(status, encode(reply{Changes: []change{control, line}}))
+}
+
+// isRecording reports whether frames go to a transcript.
+func (s *Server) isRecording() bool {
+	return s.config.Recording != nil && s.config.Recording.State().File != ""
+}
+
+// recordingTrouble is what is wrong with the recording, in words; "" if nothing is.
+func (s *Server) recordingTrouble() string {
+	if s.config.Recording == nil {
+		return ""
+	}
+	if err := s.config.Recording.State().Err; err != nil {
+		return "The recording has stopped: " + strings.TrimSuffix(sentence(err), ".") + "."
+	}
+	return ""
+}

@@ -1,0 +1,283 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/views"
+)
+
+// Stage serves the page of a transcript. What the page shows is an inspection
+// like any other, but nothing can be called or answered in it, and it can be
+// played back.
+//
+// Its endpoints are those of a [Server]. Each POST answers 409, but for those
+// of the playback and of the wire log:
+//
+//	POST /playback/play, /pause, /step
+//	POST /playback/seek             show this many frames: position
+//	POST /playback/speed            a factor: speed
+//	POST /playback/pauses           as they were, or shortened: pauses=full or short
+//
+// A log only grows, so that whoever goes back in a transcript begins with
+// another log, and the page with another [Server].
+type Stage struct {
+	config StageConfig
+
+	mu      sync.Mutex
+	server  *Server
+	stop    func()
+	running sync.WaitGroup
+	ctx     context.Context // of Serve
+}
+
+// StageConfig says what a [Stage] shows and to whom.
+type StageConfig struct {
+	Config
+	Player   *bridge.Player
+	Files    []string // that the transcript was read from
+	Problems []string // what was wrong with them, beyond damaged lines
+}
+
+// NewStage prepares the stage. Serve starts it.
+func NewStage(c StageConfig) *Stage {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Stage{config: c}
+}
+
+// Serve answers on l until ctx ends, then lets running requests finish.
+func (st *Stage) Serve(ctx context.Context, l net.Listener) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	st.mu.Lock()
+	st.ctx = running
+	st.follow()
+	st.mu.Unlock()
+	err := serve(ctx, l, st.config.Config, st, func() { st.current().hub.close() })
+	stop()
+	st.running.Wait()
+	return err
+}
+
+// ServeHTTP passes a request to the server of what is on show.
+func (st *Stage) ServeHTTP(w http.ResponseWriter, r *http.Request) { st.current().ServeHTTP(w, r) }
+
+func (st *Stage) current() *Server {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.server
+}
+
+// follow makes the server show what the player does. The caller holds st.mu.
+func (st *Stage) follow() {
+	replay := st.config.Player.Replay()
+	if st.server != nil && st.server.replay == replay {
+		return
+	}
+	old, stop := st.server, st.stop
+	c := st.config.Config
+	c.Inspection = replay.Inspection()
+	s := New(c)
+	s.stage, s.replay = st, replay
+	s.routePlayback()
+	if old != nil {
+		// No page may take a push of the old server's for one of this one's.
+		s.hub.startAfter(old.hub)
+	}
+	ctx, cancel := context.WithCancel(st.ctx)
+	st.server, st.stop = s, cancel
+	st.running.Go(func() { s.work(ctx) })
+	st.running.Go(func() { s.pumpPlayback(ctx) })
+	if old != nil {
+		stop()
+		old.hub.close() // the pages come back, and find the new one
+	}
+}
+
+// act has the player do something, and answers with its controls.
+func (s *Server) act(c echo.Context, do func() error) error {
+	if err := do(); err != nil {
+		return bad("%s", sentence(err))
+	}
+	s.stage.mu.Lock()
+	s.stage.follow()
+	s.stage.mu.Unlock()
+	return replaced(c, http.StatusOK, "playback", views.PlaybackView(s.playbackView()))
+}
+
+func (s *Server) routePlayback() {
+	player := s.stage.config.Player
+	s.echo.POST("/playback/play", func(c echo.Context) error { return s.act(c, player.Play) })
+	s.echo.POST("/playback/pause", func(c echo.Context) error { return s.act(c, player.Pause) })
+	s.echo.POST("/playback/step", func(c echo.Context) error { return s.act(c, player.Step) })
+	s.echo.POST("/playback/seek", func(c echo.Context) error {
+		position, err := strconv.ParseInt(c.FormValue("position"), 10, 64)
+		if err != nil || position < 0 {
+			return bad("The position must be a number of frames, not %q.", c.FormValue("position"))
+		}
+		return s.act(c, func() error { return player.GoTo(position) })
+	})
+	s.echo.POST("/playback/speed", func(c echo.Context) error {
+		speed, err := strconv.ParseFloat(c.FormValue("speed"), 64)
+		if err != nil {
+			return bad("The speed must be a number, not %q.", c.FormValue("speed"))
+		}
+		return s.act(c, func() error { return player.SetSpeed(speed) })
+	})
+	s.echo.POST("/playback/pauses", func(c echo.Context) error {
+		var longest time.Duration
+		switch c.FormValue("pauses") {
+		case "full":
+		case "short":
+			longest = bridge.ShortGap
+		default:
+			return bad("The pauses must be full or short, not %q.", c.FormValue("pauses"))
+		}
+		return s.act(c, func() error { return player.SetGap(longest) })
+	})
+}
+
+// readOnly refuses what would change something, where a transcript is on show.
+func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		path := c.Request().URL.Path
+		if s.stage == nil || c.Request().Method == http.MethodGet ||
+			strings.HasPrefix(path, "/playback/") || strings.HasPrefix(path, "/wire/") {
+			return next(c)
+		}
+		return echo.NewHTTPError(http.StatusConflict, "This is a transcript: nothing can be called, answered or changed in it.")
+	}
+}
+
+func (s *Server) playbackView() views.Playback {
+	p := s.stage.config.Player.State()
+	v := views.Playback{
+		Playing: p.Playing, Position: p.Position, Frames: p.Frames, Speed: p.Speed, Short: p.Gap > 0,
+		At: p.At, Length: p.Length, Now: p.Now,
+	}
+	if p.Err != nil {
+		v.Err = sentence(p.Err)
+	}
+	return v
+}
+
+// problemsShown bounds how many damaged lines the page names.
+const problemsShown = 100
+
+// replayView says which transcript is on show; nil in a live inspection.
+func (s *Server) replayView() *views.Replay {
+	if s.stage == nil {
+		return nil
+	}
+	shown := s.replay.Shown()
+	source := s.stage.config.Player.Source()
+	v := &views.Replay{
+		Calls: shown.Calls, AllCalls: shown.AllCalls, Questions: shown.Questions, AllQuestions: shown.AllQuestions,
+		Percent: 100, Playback: s.playbackView(),
+	}
+	for _, name := range s.stage.config.Files {
+		v.Files = append(v.Files, filepath.Base(name))
+	}
+	if read, size := source.Reading(); read < size {
+		v.Percent = int(100 * read / size)
+	}
+	if shown.Err != nil {
+		v.Err = sentence(shown.Err)
+	}
+	damage, total := source.Damage()
+	v.Damaged = total + int64(len(s.stage.config.Problems))
+	v.Problems = append(v.Problems, s.stage.config.Problems[:min(len(s.stage.config.Problems), problemsShown)]...)
+	for _, d := range damage[:min(len(damage), problemsShown-len(v.Problems))] {
+		v.Problems = append(v.Problems, fmt.Sprintf("%s, %v", filepath.Base(d.File), d.LineError.Error()))
+	}
+	return v
+}
+
+// barEvery is how often at most the controls of the playback are drawn.
+const barEvery = 200 * time.Millisecond
+
+// pumpPlayback pushes where the playback is, and what is known of the transcript.
+func (s *Server) pumpPlayback(ctx context.Context) {
+	player, log := s.stage.config.Player, s.in.Log()
+	var before string
+	for {
+		changed, grown, read, refreshed := player.Changed(), log.Grown(), player.Source().Grown(), s.replay.Refreshed()
+		ch, err := replace(ctx, "replay", views.ReplayBar(*s.replayView()))
+		if err != nil {
+			s.logger.Error("drawing the playback", "error", err)
+		} else if ch.HTML != before {
+			before = ch.HTML
+			s.hub.publish([]change{ch})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-grown:
+		case <-read:
+		case <-refreshed:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(barEvery):
+		}
+	}
+}
+
+// replaySnapshot draws the bar of the transcript, if one is on show.
+func (s *Server) replaySnapshot(ctx context.Context, page views.Page) (change, error) {
+	if page.Replay == nil {
+		return change{}, nil
+	}
+	return replace(ctx, "replay", views.ReplayBar(*page.Replay))
+}
+
+// callSnapshot draws the latest call of a transcript, if one is on show: the
+// call that a page shows need not have been made any more.
+func (s *Server) callSnapshot(ctx context.Context, page views.Page) (change, error) {
+	if page.Replay == nil {
+		return change{}, nil
+	}
+	var latest *views.Call
+	if calls := s.in.Calls(); len(calls) > 0 {
+		v := s.callView(calls[len(calls)-1])
+		latest = &v
+	}
+	return replace(ctx, "call", views.CallPanel(nil, latest))
+}
+
+// callsDrawn is how many of a transcript's latest calls are drawn when they change.
+const callsDrawn = 30
+
+// callMatters reports whether a call that has changed is worth being drawn: of
+// all those that come up when a long transcript has been read, only the last are.
+func (s *Server) callMatters(number int) bool {
+	if s.stage == nil {
+		return true
+	}
+	calls := s.in.Calls()
+	return len(calls) <= callsDrawn || number >= calls[len(calls)-callsDrawn].Number
+}
+
+// ago is a time of the inspection as far back from the present as it is from
+// the inspection's own, which for a transcript lies in the past.
+func (s *Server) ago(t time.Time) time.Time {
+	if s.stage == nil || t.IsZero() {
+		return t
+	}
+	return time.Now().Add(-s.in.Now().Sub(t))
+}
