@@ -420,9 +420,8 @@ func (c *call) converse() (CallState, Step) {
 		if err == nil {
 			err = c.mayGoOn(round)
 		}
-		c.keepAnswers(open, OriginError)
+		c.keepAnswers(open)
 		if err != nil {
-			c.keepAnswers(open, OriginRound)
 			return CallFailed, Step{Kind: StepError, Text: err.Error()}
 		}
 		if c.turnedDown(open) {

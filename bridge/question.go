@@ -141,7 +141,8 @@ type question struct {
 	completion Completion
 	held       bool // over the rate limit: not on show until the person wants it
 	findings   []elicit.Finding
-	settledAt  int64 // of a replay: the frame at which it was settled
+	settledAt  int64  // of a replay: the frame at which it was settled
+	noted      string // what a note in the log says of the answer, "" if there is none
 }
 
 // Question is a copy of a question's state for readers.

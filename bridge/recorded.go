@@ -65,7 +65,6 @@ type place struct {
 type answered struct {
 	answerNote
 	seq   int64
-	at    time.Time
 	actor Actor
 }
 
@@ -73,7 +72,6 @@ type answered struct {
 type end struct {
 	endNote
 	seq int64
-	at  time.Time
 }
 
 // trail reads the frames that a filter picks, as they come.
@@ -338,12 +336,12 @@ func (r *recorded) note(f wire.Frame) {
 	case exitNote.MatchString(text):
 		r.exits[f.Session] = exit{f.Seq, f.Time, exitNote.ReplaceAllString(text, "")}
 	case bytes.HasPrefix(f.Raw, []byte(answerNoteStart)):
-		a := answered{seq: f.Seq, at: f.Time, actor: Actor(f.Actor)}
+		a := answered{answerNote: answerNote{At: f.Time}, seq: f.Seq, actor: Actor(f.Actor)}
 		if json.Unmarshal(f.Raw, &a.answerNote) == nil {
 			r.answers[place{recordedCall{f.Session, f.Call}, f.Round, a.Pointer}] = a
 		}
 	case bytes.HasPrefix(f.Raw, []byte(endNoteStart)):
-		e := end{seq: f.Seq, at: f.Time}
+		e := end{endNote: endNote{At: f.Time}, seq: f.Seq}
 		if json.Unmarshal(f.Raw, &e.endNote) == nil {
 			r.ends[recordedCall{f.Session, f.Call}] = e
 		}

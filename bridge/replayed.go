@@ -245,7 +245,7 @@ func (r *Replay) settled(q *question, e *exchange.Exchange, asked *exchange.Ques
 	}
 	a, ok := r.recorded.answers[place{recordedCall{e.Session, e.Call}, q.round, q.pointer}]
 	if ok && e.Call != 0 && q.answerSeq == 0 {
-		q.state, q.by, q.ended, q.settledAt = Answered, a.actor, a.at, a.seq
+		q.state, q.by, q.ended, q.settledAt = Answered, a.actor, a.At, a.seq
 		q.answer = answerOf(q.method, a.Answer)
 		q.answer.Actor = a.actor
 		switch a.Completion {
@@ -362,8 +362,8 @@ func (one *replayed) noted() {
 	one.steps = slices.DeleteFunc(one.steps, func(s placed) bool {
 		return s.Kind == StepStopped || s.Kind == StepResult || s.Kind == StepError
 	})
-	c.failure, c.ended, c.reply, c.isError = one.end.Reason, one.end.at, 0, false
-	step := Step{At: one.end.at, Kind: StepError, Text: one.end.Reason}
+	c.failure, c.ended, c.reply, c.isError = one.end.Reason, one.end.At, 0, false
+	step := Step{At: one.end.At, Kind: StepError, Text: one.end.Reason}
 	if c.state = CallFailed; one.end.Ended == CallStopped.String() {
 		c.state, step.Kind, step.Text = CallStopped, StepStopped, "stopped"
 	}

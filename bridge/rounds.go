@@ -314,6 +314,7 @@ func (c *call) await(open []*question, round int) ([]member, error) {
 	}
 	for {
 		next, every := c.look(asked)
+		c.keepAnswers(open)
 		if next {
 			return c.answers(open), nil
 		}
@@ -485,19 +486,21 @@ func (c *call) answeredBy(round int) Actor {
 	return by
 }
 
-// answerNote is the note that keeps an answer which does not travel, so that a
-// transcript would not tell it otherwise: to a URL that came with error -32042,
-// or in a round that no other followed.
+// answerNote is the note that keeps an answer which does not travel, or not yet,
+// so that a transcript tells it when it was given: to a URL that came with error
+// -32042, or to one of a round that waits for what happens there.
 type answerNote struct {
-	Answer     json.RawMessage `json:"answer"`  // as it would have been sent
+	Answer     json.RawMessage `json:"answer"`  // as it is, or would have been, sent
 	Pointer    string          `json:"pointer"` // to the question's params, in the frame that asked
 	Completion string          `json:"completion,omitempty"`
+	At         time.Time       `json:"at"`
 }
 
 // endNote is the note that keeps how a call ended without a response.
 type endNote struct {
-	Ended  string `json:"ended"` // CallState
-	Reason string `json:"reason,omitempty"`
+	Ended  string    `json:"ended"` // CallState
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at"`
 }
 
 // How the JSON of notes begins.
@@ -506,15 +509,20 @@ const (
 	endNoteStart    = `{"ended":`
 )
 
-// keepAnswers notes in the log how questions were answered that came in one way.
-func (c *call) keepAnswers(open []*question, origin Origin) {
+// keepAnswers notes in the log how questions were answered whose answers are not
+// on the wire: all of them when the call has ended, else those that travel by no
+// other way, or wait for what happens at a URL.
+func (c *call) keepAnswers(open []*question) {
 	var frames []wire.Frame
 	c.in.mu.Lock()
 	for _, q := range open {
-		if q.origin != origin || q.state != Answered {
+		noted := "noted " + q.completion.word()
+		waits := q.origin == OriginError || q.completion != CompletionNone || c.ctx.Err() != nil
+		if q.state != Answered || q.origin == OriginRequest || q.answerSeq != 0 || q.noted == noted || !waits {
 			continue
 		}
-		f := c.note(q.ended, answerNote{q.answer.JSON(), q.pointer, q.completion.word()})
+		q.noted = noted
+		f := c.note(answerNote{q.answer.JSON(), q.pointer, q.completion.word(), q.ended})
 		f.Round, f.Question, f.Actor = q.round, q.number, string(q.by)
 		frames = append(frames, f)
 	}
@@ -525,20 +533,20 @@ func (c *call) keepAnswers(open []*question, origin Origin) {
 }
 
 // note is a note that belongs to the call.
-func (c *call) note(at time.Time, what any) wire.Frame {
+func (c *call) note(what any) wire.Frame {
 	raw, err := json.Marshal(what)
 	if err != nil {
 		raw = fmt.Appendf(nil, "a note that JSON cannot hold: %v", err) // answers were checked to be JSON
 	}
 	f := c.session.frame(wire.Meta)
-	f.Kind, f.Raw, f.Time, f.Call = wire.Note, raw, at, c.number
+	f.Kind, f.Raw, f.Call = wire.Note, raw, c.number
 	return f
 }
 
 // keepEnd notes in the log how the call ended, if no response says so.
 func (c *call) keepEnd() {
 	c.in.mu.Lock()
-	f := c.note(c.ended, endNote{c.state.String(), c.failure})
+	f := c.note(endNote{c.state.String(), c.failure, c.ended})
 	silent := c.reply == 0
 	c.in.mu.Unlock()
 	if silent {

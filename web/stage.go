@@ -252,12 +252,12 @@ func (s *Server) callSnapshot(ctx context.Context, page views.Page) (change, err
 	if page.Replay == nil {
 		return change{}, nil
 	}
-	var latest *views.Call
-	if calls := s.in.Calls(); len(calls) > 0 {
-		v := s.callView(calls[len(calls)-1])
-		latest = &v
+	calls := s.in.Calls()
+	if len(calls) == 0 {
+		return replace(ctx, "call", views.NoCall())
 	}
-	return replace(ctx, "call", views.CallPanel(nil, latest))
+	latest := s.callView(calls[len(calls)-1])
+	return replace(ctx, "call", views.CallPanel(nil, &latest))
 }
 
 // callsDrawn is how many of a transcript's latest calls are drawn when they change.
