@@ -38,7 +38,11 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	if demonstration != nil {
 		defer func() { err = errors.Join(err, demonstration.Close()) }()
 	}
-	log, err := wire.NewLog(wire.Options{})
+	maxFrame, err := parseSize(o.maxFrame)
+	if err != nil {
+		return usageError{err}
+	}
+	log, err := wire.NewLog(wire.Options{MaxFrame: maxFrame})
 	if err != nil {
 		return fmt.Errorf("making the wire log: %w", err)
 	}
@@ -48,7 +52,8 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 		return usageError{fmt.Errorf("--redact: %w", err)}
 	}
 	in := bridge.New(bridge.Config{
-		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate, Version: version(),
+		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
+		MaxFrame: maxFrame, Version: version(),
 	})
 	recording := bridge.NewRecording(in, redaction)
 	// Deferred calls run last to first: the frames of the end are in the file.

@@ -35,6 +35,10 @@ func TestCommandLineMistakes(t *testing.T) {
 		{[]string{"--elicitation", "telepathy"}, "unknown elicitation capability"},
 		{[]string{"--elicit-rate", "-1"}, "must not be negative"},
 		{[]string{"--redact", ""}, "--redact"},
+		{[]string{"--max-frame", "much"}, "no size"},
+		{[]string{"--max-frame", "0"}, "no size"},
+		{[]string{"--max-frame", "9000000G"}, "no size"},
+		{[]string{"--listen", "foo"}, "HOST:PORT"},
 		{[]string{"version", "x"}, "unexpected argument"},
 		{[]string{"demo", "x"}, "unexpected argument"},
 	}
