@@ -222,6 +222,7 @@ type Call struct {
 	Server   Server
 	State    CallState
 	Started  time.Time
+	Behind   time.Duration // how far the session's clock is behind the present, where a transcript is on show
 	Duration time.Duration // once it has ended
 	Rounds   int           // multi round-trip rounds so far; 0 or 1 needs no mention
 	Steps    []Step        // the timeline, oldest first; bounded

@@ -12,10 +12,13 @@ func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Numbe
 // longer than this was answered by a policy.
 const reaction = 10 * time.Millisecond
 
+// began is when a call that runs was made, by the clock of the present.
+func (c Call) began() time.Time { return c.Started.Add(c.Behind) }
+
 // spent is how long a call has taken so far, or in all.
 func (c Call) spent() time.Duration {
 	if c.State == CallRunning {
-		return now().Sub(c.Started)
+		return now().Sub(c.began())
 	}
 	return c.Duration
 }

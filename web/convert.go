@@ -139,9 +139,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		Rounds: c.Rounds, Dropped: c.Dropped, Logs: c.Logs,
 		Waiting: c.Waiting, Asked: s.ago(c.Asked), Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
 	}
-	if c.State == bridge.CallRunning {
-		v.Started = s.ago(c.Started)
-	}
+	v.Behind = s.ago(c.Started).Sub(c.Started)
 	if c.State == bridge.CallRunning && c.Waiting > 0 {
 		for _, q := range s.in.OnShow(0) {
 			if q.Call == c.Number && q.Origin == bridge.OriginRound && q.Round == c.Rounds {
