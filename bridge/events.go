@@ -7,12 +7,12 @@ type ChangeKind int
 
 // The parts of an inspection that change.
 const (
-	ServerChanged   ChangeKind = iota // state, name, settings of a server
-	CatalogChanged                    // what a server offers
-	CallChanged                       // a call was made, went on or ended
-	QuestionChanged                   // a question was asked or settled
-	FindingsChanged                   // the linter has more to say of a server
-	RecordingChanged                  // a recording was begun, ended or failed
+	ServerChanged    ChangeKind = iota // state, name, settings of a server
+	CatalogChanged                     // what a server offers
+	CallChanged                        // a call was made, went on or ended
+	QuestionChanged                    // a question was asked or settled
+	FindingsChanged                    // the linter has more to say of a server
+	RecordingChanged                   // a recording was begun, ended or failed
 )
 
 // Change names one thing that is no longer as it was. It carries no data: the
