@@ -2,7 +2,7 @@
 /** The socket: what the server pushes, and coming back when it is lost. */
 import { applyPush, notice } from "./changes.js"
 import { on } from "./dom.js"
-import { refreshCall } from "./shell.js"
+import { refreshCall, setTime } from "./shell.js"
 import { grown } from "./wire.js"
 
 const { dataset } = document.documentElement
@@ -23,8 +23,9 @@ export function connect() {
     dataset.connected = "true"
   }
   socket.onmessage = e => {
-    const { seq, changes, frames, kept } = JSON.parse(e.data)
+    const { seq, changes, frames, kept, time } = JSON.parse(e.data)
     seen = seq ?? seen
+    if (time) setTime(time)
     if (changes) applyPush(seq, changes)
     if (frames !== undefined) grown(frames, kept)
     // Only a snapshot replaces all questions: the call on show may be older than it.

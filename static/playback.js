@@ -2,7 +2,7 @@
 /** Playing a transcript back: the slider, the speed, and the page's clocks, which go as the session went. */
 import { post, whenChanged } from "./changes.js"
 import { $, grouped, on, one } from "./dom.js"
-import { setTime } from "./shell.js"
+import { setTime, tick } from "./shell.js"
 
 /** Where the slider is being dragged to; less than 0 while it is not. */
 let dragged = -1
@@ -34,9 +34,10 @@ function look() {
   else $("playback-frame").textContent = grouped(dragged)
   const chosen = one("option[selected]", $("playback-speed"))
   if (chosen && document.activeElement !== $("playback-speed")) chosen.selected = true
-  if (said === rate + now) return
+  if (said === rate + now || !Number(now)) return
   said = rate + now
-  setTime(Number(now) || 1, Number(rate))
+  setTime(Number(now), Number(rate))
+  tick()
 }
 
 whenChanged(look)

@@ -153,11 +153,10 @@ let started = new WeakMap()
 /** What time the page goes by: it was base at the computer's time since, and goes on from there. */
 let time = { base: 0, since: 0, rate: 1 }
 
-/** Has the clocks go by the time of a session. @param {number} base in milliseconds @param {number} rate how fast it goes on, 0 for not at all */
-export function setTime(base, rate) {
-  if (!time.base) started = new WeakMap()
+/** Has the clocks go by the time of a session. @param {number} base in milliseconds @param {number} [rate] how fast it goes on, 0 for not at all */
+export function setTime(base, rate = time.rate) {
+  if (!time.base || base < time.base) started = new WeakMap()
   time = { base, since: Date.now(), rate }
-  tick()
 }
 
 export function tick() {

@@ -209,7 +209,7 @@ func (s *Server) pumpFrames(ctx context.Context) {
 
 // snapshot draws everything anew, for a page that has missed too much.
 func (s *Server) snapshot(ctx context.Context) (push, error) {
-	p := push{Seq: s.hub.Seq(), Frames: s.in.Log().Len(), Kept: s.keptWords()}
+	p := push{Seq: s.hub.Seq(), Time: s.hub.now(), Frames: s.in.Log().Len(), Kept: s.keptWords()}
 	page := s.whole()
 	for _, part := range []struct {
 		target string
