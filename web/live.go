@@ -27,6 +27,7 @@ type push struct {
 	Changes []change `json:"changes,omitempty"`
 	Frames  int64    `json:"frames,omitempty"`
 	Kept    string   `json:"kept,omitempty"` // how much of them is kept where, in words
+	Time    int64    `json:"time,omitempty"` // that the changes were drawn at, of a transcript, in Unix milliseconds
 }
 
 const (
@@ -41,6 +42,8 @@ const (
 // hub pushes changes to every open page. Publishing never blocks: a page that
 // is too slow is dropped, and catches up when it comes back.
 type hub struct {
+	clock func() time.Time // of a transcript; nil for the present
+
 	mu     sync.Mutex
 	seq    int64
 	kept   []keptPush
@@ -82,6 +85,14 @@ func (h *hub) startAfter(old *hub) {
 	h.seq = seq
 }
 
+// now is the time that the pages' clocks go by; 0 for the present.
+func (h *hub) now() int64 {
+	if h.clock == nil || h.clock().IsZero() {
+		return 0
+	}
+	return h.clock().UnixMilli()
+}
+
 // publish sends changes to every page.
 func (h *hub) publish(changes []change) {
 	if len(changes) == 0 {
@@ -90,7 +101,7 @@ func (h *hub) publish(changes []change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seq++
-	data := encode(push{Seq: h.seq, Changes: changes, Frames: h.frames, Kept: h.store})
+	data := encode(push{Seq: h.seq, Changes: changes, Frames: h.frames, Kept: h.store, Time: h.now()})
 	h.kept = append(h.kept, keptPush{h.seq, data})
 	h.bytes += len(data)
 	for len(h.kept) > pushesKept || (h.bytes > bytesKept && len(h.kept) > 1) {

@@ -91,7 +91,7 @@ func (st *Stage) follow() {
 	c := st.config.Config
 	c.Inspection = replay.Inspection()
 	s := New(c)
-	s.stage, s.replay = st, replay
+	s.stage, s.replay, s.hub.clock = st, replay, s.in.Now
 	s.routePlayback()
 	if old != nil {
 		// No page may take a push of the old server's for one of this one's.
