@@ -127,7 +127,7 @@ func count(value []byte) int {
 
 // flat reports whether no object or array is inside of a short value.
 func flat(value []byte) bool {
-	return bytes.IndexAny(value[1:], "{[") < 0
+	return !bytes.ContainsAny(value[1:], "{[")
 }
 
 // gist is a value on one line, as far as there is room for it. whole says that
