@@ -184,14 +184,14 @@ func plainName(name string) error {
 	switch {
 	case name == transcriptEnd:
 		return fmt.Errorf("%w: it is empty", ErrFileName)
-	case strings.HasPrefix(name, "."):
-		return fmt.Errorf("%w: %q begins with a dot", ErrFileName, name)
 	case len(name) > nameMost:
 		return fmt.Errorf("%w: it is longer than %d bytes", ErrFileName, nameMost)
 	case strings.ContainsAny(name, `/\:*?"<>|`) || filepath.Base(name) != name || !filepath.IsLocal(name):
 		return fmt.Errorf("%w: %q", ErrFileName, name)
 	case strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }):
 		return fmt.Errorf("%w: %q", ErrFileName, name)
+	case strings.HasPrefix(name, "."):
+		return fmt.Errorf("%w: %q begins with a dot", ErrFileName, name)
 	}
 	return nil
 }

@@ -37,6 +37,14 @@ func (r Recording) state() string {
 	return "off"
 }
 
+// kept says where frames are, and how much room they take there.
+func (r Recording) kept() string {
+	if r.Bytes == 0 {
+		return r.Where
+	}
+	return r.Where + " (" + size(r.Bytes) + ")"
+}
+
 // size words a number of bytes in the units that people compare files by.
 func size(n int64) string {
 	switch {
