@@ -21,6 +21,7 @@ import "./shell.js"
 import "./wire.js"
 import "./detail.js"
 import "./filter.js"
+import "./ladder.js"
 import { connect } from "./live.js"
 
 connect()

@@ -213,7 +213,7 @@ func wirePane(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<span role=\"columnheader\" class=\"c-message\">message</span> <span role=\"columnheader\" class=\"c-id\">id</span> <span role=\"columnheader\" class=\"c-size\">bytes</span> <span role=\"columnheader\" class=\"c-ms\">ms</span></div></div><div role=\"rowgroup\" class=\"window\" id=\"rows\"></div></div><div class=\"spacer\" id=\"spacer\" role=\"presentation\"></div></div><div class=\"over\"><button type=\"button\" class=\"newer\" id=\"newer\" hidden></button></div><p class=\"comparing\" id=\"comparing\" hidden><span></span> <button type=\"button\" class=\"link\">Stop comparing</button></p><div class=\"splitter level\" id=\"split-detail\" role=\"separator\" aria-orientation=\"horizontal\" aria-label=\"Height of the frame\" tabindex=\"0\" hidden></div><div class=\"detail\" id=\"detail\" role=\"group\" aria-label=\"Frame\" hidden></div><footer class=\"wire-foot\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<span role=\"columnheader\" class=\"c-message\">message</span> <span role=\"columnheader\" class=\"c-id\">id</span> <span role=\"columnheader\" class=\"c-size\">bytes</span> <span role=\"columnheader\" class=\"c-ms\">ms</span></div></div><div role=\"rowgroup\" class=\"window\" id=\"rows\"></div></div><div class=\"spacer\" id=\"spacer\" role=\"presentation\"></div></div><section class=\"ladder-pane\" id=\"ladder\" aria-label=\"Ladder\" hidden></section><div class=\"over\"><button type=\"button\" class=\"newer\" id=\"newer\" hidden></button></div><p class=\"comparing\" id=\"comparing\" hidden><span></span> <button type=\"button\" class=\"link\">Stop comparing</button></p><div class=\"splitter level\" id=\"split-detail\" role=\"separator\" aria-orientation=\"horizontal\" aria-label=\"Height of the frame\" tabindex=\"0\" hidden></div><div class=\"detail\" id=\"detail\" role=\"group\" aria-label=\"Frame\" hidden></div><footer class=\"wire-foot\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -227,7 +227,7 @@ func wirePane(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<span class=\"num\" id=\"view-status\"></span> <a class=\"ghost\" id=\"download-filtered\" download hidden>Download filtered</a> <span class=\"grow\"></span> <button type=\"button\" class=\"ghost\" id=\"follow\" aria-pressed=\"true\" title=\"Keep the latest frame in sight\">Follow</button></footer></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<span class=\"num\" id=\"view-status\"></span> <span class=\"grow\"></span> <a class=\"ghost\" id=\"download-filtered\" download hidden>Download filtered</a> <a class=\"ghost\" href=\"/wire.jsonl?download=1\" download>Download</a> <button type=\"button\" class=\"ghost\" id=\"follow\" aria-pressed=\"true\" title=\"Keep the latest frame in sight\">Follow</button></footer></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -273,7 +273,7 @@ func keysHelp(version string) templ.Component {
 				var templ_7745c5c3_Var9 string
 				templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(key)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 113, Col: 16}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 115, Col: 16}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 				if templ_7745c5c3_Err != nil {
@@ -286,7 +286,7 @@ func keysHelp(version string) templ.Component {
 				var templ_7745c5c3_Var10 string
 				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(" ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 114, Col: 11}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 116, Col: 11}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {
@@ -300,7 +300,7 @@ func keysHelp(version string) templ.Component {
 			var templ_7745c5c3_Var11 string
 			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(k.does)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 117, Col: 16}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 119, Col: 16}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 			if templ_7745c5c3_Err != nil {
@@ -318,7 +318,7 @@ func keysHelp(version string) templ.Component {
 		var templ_7745c5c3_Var12 string
 		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs("Elicitation Inspector " + version)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 120, Col: 53}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 122, Col: 53}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {

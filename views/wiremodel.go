@@ -1,6 +1,10 @@
 package views
 
-import "time"
+import (
+	"time"
+
+	"github.com/a-h/templ"
+)
 
 // LogStatus is what the page says of the whole wire log.
 type LogStatus struct {
@@ -120,4 +124,14 @@ type Difference struct {
 	Pointer       string
 	Op            string // "added", "removed", "changed", "rewritten"
 	Before, After string // JSON, cut
+}
+
+// Ladder is an exchange as a sequence diagram.
+type Ladder struct {
+	Title   string
+	Text    string // what happened, in a sentence or two
+	Address string // where it is drawn again, and saved from
+	Follow  string // the filter line of its frames, "" if there is none
+	Running bool   // it may go on
+	Drawing templ.Component
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/exchange"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -72,6 +73,7 @@ type Config struct {
 //	GET  /wire/frames/N/more, /nodes, /string   more of its bytes, of its JSON, of a string in it
 //	GET  /wire/frames/N/copy/FORM   it as text: raw, pretty, line, curl
 //	POST /wire/frames/N/mark        pin, colour and note it
+//	GET  /wire/frames/N/ladder, /calls/N/ladder   the exchange as a sequence diagram; query as=svg or mermaid saves it
 //	GET  /wire.jsonl                the transcript so far; query filter
 type Server struct {
 	config Config
@@ -84,7 +86,9 @@ type Server struct {
 	newest int            // number of the last call that was put on show; of pushCalm alone
 	drafts drafts
 	sieves sieves
-	big    chan struct{} // held while a frame of many MiB is looked at: one at a time
+	// exchanges are looked for when somebody wants to see one.
+	exchanges *exchange.Index
+	big       chan struct{} // held while a frame of many MiB is looked at: one at a time
 }
 
 // New prepares the server. Serve starts it.
@@ -95,6 +99,7 @@ func New(c Config) *Server {
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New()}
 	s.drafts.kept = map[int]submission{}
 	s.sieves.in, s.big = c.Inspection, make(chan struct{}, 1)
+	s.exchanges = exchange.NewIndex(c.Inspection.Log())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
@@ -135,6 +140,9 @@ func New(c Config) *Server {
 	e.GET("/wire/frames/:n/string", s.stringMore)
 	e.GET("/wire/frames/:n/copy/:form", s.copied)
 	e.POST("/wire/frames/:n/mark", s.mark)
+	e.GET("/wire/frames/:n/ladder", s.frameLadder)
+	e.GET("/calls/:n/ladder", s.callLadder)
+	e.GET("/wire/ladder.css", s.ladderStyle)
 	e.GET("/wire.jsonl", s.transcript)
 	return s
 }

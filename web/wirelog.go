@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -94,9 +93,6 @@ func misfiltered(c echo.Context, line string, err error) error {
 		return c.JSON(http.StatusUnprocessableEntity, struct {
 			Error *mistake `json:"error"`
 		}{wrong})
-	}
-	if errors.Is(err, context.Canceled) {
-		return echo.NewHTTPError(http.StatusRequestTimeout, "The page asks for something else by now.")
 	}
 	return err
 }

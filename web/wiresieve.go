@@ -61,7 +61,6 @@ type sieveState struct {
 // When ctx ends and nobody else asks, judging stops at once: whoever types does
 // not wait for the filters that they typed before.
 func (v *sieves) look(ctx context.Context, line string) (*sieve, error) {
-	line = strings.TrimSpace(line)
 	one, err := v.find(line)
 	if err != nil {
 		return nil, err
@@ -91,6 +90,7 @@ func (v *sieves) find(line string) (*sieve, error) {
 	if err != nil {
 		return nil, err
 	}
+	line = strings.TrimSpace(line)
 	log := v.in.Log()
 	var state sieveState
 	var found []bridge.Found

@@ -148,6 +148,9 @@ func requestWords(method string, params peek) string {
 	case "notifications/elicitation/complete":
 		return params.get("elicitationId").text()
 	}
+	if n, _ := params.count(); n == 1 && params.get("_meta") != nil {
+		return "" // what every request carries since 2026-07-28
+	}
 	return params.filled()
 }
 

@@ -28,6 +28,7 @@ func TestSummary(t *testing.T) {
 		{"", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "", ""},
 		{"ping", result(`{}`), "", ""},
 		{"", request("tools/list", `{}`), "", ""},
+		{"", request("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`), "", ""},
 		{"", request("tools/list", `{"cursor":"abc"}`), `{"cursor":"abc"}`, ""},
 		{"tools/list", result(`{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"x"}`), "2 tools, more to come", ""},
 		{"prompts/list", result(`{"prompts":[{}]}`), "1 prompt", ""},

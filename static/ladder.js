@@ -1,0 +1,96 @@
+// @ts-check
+/**
+ * The ladder: the exchange of the frame on show, or else the call on show, as a
+ * sequence diagram in place of the rows. Its arrows show their frames.
+ */
+import { drawn, notice, parse, whenChanged } from "./changes.js"
+import { frameOnShow, openFrame } from "./detail.js"
+import { $, near, one } from "./dom.js"
+
+const button = $("ladder-button"), pane = $("ladder"), grid = $("grid")
+
+/** Where the ladder on show is drawn; "" if none is. */
+let address = ""
+/** @type {AbortController | undefined} */
+let fetching
+let again = 0
+
+/** What is to be drawn: the frame that was chosen, or the call in the middle. */
+function wanted() {
+  const seq = frameOnShow(), { call } = one("#call > [data-call]")?.dataset ?? {}
+  return seq ? `/wire/frames/${seq}/ladder` : call ? `/calls/${call}/ladder` : ""
+}
+
+/** @param {boolean} on */
+function show(on) {
+  pane.hidden = !on
+  grid.hidden = on
+  button.ariaPressed = String(on)
+  if (on) return
+  address = ""
+  fetching?.abort()
+  clearTimeout(again)
+  pane.replaceChildren()
+}
+
+/** Draws it, again and again as long as it goes on. */
+async function draw() {
+  clearTimeout(again)
+  fetching?.abort()
+  fetching = new AbortController()
+  const answer = await drawn(address, fetching.signal)
+  if (!answer || !address) return
+  const old = one(".drawing", pane), { scrollTop = 0 } = old ?? {}, held = old?.contains(document.activeElement) || document.activeElement === old
+  pane.replaceChildren(parse(answer.html))
+  one(".drawing", pane).scrollTop = scrollTop
+  if (held) one(".drawing", pane).focus({ preventScroll: true })
+  if (one(".ladder-head", pane).dataset.running === "true") again = setTimeout(draw, 1000)
+}
+
+button.addEventListener("click", () => {
+  if (!pane.hidden) {
+    show(false)
+    return grid.focus({ preventScroll: true })
+  }
+  const to = wanted()
+  if (!to) return notice("Choose a frame, or make a call, to see its ladder.", 4)
+  style()
+  address = to
+  show(true)
+  draw()
+})
+
+/** Fetches the style of ladders, once. */
+function style() {
+  if ($("ladder-style")) return
+  const link = document.createElement("link")
+  Object.assign(link, { id: "ladder-style", rel: "stylesheet", href: "/wire/ladder.css" })
+  document.head.append(link)
+}
+
+pane.addEventListener("click", (/** @type {MouseEvent} */ e) => {
+  const link = near(e.target, ".drawing a"), to = link?.getAttribute("href") ?? link?.getAttribute("xlink:href")
+  if (near(e.target, "[data-rows]")) show(false)
+  if (!to || e.ctrlKey || e.metaKey || e.shiftKey) return
+  e.preventDefault()
+  openFrame(Number(new URLSearchParams(to.split("?")[1]).get("frame")))
+})
+
+pane.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+  if (e.key !== "Escape" || e.defaultPrevented) return
+  e.preventDefault()
+  show(false)
+  grid.focus({ preventScroll: true })
+})
+
+// Another call in the middle is another ladder, unless a frame says which.
+let call = ""
+whenChanged(() => {
+  const now = one("#call > [data-call]")?.dataset.call ?? ""
+  if (now === call) return
+  call = now
+  if (address.startsWith("/calls/") && now) {
+    address = `/calls/${now}/ladder`
+    draw()
+  }
+})

@@ -1,0 +1,586 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/wire"
+)
+
+// logServer is a page's server over a log of its own, without the guard.
+type logServer struct {
+	*Server
+	t   testing.TB
+	log *wire.Log
+}
+
+func newLogServer(t testing.TB, o wire.Options) logServer {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	log, err := wire.NewLog(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := bridge.New(bridge.Config{Log: log})
+	s := New(Config{Inspection: in, Token: testToken})
+	t.Cleanup(func() {
+		s.sieves.close()
+		if err := in.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return logServer{s, t, log}
+}
+
+// in and out append what came and went.
+func (s logServer) in(raw string) int64  { return s.add(wire.ServerToClient, raw).Seq }
+func (s logServer) out(raw string) int64 { return s.add(wire.ClientToServer, raw).Seq }
+
+func (s logServer) add(dir wire.Direction, raw string) wire.Frame {
+	return s.log.Append(wire.Frame{Server: "files", Session: "files-1", Transport: "stdio", Dir: dir, Raw: []byte(raw)})
+}
+
+func (s logServer) ask(method, path string, query, form url.Values) *http.Response {
+	s.t.Helper()
+	return s.askWith(s.t.Context(), method, path, query, form)
+}
+
+func (s logServer) askWith(ctx context.Context, method, path string, query, form url.Values) *http.Response {
+	s.t.Helper()
+	r := httptest.NewRequestWithContext(ctx, method, path+"?"+query.Encode(), strings.NewReader(form.Encode()))
+	if form != nil {
+		r.Header.Set("Content-Type", echo.MIMEApplicationForm)
+	}
+	w := httptest.NewRecorder()
+	s.echo.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func (s logServer) text(path string, query url.Values) string {
+	s.t.Helper()
+	r := s.ask(http.MethodGet, path, query, nil)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if r.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s?%s: %s: %s", path, query.Encode(), r.Status, body)
+	}
+	return string(body)
+}
+
+// window is what an answer of rows says.
+type window struct {
+	seqs                        []int64
+	places                      []int64
+	html                        string
+	total, judged, frames, view int64
+	near                        int64
+	nearFound                   bool
+	status                      int
+	times                       []string
+	mistakeAt, mistakeEnd       int
+	mistake                     string
+}
+
+var (
+	rowSeq  = regexp.MustCompile(`role="row" id="r\d+" aria-rowindex="(\d+)" aria-selected="false" data-seq="(\d+)"`)
+	rowTime = regexp.MustCompile(`class="c-time">(?:<span class="hh">([^<]*)</span>)?([^<]*)<`)
+)
+
+func (s logServer) rows(query ...string) window {
+	s.t.Helper()
+	values := url.Values{}
+	for i := 0; i+1 < len(query); i += 2 {
+		values.Set(query[i], query[i+1])
+	}
+	r := s.ask(http.MethodGet, "/wire/rows", values, nil)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	n := func(name string) int64 {
+		n, err := strconv.ParseInt(r.Header.Get(name), 10, 64)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	w := window{
+		html: string(body), total: n("X-Total"), judged: n("X-Judged"), frames: n("X-Frames"), view: n("X-View"),
+		near: n("X-Near"), nearFound: r.Header.Get("X-Near-Found") == "true", status: r.StatusCode,
+	}
+	if r.StatusCode == http.StatusUnprocessableEntity {
+		var answer struct{ Error mistake }
+		if err := json.Unmarshal(body, &answer); err != nil {
+			s.t.Fatalf("%v in %s", err, body)
+		}
+		w.mistakeAt, w.mistakeEnd, w.mistake = answer.Error.Pos, answer.Error.End, answer.Error.Text
+		return w
+	}
+	for _, m := range rowSeq.FindAllStringSubmatch(w.html, -1) {
+		place, _ := strconv.ParseInt(m[1], 10, 64)
+		seq, _ := strconv.ParseInt(m[2], 10, 64)
+		w.places, w.seqs = append(w.places, place), append(w.seqs, seq)
+	}
+	for _, m := range rowTime.FindAllStringSubmatch(w.html, -1) {
+		w.times = append(w.times, m[1]+m[2])
+	}
+	return w
+}
+
+// all asks until the whole log is judged.
+func (s logServer) all(query ...string) window {
+	s.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; {
+		w := s.rows(query...)
+		if w.status != http.StatusOK || w.judged >= s.log.Len() {
+			return w
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("%v: %d of %d frames are judged", query, w.judged, w.frames)
+		}
+	}
+}
+
+// some is a log of calls, questions, errors and noise: ten frames for each.
+func (s logServer) some(calls int) {
+	for i := range calls {
+		call := func(f wire.Frame) {
+			f.Server, f.Session, f.Transport, f.Call = "files", "files-1", "stdio", i+1
+			s.log.Append(f)
+		}
+		call(wire.Frame{Dir: wire.ClientToServer, Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"load"}}`, i)})
+		for range 4 {
+			s.in(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"working"}}`)
+		}
+		call(wire.Frame{Dir: wire.ServerToClient, Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"Go on?"}}`, i)})
+		call(wire.Frame{Dir: wire.ClientToServer, Actor: "person", Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{}}}`, i)})
+		s.in("DEBUG: noise")
+		s.in(fmt.Sprintf(`{"jsonrpc":"2.0","id":"gone-%d","error":{"code":-1,"message":"what?"}}`, i))
+		call(wire.Frame{Dir: wire.ServerToClient, Raw: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"content":[]}}`, i)})
+	}
+}
+
+func TestRows(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(100)
+	for name, tt := range map[string]struct {
+		query []string
+		total int64
+		seqs  []int64
+		place int64 // of the first row, from 1
+	}{
+		"all":                  {[]string{"count", "3"}, 1000, []int64{1, 2, 3}, 1},
+		"from":                 {[]string{"from", "998", "count", "9"}, 1000, []int64{999, 1000}, 999},
+		"past the end":         {[]string{"from", "1000"}, 1000, nil, 0},
+		"none":                 {[]string{"count", "0"}, 1000, nil, 0},
+		"since":                {[]string{"since", "990", "count", "2"}, 10, []int64{991, 992}, 1},
+		"since all":            {[]string{"since", "1000"}, 0, nil, 0},
+		"since what comes":     {[]string{"since", "5000"}, 0, nil, 0},
+		"filter":               {[]string{"filter", "method:elicitation/*", "from", "2", "count", "3"}, 200, []int64{16, 17, 26}, 3},
+		"filter and since":     {[]string{"filter", "kind:error", "since", "500", "count", "2"}, 50, []int64{509, 519}, 1},
+		"call":                 {[]string{"filter", "call:7"}, 4, []int64{61, 66, 67, 70}, 1},
+		"words":                {[]string{"filter", `"DEBUG: n"`, "from", "99"}, 100, []int64{998}, 100},
+		"nothing matches":      {[]string{"filter", "zebra"}, 0, nil, 0},
+		"space is no filter":   {[]string{"filter", "  ", "count", "1"}, 1000, []int64{1}, 1},
+		"questions, answers":   {[]string{"filter", "is:question,answer", "count", "2"}, 200, []int64{6, 7}, 1},
+		"one of those at most": {[]string{"filter", "seq>=1000"}, 1, []int64{1000}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := s.all(tt.query...)
+			if w.status != http.StatusOK || w.total != tt.total || !slices.Equal(w.seqs, tt.seqs) || w.judged != 1000 || w.frames != 1000 {
+				t.Errorf("status %d, %d rows in all, frames %v, judged %d of %d", w.status, w.total, w.seqs, w.judged, w.frames)
+			}
+			for i, place := range w.places {
+				if place != tt.place+int64(i) {
+					t.Errorf("the places are %v", w.places)
+				}
+			}
+		})
+	}
+	for _, query := range [][]string{{"from", "x"}, {"count", "-1"}, {"since", "1.5"}, {"near", "one"}} {
+		if w := s.rows(query...); w.status != http.StatusBadRequest {
+			t.Errorf("%v: status %d", query, w.status)
+		}
+	}
+	if w := s.rows("count", "100000"); len(w.seqs) != rowsMost {
+		t.Errorf("%d rows at once", len(w.seqs))
+	}
+}
+
+// A row's place is found from its frame's number, or that of the next one.
+func TestRowsNear(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(20)
+	for _, tt := range []struct {
+		query []string
+		near  int64
+		found bool
+	}{
+		{[]string{"near", "7"}, 6, true},
+		{[]string{"near", "7", "since", "5"}, 1, true},
+		{[]string{"near", "3", "since", "5"}, 0, false},
+		{[]string{"near", "19", "filter", "kind:error"}, 1, true},
+		{[]string{"near", "20", "filter", "kind:error"}, 2, false},
+		{[]string{"near", "200", "filter", "kind:error"}, 20, false},
+		{[]string{"near", "999"}, 200, false},
+	} {
+		w := s.all(append(tt.query, "count", "0")...)
+		if w.near != tt.near || w.nearFound != tt.found {
+			t.Errorf("%v: %d, %v", tt.query, w.near, w.nearFound)
+		}
+	}
+	if w := s.rows("count", "1"); w.near != -1 {
+		t.Error("a place is given for no frame")
+	}
+}
+
+// A mistake is explained at its place, which the page counts in UTF-16.
+func TestRowsMistakes(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	for line, want := range map[string]window{
+		"kind:eror":          {mistakeAt: 5, mistakeEnd: 9, mistake: `Kind cannot be "eror"; it is one of request, notification, result, error, noise, stderr, note, response, message.`},
+		`"🙂é" kind:eror`:     {mistakeAt: 11, mistakeEnd: 15, mistake: `Kind cannot be "eror"; it is one of request, notification, result, error, noise, stderr, note, response, message.`},
+		"(call:3":            {mistakeAt: 0, mistakeEnd: 1, mistake: `This "(" is not closed.`},
+		"/a(/":               {mistakeAt: 1, mistakeEnd: 3, mistake: "Regular expression: missing closing ): `a(`."},
+		"  kind:error  or  ": {mistakeAt: 18, mistakeEnd: 18, mistake: "Something must follow here."},
+	} {
+		for name, ask := range map[string]func() (int, window){
+			"rows": func() (int, window) { w := s.rows("filter", line); return w.status, w },
+			"download": func() (int, window) {
+				r := s.ask(http.MethodGet, "/wire.jsonl", url.Values{"filter": {line}}, nil)
+				var answer struct{ Error mistake }
+				if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {
+					t.Fatal(err)
+				}
+				return r.StatusCode, window{mistakeAt: answer.Error.Pos, mistakeEnd: answer.Error.End, mistake: answer.Error.Text}
+			},
+			"complete": func() (int, window) {
+				var answer completion
+				if err := json.Unmarshal([]byte(s.text("/wire/complete", url.Values{"line": {line}})), &answer); err != nil || answer.Error == nil {
+					t.Fatalf("%v, %+v", err, answer)
+				}
+				return http.StatusUnprocessableEntity, window{mistakeAt: answer.Error.Pos, mistakeEnd: answer.Error.End, mistake: answer.Error.Text}
+			},
+		} {
+			status, got := ask()
+			if status != http.StatusUnprocessableEntity || got.mistakeAt != want.mistakeAt || got.mistakeEnd != want.mistakeEnd || got.mistake != want.mistake {
+				t.Errorf("%s of %q: %d, %d to %d: %s", name, line, status, got.mistakeAt, got.mistakeEnd, got.mistake)
+			}
+		}
+	}
+}
+
+func TestRowsTellTheTime(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	start := time.Date(2026, 7, 28, 10, 2, 3, 0, time.Local)
+	for _, after := range []time.Duration{0, 41 * time.Millisecond, 61 * time.Second, 2*time.Hour + 41*time.Second} {
+		s.log.Append(wire.Frame{Dir: wire.Meta, Raw: []byte("note"), Time: start.Add(after)})
+	}
+	for mode, want := range map[string][]string{
+		"":      {"10:02:03.041", "10:03:04.000", "12:02:44.000"},
+		"start": {"+0.041", "+1:01.000", "+2:00:41"},
+		"prev":  {"+0.041", "+1:00.959", "+1:59:40"},
+		"other": {"10:02:03.041", "10:03:04.000", "12:02:44.000"},
+	} {
+		if w := s.rows("time", mode, "from", "1"); !slices.Equal(w.times, want) {
+			t.Errorf("%q: %q", mode, w.times)
+		}
+	}
+	// The row above is that of the view.
+	if w := s.all("time", "prev", "filter", "seq>=1 !seq=2 !seq=3"); !slices.Equal(w.times, []string{"–", "+2:00:41"}) {
+		t.Errorf("since the row above in a filtered view: %q", w.times)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(1)
+	complete := func(line string, at int) (c completion) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(s.text("/wire/complete", url.Values{"line": {line}, "at": {strconv.Itoa(at)}})), &c); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := complete("é🙂 meth", 8)
+	if c.From != 4 || c.To != 8 || len(c.Items) == 0 || c.Items[0].Text != "method:" || c.Items[0].Means == "" || c.Error != nil {
+		t.Errorf("%+v", c)
+	}
+	c = complete("method:elicit", 13)
+	if len(c.Items) == 0 || c.From != 7 || c.Items[0].Text != "elicitation/create" || c.Error != nil {
+		t.Errorf("%+v", c)
+	}
+	if c := complete("kind:", 5); c.Error == nil || c.Error.Pos != 5 || len(c.Items) == 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := complete("", 0); len(c.Items) < 10 {
+		t.Errorf("an empty line goes on in %d ways", len(c.Items))
+	}
+	if c := complete(`"no way on`, 5); c.Items == nil || len(c.Items) != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Views are kept, so that nothing is judged twice; a few of them.
+func TestSievesAreKept(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(10)
+	line := func(i int) string { return fmt.Sprintf("call:%d", i) }
+	first := s.all("filter", line(0)).view
+	if again := s.all("filter", " "+line(0)+" ").view; again != first {
+		t.Error("the same filter has another view")
+	}
+	for i := 1; i < sievesKept; i++ {
+		s.all("filter", line(i))
+	}
+	if again := s.all("filter", line(0)).view; again != first {
+		t.Error("a view was forgotten though there was room")
+	}
+	s.all("filter", line(sievesKept)) // in place of line(1), the one asked for longest ago
+	if again := s.all("filter", line(0)).view; again != first {
+		t.Error("a view was forgotten that had just been asked for")
+	}
+	s.sieves.mu.Lock()
+	kept := len(s.sieves.kept)
+	forgotten := !slices.ContainsFunc(s.sieves.kept, func(v *sieve) bool { return v.line == line(1) })
+	s.sieves.mu.Unlock()
+	if kept != sievesKept || !forgotten {
+		t.Errorf("%d views are kept; the oldest was forgotten: %v", kept, forgotten)
+	}
+	if again := s.all("filter", line(1)); again.total != 4 {
+		t.Errorf("asked for again, it has %d rows", again.total)
+	}
+}
+
+// A filter over much text answers before it is through, with what it has, and
+// goes on while it is asked.
+func TestRowsWhileJudging(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	filler := strings.Repeat("nothing to see here, ", 400)
+	for i := range 60_000 {
+		if i%10 == 0 {
+			s.in("needle " + filler)
+		} else {
+			s.in("hay " + filler)
+		}
+	}
+	var partial int
+	last := window{total: -1}
+	for last.judged < s.log.Len() {
+		w := s.rows("filter", "needle", "count", "1")
+		if w.judged < last.judged || w.total < last.total || w.frames != 60_000 {
+			t.Fatalf("%d of %d after %d of %d", w.total, w.judged, last.total, last.judged)
+		}
+		if w.judged < w.frames {
+			partial++
+			if at := s.log.Len() / 10; w.total > at {
+				t.Fatalf("%d match of %d judged", w.total, w.judged)
+			}
+		}
+		last = w
+	}
+	if last.total != 6000 {
+		t.Errorf("%d match", last.total)
+	}
+	if partial == 0 {
+		t.Error("it was through before it could be asked: make the log larger")
+	}
+}
+
+// Whoever gives up stops the judging, unless others wait as well.
+func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	for range 100 {
+		s.in(strings.Repeat("x", 10_000))
+	}
+	judging := make(chan struct{})
+	var once sync.Once
+	release := make(chan struct{})
+	one := &sieve{line: "slow", view: s.log.View(must(wire.ParseFilter("has:x")), wire.Hooks{Has: func(int64, string) (bool, bool) {
+		once.Do(func() { close(judging) })
+		<-release
+		return false, false
+	}})}
+	v := &s.sieves
+	done := v.ask(one)
+	again := v.ask(one)
+	<-judging
+	v.leave(one, true)
+	v.mu.Lock()
+	if one.asking != 1 || one.stop == nil {
+		t.Error("it was stopped although somebody waits")
+	}
+	v.mu.Unlock()
+	v.leave(one, true)
+	close(release)
+	<-done
+	<-again
+	if one.view.Judged() != 0 {
+		t.Errorf("%d frames were judged after nobody asked", one.view.Judged())
+	}
+	if one.err != nil {
+		t.Errorf("being stopped is said to be a failure: %v", one.err)
+	}
+	// Asked again, it goes on.
+	<-v.ask(one)
+	v.leave(one, false)
+	if one.view.Judged() != 100 {
+		t.Errorf("asked again, it has judged %d", one.view.Judged())
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// A request that is given up ends at once, without rows.
+func TestRowsGivenUp(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(10)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := s.askWith(ctx, http.MethodGet, "/wire/rows", url.Values{"filter": {"needle"}}, nil)
+	if body, err := io.ReadAll(r.Body); err != nil || len(body) > 0 || r.Header.Get("X-Total") != "" {
+		t.Errorf("it is answered: %v %s", err, body)
+	}
+}
+
+// Pages with different filters read while frames come in; each sees its frames
+// in order, none missing and none twice.
+func TestRowsWhileFramesCome(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	const calls = 300
+	var work sync.WaitGroup
+	work.Go(func() { s.some(calls) })
+	for line, of := range map[string]int64{"": 10 * calls, "kind:error": calls, "is:question": calls, "working": 4 * calls, "seq>0": 10 * calls} {
+		work.Go(func() {
+			var seen []int64
+			for int64(len(seen)) < of {
+				w := s.rows("filter", line, "from", strconv.Itoa(len(seen)), "count", "100")
+				if w.status != http.StatusOK {
+					t.Errorf("%q: status %d", line, w.status)
+					return
+				}
+				seen = append(seen, w.seqs...)
+			}
+			if !slices.IsSorted(seen) || len(slices.Compact(seen)) != int(of) {
+				t.Errorf("%q: %d frames, in order: %v", line, len(seen), slices.IsSorted(seen))
+			}
+		})
+	}
+	work.Wait()
+}
+
+func TestMarking(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(2)
+	mark := func(seq int64, form url.Values) (int, string) {
+		t.Helper()
+		r := s.ask(http.MethodPost, fmt.Sprintf("/wire/frames/%d/mark", seq), nil, form)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.StatusCode, string(body)
+	}
+	before := s.all("filter", "is:pinned or is:noted")
+	if before.total != 0 {
+		t.Fatalf("%d rows are marked", before.total)
+	}
+	status, body := mark(6, url.Values{"pinned": {"1"}, "colour": {"amber"}, "note": {"here <it> begins"}})
+	var answer reply
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %v: %s", status, err, body)
+	}
+	if len(answer.Changes) != 2 || answer.Changes[0].Target != "pins" || !strings.Contains(answer.Changes[0].HTML, "here &lt;it&gt; begins") || answer.Changes[1].Target != "log-status" {
+		t.Errorf("the page is changed so: %+v", answer.Changes)
+	}
+	w := s.rows("from", "5", "count", "1")
+	for _, want := range []string{"in-amber", "pinned-row", "here &lt;it&gt; begins", "pinned, marked amber"} {
+		if !strings.Contains(w.html, want) {
+			t.Errorf("the row lacks %q: %s", want, w.html)
+		}
+	}
+	// What was judged before it was marked is judged again, and the page can tell.
+	after := s.all("filter", "is:pinned or is:noted")
+	if !slices.Equal(after.seqs, []int64{6}) || after.view == before.view {
+		t.Errorf("marked are %v, in view %d after %d", after.seqs, after.view, before.view)
+	}
+	if again := s.all("filter", "is:pinned or is:noted"); again.view != after.view {
+		t.Error("nothing has changed, and it is judged again")
+	}
+	if page := s.text("/", nil); !strings.Contains(page, `id="pins"`) || !strings.Contains(page, "here &lt;it&gt; begins") {
+		t.Error("the page drawn anew lacks what is pinned")
+	}
+	// The line is in the transcript, and goes with the frame where only a part is saved.
+	part := s.text("/wire.jsonl", url.Values{"filter": {"call:1 is:question"}})
+	if lines := strings.Split(strings.TrimSpace(part), "\n"); len(lines) != 2 || !strings.Contains(lines[1], `"raw":{"mark":{"seq":6,"pinned":true,"colour":"amber","note":"here <it> begins"}}`) {
+		t.Errorf("saved is\n%s", part)
+	}
+	for name, tt := range map[string]struct {
+		seq    int64
+		form   url.Values
+		status int
+	}{
+		"colour": {6, url.Values{"colour": {"mauve"}}, http.StatusBadRequest},
+		"note":   {6, url.Values{"note": {strings.Repeat("x", wire.MaxNote+1)}}, http.StatusBadRequest},
+		"frame":  {99, url.Values{"pinned": {"1"}}, http.StatusNotFound},
+	} {
+		if status, body := mark(tt.seq, tt.form); status != tt.status {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	if status, _ := mark(6, url.Values{}); status != http.StatusOK {
+		t.Errorf("unmarking: %d", status)
+	}
+	if w := s.all("filter", "is:pinned or is:noted"); w.total != 0 {
+		t.Errorf("%d rows are still marked", w.total)
+	}
+}
+
+func TestSaveFiltered(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(3)
+	r := s.ask(http.MethodGet, "/wire.jsonl", url.Values{"filter": {"kind:error"}, "download": {"1"}}, nil)
+	var seqs []int64
+	for f, err := range wire.ReadTranscript(r.Body) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Kind != wire.Error {
+			t.Errorf("saved: %s", f.Raw)
+		}
+		seqs = append(seqs, f.Seq)
+	}
+	if len(seqs) != 3 || !strings.Contains(r.Header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("%d frames, %q", len(seqs), r.Header.Get("Content-Disposition"))
+	}
+	if lines := strings.Count(s.text("/wire.jsonl", nil), "\n"); lines != 30 {
+		t.Errorf("all of it is %d lines", lines)
+	}
+}

@@ -1,0 +1,296 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+func (s logServer) frame(seq int64, what string, query ...string) (*http.Response, string) {
+	s.t.Helper()
+	values := url.Values{}
+	for i := 0; i+1 < len(query); i += 2 {
+		values.Set(query[i], query[i+1])
+	}
+	r := s.ask(http.MethodGet, fmt.Sprintf("/wire/frames/%d%s", seq, what), values, nil)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r, string(body)
+}
+
+func TestFrameBytes(t *testing.T) {
+	s := newLogServer(t, wire.Options{MaxFrame: 100})
+	for raw, want := range map[string]struct{ kind, name string }{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}  `: {"application/json", "json"},
+		"\x1b[31mnoise\u202e":                        {"text/plain; charset=utf-8", "txt"},
+		"\xff\xfe":                                   {"application/octet-stream", "bin"},
+		strings.Repeat("x", 200):                     {"text/plain; charset=utf-8", "txt"},
+	} {
+		seq := s.in(raw)
+		r, body := s.frame(seq, "/raw")
+		if body != raw[:min(100, len(raw))] || r.Header.Get("Content-Type") != want.kind || r.Header.Get("Content-Disposition") != fmt.Sprintf(`attachment; filename="frame-%d.%s"`, seq, want.name) {
+			t.Errorf("%q is saved as %q, %v", raw, body, r.Header)
+		}
+		if _, body := s.frame(seq, "/copy/raw"); body != raw[:min(100, len(raw))] {
+			t.Errorf("%q is copied as %q", raw, body)
+		}
+	}
+	for _, path := range []string{"/wire/frames/99", "/wire/frames/0", "/wire/frames/x", "/wire/frames/99/raw", "/wire/frames/1/copy/other", "/wire/frames/99/nodes"} {
+		if r := s.ask(http.MethodGet, path, nil, nil); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+}
+
+func TestFrameDetail(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(1)
+	first := s.log.Append(wire.Frame{Session: "w", Server: "web", Transport: "http", Dir: wire.ClientToServer, Stream: wire.StreamPost, Call: 9,
+		Header: http.Header{"Authorization": {"Bearer secret"}, "Accept": {"*/*"}}, Raw: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book"}}`)}).Seq
+	second := s.log.Append(wire.Frame{Session: "w", Server: "web", Transport: "http", Dir: wire.ClientToServer, Stream: wire.StreamPost, Call: 9, Round: 2,
+		Raw: []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book","requestState":"s"}}`)}).Seq
+	orphan := s.out(`{"jsonrpc":"2.0","id":"a\"b c","result":{}}`)
+	for name, tt := range map[string]struct {
+		seq   int64
+		query []string
+		want  []string
+		not   []string
+	}{
+		"request with its pair": {1, nil, []string{"#1", "client → files", `data-filter="call:1"`, `data-frame="10"`, ">Pretty<", ">Pair<"}, []string{">Headers<"}},
+		"secrets are masked":    {first, nil, []string{"[REDACTED]", "Accept", "Secrets are left out", ">curl<", "POST"}, []string{"Bearer secret"}},
+		"a retry":               {second, nil, []string{fmt.Sprintf("Compare with the attempt before, #%d", first), "round 2"}, nil},
+		"compared":              {second, []string{"against", fmt.Sprint(first)}, []string{"2 differences", "/params/requestState", "added", "/id", "changed"}, nil},
+		"with itself":           {first, []string{"against", fmt.Sprint(first)}, nil, []string{"differences"}},
+		"with what is no JSON":  {first, []string{"against", "8"}, []string{"They cannot be compared: the first text is not JSON."}, nil},
+		"no call":               {orphan, nil, []string{`data-filter="id:&#34;a\&#34;b c&#34; session:files-1"`, "This answers no request that was seen."}, nil},
+		"noise":                 {8, nil, []string{"DEBUG: noise"}, []string{">Pretty<", ">Pair<", "Follow this exchange"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, body := s.frame(tt.seq, "", tt.query...)
+			for _, want := range tt.want {
+				if !strings.Contains(body, want) {
+					t.Errorf("it lacks %q: %s", want, body)
+				}
+			}
+			for _, not := range tt.not {
+				if strings.Contains(body, not) {
+					t.Errorf("it has %q", not)
+				}
+			}
+		})
+	}
+	// The line that follows an exchange picks its frames.
+	s.out(`{"jsonrpc":"2.0","id":"x*y","method":"ping"}`)
+	s.in(`{"jsonrpc":"2.0","id":"x*y","result":{}}`)
+	f, err := s.log.Frame(s.log.Len())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := s.all("filter", exchangeOf(f)); w.total != 2 {
+		t.Errorf("%s picks %v", exchangeOf(f), w.seqs)
+	}
+}
+
+// What is drawn at first is bounded; the rest comes piece by piece and is all
+// there in the end.
+func TestLargeFrames(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	var list strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&list, `,{"n":%d}`, i)
+	}
+	text := strings.Repeat("0123456789abcdef", 200_000)
+	seq := s.in(`{"jsonrpc":"2.0","method":"x","params":{"list":[` + list.String()[1:] + `],"text":"` + text + `","deep":` + strings.Repeat(`{"a":`, 900) + "1" + strings.Repeat("}", 900) + `}}`)
+	_, body := s.frame(seq, "")
+	if len(body) > 400<<10 {
+		t.Errorf("the detail is %d bytes", len(body))
+	}
+	if !strings.Contains(body, "4\u202f900 more") || !strings.Contains(body, "Show more") {
+		t.Error("it does not say that there is more")
+	}
+
+	seen := 0
+	for from := "0"; from != ""; {
+		_, piece := s.frame(seq, "/nodes", "at", "/params/list", "from", from, "level", "3")
+		n := strings.Count(piece, `data-index="`)
+		if n == 0 || n > childrenStep || !strings.Contains(piece, fmt.Sprintf(`data-index="%d"`, seen)) {
+			t.Fatalf("%d elements from %s on", n, from)
+		}
+		seen += n
+		_, rest, _ := strings.Cut(piece, `data-more="`)
+		from, _, _ = strings.Cut(rest, `"`)
+	}
+	if seen != 5000 {
+		t.Errorf("%d elements in all", seen)
+	}
+
+	var got strings.Builder
+	for from := "0"; from != ""; {
+		_, piece := s.frame(seq, "/string", "at", "/params/text", "from", from)
+		shown, rest, _ := strings.Cut(piece, "</span>")
+		got.WriteString(strings.TrimPrefix(shown, `<span class="s">`))
+		_, rest, _ = strings.Cut(rest, `data-string="`)
+		from, _, _ = strings.Cut(rest, `"`)
+	}
+	if got.String() != "&#34;"+text+"&#34;" {
+		t.Errorf("the string has %d bytes in pieces, not %d", got.Len(), len(text))
+	}
+
+	got.Reset()
+	for from := "0"; from != ""; {
+		_, piece := s.frame(seq, "/more", "from", from)
+		shown, rest, _ := strings.Cut(piece, `<button`)
+		got.WriteString(shown)
+		_, rest, _ = strings.Cut(rest, `data-raw="`)
+		from, _, _ = strings.Cut(rest, `"`)
+	}
+	f, err := s.log.Frame(seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ReplaceAll(got.String(), "&#34;", `"`) != string(f.Raw) {
+		t.Errorf("the frame has %d bytes in pieces, not %d", got.Len(), len(f.Raw))
+	}
+	if r, _ := s.frame(seq, "/nodes", "at", "/params/"+strings.Repeat("a/", 2000)); r.StatusCode != http.StatusNotFound {
+		t.Errorf("what is not there: %s", r.Status)
+	}
+}
+
+// A piece never ends inside a character.
+func TestExcerpt(t *testing.T) {
+	const text = "a€🙂b"
+	for most := 4; most < 12; most++ {
+		var got string
+		for from := int64(0); from < int64(len(text)); {
+			e := excerpt([]byte(text), from, most)
+			if e.Next == from || strings.ContainsRune(e.Text, '\uFFFD') {
+				t.Fatalf("%d: %q at %d, then %d", most, e.Text, from, e.Next)
+			}
+			got, from = got+e.Text, e.Next
+		}
+		if got != text {
+			t.Errorf("%d: %q", most, got)
+		}
+	}
+	if e := excerpt([]byte("\xff\xfe\xff\xfe\xff\xfe"), 0, 4); e.Text != "\xff\xfe\xff\xfe" {
+		t.Errorf("bytes that are no text: %q", e.Text)
+	}
+	if e := excerpt([]byte("abc"), 99, 4); e.Text != "" || e.Next != 3 {
+		t.Errorf("past the end: %+v", e)
+	}
+}
+
+func TestGist(t *testing.T) {
+	for in, want := range map[string]string{
+		`{ "a" : 1,` + "\n" + `"b":[ true ] }`: `{"a": 1, "b": [true]}`,
+		`["x: y, z \" :",2]`:                   `["x: y, z \" :", 2]`,
+		`["` + strings.Repeat("é", 99) + `"]`:  `["` + strings.Repeat("é", 62) + "…",
+		`{}`:                                   `{}`,
+	} {
+		got, whole := gist([]byte(in))
+		if got != want || whole == strings.HasSuffix(got, "…") {
+			t.Errorf("%s: %s, whole: %v", in, got, whole)
+		}
+	}
+}
+
+// The command that is copied sends, through a real shell and a real curl, the
+// bytes that were sent; with secrets only where they are asked for.
+func TestCurl(t *testing.T) {
+	const raw = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"it's $HOME \"x\" \\ ` + "`id`" + `","password":"pw"}}`
+	type seen struct {
+		body          string
+		authorization string
+		accept        string
+	}
+	got := make(chan seen, 1)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- seen{string(body), r.Header.Get("Authorization"), r.Header.Get("Accept")}
+	}))
+	defer web.Close()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{Name: "web", URL: web.URL + "/mcp?a=1&b='2'", Transport: target.TransportHTTP}}})
+	redaction, err := wire.NewRedaction("password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := logServer{New(Config{Inspection: in, Redaction: redaction}), t, log}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	seq := log.Append(wire.Frame{Session: "w", Server: "web", Transport: "http", Dir: wire.ClientToServer, Stream: wire.StreamPost,
+		Header: http.Header{"Authorization": {"Bearer it's me"}, "Accept": {"application/json, text/event-stream"}, "Host": {strings.TrimPrefix(web.URL, "http://")}, "Content-Length": {"5"}, "Accept-Encoding": {"gzip"}},
+		Raw:    []byte(raw)}).Seq
+	for secrets, want := range map[string]seen{
+		"":  {strings.Replace(raw, `"pw"`, `"[REDACTED]"`, 1), "[REDACTED]", "application/json, text/event-stream"},
+		"1": {raw, "Bearer it's me", "application/json, text/event-stream"},
+	} {
+		_, command := s.frame(seq, "/copy/curl", "secrets", secrets)
+		if _, err := exec.LookPath("curl"); err != nil {
+			t.Skip("there is no curl")
+		}
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s\n%s", err, out, command)
+		}
+		if is := <-got; is != want {
+			t.Errorf("secrets %q: sent was\n%+v\nnot\n%+v\n%s", secrets, is, want, command)
+		}
+	}
+	if _, line := s.frame(seq, "/copy/line"); strings.Contains(line, "it's me") || strings.Contains(line, `"pw"`) || !strings.HasSuffix(line, "}}}\n") {
+		t.Errorf("the line is %s", line)
+	}
+	if _, pretty := s.frame(seq, "/copy/pretty"); !strings.Contains(pretty, "\n    \"password\": \"pw\"\n") {
+		t.Errorf("pretty it is %s", pretty)
+	}
+	answer := log.Append(wire.Frame{Session: "w", Server: "web", Transport: "http", Dir: wire.ServerToClient, Stream: wire.StreamPost, Raw: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}).Seq
+	if r, body := s.frame(answer, "/copy/curl"); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("an answer as a command: %s %s", r.Status, body)
+	}
+}
+
+func TestLadder(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(2)
+	r, body := s.frame(16, "/ladder")
+	if r.StatusCode != http.StatusOK || !strings.Contains(body, "<svg") || !strings.Contains(body, `href="/?frame=16"`) || !strings.Contains(body, "/wire/frames/16/ladder?as=svg") || !strings.Contains(body, `data-filter="call:2"`) {
+		t.Errorf("%s: %s", r.Status, body)
+	}
+	if strings.Contains(body, "<style") || strings.Contains(body, " style=") {
+		t.Error("it has styles, which the page forbids")
+	}
+	if r, body := s.frame(16, "/ladder", "as", "svg"); !strings.HasPrefix(r.Header.Get("Content-Type"), "image/svg+xml") || !strings.Contains(r.Header.Get("Content-Disposition"), ".svg") || !strings.Contains(body, "<style") {
+		t.Errorf("as a file: %v", r.Header)
+	}
+	if _, body := s.frame(16, "/ladder", "as", "mermaid"); !strings.HasPrefix(body, "sequenceDiagram") && !strings.Contains(body, "\nsequenceDiagram") {
+		t.Errorf("as Mermaid: %s", body)
+	}
+	if r, _ := s.frame(16, "/ladder", "as", "png"); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("as what there is not: %s", r.Status)
+	}
+	if r := s.ask(http.MethodGet, "/calls/9/ladder", nil, nil); r.StatusCode != http.StatusNotFound {
+		t.Errorf("of a call that there is not: %s", r.Status)
+	}
+	if style := s.text("/wire/ladder.css", nil); !strings.Contains(style, ".ladder") {
+		t.Errorf("the style is %q", style)
+	}
+}

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/views"
+)
+
+// callLadder answers with the ladder of a call.
+func (s *Server) callLadder(c echo.Context) error {
+	n, err := number(c, "n")
+	if err != nil {
+		return err
+	}
+	call, err := s.in.Call(n)
+	if err != nil {
+		return err
+	}
+	if call.Seq == 0 {
+		return echo.NewHTTPError(http.StatusNotFound, "The call has not been sent yet.")
+	}
+	return s.ladder(c, call.Seq, fmt.Sprintf("/calls/%d/ladder", n), call.State == bridge.CallRunning)
+}
+
+// frameLadder answers with the ladder of the exchange that a frame belongs to.
+func (s *Server) frameLadder(c echo.Context) error {
+	seq, err := s.seqOf(c)
+	if err != nil {
+		return err
+	}
+	return s.ladder(c, seq, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
+}
+
+// ladder answers with the ladder of the exchange around a frame: for the page,
+// or as a file where the query as says svg or mermaid.
+func (s *Server) ladder(c echo.Context, seq int64, address string, running bool) error {
+	ctx := c.Request().Context()
+	if err := s.exchanges.Update(ctx); err != nil {
+		return err
+	}
+	e, err := s.exchanges.Around(ctx, seq, exchange.Reading{Redact: s.config.Redaction})
+	if err != nil {
+		return err
+	}
+	l := e.Ladder()
+	var b bytes.Buffer
+	switch as := c.QueryParam("as"); as {
+	case "svg":
+		err = l.SVG(&b, exchange.Standalone)
+		return s.download(c, err, l.ID+".svg", "image/svg+xml", b.Bytes())
+	case "mermaid":
+		err = l.Mermaid(&b)
+		return s.download(c, err, l.ID+".mmd", echo.MIMETextPlainCharsetUTF8, b.Bytes())
+	case "":
+	default:
+		return bad("A ladder can be had as svg or mermaid, not as %q.", as)
+	}
+	drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		return l.Linked(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
+	})
+	return html(c, views.LadderView(views.Ladder{
+		Title: l.Title, Text: l.Text, Address: address, Follow: exchangeLine(e), Running: running || e.State == exchange.Running || e.State == exchange.Waiting, Drawing: drawing,
+	}))
+}
+
+// exchangeLine is the filter line that picks the frames of an exchange.
+func exchangeLine(e *exchange.Exchange) string {
+	if e.Call > 0 {
+		return fmt.Sprintf("call:%d", e.Call)
+	}
+	return ""
+}
+
+func (s *Server) download(c echo.Context, err error, name, kind string, data []byte) error {
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+	return c.Blob(http.StatusOK, kind, data)
+}
+
+// ladderStyle answers with the style sheet of ladders.
+func (s *Server) ladderStyle(c echo.Context) error {
+	c.Response().Header().Set("Cache-Control", "private, no-cache")
+	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(exchange.LadderStyle))
+}
