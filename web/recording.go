@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -92,7 +91,7 @@ func (s *Server) recordingTrouble() string {
 		return ""
 	}
 	if err := s.config.Recording.State().Err; err != nil {
-		return "The recording has stopped: " + strings.TrimSuffix(sentence(err), ".") + "."
+		return "The recording has stopped. " + sentence(err)
 	}
 	return ""
 }
