@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ const (
 	nodesFirst   = 400      // lines of JSON that are unfolded by themselves
 	childrenStep = 100      // members or elements of one value
 	bigFrame     = 1 << 20  // from this size on little is unfolded
+	hugeFrame    = 16 << 20 // from this size on memory is given back at once
 	gistMost     = 64       // characters that stand for what is folded
 	diffMost     = 500      // differences
 	diffText     = 400      // bytes of each value in them
@@ -50,7 +52,12 @@ func (s *Server) frameAt(c echo.Context, seq int64) (f wire.Frame, done func(), 
 	if rows[0].Size >= bigFrame {
 		select {
 		case s.big <- struct{}{}:
-			done = func() { <-s.big }
+			done = func() {
+				if rows[0].Size >= hugeFrame {
+					debug.FreeOSMemory() // before the next one, so that there is never room taken for two
+				}
+				<-s.big
+			}
 		case <-c.Request().Context().Done():
 			return wire.Frame{}, nil, c.Request().Context().Err()
 		}
