@@ -150,9 +150,18 @@ function sight() {
   return [first, Math.min(total, first + Math.ceil(height / rowHeight) + 1)]
 }
 
+/** Since when rows that are there are shown in place of those that are on their way. */
+let held = 0
+
 function paint() {
   painting = 0
   const [first, end] = sight(), shown = []
+  // While the tail is followed, what is in sight stays until all that comes after it is there.
+  const some = following && box.querySelector("[data-seq]"), now = performance.now()
+  let lacks = false
+  for (let i = first; i < end; i++) lacks ||= !rows.has(i)
+  if (!some || !lacks) held = 0
+  else if (now - (held ||= now) < 500) return fetchRows()
   for (let i = first; i < end; i++) {
     const row = rows.get(i) ?? blank(i)
     row.style.transform = `translateY(${i * rowHeight - top}px)`
@@ -196,7 +205,8 @@ async function fetchRows() {
   const due = filter && (!number || judged < frames || asked < frames)
   if (asking && (filter && !number || asking.from < end && asking.end > first)) return
   const lacks = (/** @type {number} */ i) => !rows.has(i) || stale.has(i)
-  let from = Math.max(0, first - page), to = Math.min(total, end + page)
+  // What the server has picked meanwhile comes along, so that the tail is whole.
+  let from = Math.max(0, first - page), to = following && due ? end + page : Math.min(total, end + page)
   while (from < to && !lacks(from)) from++
   while (to > from && !lacks(to - 1)) to--
   // What is more than half a window away can wait for more to be lacking.

@@ -107,6 +107,14 @@ func (r Row) odd() (word, means string) {
 	return "", ""
 }
 
+// size words the size where its digits would not fit into the column.
+func (r Row) size() string {
+	if r.Size < 1_000_000 {
+		return grouped(r.Size)
+	}
+	return bytesWords(r.Size)
+}
+
 // bar is how long the bar of a latency is, from 1 to 10: each two stand for ten
 // times as long, from a millisecond to half a minute.
 func (r Row) bar() string {

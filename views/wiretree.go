@@ -122,17 +122,25 @@ func (e Excerpt) writeMore(b *strings.Builder, what string) {
 }
 
 // StringPiece is more of a long string.
-func StringPiece(e Excerpt) templ.Component { return piece(e, "s", "string") }
-
-// RawPiece is more of a frame's bytes.
-func RawPiece(e Excerpt) templ.Component { return piece(e, "", "raw") }
-
-func piece(e Excerpt, class, what string) templ.Component {
+func StringPiece(e Excerpt) templ.Component {
 	return component(func(b *strings.Builder) {
-		for _, r := range appendRuns(nil, e.Text, class) {
+		for _, r := range appendRuns(nil, e.Text, "s") {
 			r.write(b)
 		}
-		e.writeMore(b, what)
+		e.writeMore(b, "string")
+	})
+}
+
+// RawPiece is more of a frame's bytes. Each piece is a block, so that the ones
+// before it need not be laid out again.
+func RawPiece(e Excerpt) templ.Component {
+	return component(func(b *strings.Builder) {
+		b.WriteString(`<span class="piece">`)
+		for _, r := range plainRuns(e.Text) {
+			r.write(b)
+		}
+		b.WriteString(`</span>`)
+		e.writeMore(b, "raw")
 	})
 }
 

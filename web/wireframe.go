@@ -348,7 +348,7 @@ func (s *Server) nodes(c echo.Context) error {
 		found = append(found, findingView(one.Finding, one.Seq, one.Question, one.Call))
 	}
 	t := newTree(f, found)
-	t.left = childrenStep
+	t.left = 0 // one level at a time
 	n := views.Node{Pointer: at, Level: int(level)}
 	t.inside(&n, value, int(from))
 	return html(c, views.TreeNodes(n))
