@@ -111,6 +111,11 @@ $("follow").addEventListener("click", () => {
 export function grown(n, kept) {
   if (kept) $("kept").textContent = kept
   if (n === frames) return
+  if (n < frames) {
+    // A playback that goes back begins with another log: what it has judged is not known.
+    for (const i of rows.keys()) stale.add(i)
+    judged = asked = Math.min(judged, n - 1)
+  }
   frames = n
   $("frames").textContent = grouped(n)
   if (filter) fetchRows()

@@ -160,7 +160,7 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 		row := rowView(r, servers)
 		row.Pending = s.waits(r) && total == 0 // what is read from a file waits for nothing
 		row.Findings, row.Worst = s.gravest(r.Seq)
-		mark := log.MarkOf(r.Seq)
+		mark := s.marks().MarkOf(r.Seq)
 		row.Mark = views.Mark{Pinned: mark.Pinned, Colour: mark.Colour, Note: mark.Note}
 		rows = append(rows, row)
 	}
@@ -272,7 +272,7 @@ func (s *Server) transcript(c echo.Context) error {
 	if err != nil {
 		return misfiltered(c, line, err)
 	}
-	view := log.View(filter, hooksOn(s.in.Findings("")))
+	view := log.View(filter, hooksOn(s.in.Findings(""), s.marks()))
 	if err := view.Update(c.Request().Context(), nil); err != nil {
 		return err
 	}
@@ -282,20 +282,20 @@ func (s *Server) transcript(c echo.Context) error {
 		h.Set("Content-Disposition", `attachment; filename="transcript.jsonl"`)
 	}
 	c.Response().WriteHeader(http.StatusOK)
-	if err := wire.WriteFrames(c.Response(), log, withMarks(log, view), s.config.Redaction); err != nil {
+	if err := wire.WriteFrames(c.Response(), log, withMarks(s.marks(), view), s.config.Redaction); err != nil {
 		return err
 	}
-	return log.WriteMarks(c.Response(), func(seq int64) bool { _, in := view.Index(seq); return in })
+	return s.marks().WriteMarks(c.Response(), func(seq int64) bool { _, in := view.Index(seq); return in })
 }
 
 // withMarks lists the frames of a view, and those that say what was noted of
 // them, in order.
-func withMarks(log *wire.Log, view *wire.View) func(yield func(int64) bool) {
+func withMarks(noted *wire.Log, view *wire.View) func(yield func(int64) bool) {
 	var marks []int64
-	noted, _ := log.Marked()
-	for _, seq := range noted {
+	of, _ := noted.Marked()
+	for _, seq := range of {
 		if _, in := view.Index(seq); in {
-			if by := log.Marking(seq); by != 0 {
+			if by := noted.Marking(seq); by != 0 {
 				marks = append(marks, by)
 			}
 		}
@@ -333,7 +333,7 @@ func (s *Server) mark(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.in.Log().Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
+	if err := s.marks().Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
 		return bad("%s", sentence(err))
 	}
 	pins, err := s.pins()
@@ -354,16 +354,25 @@ func (s *Server) mark(c echo.Context) error {
 	return c.JSON(http.StatusOK, reply{Changes: changes})
 }
 
+// marks is the log that knows what was noted of frames. A playback shows the
+// frames of a transcript, with the same numbers, and may begin again at any
+// time, which must not lose what was noted.
+func (s *Server) marks() *wire.Log {
+	if s.stage != nil {
+		return s.stage.config.Player.Source()
+	}
+	return s.in.Log()
+}
+
 // pinsShown is how many pinned frames stand over the log.
 const pinsShown = 200
 
 // pins are the rows of the frames that are pinned.
 func (s *Server) pins() ([]views.Row, error) {
-	log := s.in.Log()
 	var pinned []int64
-	marked, _ := log.Marked()
+	marked, _ := s.marks().Marked()
 	for _, seq := range marked {
-		if log.MarkOf(seq).Pinned && len(pinned) < pinsShown {
+		if s.marks().MarkOf(seq).Pinned && len(pinned) < pinsShown {
 			pinned = append(pinned, seq)
 		}
 	}
@@ -374,7 +383,7 @@ func (s *Server) pins() ([]views.Row, error) {
 // their frames, so that a page can tell that rows have to be drawn again.
 func (s *Server) logStatus() views.LogStatus {
 	log := s.in.Log()
-	_, marks := log.Marked()
+	_, marks := s.marks().Marked()
 	v := views.LogStatus{
 		Frames: log.Len(), Kept: s.keptWords(),
 		State: fmt.Sprintf("%d.%d", len(s.in.Findings("")), marks),

@@ -22,7 +22,8 @@ const (
 // sieves are the views of the log that pages look through, one for each filter
 // line. A few are kept, so that going back to a filter costs nothing.
 type sieves struct {
-	in *bridge.Inspection
+	in    *bridge.Inspection
+	marks func() *wire.Log // knows what was noted of frames
 
 	mu      sync.Mutex
 	kept    []*sieve // the one asked for last in front
@@ -97,7 +98,7 @@ func (v *sieves) find(line string) (*sieve, error) {
 	if !filter.Lasting() {
 		found = v.in.Findings("")
 		state.findings = len(found)
-		_, state.marks = log.Marked()
+		_, state.marks = v.marks().Marked()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -114,7 +115,7 @@ func (v *sieves) find(line string) (*sieve, error) {
 		v.drop(sievesKept - 1)
 	}
 	v.made++
-	one := &sieve{line: line, number: v.made, state: state, view: log.View(filter, hooksOn(found))}
+	one := &sieve{line: line, number: v.made, state: state, view: log.View(filter, hooksOn(found, v.marks()))}
 	v.kept = slices.Insert(v.kept, 0, one)
 	return one, nil
 }
@@ -127,8 +128,8 @@ func (v *sieves) drop(i int) {
 	v.kept = slices.Delete(v.kept, i, i+1)
 }
 
-// hooksOn tells filters what was found so far.
-func hooksOn(found []bridge.Found) wire.Hooks {
+// hooksOn tells filters what was found and noted so far.
+func hooksOn(found []bridge.Found, marks *wire.Log) wire.Hooks {
 	rules := make(map[int64][]string)
 	for _, f := range found {
 		rules[f.Seq] = append(rules[f.Seq], f.Rule)
@@ -137,6 +138,7 @@ func hooksOn(found []bridge.Found) wire.Hooks {
 		Finding: func(seq int64, rule string) bool {
 			return len(rules[seq]) > 0 && (rule == "any" || slices.Contains(rules[seq], rule))
 		},
+		Mark:     marks.MarkOf,
 		Findings: rulesOf(found),
 	}
 }

@@ -317,10 +317,11 @@ func (l *Log) numberOf(e *entry) (int64, error) {
 // marked picks frames by what was noted of them.
 func marked(holds func(Mark) bool) node {
 	return func(j *judge) test {
-		all := j.log.allMarks()
-		return test{index: func(seq int64, _ *entry) verdict {
-			m, ok := all[seq]
-			return of(ok && holds(m.Mark))
-		}}
+		mark := j.hooks.Mark
+		if mark == nil {
+			all := j.log.allMarks()
+			mark = func(seq int64) Mark { return all[seq].Mark }
+		}
+		return test{index: func(seq int64, _ *entry) verdict { return of(holds(mark(seq))) }}
 	}
 }

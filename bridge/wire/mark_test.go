@@ -171,6 +171,18 @@ func TestFilterMarks(t *testing.T) {
 			t.Errorf("%q: %v, not %v", line, got, want)
 		}
 	}
+	// Another log may know the marks.
+	f, err := ParseFilter("is:pinned")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := l.View(f, Hooks{Mark: func(seq int64) Mark { return Mark{Pinned: seq == 3} }})
+	if err := v.Update(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := v.Seqs(0, 10); !slices.Equal(got, []int64{3}) {
+		t.Errorf("by the marks of another log: %v", got)
+	}
 	for line, want := range map[string]bool{"is:orphan": true, "kind:error": true, "finding:any": false, "(call:3 or !colour:red)": false, `"is:pinned"`: true} {
 		f, err := ParseFilter(line)
 		if err != nil || f.Lasting() != want {

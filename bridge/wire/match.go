@@ -17,6 +17,9 @@ type Hooks struct {
 	// Has answers has:NAME where known is true. Otherwise, and without it,
 	// has:NAME looks for a JSON member of that name in the frame.
 	Has func(seq int64, name string) (has, known bool)
+	// Mark says what was noted of a frame, where another log than this one
+	// knows that; nil means that this one does.
+	Mark func(seq int64) Mark
 	// Location is the time zone of after: and before:; nil means time.Local.
 	Location *time.Location
 	// Findings and Names complete what is typed after finding: and has:.
