@@ -37,7 +37,11 @@ func TestHostileText(t *testing.T) {
 	s.page.Region("Wire log").Contains("stderr")
 	grid := s.page.Region("Wire log").Role("grid", "Frames")
 	for i := 0; i < min(6, len(rows(s))); i++ {
-		grid.Role("row", "").All().Nth(i + 1).Click()
+		if i == 0 {
+			grid.Role("row", "").All().Nth(1).Click()
+		} else {
+			s.page.Press(page.Down) // other rows may be below the frame on show
+		}
 		harmless(t, s, fmt.Sprintf("the detail of row %d", i))
 	}
 	s.page.Reload()
