@@ -137,6 +137,7 @@ type question struct {
 	reason     string
 	ended      time.Time
 	seq        int64 // frame that asked
+	clocked    bool  // the clock of its call stands still for it
 	answerSeq  int64 // frame of the answer
 	completion Completion
 	held       bool // over the rate limit: not on show until the person wants it
@@ -205,17 +206,21 @@ var suggestions = map[string]json.RawMessage{
 	MethodRoots:    json.RawMessage(`{"roots":[{"uri":"file:///tmp","name":"tmp"}]}`),
 }
 
-// add puts q into the inbox. The caller holds in.mu, and announces q once its
-// frame is in the log.
+// add numbers q and lets it be withdrawn. Until it is placed nobody sees it or
+// answers it. The caller holds in.mu.
 func (in *Inspection) add(q *question) {
 	q.number = len(in.questions) + 1
 	q.settled = make(chan struct{})
-	in.questions = append(in.questions, q)
+	in.questions = append(in.questions, nil)
 	in.pending = append(in.pending, q)
 	if q.request != nil && q.request.ElicitationID != "" && q.session.early[q.request.ElicitationID] {
 		q.completion = CompletionDone
 	}
 }
+
+// place lets q be found by its number, once its frame is in the log. The caller
+// holds in.mu.
+func (in *Inspection) place(q *question) { in.questions[q.number-1] = q }
 
 // announce decides what becomes of a new question: it is refused for the given
 // reason, settled by policy, held back, or put on show. The caller holds in.mu.
@@ -225,6 +230,11 @@ func (in *Inspection) announce(q *question, refusal *rpcError) {
 	}
 	in.lint(q)
 	switch {
+	case q.state != Pending: // its call ended, or the server cancelled it, at the same moment
+		if q.state == Withdrawn {
+			in.over[q.seq] = true
+		}
+		in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	case refusal != nil:
 		q.refusal = refusal
 		in.settle(q, Refused, ByPolicy, refusal.Message)
@@ -329,7 +339,7 @@ func (in *Inspection) OnShow(settled int) []Question {
 	defer in.mu.Unlock()
 	list := slices.Clone(in.settled[max(0, len(in.settled)-settled):])
 	for _, q := range in.pending {
-		if !q.held {
+		if !q.held && in.questions[q.number-1] != nil {
 			list = append(list, q)
 		}
 	}

@@ -267,6 +267,7 @@ func (c *call) put(questions []*question) {
 	defer c.in.mu.Unlock()
 	for i, q := range questions {
 		c.in.add(q)
+		c.in.place(q)
 		if c.state != CallRunning {
 			c.in.settle(q, Withdrawn, ByPolicy, fmt.Sprintf("call %d ended", c.number))
 			continue

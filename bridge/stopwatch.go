@@ -75,7 +75,8 @@ func (w *stopwatch) stop(at time.Time) {
 
 // asked notes that a question of the call waits for the person. The caller holds in.mu.
 func (c *call) asked(q *question) {
-	if c.state == CallRunning {
+	if c.state == CallRunning && q.state == Pending {
+		q.clocked = true
 		c.watch.pause(q.asked)
 	}
 	c.step(Step{At: q.asked, Kind: StepAsked, Text: q.title(), Question: q.number})
@@ -83,7 +84,7 @@ func (c *call) asked(q *question) {
 
 // resumed notes that a question of the call is settled. The caller holds in.mu.
 func (c *call) resumed(q *question) {
-	if c.state == CallRunning {
+	if c.state == CallRunning && q.clocked {
 		c.watch.resume(q.ended)
 	}
 	c.wake()

@@ -257,6 +257,7 @@ func (s *session) ask(q *question, f wire.Frame) []byte {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	q.seq, q.asked = f.Seq, f.Time
+	s.in.place(q)
 	s.in.announce(q, refusal)
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{%q:%d}}}`,
 		q.id, q.method, standIn[q.method], metaQuestion, q.number)
