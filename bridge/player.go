@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
@@ -26,13 +27,12 @@ type Player struct {
 
 	mu      sync.Mutex
 	now     *stage
-	before  *stage // kept for those who still look at it
 	playing bool
 	speed   float64
 	gap     time.Duration
-	target  int64     // of frames: as many are to be shown at once
-	due     time.Time // when the last frame was due
-	first   time.Time // of the frames' own times
+	target  atomic.Int64 // of frames: as many are to be shown at once
+	due     time.Time    // when the last frame was due
+	first   time.Time    // of the frames' own times
 	final   time.Time
 	err     error
 	changed chan struct{}
@@ -120,8 +120,10 @@ func (p *Player) begin(l *wire.Log) *stage {
 	var ctx context.Context
 	ctx, s.cancel = context.WithCancel(p.ctx)
 	s.replay = NewReplay(l, Source{
-		Reading: func() bool { return l == p.source && p.reading() },
-		Over:    func() bool { return !p.reading() && l.Len() >= p.source.Len() },
+		Reading: func() bool {
+			return l == p.source && p.reading() || l != p.source && l.Len()+batchMost < p.target.Load()
+		},
+		Over: func() bool { return !p.reading() && l.Len() >= p.source.Len() },
 	}, p.logger)
 	go s.replay.Follow(ctx)
 	return s
@@ -145,21 +147,30 @@ func (p *Player) reading() bool {
 	return read < size && p.source.Err() == nil
 }
 
-// rewind begins again with an empty log. The one before is kept for those who
-// look at it; the one before that is closed. The caller holds p.mu, or nobody
-// else knows p.
+// rewind begins again with an empty log. The caller holds p.mu, or nobody else
+// knows p.
 func (p *Player) rewind() error {
 	fresh, err := wire.NewLog(wire.Options{MaxFrame: maxReplayed})
 	if err != nil {
 		return fmt.Errorf("playing back: %w", err)
 	}
-	if old := p.before; old != nil {
-		p.ending.Go(func() { old.end(p) })
+	if old := p.now; old != nil {
+		p.ending.Go(func() {
+			select {
+			case <-time.After(farewell):
+			case <-p.ctx.Done():
+			}
+			old.end(p)
+		})
 	}
-	p.before, p.now = p.now, p.begin(fresh)
-	p.target, p.due = 0, time.Time{}
+	p.now = p.begin(fresh)
+	p.target.Store(0)
+	p.due = time.Time{}
 	return nil
 }
+
+// farewell is how long what was on show is kept for those who still look at it.
+const farewell = 5 * time.Second
 
 // maxReplayed keeps frames as they were recorded, however large.
 const maxReplayed = 1 << 30
@@ -185,12 +196,12 @@ func (p *Player) State() Playback {
 	s.Position, s.Frames, s.Now = shown.log.Len(), p.source.Len(), shown.replay.in.Now()
 	s.Read, s.Size = p.source.Reading()
 	if first.IsZero() {
-		first = timeOf(p.source, 1)
+		first = p.source.Head(1).Time
 	}
 	if final.IsZero() && whole {
-		final = timeOf(p.source, s.Frames)
+		final = p.source.Head(s.Frames).Time
 	}
-	at := timeOf(shown.log, s.Position)
+	at := shown.log.Head(s.Position).Time
 	if !first.IsZero() && !at.IsZero() {
 		s.At = max(at.Sub(first), 0)
 	}
@@ -201,15 +212,6 @@ func (p *Player) State() Playback {
 	p.first, p.final = first, final
 	p.mu.Unlock()
 	return s
-}
-
-// timeOf is the time of a frame, zero if it has none.
-func timeOf(l *wire.Log, seq int64) time.Time {
-	rows, err := l.Rows([]int64{seq})
-	if err != nil || len(rows) == 0 {
-		return time.Time{}
-	}
-	return rows[0].Time
 }
 
 // Changed returns a channel that is closed by the next change of State other
@@ -257,7 +259,8 @@ func (p *Player) Play() error {
 // Pause stops where it is.
 func (p *Player) Pause() error {
 	return p.do(func() error {
-		p.playing, p.target = false, min(p.target, p.now.log.Len())
+		p.playing = false
+		p.target.Store(0)
 		return nil
 	})
 }
@@ -271,7 +274,7 @@ func (p *Player) Step() error {
 				return err
 			}
 		}
-		p.target = max(p.target, p.now.log.Len()) + 1
+		p.target.Store(max(p.target.Load(), p.now.log.Len()) + 1)
 		return nil
 	})
 }
@@ -289,7 +292,7 @@ func (p *Player) GoTo(position int64) error {
 				return err
 			}
 		}
-		p.target = position
+		p.target.Store(position)
 		return nil
 	})
 }
@@ -346,13 +349,13 @@ func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 	p.mu.Lock()
 	to, changed := p.now.log, p.changed
 	from := to.Len()
-	wanted := to != p.source && (p.playing || p.target > from)
+	wanted := to != p.source && (p.playing || p.target.Load() > from)
 	p.mu.Unlock()
 	if !wanted {
 		return -1, changed
 	}
 	frames, err := p.source.Frames(from+1, batchMost)
-	last := timeOf(to, from)
+	last := to.Head(from).Time
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -365,7 +368,7 @@ func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 	}
 	now := time.Now()
 	for _, f := range frames {
-		if to.Len() >= p.target {
+		if to.Len() >= p.target.Load() {
 			if !p.playing {
 				return -1, p.changed
 			}
@@ -407,7 +410,8 @@ func (p *Player) pause(before, after time.Time) time.Duration {
 
 // stop pauses, and says why. The caller holds p.mu.
 func (p *Player) stop(err error) {
-	p.playing, p.err, p.target = false, err, 0
+	p.playing, p.err = false, err
+	p.target.Store(0)
 	p.tell()
 }
 
@@ -419,10 +423,6 @@ func (p *Player) Close() {
 	defer p.mu.Unlock()
 	p.closed = true
 	p.ended()
-	for _, s := range []*stage{p.before, p.now} {
-		if s != nil {
-			s.end(p)
-		}
-	}
+	p.now.end(p)
 	p.ending.Wait()
 }

@@ -184,15 +184,11 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 	if err := r.index.Update(ctx); err != nil {
 		return err
 	}
-	if err := r.tellTime(); err != nil {
-		return err
-	}
+	r.tellTime()
 	if err := r.recorded.update(ctx); err != nil || reading {
 		return err
 	}
-	if err := r.count(); err != nil {
-		return err
-	}
+	r.count()
 	var read []*replayed
 	for number := r.first(); number <= len(r.numbers); number++ {
 		if s := r.shown[number]; s != nil && s.final {
@@ -214,33 +210,23 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 func (r *Replay) first() int { return max(1, len(r.numbers)-exchangesKept+1) }
 
 // tellTime looks at the clock of the log.
-func (r *Replay) tellTime() error {
-	rows, err := r.log.Rows([]int64{r.log.Len()})
-	if err != nil || len(rows) == 0 || rows[0].Time.IsZero() {
-		return err
+func (r *Replay) tellTime() {
+	if at := r.log.Head(r.log.Len()).Time; !at.IsZero() && at.UnixNano() > r.latest.Load() {
+		r.latest.Store(at.UnixNano())
 	}
-	if at := rows[0].Time.UnixNano(); at > r.latest.Load() {
-		r.latest.Store(at)
-	}
-	return nil
 }
 
 // count numbers the calls that are new, and the questions of those that will
 // not be shown.
-func (r *Replay) count() error {
+func (r *Replay) count() {
 	all := r.index.Len()
 	for len(r.numbers) < all {
-		list, err := r.index.Outlines(len(r.numbers)+1, min(256, all-len(r.numbers)))
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		for _, o := range list {
-			for len(r.numbers) < o.Number {
-				r.numbers = append(r.numbers, 0)
+		for _, o := range r.index.Briefs(len(r.numbers)+1, min(4096, all-len(r.numbers))) {
+			number := 0
+			if isCall(r.log.Head(o.First).Method) {
+				number = r.calls.take(o.Call)
 			}
-			if isCall(o.Method) {
-				r.numbers[o.Number-1] = r.calls.take(o.Call)
-			}
+			r.numbers = append(r.numbers, number)
 			if o.Number <= all-exchangesKept {
 				for range o.Questions {
 					r.last = r.asked.after(r.asked.max)
@@ -248,7 +234,6 @@ func (r *Replay) count() error {
 			}
 		}
 	}
-	return nil
 }
 
 func isCall(method string) bool {

@@ -19,3 +19,12 @@ func (l *Log) Connections() []Connection {
 	}
 	return out
 }
+
+// Head is a frame as far as it is known without reading its line: Raw, Header
+// and Message are left out. It is zero for a frame that is not in the log.
+func (l *Log) Head(seq int64) Frame {
+	if seq < 1 || seq > l.Len() {
+		return Frame{}
+	}
+	return l.facts(seq, l.index.at(seq))
+}
