@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// asInspector in the environment makes the test binary the inspector.
+const asInspector = "INSPECTOR_TEST_RUN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asInspector) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+type running struct {
+	*testing.T
+	*exec.Cmd
+	base, token string
+}
+
+func startInspector(t *testing.T, args ...string) *running {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, append(args, "--no-open", "--listen", "127.0.0.1:0")...)
+	cmd.Env = append(os.Environ(), asInspector+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	m := regexp.MustCompile(`(http://\S+)/\?token=(\S+)`).FindStringSubmatch(line)
+	if err != nil || m == nil {
+		t.Fatalf("it said %q: %v", line, err)
+	}
+	return &running{t, cmd, m[1], m[2]}
+}
+
+func (r *running) ask(method, path string, form url.Values) string {
+	q, err := http.NewRequest(method, r.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		r.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+r.token)
+	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	body, _ := io.ReadAll(answer.Body)
+	return string(body)
+}
+
+func (r *running) until(what string) string {
+	r.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if page := r.ask("GET", "/", nil); strings.Contains(page, what) {
+			return page
+		}
+	}
+	r.Fatalf("the page never said %q", what)
+	return ""
+}
+
+func (r *running) call(tool string) {
+	r.ask("POST", "/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "tab": {"json"}, "content": {"{}"}, "force": {"1"}})
+}
+
+// readAll opens a transcript: its frames, and how many lines are damaged.
+func readAll(t *testing.T, path string) (frames []wire.Frame, damaged int64) {
+	t.Helper()
+	log, err := wire.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Wait(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if frames, err = log.Frames(1, int(log.Len())); err != nil {
+		t.Fatal(err)
+	}
+	_, damaged = log.Damage()
+	return frames, damaged
+}
+
+// Killed at any moment, every complete frame is readable again, and the file is
+// continued behind them.
+func TestKilledWhileRecording(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f.jsonl")
+	total := 0
+	for run := range 4 {
+		before, _ := os.ReadFile(path)
+		r := startInspector(t, "--record", path)
+		r.until(`data-key="flood"`)
+		go r.call("flood")
+		time.Sleep(time.Duration(20+90*run) * time.Millisecond) // the moment is meant to be any
+		if err := r.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Wait()
+		after, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(after), string(before)) {
+			t.Fatalf("run %d: what was written before is changed: %v", run, err)
+		}
+		frames, damaged := readAll(t, path)
+		if len(frames) <= total || damaged > int64(run+1) {
+			t.Fatalf("run %d: %d frames after %d, %d damaged lines", run, len(frames), total, damaged)
+		}
+		total = len(frames)
+	}
+}
+
+// A full disk is told of at once, the session goes on, and what was written stays.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=32k"); err != nil {
+		t.Skipf("no small file system can be made here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	path := filepath.Join(dir, "f.jsonl")
+	r := startInspector(t, "--record", path)
+	r.until(`data-key="flood"`)
+	for range 40 {
+		r.call("show_result")
+		if strings.Contains(r.ask("GET", "/", nil), "The recording has stopped") {
+			break
+		}
+	}
+	r.until("The recording has stopped")
+	r.call("deploy")
+	r.until("Which build should go out?")
+	if frames, damaged := readAll(t, path); len(frames) == 0 || damaged > 1 {
+		t.Errorf("%d frames and %d damaged lines are left", len(frames), damaged)
+	}
+}
+
+func TestFileDeletedWhileRecording(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f.jsonl")
+	r := startInspector(t, "--record", path)
+	r.until(`data-key="deploy"`)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the file is gone")
+	r.call("deploy")
+	r.until("Which build should go out?")
+}

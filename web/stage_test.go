@@ -1,0 +1,152 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/wire"
+)
+
+const recordedSession = `{"session_id":"a","server_label":"files","ts":"2026-07-28T10:00:00Z","direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}}
+{"session_id":"a","server_label":"files","ts":"2026-07-28T10:00:01Z","direction":"s2c","raw":{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Who signs?","requestedSchema":{"type":"object","properties":{"n":{"type":"string","title":"Signer"}}}}}}
+this line is damaged
+{"session_id":"a","server_label":"files","ts":"2026-07-28T10:00:04Z","direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"n":"Ada"}}}}
+{"session_id":"a","server_label":"files","ts":"2026-07-28T10:00:05Z","direction":"s2c","raw":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"signed"}]}}}
+`
+
+type onStage struct {
+	*testing.T
+	base   string
+	player *bridge.Player
+}
+
+func stage(t *testing.T, text string) onStage {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "flow.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := wire.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	player, err := bridge.NewPlayer(source, bridge.PlayerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := NewStage(StageConfig{Config: Config{Token: "secret"}, Player: player, Files: []string{path}})
+	go player.Run(ctx)
+	served := make(chan error, 1)
+	go func() { served <- st.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		player.Close()
+		if err := source.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return onStage{t, "http://" + l.Addr().String(), player}
+}
+
+func (s onStage) ask(method, path string, form url.Values) (int, string) {
+	s.Helper()
+	r, err := http.NewRequest(method, s.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer secret")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// page waits until the page says all of this.
+func (s onStage) page(want ...string) string {
+	s.Helper()
+	deadline := time.After(20 * time.Second)
+	for {
+		replay := s.player.Replay()
+		refreshed, grown := replay.Refreshed(), replay.Inspection().Log().Grown()
+		status, page := s.ask("GET", "/", nil)
+		missing := ""
+		for _, w := range want {
+			if status != http.StatusOK || !strings.Contains(page, w) {
+				missing = w
+			}
+		}
+		if missing == "" {
+			return page
+		}
+		select {
+		case <-refreshed:
+		case <-grown:
+		case <-deadline:
+			s.Fatalf("%d: the page does not say %q:\n%s", status, missing, page)
+		}
+	}
+}
+
+func TestStageShowsWhatWasAnswered(t *testing.T) {
+	t.Parallel()
+	s := stage(t, recordedSession)
+	page := s.page("Who signs?", `data-state="answered"`, "read-only", `value="Ada"`, "signed", "line 3", "1 line could not be read", `aria-label="Playback"`)
+	if strings.Contains(page, `data-question="1"`) {
+		t.Error("the question can be answered")
+	}
+	for _, path := range []string{
+		"/calls", "/calls/1/stop", "/calls/1/retry", "/questions/1/answer", "/questions/1/draft", "/servers/s1/reconnect",
+		"/servers/s1/settings", "/servers/s1/policy", "/recording/start", "/recording/stop",
+	} {
+		if status, text := s.ask("POST", path, url.Values{"action": {"decline"}}); status != http.StatusConflict || !strings.Contains(text, "transcript") {
+			t.Errorf("POST %s: %d %s, want 409 with words", path, status, text)
+		}
+	}
+}
+
+func TestStagePlaysBack(t *testing.T) {
+	t.Parallel()
+	s := stage(t, recordedSession)
+	s.page(`data-state="answered"`)
+	if status, text := s.ask("POST", "/playback/seek", url.Values{"position": {"2"}}); status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	if page := s.page(`data-state="pending"`, "Who signs?"); strings.Contains(page, `value="Ada"`) {
+		t.Error("the answer is shown before it was given")
+	}
+	if status, _ := s.ask("POST", "/playback/step", nil); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	s.page(`data-state="answered"`, `value="Ada"`)
+	for path, form := range map[string]url.Values{
+		"/playback/seek": {"position": {"-1"}}, "/playback/speed": {"speed": {"99"}}, "/playback/pauses": {"pauses": {"none"}},
+	} {
+		if status, _ := s.ask("POST", path, form); status != http.StatusBadRequest {
+			t.Errorf("%s %v: %d, want 400", path, form, status)
+		}
+	}
+}
