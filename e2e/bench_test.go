@@ -202,11 +202,17 @@ func painted(tab *page.Page) float64 {
 // watchQuestions notes, by the clock that the server uses too, when a pending
 // question's form came into the document and when Accept was clicked.
 const watchQuestions = `{
-	window.formAt = 0;
-	window.acceptAt = 0;
 	const clock = now => performance.timeOrigin + now;
+	let came;
+	window.watchForm = () => {
+		window.formAt = window.acceptAt = 0;
+		window.formCame = new Promise(done => { came = done; });
+	};
+	window.watchForm();
 	new MutationObserver(() => {
-		if (!window.formAt && document.querySelector('article[data-state=pending] form input')) window.formAt = clock(performance.now());
+		if (window.formAt || !document.querySelector('article[data-state=pending] form input')) return;
+		window.formAt = clock(performance.now());
+		came(window.formAt);
 	}).observe(document, {subtree: true, childList: true, attributes: true});
 	document.addEventListener('click', e => {
 		if (e.target.closest?.('button')?.textContent.trim() === 'Accept') window.acceptAt = clock(e.timeStamp);
@@ -227,8 +233,9 @@ func measureQuestions(b *testing.B, runs int) []figure {
 	s := &session{t: b, Process: p, page: tab}
 	call := s.choose("Tools", "release")
 	for i := range runs {
-		page.Eval[int](tab, "window.formAt = window.acceptAt = 0")
+		page.Eval[bool](tab, "watchForm() ?? true")
 		call.Button("Call").Click()
+		page.Eval[float64](tab, "formCame") // without looking at the page again and again, which would take its time
 		s.question("Release now?").Button("Accept").Click()
 		line := func(dir, part string, nth int) time.Time {
 			var at time.Time
