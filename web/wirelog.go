@@ -22,11 +22,11 @@ const rowsMost = 500
 type lens struct {
 	*sieve
 	since int64
-	base  int64 // frames of the view that are hidden
+	// As far as the view was judged, all at one moment:
+	judged int64
+	base   int64 // frames of the view that are hidden
+	total  int64 // rows to be seen
 }
-
-// total is how many rows there are to be seen so far.
-func (l lens) total() int64 { return max(0, l.view.Len()-l.base) }
 
 // through reads from a request what its page looks through. The error for a
 // mistake in the filter is a *wire.FilterError.
@@ -39,8 +39,9 @@ func (s *Server) through(c echo.Context) (lens, error) {
 	if err != nil {
 		return lens{}, err
 	}
-	base, _ := one.view.Index(since + 1)
-	return lens{one, since, base}, nil
+	l := lens{sieve: one, since: since}
+	l.judged, l.base, l.total = one.view.Extent(since)
+	return l, nil
 }
 
 // rows answers with a window of the log: count rows from the 0-based place
@@ -61,8 +62,8 @@ func (s *Server) rows(c echo.Context) error {
 	}
 	log := s.in.Log()
 	h := c.Response().Header()
-	h.Set("X-Total", strconv.FormatInt(l.total(), 10))
-	h.Set("X-Judged", strconv.FormatInt(l.view.Judged(), 10))
+	h.Set("X-Total", strconv.FormatInt(l.total, 10))
+	h.Set("X-Judged", strconv.FormatInt(l.judged, 10))
 	h.Set("X-Frames", strconv.FormatInt(log.Len(), 10))
 	h.Set("X-View", strconv.FormatInt(l.number, 10))
 	if near > 0 {
@@ -74,7 +75,7 @@ func (s *Server) rows(c echo.Context) error {
 	if clock == nil {
 		clock = ofDay
 	}
-	rows, err := s.rowViews(l.view.Seqs(l.base+from, int(min(count, rowsMost))))
+	rows, err := s.rowViews(l.view.Seqs(l.base+from, int(min(count, rowsMost, max(0, l.total-from)))))
 	if err != nil {
 		return err
 	}

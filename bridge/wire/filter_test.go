@@ -312,11 +312,16 @@ func TestViewGrowsWithTheLog(t *testing.T) {
 		if hit {
 			place++
 		}
+		if judged, upTo, after := v.Extent(seq); judged != l.Len() || upTo != int64(place) || upTo+after != int64(len(want)) {
+			t.Fatalf("%d are judged, %d up to frame %d and %d after it, want %d and %d", judged, upTo, seq, after, place, len(want)-place)
+		}
 	}
 	if got := v.Seqs(0, -1); got != nil {
 		t.Error("a negative count gives something")
 	}
 }
+
+var sevenStep = regexp.MustCompile(`step \d*7 of`)
 
 func TestViewCanBeReadAndCancelledWhileItJudges(t *testing.T) {
 	l := flood(t, 60_000)
@@ -340,6 +345,13 @@ func TestViewCanBeReadAndCancelledWhileItJudges(t *testing.T) {
 		t.Fatalf("%v after %v, %d judged", err, judged, v.Judged())
 	}
 	before := v.Seqs(0, 10)
+	prefix := make([]int64, 60_001) // how many match of the first ones
+	for i := range 60_000 {
+		prefix[i+1] = prefix[i]
+		if sevenStep.Match(floodFrame(i).Raw) {
+			prefix[i+1]++
+		}
+	}
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
@@ -354,18 +366,16 @@ func TestViewCanBeReadAndCancelledWhileItJudges(t *testing.T) {
 				t.Error("the last of the view is not there")
 			}
 		}
+		// What is said of the view is all of one moment.
+		if judged, upTo, after := v.Extent(0); upTo != 0 || after != prefix[judged] {
+			t.Fatalf("of %d judged, %d and %d match, want %d", judged, upTo, after, prefix[judged])
+		}
 	}
 	wg.Wait()
 	if !reflect.DeepEqual(before, v.Seqs(0, 10)) {
 		t.Error("what was there has changed")
 	}
-	want := int64(0)
-	for i := range 60_000 {
-		if regexp.MustCompile(`step \d*7 of`).Match(floodFrame(i).Raw) {
-			want++
-		}
-	}
-	if v.Len() != want {
+	if want := prefix[60_000]; v.Len() != want {
 		t.Errorf("%d match, want %d", v.Len(), want)
 	}
 	cancel()

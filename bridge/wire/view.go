@@ -293,6 +293,21 @@ func (v *View) Seqs(from int64, n int) []int64 {
 func (v *View) Index(seq int64) (index int64, ok bool) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
+	return v.index(seq)
+}
+
+// Extent says how far the view has come: how many frames have been judged, and
+// how many of them that match are up to a frame, and after it. All three are of
+// the same moment.
+func (v *View) Extent(since int64) (judged, upTo, after int64) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	upTo, _ = v.index(since + 1)
+	return v.judged, upTo, v.count - upTo
+}
+
+// index is Index. The caller holds v.mu.
+func (v *View) index(seq int64) (index int64, ok bool) {
 	at := seq - 1
 	switch {
 	case at < 0:
