@@ -521,29 +521,3 @@ func FuzzParseFilter(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkFilter(b *testing.B) {
-	const n = 1_000_000
-	l := flood(b, n)
-	for _, line := range []string{
-		"kind:request", "method:elicitation/*", "id:7", "!method:notifications/* dir:in", "ms>0 size>100", "has:requestedSchema",
-		`"nothing to report"`, `"step 123456 "`, "absent", "has:absent", `/step \d+7 of/`, `/\d{7}/`,
-	} {
-		b.Run(line, func(b *testing.B) {
-			f, err := ParseFilter(line)
-			if err != nil {
-				b.Fatal(err)
-			}
-			var matches int64
-			for b.Loop() {
-				v := l.View(f, Hooks{})
-				if err := v.Update(context.Background(), nil); err != nil {
-					b.Fatal(err)
-				}
-				matches = v.Len()
-			}
-			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms-per-million")
-			b.ReportMetric(float64(matches), "matches")
-		})
-	}
-}

@@ -341,10 +341,19 @@ func idIs(v string) node {
 
 // matches finds a regular expression.
 func matches(re *regexp.Regexp) node {
-	text := required(re)
-	return inBytes(func(raw []byte) bool {
-		return (text == nil || text.at(raw, 0) >= 0) && re.Match(raw)
-	})
+	text, machine := required(re), newMachine(re)
+	return func(*judge) test {
+		match := re.Match
+		if machine != nil {
+			match = machine.another().match
+		}
+		return test{
+			index: func(int64, *entry) verdict { return maybe },
+			match: func(c *content) bool {
+				return (text == nil || text.at(c.raw, 0) >= 0) && match(c.raw)
+			},
+		}
+	}
 }
 
 // askers are the requests of servers that people answer. In revision
