@@ -36,11 +36,26 @@ function look() {
   welcome()
 }
 
-/** Moves what waits, and what was just settled, to the top of its kind. @param {any[]} all */
+/** The call that the middle shows. */
+const shown = () => one("#call > [data-call]")?.dataset.call
+
+/**
+ * Puts what waits in the call on show first, then what waits in others, then
+ * what is settled; what was just settled is on top of its kind.
+ * @param {any[]} all
+ */
 function arrange(all) {
-  const rank = (/** @type {any} */ c) => waits(c) ? 0 : c.matches(".awaits") ? 1 : known.get(c.id) === "waiting" ? 2 : 3
-  const sorted = all.toSorted((a, b) => rank(a) - rank(b) || (rank(a) === 1 ? a.dataset.number - b.dataset.number : 0))
-  sorted.forEach((card, i) => { if (card !== card.parentElement.children[i]) card.parentElement.insertBefore(card, card.parentElement.children[i]) })
+  const call = shown(), panel = $("questions"), line = $("elsewhere")
+  const rank = (/** @type {any} */ c) => {
+    const other = call && c.dataset.call !== call, before = known.get(c.id)
+    return waits(c) ? other ? 2 : 0 : c.matches(".awaits") ? other ? 3 : 1 : (other ? 6 : 4) + (before && before !== "waiting" ? 1 : 0)
+  }
+  const ranks = new Map(all.map(c => [c, rank(c)])), at = (/** @type {any} */ c) => ranks.get(c) ?? 0
+  const sorted = all.toSorted((a, b) => at(a) - at(b) || (at(a) < 4 ? a.dataset.number - b.dataset.number : 0))
+  const place = sorted.findIndex(c => at(c) > 1)
+  line.hidden = !sorted.some(c => at(c) === 2 || at(c) === 3)
+  const row = place < 0 ? [...sorted, line] : sorted.toSpliced(place, 0, line)
+  row.forEach((e, i) => { if (e !== panel.children[i]) (panel.moveBefore ?? panel.insertBefore).call(panel, e, panel.children[i] ?? null) })
   return sorted
 }
 

@@ -235,6 +235,7 @@ type Call struct {
 	Every    time.Duration // how often it tries again while a URL's outcome is open; 0: not
 	Paused   bool          // many rounds: it waits for the person's word to go on
 	Open     int           // questions of its present round that wait
+	Asks     int           // questions of its present round in all
 	Progress *Progress
 	Result   *Result // nil while running
 	Form     CallForm

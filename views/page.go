@@ -10,6 +10,14 @@ func pageTitle(p Page) string {
 	return "Elicitation Inspector"
 }
 
+// shown is the number of the call on show, 0 if there is none.
+func (p Page) shown() int {
+	if p.Call == nil {
+		return 0
+	}
+	return p.Call.Number
+}
+
 // keyTable is the help on keys.
 var keyTable = []struct {
 	keys []string

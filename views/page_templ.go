@@ -129,7 +129,7 @@ func PageView(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = QuestionsPanel(p.Questions).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = QuestionsPanel(p.Questions, p.shown()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -532,11 +532,41 @@ func TestPendingBeforeSettled(t *testing.T) {
 		questions = append(questions, q)
 	}
 	var got []string
-	for _, a := range every(draw(t, QuestionsPanel(questions)), tag("article")) {
+	for _, a := range every(draw(t, QuestionsPanel(questions, 0)), tag("article")) {
 		got = append(got, attr(a, "id"))
 	}
 	if fmt.Sprint(got) != "[q2 q4 q3 q1]" {
 		t.Errorf("order %v", got)
+	}
+}
+
+// TestOwnQuestionsFirst: what waits in the call on show stands next to it, and
+// a line parts it from what waits in others.
+func TestOwnQuestionsFirst(t *testing.T) {
+	var questions []Question
+	for i, s := range []QuestionState{QuestionPending, QuestionPending, QuestionAnswered, QuestionAnswered} {
+		q := someQuestion()
+		q.Number, q.State, q.Call = i+1, s, 1+i%2
+		questions = append(questions, q)
+	}
+	read := func(call int) string {
+		var out []string
+		for _, e := range every(draw(t, QuestionsPanel(questions, call)), func(e *html.Node) bool {
+			return e.Data == "article" || attr(e, "id") == "elsewhere" && !has(e, "hidden")
+		}) {
+			out = append(out, attr(e, "id"))
+		}
+		return fmt.Sprint(out)
+	}
+	for call, want := range map[int]string{
+		0: "[q1 q2 q4 q3]",
+		1: "[q1 elsewhere q2 q3 q4]",
+		2: "[q2 elsewhere q1 q4 q3]",
+		3: "[elsewhere q1 q2 q4 q3]",
+	} {
+		if got := read(call); got != want {
+			t.Errorf("beside call %d: %s, want %s", call, got, want)
+		}
 	}
 }
 

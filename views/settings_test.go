@@ -115,7 +115,8 @@ func TestRounds(t *testing.T) {
 		says   string
 		offers string
 	}{
-		{Call{State: CallRunning, Rounds: 2, Open: 3}, "Round 2: 3 questions are open.", "Send round now"},
+		{Call{State: CallRunning, Rounds: 2, Open: 3, Asks: 3}, "Round 2: 3 questions are open.", "Send round now"},
+		{Call{State: CallRunning, Rounds: 2, Open: 1, Asks: 3}, "Round 2: 1 of 3 questions open.", "Send round now"},
 		{Call{State: CallRunning, Rounds: 10, Paused: true}, "10 rounds so far. Go on?", "Go on"},
 	} {
 		c.call.Number = 4
@@ -129,8 +130,13 @@ func TestRounds(t *testing.T) {
 		}
 		button(t, doc, "Stop")
 	}
-	if found := every(draw(t, CallView(Call{State: CallDone, Rounds: 10, Paused: true, Open: 3})), func(e *html.Node) bool { return attr(e, "aria-label") == "Rounds" }); len(found) > 0 {
-		t.Error("a call that is done can go on")
+	for why, c := range map[string]Call{
+		"is done":                       {State: CallDone, Rounds: 10, Paused: true, Open: 3, Asks: 3},
+		"has one question in the round": {State: CallRunning, Rounds: 2, Open: 1, Asks: 1},
+	} {
+		if found := every(draw(t, CallView(c)), func(e *html.Node) bool { return attr(e, "aria-label") == "Rounds" }); len(found) > 0 {
+			t.Errorf("a call that %s has a line for its rounds", why)
+		}
 	}
 }
 

@@ -276,7 +276,8 @@ func TestAwaitedStandsBetweenPendingAndSettled(t *testing.T) {
 	settled := Question{Number: 2, State: QuestionAnswered}
 	pending := someQuestion()
 	var got []int
-	for _, q := range inOrder([]Question{settled, awaited, pending}) {
+	sorted, _ := inOrder([]Question{settled, awaited, pending}, 0)
+	for _, q := range sorted {
 		got = append(got, q.Number)
 	}
 	if want := []int{7, 1, 2}; len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {

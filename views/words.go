@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -547,15 +548,40 @@ func (s Step) major() bool {
 	return true
 }
 
-// short words a step for the line over a call: "asked after 41 ms".
+// word says in a word what happened; about says the rest.
+func (s Step) word() string {
+	switch s.Kind {
+	case "retry":
+		return s.Text
+	case "answered":
+		word, _, _ := strings.Cut(s.Text, ": ")
+		return cmp.Or(settlings[word], word, s.Kind)
+	}
+	return s.Kind
+}
+
+func (s Step) about() string {
+	switch s.Kind {
+	case "retry":
+		return ""
+	case "answered":
+		_, rest, _ := strings.Cut(s.Text, ": ")
+		return rest
+	}
+	return s.Text
+}
+
+// settlings word what became of a question, by what the step of it says.
+var settlings = map[string]string{
+	"accept": "accepted", "decline": "declined", "cancel": "cancelled", "error": "error sent", "undelivered": "not delivered",
+}
+
+// short words a step for the line over a call: "asked +41 ms".
 func (c Call) short(s Step) string {
 	if s.Kind == "called" {
 		return "called " + s.At.Format(time.TimeOnly)
 	}
-	if s.Kind == "retry" {
-		return s.Text + " after " + lasted(s.At.Sub(c.Started))
-	}
-	return s.Kind + " after " + lasted(s.At.Sub(c.Started))
+	return s.word() + " +" + lasted(s.At.Sub(c.Started))
 }
 
 // line is the part of a timeline that fits over a call: the first step and the last few.

@@ -139,7 +139,7 @@ func TestTimelineKeepsBothEnds(t *testing.T) {
 	if got := c.short(steps[0]); got != "called 14:02:07" {
 		t.Errorf("the first step is %q", got)
 	}
-	if got := c.short(steps[5]); got != "asked after 19.0 s" {
+	if got := c.short(steps[5]); got != "asked +19.0 s" {
 		t.Errorf("the last step is %q", got)
 	}
 }

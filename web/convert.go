@@ -141,9 +141,12 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	}
 	v.Behind = s.ago(c.Started).Sub(c.Started)
 	if c.State == bridge.CallRunning && c.Waiting > 0 {
-		for _, q := range s.in.OnShow(0) {
+		for _, q := range s.in.OnShow(settledReplayed) {
 			if q.Call == c.Number && q.Origin == bridge.OriginRound && q.Round == c.Rounds {
-				v.Open++
+				v.Asks++
+				if q.State == bridge.Pending {
+					v.Open++
+				}
 			}
 		}
 	}

@@ -219,7 +219,7 @@ func (s *Server) snapshot(ctx context.Context) (push, error) {
 		{"catalog", func() (change, error) { return replace(ctx, "catalog", views.CatalogPanel(page.Catalogs)) }},
 		{"calls", func() (change, error) { return replace(ctx, "calls", views.CallStrip(page.Calls)) }},
 		{"held", func() (change, error) { return replace(ctx, "held", views.HeldLines(page.Servers)) }},
-		{"questions", func() (change, error) { return replace(ctx, "questions", views.QuestionsPanel(page.Questions)) }},
+		{"questions", func() (change, error) { return replace(ctx, "questions", views.QuestionsPanel(page.Questions, 0)) }},
 		{"pins", func() (change, error) { return replace(ctx, "pins", views.Pins(page.Log.Pins)) }},
 		{"log-status", func() (change, error) { return replace(ctx, "log-status", views.LogStatusView(page.Log)) }},
 		{"recording", func() (change, error) {
