@@ -100,7 +100,7 @@ func (s *session) dropOutgoing(which func(*outgoing) bool) {
 	defer s.mu.Unlock()
 	for id, out := range s.outgoing {
 		if which(out) {
-			s.stopped = stopped{id, out.call}
+			s.stopped = remember(s.stopped, stopped{id, out.call})
 			delete(s.outgoing, id)
 			delete(s.replies, out.ticket)
 		}

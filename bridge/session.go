@@ -39,8 +39,9 @@ type session struct {
 	sdk      *mcp.ClientSession
 	outgoing map[string]*outgoing // our requests without a response, by exact id
 	incoming map[string]*incoming // the server's requests without a response
+	late     []*incoming          // the latest of the server's requests that had their answer
 	replies  map[string]reply     // responses that wait to be fetched, by ticket
-	stopped  stopped              // the latest request that ended without a response
+	stopped  []stopped            // the latest of our requests that ended without a response
 	methods  []string             // the handshake so far
 	seenIDs  []string             // elicitationIds; guarded by Inspection.mu
 	early    map[string]bool      // elicitationIds that were completed before they were known; guarded by Inspection.mu
@@ -64,11 +65,24 @@ type stopped struct {
 	call *call // nil if it was no call
 }
 
-// incoming is a request of the server's that we have not answered.
+// incoming is a request of the server's.
 type incoming struct {
+	id       string // exact
 	method   string
 	question *question // nil for requests that no person answers
-	reason   string    // of a notifications/cancelled
+	reason   string    // of a notifications/cancelled; guarded by Inspection.mu
+}
+
+// remembered is how many requests that are over are still known, on either side:
+// over HTTP what is said of them can be overtaken on another stream.
+const remembered = 64
+
+// remember adds to a list of which the oldest are forgotten.
+func remember[T any](list []T, one T) []T {
+	if len(list) == remembered {
+		list = list[1:]
+	}
+	return append(list, one)
 }
 
 // reply is a response as it was on the wire.

@@ -74,6 +74,9 @@ func (s *session) Sent(u target.Unit) bool {
 		s.mu.Lock()
 		in := s.incoming[id]
 		delete(s.incoming, id)
+		if in != nil && in.question != nil {
+			s.late = remember(s.late, in)
+		}
 		s.mu.Unlock()
 		if in == nil || in.question == nil {
 			s.in.log.Append(f)
@@ -95,6 +98,11 @@ func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
 	q := in.question
 	s.in.mu.Lock()
 	if in.reason != "" {
+		if q.state == Answered { // the cancellation came between the answer and its way out
+			q.state, q.reason = Undelivered, in.reason+", before the answer went out"
+			s.in.over[q.seq] = true
+			s.in.changed(Change{Kind: QuestionChanged, Number: q.number})
+		}
 		s.in.mu.Unlock()
 		return false
 	}
@@ -195,7 +203,7 @@ func (s *session) attribute(related json.RawMessage) (c *call, round int, sure b
 
 func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	id, method := string(u.Message.ID), u.Message.Method
-	in := &incoming{method: method}
+	in := &incoming{id: id, method: method}
 	if asksPerson(method, s.settings) {
 		call, round, sure := s.attribute(u.Related)
 		in.question = &question{
@@ -205,14 +213,28 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 		}
 	}
 	s.mu.Lock()
-	s.incoming[id] = in
+	taken := s.incoming[id] != nil
+	if !taken {
+		s.incoming[id] = in
+	}
 	s.mu.Unlock()
-	if in.question == nil {
+	switch {
+	case in.question == nil:
 		s.in.log.Append(f)
 		return u.Raw
+	case taken:
+		s.ask(in.question, f, &rpcError{codeInvalidRequest, "its id is that of an earlier request which still waits, so that nothing can answer it"})
+		s.in.mu.Lock()
+		s.in.over[in.question.seq] = true
+		s.in.mu.Unlock()
+		return nil // an error under this id would be taken for the answer to the earlier one
+	default:
+		return s.ask(in.question, f, nil)
 	}
-	return s.ask(in.question, f)
 }
+
+// codeInvalidRequest is JSON-RPC 2.0's error for what is no request to be handled.
+const codeInvalidRequest = -32600
 
 // asksPerson reports whether requests of this method are put to the person.
 func asksPerson(method string, settings Settings) bool {
@@ -243,9 +265,12 @@ func carriedOn(s wire.Stream) string {
 
 // ask puts a request of the server's into the inbox and its frame into the log.
 // The SDK is given a stand-in that names the question: what the server really
-// sent could be more than the SDK takes, and its handler needs none of it.
-func (s *session) ask(q *question, f wire.Frame) []byte {
-	refusal := q.read(s.settings)
+// sent could be more than the SDK takes, and its handler needs none of it. A
+// refusal says why nobody is asked, nil for what the question itself says.
+func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) []byte {
+	if unread := q.read(s.settings); refusal == nil {
+		refusal = unread
+	}
 	s.in.mu.Lock()
 	s.in.add(q)
 	f.Question = q.number
@@ -397,7 +422,9 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 			}
 			act = func() {
 				in.reason = reason
-				s.in.settle(in.question, Withdrawn, ByServer, reason)
+				if !s.in.settle(in.question, Withdrawn, ByServer, reason) {
+					s.in.overtaken(in.question, reason)
+				}
 			}
 		}
 	case noteComplete:
@@ -446,7 +473,36 @@ func (s *session) cancelledRequest(params json.RawMessage) (*incoming, string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.incoming[string(p.RequestID)], reason
+	if in := s.incoming[string(p.RequestID)]; in != nil {
+		return in, reason
+	}
+	for _, in := range slices.Backward(s.late) {
+		if in.id == string(p.RequestID) {
+			return in, reason
+		}
+	}
+	return nil, ""
+}
+
+// overtaken notes why the server took back a question that was withdrawn before,
+// because its call had ended: over HTTP the end of the call and the cancellation
+// come on two streams, in any order. The caller holds in.mu.
+func (in *Inspection) overtaken(q *question, reason string) {
+	if q.state != Withdrawn || q.by != ByPolicy {
+		return
+	}
+	q.by, q.reason = ByServer, reason
+	in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	if q.call == nil {
+		return
+	}
+	for i, step := range slices.Backward(q.call.steps) {
+		if step.Kind == StepAnswered && step.Question == q.number {
+			q.call.steps[i].Text = q.state.String() + ": " + reason
+			in.changed(Change{Kind: CallChanged, Number: q.call.number})
+			return
+		}
+	}
 }
 
 // cancelledCall finds our own call that a cancellation of ours names.
@@ -466,8 +522,10 @@ func (s *session) cancelledCall(m wire.Message) *call {
 		return out.call
 	}
 	// The SDK sends the cancellation once the call is over for us.
-	if s.stopped.id == string(p.RequestID) {
-		return s.stopped.call
+	for _, over := range slices.Backward(s.stopped) {
+		if over.id == string(p.RequestID) {
+			return over.call
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -199,9 +200,10 @@ func messageOf(m wire.Message) (jsonrpc.Message, error) {
 }
 
 // The SDK keeps a number as an int64 that it has read as a float64, so that a
-// server which counts in nanoseconds gets its answers under another id. To a
-// request whose id is not such a number it is given a text that stands for it,
-// and restoreID puts the exact bytes back into the response.
+// server which counts in nanoseconds gets its answers under another id, and it
+// escapes texts in its own way. To a request whose id it would not send back as
+// it is it is given a text that stands for it, and restoreID puts the exact
+// bytes back into the response.
 const idPrefix = "elicitation-inspector-id:"
 
 var responseWithID = []byte(`{"jsonrpc":"2.0","id":"` + idPrefix)
@@ -211,14 +213,14 @@ func idOf(m wire.Message) (jsonrpc.ID, error) {
 	switch {
 	case m.ID == nil:
 		return jsonrpc.ID{}, nil
+	case m.Kind == wire.Request && !plainID(m.ID):
+		return jsonrpc.MakeID(idPrefix + string(m.ID))
 	case m.ID[0] == '"':
 		var s string
 		if err := json.Unmarshal(m.ID, &s); err != nil {
 			return jsonrpc.ID{}, fmt.Errorf("its id: %w", err)
 		}
 		return jsonrpc.MakeID(s)
-	case m.Kind == wire.Request && !plainID(m.ID):
-		return jsonrpc.MakeID(idPrefix + string(m.ID))
 	}
 	n, err := strconv.ParseFloat(string(m.ID), 64)
 	if err != nil {
@@ -230,7 +232,12 @@ func idOf(m wire.Message) (jsonrpc.ID, error) {
 // plainID reports whether the SDK would send an id back as it is.
 func plainID(id json.RawMessage) bool {
 	if id[0] == '"' {
-		return true
+		var text string
+		if json.Unmarshal(id, &text) != nil || strings.HasPrefix(text, idPrefix) {
+			return false
+		}
+		again, err := json.Marshal(text) // as the SDK writes it
+		return err == nil && bytes.Equal(again, id)
 	}
 	n, err := strconv.ParseInt(string(id), 10, 64)
 	return err == nil && int64(float64(n)) == n && strconv.FormatInt(n, 10) == string(id)
@@ -238,16 +245,21 @@ func plainID(id json.RawMessage) bool {
 
 // restoreID puts the server's own id into a response that the SDK has encoded.
 func restoreID(raw []byte) []byte {
-	rest, ok := bytes.CutPrefix(raw, responseWithID)
-	if !ok {
+	if !bytes.HasPrefix(raw, responseWithID) {
 		return raw
 	}
-	id, rest, ok := bytes.Cut(rest, []byte(`"`))
-	if !ok || !json.Valid(id) {
+	const start = len(`{"jsonrpc":"2.0","id":`)
+	dec := json.NewDecoder(bytes.NewReader(raw[start:]))
+	var text string
+	if dec.Decode(&text) != nil {
 		return raw
 	}
-	out := append(make([]byte, 0, len(raw)), `{"jsonrpc":"2.0","id":`...)
-	return append(append(out, id...), rest...)
+	id := text[len(idPrefix):]
+	if !json.Valid([]byte(id)) {
+		return raw
+	}
+	out := append(append(make([]byte, 0, len(raw)), raw[:start]...), id...)
+	return append(out, raw[start+int(dec.InputOffset()):]...)
 }
 
 // The members that stand last in a message, as many servers write it. They are

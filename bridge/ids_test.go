@@ -1,0 +1,81 @@
+package bridge_test
+
+import (
+	"fmt"
+	"testing"
+
+	"elicitation-inspector/bridge"
+)
+
+func init() {
+	// asks under ids that are alike, and says what came back for each.
+	servers["ids"] = func(s *rawServer) {
+		s.serve("2025-11-25", []string{"alike", "twice"}, func(call request) {
+			if call.tool() == "twice" {
+				s.write(plainQuestion, `"same"`)
+				s.write(plainQuestion, `"same"`)
+				if answer, ok := s.read(); ok {
+					s.text(call, answer.raw)
+				}
+				return
+			}
+			all := ""
+			for _, id := range alikeIDs {
+				s.write(plainQuestion, id)
+			}
+			for range alikeIDs {
+				answer, ok := s.read()
+				if !ok {
+					return
+				}
+				all += answer.raw + "\n"
+			}
+			s.text(call, all)
+		})
+	}
+}
+
+var alikeIDs = []string{`1`, `"1"`, `-1`, `9007199254740993`, `9007199254740992`, `123456789012345678901234567890`, `"a<b>"`, `"\u0061"`, `"a"`, `""`}
+
+// Whoever the server says it is asking as, the answer has its very bytes.
+func TestIDsThatAreAlike(t *testing.T) {
+	b := start(t, "ids", bridge.Settings{})
+	call := b.call("alike")
+	want := ""
+	for i := range alikeIDs {
+		b.question(i + 1)
+	}
+	for i, id := range alikeIDs {
+		b.answer(i+1, accept(fmt.Sprintf(`{"n":%d}`, i)))
+		b.until("the answer", func() bool { return b.question(i+1).AnswerSeq != 0 })
+		want += fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"n":%d}}}`, id, i) + "\n"
+	}
+	if _, text := b.done(call.Number); text+"\n" != want && text != want {
+		t.Errorf("the server got\n%s\nwant\n%s", text, want)
+	}
+}
+
+// Two requests under one id have one answer between them: the first one's.
+func TestOneIDForTwoQuestions(t *testing.T) {
+	b := start(t, "ids", bridge.Settings{})
+	call := b.call("twice")
+	second := b.question(2)
+	b.until("the refusal", func() bool { return b.question(2).State == bridge.Refused })
+	if first := b.question(1); first.State != bridge.Pending {
+		t.Errorf("the first is %s", first.State)
+	}
+	f, err := b.log.Frame(second.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.in.Waits(f.Seq, f.Session) {
+		t.Error("the second is said to wait for a response")
+	}
+	b.answer(1, accept(`{}`))
+	if _, text := b.done(call.Number); text != `{"jsonrpc":"2.0","id":"same","result":{"action":"accept","content":{}}}` {
+		t.Errorf("the server got %s", text)
+	}
+	if first := b.question(1); first.State != bridge.Answered || first.AnswerSeq == 0 {
+		t.Errorf("the first is %s, answered in frame %d", first.State, first.AnswerSeq)
+	}
+}

@@ -1,0 +1,78 @@
+package bridge
+
+import (
+	"testing"
+
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// tapped is a session whose tap is driven by hand, so that what happens at one
+// moment happens in a known order.
+func tapped(t *testing.T) (*Inspection, *session) {
+	t.Helper()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	in := New(Config{Log: log, Targets: []target.Spec{{Name: "raw", Command: []string{"none"}}}})
+	s := newSession(in.servers[0], 1, Settings{})
+	s.recorded = Revision20251125
+	in.servers[0].session = s
+	return in, s
+}
+
+// unit is a message as the tap sees it.
+func unit(t *testing.T, raw string) target.Unit {
+	t.Helper()
+	m, err := wire.ParseMessage([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target.Unit{Raw: []byte(raw), Size: int64(len(raw)), Message: m}
+}
+
+// A cancellation can come when the person has answered and the answer has not
+// gone out. It must not go out then, and the page must not say that it did.
+func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
+	in, s := tapped(t)
+	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
+	if _, err := in.Answer(1, Answer{Action: "accept", Actor: ByPerson}); err != nil {
+		t.Fatal(err)
+	}
+	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
+	if s.Sent(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
+		t.Error("the answer goes out")
+	}
+	q, err := in.Question(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.State != Undelivered || q.Reason != "cancelled by the server: lunch, before the answer went out" || q.AnswerSeq != 0 {
+		t.Errorf("question is %s: %q, answered in frame %d", q.State, q.Reason, q.AnswerSeq)
+	}
+	if in.Waits(q.Seq, s.name) {
+		t.Error("the request is said to wait for a response")
+	}
+}
+
+// A cancellation that comes after the answer changes nothing.
+func TestCancelledAfterTheAnswer(t *testing.T) {
+	in, s := tapped(t)
+	s.Received(unit(t, `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
+	if _, err := in.Answer(1, Answer{Action: "decline", Actor: ByPerson}); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Sent(unit(t, `{"jsonrpc":"2.0","id":"a","result":{"action":"decline"}}`)) {
+		t.Error("the answer is kept back")
+	}
+	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a","reason":"too slow"}}`))
+	q, err := in.Question(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.State != Answered || q.By != ByPerson || q.Reason != "" {
+		t.Errorf("question is %s by %s: %q", q.State, q.By, q.Reason)
+	}
+}
