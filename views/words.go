@@ -379,30 +379,33 @@ func (f Field) describedBy() string {
 
 // count words how much has been entered against how much is asked for.
 func (f Field) count() string {
-	var n int
-	var least, most *int
 	switch f.control() {
 	case oneLine, manyLines:
 		if f.Kind != elicit.Text {
 			return ""
 		}
-		n, least, most = utf8.RuneCountInString(f.Input.Text), f.MinLength, f.MaxLength
-	case checkBoxes, pickMany:
-		n, least, most = len(f.Input.Picks), f.MinItems, f.MaxItems
-		if least == nil && most == nil {
-			return fmt.Sprintf("%d of %s", n, grouped(int64(len(f.Choices))))
+		n := grouped(int64(utf8.RuneCountInString(f.Input.Text)))
+		switch {
+		case f.MaxLength != nil: // the hint has the whole range
+			return fmt.Sprintf("%s of %d", n, *f.MaxLength)
+		case f.MinLength != nil && *f.MinLength > 0:
+			return fmt.Sprintf("%s of %d or more", n, *f.MinLength)
 		}
-	default:
-		return ""
+	case checkBoxes, pickMany:
+		n := grouped(int64(len(f.Input.Picks)))
+		switch least, most := f.MinItems, f.MaxItems; {
+		case least != nil && most != nil && *least == *most:
+			return fmt.Sprintf("%s chosen, exactly %d allowed", n, *most)
+		case least != nil && *least > 0 && most != nil:
+			return fmt.Sprintf("%s chosen, %d to %d allowed", n, *least, *most)
+		case most != nil:
+			return fmt.Sprintf("%s chosen, at most %d allowed", n, *most)
+		case least != nil && *least > 0:
+			return fmt.Sprintf("%s chosen, at least %d needed", n, *least)
+		}
+		return fmt.Sprintf("%s of %s chosen", n, grouped(int64(len(f.Choices))))
 	}
-	if f.Kind == elicit.Text && most != nil {
-		least = nil // the hint has the whole range
-	}
-	of := between(least, most)
-	if of == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s of %s", grouped(int64(n)), of)
+	return ""
 }
 
 // over tells whether the count is outside its limits.
@@ -412,20 +415,6 @@ func (f Field) over() bool {
 		n, least, most = len(f.Input.Picks), f.MinItems, f.MaxItems
 	}
 	return n > 0 && (most != nil && n > *most || least != nil && n < *least)
-}
-
-func between(least, most *int) string {
-	switch {
-	case least != nil && *least > 0 && most != nil && *least == *most:
-		return strconv.Itoa(*most)
-	case least != nil && *least > 0 && most != nil:
-		return fmt.Sprintf("%d to %d", *least, *most)
-	case most != nil:
-		return strconv.Itoa(*most)
-	case least != nil && *least > 0:
-		return fmt.Sprintf("at least %d", *least)
-	}
-	return ""
 }
 
 // hints words what the schema asks of a value, one sentence part each. The
@@ -487,7 +476,19 @@ func (f Field) hints() []string {
 	case elicit.JSON:
 		add("JSON")
 	}
+	if strings.EqualFold(strings.Join(out, ", "), strings.TrimRight(strings.TrimSpace(f.Description), ".")) && f.Pattern == "" {
+		return nil // the server says so itself
+	}
 	return out
+}
+
+// longest is the most characters that a text can have for one line to hold it
+// with ease.
+const longest = 80
+
+// roomy tells whether somebody may want several lines for a text.
+func (f Field) roomy() bool {
+	return f.Kind == elicit.Text && f.inputType() == "text" && (f.control() == manyLines || f.control() == oneLine && (f.MaxLength == nil || *f.MaxLength > longest))
 }
 
 // hint is everything in hints, as one line of text.
