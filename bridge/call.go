@@ -105,6 +105,8 @@ type call struct {
 	seq      int64 // frame of the last request
 	reply    int64 // frame of the response that ended it
 	failure  string
+	why      string        // what the server is told when its request is taken back
+	told     bool          // the server was told so
 	isError  bool          // the result says so
 	given    []string      // properties that its questions were answered with
 	retry    bool          // the person wants the next attempt now
@@ -324,6 +326,7 @@ func (in *Inspection) Stop(number int) error {
 		return err
 	}
 	if c.state == CallRunning {
+		c.why = "stopped by the user"
 		c.finish(CallStopped, Step{Kind: StepStopped, Text: "stopped by you"})
 	}
 	return nil

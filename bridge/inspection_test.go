@@ -117,6 +117,18 @@ func (b *bench) call(tool string) bridge.Call {
 	return c
 }
 
+// callWithin is call with a time limit; a negative one means none.
+func (b *bench) callWithin(tool string, limit time.Duration) bridge.Call {
+	b.Helper()
+	c, err := b.in.Begin(bridge.CallRequest{
+		Server: "s1", Kind: bridge.KindTool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`), Timeout: limit,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
 // question waits for the n-th question and returns it.
 func (b *bench) question(n int) bridge.Question {
 	b.Helper()

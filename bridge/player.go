@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
 )
 
-// Player plays a transcript back: its frames go into a new log, one after the
-// other by the clock, and a Replay shows what the inspection looked like by
-// then. At first all of the transcript is shown.
+// Player plays a transcript back: a log shows more and more of its frames, by
+// the clock, and a Replay what the inspection looked like by then. At first all
+// of the transcript is shown.
 //
 // A log only grows, so that going back means another log, and another Replay:
 // see Player.Replay.
@@ -30,11 +29,9 @@ type Player struct {
 	playing bool
 	speed   float64
 	gap     time.Duration
-	target  atomic.Int64 // of frames: as many are to be shown at once
-	due     time.Time    // when the last frame was due
-	first   time.Time    // of the frames' own times
+	due     time.Time // when the last frame was due
+	first   time.Time // of the frames' own times
 	final   time.Time
-	err     error
 	changed chan struct{}
 	closed  bool
 	ending  sync.WaitGroup // stages that come to their end
@@ -44,7 +41,7 @@ type Player struct {
 // stage is a Replay with its log.
 type stage struct {
 	replay *Replay
-	log    *wire.Log // the source itself, where all is shown
+	log    *wire.Log // the source itself, where all is shown, or its beginning
 	cancel context.CancelFunc
 }
 
@@ -97,10 +94,7 @@ func NewPlayer(source *wire.Log, o PlayerOptions) (*Player, error) {
 		changed: make(chan struct{}), done: make(chan struct{}),
 	}
 	if o.Play {
-		if err := p.rewind(); err != nil {
-			cancel()
-			return nil, err
-		}
+		p.rewind()
 		return p, nil
 	}
 	p.now = p.begin(source)
@@ -120,25 +114,17 @@ func (p *Player) begin(l *wire.Log) *stage {
 	var ctx context.Context
 	ctx, s.cancel = context.WithCancel(p.ctx)
 	s.replay = NewReplay(l, Source{
-		Reading: func() bool {
-			return l == p.source && p.reading() || l != p.source && l.Len()+batchMost < p.target.Load()
-		},
-		Over: func() bool { return !p.reading() && l.Len() >= p.source.Len() },
+		Reading: func() bool { return l == p.source && p.reading() },
+		Over:    func() bool { return !p.reading() && l.Len() >= p.source.Len() },
 	}, p.logger)
 	go s.replay.Follow(ctx)
 	return s
 }
 
 // end stops showing it.
-func (s *stage) end(p *Player) {
+func (s *stage) end() {
 	s.cancel()
 	s.replay.Close()
-	if s.log == p.source {
-		return
-	}
-	if err := s.log.Close(); err != nil {
-		p.logger.Warn("closing the log of a playback", "error", err)
-	}
 }
 
 // reading reports whether the files are still being read.
@@ -147,33 +133,28 @@ func (p *Player) reading() bool {
 	return read < size && p.source.Err() == nil
 }
 
-// rewind begins again with an empty log. The caller holds p.mu, or nobody else
-// knows p.
-func (p *Player) rewind() error {
-	fresh, err := wire.NewLog(wire.Options{MaxFrame: maxReplayed})
-	if err != nil {
-		return fmt.Errorf("playing back: %w", err)
-	}
+// rewind begins again without frames. Whoever still looks at what was on show
+// can go on, but it follows no more. The caller holds p.mu, or nobody else knows
+// p.
+func (p *Player) rewind() {
 	if old := p.now; old != nil {
-		p.ending.Go(func() {
-			select {
-			case <-time.After(farewell):
-			case <-p.ctx.Done():
-			}
-			old.end(p)
-		})
+		old.cancel()
+		p.ending.Go(old.end)
 	}
-	p.now = p.begin(fresh)
-	p.target.Store(0)
+	p.now = p.begin(p.source.Beginning())
 	p.due = time.Time{}
-	return nil
 }
 
-// farewell is how long what was on show is kept for those who still look at it.
-const farewell = 5 * time.Second
-
-// maxReplayed keeps frames as they were recorded, however large.
-const maxReplayed = 1 << 30
+// show shows the first frames, up to a number. The caller holds p.mu.
+func (p *Player) show(frames int64) {
+	p.now.log.Extend(frames)
+	if p.atEnd() {
+		p.now.replay.Poke()
+		if p.playing {
+			p.stop()
+		}
+	}
+}
 
 // Replay is what is shown at present. It is another one after a call of a
 // method that goes back: Play or Step at the end, or GoTo.
@@ -189,7 +170,7 @@ func (p *Player) Source() *wire.Log { return p.source }
 // State says where the player is.
 func (p *Player) State() Playback {
 	p.mu.Lock()
-	s := Playback{Playing: p.playing, Speed: p.speed, Gap: p.gap, Err: errors.Join(p.err, p.source.Err())}
+	s := Playback{Playing: p.playing, Speed: p.speed, Gap: p.gap, Err: p.source.Err()}
 	shown, first, final := p.now, p.first, p.final
 	p.mu.Unlock()
 	whole := !p.reading()
@@ -248,9 +229,9 @@ func (p *Player) atEnd() bool { return p.now.log.Len() >= p.source.Len() && !p.r
 // Play goes on, at the end from the beginning.
 func (p *Player) Play() error {
 	return p.do(func() error {
-		p.playing, p.due, p.err = true, time.Time{}, nil
+		p.playing, p.due = true, time.Time{}
 		if p.now.log == p.source || p.atEnd() {
-			return p.rewind()
+			p.rewind()
 		}
 		return nil
 	})
@@ -260,7 +241,6 @@ func (p *Player) Play() error {
 func (p *Player) Pause() error {
 	return p.do(func() error {
 		p.playing = false
-		p.target.Store(0)
 		return nil
 	})
 }
@@ -268,13 +248,11 @@ func (p *Player) Pause() error {
 // Step shows one more frame, at the end the first, and stops.
 func (p *Player) Step() error {
 	return p.do(func() error {
-		p.playing, p.err = false, nil
+		p.playing = false
 		if p.now.log == p.source || p.atEnd() {
-			if err := p.rewind(); err != nil {
-				return err
-			}
+			p.rewind()
 		}
-		p.target.Store(max(p.target.Load(), p.now.log.Len()) + 1)
+		p.show(p.now.log.Len() + 1)
 		return nil
 	})
 }
@@ -283,16 +261,14 @@ func (p *Player) Step() error {
 func (p *Player) GoTo(position int64) error {
 	return p.do(func() error {
 		position = min(max(position, 0), p.source.Len())
-		p.err, p.due = nil, time.Time{}
+		p.due = time.Time{}
 		if p.now.log == p.source && position == p.source.Len() {
 			return nil
 		}
 		if p.now.log == p.source || position < p.now.log.Len() {
-			if err := p.rewind(); err != nil {
-				return err
-			}
+			p.rewind()
 		}
-		p.target.Store(position)
+		p.show(position)
 		return nil
 	})
 }
@@ -318,7 +294,7 @@ func (p *Player) SetGap(longest time.Duration) error {
 
 // batchMost is how many frames are shown in one go, between two looks at what
 // is wanted.
-const batchMost = 256
+const batchMost = 1024
 
 // Run plays until ctx ends. It is called once.
 func (p *Player) Run(ctx context.Context) {
@@ -347,51 +323,34 @@ func (p *Player) Run(ctx context.Context) {
 // if that is not known.
 func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 	p.mu.Lock()
-	to, changed := p.now.log, p.changed
-	from := to.Len()
-	wanted := to != p.source && (p.playing || p.target.Load() > from)
-	p.mu.Unlock()
-	if !wanted {
-		return -1, changed
-	}
-	frames, err := p.source.Frames(from+1, batchMost)
-	last := to.Head(from).Time
-
-	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.now.log != to {
-		return 0, changed // it was rewound meanwhile
-	}
-	if err != nil {
-		p.stop(err)
-		return -1, p.changed
-	}
-	now := time.Now()
-	for _, f := range frames {
-		if to.Len() >= p.target.Load() {
-			if !p.playing {
-				return -1, p.changed
-			}
-			if p.due.IsZero() {
-				p.due = now
-			}
-			next := p.due.Add(p.pause(last, f.Time))
-			if wait := next.Sub(now); wait > 0 {
-				return wait, p.changed
-			}
-			p.due = next
-		}
-		last = f.Time
-		to.Append(f)
-	}
+	shown, there := p.now.log.Len(), p.source.Len()
 	if p.atEnd() {
-		p.now.replay.Poke()
-		if p.playing {
-			p.stop(nil)
-		}
+		p.show(shown) // the files had no more, which was not known
 	}
-	if len(frames) == 0 {
+	if !p.playing {
 		return -1, p.changed
+	}
+	now, next := time.Now(), shown
+	last := p.source.Head(shown).Time
+	for next < min(shown+batchMost, there) {
+		at := p.source.Head(next + 1).Time
+		if p.due.IsZero() {
+			p.due = now
+		}
+		due := p.due.Add(p.pause(last, at))
+		if wait = due.Sub(now); wait > 0 {
+			break
+		}
+		p.due, last = due, at
+		next++
+	}
+	p.show(next)
+	switch {
+	case !p.playing || next == there:
+		return -1, p.changed
+	case wait > 0:
+		return wait, p.changed
 	}
 	return 0, p.changed
 }
@@ -408,10 +367,9 @@ func (p *Player) pause(before, after time.Time) time.Duration {
 	return time.Duration(float64(gap) / p.speed)
 }
 
-// stop pauses, and says why. The caller holds p.mu.
-func (p *Player) stop(err error) {
-	p.playing, p.err = false, err
-	p.target.Store(0)
+// stop pauses. The caller holds p.mu.
+func (p *Player) stop() {
+	p.playing = false
 	p.tell()
 }
 
@@ -423,6 +381,6 @@ func (p *Player) Close() {
 	defer p.mu.Unlock()
 	p.closed = true
 	p.ended()
-	p.now.end(p)
+	p.now.end()
 	p.ending.Wait()
 }

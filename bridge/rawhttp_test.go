@@ -84,7 +84,7 @@ func (s *rawHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	m := request{raw: string(body)}
+	m := request{raw: string(body), ctx: r.Context()}
 	if err := json.Unmarshal(body, &m); err != nil {
 		panic(fmt.Sprintf("%s: %v", body, err))
 	}

@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,7 +13,8 @@ import (
 // rawServer is the server's end of stdio without any SDK: it reads messages and
 // writes exact lines, so that tests can be as rude as servers are.
 type rawServer struct {
-	in *bufio.Scanner
+	in   *bufio.Scanner
+	tell bool // on stderr, what is read
 }
 
 // request is a message that the client sent.
@@ -23,6 +25,7 @@ type request struct {
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
 	raw    string
+	ctx    context.Context // of the HTTP request that brought it
 }
 
 func (r request) tool() string {
@@ -38,6 +41,9 @@ func (s *rawServer) read() (request, bool) {
 		return request{}, false
 	}
 	r := request{raw: s.in.Text()}
+	if s.tell {
+		fmt.Fprintln(os.Stderr, r.raw)
+	}
 	if err := json.Unmarshal(s.in.Bytes(), &r); err != nil {
 		fmt.Fprintln(os.Stderr, "unreadable:", err)
 	}
@@ -102,7 +108,7 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(serverEnv); name != "" {
 		in := bufio.NewScanner(os.Stdin)
 		in.Buffer(nil, 1<<24)
-		servers[name](&rawServer{in})
+		servers[name](&rawServer{in: in})
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

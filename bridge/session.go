@@ -122,7 +122,11 @@ func (s *session) connect() error {
 }
 
 func (s *session) connectBy(spec target.Spec, settings Settings) error {
-	link, err := target.Open(s.ctx, spec, s, target.Options{MaxFrame: s.in.config.MaxFrame})
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	// The link outlasts s.ctx by the last words that go over it: see close.
+	link, err := target.Open(context.WithoutCancel(s.ctx), spec, s, target.Options{MaxFrame: s.in.config.MaxFrame, Outgoing: s.reworded})
 	if err != nil {
 		return err
 	}
@@ -289,10 +293,13 @@ func (s *session) close(ctx context.Context, reason string) {
 	s.closing = true
 	sdk, link := s.sdk, s.link
 	s.mu.Unlock()
+	var unsaid []*call
 	if first && sdk != nil {
 		s.dismiss(ctx, reason)
+		unsaid = s.unanswered()
 	}
 	s.release(ByPolicy, reason)
+	s.awaitCancelled(ctx, unsaid)
 	if sdk != nil {
 		closed := make(chan struct{})
 		go func() {
@@ -333,19 +340,44 @@ func (s *session) dismiss(ctx context.Context, reason string) {
 		}
 	}
 	s.in.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, answerGrace)
-	defer cancel()
-	for _, q := range waiting {
-		s.awaitSent(ctx, q)
-	}
+	s.awaitSent(ctx, func() bool {
+		return !slices.ContainsFunc(waiting, func(q *question) bool { return q.answerSeq == 0 && q.state == Answered })
+	})
 }
 
-// awaitSent waits until the answer of q stands in the log.
-func (s *session) awaitSent(ctx context.Context, q *question) {
+// unanswered are the calls whose requests wait for a response.
+func (s *session) unanswered() []*call {
+	if s.ctx.Err() != nil {
+		return nil // it was the server that ended
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var calls []*call
+	for _, out := range s.outgoing {
+		if out.call != nil {
+			calls = append(calls, out.call)
+		}
+	}
+	return calls
+}
+
+// awaitCancelled waits for a moment until the server is told that calls which
+// have just been released are cancelled.
+func (s *session) awaitCancelled(ctx context.Context, calls []*call) {
+	s.awaitSent(ctx, func() bool {
+		return !slices.ContainsFunc(calls, func(c *call) bool { return !c.told && c.reply == 0 })
+	})
+}
+
+// awaitSent waits for a moment until something stands in the log. Whether it
+// does is asked with in.mu held.
+func (s *session) awaitSent(ctx context.Context, does func() bool) {
+	ctx, cancel := context.WithTimeout(ctx, answerGrace)
+	defer cancel()
 	for {
 		grown := s.in.log.Grown()
 		s.in.mu.Lock()
-		sent := q.answerSeq != 0 || q.state != Answered
+		sent := does()
 		s.in.mu.Unlock()
 		if sent {
 			return

@@ -99,6 +99,6 @@ func (c *call) timedOut() {
 	}
 	text := fmt.Sprintf("timed out after %s of the server's own time (%s waiting for you not counted)",
 		c.watch.limit, c.watch.waited(now()).Round(time.Millisecond))
-	c.failure = text
+	c.failure, c.why = text, fmt.Sprintf("timed out after %s", c.watch.limit)
 	c.finish(CallFailed, Step{Kind: StepError, Text: text})
 }

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -84,8 +85,12 @@ func (s *session) Sent(u target.Unit) bool {
 		}
 		return s.sentAnswer(in, f)
 	default:
-		if c := s.cancelledCall(u.Message); c != nil {
+		c := s.cancelledCall(u.Message)
+		if c != nil {
 			f.Call = c.number
+			s.in.mu.Lock()
+			c.told = true
+			s.in.mu.Unlock()
 		}
 		s.in.log.Append(f)
 	}
@@ -503,6 +508,45 @@ func (in *Inspection) overtaken(q *question, reason string) {
 			return
 		}
 	}
+}
+
+// reworded is a message of the SDK's as it goes out. The SDK says why it cancels
+// a request in the words of a context; people who read a server's log want ours.
+func (s *session) reworded(raw []byte) []byte {
+	if !bytes.Contains(raw, []byte(`"`+noteCancelled+`"`)) {
+		return raw
+	}
+	m, err := wire.ParseMessage(raw)
+	if err != nil || m.Kind != wire.Notification || m.Method != noteCancelled {
+		return raw
+	}
+	var p struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	reason := s.cancelReason(s.cancelledCall(m))
+	if reason == "" || json.Unmarshal(m.Params, &p) != nil || p.RequestID == nil {
+		return raw
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%q}}`, noteCancelled, p.RequestID, reason)
+}
+
+// cancelReason says why we take a request back, "" where nothing is known. c is
+// nil for what is no call.
+func (s *session) cancelReason(c *call) string {
+	if c != nil {
+		s.in.mu.Lock()
+		why := c.why
+		s.in.mu.Unlock()
+		if why != "" {
+			return why
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || s.ctx.Err() != nil {
+		return "the client disconnects"
+	}
+	return ""
 }
 
 // cancelledCall finds our own call that a cancellation of ours names.

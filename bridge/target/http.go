@@ -360,7 +360,7 @@ func (w *web) post(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = restoreID(body)
+	body = w.tap.leaving(body)
 	f.req.ContentLength = int64(len(body))
 	f.req.Body = io.NopCloser(bytes.NewReader(body))
 	f.req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

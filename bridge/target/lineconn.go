@@ -86,7 +86,7 @@ func (c *lineConn) writeAll() {
 }
 
 func (c *lineConn) write(raw []byte) error {
-	raw = restoreID(raw)
+	raw = c.tap.leaving(raw)
 	u, ok := c.tap.sending(Unit{Raw: raw[:len(raw):len(raw)]})
 	if !ok {
 		if u.Message.Kind == wire.Request {

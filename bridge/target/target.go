@@ -165,6 +165,9 @@ type Options struct {
 	// closed, and once more after SIGTERM, and how long an HTTP server may take
 	// to answer the DELETE of the session. 0 means DefaultGrace.
 	Grace time.Duration
+	// Outgoing, where set, may put other words into a message that the SDK is
+	// about to send: what it returns is observed and written in its place.
+	Outgoing func(raw []byte) []byte
 }
 
 // Link is one connection to a server.
@@ -208,7 +211,7 @@ func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) 
 	if opts.Grace <= 0 {
 		opts.Grace = DefaultGrace
 	}
-	w, err := open(s, &tap{observer: o, max: opts.MaxFrame}, opts)
+	w, err := open(s, &tap{observer: o, max: opts.MaxFrame, outgoing: opts.Outgoing}, opts)
 	if err != nil {
 		return nil, err
 	}

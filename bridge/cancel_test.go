@@ -1,0 +1,131 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+)
+
+// A server is told in words why its request is taken back.
+func TestWordsOfCancellations(t *testing.T) {
+	stop := func(b *bench, call bridge.Call) {
+		if err := b.in.Stop(call.Number); err != nil {
+			b.Fatal(err)
+		}
+	}
+	disconnect := func(b *bench, _ bridge.Call) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := b.in.Disconnect(ctx, "s1"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	cases := []struct {
+		name    string
+		timeout time.Duration
+		end     func(*bench, bridge.Call)
+		want    string
+	}{
+		{"stop", -1, stop, "stopped by the user"},
+		{"timeout", 20 * time.Millisecond, nil, "timed out after 20ms"},
+		{"disconnect", -1, disconnect, "the client disconnects"},
+	}
+	reason := func(raw string) (string, string) {
+		var m struct {
+			Params struct {
+				ID     json.RawMessage `json:"requestId"`
+				Reason string          `json:"reason"`
+			} `json:"params"`
+		}
+		_ = json.Unmarshal([]byte(raw), &m)
+		return string(m.Params.ID), m.Params.Reason
+	}
+	for _, c := range cases {
+		t.Run(c.name+" over stdio", func(t *testing.T) {
+			b := start(t, "never", bridge.Settings{})
+			call := b.callWithin("wait", c.timeout)
+			b.until("the request", func() bool { return strings.Contains(strings.Join(b.server().Stderr, "\n"), "tools/call") })
+			if c.end != nil {
+				c.end(b, call)
+			}
+			said := ""
+			b.until("the cancellation", func() bool {
+				for _, line := range b.server().Stderr {
+					if strings.Contains(line, "notifications/cancelled") {
+						said = line
+					}
+				}
+				return said != ""
+			})
+			if id, why := reason(said); why != c.want || id == "" || !strings.Contains(b.transcript(), said) {
+				t.Errorf("the server got %s, want %q, as in the log", said, c.want)
+			}
+		})
+		t.Run(c.name+" over HTTP", func(t *testing.T) {
+			arrived := make(chan struct{}, 1)
+			s := &rawHTTP{call: func(_ http.ResponseWriter, r request) { arrived <- struct{}{}; <-r.ctx.Done() }}
+			serveHTTP(t, s)
+			b := startHTTP(t, s, bridge.Config{})
+			call := b.callWithin("ask", c.timeout)
+			<-arrived
+			if c.end != nil {
+				c.end(b, call)
+			}
+			for {
+				select {
+				case m := <-s.posted:
+					if m.Method != "notifications/cancelled" {
+						continue
+					}
+					if _, why := reason(m.raw); why != c.want {
+						t.Errorf("the server got %s, want %q", m.raw, c.want)
+					}
+				case <-time.After(patience):
+					t.Fatal("the server is not told")
+				}
+				break
+			}
+		})
+	}
+}
+
+func init() {
+	// never answers a call, and tells on stderr what it got.
+	servers["never"] = func(s *rawServer) {
+		s.tell = true
+		s.serve("2025-11-25", []string{"wait"}, func(request) {})
+	}
+}
+
+// Several calls that end at one moment are each known by their cancellation.
+func TestCancellationsBelongToTheirCalls(t *testing.T) {
+	b := start(t, "never", bridge.Settings{})
+	for range 3 {
+		b.callWithin("wait", -1)
+	}
+	b.until("the requests", func() bool { return strings.Count(b.transcript(), `"tools/call"`) == 3 })
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := b.in.Disconnect(ctx, "s1"); err != nil {
+		t.Fatal(err)
+	}
+	frames, err := b.log.Frames(1, int(b.log.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[int]int{}
+	for _, f := range frames {
+		if f.Message.Method == "notifications/cancelled" {
+			of[f.Call]++
+		}
+	}
+	if fmt.Sprint(of) != "map[1:1 2:1 3:1]" {
+		t.Errorf("cancellations by call: %v", of)
+	}
+}
