@@ -48,15 +48,15 @@ type Log struct {
 	store   store
 	spool   *spool // the store of a log that can be appended to, else nil
 	files   *files // the store of a log made by Open, else nil
+	of      *Log   // the log whose first frames a log made by Beginning shows, else nil
 
 	mu        sync.Mutex // puts appends in order; not held during I/O
 	requests  map[uint64]uint32
 	line      []byte // room for a line
 	recorders atomic.Pointer[[]*Recorder]
 
-	largeMu sync.Mutex
-	large   map[int64]largeRow
-	marks   marks
+	large *largeRows
+	marks *marks
 
 	waiters atomic.Pointer[chan struct{}]
 	// huge is held while a filter looks into a frame of many MiB: one at a
@@ -100,8 +100,9 @@ func NewLog(o Options) (*Log, error) {
 }
 
 func newLog() *Log {
-	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), large: make(map[int64]largeRow),
+	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), large: &largeRows{of: make(map[int64]largeRow)},
 		huge: make(chan struct{}, 1)}
+	l.marks = &marks{log: l}
 	l.base = l.start.UnixNano()
 	l.methods.limit = 8 << 10
 	l.actors.limit = math.MaxUint8
@@ -121,7 +122,7 @@ func newLog() *Log {
 // long that 8 MiB are due, and while a frame larger than 256 KiB is written,
 // which is not copied. A recorder adds the cost that Recorder describes.
 //
-// On a log made by Open it does nothing and returns f.
+// On a log made by Open or Beginning it does nothing and returns f.
 func (l *Log) Append(f Frame) Frame {
 	if l.spool == nil {
 		return f
@@ -358,9 +359,21 @@ func (l *Log) Stats() Stats {
 	st.Memory += int64(len(l.requests)) * 26
 	l.mu.Unlock()
 	l.store.stats(&st)
+	if l.of != nil {
+		st.Memory, st.Bytes = 0, 0 // they are those of the other log
+		if n := l.Len(); n > 0 {
+			e := l.index.at(n)
+			st.Bytes = e.off + int64(e.length)
+		}
+	}
 	return st
 }
 
 // Close ends the log and removes its temporary file. What is appended
 // afterwards is lost, and what is not in memory cannot be read.
-func (l *Log) Close() error { return l.store.close() }
+func (l *Log) Close() error {
+	if l.of != nil {
+		return nil
+	}
+	return l.store.close()
+}

@@ -60,6 +60,8 @@ var markStart = []byte(`{"mark":`)
 
 // marks are the marks of a log.
 type marks struct {
+	log *Log // whose frames are marked
+
 	mu      sync.Mutex
 	version int64
 	of      map[int64]kept
@@ -136,7 +138,7 @@ func (l *Log) markFrame(seq int64, m Mark) (Frame, error) {
 func (l *Log) MarkOf(seq int64) Mark {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.settleMarks()
+	l.marks.settle()
 	return l.marks.of[seq].Mark
 }
 
@@ -145,7 +147,7 @@ func (l *Log) MarkOf(seq int64) Mark {
 func (l *Log) Marked() (seqs []int64, version int64) {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.settleMarks()
+	l.marks.settle()
 	return slices.Sorted(maps.Keys(l.marks.of)), l.marks.version
 }
 
@@ -153,7 +155,7 @@ func (l *Log) Marked() (seqs []int64, version int64) {
 func (l *Log) allMarks() map[int64]kept {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.settleMarks()
+	l.marks.settle()
 	return maps.Clone(l.marks.of)
 }
 
@@ -162,7 +164,7 @@ func (l *Log) allMarks() map[int64]kept {
 func (l *Log) Marking(seq int64) int64 {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.settleMarks()
+	l.marks.settle()
 	return l.marks.of[seq].by
 }
 
@@ -238,13 +240,13 @@ func (s *marks) set(seq int64, m kept) {
 	s.version++
 }
 
-// settleMarks looks up the frames of pending marks. The caller holds marks.mu.
-func (l *Log) settleMarks() {
-	if len(l.marks.pending) == 0 {
+// settle looks up the frames of pending marks. The caller holds s.mu.
+func (s *marks) settle() {
+	if len(s.pending) == 0 {
 		return
 	}
-	pending := l.marks.pending
-	l.marks.pending = nil
+	l, pending := s.log, s.pending
+	s.pending = nil
 	slices.SortFunc(pending, func(a, b pendingMark) int { return cmp.Compare(a.by, b.by) })
 	sessions := make(map[string][]int64)
 	for _, p := range pending {
@@ -267,7 +269,7 @@ func (l *Log) settleMarks() {
 			continue
 		}
 		if n, err := l.numberOf(l.index.at(seqs[i])); err == nil && n == p.number {
-			l.marks.set(seqs[i], p.kept)
+			s.set(seqs[i], p.kept)
 		}
 	}
 }

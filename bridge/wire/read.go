@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"sync/atomic"
 )
 
@@ -14,14 +15,20 @@ const largeRead = 64 << 10
 // largeRow is what a row needs of a frame whose line is large.
 type largeRow struct{ id, summary string }
 
+// largeRows are the rows of large frames, by the frames' numbers.
+type largeRows struct {
+	mu sync.Mutex
+	of map[int64]largeRow
+}
+
 // maxLargeRows bounds the memory that large frames' rows take.
 const maxLargeRows = 100_000
 
 func (l *Log) keepLarge(f *Frame) {
-	l.largeMu.Lock()
-	defer l.largeMu.Unlock()
-	if len(l.large) < maxLargeRows {
-		l.large[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
+	l.large.mu.Lock()
+	defer l.large.mu.Unlock()
+	if len(l.large.of) < maxLargeRows {
+		l.large.of[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
 	}
 }
 
@@ -92,9 +99,9 @@ func (l *Log) Rows(seqs []int64) ([]Row, error) {
 	err := l.lines(seqs, largeRead, nil, func(seq int64, e *entry, line []byte, err error) error {
 		if line == nil && err == nil {
 			row := Row{Frame: l.facts(seq, e)}
-			l.largeMu.Lock()
-			large := l.large[seq]
-			l.largeMu.Unlock()
+			l.large.mu.Lock()
+			large := l.large.of[seq]
+			l.large.mu.Unlock()
 			row.Message = Message{Kind: row.Kind, Method: row.Method, ID: []byte(large.id)}
 			row.Summary, row.Action = large.summary, e.action()
 			if row.Kind.IsResponse() {
@@ -167,6 +174,9 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 		Truncated: e.flags&flagTruncated != 0, Duplicate: e.flags&flagDuplicate != 0,
 		Orphan: e.flags&flagOrphan != 0, Redacted: e.flags&flagRedacted != 0,
 		Pair: int64(atomic.LoadUint32(&e.pair)),
+	}
+	if f.Pair > l.Len() {
+		f.Pair = 0 // a response that the log does not show yet
 	}
 	if k, known := l.conns.at(e.conn); known {
 		f.Server, f.Session, f.Transport = k.server, k.session, k.transport
