@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+
+	"elicitation-inspector/static"
 )
 
 // guard lets in only the person who was given the token. Whoever gets past it
@@ -146,9 +148,9 @@ func cleanPath(path, escaped string) bool {
 	return !strings.Contains(path, "//")
 }
 
-// policy is the page's content-security policy. Scripts and styles come from
-// files of ours alone; data: is for the icon that the page draws.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; " +
+// policy is the page's content-security policy. Scripts come from files of ours
+// alone, styles from our sheet; data: is for the icon that the page draws.
+var policy = "default-src 'none'; script-src 'self'; style-src " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
 	"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 func setSecurityHeaders(h http.Header) {
