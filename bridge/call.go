@@ -132,6 +132,7 @@ type Call struct {
 	IsError  bool          // the result says that the tool failed
 	Failure  string        // why there is no response
 	Waiting  int           // its questions that wait for the person
+	Yours    bool          // the person's clock runs: a question waits, a URL is being visited, or Paused
 	Asked    time.Time     // when the oldest of those came
 	Waited   time.Duration // how long a person was waited for, so far
 	Timeout  time.Duration // 0: none
@@ -145,7 +146,7 @@ func (c *call) snapshot() Call {
 		Steps: append([]Step(nil), c.steps...), Dropped: c.dropped, Logs: c.logs,
 		Seq: c.seq, Reply: c.reply, IsError: c.isError, Failure: c.failure,
 		Waiting: c.watch.open, Waited: c.watch.waited(c.in.Now()), Timeout: c.watch.limit,
-		Every: c.every, Paused: c.paused,
+		Every: c.every, Paused: c.paused, Yours: c.watch.waits(),
 	}
 	if c.watch.open > 0 {
 		out.Asked = c.watch.oldest

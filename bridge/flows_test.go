@@ -321,3 +321,61 @@ func TestCompare(t *testing.T) {
 		t.Errorf("the server is %s after a comparison", s.State)
 	}
 }
+
+func init() {
+	// wants a URL to be visited in the first round, or eleven rounds of nothing.
+	servers["visits"] = func(s *rawServer) {
+		rounds := 0
+		s.serve("2026-07-28", []string{"visit", "many"}, func(call request) {
+			rounds++
+			switch {
+			case call.tool() == "many" && rounds <= 10:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Again?","requestedSchema":{"type":"object","properties":{}}}}}}`)
+			case call.tool() == "visit" && rounds == 1:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"u":{"method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/"}}}}`)
+			default:
+				// Nothing more: the call runs into its limit.
+			}
+		})
+	}
+}
+
+// Who visits a URL, or thinks about whether to go on, takes time of their own.
+func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
+	const limit = 300 * time.Millisecond
+	cases := []struct {
+		tool string
+		busy func(*bench, bridge.Call) // until the person has nothing left to answer
+	}{
+		{"visit", func(b *bench, _ bridge.Call) {
+			b.question(1)
+			b.answer(1, bridge.Answer{Action: "accept"})
+		}},
+		{"many", func(b *bench, call bridge.Call) {
+			if err := b.in.SetPolicy("s1", bridge.PolicyDefaults); err != nil {
+				b.Fatal(err)
+			}
+			b.until("the pause", func() bool { c, _ := b.in.Call(call.Number); return c.Paused })
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.tool, func(t *testing.T) {
+			b := start(t, "visits", bridge.Settings{})
+			call := b.callWithin(c.tool, limit)
+			c.busy(b, call)
+			b.until("the person's turn", func() bool { c, _ := b.in.Call(call.Number); return c.Yours && c.Waiting == 0 })
+			// The person takes longer than the limit. There is nothing to wait for but time.
+			<-time.After(2 * limit)
+			if got, _ := b.in.Call(call.Number); got.State != bridge.CallRunning || got.Waited < limit {
+				t.Fatalf("call is %s, the person was waited for %s: %s", got.State, got.Waited, got.Failure)
+			}
+			if err := b.in.Retry(call.Number); err != nil {
+				t.Fatal(err)
+			}
+			got, text := b.done(call.Number)
+			if got.Yours || !strings.Contains(text, "timed out after 300ms") || got.Duration-got.Waited < limit-10*time.Millisecond {
+				t.Errorf("call took %s, of which %s for the person: %s", got.Duration, got.Waited, text)
+			}
+		})
+	}
+}

@@ -312,6 +312,9 @@ func (c *call) await(open []*question, round int) ([]member, error) {
 	}
 	if len(asked) > 0 {
 		pause = 0
+		// Who has accepted a URL is busy there: that is their time, not the server's.
+		c.hold(true)
+		defer c.hold(false)
 	}
 	for {
 		next, every := c.look(asked)
@@ -397,6 +400,9 @@ func (c *call) pausing(is bool) {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	c.paused = is
+	if c.state == CallRunning {
+		c.watch.hold(now(), is)
+	}
 	c.in.changed(Change{Kind: CallChanged, Number: c.number})
 }
 
