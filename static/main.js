@@ -1,8 +1,27 @@
 // @ts-check
 /**
- * Starts the page's scripts once the page has been painted: to be fetched and
- * parsed they want the processor that draws what there is to see.
+ * The page's scripts. The server draws everything; these only do what HTML
+ * cannot: the socket, swapping what has changed, saving what is typed, the
+ * window of wire rows, and keys. All are named here, so that the browser
+ * fetches them together.
  */
-const start = () => import("./page.js")
-requestAnimationFrame(() => setTimeout(start))
-setTimeout(start, 250) // a page that is out of sight is not painted
+import "./dom.js"
+import "./address.js"
+import "./tabs.js"
+import "./changes.js"
+import "./forms.js"
+import "./lines.js"
+import "./picker.js"
+import "./questions.js"
+import "./url.js"
+import "./servers.js"
+import "./recording.js"
+import "./playback.js"
+import "./shell.js"
+import "./wire.js"
+import "./detail.js"
+import "./filter.js"
+import "./ladder.js"
+import { connect } from "./live.js"
+
+connect()
