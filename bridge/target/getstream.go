@@ -196,11 +196,15 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 	if err != nil {
 		if !errors.Is(err, errLinkClosed) && !errors.Is(err, context.Canceled) {
 			w.tap.note(nil, 0, "GET of the event stream failed: %v", err)
+			if !first {
+				w.streamFailed(err.Error())
+			}
 		}
 		return nil, err
 	}
 	if resp.StatusCode < 300 && mediaType(resp) == "text/event-stream" {
 		id := w.streams.open()
+		w.streamOpen()
 		if first {
 			w.tap.note(resp.Header, resp.StatusCode, "the GET event stream is open")
 		}
@@ -219,6 +223,9 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 	case first, sessionGone(resp):
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
 	case tryAgain(resp):
+		if resp.StatusCode != http.StatusTooManyRequests {
+			w.streamFailed("HTTP " + statusText(resp))
+		}
 		return nil, &Fault{Status: resp.StatusCode, Text: text}
 	default:
 		return standIn(resp.Request, http.StatusOK, eventStreamType, w.silence()), nil

@@ -39,7 +39,6 @@ type web struct {
 	// life ends when the link does, and with it every request.
 	life context.Context
 	cut  context.CancelCauseFunc
-	gone chan struct{} // closed when nothing is left
 
 	mu     sync.Mutex
 	conn   mcp.Connection
@@ -48,6 +47,7 @@ type web struct {
 
 	closing atomic.Bool // an end was asked for, so that ends are no news
 	streams getStreams
+	reach   reach
 }
 
 // Bounds of a connection attempt, and of what is read of an answer only to
@@ -71,7 +71,7 @@ func openHTTP(s Spec, t *tap, opts Options) (way, error) {
 	}
 	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}
 	w := &web{
-		tap: t, spec: s, origin: u, grace: opts.Grace, gone: make(chan struct{}),
+		tap: t, spec: s, origin: u, grace: opts.Grace, reach: reach{lost: make(chan struct{})},
 		base: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            dialer.DialContext,
@@ -94,9 +94,6 @@ func (w *web) how() string {
 	}
 	return viaHTTP
 }
-
-func (w *web) done() <-chan struct{} { return w.gone }
-func (w *web) exit() (Exit, bool)    { return Exit{}, false }
 
 // Connect implements [mcp.Transport]. It returns the SDK's own connection, which
 // hides more methods than the interface has.
@@ -149,7 +146,8 @@ func (w *web) end(hurry <-chan struct{}) error {
 		w.idle = idle // from here on the number only falls
 	}
 	w.mu.Unlock()
-	defer close(w.gone)
+	defer w.reach.over.Do(func() { close(w.reach.lost) })
+	defer w.reach.looks.Wait()
 	defer w.base.CloseIdleConnections()
 	if !await(idle, killTime, nil) {
 		return errors.New("a response is still being read")
@@ -317,10 +315,13 @@ func (f *flight) do() (*http.Response, error) {
 	if err != nil {
 		if cause := context.Cause(f.req.Context()); cause != nil {
 			err = cause
+		} else {
+			f.web.suspect()
 		}
 		f.over()
 		return nil, err
 	}
+	f.web.reached()
 	resp.Body = landing{resp.Body, f}
 	return resp, nil
 }
@@ -386,7 +387,11 @@ func (w *web) post(req *http.Request) (*http.Response, error) {
 		if givenUp := req.Context().Err() != nil || w.life.Err() != nil; !givenUp || !f.wrote.Load() {
 			w.tap.undelivered(u, err)
 		}
-		return nil, &Fault{Method: u.Message.Method, Text: err.Error(), cause: err}
+		text := err.Error()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			text = "the server closed the connection without an answer"
+		}
+		return nil, &Fault{Method: u.Message.Method, Text: text, cause: err}
 	}
 	switch {
 	case followed(resp):
@@ -614,10 +619,12 @@ func (s *eventStream) ended(err error) {
 	case s.web.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):
 		s.web.tap.note(nil, s.status, "%s broke off: %v", what, err)
+		s.web.suspect()
 	case s.standsFor:
 		s.web.streams.closed(s.web.tap)
 	case s.posted.ID != nil && !s.answered:
 		s.web.tap.note(nil, s.status, "%s has ended without the response", what)
+		s.web.suspect()
 	case s.web.legacy():
 		s.web.tap.note(nil, s.status, "%s has ended, and with it the session", what)
 	}

@@ -308,7 +308,7 @@ func TestHTTPRudeAnswers(t *testing.T) {
 		{name: "too large, its id at the end", call: reply(200, js, `{"result":{"text":"`+big+`"},"jsonrpc":"2.0","id":ID}`), fault: "over the limit", note: "not passed on"},
 		{name: "broken off", call: broken(js, good[:30]), fault: "the answer broke off after 29 bytes", status: 200, noise: []string{good[:30]}, note: "broke off"},
 		{name: "broken off at once", call: broken(js, ""), fault: "the answer broke off after 0 bytes", status: 200, note: "broke off"},
-		{name: "cut before the headers", call: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, fault: "EOF", undelivered: "EOF"},
+		{name: "cut before the headers", call: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, fault: "the server closed the connection without an answer", undelivered: "EOF"},
 		{name: "gzip", call: zipped(js, good)},
 
 		{name: "events", call: reply(200, es, "data: "+progress+"\n\nevent: message\nid: 1\ndata: "+good+"\n\n")},

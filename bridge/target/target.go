@@ -247,11 +247,12 @@ func (l *Link) Transport() mcp.Transport { return l.way }
 func (l *Link) How() string { return l.way.how() }
 
 // Done is closed when the server has ended: its process is gone and all that it
-// wrote was observed, or the built-in server's session is over. For a URL it is
-// never closed.
+// wrote was observed, the built-in server's session is over, or a URL that was
+// reached before cannot be reached any more. The latter shows only where a
+// request or a stream fails.
 func (l *Link) Done() <-chan struct{} { return l.way.done() }
 
-// Exit says how the server ended; false while it runs, and for a URL.
+// Exit says how the server ended; false while it runs.
 func (l *Link) Exit() (Exit, bool) { return l.way.exit() }
 
 // Close ends the connection in an orderly manner and returns when nothing of it

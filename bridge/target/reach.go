@@ -1,0 +1,128 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// reach watches over whether the server behind a URL can still be reached. HTTP
+// does not tell: between requests there may be no connection at all. So it looks
+// only where something has failed, and says nothing of servers that are silent.
+type reach struct {
+	mu      sync.Mutex
+	once    bool // the server has answered something
+	looking bool
+	fails   int   // standalone streams in a row that could not be opened again
+	why     error // why it is lost
+	over    sync.Once
+	lost    chan struct{} // closed when it is lost, or was ended
+	looks   sync.WaitGroup
+}
+
+// lookPauses are the times between attempts to connect before a server counts as
+// lost: one that restarts is not.
+var lookPauses = []time.Duration{0, 500 * time.Millisecond, time.Second}
+
+// lookTime bounds one attempt.
+const lookTime = 2 * time.Second
+
+// reached notes an answer of any kind.
+func (w *web) reached() {
+	w.reach.mu.Lock()
+	defer w.reach.mu.Unlock()
+	w.reach.once = true
+}
+
+// suspect looks whether the server can still be reached, after something failed.
+func (w *web) suspect() {
+	r := &w.reach
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.once || r.looking || r.why != nil || w.closing.Load() || w.life.Err() != nil {
+		return
+	}
+	r.looking = true
+	r.looks.Go(func() {
+		err := w.look()
+		r.mu.Lock()
+		r.looking = false
+		r.mu.Unlock()
+		if err != nil {
+			w.lose(fmt.Errorf("the server cannot be reached any more: %w", err))
+		}
+	})
+}
+
+// look tries to connect a few times, and returns why that failed each time.
+func (w *web) look() error {
+	address := hostPort(w.origin)
+	if proxy, err := w.base.Proxy(&http.Request{URL: w.origin}); err == nil && proxy != nil {
+		address = hostPort(proxy)
+	}
+	var err error
+	for _, pause := range lookPauses {
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-w.life.Done():
+			timer.Stop()
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(w.life, lookTime)
+		var conn net.Conn
+		conn, err = w.base.DialContext(ctx, "tcp", address)
+		cancel()
+		if err == nil {
+			return conn.Close()
+		}
+		if w.life.Err() != nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// streamFailed notes that the standalone stream could not be opened again. Once
+// is bad luck.
+func (w *web) streamFailed(why string) {
+	w.reach.mu.Lock()
+	w.reach.fails++
+	n := w.reach.fails
+	w.reach.mu.Unlock()
+	if n > 1 {
+		w.lose(errors.New("the event stream broke off and could not be opened again: " + why))
+	}
+}
+
+// streamOpen forgets failures.
+func (w *web) streamOpen() {
+	w.reach.mu.Lock()
+	defer w.reach.mu.Unlock()
+	w.reach.fails = 0
+}
+
+// lose gives the server up, once.
+func (w *web) lose(why error) {
+	r := &w.reach
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.why != nil || w.closing.Load() || w.life.Err() != nil {
+		return
+	}
+	r.why = why
+	w.tap.note(nil, 0, "%v", why)
+	r.over.Do(func() { close(r.lost) })
+}
+
+func (w *web) done() <-chan struct{} { return w.reach.lost }
+
+func (w *web) exit() (Exit, bool) {
+	w.reach.mu.Lock()
+	defer w.reach.mu.Unlock()
+	return Exit{Code: -1, Err: w.reach.why}, w.reach.why != nil
+}
