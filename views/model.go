@@ -230,6 +230,7 @@ type Call struct {
 	Logs     int           // log messages in all; only the first few are steps
 	Waiting  int           // its questions that wait for the person
 	Asked    time.Time     // when the oldest of those came; zero if none waits
+	Yours    bool          // it is the person's turn: a question waits, a URL is being visited, or it asks whether to go on
 	Waited   time.Duration // how long a person was waited for in all, so far
 	Timeout  time.Duration // without that time; 0: none
 	Every    time.Duration // how often it tries again while a URL's outcome is open; 0: not

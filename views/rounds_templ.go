@@ -214,7 +214,7 @@ func clocksOf(c Call) templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if c.Waited > reaction || c.Waiting > 0 || c.Timeout > 0 {
+		if c.Waited > reaction || c.Yours || c.Timeout > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<dl class=\"clocks num\"><div><dt>in all</dt><dd>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -227,7 +227,7 @@ func clocksOf(c Call) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = clockOf(c.Waited, c.State == CallRunning && c.Waiting > 0).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = clockOf(c.Waited, c.State == CallRunning && c.Yours).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -235,7 +235,7 @@ func clocksOf(c Call) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = clockOf(c.spent()-c.Waited, c.State == CallRunning && c.Waiting == 0).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = clockOf(c.spent()-c.Waited, c.State == CallRunning && !c.Yours).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

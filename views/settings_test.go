@@ -161,7 +161,7 @@ func TestClocks(t *testing.T) {
 	}{
 		{Call{State: CallRunning, Started: start}, ""},
 		{
-			Call{State: CallRunning, Started: start.Add(-30 * time.Second), Waiting: 1, Waited: 18 * time.Second, Timeout: 60 * time.Second},
+			Call{State: CallRunning, Started: start.Add(-30 * time.Second), Waiting: 1, Yours: true, Waited: 18 * time.Second, Timeout: 60 * time.Second},
 			"in all 0:30 waiting for you 0:18 the server’s own 12.0 s of 60 s",
 		},
 		{

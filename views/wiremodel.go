@@ -42,6 +42,7 @@ type Row struct {
 	Size        int64         // bytes
 	Latency     time.Duration // of a response
 	HasLatency  bool
+	Beside      bool   // of a connection beside the session, made to compare
 	Pending     bool   // a request without a response yet
 	Duplicate   bool   // a request with an id that was used before, or a second response
 	Orphan      bool   // a response to nothing

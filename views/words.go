@@ -527,6 +527,10 @@ func (r Row) label() string {
 	return r.Kind
 }
 
+// negotiates tells whether it refuses server/discover, as a server does that
+// knows earlier revisions only: that is expected, and no error to look at.
+func (r Row) negotiates() bool { return r.Kind == "error" && r.Method == "server/discover" }
+
 // actionClass colours the action of an answer.
 func (r Row) actionClass() string {
 	switch r.Action {

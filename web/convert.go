@@ -137,7 +137,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		Number: c.Number, Item: itemView(server, item), Server: server,
 		State: views.CallState(c.State.String()), Started: c.Started, Duration: c.Duration,
 		Rounds: c.Rounds, Dropped: c.Dropped, Logs: c.Logs,
-		Waiting: c.Waiting, Asked: s.ago(c.Asked), Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
+		Waiting: c.Waiting, Yours: c.Yours, Asked: s.ago(c.Asked), Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
 	}
 	v.Behind = s.ago(c.Started).Sub(c.Started)
 	if c.State == bridge.CallRunning && c.Waiting > 0 {

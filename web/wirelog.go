@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -206,10 +207,15 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
 		AskedAt:    f.Time,
 		Duplicate:  f.Duplicate, Orphan: f.Orphan, Several: len(servers) > 1,
+		Beside: strings.HasSuffix(f.Session, comparing),
 	}
 	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
 	return r
 }
+
+// comparing ends the id of a session that was made to compare what a server
+// offers under two declarations.
+const comparing = "-compare"
 
 // gravest counts what the linter says of a frame, and names the worst of it.
 func (s *Server) gravest(seq int64) (count int, worst string) {
