@@ -22,7 +22,8 @@ import (
 // A server is a process ("command", "args", "env", "envFile", "cwd") or a URL
 // ("url", "headers"), and its "type" is stdio, http, sse or streamable-http. As
 // in VS Code, http tries HTTP+SSE too where Streamable HTTP is refused, and so
-// does a URL without a type.
+// does a URL without a type. One that is "disabled" is left out, as [Spec.Disabled],
+// unless it is named.
 //
 // Texts may use ${env:NAME} and ${NAME}, with a default as ${NAME:-default};
 // ${workspaceFolder}, which is the file's folder, or its parent where that is
@@ -118,7 +119,9 @@ func (f configFile) servers(root hujson.Value, names []string) ([]Spec, error) {
 			continue
 		}
 		s := configServer{configFile: f, spec: Spec{Name: key}, entry: m.Value}
-		s.read()
+		if s.spec.Disabled = len(names) == 0 && s.disabled(); !s.spec.Disabled {
+			s.read()
+		}
 		specs = append(specs, s.spec)
 		wrong = append(wrong, s.wrong...)
 	}
@@ -148,6 +151,27 @@ func (s *configServer) fail(v hujson.Value, member, format string, args ...any) 
 		where += ", " + member
 	}
 	s.wrong = append(s.wrong, s.at(v, where, format, args...))
+}
+
+// disabled reports whether the file leaves the server out.
+func (s *configServer) disabled() bool {
+	object, ok := s.entry.Value.(*hujson.Object)
+	if !ok {
+		return false
+	}
+	for _, m := range object.Members {
+		if name(m) != "disabled" {
+			continue
+		}
+		switch m.Value.Value.Kind() {
+		case 't':
+			return true
+		case 'f', 'n':
+		default:
+			s.fail(m.Value, "disabled", "want true or false, got %s", kind(m.Value))
+		}
+	}
+	return false
 }
 
 func (s *configServer) read() {

@@ -69,6 +69,9 @@ func TestLoadConfig(t *testing.T) {
 			[]Spec{{Name: "a", Command: []string{"x", "1", "true", "1.50"}, Env: []string{"N=7", "T=true"}, Dir: "DIR"}}},
 		{"variables", "mcp.json", `{"servers": {"a": {"command": "x", "args": ["${NO:-a:-b}", "${EMPTY:-d}", "${EMPTY}", "${env:EMPTY}", "${env:NO:-e}", "${NO:-}", "${#x}", "${", "$TOKEN", "a${TOKEN}b${TOKEN}", "${foo:bar}", "${env:SP ACE}"]}}}`,
 			[]Spec{{Name: "a", Command: []string{"x", "a:-b", "d", "", "", "e", "", "${#x}", "${", "$TOKEN", "as3cretbs3cret", "${foo:bar}", "x"}, Dir: "DIR"}}},
+		{"disabled", "mcp.json", `{"servers": {"a": {"command": "${NO}", "disabled": true}, "b": {"command": "x", "disabled": false}}}`,
+			[]Spec{{Name: "a", Disabled: true}, {Name: "b", Command: []string{"x"}, Dir: "DIR"}}},
+		{"perhaps disabled", "mcp.json", `{"servers": {"a": {"command": "x", "disabled": "perhaps"}}}`, nil},
 		{"escapes", "mcp.json", `{"mcpServers": {"\u00e9\"": {"command": "\u0078"}}}`, []Spec{{Name: `é"`, Command: []string{"x"}, Dir: "DIR"}}},
 	}
 	for _, test := range tests {

@@ -21,6 +21,9 @@ import (
 // Spec says how one server is reached: by exactly one of Command, URL and Builtin.
 type Spec struct {
 	Name string // what people call it
+	// Disabled is set for a server that its file leaves out. Nothing else of it
+	// was read.
+	Disabled bool
 
 	Command []string // program and arguments
 	Env     []string // K=V, added to the inspector's own environment

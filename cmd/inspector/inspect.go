@@ -35,6 +35,9 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	if err != nil {
 		return err
 	}
+	if specs, err = o.enabled(specs, logger); err != nil {
+		return err
+	}
 	if demonstration != nil {
 		defer func() { err = errors.Join(err, demonstration.Close()) }()
 	}

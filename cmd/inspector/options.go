@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -78,11 +79,19 @@ func (o *options) target(args []string, dash int) error {
 		o.command = args
 	case dash > 0:
 		return usage("a URL and a command exclude each other: %q", args[0])
-	case len(args) > 1:
-		return usage("unexpected argument %q; a command stands after --", args[1])
-	case len(args) == 1:
+	case len(args) > 0:
 		u, err := url.Parse(args[0])
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+		hint := ""
+		if !isURL {
+			hint = advice(args)
+		}
+		switch {
+		case hint != "":
+			return usage("%q is no http or https URL; %s", args[0], hint)
+		case len(args) > 1:
+			return usage("unexpected argument %q; a command stands after --", args[1])
+		case !isURL:
 			return usage("%q is neither a subcommand nor an http or https URL; a command stands after --", args[0])
 		}
 		o.url = args[0]
@@ -134,7 +143,7 @@ func (o *options) specs(makeDemo func() *demo.Server) ([]target.Spec, error) {
 	case o.command != nil:
 		s.Command = o.command
 		if s.Name == "" {
-			s.Name = filepath.Base(o.command[0])
+			s.Name = serverName(o.command, absolute(o.dir))
 		}
 	case o.url != "":
 		u, err := url.Parse(o.url)
@@ -163,6 +172,35 @@ func (o *options) specs(makeDemo func() *demo.Server) ([]target.Spec, error) {
 		}
 	}
 	return []target.Spec{s}, nil
+}
+
+// absolute is where a folder is that may be relative, or empty for the present one.
+func absolute(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
+}
+
+// enabled leaves out the servers of the file that are disabled, unless they are
+// named on the command line, and says so.
+func (o *options) enabled(specs []target.Spec, logger *slog.Logger) ([]target.Spec, error) {
+	var out []target.Spec
+	var skipped []string
+	for _, s := range specs {
+		if s.Disabled {
+			skipped = append(skipped, s.Name)
+			continue
+		}
+		out = append(out, s)
+	}
+	if len(skipped) > 0 && len(out) == 0 {
+		return nil, usage("all servers of %s are disabled; name one with --server: %s", o.config, strings.Join(skipped, ", "))
+	}
+	for _, name := range skipped {
+		logger.Info("skipping a server that is disabled; --server would connect to it", "server", name, "config", o.config)
+	}
+	return out, nil
 }
 
 func parseHeaders(lines []string) (http.Header, error) {

@@ -73,7 +73,15 @@ Without a target it connects to a built-in demo server.`,
 	}
 	root.SetOut(out)
 	root.SetErr(errOut)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if args := cmd.Flags().Args(); cmd == root && len(args) > 0 {
+			// The flag may have been meant for a server's program.
+			if hint := advice(rest(os.Args, args[0])); hint != "" {
+				err = fmt.Errorf("%w; %s", err, hint)
+			}
+		}
+		return usageError{err}
+	})
 	o.register(root)
 	root.AddCommand(newOpen(out, errOut), newExport(out, errOut), newDemo(out, errOut), newVersion(out))
 	return root

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/target"
+)
+
+func TestServerName(t *testing.T) {
+	cases := []struct{ command, want string }{
+		{"./my-server --flag", "my-server"},
+		{"/usr/local/bin/weather", "weather"},
+		{"node srv.mjs", "srv.mjs"},
+		{"node --import tsx -r dotenv/config --enable-source-maps ./src/booking.ts stdio", "booking.ts"},
+		{"node build/index.js", "weather"},
+		{"node /srv/maps/dist/index.js", "maps"},
+		{"node -e 1", "node"},
+		{"node", "node"},
+		{"python3.12 -u -X dev tickets.py", "tickets.py"},
+		{"/usr/bin/python3 -m mcp_server_git --repository x", "mcp_server_git"},
+		{"python -c pass", "python"},
+		{"npx -y @modelcontextprotocol/server-everything@2025.1 stdio", "@modelcontextprotocol/server-everything"},
+		{"npx -p typescript tsc", "tsc"},
+		{"npx --package=@scope/x cmd", "cmd"},
+		{"uvx mcp-server-time[extra]==1.2 --local", "mcp-server-time"},
+		{"uvx --from git+https://example.com/me/tool.git tool", "tool"},
+		{"uvx git+https://example.com/me/thing.git@v1", "thing"},
+		{"uv run --with mcp --directory /x search.py", "search.py"},
+		{"uv sync", "uv"},
+		{"go run .", "weather"},
+		{"go run ./cmd/forecast -v", "forecast"},
+		{"go run example.com/me/tides@latest", "tides"},
+		{"go version", "go"},
+		{"deno run -A --config x.json jsr:@me/stars@1", "@me/stars"},
+		{"deno run --allow-net https://example.com/moon.ts", "moon.ts"},
+		{"bun run sun.ts", "sun.ts"},
+		{"bunx cowsay", "cowsay"},
+		{"npm exec -- pkg@1", "pkg"},
+		{"npm start", "npm"},
+		{"java -cp x -jar shop.jar", "shop.jar"},
+		{"docker run --rm -i image", "docker"},
+	}
+	for _, c := range cases {
+		if got := serverName(strings.Fields(c.command), filepath.FromSlash("/home/me/weather")); got != c.want {
+			t.Errorf("%s is called %q, want %q", c.command, got, c.want)
+		}
+	}
+}
+
+// Whoever forgets the -- is told where it belongs.
+func TestAdvice(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, name := range []string{"server", "flow.jsonl", "mcp.json"} {
+		if err := os.WriteFile(name, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	before := os.Args
+	defer func() { os.Args = before }()
+	cases := []struct{ line, want string }{
+		{"./server", "write: inspector -- ./server"},
+		{"./server a b", "write: inspector -- ./server a b"},
+		{"./server --x", "write: inspector -- ./server --x"},
+		{"--verbose ./server -q 1 --x=2", "write: inspector -- ./server -q 1 --x=2"},
+		{"server --x", "write: inspector -- server --x"},
+		{"flow.jsonl", "write: inspector open flow.jsonl"},
+		{"mcp.json", "write: inspector --config mcp.json"},
+	}
+	for _, c := range cases {
+		t.Run(c.line, func(t *testing.T) {
+			args := strings.Fields(c.line)
+			os.Args = append([]string{"inspector"}, args...)
+			root := newRoot(&bytes.Buffer{}, &bytes.Buffer{})
+			root.SetArgs(args)
+			err := root.ExecuteContext(context.Background())
+			var mistake usageError
+			if !errors.As(err, &mistake) || !strings.HasSuffix(err.Error(), c.want) {
+				t.Errorf("error %v, want a usage error that ends with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// A server that its file disables is left out, unless it is asked for.
+func TestDisabledServers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	text := `{"mcpServers": {"on": {"command": "x", "disabled": false}, "off": {"command": "${NO_SUCH}", "disabled": true}, "out": {"url": "http://h", "disabled": true}}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		named      []string
+		want, said string
+	}{
+		{nil, "on", "server=off"},
+		{[]string{"out"}, "out", ""},
+		{[]string{"on", "out"}, "on out", ""},
+	}
+	for _, c := range cases {
+		o := options{config: path, servers: c.named}
+		specs, err := o.specs(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		specs, err = o.enabled(specs, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range specs {
+			got = append(got, s.Name)
+		}
+		if strings.Join(got, " ") != c.want || !strings.Contains(said.String(), c.said) || c.said == "" && said.Len() > 0 {
+			t.Errorf("with %v: %v, saying %q", c.named, got, said.String())
+		}
+	}
+	o := options{config: "mcp.json"}
+	_, err := o.enabled([]target.Spec{{Name: "off", Disabled: true}}, slog.New(slog.DiscardHandler))
+	var mistake usageError
+	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "--server: off") {
+		t.Errorf("all disabled: %v", err)
+	}
+}
