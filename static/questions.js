@@ -10,6 +10,7 @@ import { showPane } from "./shell.js"
 
 const cards = () => all("#questions > article")
 const waits = (/** @type {any} */ card) => card.dataset.state === "pending"
+const awaited = () => all("#questions > .awaits")
 const title = (/** @type {any} */ card) => $(card.id + "-message")?.textContent.slice(0, 300)
 
 /** What had become of every question when it was last looked at. */
@@ -32,7 +33,7 @@ function look() {
     } else if (before) announce(`${outcome}: ${title(card)}`)
   }
   known = now
-  count(cards().filter(waits).length)
+  count(cards().filter(waits).length, awaited().length)
   welcome()
 }
 
@@ -93,20 +94,28 @@ export function nextQuestion() {
 }
 
 const plain = $("icon").href
-let counted = -1
+let counted = ""
 
-/** @param {number} n */
-function count(n) {
-  if (n === counted) return
-  counted = n
+/** @param {number} n questions that wait @param {number} open URLs whose outcome is to come */
+function count(n, open) {
+  if (`${n} ${open}` === counted) return
+  counted = `${n} ${open}`
   document.title = (n ? `(${n}) ` : "") + "Elicitation Inspector"
-  $("waiting").hidden = $("badge").hidden = !n
-  $("waiting").textContent = n === 1 ? "1 question waits" : `${n} questions wait`
+  $("badge").hidden = !n
+  $("waiting").hidden = !n && !open
+  $("waiting").textContent = n === 1 ? "1 question waits" : n ? `${n} questions wait` : open === 1 ? "1 URL is open" : `${open} URLs are open`
   $("badge").textContent = n
   $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain
 }
 
-$("waiting").addEventListener("click", nextQuestion)
+$("waiting").addEventListener("click", () => {
+  if (nextQuestion()) return
+  const [card] = awaited()
+  if (!card) return
+  showPane("work")
+  card.scrollIntoView({ block: "nearest" })
+  one(".foot button", card)?.focus({ preventScroll: true })
+})
 
 // Notifications of the desktop
 

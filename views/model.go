@@ -212,6 +212,7 @@ type CallTab struct {
 	Name        string
 	State       CallState
 	Waiting     int
+	Yours       bool // it is the person's turn, though no question waits
 	IsError     bool
 }
 

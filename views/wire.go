@@ -109,7 +109,7 @@ func (r Row) odd() (word, means string) {
 
 // size words the size where its digits would not fit into the column.
 func (r Row) size() string {
-	if r.Size < 1_000_000 {
+	if r.Size < 100_000 { // more would not fit the column
 		return grouped(r.Size)
 	}
 	return bytesWords(r.Size)

@@ -619,6 +619,8 @@ func (c CallTab) stateWord() string {
 	switch {
 	case c.Waiting > 0:
 		return "waiting for you"
+	case c.Yours:
+		return "your turn"
 	case c.State == CallDone && c.IsError:
 		return "tool error"
 	}

@@ -119,6 +119,7 @@ func (s *Server) callTabs() []views.CallTab {
 		tab := views.CallTab{
 			Number: c.Number, Server: c.Request.Server, ServerIndex: find(c.Request.Server).Index,
 			Name: c.Request.Name, State: views.CallState(c.State.String()), Waiting: c.Waiting,
+			Yours: c.State == bridge.CallRunning && c.Yours,
 			IsError: c.State == bridge.CallFailed || c.IsError,
 		}
 		out = append(out, tab)
