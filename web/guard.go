@@ -149,8 +149,8 @@ func cleanPath(path, escaped string) bool {
 }
 
 // policy is the page's content-security policy. Scripts come from files of ours
-// alone, styles from our sheet; data: is for the icon that the page draws.
-var policy = "default-src 'none'; script-src 'self'; style-src " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
+// alone, styles from our sheet in the page and the one of ladders; data: is for the icon that the page draws.
+var policy = "default-src 'none'; script-src 'self'; style-src 'self' " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
 	"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 func setSecurityHeaders(h http.Header) {
