@@ -323,7 +323,7 @@ func (q *question) fade() {
 func (in *Inspection) Questions() []Question {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	out := make([]Question, 0, len(in.questions))
+	out := []Question{} // not with room for all: a replay keeps few of very many
 	for _, q := range in.questions {
 		if q != nil {
 			out = append(out, q.snapshot())

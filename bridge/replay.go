@@ -118,6 +118,18 @@ func (r *Replay) Shown() Shown {
 	return s
 }
 
+// CallsAfter counts the calls that are shown with a higher number, up to most.
+func (r *Replay) CallsAfter(number, most int) (n int) {
+	r.in.mu.Lock()
+	defer r.in.mu.Unlock()
+	for i := len(r.in.calls); i > number && n < most; i-- {
+		if r.in.calls[i-1] != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // refreshEvery bounds how often a log that grows is looked at.
 const refreshEvery = 100 * time.Millisecond
 

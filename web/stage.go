@@ -269,8 +269,7 @@ func (s *Server) callMatters(number int) bool {
 	if s.stage == nil {
 		return true
 	}
-	calls := s.in.Calls()
-	return len(calls) <= callsDrawn || number >= calls[len(calls)-callsDrawn].Number
+	return s.replay.CallsAfter(number, callsDrawn) < callsDrawn
 }
 
 // ago is a time of the inspection as far back from the present as it is from
