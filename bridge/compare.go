@@ -72,6 +72,7 @@ func (in *Inspection) offers(ctx context.Context, s *server, settings Settings) 
 	}
 	s.attempt++
 	session := newSession(s, s.attempt, settings)
+	session.name += "-compare"
 	in.mu.Unlock()
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)

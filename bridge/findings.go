@@ -126,6 +126,28 @@ func (s *session) lintResponse(method string, m wire.Message, seq int64, c *call
 	s.in.keep(s.server, seq, c, nil, findings)
 }
 
+// noiseMost bounds how many lines of noise on standard output are judged in one
+// session: whoever logs there writes many.
+const noiseMost = 100
+
+// lintNoise judges what a process has written to its standard output and is no
+// message.
+func (s *session) lintNoise(f wire.Frame) {
+	if s.transport() != "stdio" {
+		return
+	}
+	why := ""
+	if _, err := wire.ParseMessage(f.Raw); err != nil {
+		why = err.Error()
+	}
+	revision := s.revision()
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.noise++; s.noise <= noiseMost {
+		s.in.keep(s.server, f.Seq, nil, nil, elicit.LintOutput(f.Raw, why, revision))
+	}
+}
+
 // revision is the negotiated protocol revision, "" before it is.
 func (s *session) revision() string {
 	s.mu.Lock()

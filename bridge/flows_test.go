@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit"
 )
 
 func init() {
@@ -377,5 +378,48 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 				t.Errorf("call took %s, of which %s for the person: %s", got.Duration, got.Waited, text)
 			}
 		})
+	}
+}
+
+func init() {
+	// logs to standard output, as many do.
+	servers["chatty"] = func(s *rawServer) {
+		fmt.Println("listening on stdin…")
+		fmt.Println(`[{"jsonrpc":"2.0","method":"notifications/message"}]`)
+		s.serve("2025-11-25", []string{"flood"}, func(call request) {
+			for range 500 {
+				fmt.Println("working")
+			}
+			s.text(call, "done")
+		})
+	}
+}
+
+// Standard output is for messages alone. What else stands there is told, with
+// its frame, and as often as anybody could want to read it.
+func TestNoiseIsFound(t *testing.T) {
+	b := start(t, "chatty", bridge.Settings{})
+	found := b.in.Findings("s1")
+	if len(found) != 2 || found[0].Rule != "stdout-noise" || found[0].Severity != elicit.Violation || !strings.Contains(found[1].Text, "JSON, but no message") {
+		t.Fatalf("the linter says %+v", found)
+	}
+	if at := b.in.Found(found[0].Seq); len(at) != 1 || b.server().Findings[elicit.Violation] != 2 {
+		t.Errorf("at its frame: %+v; in all %v", at, b.server().Findings)
+	}
+	if _, text := b.done(b.call("flood").Number); text != "done" {
+		t.Errorf("the call ended with %q", text)
+	}
+	if n := len(b.in.Findings("s1")); n != 100 {
+		t.Errorf("%d findings, want 100", n)
+	}
+}
+
+// A server that keeps to messages has no finding for it; what it logs on
+// standard error is its own.
+func TestNoNoiseIsNoFinding(t *testing.T) {
+	b := start(t, "never", bridge.Settings{})
+	b.until("something on stderr", func() bool { return len(b.server().Stderr) > 0 })
+	if found := b.in.Findings("s1"); len(found) > 0 {
+		t.Errorf("the linter says %+v", found)
 	}
 }

@@ -71,6 +71,9 @@ func TestOneIDForTwoQuestions(t *testing.T) {
 	if b.in.Waits(f.Seq, f.Session) {
 		t.Error("the second is said to wait for a response")
 	}
+	if found := b.in.Found(second.Seq); len(found) == 0 || found[0].Rule != "request-id-taken" {
+		t.Errorf("the linter says %+v", found)
+	}
 	b.answer(1, accept(`{}`))
 	if _, text := b.done(call.Number); text != `{"jsonrpc":"2.0","id":"same","result":{"action":"accept","content":{}}}` {
 		t.Errorf("the server got %s", text)

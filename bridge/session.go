@@ -45,6 +45,7 @@ type session struct {
 	methods  []string             // the handshake so far
 	seenIDs  []string             // elicitationIds; guarded by Inspection.mu
 	early    map[string]bool      // elicitationIds that were completed before they were known; guarded by Inspection.mu
+	noise    int                  // lines on standard output that were no message; guarded by Inspection.mu
 	closing  bool
 
 	listing chan struct{} // one list request at a time; see list

@@ -152,7 +152,10 @@ func (s *session) Received(u target.Unit) []byte {
 		if u.Message.Kind.IsResponse() {
 			s.answered(u.Message.ID, &f)
 		}
-		s.in.log.Append(f)
+		f = s.in.log.Append(f)
+		if u.Noise {
+			s.lintNoise(f)
+		}
 		return nil
 	}
 	switch u.Message.Kind {
@@ -229,8 +232,10 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 		return u.Raw
 	case taken:
 		s.ask(in.question, f, &rpcError{codeInvalidRequest, "its id is that of an earlier request which still waits, so that nothing can answer it"})
+		findings := elicit.LintTakenID(u.Message.ID, s.revision())
 		s.in.mu.Lock()
 		s.in.over[in.question.seq] = true
+		s.in.keep(s.server, in.question.seq, in.question.call, in.question, findings)
 		s.in.mu.Unlock()
 		return nil // an error under this id would be taken for the answer to the earlier one
 	default:

@@ -352,6 +352,10 @@ var envelopeTests = []struct {
 	breaks        func() []Finding
 	keeps         func() []Finding
 }{
+	{"stdout-noise", "", func() []Finding { return LintOutput([]byte("listening…"), "no JSON", nov) }, func() []Finding { return nil }},
+	{"stdout-noise", "", func() []Finding { return LintOutput([]byte("[]"), "it is an array", june) }, func() []Finding { return nil }},
+	{"stdout-noise", "", func() []Finding { return LintOutput(nil, "", july) }, func() []Finding { return nil }},
+	{"request-id-taken", "/id", func() []Finding { return LintTakenID([]byte(`"a"`), july) }, func() []Finding { return nil }},
 	{"result-type-missing", "", result(`{"content":[]}`, "tools/call", july), result(`{"content":[]}`, "tools/call", nov)},
 	{"result-type-missing", "/resultType", result(`{"resultType":null}`, "tools/list", july), result(`{"resultType":"complete"}`, "tools/list", july)},
 	{"result-type-unknown", "/resultType", result(`{"resultType":"perhaps"}`, "tools/call", july), result(`{"resultType":"perhaps"}`, "tools/call", nov)},

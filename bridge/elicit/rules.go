@@ -99,6 +99,10 @@ var rules = []rule{
 	{Rule: Rule{"pattern-unmatched", Advice, "6.3.3. pattern", "a pattern that no text of an allowed length is known to match"}, outside: "JSON Schema Validation 2020-12"},
 	{Rule: Rule{"pattern-slow", Advice, "6.3.3. pattern", "a pattern that takes too long on some texts"}, outside: "JSON Schema Validation 2020-12"},
 
+	// The wire.
+	{Rule: Rule{"stdout-noise", Violation, "stdio", "a line on standard output that is no message"}, page: "basic/transports"},
+	{Rule: Rule{"request-id-taken", Violation, "Requests", "a request under the id of one that still waits for its response"}, page: basic},
+
 	// Results and errors around elicitations.
 	{Rule: Rule{"result-type-missing", Violation, "Result Responses", "a result without resultType, since 2026-07-28"}, page: basic},
 	{Rule: Rule{"result-type-unknown", Advice, "ResultType", "a resultType that the protocol does not define"}, page: basic},
