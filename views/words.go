@@ -129,6 +129,14 @@ func (q Question) by() string {
 	return q.By
 }
 
+// ofCall names the call that a question belongs to.
+func (q Question) ofCall() string {
+	if q.Call == 0 {
+		return ""
+	}
+	return "call " + strconv.Itoa(q.Call)
+}
+
 // completion says what is known of the outcome of a page that was agreed to.
 func (q Question) completion() string {
 	switch q.Completion {
@@ -186,17 +194,14 @@ func (q Question) elicits() bool { return q.Method == "" || q.Method == "elicita
 
 // circumstances say in which call, round and mode a question came.
 func (q Question) circumstances() string {
-	call, round := "", ""
-	if q.Call > 0 {
-		call = "call " + strconv.Itoa(q.Call)
-	}
+	round := ""
 	switch {
 	case q.Error != 0:
 		round = "error " + strconv.Itoa(q.Error)
 	case q.Round > 0:
 		round = "round " + strconv.Itoa(q.Round)
 	}
-	return join(" · ", call, round, q.Key, q.Mode)
+	return join(" · ", q.ofCall(), round, q.Key, q.Mode)
 }
 
 // shown tells how a server is known to people: its name and how it is reached.
