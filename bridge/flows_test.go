@@ -423,3 +423,49 @@ func TestNoNoiseIsNoFinding(t *testing.T) {
 		t.Errorf("the linter says %+v", found)
 	}
 }
+
+func init() {
+	// asks to visit a URL, and then a great many other things.
+	servers["awaits"] = func(s *rawServer) {
+		s.serve("2025-11-25", []string{"visit", "many", "complete"}, func(call request) {
+			switch call.tool() {
+			case "visit":
+				s.write(`{"jsonrpc":"2.0","id":"u","method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/","elicitationId":"e1"}}`)
+				s.read()
+			case "many":
+				for i := range 400 {
+					s.write(plainQuestion, fmt.Sprint(i))
+					s.read()
+				}
+			case "complete":
+				s.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}`)
+			}
+			s.text(call, "done")
+		})
+	}
+}
+
+// A URL that somebody visits stays on show however much is asked meanwhile.
+func TestAwaitedURLsStay(t *testing.T) {
+	b := start(t, "awaits", bridge.Settings{})
+	visit := b.call("visit")
+	b.question(1)
+	b.answer(1, bridge.Answer{Action: "accept"})
+	b.done(visit.Number)
+	if err := b.in.SetPolicy("s1", bridge.PolicyDecline); err != nil {
+		t.Fatal(err)
+	}
+	b.done(b.call("many").Number)
+	b.until("the answers", func() bool { q, err := b.in.Question(401); return err == nil && q.AnswerSeq != 0 })
+	shown := b.in.OnShow(40)
+	if len(shown) != 41 || shown[0].Number != 1 || !shown[0].Awaited || shown[0].Request == nil {
+		t.Fatalf("%d questions on show, the first is %+v", len(shown), shown[0])
+	}
+	b.done(b.call("complete").Number)
+	if q := b.question(1); q.Completion != bridge.CompletionDone || q.Awaited {
+		t.Errorf("completion is %d, awaited: %v", q.Completion, q.Awaited)
+	}
+	if shown = b.in.OnShow(40); len(shown) != 40 || shown[0].Number == 1 {
+		t.Errorf("%d questions on show, the first is %d", len(shown), shown[0].Number)
+	}
+}

@@ -172,6 +172,7 @@ type Question struct {
 	Waited     time.Duration // from asked to settled
 	AnswerSeq  int64
 	Completion Completion
+	Awaited    bool             // the outcome of its URL can still come
 	Held       bool             // not on show, because its server asks too often
 	Findings   []elicit.Finding // their pointers lead into the frame that asked
 	Settled    <-chan struct{}
@@ -182,7 +183,7 @@ func (q *question) snapshot() Question {
 		Number: q.number, State: q.state, Server: q.server.id, Key: q.key,
 		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
-		AnswerSeq: q.answerSeq, Completion: q.completion, Held: q.held,
+		AnswerSeq: q.answerSeq, Completion: q.completion, Awaited: q.awaited(), Held: q.held,
 		Findings: slices.Clone(q.findings), Settled: q.settled,
 	}
 	if q.origin != OriginRequest {
@@ -294,10 +295,7 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 		in.pending = slices.Delete(in.pending, i, i+1)
 	}
 	in.settled = append(in.settled, q)
-	if len(in.settled) > settledKept {
-		in.settled[0].fade()
-		in.settled = in.settled[1:]
-	}
+	in.forgetSettled()
 	in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	if q.call != nil {
 		q.call.resumed(q)
@@ -312,6 +310,31 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 		q.call.step(Step{At: q.ended, Kind: StepAnswered, Text: text, Question: q.number})
 	}
 	return true
+}
+
+// forgetSettled lets go of the oldest settled questions of which nothing is
+// expected any more. The caller holds in.mu.
+func (in *Inspection) forgetSettled() {
+	for over := len(in.settled) - settledKept; over > 0; over-- {
+		i := slices.IndexFunc(in.settled, func(q *question) bool { return !q.awaited() })
+		if i < 0 || len(in.settled)-i < settledKept/2 {
+			i = 0 // that many URLs are not being visited
+		}
+		in.settled[i].fade()
+		in.settled = slices.Delete(in.settled, i, i+1)
+	}
+}
+
+// awaited reports whether the outcome of an accepted URL is still open.
+func (q *question) awaited() bool {
+	switch {
+	case q.completion != CompletionAwaited || q.session.ctx != nil && q.session.ctx.Err() != nil:
+		return false // nobody is left to tell
+	case q.request != nil && q.request.ElicitationID != "":
+		return true // a notification can come long after the call
+	default:
+		return q.call != nil && q.call.state == CallRunning
+	}
 }
 
 // fade drops what was asked and answered.
@@ -333,11 +356,17 @@ func (in *Inspection) Questions() []Question {
 }
 
 // OnShow returns the questions that a page shows, oldest first: those that wait
-// and are not held back, and the latest of those that are settled.
+// and are not held back, the latest of those that are settled, and of the earlier
+// ones those with a URL whose outcome is awaited.
 func (in *Inspection) OnShow(settled int) []Question {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	list := slices.Clone(in.settled[max(0, len(in.settled)-settled):])
+	var list []*question
+	for i, q := range in.settled {
+		if i >= len(in.settled)-settled || settled > 0 && q.awaited() {
+			list = append(list, q)
+		}
+	}
 	for _, q := range in.pending {
 		if !q.held && in.questions[q.number-1] != nil {
 			list = append(list, q)

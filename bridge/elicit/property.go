@@ -184,7 +184,7 @@ func typeKeyword(raw json.RawMessage) (string, error) {
 func (k keywords) noChoices(what string) error {
 	for _, name := range []string{"enum", "oneOf", "anyOf"} {
 		if _, ok := k[name]; ok {
-			return fmt.Errorf("its choices (%s) are %s; only texts can be chosen from", name, what)
+			return fmt.Errorf("its choices (%s) are %s, not texts", name, what)
 		}
 	}
 	return nil
@@ -223,7 +223,7 @@ func choicesOf(k keywords) ([]Choice, error) {
 			}
 		}
 		if t := typeOf(value); t != typeString {
-			return nil, fmt.Errorf("choice %d is %s; only texts can be chosen from", i+1, withArticle(t))
+			return nil, fmt.Errorf("choice %d is %s, not a text", i+1, withArticle(t))
 		}
 		c := Choice{}
 		c.Value, _ = unquote(value)
