@@ -73,6 +73,11 @@ func BenchmarkFigures(b *testing.B) {
 			measureQuestions(b, 41),
 			measureFlood(b, 3),
 			measureMemory(b),
+			measureTap(b, 5),
+			measureMillion(b),
+			measureHuge(b),
+			measureOpen(b, 3),
+			measurePlayback(b),
 		)
 		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "\nfigure\tmedian\tbest\tworst\tbound\truns\t")

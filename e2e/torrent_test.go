@@ -53,6 +53,16 @@ func (s *session) send(messages, rate int) {
 	call.Button("Call").Click()
 }
 
+// huge has the torrent server send one line of so many bytes, as a message or a
+// result, and does not wait for it.
+func (s *session) huge(bytes int, as string) {
+	s.t.Helper()
+	call := s.choose("Tools", "huge")
+	call.Field("Bytes").Fill(strconv.Itoa(bytes))
+	call.Field("As").Choose(as)
+	call.Button("Call").Click()
+}
+
 // patiently waits until a condition holds that may take much longer than the
 // page takes for what a person does.
 func patiently(t testing.TB, what string, holds func() bool) {

@@ -1,11 +1,14 @@
 // Command plainclient is a client of the Go MCP SDK that lets nobody look on:
 // it starts the command that it is given, connects over stdio as the SDK does by
-// itself, asks for the tools, and ends with its standard input. What the
-// inspector costs is measured against it.
+// itself, asks for the tools, calls one if it is told to, and ends with its
+// standard input. What the inspector costs is measured against it.
 package main
 
 import (
 	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
 	"io"
 	"log"
 	"os"
@@ -14,20 +17,45 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+var (
+	tool      = flag.String("call", "", "call the tool `NAME`, and say so when it has answered")
+	arguments = flag.String("arguments", "{}", "with these arguments, as `JSON`")
+)
+
 func main() {
+	flag.Parse()
 	ctx := context.Background()
-	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
 	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		log.Fatal(err)
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "plainclient", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	// Unlike its CommandTransport, which ends at a line of 16 MiB.
+	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: out, Writer: in, MaxLineLength: -1}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	if _, err := session.ListTools(ctx, nil); err != nil {
 		log.Fatal(err)
 	}
+	if *tool != "" {
+		if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: *tool, Arguments: json.RawMessage(*arguments)}); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("answered")
+	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	if err := session.Close(); err != nil {
+	_ = session.Close() // says that the pipe is closed already
+	if err := cmd.Wait(); err != nil {
 		log.Fatal(err)
 	}
 }

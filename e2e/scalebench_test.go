@@ -1,0 +1,405 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// million is how many messages a long session has here.
+const million = 1_000_000
+
+const mib = 1 << 20
+
+// plainClient is a client of the SDK that lets nobody look on.
+var plainClient = sync.OnceValue(func() string {
+	path := filepath.Join(binaries, "plainclient")
+	if err := build(".", path, "./plainclient"); err != nil {
+		panic(err)
+	}
+	return path
+})
+
+// measureTap lets the torrent server see how fast its client is: by turns the
+// inspector with its log on, and the same SDK's client with nothing in between.
+// It is one client process and one server process each time.
+func measureTap(b *testing.B, runs int) []figure {
+	const n = 20_000
+	messages := figure{what: "tap: time of small messages, to that without a tap", unit: "×", bound: 1 / 0.9, noise: 1.2, note: "1.11 is 90 % of the throughput"}
+	requests := figure{what: "tap: time of small requests, to that without a tap", unit: "×", bound: 1 / 0.9, noise: 1.2, note: "both ways"}
+	type report struct{ Messages, Pings time.Duration }
+	reported := func(path string) (r report) {
+		patiently(b, "the server has measured", func() bool { _, err := os.Stat(path); return err == nil })
+		raw, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(raw, &r)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		return r
+	}
+	for i := range runs {
+		path := filepath.Join(b.TempDir(), fmt.Sprint("report", i))
+		command := []string{torrentBinary(), "-measure", strconv.Itoa(n), "-report", path}
+
+		client := exec.Command(plainClient(), command...)
+		in, err := client.StdinPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		client.Stderr = os.Stderr
+		if err := client.Start(); err != nil {
+			b.Fatal(err)
+		}
+		untapped := reported(path)
+		in.Close()
+		if err := client.Wait(); err != nil {
+			b.Fatalf("the client without a tap: %v", err)
+		}
+		if err := os.Remove(path); err != nil {
+			b.Fatal(err)
+		}
+
+		p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, command...)...)
+		tapped := reported(path)
+		s := &session{t: b, Process: p}
+		if frames := s.ask("", 0, 1).frames; frames < n+n/10+2*(n+n/10) {
+			b.Fatalf("the log has %d frames only", frames)
+		}
+		p.Stop()
+		messages.values = append(messages.values, tapped.Messages.Seconds()/untapped.Messages.Seconds())
+		requests.values = append(requests.values, tapped.Pings.Seconds()/untapped.Pings.Seconds())
+	}
+	return []figure{messages, requests}
+}
+
+// watchJump notes how long it takes from the next key, click or movement of the
+// scroll bar until all rows in sight are there and one of them is row want.
+const watchJump = `want => {
+	const grid = document.querySelector('section[aria-label="Wire log"] [role=grid]');
+	let since = 0;
+	const begin = () => { since ||= performance.now() };
+	grid.addEventListener('keydown', begin, {capture: true, once: true});
+	grid.addEventListener('scroll', begin, {once: true});
+	window.jumped = new Promise(done => {
+		const look = () => {
+			const rows = [...grid.querySelectorAll('[role=row]')].filter(r => !r.querySelector('[role=columnheader]'));
+			const there = since && rows.length && rows.every(r => r.querySelector('[role=gridcell]')) && rows.some(r => Math.abs(r.ariaRowIndex - want) < 500);
+			if (there) done(performance.now() - since);
+			else requestAnimationFrame(look);
+		};
+		requestAnimationFrame(look);
+	});
+	return true;
+}`
+
+// jumps times ways to get from one place of the log to another, to the rows shown.
+func (s *session) jumps(rounds int) (times []float64) {
+	rows := s.rowCount()
+	jump := func(want int, act func()) {
+		page.Eval[bool](s.page, fmt.Sprintf("(%s)(%d)", watchJump, want))
+		act()
+		times = append(times, page.Eval[float64](s.page, "window.jumped"))
+	}
+	scroll := func(part float64) {
+		jump(int(part*float64(rows)), func() {
+			page.Eval[bool](s.page, fmt.Sprintf(`(() => {
+				const grid = document.querySelector('section[aria-label="Wire log"] [role=grid]');
+				grid.scrollTop = %g * (grid.scrollHeight - grid.clientHeight);
+				return true;
+			})()`, part))
+		})
+	}
+	s.page.Region("Wire log").Role("grid", "Frames").Focus()
+	s.page.Press(page.End)
+	s.inSight()
+	for i := range rounds {
+		jump(1, func() { s.page.Press(page.Home) })
+		scroll(0.2 + 0.6*float64(i)/float64(rounds))
+		scroll(0.85 - 0.6*float64(i)/float64(rounds))
+		jump(rows, func() { s.page.Press(page.End) })
+	}
+	return times
+}
+
+// heap is what the page's scripts have taken, in MiB.
+func (s *session) heap() float64 {
+	s.t.Helper()
+	got, err := chromedp.Call(s.page.Context(), runtime.GetHeapUsage, cdp.Empty{})
+	if err != nil {
+		s.t.Fatalf("reading the page's heap: %v", err)
+	}
+	return got.UsedSize / mib
+}
+
+// peak is the most memory that the inspector has had so far, in MiB.
+func peak(b *testing.B, p *inspector.Process) float64 { b.Helper(); return peakOf(b, p.PID()) }
+
+func peakOf(b *testing.B, pid int) float64 {
+	b.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(inspector.ErrNoProc)
+	}
+	for line := range strings.Lines(string(status)) {
+		var kb float64
+		if n, _ := fmt.Sscanf(line, "VmHWM: %f kB", &kb); n == 1 {
+			return kb / 1024
+		}
+	}
+	b.Fatal(inspector.ErrNoProc)
+	return 0
+}
+
+// resident is the memory that the inspector has now, in MiB.
+func resident(b *testing.B, p *inspector.Process) float64 {
+	b.Helper()
+	rss, err := p.RSS()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return float64(rss) / mib
+}
+
+// longest is the longest task on the page's main thread since the last time, in
+// ms; the browser does not tell of any under 50.
+func (s *session) longest() float64 {
+	s.t.Helper()
+	return page.Eval[float64](s.page, "Math.max(0, ...window.longTasks.splice(0))")
+}
+
+// filters are lines of each cost, all of them different, since what was judged
+// once is kept.
+var filters = []struct {
+	what  string
+	bound float64
+	lines []string
+}{
+	{"by kind", 100, []string{"kind:request", "kind:result", "kind:noise", "kind:notification", "kind:error"}},
+	{"by method", 100, []string{"method:ping", "method:notifications/*", "method:tools/call", "method:elicitation/*", "method:*message"}},
+	{"by id", 100, []string{"id:100", "id:7", "id:123400", "id:500000", "id:999900"}},
+	{"by text", 1000, []string{`"message 123456 "`, `absent`, `"warning"`, `"77 of 1000000"`, `has:logger`}},
+	{"by expression", 1000, []string{`/message \d+7 of/`, `/warning.*99 of/`, `/77+ of \d{7}/`, `/[xyz]{3}/`, `/"data":"[^"]*5{3}[^"]*"/`}},
+}
+
+// measureMillion lets a server send a million messages to a session with a page,
+// and then finds its way through them.
+func measureMillion(b *testing.B) []figure {
+	memory := figure{what: "a million frames live: most memory of the inspector", unit: "MiB", bound: 250, noise: 1.1}
+	heap := figure{what: "a million frames live: most heap of the page", unit: "MiB", bound: 100, noise: 1.1}
+	lag := figure{what: "a million frames live: longest task on the main thread", unit: "ms", bound: 50, noise: 3, note: "0 is under 50"}
+	took := figure{what: "a million frames live: time, to compare", unit: "s"}
+	jump := figure{what: "a million frames: jump to rows shown", unit: "ms", bound: 100, noise: 2, note: "Home, End, scroll bar"}
+
+	s := onTorrent(b)
+	s.page.Region("Tools").Button("send").Wait()
+	s.longest()
+	begun := time.Now()
+	s.send(million, 0)
+	result := fmt.Sprintf("sent %d messages", million)
+	patiently(b, "the result of a million messages", func() bool {
+		heap.values = append(heap.values, s.heap())
+		return strings.Contains(s.page.Region("Result").TextNow(), result)
+	})
+	took.values = append(took.values, time.Since(begun).Seconds())
+	lag.values = append(lag.values, s.longest())
+	if w := s.ask("", 0, 1); w.frames < million+million/100 {
+		b.Errorf("of a million messages and their answers the log has %d", w.frames)
+	}
+
+	jump.values = s.jumps(6)
+	heap.values = append(heap.values, s.heap())
+
+	all := []figure{took, lag}
+	for _, kind := range filters {
+		f := figure{what: "a million frames filtered " + kind.what, unit: "ms", bound: kind.bound, noise: 2}
+		for _, line := range kind.lines {
+			matches, d := s.sifted(line)
+			f.values = append(f.values, ms(d))
+			for picks, want := range map[string]int{"kind:request": million/100 + 1, "id:500000": 2, `"message 123456 "`: 1, "absent": 0, `"warning"`: million / 20 * 4 / 5} {
+				if line == picks && (matches < want || matches > want+50) {
+					b.Errorf("the filter %s picks %d frames, want about %d", line, matches, want)
+				}
+			}
+		}
+		all = append(all, f)
+	}
+
+	// What a person sees of that: from the text in the box to the rows.
+	shown := figure{what: "a million frames: filter pasted to rows shown, to compare", unit: "ms"}
+	for i, line := range []string{"id:200", "id:300", "method:pin*", "kind:request method:ping"} {
+		want := []int{2, 2, million / 50, million / 100}[i]
+		page.Eval[bool](s.page, fmt.Sprintf(`(() => {
+			const grid = document.querySelector('section[aria-label="Wire log"] [role=grid]');
+			let since = 0;
+			document.addEventListener('input', () => { since = performance.now() }, {capture: true, once: true});
+			window.filtered = new Promise(done => {
+				const look = () => {
+					const rows = [...grid.querySelectorAll('[role=row]')].filter(r => !r.querySelector('[role=columnheader]'));
+					if (since && grid.ariaRowCount == %d && rows.length && rows.every(r => r.querySelector('[role=gridcell]'))) done(performance.now() - since);
+					else requestAnimationFrame(look);
+				};
+				look();
+			});
+			return true;
+		})()`, want))
+		s.page.Region("Wire log").Field("Filter").Paste(line)
+		shown.values = append(shown.values, page.Eval[float64](s.page, "window.filtered"))
+	}
+	heap.values = []float64{quantile(append(heap.values, s.heap()), 1)}
+	memory.values = append(memory.values, peak(b, s.Process))
+	s.page.Close()
+	s.Stop()
+	return append([]figure{memory, heap, jump}, append(all, shown)...)
+}
+
+// measureHuge lets frames of 64 MiB through, as a log message and as a result,
+// and looks at them.
+func measureHuge(b *testing.B) []figure {
+	const size = 64*mib - 1024
+	var all []figure
+	for _, as := range []string{"message", "result"} {
+		what := map[string]string{"message": "a log message of 64 MiB: ", "result": "a result of 64 MiB: "}[as]
+		untapped := hugeUntapped(b, size, as)
+		memory := figure{what: what + "most memory, to that of a client without a tap", unit: "×", bound: 2, noise: 1, note: fmt.Sprintf("which takes %.0f MiB", untapped)}
+		staying := figure{what: what + "memory of the inspector afterwards", unit: "MiB", bound: 250, noise: 1.1}
+		lag := figure{what: what + "longest task on the main thread", unit: "ms", bound: 50, noise: 3, note: "0 is under 50; the frame is looked at too"}
+		s := onTorrent(b)
+		s.choose("Tools", "huge")
+		s.longest()
+		s.huge(size, as)
+		patiently(b, "the result of the huge frame", func() bool {
+			shown := s.page.Region("Result").TextNow()
+			return strings.Contains(shown, fmt.Sprintf("sent %d bytes", size)) || strings.Contains(shown, "head 0123456789")
+		})
+		s.rowWith("head 0123456789").Click()
+		frame := s.page.Region("Wire log").Role("group", "Frame")
+		frame.Contains(`"jsonrpc"`)
+		frame.TabNamed("Raw").Click()
+		frame.Contains(`"head 0123`)
+		lag.values = append(lag.values, s.longest())
+		memory.values = append(memory.values, peak(b, s.Process)/untapped)
+		// What is not needed any more goes back to the system within seconds.
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			staying.values = append(staying.values, resident(b, s.Process))
+		}
+		staying.values = []float64{quantile(staying.values, 0)}
+		s.page.Close()
+		s.Stop()
+		all = append(all, memory, staying, lag)
+	}
+	return all
+}
+
+// hugeUntapped is the most memory, in MiB, that the SDK's client has when it
+// gets such a frame with nobody looking on.
+func hugeUntapped(b *testing.B, size int, as string) float64 {
+	b.Helper()
+	client := exec.Command(plainClient(), "-call", "huge", "-arguments", fmt.Sprintf(`{"bytes":%d,"as":%q}`, size, as), torrentBinary())
+	in, err := client.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := client.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	client.Stderr = os.Stderr
+	if err := client.Start(); err != nil {
+		b.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		b.Fatalf("the client without a tap: %v: %q", err, line)
+	}
+	top := peakOf(b, client.Process.Pid)
+	in.Close()
+	if err := client.Wait(); err != nil {
+		b.Fatalf("the client without a tap: %v", err)
+	}
+	return top
+}
+
+// rowWith is the one row in sight that shows a text.
+func (s *session) rowWith(part string) *page.Control {
+	s.t.Helper()
+	var found seen
+	s.page.Until(func() string { return "there is a row with " + part }, func() bool {
+		all, _ := s.rowsNow()
+		for _, r := range all {
+			if strings.Contains(r.Text, part) {
+				found = r
+				return true
+			}
+		}
+		return false
+	})
+	return s.page.Region("Wire log").Role("row", "").All().Having("aria-rowindex", strconv.Itoa(found.Index))
+}
+
+// measureOpen opens a transcript of 1 GB, of a million frames.
+func measureOpen(b *testing.B, runs int) []figure {
+	first := figure{what: "open 1 GB: to the first row", unit: "s", bound: 5, noise: 1.5}
+	all := figure{what: "open 1 GB: until all is read, to compare", unit: "s"}
+	memory := figure{what: "open 1 GB: most memory of the inspector", unit: "MiB", bound: 250, noise: 1.1}
+	f := flow{frames: million, pad: 820, span: time.Hour}
+	path, size := f.write(b)
+	if size < 1e9 {
+		b.Fatalf("the transcript has %d bytes", size)
+	}
+	for range runs {
+		p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "open", "--no-open", "--listen", "127.0.0.1:0", path)
+		s := &session{t: b, Process: p}
+		patiently(b, "the first row", func() bool { return strings.Contains(s.ask("", 0, 1).html, "tools/call") })
+		first.values = append(first.values, time.Since(p.Started).Seconds())
+		tab := browser.Open(b, p.URL)
+		s.page = tab
+		patiently(b, "all has been read", func() bool { return s.ask("", 0, 1).frames == f.frames })
+		all.values = append(all.values, time.Since(p.Started).Seconds())
+		s.page.Until(func() string { return "the page knows of all" }, func() bool { return s.rowCount() == f.frames })
+		s.jumps(1)
+		memory.values = append(memory.values, peak(b, p))
+		tab.Close()
+		p.Stop()
+	}
+	if err := os.Remove(path); err != nil {
+		b.Fatal(err)
+	}
+	return []figure{first, all, memory}
+}
+
+// measurePlayback plays back a million frames, as fast as it goes.
+func measurePlayback(b *testing.B) []figure {
+	memory := figure{what: "play a million frames: most memory of the inspector", unit: "MiB", bound: 250, noise: 1.1}
+	took := figure{what: "play a million frames: time, to compare", unit: "s"}
+	heap := figure{what: "play a million frames: most heap of the page", unit: "MiB", bound: 100, noise: 1.1}
+	f := flow{frames: million, span: 10 * time.Second}
+	path, _ := f.write(b)
+	s := plain(b, "open", "--no-open", "--listen", "127.0.0.1:0", "--play", "--speed", "16", path)
+	patiently(b, "all has been played", func() bool {
+		heap.values = append(heap.values, s.heap())
+		return s.ask("", 0, 1).frames == f.frames
+	})
+	took.values = append(took.values, time.Since(s.Started).Seconds())
+	s.page.Until(func() string { return "the page knows of all" }, func() bool { return s.rowCount() == f.frames })
+	memory.values = append(memory.values, peak(b, s.Process))
+	heap.values = []float64{quantile(heap.values, 1)}
+	s.page.Close()
+	s.Stop()
+	return []figure{memory, heap, took}
+}
