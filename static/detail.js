@@ -60,7 +60,7 @@ export function closeFrame() {
 detail.addEventListener("chosen", (/** @type {any} */ e) => { if (e.target.matches(":focus, :active")) face = e.target.id })
 
 detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-  if (e.key !== "Escape" || e.defaultPrevented) return
+  if (e.key !== "Escape" || e.defaultPrevented || near(e.target, "[role=menu]")) return
   e.preventDefault()
   closeFrame()
 })

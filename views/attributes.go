@@ -83,3 +83,11 @@ func (r run) write(b *strings.Builder) {
 		b.WriteString(text)
 	}
 }
+
+// tabbed makes an element the panel of a tab, where there are tabs.
+func tabbed(there bool, tab string) templ.Attributes {
+	if !there {
+		return nil
+	}
+	return templ.Attributes{"role": "tabpanel", "aria-labelledby": tab}
+}
