@@ -170,6 +170,7 @@ func (s *session) Received(u target.Unit) []byte {
 
 func fill(f *wire.Frame, u target.Unit) {
 	f.Raw, f.Stream, f.Header, f.Status = u.Raw, u.Stream, u.Header, u.Status
+	f.HTTPMethod, f.URL = u.HTTPMethod, u.URL
 	f.Truncated, f.Size, f.Message = u.Truncated, u.Size, u.Message
 	if u.Noise {
 		f.Kind = wire.Noise

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -64,16 +65,11 @@ var ownHeaders = []string{"Accept-Encoding", "Connection", "Content-Length", "Ho
 
 // curl is the command that sends the frame again.
 func (s *Server) curl(f wire.Frame, redaction *wire.Redaction) string {
-	address := ""
-	for _, server := range s.in.Servers() {
-		if server.Label == f.Server && f.Transport == "http" {
-			address = server.Address
-		}
-	}
+	address, _ := redaction.URL(f.URL)
 	header, _ := redaction.Header(f.Header)
 	raw, _ := redaction.JSON(f.Raw)
 	var b strings.Builder
-	b.WriteString("curl -sS -N -X POST")
+	b.WriteString("curl -sS -g -N -X " + cmp.Or(f.HTTPMethod, http.MethodPost))
 	if header.Get("Accept-Encoding") != "" {
 		b.WriteString(" --compressed")
 	}
@@ -94,7 +90,7 @@ func (s *Server) curl(f wire.Frame, redaction *wire.Redaction) string {
 	}
 	b.WriteString(" \\\n  --data-binary " + quoteShell(string(raw)))
 	if address == "" {
-		// Where the transcript does not say, or the legacy transport tells only its client.
+		// Transcripts of others, and of earlier versions, do not say it.
 		return b.String() + " \\\n  \"$MCP_ENDPOINT\"\n"
 	}
 	return b.String() + " \\\n  " + quoteShell(address) + "\n"

@@ -133,6 +133,10 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		}
 	}
 	slices.SortFunc(d.Header, func(a, b views.HeaderLine) int { return strings.Compare(a.Name, b.Name) })
+	if address, hidden := s.config.Redaction.URL(f.URL); address != "" {
+		d.Header = slices.Insert(d.Header, 0, views.HeaderLine{Name: f.HTTPMethod, Value: address})
+		d.Masked = d.Masked || hidden
+	}
 	d.Curl = s.curlable(f)
 	if f.Pair != 0 {
 		if err := s.addPair(c, &d, f.Pair); err != nil {

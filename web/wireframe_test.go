@@ -213,6 +213,7 @@ func TestCurl(t *testing.T) {
 		body          string
 		authorization string
 		accept        string
+		uri           string
 	}
 	got := make(chan seen, 1)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -220,14 +221,14 @@ func TestCurl(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		got <- seen{string(body), r.Header.Get("Authorization"), r.Header.Get("Accept")}
+		got <- seen{string(body), r.Header.Get("Authorization"), r.Header.Get("Accept"), r.URL.RequestURI()}
 	}))
 	defer web.Close()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{Name: "web", URL: web.URL + "/mcp?a=1&b='2'", Transport: target.TransportHTTP}}})
+	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{Name: "web", URL: web.URL, Transport: target.TransportHTTP}}})
 	redaction, err := wire.NewRedaction("password")
 	if err != nil {
 		t.Fatal(err)
@@ -239,11 +240,12 @@ func TestCurl(t *testing.T) {
 		}
 	})
 	seq := log.Append(wire.Frame{Session: "w", Server: "web", Transport: "http", Dir: wire.ClientToServer, Stream: wire.StreamPost,
+		HTTPMethod: "POST", URL: web.URL + "/mcp?a=1&b='2'",
 		Header: http.Header{"Authorization": {"Bearer it's me"}, "Accept": {"application/json, text/event-stream"}, "Host": {strings.TrimPrefix(web.URL, "http://")}, "Content-Length": {"5"}, "Accept-Encoding": {"gzip"}},
 		Raw:    []byte(raw)}).Seq
 	for secrets, want := range map[string]seen{
-		"":  {strings.Replace(raw, `"pw"`, `"[REDACTED]"`, 1), "[REDACTED]", "application/json, text/event-stream"},
-		"1": {raw, "Bearer it's me", "application/json, text/event-stream"},
+		"":  {strings.Replace(raw, `"pw"`, `"[REDACTED]"`, 1), "[REDACTED]", "application/json, text/event-stream", "/mcp?a=[REDACTED]&b=[REDACTED]"},
+		"1": {raw, "Bearer it's me", "application/json, text/event-stream", "/mcp?a=1&b='2'"},
 	} {
 		_, command := s.frame(seq, "/copy/curl", "secrets", secrets)
 		if _, err := exec.LookPath("curl"); err != nil {
@@ -261,6 +263,9 @@ func TestCurl(t *testing.T) {
 	}
 	if _, pretty := s.frame(seq, "/copy/pretty"); !strings.Contains(pretty, "\n    \"password\": \"pw\"\n") {
 		t.Errorf("pretty it is %s", pretty)
+	}
+	if _, detail := s.frame(seq, ""); !strings.Contains(detail, "<dt>POST</dt>") || !strings.Contains(detail, "/mcp?a=[REDACTED]&amp;b=[REDACTED]") || strings.Contains(detail, "&#39;2&#39;") {
+		t.Errorf("the detail does not say where it went, or too much: %s", detail)
 	}
 	answer := log.Append(wire.Frame{Session: "w", Server: "web", Transport: "http", Dir: wire.ServerToClient, Stream: wire.StreamPost, Raw: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}).Seq
 	if r, body := s.frame(answer, "/copy/curl"); r.StatusCode != http.StatusBadRequest {

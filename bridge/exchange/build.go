@@ -198,7 +198,8 @@ func (x *Index) fill(e *Exchange, seqs []int64, how Reading) error {
 // redacted is f as it may be shown.
 func redacted(f wire.Frame, r *wire.Redaction) wire.Frame {
 	header, a := r.Header(f.Header)
-	f.Header = header
+	url, c := r.URL(f.URL)
+	f.Header, f.URL, a = header, url, a || c
 	if f.Dir == wire.Stderr {
 		f.Redacted = f.Redacted || a
 		return f

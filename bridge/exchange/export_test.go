@@ -273,6 +273,47 @@ func (a *archive) missing() []string {
 	return out
 }
 
+// harMembers are the members that HAR 1.2 knows
+// (http://www.softwareishard.com/blog/har-12-spec/), exactly as they are
+// spelled. Others begin with an underscore.
+var harMembers = map[string]string{
+	"":                                 "log",
+	".log":                             "version creator browser pages entries comment",
+	".log.creator":                     "name version comment",
+	".log.entries":                     "pageref startedDateTime time request response cache timings serverIPAddress connection comment",
+	".log.entries.request":             "method url httpVersion cookies headers queryString postData headersSize bodySize comment",
+	".log.entries.request.headers":     "name value comment",
+	".log.entries.request.queryString": "name value comment",
+	".log.entries.request.postData":    "mimeType params text comment",
+	".log.entries.response":            "status statusText httpVersion cookies headers content redirectURL headersSize bodySize comment",
+	".log.entries.response.headers":    "name value comment",
+	".log.entries.response.content":    "size compression mimeType text encoding comment",
+	".log.entries.cache":               "beforeRequest afterRequest comment",
+	".log.entries.timings":             "blocked dns connect send wait receive ssl comment",
+}
+
+// unknownMembers lists the members of a JSON value that are not known where
+// they stand.
+func unknownMembers(v any, known map[string]string, at string) (out []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, v := range v {
+			out = append(out, unknownMembers(v, known, at)...)
+		}
+	case map[string]any:
+		for name, v := range v {
+			if strings.HasPrefix(name, "_") {
+				continue
+			}
+			if !slices.Contains(strings.Fields(known[at]), name) {
+				out = append(out, at+"."+name)
+			}
+			out = append(out, unknownMembers(v, known, at+"."+name)...)
+		}
+	}
+	return out
+}
+
 func readArchive(t *testing.T, text string) *archive {
 	t.Helper()
 	var a archive
@@ -281,6 +322,13 @@ func readArchive(t *testing.T, text string) *archive {
 	}
 	if list := a.missing(); len(list) > 0 {
 		t.Fatalf("wrong or missing: %v", list)
+	}
+	var any any
+	if err := json.Unmarshal([]byte(text), &any); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range unknownMembers(any, harMembers, "") {
+		t.Errorf("HAR 1.2 has no member %s", name)
 	}
 	return &a
 }
@@ -342,6 +390,45 @@ func TestHAR(t *testing.T) {
 	}
 	if strings.Contains(text, "top-secret") || strings.Contains(text, "session-secret") || strings.Contains(text, "elsewhere") {
 		t.Error("it holds what it should not")
+	}
+}
+
+// Requests have the URLs that were recorded, without the secrets in them.
+func TestHARHasURLs(t *testing.T) {
+	frames := httpTalk(t, `
++0s c2s post {"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}
++200ms s2c post+ {"jsonrpc":"2.0","id":0,"result":{}}
++0s meta the GET event stream is open
++0s s2c get-sse+ {"jsonrpc":"2.0","method":"notifications/message","params":{}}
++1s c2s post {"jsonrpc":"2.0","method":"notifications/initialized"}
+`)
+	frames[0].HTTPMethod, frames[0].URL = "POST", "https://example.com:8443/a%20b/mcp?tenant=x%26y&flag"
+	legacy := slices.Clone(frames)
+	for i := range legacy {
+		legacy[i].Transport, legacy[i].Session = "sse", "legacy"
+	}
+	legacy[3].HTTPMethod, legacy[3].URL = "GET", "http://example.com/sse"
+	l := newLog(t, append(frames, legacy...)...)
+	for redaction, query := range map[*wire.Redaction]string{nil: "tenant=[REDACTED]&[REDACTED]", wire.NoRedaction(): "tenant=x%26y&flag"} {
+		a := readArchive(t, write(t, Export{Log: l, Redact: redaction}, HAR))
+		var got []string
+		for _, e := range a.Log.Entries {
+			got = append(got, *e.Request.Method+" "+*e.Request.URL)
+		}
+		https := "https://example.com:8443/a%20b/mcp?" + query
+		want := []string{
+			"POST " + https, "GET " + https, "POST " + https,
+			"POST " + https, "GET http://example.com/sse", "POST http://example.com:8080/", // with two addresses, one cannot stand for the other
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if redaction == nil {
+			continue
+		}
+		if q := fmt.Sprint(*a.Log.Entries[0].Request.QueryString); q != "[map[name:tenant value:x&y] map[name:flag value:]]" {
+			t.Errorf("the query is %s", q)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package exchange
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -23,10 +25,10 @@ import (
 // (https://w3c.github.io/web-performance/specs/HAR/Overview.html) of what went
 // over HTTP: an entry for each POST and for each event stream opened by GET.
 //
-// A transcript does not hold all that an archive has room for. The path and
-// the scheme of the address are not recorded, so that every address is the
-// host's root, nor are the headers of GET requests and the protocol's version.
-// A POST to which nothing but an empty response is called for is shown with 202
+// A transcript does not hold all that an archive has room for: neither the
+// headers of GET and DELETE requests, nor the protocol's version. Where it does
+// not say the URL of a request, that of another request of the session stands
+// for it, or else the host's root. A POST to which nothing but an empty response is called for is shown with 202
 // unless the transcript says otherwise. Event streams are shown as their data:
 // as the text of the response, and message by message in
 // _eventSourceMessages, as Chromium's developer tools have it.
@@ -87,8 +89,9 @@ type transfer struct {
 	post     int64 // frame that was posted, 0 for others
 	began    int64 // first frame or note of the response, 0 if there is none
 	messages []int64
-	note     int64  // what the inspector said of the response, 0 if nothing
-	host     string // of the session
+	note     int64 // what the inspector said of the response, 0 if nothing
+	url      string
+	guessed  bool // url is no more than the host's root
 	call     int
 }
 
@@ -97,14 +100,20 @@ type transfer struct {
 func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 	type connection struct {
 		host    string
+		url     string              // of its endpoint, "" if it is not known, or if it has several
 		posts   map[int64]*transfer // by the frame that was posted, of requests
 		open    []*transfer         // POSTs, the latest last
 		stream  *transfer           // the latest event stream that answers a POST
 		get     *transfer
 		pending *transfer // the latest POST of which nothing was heard
+		all     []*transfer
 	}
 	connections := make(map[string]*connection)
 	var out []*transfer
+	began := func(s *connection, t *transfer) {
+		out = append(out, t)
+		s.all = append(s.all, t)
+	}
 	for f, err := range x.frames(ctx, c) {
 		if err != nil {
 			return nil, err
@@ -122,8 +131,11 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 			if host := f.Header.Get("Host"); host != "" {
 				s.host = host
 			}
-			t := &transfer{method: http.MethodPost, post: f.Seq, host: s.host, call: f.Call}
-			out = append(out, t)
+			t := &transfer{method: cmp.Or(f.HTTPMethod, http.MethodPost), post: f.Seq, url: f.URL, call: f.Call}
+			if f.Transport == "http" { // HTTP+SSE has another one for GET
+				s.url = cmp.Or(f.URL, s.url)
+			}
+			began(s, t)
 			s.pending = t
 			if f.Kind == wire.Request {
 				s.posts[f.Seq] = t
@@ -133,8 +145,8 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 			switch method := noted(string(f.Raw)); {
 			case method == "":
 			case method != http.MethodPost:
-				t := &transfer{method: method, note: f.Seq, began: f.Seq, host: s.host}
-				out = append(out, t)
+				t := &transfer{method: method, note: f.Seq, began: f.Seq}
+				began(s, t)
 				if method == http.MethodGet {
 					s.get = t
 				}
@@ -143,8 +155,11 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 			}
 		case f.Dir == wire.ServerToClient && f.Stream == wire.StreamGetSSE:
 			if s.get == nil || len(s.get.messages) > 0 && len(f.Header) > 0 {
-				s.get = &transfer{method: http.MethodGet, began: f.Seq, host: s.host}
-				out = append(out, s.get)
+				s.get = &transfer{method: http.MethodGet, began: f.Seq}
+				began(s, s.get)
+			}
+			if f.URL != "" {
+				s.get.url = f.URL
 			}
 			s.get.messages = append(s.get.messages, f.Seq)
 		case f.Dir == wire.ServerToClient:
@@ -153,8 +168,8 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 				t = streamOf(&f, s.open, s.stream)
 			}
 			if t == nil {
-				t = &transfer{method: http.MethodPost, host: s.host}
-				out = append(out, t)
+				t = &transfer{method: http.MethodPost}
+				began(s, t)
 			}
 			if t.began == 0 {
 				t.began = f.Seq
@@ -171,7 +186,26 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 			}
 		}
 	}
+	for _, s := range connections {
+		for _, t := range s.all {
+			if t.url = cmp.Or(t.url, s.url); t.url == "" {
+				t.url, t.guessed = rootOf(s.host), true
+			}
+		}
+	}
 	return out, nil
+}
+
+// unknownHost is put where no frame of the session says which host it was. The
+// top-level domain is reserved (RFC 2606).
+const unknownHost = "unknown.invalid"
+
+// rootOf is the root of a host, as the header Host names it.
+func rootOf(host string) string {
+	if name, ok := strings.CutSuffix(host, ":443"); ok {
+		return "https://" + name + "/"
+	}
+	return "http://" + cmp.Or(host, unknownHost) + "/"
 }
 
 // noted is the method of the request whose response a note of the inspector's
@@ -279,26 +313,17 @@ type (
 // httpVersion is what is known of it.
 const httpVersion = "unknown"
 
-// unknownHost is put where no frame of the session says which host it was. The
-// top-level domain is reserved (RFC 2606).
-const unknownHost = "unknown.invalid"
-
 // entry reads the frames of a transfer.
 func (x Export) entry(t *transfer) (*harEntry, error) {
 	e := &harEntry{Type: "fetch"}
-	host := t.host
-	if host == "" {
-		host = unknownHost
-	}
 	e.Request = harRequest{
-		Method: t.method, URL: "http://" + host + "/", Version: httpVersion,
-		Cookies: []harPair{}, Headers: []harPair{}, Query: []harPair{}, HeadersSize: -1, BodySize: -1,
-	}
-	if strings.HasSuffix(host, ":443") {
-		e.Request.URL = "https://" + strings.TrimSuffix(host, ":443") + "/"
+		Method: t.method, URL: t.url, Version: httpVersion,
+		Cookies: []harPair{}, Headers: []harPair{}, Query: queryOf(t.url), HeadersSize: -1, BodySize: -1,
 	}
 	e.Response = harResponse{Version: httpVersion, Cookies: []harPair{}, Headers: []harPair{}, HeadersSize: -1, BodySize: -1}
-	e.Comment = "The path and scheme of the address are not recorded."
+	if t.guessed {
+		e.Comment = "The path and scheme of the address are not recorded."
+	}
 	var began, first, last time.Time
 	if t.post != 0 {
 		f, err := x.frame(t.post)
@@ -313,7 +338,7 @@ func (x Export) entry(t *transfer) (*harEntry, error) {
 			e.Response.Status, e.Response.StatusText, e.Response.Comment = 0, "", "No response is recorded."
 		}
 	} else {
-		e.Comment += " The headers of the request are not recorded."
+		e.Comment = strings.TrimSpace(e.Comment + " The headers of the request are not recorded.")
 	}
 	if t.note != 0 {
 		f, err := x.frame(t.note)
@@ -357,6 +382,25 @@ func (x Export) entry(t *transfer) (*harEntry, error) {
 	e.Time = e.Timings.Wait + e.Timings.Receive
 	e.Started = began.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
 	return e, nil
+}
+
+// queryOf are the parameters in a URL, in order.
+func queryOf(address string) []harPair {
+	out := []harPair{}
+	_, query, _ := strings.Cut(address, "?")
+	for part := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if part == "" {
+			continue
+		}
+		for _, text := range []*string{&name, &value} {
+			if plain, err := url.QueryUnescape(*text); err == nil {
+				*text = strings.ToValidUTF8(plain, "\uFFFD")
+			}
+		}
+		out = append(out, harPair{name, value})
+	}
+	return out
 }
 
 func milliseconds(d time.Duration) float64 {

@@ -234,7 +234,7 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 
 // standalone taps the events of a standalone stream.
 func (w *web) standalone(resp *http.Response, id string) *eventBody {
-	s := &eventStream{web: w, stream: wire.StreamGetSSE, header: resp.Header, status: resp.StatusCode, standsFor: true}
+	s := &eventStream{web: w, stream: wire.StreamGetSSE, header: resp.Header, status: resp.StatusCode, req: resp.Request, standsFor: true}
 	return &eventBody{
 		Closer: resp.Body, events: newEventReader(resp.Body, w.tap.max),
 		deliver: s.deliver, ended: s.ended,

@@ -308,6 +308,14 @@ func (f *flight) sent() http.Header {
 	return h
 }
 
+// address is the URL that a request goes to, without what stays here or goes
+// into a header.
+func address(req *http.Request) string {
+	u := *req.URL
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	return u.String()
+}
+
 // do sends the request. The flight is over when it fails, or the response's body
 // is closed.
 func (f *flight) do() (*http.Response, error) {
@@ -365,7 +373,7 @@ func (w *web) post(req *http.Request) (*http.Response, error) {
 	f.req.ContentLength = int64(len(body))
 	f.req.Body = io.NopCloser(bytes.NewReader(body))
 	f.req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	u := Unit{Raw: body, Stream: wire.StreamPost, Header: f.sent()}
+	u := Unit{Raw: body, Stream: wire.StreamPost, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)}
 	if req.Response == nil {
 		var ok bool
 		if u, ok = w.tap.sending(u); !ok {
@@ -551,7 +559,7 @@ func (w *web) jsonAnswer(body io.Reader, length int64, posted wire.Message, resp
 // events is the body of a response with an event stream. posted is the request
 // that it answers, zero if none.
 func (w *web) events(resp *http.Response, stream wire.Stream, posted wire.Message) *eventBody {
-	s := &eventStream{web: w, stream: stream, posted: posted, header: resp.Header, status: resp.StatusCode}
+	s := &eventStream{web: w, stream: stream, posted: posted, header: resp.Header, status: resp.StatusCode, req: resp.Request}
 	return &eventBody{
 		Closer: resp.Body, events: newEventReader(resp.Body, w.tap.max),
 		deliver: s.deliver, ended: s.ended,
@@ -564,6 +572,7 @@ type eventStream struct {
 	stream wire.Stream
 	posted wire.Message
 	header http.Header // of the response, for the first unit
+	req    *http.Request
 	status int
 
 	endpoint  bool   // the endpoint event of HTTP+SSE has come
@@ -575,6 +584,9 @@ type eventStream struct {
 // unit is what all units of the stream have in common.
 func (s *eventStream) unit() Unit {
 	u := Unit{Stream: s.stream, Header: s.header, Status: s.status, Related: s.posted.ID}
+	if s.header != nil && s.stream == wire.StreamGetSSE {
+		u.HTTPMethod, u.URL = s.req.Method, address(s.req)
+	}
 	s.header = nil
 	return u
 }

@@ -90,6 +90,9 @@ func TestHTTPSession(t *testing.T) {
 				if !maps.EqualFunc(got, sent.unit.Header, slices.Equal) {
 					t.Errorf("the headers of %s:\nseen   %v\nserver %v", sent.unit.Raw, sent.unit.Header, got)
 				}
+				if u := sent.unit; u.HTTPMethod != http.MethodPost || u.URL != requests.address(string(u.Raw)) {
+					t.Errorf("%s %s was seen, the server got %s", u.HTTPMethod, u.URL, requests.address(string(u.Raw)))
+				}
 				if got.Get("Authorization") != "Bearer secret" || !slices.Equal(got["X-Tenant"], []string{"a", "b"}) {
 					t.Errorf("headers of the spec: %v", got)
 				}
@@ -109,6 +112,9 @@ func TestHTTPSession(t *testing.T) {
 			}
 			if test.asks {
 				asked := r.await(t, "received", func(s seen) bool { return s.unit.Message.Method == "elicitation/create" })
+				if u := asked.unit; u.Header != nil && u.Stream == wire.StreamGetSSE && (u.HTTPMethod != http.MethodGet || u.URL != test.spec.URL) {
+					t.Errorf("the question came on %s %s", u.HTTPMethod, u.URL)
+				}
 				if asked.unit.Stream != test.asked || (asked.unit.Related != nil) != (test.asked == wire.StreamPostSSE) {
 					t.Errorf("the question: stream %q, related %s", asked.unit.Stream, asked.unit.Related)
 				}
@@ -126,6 +132,14 @@ type requestLog struct {
 	mu   sync.Mutex
 	all  []string
 	head map[string]http.Header
+	to   map[string]string // by body: the URL
+}
+
+// address is the URL that a body was posted to.
+func (l *requestLog) address(body string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to[body]
 }
 
 func (l *requestLog) around(next http.Handler) http.Handler {
@@ -141,8 +155,9 @@ func (l *requestLog) around(next http.Handler) http.Handler {
 			l.mu.Lock()
 			l.all = append(l.all, string(body))
 			if l.head == nil {
-				l.head = map[string]http.Header{}
+				l.head, l.to = map[string]http.Header{}, map[string]string{}
 			}
+			l.to[string(body)] = "http://" + r.Host + r.URL.String()
 			l.head[string(body)] = h
 			l.mu.Unlock()
 		}
@@ -641,6 +656,22 @@ func TestHTTPNameHeader(t *testing.T) {
 				t.Errorf("the observer saw %q", got)
 			}
 		})
+	}
+}
+
+// What goes into a header, or stays here, is no part of a request's address.
+func TestAddressOfRequest(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://ann:secret@example.com/a%2Fb?x=1&y=%20#there": "https://example.com/a%2Fb?x=1&y=%20",
+		"http://example.com:8080":                              "http://example.com:8080",
+	} {
+		req, err := http.NewRequest(http.MethodPost, in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := address(req); got != want || req.URL.String() != in {
+			t.Errorf("%s is %s, want %s", in, got, want)
+		}
 	}
 }
 

@@ -26,6 +26,9 @@ type Unit struct {
 	// response whose first message it is; nil otherwise.
 	Header http.Header
 	Status int // status of the HTTP response that carried it, 0 if none
+	// HTTPMethod and URL are those of the request, where Header is a request's or
+	// that of the response to a GET; else "". The URL has no user information.
+	HTTPMethod, URL string
 	// Related is the JSON-RPC id of the request whose POST was answered with
 	// this; nil for what comes on other streams.
 	Related json.RawMessage

@@ -115,6 +115,9 @@ type Frame struct {
 
 	Header http.Header // HTTP headers that came with it, nil if none
 	Status int         // HTTP status, 0 if none
+	// HTTPMethod and URL are those of the HTTP request that Header is of, or is
+	// answered with; "" where they are not known.
+	HTTPMethod, URL string
 
 	Call     int    // number of the call that it belongs to, 0 if none
 	Round    int    // multi round-trip round, 0 if none

@@ -62,7 +62,7 @@ const (
 	flagOrphan
 	flagTruncated
 	flagRedacted
-	flagHeader // the line has more than the entry says
+	flagHeader // the line has more than the entry says, of HTTP
 	flagLarge  // Log.large has its row
 	flagAction // and the next bit: the index in actions
 )

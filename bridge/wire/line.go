@@ -103,6 +103,14 @@ func appendHead(dst []byte, number int64, f *Frame) []byte {
 		dst = append(dst, f.Stream.String()...)
 		dst = append(dst, '"')
 	}
+	if f.HTTPMethod != "" {
+		dst = append(dst, `,"http_method":`...)
+		dst = appendString(dst, f.HTTPMethod)
+	}
+	if f.URL != "" {
+		dst = append(dst, `,"url":`...)
+		dst = appendString(dst, f.URL)
+	}
 	dst = appendNumber(dst, `,"status":`, f.Status)
 	dst = appendNumber(dst, `,"call":`, f.Call)
 	dst = appendNumber(dst, `,"round":`, f.Round)
@@ -288,12 +296,13 @@ type parsedLine struct {
 	size                                    int64
 	truncated, redacted                     bool
 
-	rawAt, textAt int    // where the values of "raw" and the text in "text" begin; 0 if absent
-	raw, text     []byte // "raw" as it stands, "text" as between its quotes
-	bytes         []byte // base64
-	headers       []byte // the object
-	routing       [len(routing)][]byte
-	params        []byte // mcpsnoop's "mcp_param_headers"
+	rawAt, textAt   int    // where the values of "raw" and the text in "text" begin; 0 if absent
+	raw, text       []byte // "raw" as it stands, "text" as between its quotes
+	bytes           []byte // base64
+	httpMethod, url []byte
+	headers         []byte // the object
+	routing         [len(routing)][]byte
+	params          []byte // mcpsnoop's "mcp_param_headers"
 
 	message    Message // of raw
 	messageErr error   // why raw is no message
@@ -370,6 +379,10 @@ func (p *parsedLine) field(name, value []byte, at int) bool {
 		return setString(&p.actor, value)
 	case "conn_id":
 		return setString(&p.conn, value)
+	case "http_method":
+		return setString(&p.httpMethod, value)
+	case "url":
+		return setString(&p.url, value)
 	case "bytes":
 		return setString(&p.bytes, value)
 	case "text":
@@ -545,7 +558,7 @@ func (p *parsedLine) frame(names *nameCache) (f Frame, at int, err error) {
 		Time: p.time, Session: names.get(0, p.session), Server: names.get(1, p.server), Dir: p.dir,
 		Transport: names.get(2, p.transport), Stream: p.stream, Raw: raw, Size: int64(len(raw)), Truncated: p.truncated,
 		Status: p.status, Call: p.call, Round: p.round, Question: p.question, Actor: names.get(3, p.actor),
-		Redacted: p.redacted, line: p.number,
+		Redacted: p.redacted, HTTPMethod: text(p.httpMethod), URL: text(p.url), line: p.number,
 	}
 	if len(p.conn) > 0 {
 		// mcpsnoop's logs of an HTTP proxy name the client's connection beside
@@ -567,7 +580,7 @@ func (p *parsedLine) hasHeader() bool {
 			return true
 		}
 	}
-	return p.headers != nil || p.params != nil
+	return p.headers != nil || p.params != nil || len(p.httpMethod) > 0 || len(p.url) > 0
 }
 
 // header puts the HTTP headers together: ours, else mcpsnoop's.

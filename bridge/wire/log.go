@@ -271,7 +271,7 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 	if f.Redacted {
 		e.flags |= flagRedacted
 	}
-	if len(f.Header) > 0 {
+	if len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" {
 		e.flags |= flagHeader
 	}
 	var s *session

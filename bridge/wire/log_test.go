@@ -70,6 +70,7 @@ func variety() []Frame {
 	cut.Truncated, cut.Size = true, 1_000_000
 	web := message(ServerToClient, `{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"no"}}`)
 	web.Transport, web.Stream, web.Status = "http", StreamPostSSE, 500
+	web.HTTPMethod, web.URL = "POST", `https://example.com:8443/a%20b/mcp?"é"=1&x`
 	web.Header = http.Header{"Content-Type": {"text/event-stream"}, "X-Odd": {"a \"b\"", "c"}, "Mcp-Method": {"tools/call"}, "Www-Authenticate": {"Bearer"}}
 	answer := message(ClientToServer, `{"jsonrpc":"2.0","id":6,"result":{"action":"accept","content":{}}}`)
 	answer.Server, answer.Session = "sør \"2\"", "s2"

@@ -17,13 +17,15 @@ const redacted = "[REDACTED]"
 var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
 
 // Redaction says what is left out of a transcript: values of HTTP headers and
-// of JSON members. What is left out becomes "[REDACTED]" and the frame is
-// marked; everything else stays as it was, byte for byte. What is no JSON,
-// stderr and noise, is not searched.
+// of JSON members, and of the query in URLs. What is left out becomes
+// "[REDACTED]" and the frame is marked; everything else stays as it was, byte
+// for byte. What is no JSON, stderr and noise, is not searched.
 //
 // A nil *Redaction is the default: the headers Authorization,
-// Proxy-Authorization, Cookie, Set-Cookie and Mcp-Session-Id.
+// Proxy-Authorization, Cookie, Set-Cookie and Mcp-Session-Id, and all values in
+// queries, which are mostly keys and ids of sessions.
 type Redaction struct {
+	queries bool
 	headers map[string]bool // canonical names
 	fields  map[string]bool // lower case
 	paths   [][]step
@@ -35,7 +37,7 @@ type Redaction struct {
 // depth). Any other rule is a name, and stands for the HTTP header and for
 // every JSON member of that name, upper and lower case being the same.
 func NewRedaction(rules ...string) (*Redaction, error) {
-	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool)}
+	r := &Redaction{queries: true, headers: make(map[string]bool), fields: make(map[string]bool)}
 	for _, name := range redactedHeaders {
 		r.headers[name] = true
 	}
@@ -90,6 +92,25 @@ func (r *Redaction) Header(h http.Header) (http.Header, bool) {
 	return out, true
 }
 
+// URL returns u without the secrets, and whether there were any.
+func (r *Redaction) URL(u string) (string, bool) {
+	at := strings.IndexByte(u, '?')
+	if at < 0 || !r.orDefault().queries {
+		return u, false
+	}
+	parts := strings.Split(u[at+1:], "&")
+	found := false
+	for i, part := range parts {
+		switch name, value, named := strings.Cut(part, "="); {
+		case named && value != "":
+			parts[i], found = name+"="+redacted, true
+		case !named && part != "":
+			parts[i], found = redacted, true // a key without a name
+		}
+	}
+	return u[:at+1] + strings.Join(parts, "&"), found
+}
+
 // JSON returns raw without the secrets, and whether there were any. raw itself
 // is not changed. JSON that is cut off loses its tail where the cut is inside
 // a secret; where raw stops being JSON, nothing is left out from there on.
@@ -117,11 +138,12 @@ func (r *Redaction) frame(f *Frame) *Frame {
 	if f.Dir != Stderr {
 		raw, b = r.JSON(f.Raw)
 	}
-	if !a && !b {
+	url, c := r.URL(f.URL)
+	if !a && !b && !c {
 		return f
 	}
 	out := *f
-	out.Header, out.Raw, out.Redacted = header, raw, true
+	out.Header, out.Raw, out.URL, out.Redacted = header, raw, url, true
 	return &out
 }
 

@@ -98,3 +98,30 @@ func TestRedactHeader(t *testing.T) {
 		t.Errorf("%v %v", changed, got)
 	}
 }
+
+func TestRedactURL(t *testing.T) {
+	var none *Redaction
+	for in, want := range map[string]string{
+		"": "", "https://example.com/mcp": "", "https://example.com/mcp?": "", "/x?a=&b=": "",
+		"https://example.com/mcp?key=abc&b=": "https://example.com/mcp?key=[REDACTED]&b=",
+		"https://example.com/mcp?abc":        "https://example.com/mcp?[REDACTED]",
+		"/message?sessionId=1=2&x=%26?&":     "/message?sessionId=[REDACTED]&x=[REDACTED]&",
+	} {
+		got, changed := none.URL(in)
+		if want == "" {
+			if changed || got != in {
+				t.Errorf("%s has become %s", in, got)
+			}
+		} else if !changed || got != want {
+			t.Errorf("%s is %s, want %s", in, got, want)
+		}
+		if got, changed := NoRedaction().URL(in); changed || got != in {
+			t.Errorf("%s has become %s though nothing is left out", in, got)
+		}
+	}
+	// In transcripts too, also where there is no other secret.
+	_, text := transcript(t, []Frame{{Dir: ClientToServer, Transport: "http", HTTPMethod: "POST", URL: "https://example.com/mcp?key=abc", Raw: []byte("{}")}}, nil)
+	if want := `"redacted":true`; !strings.Contains(string(text), want) || !strings.Contains(string(text), `"http_method":"POST","url":"https://example.com/mcp?key=[REDACTED]"`) {
+		t.Errorf("the line is %s", text)
+	}
+}

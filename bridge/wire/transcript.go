@@ -28,7 +28,7 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 	write := func(seq int64, e *entry, line []byte, err error) error {
 		// Lines are copied as they stand, with fields that we do not know,
 		// unless something in them may have to go.
-		search := e.flags&flagHeader != 0 && len(redact.headers) > 0 || len(redact.fields)+len(redact.paths) > 0
+		search := e.flags&flagHeader != 0 && (len(redact.headers) > 0 || redact.queries) || len(redact.fields)+len(redact.paths) > 0
 		if err == nil && !search {
 			if _, err = out.Write(line); err == nil && line[len(line)-1] != '\n' {
 				err = out.WriteByte('\n')

@@ -41,9 +41,8 @@ array), har (what went over HTTP, for the developer tools of browsers), markdown
 log, the exchanges and the questions without a server, to attach to a bug
 report).
 
-Secrets in HTTP headers are left out, and what --redact names. A HAR has the
-hosts of addresses, but neither their paths nor their scheme, which transcripts
-do not hold.
+Secrets in HTTP headers and the values in queries of addresses are left out, and
+what --redact names.
 
 Damaged lines are reported on standard error and left out.`,
 		Example: `  inspector export flow.jsonl --format html --output flow.html
