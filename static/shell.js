@@ -184,6 +184,7 @@ whenChanged(() => {
 on("keydown", e => {
   if (!bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return
   if (e.key === "?") $("keys").togglePopover()
+  else if (e.key === "/" && near(e.target, "#wire")) $("filter").select()
   else if (e.key === "/") {
     showPane("side")
     $("search").focus()
