@@ -62,7 +62,11 @@ func drawnJSON(text string) templ.Component {
 				continue
 			}
 			depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
-			b.WriteString(`<span class="l i` + strconv.Itoa(min(depth, 8)) + `">`)
+			class := "i" + strconv.Itoa(depth)
+			if depth > 8 { // no room to wrap in
+				class = "deep"
+			}
+			b.WriteString(`<span class="l ` + class + `">`)
 			for _, r := range jsonRuns(line) {
 				r.write(&b)
 			}
