@@ -17,7 +17,7 @@ type run struct {
 
 // Bounds on what is drawn of one text. Everything stands in the wire log.
 const (
-	maxDrawn    = 256 << 10 // bytes; the rest is left out, and said to be
+	maxDrawn    = 128 << 10 // bytes; the rest is left out, and said to be
 	maxColoured = 48 << 10  // bytes; past this JSON is drawn in one colour, which costs the page far fewer elements
 )
 

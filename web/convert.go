@@ -213,7 +213,7 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 
 // shownMost is how many bytes of one text are put on the page. All of it is in
 // the wire log.
-const shownMost = 256 << 10
+const shownMost = 96 << 10
 
 func shown(text string) string {
 	if len(text) <= shownMost {
