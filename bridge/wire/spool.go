@@ -100,6 +100,9 @@ func (s *spool) add(line []byte) int64 {
 	b.size += int64(len(line))
 	s.end += int64(len(line))
 	s.waiting += int64(len(line))
+	if b.size >= blockSize {
+		s.seal(b) // at once: a line that alone fills what may wait is followed by none
+	}
 	s.fit()
 	return off
 }
