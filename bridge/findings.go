@@ -133,7 +133,7 @@ const noiseMost = 100
 // lintNoise judges what a process has written to its standard output and is no
 // message.
 func (s *session) lintNoise(f wire.Frame) {
-	if s.transport() != "stdio" {
+	if f.Transport != "stdio" {
 		return
 	}
 	why := ""

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -260,7 +261,7 @@ func (s *Server) completeFilter(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	found := s.in.Log().Complete(line, byteOffset(line, int(at)), wire.Hooks{Findings: rulesOf(s.in.Findings(""))})
+	found := s.in.Log().Complete(line, byteOffset(line, int(at)), bridge.Hooks(s.in.Findings("")))
 	out := completion{From: utf16Offset(line, found.From), To: utf16Offset(line, found.To), Items: []candidate{}}
 	for _, item := range found.Items {
 		out.Items = append(out.Items, candidate{item.Text, item.Means})

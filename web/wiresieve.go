@@ -130,27 +130,9 @@ func (v *sieves) drop(i int) {
 
 // hooksOn tells filters what was found and noted so far.
 func hooksOn(found []bridge.Found, marks *wire.Log) wire.Hooks {
-	rules := make(map[int64][]string)
-	for _, f := range found {
-		rules[f.Seq] = append(rules[f.Seq], f.Rule)
-	}
-	return wire.Hooks{
-		Finding: func(seq int64, rule string) bool {
-			return len(rules[seq]) > 0 && (rule == "any" || slices.Contains(rules[seq], rule))
-		},
-		Mark:     marks.MarkOf,
-		Findings: rulesOf(found),
-	}
-}
-
-// rulesOf lists the rules that were broken, by name.
-func rulesOf(found []bridge.Found) []string {
-	var names []string
-	for _, f := range found {
-		names = append(names, f.Rule)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	h := bridge.Hooks(found)
+	h.Mark = marks.MarkOf
+	return h
 }
 
 // ask notes that a request waits for a sieve, and has it judged. The channel is

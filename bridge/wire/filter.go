@@ -49,7 +49,12 @@ type Filter struct {
 	text     string
 	root     node // nil: all frames
 	changing bool
+	findings bool
 }
+
+// AsksFindings reports whether the filter asks for findings, which
+// Hooks.Finding must know.
+func (f *Filter) AsksFindings() bool { return f.findings }
 
 // Lasting reports whether what the filter says of a frame stays so. It may not
 // where it asks for findings or for marks, which come later than the frame.
@@ -84,7 +89,7 @@ func ParseFilter(line string) (*Filter, error) {
 		return f, nil
 	}
 	f.root = p.or(0)
-	f.changing = p.changing
+	f.changing, f.findings = p.changing, p.findings
 	if p.err == nil && p.tok.kind != tokEnd {
 		p.fail(p.tok.pos, p.tok.end, "there is no \"(\" that this closes")
 	}
@@ -133,6 +138,7 @@ type filterParser struct {
 	tok      token
 	err      *FilterError
 	changing bool // see Filter.Lasting
+	findings bool // see Filter.AsksFindings
 }
 
 func (p *filterParser) fail(pos, end int, format string, args ...any) {
@@ -438,6 +444,7 @@ func (p *filterParser) term(t token) node {
 		p.fail(t.pos+len(t.name), t.pos+len(t.name)+len(t.op), "%s goes with \":\", not with %q", name, t.op)
 		return nothing
 	}
+	p.findings = p.findings || name == "finding"
 	if name == "finding" || name == "colour" {
 		p.changing = true
 	}

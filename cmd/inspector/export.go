@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/history"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -35,11 +37,11 @@ func newExport(out, errOut io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FILE... [--format FORMAT] [--output FILE]",
 		Short: "Write a transcript in another format",
-		Long: `Export writes transcripts in another format: jsonl (a transcript again), json (one
-array), har (what went over HTTP, for the developer tools of browsers), markdown
-(for reading), mermaid (a sequence diagram), or html (one page that shows the
-log, the exchanges and the questions without a server, to attach to a bug
-report).
+		Long: `Export writes transcripts, and whatever else open reads, in another format:
+jsonl (a transcript again), json (one array), har (what went over HTTP, for the
+developer tools of browsers), markdown (for reading), mermaid (a sequence
+diagram), or html (one page that shows the log, the exchanges and the questions
+without a server, to attach to a bug report).
 
 Secrets in HTTP headers and the values in queries of addresses are left out, and
 what --redact names.
@@ -85,20 +87,30 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	if err := o.sparesInput(); err != nil {
 		return err
 	}
-	log, err := wire.Open(o.files...)
+	opened, err := history.Open(o.files...)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	log := opened.Log
 	if err := log.Wait(ctx); err != nil {
 		return err
+	}
+	for _, p := range opened.Problems {
+		if _, err := fmt.Fprintf(errOut, "inspector: %s\n", p); err != nil {
+			return fmt.Errorf("reporting what cannot be read: %w", err)
+		}
 	}
 	if err := reportDamage(log, errOut); err != nil {
 		return err
 	}
 	x := exchange.Export{Log: log, Redact: redaction, Title: o.title(), Tool: "elicitation-inspector", Version: version()}
 	if o.filter != "" {
-		view := log.View(filter, wire.Hooks{})
+		hooks, err := findings(ctx, log, filter, errOut)
+		if err != nil {
+			return err
+		}
+		view := log.View(filter, hooks)
 		if err := view.Update(ctx, nil); err != nil {
 			return fmt.Errorf("filtering: %w", err)
 		}
@@ -113,6 +125,23 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 		return fmt.Errorf("exporting %s as %s: %w", strings.Join(o.files, ", "), format, err)
 	}
 	return nil
+}
+
+// findings has the linter look at the log, if the filter asks what it finds.
+func findings(ctx context.Context, log *wire.Log, filter *wire.Filter, errOut io.Writer) (wire.Hooks, error) {
+	if !filter.AsksFindings() {
+		return wire.Hooks{}, nil
+	}
+	found, all, err := bridge.LintLog(ctx, log)
+	if err != nil {
+		return wire.Hooks{}, fmt.Errorf("looking for findings: %w", err)
+	}
+	if !all {
+		if _, err := fmt.Fprintf(errOut, "inspector: only the first %d findings are known to \"finding:\"\n", len(found)); err != nil {
+			return wire.Hooks{}, fmt.Errorf("reporting what cannot be found: %w", err)
+		}
+	}
+	return bridge.Hooks(found), nil
 }
 
 // filterError says what is wrong in a filter line, and where.

@@ -131,3 +131,48 @@ func TestExportMistakes(t *testing.T) {
 		}
 	}
 }
+
+// What open reads can be exported too: histories of the official Inspector, and
+// logs of mcpsnoop.
+func TestExportOfForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"history.json": `[{"id":"a","timestamp":"2026-07-28T10:00:00.000Z","direction":"request","origin":"client",
+   "message":{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"ask"}},
+   "response":{"jsonrpc":"2.0","id":3,"result":{"content":[]}},"duration":2000}, 17]`,
+		"snoop.jsonl": `{"session_id":"x","server_label":"files","seq":1,"ts":"2026-07-28T10:00:00Z","direction":"c2s","transport":"http","conn_id":"c1","raw":{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"ask"}}}
+{"session_id":"x","server_label":"files","seq":2,"ts":"2026-07-28T10:00:02Z","direction":"s2c","transport":"http","conn_id":"c1","raw":{"jsonrpc":"2.0","id":3,"result":{"content":[]}}}
+`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errOut, err := runExport(t, path, "--format", "markdown")
+		if err != nil || !strings.Contains(out, "## 1. tools/call `ask`") || !strings.Contains(out, "after 2.00 s") {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		if told := strings.Contains(errOut, "entry 2"); told != (name == "history.json") {
+			t.Errorf("%s: standard error has %q", name, errOut)
+		}
+	}
+}
+
+func TestExportOfFindings(t *testing.T) {
+	path := writeFlow(t, `{"session_id":"a","server_label":"s","seq":1,"ts":"2026-07-28T10:00:00Z","direction":"c2s","transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}}
+{"session_id":"a","server_label":"s","seq":2,"ts":"2026-07-28T10:00:01Z","direction":"s2c","transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"array"}}}}
+{"session_id":"a","server_label":"s","seq":3,"ts":"2026-07-28T10:00:02Z","direction":"s2c","transport":"stdio","text":"listening"}
+`)
+	for filter, want := range map[string]string{"finding:any": "23", "finding:stdout-noise": "3", "!finding:any": "1", "finding:no-such-rule": ""} {
+		out, errOut, err := runExport(t, path, "--format", "jsonl", "--filter", filter)
+		got := ""
+		for _, seq := range []string{"1", "2", "3"} {
+			if strings.Contains(out, `"seq":`+seq+",") {
+				got += seq
+			}
+		}
+		if err != nil || got != want || errOut != "" {
+			t.Errorf("%s picks %q, want %q (%v, %s)", filter, got, want, err, errOut)
+		}
+	}
+}

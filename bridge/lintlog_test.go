@@ -1,0 +1,58 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/wire"
+)
+
+// The linter sees all of a log, however much of it a replay would show.
+func TestLintLog(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	const calls = 700
+	for i := range calls {
+		schema := `{"type":"object","properties":{}}`
+		if i%350 == 0 {
+			schema = `{"type":"array"}`
+		}
+		fmt.Fprintf(&text, `{"session_id":"a","server_label":"s","transport":"stdio","direction":"c2s","call":%d,"raw":{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask"}}}
+{"session_id":"a","server_label":"s","transport":"stdio","direction":"s2c","call":%[1]d,"elicitation":%[1]d,"raw":{"jsonrpc":"2.0","id":%[1]d,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":%[3]s}}}
+`, i+1, i, schema)
+	}
+	text.WriteString(`{"session_id":"a","server_label":"s","transport":"stdio","direction":"s2c","text":"listening"}` + "\n")
+	log, err := wire.Open(write(t, text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Wait(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	found, all, err := bridge.LintLog(context.Background(), log)
+	if err != nil || !all {
+		t.Fatalf("all: %v, %v", all, err)
+	}
+	hooks := bridge.Hooks(found)
+	for rule, want := range map[string][]int64{"root-not-object": {2, 702}, "stdout-noise": {log.Len()}, "no-such-rule": nil} {
+		var got []int64
+		for seq := int64(1); seq <= log.Len(); seq++ {
+			if hooks.Finding(seq, rule) {
+				got = append(got, seq)
+			}
+		}
+		if !slices.Equal(got, want) || slices.Contains(hooks.Findings, rule) != (want != nil) {
+			t.Errorf("%s is found at %d frames, want %v; the rules are %v", rule, len(got), want, hooks.Findings)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := bridge.LintLog(ctx, log); err == nil {
+		t.Error("it cannot be stopped")
+	}
+}
