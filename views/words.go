@@ -586,20 +586,36 @@ var settlings = map[string]string{
 	"accept": "accepted", "decline": "declined", "cancel": "cancelled", "error": "error sent", "undelivered": "not delivered",
 }
 
-// short words a step for the line over a call: "asked +41 ms".
-func (c Call) short(s Step) string {
+// repeated is a step in the line over a call, with how many like it came in a row;
+// what they say is the last one's.
+type repeated struct {
+	Step
+	n int
+}
+
+// short words a step for the line over a call: "asked +41 ms", "asked ×3 +2.1 s".
+func (c Call) short(s repeated) string {
 	if s.Kind == "called" {
 		return "called " + s.At.Format(time.TimeOnly)
 	}
-	return s.word() + " +" + lasted(s.At.Sub(c.Started))
+	times := ""
+	if s.n > 1 {
+		times = "×" + grouped(int64(s.n))
+	}
+	return join(" ", s.word(), times, "+"+lasted(s.At.Sub(c.Started)))
 }
 
 // line is the part of a timeline that fits over a call: the first step and the last few.
-func (c Call) line() (steps []Step, left int) {
+func (c Call) line() (steps []repeated, left int) {
 	const most = 6
 	for _, s := range c.Steps {
-		if s.major() {
-			steps = append(steps, s)
+		last := len(steps) - 1
+		switch {
+		case !s.major():
+		case last > 0 && steps[last].word() == s.word():
+			steps[last] = repeated{s, steps[last].n + 1}
+		default:
+			steps = append(steps, repeated{s, 1})
 		}
 	}
 	if over := len(steps) - most; over > 0 {

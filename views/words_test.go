@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,23 +125,27 @@ func TestClipped(t *testing.T) {
 func TestTimelineKeepsBothEnds(t *testing.T) {
 	start := time.Date(2026, 8, 1, 14, 2, 7, 0, time.UTC)
 	c := Call{Started: start}
-	for i := range 20 {
-		kind := "asked"
-		if i == 0 {
-			kind = "called"
-		} else if i%2 == 0 {
-			kind = "log"
-		}
-		c.Steps = append(c.Steps, Step{Kind: kind, At: start.Add(time.Duration(i) * time.Second)})
+	add := func(kind, text string) {
+		c.Steps = append(c.Steps, Step{Kind: kind, Text: text, At: start.Add(time.Duration(len(c.Steps)) * time.Second)})
 	}
+	add("called", "")
+	for range 5 {
+		add("asked", "")
+		add("log", "")
+		add("answered", "accept")
+		add("answered", "withdrawn: its call ended")
+	}
+	add("asked", "")
+	add("asked", "")
+	add("answered", "decline")
+	add("answered", "decline")
 	steps, left := c.line()
-	if len(steps) != 6 || left != 5 || steps[0].Kind != "called" || !steps[5].At.Equal(start.Add(19*time.Second)) {
-		t.Errorf("%d steps, %d left out: %v", len(steps), left, steps)
+	var got []string
+	for _, s := range steps {
+		got = append(got, c.short(s))
 	}
-	if got := c.short(steps[0]); got != "called 14:02:07" {
-		t.Errorf("the first step is %q", got)
-	}
-	if got := c.short(steps[5]); got != "asked +19.0 s" {
-		t.Errorf("the last step is %q", got)
+	want := []string{"called 14:02:07", "asked +17.0 s", "accepted +19.0 s", "withdrawn +20.0 s", "asked ×2 +22.0 s", "declined ×2 +24.0 s"}
+	if !slices.Equal(got, want) || left != 12 {
+		t.Errorf("%q, %d left out, want %q", got, left, want)
 	}
 }
