@@ -92,6 +92,7 @@ type call struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	woken   chan struct{} // something that the call waits for may have come
+	idle    int           // rounds in a row that asked nothing; of its own goroutine
 
 	state    CallState
 	started  time.Time
@@ -109,6 +110,7 @@ type call struct {
 	told     bool          // the server was told so
 	isError  bool          // the result says so
 	given    []string      // properties that its questions were answered with
+	waits    bool          // between two rounds: the person can want the next one
 	retry    bool          // the person wants the next attempt now
 	every    time.Duration // how often to try again while a URL's outcome is open; 0: not
 	paused   bool          // the person is asked whether there should be more rounds
@@ -352,8 +354,11 @@ func (c *call) finish(state CallState, step Step) {
 	if c.reply == 0 && c.seq != 0 {
 		c.in.over[c.seq] = true
 	}
+	alone := !c.company()
 	for _, q := range slices.Clone(c.in.pending) {
-		if q.call == c && (q.sure || !c.company()) {
+		mine := q.call == c && q.sure
+		left := q.call != nil && q.session == c.session && !q.sure && alone // of a call that was guessed, and none is left
+		if mine || left {
 			q.answer = Answer{Action: "cancel", Actor: ByPolicy}
 			c.in.settle(q, Withdrawn, by, reason)
 		}
@@ -393,6 +398,7 @@ func (c *call) converse() (CallState, Step) {
 		}
 		var open []*question
 		var why error
+		c.waiting(true)
 		if reply.message.Kind == wire.Error {
 			code, message, data, err := rpcErrorOf(reply.message.Error)
 			if err != nil || code != codeURLRequired {
@@ -420,12 +426,16 @@ func (c *call) converse() (CallState, Step) {
 			open = c.roundQuestions(required, round, reply.seq)
 			next = retry{state: required.State}
 		}
-		answers, err := c.await(open, round)
+		answers, err := c.await(open)
 		if err == nil {
 			err = c.mayGoOn(round)
 		}
+		c.waiting(false)
 		c.keepAnswers(open)
 		if err != nil {
+			if cause := context.Cause(c.session.ctx); cause != nil {
+				err = cause // which says more
+			}
 			return CallFailed, Step{Kind: StepError, Text: err.Error()}
 		}
 		if c.turnedDown(open) {
@@ -452,7 +462,9 @@ func (c *call) resultStep(result json.RawMessage) Step {
 
 func (c *call) replied(r reply, state CallState, step Step) (CallState, Step) {
 	c.in.mu.Lock()
-	c.reply = r.seq
+	if c.state == CallRunning { // else it was stopped at the same moment
+		c.reply = r.seq
+	}
 	c.in.mu.Unlock()
 	step.Seq = r.seq
 	return state, step

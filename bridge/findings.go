@@ -74,10 +74,17 @@ func (in *Inspection) keep(s *server, seq int64, c *call, q *question, findings 
 	}
 }
 
+// How many questions can wait to be judged, and how many are at a time: a flood
+// of hard ones must not take the processor from everything else.
+const (
+	lintingMost = foundMost
+	lintersMost = 2
+)
+
 // lint judges a question, beside the way that takes it to the page: a hard
 // pattern can keep the linter busy for half a second. The caller holds in.mu.
 func (in *Inspection) lint(q *question) {
-	if q.method != MethodElicit || in.closed {
+	if q.method != MethodElicit || in.closed || len(in.found) == foundMost || in.linting >= lintingMost {
 		return
 	}
 	input := elicit.LintInput{
@@ -92,13 +99,17 @@ func (in *Inspection) lint(q *question) {
 		input.Answered = slices.Clone(q.call.given)
 	}
 	seq, ptr := q.seq, q.pointer
+	in.linting++
 	in.running.Go(func() {
+		in.linters <- struct{}{}
 		findings := elicit.Lint(input)
+		<-in.linters
 		for i := range findings {
 			findings[i].Pointer = ptr + findings[i].Pointer
 		}
 		in.mu.Lock()
 		defer in.mu.Unlock()
+		in.linting--
 		in.keep(q.server, seq, q.call, q, findings)
 	})
 }

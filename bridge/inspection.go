@@ -50,14 +50,18 @@ type Inspection struct {
 
 	clock func() time.Time // nil for the present
 
+	linters chan struct{} // holds as many as may judge at a time
+
 	mu        sync.Mutex
 	servers   []*server
 	calls     []*call     // all, by number; of a replay, nil for those that it does not keep
 	questions []*question // likewise
 	pending   []*question // those that are not settled, in order
 	settled   []*question // those that are, in the order of their end
+	faded     []int       // numbers of those settled long ago, in the same order
 	found     []Found
 	foundAt   map[int64][]int // indexes into found, by frame
+	linting   int             // questions that are being judged, or wait for that
 	over      map[int64]bool  // frames of requests that will have no response any more
 	subs      map[*Subscription]struct{}
 	closed    bool
@@ -72,7 +76,8 @@ func New(c Config) *Inspection {
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger,
 		life: life, end: end,
-		subs: map[*Subscription]struct{}{}, foundAt: map[int64][]int{}, over: map[int64]bool{},
+		linters: make(chan struct{}, lintersMost),
+		subs:    map[*Subscription]struct{}{}, foundAt: map[int64][]int{}, over: map[int64]bool{},
 	}
 	for i, spec := range c.Targets {
 		in.servers = append(in.servers, newServer(in, i, spec, c.Settings))

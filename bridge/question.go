@@ -236,6 +236,8 @@ func (in *Inspection) announce(q *question, refusal *rpcError) {
 			in.over[q.seq] = true
 		}
 		in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	case q.session.released:
+		in.settle(q, Withdrawn, ByPolicy, "the connection was about to end")
 	case refusal != nil:
 		q.refusal = refusal
 		in.settle(q, Refused, ByPolicy, refusal.Message)
@@ -260,6 +262,9 @@ const tooMany = "too many questions are pending"
 // settledKept is how many settled questions keep what was asked and answered.
 // Of older ones the frames in the wire log are left.
 const settledKept = 300
+
+// fadedKept is about how many of the older ones are known at all.
+const fadedKept = 5000
 
 // title is what a question is called where there is room for a few words.
 func (q *question) title() string {
@@ -321,7 +326,14 @@ func (in *Inspection) forgetSettled() {
 			i = 0 // that many URLs are not being visited
 		}
 		in.settled[i].fade()
+		in.faded = append(in.faded, in.settled[i].number)
 		in.settled = slices.Delete(in.settled, i, i+1)
+	}
+	if over := len(in.faded) - fadedKept; over >= fadedKept { // not each time
+		for _, number := range in.faded[:over] {
+			in.questions[number-1] = nil
+		}
+		in.faded = slices.Clone(in.faded[over:])
 	}
 }
 

@@ -137,8 +137,9 @@ type inputRequired struct {
 
 type inputRequest struct {
 	key    string
-	method string
+	method string // "" for what is no request
 	params json.RawMessage
+	lost   bool // the key stands again further on, and only one of the two can be answered
 }
 
 // inputRequiredType is the resultType of a result that asks for more.
@@ -148,14 +149,14 @@ const inputRequiredType = "input_required"
 // one that is complete, which is also what an absent resultType means.
 func readInputRequired(result json.RawMessage) (*inputRequired, error) {
 	var r struct {
-		Type     string          `json:"resultType"`
+		Type     json.RawMessage `json:"resultType"`
 		Requests json.RawMessage `json:"inputRequests"`
 		State    json.RawMessage `json:"requestState"`
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
 		return nil, fmt.Errorf("the result cannot be read: %w", err)
 	}
-	if r.Type != inputRequiredType {
+	if string(r.Type) != `"`+inputRequiredType+`"` {
 		return nil, nil
 	}
 	out := &inputRequired{State: r.State}
@@ -180,10 +181,14 @@ func readInputRequired(result json.RawMessage) (*inputRequired, error) {
 			Method string          `json:"method"`
 			Params json.RawMessage `json:"params"`
 		}
-		if err := json.Unmarshal(raw, &request); err != nil {
-			return nil, fmt.Errorf("inputRequests[%q] is no request: %w", key, err)
+		one := inputRequest{key: key}
+		if json.Unmarshal(raw, &request) == nil {
+			one.method, one.params = request.Method, request.Params
 		}
-		out.Requests = append(out.Requests, inputRequest{key, request.Method, request.Params})
+		for i := range out.Requests {
+			out.Requests[i].lost = out.Requests[i].lost || out.Requests[i].key == key
+		}
+		out.Requests = append(out.Requests, one)
 	}
 	return out, nil
 }
@@ -198,6 +203,9 @@ func (c *call) roundQuestions(r *inputRequired, round int, seq int64) []*questio
 			method: request.method, params: request.params, asked: now(), seq: seq,
 			pointer: "/result/inputRequests/" + escapePointer(request.key) + "/params",
 		})
+		if request.lost {
+			open[len(open)-1].refusal = &rpcError{codeInvalidParams, fmt.Sprintf("the key %q stands again among the input requests, and only the last counts", request.key)}
+		}
 	}
 	c.put(open)
 	return open
@@ -253,12 +261,17 @@ func (c *call) put(questions []*question) {
 	for i, q := range questions {
 		switch q.method {
 		case MethodElicit:
-			refusals[i] = q.read(settings)
+			if refusals[i] = q.read(settings); q.refusal != nil {
+				refusals[i] = q.refusal
+			}
 			if refusals[i] == nil && q.origin == OriginError && q.request.Mode != elicit.ModeURL {
 				// Nothing would carry the answer to a form.
 				refusals[i] = &rpcError{codeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", codeURLRequired)}
 			}
 		case MethodSampling, MethodRoots:
+			refusals[i] = q.refusal
+		case "":
+			refusals[i] = &rpcError{codeInvalidParams, "it is no request: it has no method"}
 		default:
 			refusals[i] = &rpcError{codeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", q.method)}
 		}
@@ -303,15 +316,17 @@ const (
 
 // await waits until nothing of a round is open any more, or until the person
 // wants the next round now, and returns the answers that there are. A round
-// that asks nothing is followed by the next after a pause.
-func (c *call) await(open []*question, round int) ([]member, error) {
-	pause := min(firstPause<<min(round-1, 10), lastPause)
+// that asks nothing is followed by the next after a pause, which grows with the
+// number of such rounds in a row.
+func (c *call) await(open []*question) ([]member, error) {
+	pause := min(firstPause<<min(c.idle, 10), lastPause)
 	asked := open
 	if c.allRefused(open) {
 		asked = nil // so there is nothing to wait for but time
 	}
+	c.idle++
 	if len(asked) > 0 {
-		pause = 0
+		pause, c.idle = 0, 0
 		// Who has accepted a URL is busy there: that is their time, not the server's.
 		c.hold(true)
 		defer c.hold(false)
@@ -354,6 +369,9 @@ func (c *call) allRefused(open []*question) bool {
 func (c *call) look(open []*question) (next bool, every time.Duration) {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
+	if c.session.released {
+		return false, 0 // what is settled is so because of that
+	}
 	if c.retry {
 		c.retry = false
 		return true, 0
@@ -459,9 +477,19 @@ func (in *Inspection) Retry(number int) error {
 	if err != nil {
 		return err
 	}
-	c.retry = true
-	c.wake()
+	if c.waits { // else it is on its way already
+		c.retry = true
+		c.wake()
+	}
 	return nil
+}
+
+// waiting notes whether the call waits for the person, so that it can be told to
+// go on: what was told before belongs to an earlier round.
+func (c *call) waiting(is bool) {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	c.waits, c.retry = is, false
 }
 
 // carried notes the frame that carries the answers of a round. The caller holds

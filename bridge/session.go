@@ -45,6 +45,7 @@ type session struct {
 	methods  []string             // the handshake so far
 	seenIDs  []string             // elicitationIds; guarded by Inspection.mu
 	early    map[string]bool      // elicitationIds that were completed before they were known; guarded by Inspection.mu
+	released bool                 // nothing can be asked or answered any more; guarded by Inspection.mu
 	noise    int                  // lines on standard output that were no message; guarded by Inspection.mu
 	closing  bool
 
@@ -280,6 +281,7 @@ func (s *session) exit() string {
 // release withdraws the session's pending questions and fails its calls.
 func (s *session) release(by Actor, reason string) {
 	s.in.mu.Lock()
+	s.released = true
 	s.in.withdraw(by, reason, func(q *question) bool { return q.session == s })
 	s.in.mu.Unlock()
 	s.cancel(errors.New(reason))

@@ -416,7 +416,7 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 		}
 	case noteProgress:
 		deliver = nil
-		if c, round := s.in.callOf(progressTokenOf(m.Params)); c != nil {
+		if c, round := s.in.callOf(progressTokenOf(m.Params)); c != nil && c.session == s {
 			f.Call, f.Round = c.number, round
 			p := progressOf(m.Params)
 			act = func() { c.progressed(p, f.Seq) }
@@ -592,22 +592,28 @@ func (s *session) completed(params json.RawMessage) *question {
 	}
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
+	// Where an id was used again, what waits comes before what is over.
+	var over *question
 	known := false
 	for _, list := range [][]*question{s.in.settled, s.in.pending} {
 		for _, q := range slices.Backward(list) {
 			if q.server != s.server || q.request == nil || q.request.ElicitationID != p.ElicitationID {
 				continue
 			}
-			if q.completion != CompletionDone {
+			known = true
+			switch {
+			case q.completion == CompletionDone: // this one says it again
+			case q.state == Pending || q.completion == CompletionAwaited:
 				return q
+			case over == nil:
+				over = q
 			}
-			known = true // completed before: this one says it again
 		}
 	}
 	if !known && len(s.early) < earlyKept {
 		s.early[p.ElicitationID] = true
 	}
-	return nil
+	return over
 }
 
 // earlyKept bounds how many completions of unknown ids are remembered. A

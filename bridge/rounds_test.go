@@ -1,0 +1,226 @@
+package bridge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+)
+
+// ofRound are the parameters of a call that this file's servers look at.
+type ofRound struct {
+	State     json.RawMessage `json:"requestState"`
+	Responses json.RawMessage `json:"inputResponses"`
+}
+
+func roundOf(r request) (p ofRound) {
+	_ = json.Unmarshal(r.Params, &p)
+	return p
+}
+
+const formRequest = `{"method":"elicitation/create","params":{"message":"%s","requestedSchema":{"type":"object","properties":{}}}}`
+
+// States that a server may send, which come back byte for byte.
+var oddStates = []string{
+	``, `""`, `" "`, `"<a href=\"x\">&amp;</a>"`, `"\u2028\u2029\u0000\ud83d\ude00 \/ \u002F"`, `"ünïcode 漢字 🙂"`, `"` + strings.Repeat("x", 100_000) + `"`,
+	`null`, `{"not":["a","string"],"n":1e3}`,
+}
+
+func init() {
+	servers["odd-rounds"] = func(s *rawServer) {
+		tools := []string{"twice", "mixed", "polls", "exits"}
+		for i := range oddStates {
+			tools = append(tools, fmt.Sprint("state-", i))
+		}
+		rounds := 0
+		s.serve("2026-07-28", tools, func(call request) {
+			p := roundOf(call)
+			rounds++
+			var state int
+			switch n, _ := fmt.Sscanf(call.tool(), "state-%d", &state); {
+			case n == 1 && p.Responses == nil:
+				member := ""
+				if oddStates[state] != "" {
+					member = `,"requestState":` + oddStates[state]
+				}
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"q":`+formRequest+`}%s}`, "State?", member)
+			case call.tool() == "twice" && p.Responses == nil:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"a":`+formRequest+`,"b":5,"a":`+formRequest+`,"c":{"method":""}}}`, "First?", "Second?")
+			case call.tool() == "mixed" && p.Responses == nil:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":9}},"q":`+formRequest+`,"r":{"method":"roots/list"}}}`, "Mixed?")
+			case call.tool() == "polls" && rounds <= 5:
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"q":`+formRequest+`}}`, "Poll?")
+			case call.tool() == "polls" && rounds <= 7:
+				s.reply(call, `{"resultType":"input_required","requestState":"later"}`)
+			case call.tool() == "exits":
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"u":{"method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/"}}}}`)
+				for {
+					if r, ok := s.read(); !ok || r.Method == "notifications/cancelled" {
+						os.Exit(7)
+					}
+				}
+			default:
+				s.text(call, call.raw)
+			}
+		})
+	}
+}
+
+func TestRequestStateIsEchoedByteForByte(t *testing.T) {
+	b := start(t, "odd-rounds", bridge.Settings{})
+	for i, state := range oddStates {
+		call := b.call(fmt.Sprint("state-", i))
+		b.question(i + 1)
+		b.answer(i+1, bridge.Answer{Action: "decline"})
+		_, text := b.done(call.Number)
+		want := `"inputResponses":{"q":{"action":"decline"}}`
+		if state != "" {
+			want += `,"requestState":` + state
+		}
+		if want += "}}"; !strings.HasSuffix(text, want) {
+			t.Errorf("state %.80s came back in %.400s", state, text)
+		}
+	}
+}
+
+// Of two requests under one key only one can be answered, and what is no request
+// does not keep the others from being answered.
+func TestOddInputRequests(t *testing.T) {
+	b := start(t, "odd-rounds", bridge.Settings{})
+	call := b.call("twice")
+	b.question(4)
+	for n, want := range map[int]string{1: "only the last counts", 2: "no request", 4: "no request"} {
+		if q := b.question(n); q.State != bridge.Refused || !strings.Contains(q.Reason, want) {
+			t.Errorf("question %d is %s: %q, want refused: %q", n, q.State, q.Reason, want)
+		}
+	}
+	b.answer(3, accept(`{"n":1}`))
+	if _, text := b.done(call.Number); !strings.Contains(text, `"inputResponses":{"a":{"action":"accept","content":{"n":1}}}`) {
+		t.Errorf("the server got %s", text)
+	}
+}
+
+// A mixed round is answered as a whole, in the order of its keys.
+func TestMixedRound(t *testing.T) {
+	b := start(t, "odd-rounds", bridge.Settings{Sampling: true, Roots: true})
+	call := b.call("mixed")
+	b.question(3)
+	for _, n := range []int{3, 1} {
+		q := b.question(n)
+		if !json.Valid(q.Suggestion) {
+			t.Errorf("%s: suggestion %s", q.Method, q.Suggestion)
+		}
+		b.answer(n, bridge.Answer{Result: q.Suggestion})
+	}
+	b.answer(2, bridge.Answer{Action: "cancel"})
+	_, text := b.done(call.Number)
+	want := fmt.Sprintf(`"inputResponses":{"s":%s,"q":{"action":"cancel"},"r":%s}`, b.question(1).Suggestion, b.question(3).Suggestion)
+	if !strings.Contains(text, want) {
+		t.Errorf("the server got %s, want %s in it", text, want)
+	}
+}
+
+// The pause between rounds that ask nothing grows with their number, not with
+// the number of rounds before them.
+func TestPausesBeginShort(t *testing.T) {
+	b := start(t, "odd-rounds", bridge.Settings{})
+	if err := b.in.SetPolicy("s1", bridge.PolicyDecline); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	got, _ := b.done(b.call("polls").Number)
+	if took := time.Since(began); got.Rounds != 8 || took > 3*time.Second || took < 700*time.Millisecond {
+		t.Errorf("%d rounds took %s", got.Rounds, took)
+	}
+}
+
+// A call that waits for what happens at a URL says why it ended when its server
+// does, and asks nothing more of it.
+func TestServerEndsDuringARound(t *testing.T) {
+	b := start(t, "odd-rounds", bridge.Settings{})
+	call := b.call("exits")
+	b.question(1)
+	b.answer(1, bridge.Answer{Action: "accept"})
+	b.until("the visit", func() bool { return b.question(1).Awaited })
+	other := b.call("exits") // ends the server when it is cancelled
+	b.until("the request", func() bool { return strings.Count(b.transcript(), `"method":"tools/call"`) == 2 })
+	if err := b.in.Stop(other.Number); err != nil {
+		t.Fatal(err)
+	}
+	got, text := b.done(call.Number)
+	if got.State != bridge.CallFailed || !strings.Contains(text, "exited with code 7") {
+		t.Errorf("call is %s: %s", got.State, text)
+	}
+	if b.question(1).Awaited {
+		t.Error("somebody still waits for the outcome")
+	}
+	if n := strings.Count(b.transcript(), `"method":"tools/call"`); n != 2 {
+		t.Errorf("%d calls were made, want 2", n)
+	}
+}
+
+// To disconnect while a round waits is no reason to begin the next one.
+func TestDisconnectDuringARound(t *testing.T) {
+	for range 20 { // it was a race
+		b := start(t, "odd-rounds", bridge.Settings{})
+		call := b.call("twice")
+		b.question(4)
+		if err := b.in.Reconnect("s1"); err != nil {
+			t.Fatal(err)
+		}
+		if q := b.question(3); q.State == bridge.Pending {
+			b.until("the withdrawal", func() bool { return b.question(3).State != bridge.Pending })
+		}
+		if got, text := b.done(call.Number); got.State != bridge.CallFailed || got.Rounds != 1 || !strings.Contains(text, "reconnecting") {
+			t.Errorf("call is %s after %d rounds: %s", got.State, got.Rounds, text)
+		}
+		b.until("the new connection", func() bool { return b.server().State == bridge.Ready })
+		if n := strings.Count(b.transcript(), `"method":"tools/call"`); n != 1 {
+			t.Fatalf("%d calls were made, want 1\n%s", n, b.transcript())
+		}
+	}
+}
+
+// Who wants the next round now, and says so twice, gets one: the second word is
+// not for questions that came afterwards.
+func TestRetryTwice(t *testing.T) {
+	goOn := make(chan struct{})
+	s := &rawHTTP{revision: "2026-07-28", noStream: true}
+	rounds := 0
+	s.call = func(w http.ResponseWriter, r request) {
+		if rounds++; rounds == 2 {
+			<-goOn
+		}
+		event(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"input_required","inputRequests":{"q":`+formRequest+`}}}`, r.ID, fmt.Sprint("Round ", rounds)))
+	}
+	serveHTTP(t, s)
+	b := startHTTP(t, s, bridge.Config{})
+	call := b.call("ask")
+	b.question(1)
+	again := func() {
+		if err := b.in.Retry(call.Number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again()
+	b.until("the second round", func() bool { return strings.Count(b.transcript(), `"method":"tools/call"`) == 2 })
+	again()
+	close(goOn)
+	b.question(2)
+	again() // this one counts
+	b.question(3)
+	if q := b.question(2); q.State != bridge.Withdrawn || q.By != bridge.ByPerson {
+		t.Errorf("the second question is %s by %s", q.State, q.By)
+	}
+	if q := b.question(3); q.State != bridge.Pending {
+		t.Errorf("the third question is %s: %s", q.State, q.Reason)
+	}
+	if c, _ := b.in.Call(call.Number); c.Rounds != 3 {
+		t.Errorf("%d rounds", c.Rounds)
+	}
+}
