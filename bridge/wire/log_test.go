@@ -590,3 +590,31 @@ func BenchmarkFrames(b *testing.B) {
 		}
 	})
 }
+
+// A frame larger than all that may wait for the disk, and which has to be
+// copied, is written without another that follows it: whoever appends that
+// waits for it.
+func TestLargeFramesThatAreCopied(t *testing.T) {
+	l := newTestLog(t, Options{})
+	noise := bytes.Repeat([]byte("noise "), maxWaiting/6+100)
+	truncated := Frame{Dir: ServerToClient, Truncated: true, Size: 1 << 30, Raw: bytes.Repeat([]byte(`{"a":`), maxWaiting/5+100)}
+	for range 2 {
+		l.Append(Frame{Dir: ServerToClient, Raw: noise})
+		l.Append(Frame{Dir: Stderr, Raw: noise})
+		l.Append(truncated)
+		l.Append(message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{}}`))
+	}
+	if l.Len() != 8 {
+		t.Fatalf("%d frames", l.Len())
+	}
+	for seq := int64(1); seq <= 8; seq++ {
+		f, err := l.Frame(seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [][]byte{[]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`), noise, noise, truncated.Raw}[seq%4]
+		if !bytes.Equal(f.Raw, want) {
+			t.Errorf("frame %d has %d bytes, want %d", seq, len(f.Raw), len(want))
+		}
+	}
+}
