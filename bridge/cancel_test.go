@@ -109,7 +109,7 @@ func TestCancellationsBelongToTheirCalls(t *testing.T) {
 	for range 3 {
 		b.callWithin("wait", -1)
 	}
-	b.until("the requests", func() bool { return strings.Count(b.transcript(), `"tools/call"`) == 3 })
+	b.until("the requests", func() bool { return b.sent("tools/call") == 3 })
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := b.in.Disconnect(ctx, "s1"); err != nil {

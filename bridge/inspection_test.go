@@ -108,6 +108,21 @@ func (b *bench) transcript() string {
 	return s.String()
 }
 
+// sent counts the requests and notifications of a method that went out.
+func (b *bench) sent(method string) (n int) {
+	b.Helper()
+	frames, err := b.log.Frames(1, int(b.log.Len()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, f := range frames {
+		if f.Dir == wire.ClientToServer && f.Message.Method == method {
+			n++
+		}
+	}
+	return n
+}
+
 func (b *bench) call(tool string) bridge.Call {
 	b.Helper()
 	c, err := b.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`)})

@@ -148,7 +148,7 @@ func TestServerEndsDuringARound(t *testing.T) {
 	b.answer(1, bridge.Answer{Action: "accept"})
 	b.until("the visit", func() bool { return b.question(1).Awaited })
 	other := b.call("exits") // ends the server when it is cancelled
-	b.until("the request", func() bool { return strings.Count(b.transcript(), `"method":"tools/call"`) == 2 })
+	b.until("the request", func() bool { return b.sent("tools/call") == 2 })
 	if err := b.in.Stop(other.Number); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestServerEndsDuringARound(t *testing.T) {
 	if b.question(1).Awaited {
 		t.Error("somebody still waits for the outcome")
 	}
-	if n := strings.Count(b.transcript(), `"method":"tools/call"`); n != 2 {
+	if n := b.sent("tools/call"); n != 2 {
 		t.Errorf("%d calls were made, want 2", n)
 	}
 }
@@ -180,7 +180,7 @@ func TestDisconnectDuringARound(t *testing.T) {
 			t.Errorf("call is %s after %d rounds: %s", got.State, got.Rounds, text)
 		}
 		b.until("the new connection", func() bool { return b.server().State == bridge.Ready })
-		if n := strings.Count(b.transcript(), `"method":"tools/call"`); n != 1 {
+		if n := b.sent("tools/call"); n != 1 {
 			t.Fatalf("%d calls were made, want 1\n%s", n, b.transcript())
 		}
 	}
@@ -208,7 +208,7 @@ func TestRetryTwice(t *testing.T) {
 		}
 	}
 	again()
-	b.until("the second round", func() bool { return strings.Count(b.transcript(), `"method":"tools/call"`) == 2 })
+	b.until("the second round", func() bool { return b.sent("tools/call") == 2 })
 	again()
 	close(goOn)
 	b.question(2)

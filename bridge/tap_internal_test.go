@@ -1,6 +1,8 @@
 package bridge
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"elicitation-inspector/bridge/target"
@@ -75,4 +77,38 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 	if q.State != Answered || q.By != ByPerson || q.Reason != "" {
 		t.Errorf("question is %s by %s: %q", q.State, q.By, q.Reason)
 	}
+}
+
+// What a server asks while its connection ends waits for nobody.
+func TestAskedWhileTheConnectionEnds(t *testing.T) {
+	in, s := tapped(t)
+	s.release(ByPolicy, "reconnecting")
+	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
+	q, err := in.Question(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.State != Withdrawn {
+		t.Errorf("question is %s", q.State)
+	}
+}
+
+// A server that never stops asking does not fill the memory with what it asked.
+func TestSettledQuestionsAreForgotten(t *testing.T) {
+	in, s := tapped(t)
+	in.servers[0].policy = PolicyDecline
+	const many = 2*fadedKept + settledKept + 500
+	for n := range many {
+		s.Received(unit(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`, n)))
+	}
+	if n := len(in.Questions()); n > many-fadedKept {
+		t.Errorf("%d of %d questions are known", n, many)
+	}
+	if _, err := in.Question(1); !errors.Is(err, ErrUnknownQuestion) {
+		t.Errorf("the first: %v", err)
+	}
+	if q, err := in.Question(many); err != nil || q.State != Answered || q.Request == nil {
+		t.Errorf("the last is %s, %v", q.State, err)
+	}
+	in.running.Wait()
 }

@@ -1,0 +1,215 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/target"
+)
+
+func init() {
+	servers["sly"] = func(s *rawServer) {
+		var waiting []request
+		calls := 0
+		s.serve("2025-11-25", []string{"wait", "end", "spoof", "reuse", "early", "complete"}, func(call request) {
+			calls++
+			switch call.tool() {
+			case "wait":
+				if waiting = append(waiting, call); len(waiting) == 2 {
+					s.write(plainQuestion, `"g"`)
+				}
+			case "end": // the calls that wait, the latest first, and itself
+				for i := len(waiting) - 1; i >= 0; i-- {
+					s.text(waiting[i], "done")
+				}
+				s.text(call, "done")
+			case "spoof":
+				s.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1-1","progress":7}}`)
+				s.text(call, "done")
+			case "reuse", "early": // one elicitationId for whatever is asked
+				s.write(`{"jsonrpc":"2.0","id":"u%d","method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/","elicitationId":"e1"}}`, calls)
+				if call.tool() == "early" {
+					s.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}`)
+				}
+				s.read()
+				s.text(call, "done")
+			case "complete":
+				s.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}`)
+				s.text(call, "done")
+			}
+		})
+	}
+}
+
+// Where it was only guessed which of several calls a question belongs to, it is
+// withdrawn once none of them is left.
+func TestGuessedQuestionsEndWithTheLastCall(t *testing.T) {
+	b := start(t, "sly", bridge.Settings{})
+	b.call("wait")
+	b.until("the first request", func() bool { return b.sent("tools/call") == 1 })
+	b.call("wait")
+	if q := b.question(1); !q.Guessed {
+		t.Errorf("the question belongs to call %d, and that is no guess", q.Call)
+	}
+	b.call("end")
+	for n := range 3 {
+		b.done(n + 1)
+	}
+	if q := b.question(1); q.State != bridge.Withdrawn || !strings.Contains(q.Reason, "ended") {
+		t.Errorf("the question is %s: %q", q.State, q.Reason)
+	}
+}
+
+// An elicitationId that is used again completes what waits for it, not what is over.
+func TestCompletionOfAnIDUsedAgain(t *testing.T) {
+	b := start(t, "sly", bridge.Settings{})
+	for n, action := range []string{"decline", "accept"} {
+		call := b.call("reuse")
+		b.question(n + 1)
+		b.answer(n+1, bridge.Answer{Action: action})
+		b.done(call.Number)
+	}
+	b.done(b.call("complete").Number)
+	if q := b.question(1); q.Completion != bridge.CompletionNone {
+		t.Errorf("the first, which was declined: completion %d", q.Completion)
+	}
+	if q := b.question(2); q.Completion != bridge.CompletionDone {
+		t.Errorf("the second: completion %d", q.Completion)
+	}
+	b.done(b.call("complete").Number) // a second time is harmless
+	call := b.call("early")
+	b.until("the early completion", func() bool { return b.question(3).Completion == bridge.CompletionDone })
+	b.answer(3, bridge.Answer{Action: "accept"})
+	b.done(call.Number)
+	if q := b.question(3); q.Completion != bridge.CompletionDone {
+		t.Errorf("the third, which was completed early: completion %d", q.Completion)
+	}
+}
+
+// What one server says of another one's call is not believed.
+func TestServersDoNotMeddle(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var targets []target.Spec
+	for _, name := range []string{"one", "two"} {
+		targets = append(targets, target.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=sly"}})
+	}
+	b := startInspection(t, bridge.Config{Targets: targets})
+	b.until("the other server", func() bool { return b.in.Servers()[1].State == bridge.Ready })
+	first := b.call("wait")
+	second, err := b.in.Begin(bridge.CallRequest{Server: "s2", Kind: bridge.KindTool, Name: "spoof", Key: "spoof"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.done(second.Number)
+	if c, _ := b.in.Call(first.Number); c.Progress != nil {
+		t.Errorf("the first call has progress %+v", c.Progress)
+	}
+}
+
+// Error -32042 can hold anything. What is wrong with it ends the call, in words,
+// and nothing waits for an answer that cannot be given.
+func TestMalformedURLErrors(t *testing.T) {
+	cases := []struct{ data, want string }{
+		{``, "no data"},
+		{`null`, "nothing to visit"},
+		{`"x"`, "cannot be read"},
+		{`[]`, "cannot be read"},
+		{`{}`, "nothing to visit"},
+		{`{"elicitations":null}`, "nothing to visit"},
+		{`{"elicitations":{}}`, "cannot be read"},
+		{`{"elicitations":[]}`, "nothing to visit"},
+		{`{"elicitations":[null]}`, "cannot be read"},
+		{`{"elicitations":[7,"x"]}`, "cannot be read"},
+		{`{"elicitations":[{"mode":"url","message":7,"url":"https://example.com/"}]}`, "message"},
+		{`{"elicitations":[{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}]}`, "can only ask for URLs"},
+		{`{"elicitations":[{"mode":"smoke","message":"?"}]}`, "no elicitation mode"},
+	}
+	n := 0
+	s := &rawHTTP{call: func(w http.ResponseWriter, r request) {
+		data := ""
+		if cases[n].data != "" {
+			data = `,"data":` + cases[n].data
+		}
+		event(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"sign in"%s}}`, r.ID, data))
+	}}
+	serveHTTP(t, s)
+	b := startHTTP(t, s, bridge.Config{})
+	for i, c := range cases {
+		n = i
+		got, _ := b.done(b.call("ask").Number)
+		said := got.Steps[len(got.Steps)-1].Text
+		for _, q := range b.in.Questions() {
+			if q.Call == got.Number {
+				said += "; " + q.Reason
+				if q.State != bridge.Refused {
+					t.Errorf("%s: question is %s", c.data, q.State)
+				}
+			}
+		}
+		if got.State != bridge.CallFailed || !strings.Contains(said, c.want) {
+			t.Errorf("%s: call is %s: %s; want %q", c.data, got.State, said, c.want)
+		}
+	}
+}
+
+// Once everything has ended nothing of it runs any more.
+func TestNothingIsLeftBehind(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	for range 3 {
+		t.Run("", func(t *testing.T) {
+			s := serveHTTP(t, &rawHTTP{call: func(_ http.ResponseWriter, r request) { <-r.ctx.Done() }})
+			d := demo.New(demo.Options{})
+			t.Cleanup(func() { _ = d.Close() })
+			b := startInspection(t, bridge.Config{Targets: []target.Spec{
+				{Name: "process", Command: []string{self}, Env: []string{serverEnv + "=asks"}},
+				{Name: "http", URL: s.address},
+				{Name: "demo", Builtin: d.MCP},
+			}})
+			b.until("all servers", func() bool {
+				for _, s := range b.in.Servers() {
+					if s.State != bridge.Ready {
+						return false
+					}
+				}
+				return true
+			})
+			b.call("ask")
+			b.question(1)
+			if _, err := b.in.Begin(bridge.CallRequest{Server: "s2", Kind: bridge.KindTool, Name: "ask", Key: "ask"}); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.in.Reconnect("s3"); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			if err := b.in.Close(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	// Connections of the test's own servers take a moment to end.
+	deadline := time.Now().Add(patience)
+	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		stacks := make([]byte, 1<<20)
+		t.Errorf("%d goroutines before, %d after:\n%s", before, after, stacks[:runtime.Stack(stacks, true)])
+	}
+}
