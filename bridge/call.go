@@ -408,6 +408,9 @@ func (c *call) converse() (CallState, Step) {
 			if why != nil {
 				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: fmt.Sprintf("%d: %v", code, why)})
 			}
+			if c.allRefused(open) {
+				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: fmt.Sprintf("%d: there is nothing to visit, since %s", code, c.refusal(open))})
+			}
 			next = retry{}
 		} else {
 			required, err := readInputRequired(reply.message.Result)

@@ -363,6 +363,13 @@ func (c *call) allRefused(open []*question) bool {
 	return !slices.ContainsFunc(open, func(q *question) bool { return q.state != Refused })
 }
 
+// refusal is why the first of the questions was refused.
+func (c *call) refusal(open []*question) string {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	return open[0].reason
+}
+
 // look reports whether the next round can go out: the person wants it, or every
 // question is settled and every URL's outcome is known. Where only outcomes are
 // waited for, every is how often the person wants to try anyway, 0 for not.
