@@ -1,10 +1,19 @@
 package e2e
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/page"
 )
 
@@ -116,8 +125,7 @@ func TestMillionRows(t *testing.T) {
 	// The same through a filter, whose rows the server picks.
 	s.page.Region("Wire log").Field("Filter").Fill("method:elicitation/create kind:request")
 	s.page.Until(func() string { return fmt.Sprintf("the filter picks 100 rows; it picks %d", s.rowCount()) }, func() bool { return s.rowCount() == f.frames/10_000 })
-	s.page.Press(page.Escape)
-	grid.HasFocus()
+	grid.Focus()
 	for _, key := range []string{page.Home, page.PageDown, page.PageDown, page.End, page.PageUp} {
 		s.page.Press(key)
 		all := s.inSight()
@@ -128,4 +136,231 @@ func TestMillionRows(t *testing.T) {
 			}
 		}
 	}
+}
+
+// While frames arrive at 10,000 a second somebody types a filter. The page keeps
+// up, the server is not held up, and afterwards every frame is in the file, in
+// the log and on the page, once and in order.
+func TestFilterWhileFramesArrive(t *testing.T) {
+	const n, rate = 60_000, 10_000
+	path := filepath.Join(t.TempDir(), "flow.jsonl")
+	s := onTorrent(t, "--record", path)
+	s.send(n, rate)
+	s.page.Until(func() string { return "frames arrive" }, func() bool { return s.rowCount() > rate/2 })
+	page.Eval[int](s.page, "window.longTasks.length = 0")
+
+	// Each letter is a filter of its own, most of them over all frames' bytes.
+	log := s.page.Region("Wire log")
+	line := `kind:notification "warning"`
+	box := log.Field("Filter")
+	box.Type(line)
+	box.HasValue(line)
+	typed := s.rowCount()
+	if s.ask("", 0, 1).frames >= n {
+		t.Error("all frames had arrived before the filter was typed: nothing was tested")
+	}
+	s.page.Until(func() string { return "the filter picks what arrives" }, func() bool { return s.rowCount() > typed })
+	log.Role("grid", "Frames").Focus()
+
+	for range 20 {
+		all := s.inSight()
+		for i, r := range all {
+			if r.Index != all[0].Index+i || i > 0 && r.Seq <= all[i-1].Seq || !strings.Contains(r.Text, "warning") {
+				t.Fatalf("while frames arrive, in sight is %+v after %+v", r, all[max(0, i-1)])
+			}
+		}
+	}
+	s.result(fmt.Sprintf("sent %d messages", n))
+	tasks := page.Eval[[]int](s.page, "window.longTasks")
+	if slices.Max(append(tasks, 0)) > 200 {
+		t.Errorf("tasks on the page's main thread took %v ms", tasks)
+	}
+
+	// The file, and the log as GET /wire.jsonl gives it.
+	frames := inspector.WireFile(t, path)
+	logged := s.Wire()
+	if len(frames) != len(logged) {
+		t.Errorf("the file has %d frames, the log %d", len(frames), len(logged))
+	}
+	for i := range min(len(frames), len(logged)) {
+		if f, l := frames[i], logged[i]; f.Direction != l.Direction || f.Seq != l.Seq || !bytes.Equal(f.Bytes(), l.Bytes()) {
+			t.Fatalf("frame %d is %s in the file, %s in the log", i+1, clip(f.Line), clip(l.Line))
+		}
+	}
+	next, answers, warnings := 1, map[string]int{}, []int{}
+	var first, last inspector.Frame
+	for i, f := range frames {
+		switch {
+		case f.Direction == "c2s" && f.IsResponse():
+			answers[string(f.Message.ID)]++ // the SDK answers at once what comes at once
+		case f.Direction == "s2c" && (f.Message.Method == "notifications/message" || f.Message.Method == "ping"):
+			want := fmt.Sprintf(`"data":"message %d of %d"`, next, n)
+			if next%100 == 0 {
+				want = fmt.Sprintf(`"id":%d,"method":"ping"`, next)
+			} else if next%20 == 0 {
+				warnings = append(warnings, i+1)
+			}
+			if !bytes.Contains(f.Raw, []byte(want)) {
+				t.Fatalf("frame %d is %s, want %s", i+1, f.Raw, want)
+			}
+			if next == 1 {
+				first = f
+			}
+			last = f
+			next++
+		}
+	}
+	if next != n+1 {
+		t.Errorf("the file has the messages up to %d of %d", next-1, n)
+	}
+	for i := 100; i <= n; i += 100 {
+		if got := answers[strconv.Itoa(i)]; got != 1 {
+			t.Errorf("the file has %d answers to request %d", got, i)
+		}
+	}
+	if took := last.TS.Sub(first.TS); took > 3*time.Second*n/rate/2 {
+		t.Errorf("messages for %v took %v: the server was held up", time.Second*n/rate, took)
+	}
+
+	// The page: every row of the filtered view, page by page.
+	s.page.Until(func() string {
+		return fmt.Sprintf("the filter picks %d rows; it picks %d", len(warnings), s.rowCount())
+	}, func() bool { return s.rowCount() == len(warnings) })
+	s.page.Press(page.Home)
+	shown := 0
+	for idle := 0; shown < len(warnings); idle++ {
+		if idle > 20 {
+			t.Fatalf("after row %d of %d nothing comes into sight", shown, len(warnings))
+		}
+		for _, r := range s.inSight() {
+			if r.Index > shown+1 {
+				t.Fatalf("after row %d the page shows row %d", shown, r.Index)
+			}
+			if r.Seq != warnings[r.Index-1] || !strings.Contains(r.Text, messageIn(frames[r.Seq-1])) {
+				t.Fatalf("filtered row is %+v, want frame %d", r, warnings[r.Index-1])
+			}
+			if r.Index > shown {
+				shown, idle = r.Index, 0
+			}
+		}
+		s.page.Press(page.PageDown)
+	}
+
+	// And rows of the whole log.
+	box.Fill("")
+	s.page.Until(func() string { return fmt.Sprintf("%d rows are back; there are %d", len(frames), s.rowCount()) }, func() bool { return s.rowCount() == len(frames) })
+	for i := range 20 {
+		page.Call[bool](log, "function(part) { const g = this.querySelector('[role=grid]'); g.scrollTop = part * (g.scrollHeight - g.clientHeight); return true }", float64(i)/19)
+		for _, r := range s.inSight() {
+			f := frames[r.Index-1]
+			if r.Seq != r.Index || f.Message.Method != "" && !strings.Contains(r.Text, f.Message.Method) || strings.Contains(string(f.Raw), "message ") && !strings.Contains(r.Text, messageIn(f)) {
+				t.Fatalf("row %+v, frame %s", r, f.Line)
+			}
+		}
+	}
+}
+
+// messageIn is what a log message of the torrent server says.
+func messageIn(f inspector.Frame) string {
+	var p struct {
+		Data string `json:"data"`
+	}
+	_ = json.Unmarshal(f.Message.Params, &p)
+	return p.Data
+}
+
+// A frame as large as the limit neither stops the session nor the page: what is
+// shown of it is cut, more can be had, and all of it saved. Of a larger one the
+// head is kept, marked truncated, and the session goes on; a call whose result
+// it was ends.
+func TestHugeFrames(t *testing.T) {
+	const limit = 64 << 20
+	s := onTorrent(t)
+	log := s.page.Region("Wire log")
+	frame := log.Role("group", "Frame")
+	// look opens the newest frame that begins so, and gives what its face Raw shows.
+	look := func() *page.Control {
+		t.Helper()
+		log.Role("grid", "Frames").Focus()
+		s.page.Press(page.End)
+		s.rowWith("head 0123456789").Click()
+		frame.TabNamed("Raw").Click()
+		return frame.Role("tabpanel", "Raw").Contains("head 0123456789")
+	}
+	s.page.Region("Tools").Button("huge").Wait()
+	page.Eval[int](s.page, "window.longTasks.length = 0")
+
+	s.huge(limit, "message")
+	s.result(fmt.Sprintf("sent %d bytes", limit))
+	raw := look()
+	if n := len(raw.Text()); n < 10_000 || n > 200_000 {
+		t.Errorf("of a frame of %d bytes %d characters are shown", limit, n)
+	}
+	before := len(raw.Text())
+	raw.Button("Show more").Click()
+	s.page.Until(func() string { return "more of the frame is shown" }, func() bool { return len(raw.Text()) > before+10_000 })
+	if n := len(raw.Text()); n > 1<<20 {
+		t.Errorf("at once %d characters more are shown", n-before)
+	}
+	if bytes := saved(t, s, frame); len(bytes) != limit || !strings.HasPrefix(bytes[:100], `{"jsonrpc":"2.0","method":"notifications/message"`) || !strings.HasSuffix(bytes, ` tail"}}`) {
+		t.Errorf("saved are %d bytes: %s … %s", len(bytes), bytes[:min(100, len(bytes))], bytes[max(0, len(bytes)-20):])
+	}
+	if tasks := page.Eval[[]int](s.page, "window.longTasks"); slices.Max(append(tasks, 0)) > 300 {
+		t.Errorf("tasks on the page's main thread took %v ms", tasks)
+	}
+	if shown := frame.Text(); strings.Contains(shown, "were kept") {
+		t.Error("a frame of the limit's size is said to be cut")
+	}
+	frame.Button("Close the frame").Click()
+
+	// One byte more is too much.
+	s.huge(limit+1, "message")
+	s.result(fmt.Sprintf("sent %d bytes", limit+1))
+	look()
+	frame.Contains(fmt.Sprintf("Only the first %d of %d bytes were kept.", limit, limit+1))
+	if bytes := saved(t, s, frame); len(bytes) != limit || strings.HasSuffix(bytes, "tail\"}}") {
+		t.Errorf("saved are %d bytes of the frame that was cut", len(bytes))
+	}
+	frame.Button("Close the frame").Click()
+
+	s.huge(2*limit, "result")
+	s.result("over the limit")
+	look()
+	frame.Contains(fmt.Sprintf("Only the first %d of %d bytes were kept.", limit, 2*limit))
+
+	s.send(10, 0)
+	s.result("sent 10 messages")
+	s.page.Region("Servers").Contains("ready")
+	cut := 0
+	for f := range strings.Lines(s.transcript()) {
+		if strings.Contains(f[:min(400, len(f))], `"truncated":true`) {
+			cut++
+		}
+	}
+	if cut != 2 {
+		t.Errorf("%d frames of the transcript are marked truncated, want 2", cut)
+	}
+}
+
+// saved is what the frame's link Save gives.
+func saved(t *testing.T, s *session, frame *page.Control) string {
+	t.Helper()
+	return s.get(frame.Link("Save").Attr("href"))
+}
+
+func (s *session) transcript() string { s.t.Helper(); return s.get("/wire.jsonl") }
+
+// get is the body of an answer of the inspector.
+func (s *session) get(path string) string {
+	s.t.Helper()
+	res, err := s.Client().Get(s.Base + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		s.t.Fatalf("GET %s: %s, %v", path, res.Status, err)
+	}
+	return string(body)
 }

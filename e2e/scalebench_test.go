@@ -335,23 +335,6 @@ func hugeUntapped(b *testing.B, size int, as string) float64 {
 	return top
 }
 
-// rowWith is the one row in sight that shows a text.
-func (s *session) rowWith(part string) *page.Control {
-	s.t.Helper()
-	var found seen
-	s.page.Until(func() string { return "there is a row with " + part }, func() bool {
-		all, _ := s.rowsNow()
-		for _, r := range all {
-			if strings.Contains(r.Text, part) {
-				found = r
-				return true
-			}
-		}
-		return false
-	})
-	return s.page.Region("Wire log").Role("row", "").All().Having("aria-rowindex", strconv.Itoa(found.Index))
-}
-
 // measureOpen opens a transcript of 1 GB, of a million frames.
 func measureOpen(b *testing.B, runs int) []figure {
 	first := figure{what: "open 1 GB: to the first row", unit: "s", bound: 5, noise: 1.5}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -267,4 +268,21 @@ func (s *session) rowsNow() (all []seen, ok bool) {
 func (s *session) rowCount() int {
 	s.t.Helper()
 	return page.Call[int](s.page.Region("Wire log"), "function() { return Number(this.querySelector('[role=grid]').ariaRowCount) }")
+}
+
+// rowWith is the last row in sight that shows a text.
+func (s *session) rowWith(part string) *page.Control {
+	s.t.Helper()
+	var found seen
+	s.page.Until(func() string { return "there is a row with " + part }, func() bool {
+		all, _ := s.rowsNow()
+		for _, r := range slices.Backward(all) {
+			if strings.Contains(r.Text, part) {
+				found = r
+				return true
+			}
+		}
+		return false
+	})
+	return s.page.Region("Wire log").Role("row", "").All().Having("aria-rowindex", strconv.Itoa(found.Index))
 }
