@@ -584,3 +584,83 @@ func TestSaveFiltered(t *testing.T) {
 		t.Errorf("all of it is %d lines", lines)
 	}
 }
+
+// More filters than are kept, frames that come, marks, details, downloads and
+// completions, all at once: nobody gets another's rows, and nothing is lost.
+func TestEverythingAtOnce(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(20)
+	const calls, first = 60, 200 // frames that are there from the beginning
+	done := make(chan struct{})
+	var pages, frames sync.WaitGroup
+	frames.Go(func() { s.some(calls); close(done) })
+	busy := func(do func(i int)) {
+		pages.Go(func() {
+			for i := 0; ; i++ {
+				do(i)
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for page := range 3 {
+		busy(func(i int) {
+			call := 1 + (page*7+i)%20 // of 20 filters eight are kept
+			w := s.rows("filter", fmt.Sprintf("call:%d seq<=%d", call, first))
+			if w.status != http.StatusOK || w.judged >= first && (w.total != 4 || len(w.seqs) != 4 || w.seqs[0] != int64(call-1)*10+1) {
+				t.Errorf("call %d: %+v", call, w)
+			}
+		})
+	}
+	busy(func(i int) {
+		seq := int64(1 + i%first)
+		r := s.ask(http.MethodPost, fmt.Sprintf("/wire/frames/%d/mark", seq), nil, url.Values{"pinned": {"1"}, "note": {"n"}})
+		if r.StatusCode != http.StatusOK {
+			t.Errorf("marking: %s", r.Status)
+		}
+		if w := s.all("filter", "is:pinned"); !slices.Contains(w.seqs, seq) && len(w.seqs) < rowsMost {
+			t.Errorf("frame %d was pinned, and is not among %d that are", seq, len(w.seqs))
+		}
+	})
+	busy(func(i int) {
+		a, b := int64(1+i%first), int64(1+(i*7)%first)
+		if r, body := s.frame(a, "", "against", strconv.FormatInt(b, 10)); r.StatusCode != http.StatusOK || !strings.Contains(body, fmt.Sprintf("#%d", a)) {
+			t.Errorf("frame %d: %s", a, r.Status)
+		}
+	})
+	busy(func(i int) {
+		n := 0
+		r := s.ask(http.MethodGet, "/wire.jsonl", url.Values{"filter": {fmt.Sprintf("kind:error seq<=%d", first)}}, nil)
+		for f, err := range wire.ReadTranscript(r.Body) {
+			switch {
+			case err != nil:
+				t.Error(err)
+			case f.Kind == wire.Error:
+				n++
+			case f.Dir != wire.Meta: // what was noted of them
+				t.Errorf("saved: %s", f.Raw)
+			}
+		}
+		if n != 20 {
+			t.Errorf("%d errors are saved", n)
+		}
+	})
+	busy(func(int) {
+		if body := s.text("/wire/complete", url.Values{"line": {"method:tools"}}); !strings.Contains(body, "tools/call") {
+			t.Errorf("it goes on with %s", body)
+		}
+	})
+	frames.Wait()
+	pages.Wait()
+	if w := s.all("filter", "!dir:meta", "count", "0"); w.total != 10*(calls+20) {
+		t.Errorf("%d frames in the end", w.total)
+	}
+	s.sieves.mu.Lock()
+	defer s.sieves.mu.Unlock()
+	if len(s.sieves.kept) > sievesKept {
+		t.Errorf("%d views are kept", len(s.sieves.kept))
+	}
+}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -297,5 +298,46 @@ func TestLadder(t *testing.T) {
 	}
 	if style := s.text("/wire/ladder.css", nil); !strings.Contains(style, ".ladder") {
 		t.Errorf("the style is %q", style)
+	}
+}
+
+// Each form in which a frame is copied, of frames of every kind.
+func TestCopyForms(t *testing.T) {
+	s := newLogServer(t, wire.Options{MaxFrame: copyMost + 10})
+	redaction, err := wire.NewRedaction("pin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.config.Redaction = redaction
+	spaced := "{\"jsonrpc\":\"2.0\", \"id\":1e0,\n\"result\":{\"pin\":1.50, \"b\":[]}}"
+	question := s.in(spaced)
+	noise := s.in("Bj\xf6rn\u202e")
+	large := s.in(strings.Repeat("x", copyMost+1))
+	for name, tt := range map[string]struct {
+		seq    int64
+		form   string
+		query  []string
+		status int
+		want   string // all of the answer, or if it begins with … its end
+	}{
+		"raw is raw":                {question, "raw", nil, http.StatusOK, spaced},
+		"raw noise":                 {noise, "raw", nil, http.StatusOK, "Bj\xf6rn\u202e"},
+		"pretty keeps the digits":   {question, "pretty", nil, http.StatusOK, "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1e0,\n  \"result\": {\n    \"pin\": 1.50,\n    \"b\": []\n  }\n}"},
+		"a line without secrets":    {question, "line", nil, http.StatusOK, `…"redacted":true,"bytes":"` + base64.StdEncoding.EncodeToString([]byte(strings.Replace(spaced, "1.50", `"[REDACTED]"`, 1))) + `","raw":{"jsonrpc":"2.0","id":1e0,"result":{"pin":"[REDACTED]","b":[]}}}` + "\n"},
+		"a line with secrets":       {question, "line", []string{"secrets", "1"}, http.StatusOK, `…"raw":{"jsonrpc":"2.0","id":1e0,"result":{"pin":1.50,"b":[]}}}` + "\n"},
+		"a line of noise":           {noise, "line", nil, http.StatusOK, `…"bytes":"Qmr2cm7igK4=","text":"Bj` + "\uFFFDrn\u202e" + `"}` + "\n"},
+		"no command of an answer":   {question, "curl", nil, http.StatusBadRequest, "…was not sent over HTTP."},
+		"too large to be copied":    {large, "raw", nil, http.StatusRequestEntityTooLarge, "…Save it."},
+		"a form that there is not":  {question, "yaml", nil, http.StatusNotFound, "…"},
+		"a frame that there is not": {large + 1, "raw", nil, http.StatusNotFound, "…"},
+	} {
+		r, body := s.frame(tt.seq, "/copy/"+tt.form, tt.query...)
+		end, part := strings.CutPrefix(tt.want, "…")
+		if r.StatusCode != tt.status || !part && body != tt.want || part && !strings.HasSuffix(strings.TrimRight(body, "\n"), strings.TrimRight(end, "\n")) {
+			t.Errorf("%s: %d %q", name, r.StatusCode, body[:min(len(body), 500)])
+		}
+		if kind := r.Header.Get("Content-Type"); tt.status == http.StatusOK && kind != "text/plain; charset=UTF-8" {
+			t.Errorf("%s: %s", name, kind)
+		}
 	}
 }
