@@ -590,7 +590,7 @@ func TestSaveFiltered(t *testing.T) {
 func TestEverythingAtOnce(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(20)
-	const calls, first = 60, 200 // frames that are there from the beginning
+	const calls, first = 500, 200 // frames that are there from the beginning
 	done := make(chan struct{})
 	var pages, frames sync.WaitGroup
 	frames.Go(func() { s.some(calls); close(done) })
