@@ -178,6 +178,7 @@ func (c *call) step(s Step) {
 }
 
 func (c *call) keep(s Step) {
+	s.Text = shortened(s.Text)
 	if len(c.steps) == stepsKept {
 		c.steps = append(c.steps[:stepsKeptHead], c.steps[stepsKeptHead+1:]...)
 		c.dropped++

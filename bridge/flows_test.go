@@ -469,3 +469,37 @@ func TestAwaitedURLsStay(t *testing.T) {
 		t.Errorf("%d questions on show, the first is %d", len(shown), shown[0].Number)
 	}
 }
+
+func init() {
+	// says a great deal.
+	servers["wordy"] = func(s *rawServer) {
+		long := strings.Repeat("é", 100_000)
+		s.serve("2025-11-25", []string{"tell"}, func(call request) {
+			s.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}`, long)
+			s.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1-1","progress":1,"message":"%s"}}`, long)
+			s.write(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"%s","requestedSchema":{"type":"object","properties":{}}}}`, long)
+			s.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"%s"}}`, long)
+			s.fail(call, -32603, long, "")
+		})
+	}
+}
+
+// A timeline has a few words for each thing, however much a server says.
+func TestTimelineIsBounded(t *testing.T) {
+	b := start(t, "wordy", bridge.Settings{})
+	call, _ := b.done(b.call("tell").Number)
+	if len(call.Steps) < 5 {
+		t.Fatalf("steps %+v", call.Steps)
+	}
+	for _, step := range call.Steps {
+		if n := len([]rune(step.Text)); n > 600 {
+			t.Errorf("%s: %d characters", step.Kind, n)
+		}
+	}
+	if n := len([]rune(call.Progress.Message)); n > 600 {
+		t.Errorf("progress: %d characters", n)
+	}
+	if q := b.question(1); len([]rune(q.Reason)) > 600 || len(q.Request.Message) < 100_000 {
+		t.Errorf("question: %d bytes of message, %d of reason", len(q.Request.Message), len(q.Reason))
+	}
+}

@@ -152,7 +152,7 @@ func (r *Replay) meanwhile(one *replayed, c *call, rows []wire.Row) {
 			if c.logs++; c.logs > logsShown {
 				continue
 			}
-			step.Kind, step.Text = StepLog, logText(r.params(row.Seq))
+			step.Kind, step.Text = StepLog, r.summary(row.Seq)
 		case noteProgress:
 			progress = row.Seq
 			if c.reports++; c.reports > logsShown {
@@ -168,6 +168,15 @@ func (r *Replay) meanwhile(one *replayed, c *call, rows []wire.Row) {
 		p := progressOf(r.params(progress))
 		c.progress = &p
 	}
+}
+
+// summary is a frame in a few words, "" where it cannot be read.
+func (r *Replay) summary(seq int64) string {
+	f, err := r.log.Frame(seq)
+	if err != nil {
+		return ""
+	}
+	return f.Summary()
 }
 
 // params are those of a frame; nil where they cannot be read.

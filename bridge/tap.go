@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/target"
@@ -411,8 +410,7 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 		deliver = nil
 		if c, _, sure := s.attribute(u.Related); sure {
 			f.Call = c.number
-			text := logText(m.Params)
-			act = func() { c.logged(text, f.Seq) }
+			act = func() { c.logged(f.Summary(), f.Seq) }
 		}
 	case noteProgress:
 		deliver = nil
@@ -480,7 +478,7 @@ func (s *session) cancelledRequest(params json.RawMessage) (*incoming, string) {
 	}
 	reason := "cancelled by the server"
 	if p.Reason != "" {
-		reason += ": " + p.Reason
+		reason += ": " + shortened(p.Reason)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -653,29 +651,20 @@ func progressOf(params json.RawMessage) Progress {
 	if err := json.Unmarshal(params, &p); err != nil {
 		return Progress{Message: "unreadable progress: " + err.Error()}
 	}
-	return Progress{Value: p.Progress, Total: p.Total, Message: p.Message}
+	return Progress{Value: p.Progress, Total: p.Total, Message: shortened(p.Message)}
 }
 
-// logText is a log message in a few words.
-func logText(params json.RawMessage) string {
-	var p struct {
-		Level  string          `json:"level"`
-		Logger string          `json:"logger"`
-		Data   json.RawMessage `json:"data"`
+// textMost is how much of a text of a server's is shown where there is room for
+// a few words. All of it stands in the log.
+const textMost = 500
+
+// shortened is the beginning of a text. It looks no further.
+func shortened(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > textMost {
+			return text[:i] + "…"
+		}
 	}
-	if json.Unmarshal(params, &p) != nil {
-		return "unreadable log message"
-	}
-	var text string
-	if json.Unmarshal(p.Data, &text) != nil {
-		text = string(p.Data)
-	}
-	if p.Logger != "" {
-		text = p.Logger + ": " + text
-	}
-	const most = 200
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-	return strings.TrimSpace(p.Level + " " + text)
+	return text
 }
