@@ -541,10 +541,10 @@ func (r Row) actionClass() string {
 	switch r.Action {
 	case "accept":
 		return "good"
-	case "decline", "error":
+	case "error":
 		return "bad"
 	}
-	return "wait"
+	return "plain"
 }
 
 // --- timeline
