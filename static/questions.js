@@ -48,7 +48,7 @@ const shown = () => one("#call > [data-call]")?.dataset.call
 function arrange(all) {
   const call = shown(), panel = $("questions"), line = $("elsewhere")
   const rank = (/** @type {any} */ c) => {
-    const other = call && c.dataset.call !== call, before = known.get(c.id)
+    const other = call && c.dataset.call !== call && c.dataset.call !== "0", before = known.get(c.id)
     return waits(c) ? other ? 2 : 0 : c.matches(".awaits") ? other ? 3 : 1 : (other ? 6 : 4) + (before && before !== "waiting" ? 1 : 0)
   }
   const ranks = new Map(all.map(c => [c, rank(c)])), at = (/** @type {any} */ c) => ranks.get(c) ?? 0

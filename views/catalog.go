@@ -78,7 +78,7 @@ const (
 
 // rank is the group that a question stands in.
 func (q Question) rank(call int) int {
-	other := call > 0 && q.Call != call
+	other := call > 0 && q.Call > 0 && q.Call != call // of some it cannot be told
 	switch {
 	case q.State == QuestionPending && other:
 		return othersRank
