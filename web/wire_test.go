@@ -229,6 +229,26 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// What an answer says stands once in its row.
+func TestRowsOfAnswers(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	for i, answer := range []string{`{"action":"accept","content":{"v":0}}`, `{"action":"decline"}`, `{"action":"cancel","content":{"a":"cancel"}}`} {
+		s.in(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"Go on?"}}`, i))
+		s.out(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, i, answer))
+	}
+	rows, err := s.rowViews([]int64{2, 4, 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range rows {
+		got = append(got, r.Action+"|"+r.Summary)
+	}
+	if want := []string{"accept|v: 0", "decline|", "cancel|a: cancel"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A row's place is found from its frame's number, or that of the next one.
 func TestRowsNear(t *testing.T) {
 	s := newLogServer(t, wire.Options{})

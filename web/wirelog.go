@@ -204,7 +204,7 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 	r := views.Row{
 		Seq: f.Seq, Index: f.Seq, Time: ofDay(f.Time, time.Time{}, time.Time{}), Dir: f.Dir.String(), Server: f.Server,
 		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: row.Action, Actor: f.Actor,
-		Summary: row.Summary, Size: f.Size, Latency: f.Latency, Pair: f.Pair, Call: f.Call,
+		Summary: apart(row), Size: f.Size, Latency: f.Latency, Pair: f.Pair, Call: f.Call,
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
 		AskedAt:    f.Time,
 		Duplicate:  f.Duplicate, Orphan: f.Orphan, Several: len(servers) > 1,
@@ -217,6 +217,15 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 // comparing ends the id of a session that was made to compare what a server
 // offers under two declarations.
 const comparing = "-compare"
+
+// apart is the summary of a row without the action that it begins with, which
+// stands beside it.
+func apart(row wire.Row) string {
+	if rest, ok := strings.CutPrefix(row.Summary, row.Action); ok && row.Action != "" && (rest == "" || rest[0] == ' ') {
+		return strings.TrimPrefix(rest, " ")
+	}
+	return row.Summary
+}
 
 // gravest counts what the linter says of a frame, and names the worst of it.
 func (s *Server) gravest(seq int64) (count int, worst string) {

@@ -30,6 +30,11 @@ func (f Frame) Summary() string {
 			return tidy(m.words(number))
 		}
 	}
+	if f.Kind == Note {
+		if words := f.noteWords(); words != "" {
+			return tidy(words)
+		}
+	}
 	if !f.Kind.IsMessage() {
 		return tidy(string(f.Raw[:min(len(f.Raw), summaryWindow)]))
 	}
@@ -43,6 +48,43 @@ func (f Frame) Summary() string {
 		text = errorWords(f.part("error", f.Message.Error))
 	}
 	return tidy(text)
+}
+
+// noteWords say what a note of the inspector's says that is JSON, "" for
+// others; see docs/transcript.md.
+func (f Frame) noteWords() string {
+	note := peekAt(f.Raw)
+	if answer := note.get("answer"); answer != nil {
+		question, by, completion := "a question", "", note.get("completion").text()
+		if f.Question > 0 {
+			question = "question " + strconv.Itoa(f.Question)
+		}
+		if f.Actor != "" {
+			by = "by the " + f.Actor
+		}
+		switch completion {
+		case "marked":
+			completion = "marked as done"
+		case "completed":
+			completion = "completed, says the server"
+		}
+		return question + ": " + join(", ", answerWords(answer), by, completion)
+	}
+	if ended := note.get("ended"); ended != nil {
+		call := "a call"
+		if f.Call > 0 {
+			call = "call " + strconv.Itoa(f.Call)
+		}
+		return join(": ", join(" ", call, ended.text()), note.get("reason").text())
+	}
+	if command := note.get("command"); len(command) > 0 && command[0] == '[' {
+		in := note.get("cwd").text()
+		if in != "" {
+			in = "in " + in
+		}
+		return join(" ", "started as", strings.Join(command.texts(), " "), in)
+	}
+	return ""
 }
 
 // words say what a mark says; number is its frame's in the session.
@@ -168,7 +210,10 @@ func resultWords(method string, result peek) string {
 	case "initialize":
 		return join(", ", implementation(result.get("serverInfo")), protocol(result.get("protocolVersion")))
 	case "server/discover":
-		versions := result.get("supportedVersions").filled()
+		versions := strings.Join(result.get("supportedVersions").texts(), " ")
+		if versions != "" {
+			versions = "knows " + versions
+		}
 		return join(", ", implementation(result.get("_meta").get("io.modelcontextprotocol/serverInfo")), versions)
 	case "tools/list":
 		return listWords(result, "tools", "tool")
@@ -462,6 +507,23 @@ func (p peek) element(first bool) (found peek) {
 		return s.value(at)
 	})
 	return found
+}
+
+// texts are the elements, the first of them, as text has them.
+func (p peek) texts() (out []string) {
+	const most = 20
+	if len(p) == 0 || p[0] != '[' {
+		return nil
+	}
+	s := scanner{b: p}
+	s.array(0, func(n, at int) int {
+		if n == most || at >= len(p) {
+			return -1
+		}
+		out = append(out, p[at:].text())
+		return s.value(at)
+	})
+	return out
 }
 
 // whole is the value's text, nil if its end cannot be seen.

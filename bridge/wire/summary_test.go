@@ -23,7 +23,8 @@ func TestSummary(t *testing.T) {
 		{"", request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"inspector","version":"1.2"}}`), "inspector 1.2, protocol 2025-11-25", ""},
 		{"initialize", result(`{"protocolVersion":"2025-06-18","serverInfo":{"name":"everything","title":"Everything","version":"2"}}`), "Everything 2, protocol 2025-06-18", ""},
 		{"", request("server/discover", `{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"c","version":"3"},"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`), "c 3, protocol 2026-07-28", ""},
-		{"server/discover", result(`{"resultType":"complete","supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}`), `s 1, ["2026-07-28"]`, ""},
+		{"server/discover", result(`{"resultType":"complete","supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}`), "s 1, knows 2026-07-28", ""},
+		{"server/discover", result(`{"supportedVersions":["2026-07-28","2025-11-25"]}`), "knows 2026-07-28 2025-11-25", ""},
 		{"", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "", ""},
 		{"", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "", ""},
 		{"ping", result(`{}`), "", ""},
@@ -200,5 +201,30 @@ func BenchmarkSummary(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		f.Summary()
+	}
+}
+
+// Notes that are JSON are told in words.
+func TestSummaryOfNotes(t *testing.T) {
+	for _, tt := range []struct {
+		frame Frame
+		raw   string
+		want  string
+	}{
+		{Frame{Call: 4, Question: 2, Actor: "person"}, `{"answer":{"action":"accept"},"pointer":"/error/data/elicitations/0","completion":"marked","at":"2026-07-28T10:09:58Z"}`, "question 2: accept, by the person, marked as done"},
+		{Frame{Question: 3, Actor: "policy"}, `{"answer":{"action":"decline"},"pointer":"/x"}`, "question 3: decline, by the policy"},
+		{Frame{}, `{"answer":{"action":"accept","content":{"a":1}},"completion":"completed"}`, "a question: accept a: 1, completed, says the server"},
+		{Frame{Call: 5}, `{"ended":"failed","reason":"exited with\ncode 1","at":"2026-07-28T10:11:00Z"}`, "call 5 failed: exited with code 1"},
+		{Frame{}, `{"ended":"stopped"}`, "a call stopped"},
+		{Frame{}, `{"command":["node","server.js"],"cwd":"/srv"}`, "started as node server.js in /srv"},
+		{Frame{}, `{"command":["node"]}`, "started as node"},
+		{Frame{}, `{"command":"node"}`, `{"command":"node"}`},
+		{Frame{}, `{"other":1}`, `{"other":1}`},
+		{Frame{}, "process 4711 exited with code 1", "process 4711 exited with code 1"},
+	} {
+		tt.frame.Dir, tt.frame.Kind, tt.frame.Raw = Meta, Note, []byte(tt.raw)
+		if got := tt.frame.Summary(); got != tt.want {
+			t.Errorf("%s\n is %q\nwant %q", tt.raw, got, tt.want)
+		}
 	}
 }

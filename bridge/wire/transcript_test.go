@@ -296,7 +296,7 @@ func TestReadsLogsOfMcpsnoop(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %v %v %s|%s|%d %v", f.Session, f.Dir, f.Kind, f.Method, f.Summary(), f.Pair, f.Latency))
 	}
 	want := []string{
-		`files-17-ab meta note |{"command":["node","s.js"],"cwd":"/srv"}|0 0s`,
+		`files-17-ab meta note |started as node s.js in /srv|0 0s`,
 		`files-17-ab c2s request tools/list||3 0s`,
 		`files-17-ab s2c result tools/list|0 tools|2 500ms`,
 		`files-17-ab stderr stderr |café <ready>|0 0s`,
