@@ -1,13 +1,16 @@
 package bridge_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/target"
 )
 
 // noticed is how soon the end of a server has to show.
@@ -62,5 +65,58 @@ func TestHTTPServerWithoutStreamIsGone(t *testing.T) {
 				t.Errorf("server ended: %q", why)
 			}
 		})
+	}
+}
+
+// Over HTTP+SSE the event stream is the session.
+func TestSSEServerIsGone(t *testing.T) {
+	say := make(chan string, 10)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /sse", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "event: endpoint\ndata: /post\n\n")
+		w.(http.Flusher).Flush()
+		for {
+			select {
+			case message := <-say:
+				event(w, message)
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	mux.HandleFunc("POST /post", func(w http.ResponseWriter, r *http.Request) {
+		var m request
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+			panic(err)
+		}
+		w.WriteHeader(http.StatusAccepted)
+		switch m.Method {
+		case "initialize":
+			say <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}}`, m.ID)
+		case "tools/list":
+			say <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"ask","inputSchema":{"type":"object"}}]}}`, m.ID)
+		case "tools/call":
+			say <- fmt.Sprintf(plainQuestion, `"q"`)
+		case "server/discover":
+			say <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
+		}
+	})
+	server := httptest.NewServer(mux)
+	b := startInspection(t, bridge.Config{Targets: []target.Spec{{Name: "old", URL: server.URL + "/sse", Transport: target.TransportSSE}}})
+	b.call("ask")
+	b.question(1)
+	began := time.Now()
+	server.CloseClientConnections()
+	server.Close()
+	b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
+	if took := time.Since(began); took > noticed {
+		t.Errorf("it took %s until the end was noticed", took)
+	}
+	if why := b.server().Reason; !strings.Contains(why, "event stream") {
+		t.Errorf("server ended: %q", why)
+	}
+	if q := b.question(1); q.State != bridge.Withdrawn {
+		t.Errorf("question is %s: %q", q.State, q.Reason)
 	}
 }

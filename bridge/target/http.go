@@ -631,6 +631,9 @@ func (s *eventStream) ended(err error) {
 	case s.web.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):
 		s.web.tap.note(nil, s.status, "%s broke off: %v", what, err)
+		if s.web.legacy() {
+			s.web.lose(fmt.Errorf("%s broke off, and with it the session: %w", what, err))
+		}
 		s.web.suspect()
 	case s.standsFor:
 		s.web.streams.closed(s.web.tap)
@@ -638,7 +641,7 @@ func (s *eventStream) ended(err error) {
 		s.web.tap.note(nil, s.status, "%s has ended without the response", what)
 		s.web.suspect()
 	case s.web.legacy():
-		s.web.tap.note(nil, s.status, "%s has ended, and with it the session", what)
+		s.web.lose(fmt.Errorf("%s has ended, and with it the session", what))
 	}
 }
 

@@ -20,7 +20,8 @@ import (
 
 // process is a server that runs as a child and speaks over its standard input
 // and output. It leads a process group of its own, so that what it starts can be
-// ended with it.
+// ended with it. What leaves the group, as by setsid, has been asked to outlive
+// the server, and is left alone: it may be a browser that shows a sign-in page.
 type process struct {
 	tap   *tap
 	conn  *lineConn
