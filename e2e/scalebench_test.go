@@ -359,35 +359,43 @@ func hugeUntapped(b *testing.B, size int, as string) float64 {
 	return top
 }
 
-// measureOpen opens a transcript of 1 GB, of a million frames.
+// measureOpen opens transcripts of 1 GB: one of a million frames, and one of
+// small frames, which are several times as many to keep track of.
 func measureOpen(b *testing.B, runs int) []figure {
-	first := figure{what: "open 1 GB: to the first row", unit: "s", bound: 5, noise: 1.5}
-	all := figure{what: "open 1 GB: until all is read, to compare", unit: "s"}
-	memory := figure{what: "open 1 GB: most memory of the inspector", unit: "MiB", bound: 250, noise: 1.1}
-	f := flow{frames: million, pad: 820, span: time.Hour}
-	path, size := f.write(b)
-	if size < 1e9 {
-		b.Fatalf("the transcript has %d bytes", size)
+	var figures []figure
+	for _, f := range []flow{{frames: million, pad: 820, span: time.Hour}, {frames: 3_800_000, span: time.Hour}} {
+		what := "open 1 GB: "
+		if f.pad == 0 {
+			what = "open 1 GB of small frames: "
+			runs = 1
+		}
+		first := figure{what: what + "to the first row", unit: "s", bound: 5, noise: 1.5}
+		all := figure{what: what + "until all is read, to compare", unit: "s", note: fmt.Sprintf("%.1f million frames", float64(f.frames)/million)}
+		memory := figure{what: what + "most memory of the inspector", unit: "MiB", bound: 250, noise: 1.1}
+		path, size := f.write(b)
+		if size < 1e9 {
+			b.Fatalf("the transcript has %d bytes", size)
+		}
+		for range runs {
+			p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "open", "--no-open", "--listen", "127.0.0.1:0", path)
+			s := &session{t: b, Process: p}
+			patiently(b, "the first row", func() bool { return strings.Contains(s.ask("", 0, 1).html, "tools/call") })
+			first.values = append(first.values, time.Since(p.Started).Seconds())
+			s.page = browser.Open(b, p.URL)
+			patiently(b, "all has been read", func() bool { return s.ask("", 0, 1).frames == f.frames })
+			all.values = append(all.values, time.Since(p.Started).Seconds())
+			s.page.Until(func() string { return "the page knows of all" }, func() bool { return s.rowCount() == f.frames })
+			s.jumps(1)
+			memory.values = append(memory.values, peak(b, p))
+			s.page.Close()
+			p.Stop()
+		}
+		if err := os.Remove(path); err != nil {
+			b.Fatal(err)
+		}
+		figures = append(figures, first, all, memory)
 	}
-	for range runs {
-		p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "open", "--no-open", "--listen", "127.0.0.1:0", path)
-		s := &session{t: b, Process: p}
-		patiently(b, "the first row", func() bool { return strings.Contains(s.ask("", 0, 1).html, "tools/call") })
-		first.values = append(first.values, time.Since(p.Started).Seconds())
-		tab := browser.Open(b, p.URL)
-		s.page = tab
-		patiently(b, "all has been read", func() bool { return s.ask("", 0, 1).frames == f.frames })
-		all.values = append(all.values, time.Since(p.Started).Seconds())
-		s.page.Until(func() string { return "the page knows of all" }, func() bool { return s.rowCount() == f.frames })
-		s.jumps(1)
-		memory.values = append(memory.values, peak(b, p))
-		tab.Close()
-		p.Stop()
-	}
-	if err := os.Remove(path); err != nil {
-		b.Fatal(err)
-	}
-	return []figure{first, all, memory}
+	return figures
 }
 
 // measurePlayback plays back a million frames, as fast as it goes.
