@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -88,7 +89,7 @@ func (s onStage) ask(method, path string, form url.Values) (int, string) {
 // page waits until the page says all of this.
 func (s onStage) page(want ...string) string {
 	s.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patienceOfTests)
 	for {
 		replay := s.player.Replay()
 		refreshed, grown := replay.Refreshed(), replay.Inspection().Log().Grown()
@@ -150,3 +151,51 @@ func TestStagePlaysBack(t *testing.T) {
 		}
 	}
 }
+
+// A filter knows the findings of all of a transcript, of which the page shows
+// the latest calls.
+func TestStageFindsInAllOfIt(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	const calls = 400
+	for i := range calls {
+		schema := `{"type":"object","properties":{}}`
+		if i == 0 || i == calls-1 {
+			schema = `{"type":"array"}`
+		}
+		fmt.Fprintf(&text, `{"session_id":"a","server_label":"s","transport":"stdio","direction":"c2s","raw":{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask"}}}
+{"session_id":"a","server_label":"s","transport":"stdio","direction":"s2c","raw":{"jsonrpc":"2.0","id":%[1]d,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":%s}}}
+`, i, schema)
+	}
+	s := stage(t, text.String())
+	s.page("Who?")
+	log := s.player.Replay().Inspection().Log()
+	deadline := time.Now().Add(patienceOfTests)
+	for want := fmt.Sprint([]int64{2, 2 * calls}); ; {
+		status, rows := s.ask("GET", "/wire/rows?filter=finding:root-not-object", nil)
+		var got []int64
+		for seq := int64(1); seq <= log.Len(); seq++ {
+			if strings.Contains(rows, fmt.Sprintf(`data-seq="%d"`, seq)) {
+				got = append(got, seq)
+			}
+		}
+		if status == http.StatusOK && fmt.Sprint(got) == want {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d: %v are found, want %s", status, got, want)
+		}
+	}
+	if _, detail := s.ask("GET", "/wire/frames/2", nil); !strings.Contains(detail, "root-not-object") {
+		t.Errorf("the frame does not say what was found: %s", detail)
+	}
+	// So it is when it is played back.
+	if status, _ := s.ask("POST", "/playback/seek", url.Values{"position": {"10"}}); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	if _, rows := s.ask("GET", "/wire/rows?filter=finding:root-not-object", nil); !strings.Contains(rows, `data-seq="2"`) || strings.Contains(rows, fmt.Sprintf(`data-seq="%d"`, 2*calls)) {
+		t.Errorf("after going back: %s", rows)
+	}
+}
+
+const patienceOfTests = 20 * time.Second

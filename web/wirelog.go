@@ -229,7 +229,7 @@ func apart(row wire.Row) string {
 
 // gravest counts what the linter says of a frame, and names the worst of it.
 func (s *Server) gravest(seq int64) (count int, worst string) {
-	found := s.in.Found(seq)
+	found := s.found(seq)
 	if len(found) == 0 {
 		return 0, ""
 	}
@@ -289,7 +289,11 @@ func (s *Server) transcript(c echo.Context) error {
 	if err != nil {
 		return misfiltered(c, line, err)
 	}
-	view := log.View(filter, hooksOn(s.in.Findings(""), s.marks()))
+	var found []bridge.Found
+	if filter.AsksFindings() {
+		found = s.allFindings()
+	}
+	view := log.View(filter, hooksOn(found, s.marks()))
 	if err := view.Update(c.Request().Context(), nil); err != nil {
 		return err
 	}
@@ -403,7 +407,7 @@ func (s *Server) logStatus() views.LogStatus {
 	_, marks := s.marks().Marked()
 	v := views.LogStatus{
 		Frames: log.Len(), Kept: s.keptWords(),
-		State: fmt.Sprintf("%d.%d", len(s.in.Findings("")), marks),
+		State: fmt.Sprintf("%d.%d", s.findingsKnown(), marks),
 	}
 	v.Err = s.recordingTrouble()
 	if err := log.Err(); err != nil {

@@ -22,8 +22,9 @@ const (
 // sieves are the views of the log that pages look through, one for each filter
 // line. A few are kept, so that going back to a filter costs nothing.
 type sieves struct {
-	in    *bridge.Inspection
-	marks func() *wire.Log // knows what was noted of frames
+	in       *bridge.Inspection
+	marks    func() *wire.Log // knows what was noted of frames
+	findings func() []bridge.Found
 
 	mu      sync.Mutex
 	kept    []*sieve // the one asked for last in front
@@ -95,9 +96,11 @@ func (v *sieves) find(line string) (*sieve, error) {
 	log := v.in.Log()
 	var state sieveState
 	var found []bridge.Found
-	if !filter.Lasting() {
-		found = v.in.Findings("")
+	if filter.AsksFindings() {
+		found = v.findings()
 		state.findings = len(found)
+	}
+	if !filter.Lasting() {
 		_, state.marks = v.marks().Marked()
 	}
 	v.mu.Lock()
