@@ -213,3 +213,53 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		t.Errorf("%d goroutines before, %d after:\n%s", before, after, stacks[:runtime.Stack(stacks, true)])
 	}
 }
+
+func init() {
+	// asks for what the client has not declared.
+	servers["presumes"] = func(s *rawServer) {
+		s.serve("2025-11-25", []string{"all"}, func(call request) {
+			said := ""
+			for _, method := range []string{"sampling/createMessage", "roots/list", "tea/make"} {
+				s.write(`{"jsonrpc":"2.0","id":%q,"method":%q,"params":{}}`, method, method)
+				answer, ok := s.read()
+				if !ok {
+					return
+				}
+				said += string(answer.ID) + " " + string(answer.Result) + string(answer.Error) + "\n"
+			}
+			s.text(call, said)
+		})
+	}
+}
+
+// What was not declared does not exist for the server, and it is told so.
+func TestUndeclaredCapabilities(t *testing.T) {
+	b := start(t, "presumes", bridge.Settings{})
+	_, text := b.done(b.call("all").Number)
+	if n := strings.Count(text, `"code":-32601`); n != 3 || strings.Contains(text, `"roots":`) {
+		t.Errorf("the server got\n%s", text)
+	}
+	var rules []string
+	for _, f := range b.in.Findings("s1") {
+		rules = append(rules, f.Rule+f.Pointer)
+	}
+	if fmt.Sprint(rules) != "[sampling-undeclared/method roots-undeclared/method]" {
+		t.Errorf("the linter says %v", rules)
+	}
+	// In a round they are put to the person, so that the round can be answered.
+	b = start(t, "odd-rounds", bridge.Settings{})
+	call := b.call("mixed")
+	b.question(3)
+	n := 0
+	for _, f := range b.in.Findings("s1") {
+		if !strings.HasSuffix(f.Rule, "-undeclared") {
+			continue
+		}
+		if n++; f.Call != call.Number || f.Question == 0 || !strings.HasSuffix(f.Pointer, "/method") {
+			t.Errorf("the linter says %+v", f)
+		}
+	}
+	if n != 2 {
+		t.Errorf("the linter says so %d times", n)
+	}
+}

@@ -14,6 +14,10 @@ import (
 // until the question is settled, and never lets the SDK judge or fill in.
 func (s *session) answering(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if capability := s.settings.undeclares(method); capability != "" {
+			// The SDK would answer some of them (specification 2025-11-25, Roots, Error Handling).
+			return nil, wireError(rpcError{codeMethodNotFound, fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)})
+		}
 		if !asksPerson(method, s.settings) {
 			return next(ctx, method, req)
 		}
@@ -71,6 +75,9 @@ func (s *session) response(q *question) (mcp.Result, error) {
 	}
 	return nil, fmt.Errorf("question %s: %s", q.state, q.reason)
 }
+
+// codeMethodNotFound is JSON-RPC 2.0's error for a method that is not there.
+const codeMethodNotFound = -32601
 
 // codeRejected is what a client answers where the person turned down a request
 // that is no elicitation (specification 2025-11-25, Sampling, Error Handling).

@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/wire"
@@ -84,6 +85,10 @@ const (
 // lint judges a question, beside the way that takes it to the page: a hard
 // pattern can keep the linter busy for half a second. The caller holds in.mu.
 func (in *Inspection) lint(q *question) {
+	if capability := q.session.settings.undeclares(q.method); capability != "" && q.session.revision() != "" {
+		at := strings.TrimSuffix(q.pointer, "/params") + "/method"
+		in.keep(q.server, q.seq, q.call, q, elicit.LintUndeclared(q.method, capability, at, q.session.revision()))
+	}
 	if q.method != MethodElicit || in.closed || len(in.found) == foundMost || in.linting >= lintingMost {
 		return
 	}
@@ -157,6 +162,13 @@ func (s *session) lintNoise(f wire.Frame) {
 	if s.noise++; s.noise <= noiseMost {
 		s.in.keep(s.server, f.Seq, nil, nil, elicit.LintOutput(f.Raw, why, revision))
 	}
+}
+
+// found keeps what the linter says of a frame.
+func (s *session) found(f wire.Frame, findings []elicit.Finding) {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	s.in.keep(s.server, f.Seq, nil, nil, findings)
 }
 
 // revision is the negotiated protocol revision, "" before it is.

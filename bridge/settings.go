@@ -117,6 +117,19 @@ func (s Settings) allows(mode string) bool {
 	}
 }
 
+// undeclares names the capability that a request needs and that is not declared,
+// "" where there is none. What elicitation needs depends on its mode; see allows.
+func (s Settings) undeclares(method string) string {
+	switch {
+	case method == MethodSampling && !s.Sampling:
+		return "sampling"
+	case method == MethodRoots && !s.Roots:
+		return "roots"
+	default:
+		return ""
+	}
+}
+
 func (s Settings) capabilities() *mcp.ClientCapabilities {
 	c := &mcp.ClientCapabilities{}
 	switch s.Declares() {

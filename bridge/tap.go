@@ -228,7 +228,10 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	s.mu.Unlock()
 	switch {
 	case in.question == nil:
-		s.in.log.Append(f)
+		f = s.in.log.Append(f)
+		if capability := s.settings.undeclares(method); capability != "" {
+			s.found(f, elicit.LintUndeclared(method, capability, "/method", s.revision()))
+		}
 		return u.Raw
 	case taken:
 		s.ask(in.question, f, &rpcError{codeInvalidRequest, "its id is that of an earlier request which still waits, so that nothing can answer it"})

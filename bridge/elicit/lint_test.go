@@ -355,6 +355,8 @@ var envelopeTests = []struct {
 	{"stdout-noise", "", func() []Finding { return LintOutput([]byte("listening…"), "no JSON", nov) }, func() []Finding { return nil }},
 	{"stdout-noise", "", func() []Finding { return LintOutput([]byte("[]"), "it is an array", june) }, func() []Finding { return nil }},
 	{"stdout-noise", "", func() []Finding { return LintOutput(nil, "", july) }, func() []Finding { return nil }},
+	{"roots-undeclared", "/method", func() []Finding { return LintUndeclared("roots/list", "roots", "/method", nov) }, func() []Finding { return nil }},
+	{"sampling-undeclared", "/x/method", func() []Finding { return LintUndeclared("sampling/createMessage", "sampling", "/x/method", july) }, func() []Finding { return nil }},
 	{"request-id-taken", "/id", func() []Finding { return LintTakenID([]byte(`"a"`), july) }, func() []Finding { return nil }},
 	{"result-type-missing", "", result(`{"content":[]}`, "tools/call", july), result(`{"content":[]}`, "tools/call", nov)},
 	{"result-type-missing", "/resultType", result(`{"resultType":null}`, "tools/list", july), result(`{"resultType":"complete"}`, "tools/list", july)},

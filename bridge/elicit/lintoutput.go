@@ -27,3 +27,11 @@ func LintTakenID(id json.RawMessage, revision string) []Finding {
 	l.find("request-id-taken", "/id", "The id %s is that of an earlier request which still waits for its response; one response cannot answer two requests.", shorten(string(id), 60))
 	return l.findings
 }
+
+// LintUndeclared judges a request that needs a client capability, sampling or
+// roots, which was not declared. The pointer leads into the frame that asked.
+func LintUndeclared(method, capability, at, revision string) []Finding {
+	l := newLinter(revision)
+	l.find(capability+"-undeclared", at, "%s needs the client capability %s, which this client has not declared; servers must not send it.", shorten(method, 60), quoted(capability))
+	return l.findings
+}

@@ -103,6 +103,9 @@ var rules = []rule{
 	{Rule: Rule{"stdout-noise", Violation, "stdio", "a line on standard output that is no message"}, page: "basic/transports"},
 	{Rule: Rule{"request-id-taken", Violation, "Requests", "a request under the id of one that still waits for its response"}, page: basic},
 
+	{Rule: Rule{"sampling-undeclared", Violation, "Capabilities", "sampling/createMessage to a client that has not declared sampling"}, page: "client/sampling"},
+	{Rule: Rule{"roots-undeclared", Violation, "Capabilities", "roots/list to a client that has not declared roots"}, page: "client/roots"},
+
 	// Results and errors around elicitations.
 	{Rule: Rule{"result-type-missing", Violation, "Result Responses", "a result without resultType, since 2026-07-28"}, page: basic},
 	{Rule: Rule{"result-type-unknown", Advice, "ResultType", "a resultType that the protocol does not define"}, page: basic},
