@@ -3,6 +3,8 @@
  * The page's address: what the middle shows (call, or server, kind and key), and
  * how the log is looked at (filter, frame). Going back and links rely on it.
  */
+import { apply, drawn, whenChanged } from "./changes.js"
+import { all, one } from "./dom.js"
 
 /** @param {string} name */
 export const inAddress = name => new URLSearchParams(location.search).get(name) ?? ""
@@ -26,7 +28,50 @@ export function toAddress(values, step) {
 const parts = ["call", "server", "kind", "key"]
 
 /** What of a query says what the middle shows. @param {string} query */
-export function middleOf(query) {
+function middleOf(query) {
   const all = new URLSearchParams(query)
   return Object.fromEntries(parts.map(name => [name, all.get(name) ?? ""]))
 }
+
+// What the middle shows
+
+/** Notes in the address what the middle shows. @param {string} query */
+export function showing(query) {
+  toAddress(middleOf(query), true)
+  mark()
+}
+
+/** @type {AbortController | undefined} */
+let fetching
+
+/** Draws what a query of the page's address names; false if that failed. @param {string} query */
+export async function show(query) {
+  const call = new URLSearchParams(query).get("call")
+  fetching?.abort()
+  fetching = new AbortController()
+  const panel = await drawn(call ? "/calls/" + call : "/form" + query, fetching.signal)
+  if (panel) apply([{ op: "replace", target: "call", html: panel.html }])
+  return !!panel
+}
+
+/** Draws the call on show again. */
+export function refreshCall() {
+  const { call } = one("#call > [data-call]")?.dataset ?? {}
+  if (call) show("?call=" + call)
+}
+
+addEventListener("popstate", () => {
+  const { call, key } = middleOf(location.search)
+  if (call || key) show(location.search)
+})
+
+/** Marks the item and the call that the middle shows. */
+function mark() {
+  const { call, server, kind, key } = one("#call > [data-key]")?.dataset ?? {}
+  for (const e of all(".item, .call-tab")) {
+    const d = e.dataset, on = d.showCall ? d.showCall === call : d.server === server && d.kind === kind && d.key === key
+    e.ariaCurrent = on ? "true" : null
+  }
+}
+
+whenChanged(mark)

@@ -6,7 +6,7 @@
  * seen yet, not what is unfolded or scrolled to.
  */
 import { $, all, near, one } from "./dom.js"
-import { setLines } from "./lines.js"
+import { setLines } from "./fields.js"
 
 /** @typedef {{op: "replace" | "append" | "remove", target: string, html?: string}} Change */
 

@@ -7,7 +7,6 @@ import { inAddress, toAddress } from "./address.js"
 import { announce, drawn, notice, parse, post } from "./changes.js"
 import { $, all, bare, near, on, one } from "./dom.js"
 import { choose } from "./tabs.js"
-import { resized, showFrame } from "./wire.js"
 
 const detail = $("detail"), splitter = $("split-detail"), comparing = $("comparing")
 
@@ -40,7 +39,7 @@ export async function openFrame(n, { focus = false, against = 0 } = {}) {
   else if ($(face)) choose($(face))
   if (detail.hidden) {
     detail.hidden = splitter.hidden = false
-    resized()
+    detail.dispatchEvent(new Event("resized"))
   }
   if (focus) one("[role=tab][aria-selected=true]", detail)?.focus()
 }
@@ -52,7 +51,7 @@ export function closeFrame() {
   toAddress({ frame: "" })
   detail.hidden = splitter.hidden = true
   detail.replaceChildren()
-  resized()
+  detail.dispatchEvent(new Event("resized"))
   $("grid").focus({ preventScroll: true })
 }
 
@@ -315,6 +314,7 @@ function keepNote() {
 detail.addEventListener("change", (/** @type {Event} */ e) => { if (near(e.target, "#noting")) mark() })
 detail.addEventListener("submit", (/** @type {Event} */ e) => e.preventDefault())
 addEventListener("pagehide", keepNote)
+on("visibilitychange", keepNote)
 
 // Comparing
 
@@ -332,15 +332,3 @@ one("button", comparing).addEventListener("click", () => {
   compareWith(0)
   $("grid").focus({ preventScroll: true })
 })
-
-// Links
-
-const wanted = () => Number(inAddress("frame"))
-
-on("visibilitychange", keepNote)
-addEventListener("popstate", () => {
-  if (wanted() && wanted() !== seq) showFrame(wanted())
-  else if (!wanted() && seq) closeFrame()
-})
-// When all modules are there.
-if (wanted()) setTimeout(() => showFrame(wanted()))

@@ -3,10 +3,11 @@
  * Forms of questions and of calls: what is typed is saved at once, answers and
  * calls are sent, and the small helpers of fields.
  */
-import { announce, apply, drawn, post, unsaved, whenChanged } from "./changes.js"
+import { showing } from "./address.js"
+import { announce, apply, drawn, notice, post, unsaved, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
+import { focusField, setLines } from "./fields.js"
 import { nextQuestion } from "./questions.js"
-import { showing } from "./shell.js"
 
 /** @param {EventTarget | null} t @returns {HTMLFormElement | null} */
 const formOf = t => near(t, "form.answer, #args-form")
@@ -72,6 +73,11 @@ on("input", e => {
   changed(form)
 })
 
+on("change", e => {
+  const box = near(e.target, ".several")
+  if (box && !setLines(box, box.checked)) notice("The text has several lines.", 4)
+})
+
 // Sending
 
 /** Sends all values, which makes a draft needless. @param {HTMLFormElement} form @param {string} url @param {object} [more] */
@@ -85,19 +91,6 @@ async function send(form, url, more) {
   const answer = await post(url, body)
   form.ariaBusy = null
   return answer
-}
-
-/** @param {Element | null} control */
-function focusField(control) {
-  const group = control?.matches("[role=radiogroup], [role=group]")
-  const to = group ? one("input:checked", control) ?? one("input", control) : control
-  to?.focus()
-}
-
-/** Focuses the first field in root, or else what stands in for it. @param {Element} root @param {any} otherwise */
-export function focusFirst(root, otherwise) {
-  const first = all(".field :is(input, textarea, select):not(.data, .toggle *)", root).find(e => e.checkVisibility())
-  focusField(near(first, "[role=radiogroup], [role=group]") ?? first ?? otherwise)
 }
 
 /** Takes the focus to what has to be put right. @param {Element | null} root */

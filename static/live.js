@@ -1,8 +1,9 @@
 // @ts-check
 /** The socket: what the server pushes, and coming back when it is lost. */
+import { refreshCall } from "./address.js"
 import { applyPush, notice } from "./changes.js"
+import { setTime } from "./clock.js"
 import { on } from "./dom.js"
-import { refreshCall, setTime } from "./shell.js"
 import { grown } from "./wire.js"
 
 const { dataset } = document.documentElement

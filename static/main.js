@@ -6,11 +6,13 @@
  * fetches them together.
  */
 import "./dom.js"
+import "./fields.js"
+import "./changes.js"
+import "./clock.js"
 import "./address.js"
 import "./tabs.js"
-import "./changes.js"
+import "./panes.js"
 import "./forms.js"
-import "./lines.js"
 import "./picker.js"
 import "./questions.js"
 import "./url.js"

@@ -1,8 +1,8 @@
 // @ts-check
 /** Playing a transcript back: the slider, the speed, and the page's clocks, which go as the session went. */
 import { post, whenChanged } from "./changes.js"
+import { setTime, tick } from "./clock.js"
 import { $, grouped, on, one } from "./dom.js"
-import { setTime, tick } from "./shell.js"
 
 /** Where the slider is being dragged to; less than 0 while it is not. */
 let dragged = -1

@@ -5,8 +5,8 @@
  */
 import { announce, whenChanged } from "./changes.js"
 import { $, all, near, on, one, remember, remembered } from "./dom.js"
-import { focusFirst } from "./forms.js"
-import { showPane } from "./shell.js"
+import { focusFirst } from "./fields.js"
+import { showPane } from "./panes.js"
 
 const cards = () => all("#questions > article")
 const waits = (/** @type {any} */ card) => card.dataset.state === "pending"

@@ -8,10 +8,11 @@
  * The view is what the filter picks of the frames after `since`. The server
  * judges frames from the front, so the view grows at its end only.
  */
+import { inAddress } from "./address.js"
 import { announce, drawn, notice, parse, whenChanged } from "./changes.js"
+import { tick } from "./clock.js"
 import { closeFrame, frameOnShow, openFrame } from "./detail.js"
 import { $, bare, grouped, near, one, remember, remembered } from "./dom.js"
-import { tick } from "./shell.js"
 
 const grid = $("grid"), box = $("rows"), newer = $("newer"), status = $("view-status")
 
@@ -279,7 +280,7 @@ function settleAnchor(headers) {
 }
 
 /** Called when the log's size has changed. What was chosen and in sight stays in sight. */
-export function resized() {
+function resized() {
   const at = selected * rowHeight, inSight = selected >= 0 && at >= top && at + rowHeight <= top + height
   measure()
   if (following) moveTo(lowest())
@@ -288,6 +289,7 @@ export function resized() {
 }
 
 new ResizeObserver(resized).observe(grid)
+$("detail").addEventListener("resized", resized)
 
 // What is looked at
 
@@ -460,3 +462,14 @@ export function showFrame(seq) {
 }
 
 resize(total)
+
+// Links to a frame
+
+const wanted = () => Number(inAddress("frame"))
+
+addEventListener("popstate", () => {
+  if (wanted() && wanted() !== frameOnShow()) showFrame(wanted())
+  else if (!wanted() && frameOnShow()) closeFrame()
+})
+// When the filter is there.
+if (wanted()) setTimeout(() => showFrame(wanted()))

@@ -1,0 +1,63 @@
+package static
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestModulesImportOneWay: a module that imports another is not imported by it,
+// by whatever way, so that each can be read, and is run, after what it relies on.
+// The main module names all of them, so that a browser fetches them together.
+func TestModulesImportOneWay(t *testing.T) {
+	names, err := fs.Glob(Files, "*.js")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d modules, %v", len(names), err)
+	}
+	imports := map[string][]string{}
+	from := regexp.MustCompile(`(?m)^import (?:\{[^}]*\} from )?"\./([a-z]+\.js)"$`)
+	for _, name := range names {
+		text, err := fs.ReadFile(Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range from.FindAllStringSubmatch(string(text), -1) {
+			imports[name] = append(imports[name], m[1])
+			if !slices.Contains(names, m[1]) {
+				t.Errorf("%s imports %s, which is not there", name, m[1])
+			}
+		}
+		if name != "main.js" && !strings.Contains(mainModule(t), `"./`+name+`"`) {
+			t.Errorf("main.js does not name %s", name)
+		}
+	}
+	done := map[string]bool{}
+	var visit func(name string, way []string)
+	visit = func(name string, way []string) {
+		if slices.Contains(way, name) {
+			t.Errorf("a circle: %s", strings.Join(append(way, name), " → "))
+			return
+		}
+		if done[name] {
+			return
+		}
+		for _, next := range imports[name] {
+			visit(next, append(slices.Clone(way), name))
+		}
+		done[name] = true
+	}
+	for _, name := range names {
+		visit(name, nil)
+	}
+}
+
+func mainModule(t *testing.T) string {
+	t.Helper()
+	text, err := fs.ReadFile(Files, "main.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
