@@ -263,3 +263,26 @@ func TestUndeclaredCapabilities(t *testing.T) {
 		t.Errorf("the linter says so %d times", n)
 	}
 }
+
+// A result that asks for input and cannot have it says why.
+func TestInputThatCannotBeGiven(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"resultType":"input_required"}`:                                "asks for nothing",
+		`{"resultType":"input_required","inputRequests":{}}`:             "asks for nothing",
+		`{"resultType":"input_required","inputRequests":[]}`:             "no object",
+		`{"resultType":"input_required","requestState":"x"}`:             "no call has further rounds",
+		`{"resultType":"input_required","inputRequests":{"a":{}}}`:       "no call has further rounds",
+		`{"resultType":"input_required","inputRequests":{},"content":7}`: "",
+	} {
+		r, err := bridge.ReadResult([]byte(raw))
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s is read", raw)
+			}
+			continue
+		}
+		if err != nil || len(r.Content) != 1 || !strings.Contains(r.Content[0].Problem, want) {
+			t.Errorf("%s: %+v, %v; want %q", raw, r.Content, err, want)
+		}
+	}
+}

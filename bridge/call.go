@@ -421,7 +421,7 @@ func (c *call) converse() (CallState, Step) {
 			if required != nil && !c.session.modern() {
 				required = nil // this revision has no further rounds; ReadResult says so
 			}
-			if required != nil && len(required.Requests) == 0 && required.State == nil {
+			if required != nil && required.empty() {
 				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: "an input-required result that asks for nothing and has no state to come back with"})
 			}
 			if required == nil {

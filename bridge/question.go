@@ -173,6 +173,7 @@ type Question struct {
 	AnswerSeq  int64
 	Completion Completion
 	Awaited    bool             // the outcome of its URL can still come
+	Own        bool             // refused by the inspector for what it is, not by a policy that the person set
 	Held       bool             // not on show, because its server asks too often
 	Findings   []elicit.Finding // their pointers lead into the frame that asked
 	Settled    <-chan struct{}
@@ -184,6 +185,7 @@ func (q *question) snapshot() Question {
 		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
 		AnswerSeq: q.answerSeq, Completion: q.completion, Awaited: q.awaited(), Held: q.held,
+		Own:      q.state == Refused && q.reason != blocked && q.reason != tooMany,
 		Findings: slices.Clone(q.findings), Settled: q.settled,
 	}
 	if q.origin != OriginRequest {
@@ -423,7 +425,11 @@ func (in *Inspection) Answer(number int, a Answer) (Question, error) {
 		return q.snapshot(), ErrSettled
 	}
 	q.answer = a
-	in.settle(q, Answered, a.Actor, "")
+	reason := ""
+	if q.origin == OriginRound && q.turnedDown() {
+		reason = "nothing is sent for it, since no result of " + q.method + " can say so"
+	}
+	in.settle(q, Answered, a.Actor, reason)
 	return q.snapshot(), nil
 }
 

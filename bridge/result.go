@@ -119,8 +119,13 @@ func ReadResult(raw json.RawMessage) (Result, error) {
 	}
 	out.IsError, out.Structured = r.IsError, r.Structured
 	if r.Type == inputRequiredType {
-		out.Content = append(out.Content, Content{Problem: "The result says that input is required, and cannot be answered: " +
-			"either this protocol revision has no further rounds, or the result asks for nothing.", Raw: raw})
+		why := "in this protocol revision no call has further rounds"
+		if required, err := readInputRequired(raw); err != nil {
+			why = err.Error()
+		} else if required == nil || required.empty() {
+			why = "it asks for nothing, and has no state to come back with"
+		}
+		out.Content = append(out.Content, Content{Problem: "The result says that input is required, and cannot be answered: " + why + ".", Raw: raw})
 	}
 	for _, c := range r.Content {
 		out.Content = append(out.Content, readContent(c, ""))

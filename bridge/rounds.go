@@ -135,6 +135,10 @@ type inputRequired struct {
 	State    json.RawMessage // exact; nil if absent
 }
 
+// empty reports whether the result asks for nothing and has no state, so that
+// there is nothing to come back with.
+func (r *inputRequired) empty() bool { return len(r.Requests) == 0 && r.State == nil }
+
 type inputRequest struct {
 	key    string
 	method string // "" for what is no request

@@ -119,6 +119,17 @@ func TestMixedRound(t *testing.T) {
 	}
 	b.answer(2, bridge.Answer{Action: "cancel"})
 	_, text := b.done(call.Number)
+	again := b.call("mixed")
+	b.question(6)
+	for n, action := range map[int]string{4: "decline", 5: "decline", 6: "cancel"} {
+		b.answer(n, bridge.Answer{Action: action})
+	}
+	if _, text := b.done(again.Number); !strings.Contains(text, `"inputResponses":{"q":{"action":"decline"}}`) {
+		t.Errorf("the server got %s", text)
+	}
+	if q := b.question(6); !strings.HasPrefix(q.Reason, "nothing is sent") || b.question(5).Reason != "" {
+		t.Errorf("what cannot be said is explained by %q", q.Reason)
+	}
 	want := fmt.Sprintf(`"inputResponses":{"s":%s,"q":{"action":"cancel"},"r":%s}`, b.question(1).Suggestion, b.question(3).Suggestion)
 	if !strings.Contains(text, want) {
 		t.Errorf("the server got %s, want %s in it", text, want)
