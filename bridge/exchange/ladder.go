@@ -97,16 +97,16 @@ type Note struct {
 
 // The measures of a ladder.
 const (
-	laneServer  = 150
-	laneClient  = 480
-	lanePerson  = 810
-	ladderWidth = 960
+	laneServer  = 120
+	laneClient  = 360
+	lanePerson  = 600
+	ladderWidth = 760
 	ladderTop   = 58  // of the first arrow
 	rowHeight   = 27  // from arrow to arrow at least
 	hopHeight   = 20  // where both are of one frame
 	gapHeight   = 130 // that the longest distance adds
 	allGaps     = 480 // that all distances add together
-	labelWidth  = 48  // columns of a label
+	labelWidth  = 32  // columns of a label
 )
 
 // longGap is how long a distance may be in any case without being cut short;

@@ -91,7 +91,7 @@ type arrowPicture struct {
 
 const (
 	captionHeight = 44 // of a standalone ladder's title
-	tookColumns   = 22 // of the text beside a person's bar
+	tookColumns   = 20 // of the text beside a person's bar
 )
 
 func (l *Ladder) picture(how Drawing, href func(int64) string) picture {
