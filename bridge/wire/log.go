@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -52,7 +53,8 @@ type Log struct {
 
 	mu        sync.Mutex // puts appends in order; not held during I/O
 	requests  map[uint64]uint32
-	line      []byte // room for a line
+	earlier   map[uint32]uint32 // the request with the same id before one, if it had no response then
+	line      []byte            // room for a line
 	recorders atomic.Pointer[[]*Recorder]
 
 	large *largeRows
@@ -100,7 +102,7 @@ func NewLog(o Options) (*Log, error) {
 }
 
 func newLog() *Log {
-	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), large: &largeRows{of: make(map[int64]largeRow)},
+	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), earlier: make(map[uint32]uint32), large: &largeRows{of: make(map[int64]largeRow)},
 		huge: make(chan struct{}, 1)}
 	l.marks = &marks{log: l}
 	l.base = l.start.UnixNano()
@@ -285,17 +287,28 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 
 func within(n int, limit int64) int64 { return min(max(int64(n), 0), limit) }
 
+// maxEarlier bounds how many requests with the id of one that has no response
+// are told apart.
+const maxEarlier = 10_000
+
+// maxAlike bounds how many of them are looked at for a response.
+const maxAlike = 100
+
 // pair finds the request of a response, and marks what does not pair up. Of
-// requests that share an id, responses go to the latest.
+// requests that share an id, a response goes to that of the same question, else
+// to the latest that has none, else to the latest.
 func (l *Log) pair(e *entry, s *session, f *Frame) {
 	id := hashID(f.Message.ID)
 	e.id = half(id)
 	switch {
 	case f.Kind == Request && id != 0:
 		key := exchange(s, f.Dir, id)
-		_, used := l.requests[key]
+		before, used := l.requests[key]
 		if f.Duplicate = used; used {
 			e.flags |= flagDuplicate
+			if atomic.LoadUint32(&l.index.at(int64(before)).pair) == 0 && len(l.earlier) < maxEarlier {
+				l.earlier[uint32(f.Seq)] = before
+			}
 		}
 		l.requests[key] = uint32(f.Seq)
 	case f.Kind.IsResponse() && id != 0:
@@ -304,6 +317,9 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 			f.Orphan = true
 			e.flags |= flagOrphan
 			return
+		}
+		if len(l.earlier) > 0 {
+			seq = l.among(seq, e.question)
 		}
 		request := l.index.at(int64(seq))
 		f.Pair = int64(seq)
@@ -318,6 +334,22 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 		}
 		e.pair = seq
 	}
+}
+
+// among chooses the request that a response is for, of those that share the id
+// of the latest and had no response when the next one came.
+func (l *Log) among(latest, question uint32) uint32 {
+	open := uint32(0)
+	for seq, steps := latest, 0; seq != 0 && steps < maxAlike; seq, steps = l.earlier[seq], steps+1 {
+		request := l.index.at(int64(seq))
+		if question != 0 && request.question == question {
+			return seq
+		}
+		if open == 0 && atomic.LoadUint32(&request.pair) == 0 {
+			open = seq
+		}
+	}
+	return cmp.Or(open, latest)
 }
 
 // Len is the number of frames in the log.

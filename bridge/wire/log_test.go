@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -223,6 +224,42 @@ func TestLogPairs(t *testing.T) {
 	}
 	if f, _ := l.Frame(3); f.Action() != "decline" {
 		t.Errorf("the answer's action is %q", f.Action())
+	}
+}
+
+// Where several requests share an id, a response goes to the one that it can
+// only be for.
+func TestLogPairsWhatSharesAnID(t *testing.T) {
+	const request, response = `{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}`, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`
+	for name, tt := range map[string]struct {
+		questions []int   // of the requests
+		answers   []int   // of the responses
+		want      []int64 // the request of each response
+		duplicate int     // responses that are one too many
+	}{
+		"by the question":                    {[]int{1, 2}, []int{1}, []int64{1}, 0},
+		"by the questions":                   {[]int{1, 2, 3}, []int{2, 1, 3}, []int64{2, 1, 3}, 0},
+		"the latest without a response":      {[]int{0, 0, 0}, []int{0, 0, 0}, []int64{3, 2, 1}, 0},
+		"the latest, where all have one":     {[]int{0, 0}, []int{0, 0, 0}, []int64{2, 1, 2}, 1},
+		"a question that nobody asked so":    {[]int{1, 2}, []int{9}, []int64{2}, 0},
+		"a second response to one, named so": {[]int{1, 2}, []int{1, 1}, []int64{1, 1}, 1},
+	} {
+		l := newTestLog(t, Options{})
+		for _, q := range tt.questions {
+			l.Append(Frame{Dir: ServerToClient, Question: q, Raw: []byte(request)})
+		}
+		var got []int64
+		duplicates := 0
+		for _, q := range tt.answers {
+			f := l.Append(Frame{Dir: ClientToServer, Question: q, Raw: []byte(response)})
+			got = append(got, f.Pair)
+			if f.Duplicate {
+				duplicates++
+			}
+		}
+		if !slices.Equal(got, tt.want) || duplicates != tt.duplicate {
+			t.Errorf("%s: the responses are for %v, %d of them duplicate; want %v, %d", name, got, duplicates, tt.want, tt.duplicate)
+		}
 	}
 }
 
