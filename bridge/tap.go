@@ -127,7 +127,9 @@ func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
 
 // Undelivered implements [target.Observer].
 func (s *session) Undelivered(u target.Unit, err error) {
-	s.Note(fmt.Sprintf("not delivered: %v", err), nil, u.Status)
+	if u.Status == 0 { // else the refusal was noted, with what it says
+		s.Note(fmt.Sprintf("not delivered: %v", err), nil, 0)
+	}
 	if u.Message.Kind != wire.Result && u.Message.Kind != wire.Error {
 		return
 	}
@@ -235,11 +237,6 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 		return u.Raw
 	case taken:
 		s.ask(in.question, f, &rpcError{codeInvalidRequest, "its id is that of an earlier request which still waits, so that nothing can answer it"})
-		findings := elicit.LintTakenID(u.Message.ID, s.revision())
-		s.in.mu.Lock()
-		s.in.over[in.question.seq] = true
-		s.in.keep(s.server, in.question.seq, in.question.call, in.question, findings)
-		s.in.mu.Unlock()
 		return nil // an error under this id would be taken for the answer to the earlier one
 	default:
 		return s.ask(in.question, f, nil)
@@ -279,11 +276,13 @@ func carriedOn(s wire.Stream) string {
 // ask puts a request of the server's into the inbox and its frame into the log.
 // The SDK is given a stand-in that names the question: what the server really
 // sent could be more than the SDK takes, and its handler needs none of it. A
-// refusal says why nobody is asked, nil for what the question itself says.
+// refusal says that the id is taken by another request, nil that it is not.
 func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) []byte {
+	taken := refusal != nil
 	if unread := q.read(s.settings); refusal == nil {
 		refusal = unread
 	}
+	revision := s.revision()
 	s.in.mu.Lock()
 	s.in.add(q)
 	f.Question = q.number
@@ -296,6 +295,10 @@ func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) []byte {
 	defer s.in.mu.Unlock()
 	q.seq, q.asked = f.Seq, f.Time
 	s.in.place(q)
+	if taken {
+		s.in.over[q.seq] = true
+		s.in.keep(s.server, q.seq, q.call, q, elicit.LintTakenID(json.RawMessage(q.id), revision))
+	}
 	s.in.announce(q, refusal)
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{%q:%d}}}`,
 		q.id, q.method, standIn[q.method], metaQuestion, q.number)

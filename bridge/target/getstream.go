@@ -19,6 +19,7 @@ import (
 // interrupted (Resumability and Redelivery).
 type getStreams struct {
 	mu     sync.Mutex
+	gets   int                     // how often a standalone stream was asked for
 	opened int                     // how many standalone streams there were
 	lastID string                  // of the last event with an id on them
 	ends   int                     // how many of them the server has ended
@@ -88,6 +89,14 @@ func (g *getStreams) request(h http.Header) (posted wire.Message, standalone, fi
 	return wire.Message{}, true, g.opened == 0
 }
 
+// asked counts a GET of the standalone stream.
+func (g *getStreams) asked() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gets++
+	return g.gets
+}
+
 // open counts a standalone stream and returns the id that begins it.
 func (g *getStreams) open() string {
 	g.mu.Lock()
@@ -117,6 +126,7 @@ func (w *web) get(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	posted, standalone, first := w.streams.request(f.req.Header)
+	w.noteGet(f, posted, standalone)
 	o := &opening{done: make(chan struct{})}
 	go func() {
 		defer close(o.done)
@@ -145,6 +155,21 @@ func (w *web) get(req *http.Request) (*http.Response, error) {
 	return standIn(req, http.StatusOK, eventStreamType, late), nil
 }
 
+// noteGet tells of a GET that asks for an event stream: of each that goes on with
+// an answer, and of those that open the standalone stream again ever more rarely.
+func (w *web) noteGet(f *flight, posted wire.Message, standalone bool) {
+	text := "GET of the event stream"
+	if !standalone {
+		text += " that answers " + methodOf(posted)
+	} else if n := w.streams.asked(); n > 3 && n&(n-1) != 0 {
+		return
+	}
+	if id := f.req.Header.Get("Last-Event-ID"); id != "" {
+		text += ", from behind event " + id
+	}
+	w.tap.note(f.sent(), 0, "%s", text)
+}
+
 // resumed goes on with the stream that answers a POST.
 func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
 	resp, err := o.resp, o.err
@@ -157,6 +182,7 @@ func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
 	id := resp.Request.Header.Get("Last-Event-ID")
 	if resp.StatusCode < 300 && mediaType(resp) == "text/event-stream" {
 		w.streams.settled(id)
+		w.tap.note(resp.Header, resp.StatusCode, "the event stream that answers %s goes on", methodOf(posted))
 		resp.Body = w.events(resp, wire.StreamGetSSE, posted)
 		return resp, nil
 	}
@@ -179,7 +205,7 @@ func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
 // sessionGone reports whether a response says that the server has ended the
 // session (specification 2025-11-25, Transports, Session Management).
 func sessionGone(resp *http.Response) bool {
-	return resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get("Mcp-Session-Id") != ""
+	return resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get(sessionHeader) != ""
 }
 
 // tryAgain reports whether a refusal may be over soon. The SDK tries again when

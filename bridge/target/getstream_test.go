@@ -96,7 +96,7 @@ func TestGetStreamEndsAgainAndAgain(t *testing.T) {
 			t.Errorf("GET %d came with Last-Event-ID %q, want %q", i+1, id, want)
 		}
 	}
-	if n := len(r.soFar("note")); n > 8 {
+	if n := len(r.soFar("note")); n > 13 {
 		t.Errorf("%d notes:\n%s", n, r)
 	}
 }

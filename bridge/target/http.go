@@ -177,7 +177,7 @@ func (w *web) checkRedirect(req *http.Request, via []*http.Request) error {
 	text := "redirected to " + req.URL.Redacted()
 	if !w.own(req.URL) {
 		// net/http has dropped Authorization and cookies that the request itself had.
-		req.Header.Del("Mcp-Session-Id")
+		req.Header.Del(sessionHeader)
 		text += ", which is not told the session id and the headers that are set for " + w.origin.Host
 	}
 	w.tap.note(req.Response.Header, req.Response.StatusCode, "%s %s", via[0].Method, text)
@@ -405,11 +405,21 @@ func (w *web) post(req *http.Request) (*http.Response, error) {
 	case followed(resp):
 		return resp, nil
 	case resp.StatusCode >= 300:
-		return w.refused(req, u, resp)
+		resp, err = w.refused(req, u, resp)
 	default:
-		return w.answered(req, u, resp)
+		resp, err = w.answered(req, u, resp)
 	}
+	if resp != nil && u.Message.Method == "server/discover" && resp.Header.Get(sessionHeader) != "" {
+		// A session begins with the answer to initialize. The SDK would go on with this one.
+		resp.Header = resp.Header.Clone()
+		resp.Header.Del(sessionHeader)
+	}
+	return resp, err
 }
+
+// sessionHeader names the session (specification 2025-11-25, Transports, Session
+// Management).
+const sessionHeader = "Mcp-Session-Id"
 
 // bodyOf takes the body out of a request.
 func bodyOf(req *http.Request) ([]byte, error) {
@@ -667,6 +677,7 @@ func (w *web) getLegacy(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.tap.note(f.sent(), 0, "GET of the event stream")
 	resp, err := f.do()
 	if err != nil {
 		return nil, err

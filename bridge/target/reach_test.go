@@ -1,11 +1,15 @@
 package target
 
 import (
+	"bytes"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // mortal is a server that can be ended, and begun again at the same address.
@@ -129,4 +133,73 @@ func TestStreamCannotBeOpenedAgain(t *testing.T) {
 	l := mustOpen(t, Spec{URL: start(t, server).URL}, &recorder{}, Options{})
 	connect(t, l, nil)
 	awaitLost(t, l, "the event stream broke off and could not be opened again: HTTP 502 Bad Gateway")
+}
+
+// What is asked of a server by GET stands in the log as well, with its headers.
+func TestGetsAreNoted(t *testing.T) {
+	noLeaks(t)
+	server := rude{session: "abc", call: func(w http.ResponseWriter, r *http.Request) {
+		begin(w, "id: e1\nretry: 1\ndata: \n\n")
+	}}
+	asked := make(chan string, 1)
+	server.get = func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Last-Event-ID") == "" {
+			openStream(w, r)
+			return
+		}
+		asked <- r.Header.Get("Last-Event-ID")
+		begin(w, "data: "+strings.ReplaceAll(good, "ID", "3")+"\n\n")
+	}
+	r := &recorder{}
+	l := mustOpen(t, Spec{URL: start(t, server).URL, Header: http.Header{"X-Key": {"k"}}}, r, Options{})
+	s := connect(t, l, nil)
+	first := r.await(t, "note", func(s seen) bool { return s.text == "GET of the event stream" })
+	if first.head.Get("X-Key") != "k" || first.head.Get("Accept") != "text/event-stream" {
+		t.Errorf("its headers: %v", first.head)
+	}
+	_, _ = call(t, s, "rude", nil)
+	again := r.await(t, "note", text("from behind event e1"))
+	if asked := <-asked; asked != "e1" || again.head.Get("Last-Event-ID") != "e1" || !strings.Contains(again.text, "that answers tools/call") {
+		t.Errorf("asked from %q: %q %v", asked, again.text, again.head)
+	}
+	r.await(t, "note", text("goes on"))
+}
+
+// A session id that comes before there is a session names none.
+func TestSessionBeginsWithInitialize(t *testing.T) {
+	noLeaks(t)
+	ids := make(chan string, 100)
+	inner := rude{session: "right"}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		switch {
+		case bytes.Contains(body, []byte(`"server/discover"`)):
+			w.Header().Set("Mcp-Session-Id", "wrong")
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}`)
+			return
+		case r.Method == http.MethodPost:
+			ids <- r.Header.Get("Mcp-Session-Id")
+		}
+		inner.ServeHTTP(w, r)
+	})
+	r := &recorder{}
+	l := mustOpen(t, Spec{URL: start(t, handler).URL}, r, Options{})
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	s, err := client.Connect(t.Context(), l.Transport(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := mustCall(t, s, "echo", nil); got != "polite" {
+		t.Errorf("got %q", got)
+	}
+	if first, second := <-ids, <-ids; first != "" || second != "right" {
+		t.Errorf("initialize came with the session id %q, what followed with %q", first, second)
+	}
+	r.await(t, "received", func(s seen) bool { return s.unit.Header.Get("Mcp-Session-Id") == "wrong" }) // as it was
 }
