@@ -68,6 +68,44 @@ func TestGuessedQuestionsEndWithTheLastCall(t *testing.T) {
 	}
 }
 
+func init() {
+	servers["crowd"] = func(s *rawServer) {
+		var first request
+		s.serve("2025-11-25", []string{"ask", "flood"}, func(call request) {
+			if call.tool() == "ask" {
+				first = call
+				s.write(plainQuestion, `"a"`)
+				return
+			}
+			for i := range 5 {
+				s.write(plainQuestion, fmt.Sprint(i))
+			}
+			s.text(call, "done")
+			s.text(first, "done")
+		})
+	}
+}
+
+// However many questions come while two calls run, each has a call by guess, and
+// ends with the last of them.
+func TestManyGuessedQuestions(t *testing.T) {
+	b := start(t, "crowd", bridge.Settings{})
+	b.call("ask")
+	b.question(1)
+	flood := b.call("flood")
+	for n := 2; n <= 6; n++ {
+		if q := b.question(n); q.Call != flood.Number || !q.Guessed {
+			t.Errorf("question %d is of call %d, by guess: %v", n, q.Call, q.Guessed)
+		}
+	}
+	b.done(1)
+	for n := 1; n <= 6; n++ {
+		if q := b.question(n); q.State != bridge.Withdrawn {
+			t.Errorf("question %d is %s", n, q.State)
+		}
+	}
+}
+
 // An elicitationId that is used again completes what waits for it, not what is over.
 func TestCompletionOfAnIDUsedAgain(t *testing.T) {
 	b := start(t, "sly", bridge.Settings{})

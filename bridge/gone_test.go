@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
 )
 
 // noticed is how soon the end of a server has to show.
@@ -118,5 +120,41 @@ func TestSSEServerIsGone(t *testing.T) {
 	}
 	if q := b.question(1); q.State != bridge.Withdrawn {
 		t.Errorf("question is %s: %q", q.State, q.Reason)
+	}
+}
+
+// Why a URL cannot be reached is said without the words of three libraries.
+func TestUnreachableIsExplained(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	lost := httptest.NewServer(http.NotFoundHandler())
+	defer lost.Close()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{
+		{Name: "closed", URL: closed.URL}, {Name: "lost", URL: lost.URL, Transport: target.TransportHTTP},
+	}})
+	b := &bench{t, in, log, in.Subscribe()}
+	defer b.sub.Close()
+	in.Start()
+	b.until("both failures", func() bool {
+		s := in.Servers()
+		return s[0].State == bridge.Failed && s[1].State == bridge.Failed
+	})
+	for i, want := range []string{
+		"over HTTP: nothing listens on " + strings.TrimPrefix(closed.URL, "http://") + " (connection refused)",
+		"over HTTP, initialize was answered with HTTP 404 Not Found: 404 page not found",
+	} {
+		if got := in.Servers()[i].Reason; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := in.Close(ctx); err != nil {
+		t.Error(err)
 	}
 }

@@ -155,7 +155,7 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
 		defer cancel()
-		return errors.Join(fmt.Errorf("%s: %w", link.How(), err), link.Close(ctx))
+		return errors.Join(unreached{link.How(), err}, link.Close(ctx))
 	}
 	s.mu.Lock()
 	s.sdk = sdk
@@ -169,6 +169,27 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 	}
 	return nil
 }
+
+// unreached is why no session could be made, in words.
+type unreached struct {
+	how string
+	err error
+}
+
+// Error leaves the SDK's words out where it was the transport that failed.
+func (u unreached) Error() string {
+	fault, ok := target.FaultOf(u.err)
+	switch {
+	case !ok:
+		return fmt.Sprintf("%s: %v", u.how, u.err)
+	case fault.Status != 0 && fault.Method != "":
+		return fmt.Sprintf("over %s, %s was answered with %s", u.how, fault.Method, fault.Text)
+	default:
+		return fmt.Sprintf("over %s: %s", u.how, fault.Text)
+	}
+}
+
+func (u unreached) Unwrap() error { return u.err }
 
 // info reads what the server said of itself in the handshake.
 func (s *session) info() ServerInfo {

@@ -181,7 +181,7 @@ func fill(f *wire.Frame, u target.Unit) {
 // attribute finds the call that a message of the server's belongs to: the one
 // whose POST carried it, else the only one that runs. Where several run, stdio
 // and the GET stream do not tell, and it is a guess (sure is false): the latest
-// call that has no question waiting. It returns nil where there is none.
+// call that has no question waiting, or the latest. It returns nil where none runs.
 func (s *session) attribute(related json.RawMessage) (c *call, round int, sure bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,6 +207,9 @@ func (s *session) attribute(related json.RawMessage) (c *call, round int, sure b
 		if out.call.watch.open == 0 {
 			return out.call, out.round, false
 		}
+	}
+	if len(running) > 0 {
+		return running[0].call, running[0].round, false
 	}
 	return nil, 0, false
 }

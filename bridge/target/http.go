@@ -395,11 +395,7 @@ func (w *web) post(req *http.Request) (*http.Response, error) {
 		if givenUp := req.Context().Err() != nil || w.life.Err() != nil; !givenUp || !f.wrote.Load() {
 			w.tap.undelivered(u, err)
 		}
-		text := err.Error()
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			text = "the server closed the connection without an answer"
-		}
-		return nil, &Fault{Method: u.Message.Method, Text: text, cause: err}
+		return nil, &Fault{Method: u.Message.Method, Text: inWords(err), cause: err}
 	}
 	switch {
 	case followed(resp):

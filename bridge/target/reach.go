@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -53,7 +55,7 @@ func (w *web) suspect() {
 		r.looking = false
 		r.mu.Unlock()
 		if err != nil {
-			w.lose(fmt.Errorf("the server cannot be reached any more: %w", err))
+			w.lose(fmt.Errorf("the server cannot be reached any more: %s", inWords(err)))
 		}
 	})
 }
@@ -85,6 +87,24 @@ func (w *web) look() error {
 		}
 	}
 	return err
+}
+
+// inWords says why a request has no answer.
+func inWords(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the server closed the connection without an answer"
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Sprintf("there is no host %q", dns.Name)
+	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil && errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("nothing listens on %s (connection refused)", op.Addr)
+	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil && op.Timeout():
+		return fmt.Sprintf("%s does not answer", op.Addr)
+	default:
+		return err.Error()
+	}
 }
 
 // streamFailed notes that the standalone stream could not be opened again. Once
