@@ -56,20 +56,10 @@ func BenchmarkRecord(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r, err := OpenRecorder(filepath.Join(b.TempDir(), "flow.jsonl"), RecordOptions{Redact: redact})
-			if err != nil {
-				b.Fatal(err)
-			}
-			l := newTestLog(b, Options{})
-			l.Record(r)
-			f := message(ServerToClient, "%s", smallNotification)
 			b.ReportAllocs()
-			for b.Loop() {
-				l.Append(f)
-			}
-			if err := r.Close(); err != nil {
-				b.Fatal(err)
-			}
+			appendMany(b, message(ServerToClient, "%s", smallNotification), func(path string) (*Recorder, error) {
+				return OpenRecorder(path, RecordOptions{Redact: redact})
+			})
 		})
 	}
 }

@@ -599,14 +599,53 @@ func BenchmarkAppend(b *testing.B) {
 		{"1MiB", message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":"%s"}`, strings.Repeat("x", 1<<20))},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			l := newTestLog(b, Options{})
 			b.SetBytes(int64(len(bb.f.Raw)))
 			b.ReportAllocs()
-			for b.Loop() {
-				l.Append(bb.f)
-			}
+			appendMany(b, bb.f, nil)
 		})
 	}
+}
+
+// appendMany appends a frame again and again, with a recorder if one can be
+// opened. Whenever the disk would have to hold too much, it begins anew.
+func appendMany(b *testing.B, f Frame, open func(path string) (*Recorder, error)) {
+	const most = 256 << 20
+	dir := b.TempDir()
+	var l *Log
+	var r *Recorder
+	end := func() {
+		if l == nil {
+			return
+		}
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+		if r != nil {
+			if err := errors.Join(r.Close(), os.Remove(r.Name())); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for written := most; b.Loop(); written += len(f.Raw) {
+		if written >= most {
+			b.StopTimer()
+			end()
+			var err error
+			if l, err = NewLog(Options{Dir: dir}); err != nil {
+				b.Fatal(err)
+			}
+			if open != nil {
+				if r, err = open(filepath.Join(dir, "flow.jsonl")); err != nil {
+					b.Fatal(err)
+				}
+				l.Record(r)
+			}
+			written = 0
+			b.StartTimer()
+		}
+		l.Append(f)
+	}
+	end()
 }
 
 func BenchmarkFrames(b *testing.B) {
