@@ -324,3 +324,24 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 		}
 	}
 }
+
+// The end of the inspection does not leave a comparison's process behind.
+func TestCloseDuringAComparison(t *testing.T) {
+	b := start(t, "asks", bridge.Settings{})
+	compared := make(chan error, 1)
+	go func() {
+		_, err := b.in.Compare(context.Background(), "s1", bridge.Settings{}, bridge.Settings{Elicitation: bridge.DeclareNone})
+		compared <- err
+	}()
+	started := func(what string) int { return strings.Count(b.transcript(), what) }
+	b.until("another process", func() bool { return started(" meta started ") > 1 })
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := b.in.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if begun, ended := started(" meta started "), started(" exited with ")+started(" ended by signal"); begun != ended {
+		t.Errorf("%d processes were started, %d have ended\n%s", begun, ended, b.transcript())
+	}
+	<-compared
+}

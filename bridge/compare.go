@@ -73,7 +73,9 @@ func (in *Inspection) offers(ctx context.Context, s *server, settings Settings) 
 	s.attempt++
 	session := newSession(s, s.attempt, settings)
 	session.name += "-compare"
+	in.running.Add(1) // Close waits for it, so that no process is left
 	in.mu.Unlock()
+	defer in.running.Done()
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 		defer cancel()
