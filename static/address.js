@@ -3,7 +3,7 @@
  * The page's address: what the middle shows (call, or server, kind and key), and
  * how the log is looked at (filter, frame). Going back and links rely on it.
  */
-import { apply, drawn, whenChanged } from "./changes.js"
+import { apply, drawn, overtaken, whenChanged } from "./changes.js"
 import { all, one } from "./dom.js"
 
 /** @param {string} name */
@@ -51,7 +51,16 @@ export async function show(query) {
   fetching = new AbortController()
   const panel = await drawn(call ? "/calls/" + call : "/form" + query, fetching.signal)
   if (panel) apply([{ op: "replace", target: "call", html: panel.html }])
+  if (panel && call) keepUp(Number(call), Number(panel.headers.get("X-Next")))
   return !!panel
+}
+
+/**
+ * Draws a call again if it has been pushed since: the push found nothing to draw.
+ * @param {number} call @param {number} next the first push that may be later than what is drawn
+ */
+export function keepUp(call, next) {
+  if (overtaken("call-" + call, next)) show("?call=" + call)
 }
 
 /** Draws the call on show again. */
@@ -74,4 +83,15 @@ function mark() {
   }
 }
 
-whenChanged(mark)
+/** The server of the middle, and whether it was up when that was drawn. */
+let drawnOf = ""
+
+whenChanged(() => {
+  mark()
+  const { server, call, kind, key } = one("#call > [data-key]")?.dataset ?? {}
+  const now = server ? `${server} ${!!one(`#server-${server}.ready`)}` : "", before = drawnOf
+  drawnOf = now
+  // What can be called is another matter once the server has come or gone.
+  if (now === before || !before.startsWith(server + " ")) return
+  show(call ? "?call=" + call : "?" + new URLSearchParams({ server, kind, key }))
+})

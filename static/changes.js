@@ -55,6 +55,13 @@ export function applyPush(seq, changes) {
   apply(changes)
 }
 
+/**
+ * Tells whether a push has drawn an element later than an answer did, be it that
+ * the element was not on the page then.
+ * @param {string} target @param {number} next the first push that may be later
+ */
+export const overtaken = (target, next) => next <= (drawnBy.get(target) ?? 0)
+
 let settling = 0
 
 /** Does what follows from changes. */
@@ -155,14 +162,13 @@ async function ask(url, init) {
 /**
  * Sends what a person did, and applies what became of it.
  * @param {string} url @param {URLSearchParams} [body] @param {RequestInit} [init]
- * @returns {Promise<{ok: boolean, status: number, call?: number}>}
+ * @returns {Promise<{ok: boolean, status: number, call?: number, next?: number}>}
  */
 export async function post(url, body, init) {
   const { ok, status, body: answer } = await ask(url, { method: "POST", body, ...init })
   // A push may have overtaken the answer: then it shows the later state.
-  const late = (/** @type {Change} */ { target }) => answer.next <= (drawnBy.get(target) ?? 0)
-  if (answer?.changes) apply(answer.changes.filter((/** @type {Change} */ c) => !late(c)), true)
-  return { ok, status, call: answer?.call }
+  if (answer?.changes) apply(answer.changes.filter((/** @type {Change} */ c) => !overtaken(c.target, answer.next)), true)
+  return { ok, status, call: answer?.call, next: answer?.next }
 }
 
 /** Fetches what is drawn at an address; null if that failed. @param {string} url @param {AbortSignal} [signal] */

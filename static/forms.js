@@ -3,8 +3,8 @@
  * Forms of questions and of calls: what is typed is saved at once, answers and
  * calls are sent, and the small helpers of fields.
  */
-import { showing } from "./address.js"
-import { announce, apply, drawn, notice, post, unsaved, whenChanged } from "./changes.js"
+import { keepUp, show, showing } from "./address.js"
+import { announce, notice, post, unsaved, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
 import { focusField, setLines } from "./fields.js"
 import { nextQuestion } from "./questions.js"
@@ -69,6 +69,8 @@ on("input", e => {
     // A complaint leaves as soon as someone sees to it; Accept checks again.
     for (const e of all("[aria-invalid]", field)) e.removeAttribute("aria-invalid")
     one(".error", field)?.replaceChildren()
+    const count = one(".wrong-fields", form), left = all(".field:has([aria-invalid=true])", form).length
+    if (count) count.textContent = left === 1 ? "1 field needs attention" : left ? `${left} fields need attention` : ""
   }
   changed(form)
 })
@@ -114,11 +116,11 @@ async function answer(form, button) {
 /** @param {HTMLFormElement} form @param {any} button */
 async function call(form, button) {
   if (one("#call .running")) return
-  const { ok, status, call } = await send(form, "/calls", button?.dataset.force && { force: 1 })
+  const { ok, status, call, next } = await send(form, "/calls", button?.dataset.force && { force: 1 })
   if (status === 422) return toTrouble($("call"))
   if (!ok || !call) return
-  const panel = $("call-" + call) ? null : await drawn("/calls/" + call)
-  if (panel) apply([{ op: "replace", target: "call", html: panel.html }])
+  if ($("call-" + call)) keepUp(call, next ?? 0)
+  else await show("?call=" + call)
   showing("?call=" + call)
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
 }

@@ -215,12 +215,16 @@ func (s *Server) beginCall(c echo.Context) error {
 	if call, err = s.settled(c.Request().Context(), changed, call); err != nil {
 		return err
 	}
+	next := s.hub.Seq() + 1
+	if call, err = s.in.Call(call.Number); err != nil {
+		return err
+	}
 	view := s.callView(call)
 	ch, err := replace(c.Request().Context(), "call", views.CallPanel(nil, &view))
 	if err != nil {
 		return err
 	}
-	return c.JSONBlob(http.StatusOK, encode(reply{Changes: []change{ch}, Call: call.Number}))
+	return c.JSONBlob(http.StatusOK, encode(reply{Changes: []change{ch}, Call: call.Number, Next: next}))
 }
 
 // settleTime is how long the answer to making a call waits for the call's first
@@ -272,7 +276,10 @@ func (s *Server) call(c echo.Context) (bridge.Call, error) {
 	return s.in.Call(n)
 }
 
+// showCall draws the panel of a call. Its header X-Next is the first push that may
+// be later than that.
 func (s *Server) showCall(c echo.Context) error {
+	c.Response().Header().Set("X-Next", strconv.FormatInt(s.hub.Seq()+1, 10))
 	call, err := s.call(c)
 	if err != nil {
 		return err
