@@ -333,6 +333,7 @@ type Question struct {
 	Completion string
 	Told       bool          // its server can still say that an awaited URL is done
 	Waits      bool          // the call goes on when this URL is completed, or at the person's word
+	Behind     bool          // an earlier card of that call offers to try again
 	Every      time.Duration // how often that call tries again meanwhile; 0: not
 	Address    *Address
 	Findings   []Finding

@@ -120,6 +120,9 @@ func (q Question) by() string {
 	case "script":
 		return "by a script"
 	case "policy":
+		if q.State == QuestionRefused && q.Server.Policy == "ask" {
+			return "by the inspector"
+		}
 		return "by policy"
 	case "fault":
 		return "by a fault"
@@ -341,6 +344,14 @@ func (f Field) title(i int) string {
 }
 
 func (f Field) picked(i int) bool { return slices.Contains(f.Input.Picks, i) }
+
+// label names a field for people, also where its property has the empty name.
+func (f Field) label() string {
+	if strings.TrimSpace(f.Label) == "" {
+		return `""`
+	}
+	return f.Label
+}
 
 // name is the name of the control in the form.
 func (f Field) name() string { return elicit.InputName(f.Index) }
@@ -675,6 +686,17 @@ func tabIndex(chosen bool) string {
 		return "0"
 	}
 	return "-1"
+}
+
+// wrong counts the fields that have to be put right.
+func (f Form) wrong() int {
+	n := 0
+	for _, field := range f.Fields {
+		if field.invalid() {
+			n++
+		}
+	}
+	return n
 }
 
 // --- calls

@@ -119,7 +119,7 @@ func (s *Server) callTabs() []views.CallTab {
 		tab := views.CallTab{
 			Number: c.Number, Server: c.Request.Server, ServerIndex: find(c.Request.Server).Index,
 			Name: c.Request.Name, State: views.CallState(c.State.String()), Waiting: c.Waiting,
-			Yours: c.State == bridge.CallRunning && c.Yours,
+			Yours:   c.State == bridge.CallRunning && c.Yours,
 			IsError: c.State == bridge.CallFailed || c.IsError,
 		}
 		out = append(out, tab)
@@ -339,6 +339,11 @@ func (s *Server) await(v *views.Question, q bridge.Question) {
 		return
 	}
 	v.Waits, v.Every = true, c.Every
+	for _, other := range s.in.OnShow(1) { // and all that are awaited
+		if other.Number < q.Number && other.Call == q.Call && other.Round == q.Round && other.Awaited {
+			v.Behind = true
+		}
+	}
 	v.Told = q.Origin == bridge.OriginError
 }
 

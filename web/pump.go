@@ -59,19 +59,44 @@ type cards struct {
 }
 
 // settle notes that a question is settled, and takes those off the page that
-// are settled too long.
-func (c *cards) settle(question int) []change {
+// are settled too long, but for those that stay.
+func (c *cards) settle(question int, stays func(question int) bool) []change {
 	if slices.Contains(c.settled, question) {
 		return nil
 	}
 	c.settled = append(c.settled, question)
-	if len(c.settled) <= c.most {
-		return nil
+	var gone []change
+	for len(c.settled) > c.most {
+		i := slices.IndexFunc(c.settled, func(n int) bool { return !stays(n) })
+		if i < 0 {
+			break
+		}
+		gone = append(gone, change{Op: "remove", Target: formID(c.settled[i])})
+		delete(c.shown, c.settled[i])
+		c.settled = slices.Delete(c.settled, i, i+1)
 	}
-	old := c.settled[0]
-	c.settled = c.settled[1:]
-	delete(c.shown, old)
-	return []change{{Op: "remove", Target: formID(old)}}
+	return gone
+}
+
+// awaited reports whether the outcome of a question's URL can still come.
+func (s *Server) awaited(question int) bool {
+	q, err := s.in.Question(question)
+	return err == nil && q.Awaited
+}
+
+// alsoAwaited draws the other URLs whose outcome a question's call waits for:
+// the first of them says what can be done about the call.
+func (s *Server) alsoAwaited(ctx context.Context, q bridge.Question) []change {
+	var changes []change
+	for _, other := range s.in.OnShow(1) { // and all that are awaited
+		if !other.Awaited || other.Call != q.Call || other.Number == q.Number {
+			continue
+		}
+		if ch, err := replace(ctx, formID(other.Number), views.QuestionCard(s.questionView(other, nil, nil))); err == nil {
+			changes = append(changes, ch)
+		}
+	}
+	return changes
 }
 
 // pushQuestions draws each question once, for every page.
@@ -111,7 +136,10 @@ func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onP
 		}
 		changes = append(changes, ch)
 		if q.State != bridge.Pending {
-			changes = append(changes, onPage.settle(q.Number)...)
+			changes = append(changes, onPage.settle(q.Number, s.awaited)...)
+		}
+		if q.Completion != bridge.CompletionNone {
+			changes = append(changes, s.alsoAwaited(ctx, q)...)
 		}
 	}
 	s.hub.publish(changes)
