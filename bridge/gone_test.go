@@ -48,6 +48,18 @@ func TestHTTPServerIsGone(t *testing.T) {
 	}
 }
 
+// Since 2026-07-28 a subscription is the stream that tells.
+func TestSubscribedServerIsGone(t *testing.T) {
+	s := serveHTTP(t, &rawHTTP{revision: "2026-07-28", noStream: true, changes: true})
+	b := startHTTP(t, s, bridge.Config{})
+	<-s.posted // the subscription
+	s.die()
+	b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
+	if why := b.server().Reason; !strings.Contains(why, "cannot be reached any more: nothing listens on ") {
+		t.Errorf("server ended: %q", why)
+	}
+}
+
 // Where no stream is open, nothing is said before something has failed.
 func TestHTTPServerWithoutStreamIsGone(t *testing.T) {
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {

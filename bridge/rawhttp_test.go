@@ -18,6 +18,7 @@ type rawHTTP struct {
 	revision string
 	session  string
 	noStream bool                                   // 405 to GET
+	changes  bool                                   // since 2026-07-28: says that its lists change
 	call     func(w http.ResponseWriter, r request) // tools/call
 
 	stream chan string  // messages for the GET stream
@@ -99,7 +100,13 @@ func (s *rawHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID)
 			return
 		}
-		answer(fmt.Sprintf(`{"supportedVersions":[%q],"capabilities":{"tools":{}},"resultType":"complete"}`, s.revision))
+		answer(fmt.Sprintf(`{"supportedVersions":[%q],"capabilities":{"tools":{"listChanged":%v}},"resultType":"complete"}`, s.revision, s.changes))
+	case "subscriptions/listen":
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		s.posted <- m
+		<-r.Context().Done()
 	case "initialize":
 		w.Header().Set("Mcp-Session-Id", s.session)
 		answer(fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`, s.revision))

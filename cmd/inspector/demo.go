@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -35,7 +36,7 @@ at http://ADDR/mcp.`,
 				}
 				return errors.Join(err, s.Close())
 			}
-			return demoHTTP(cmd.Context(), address, out)
+			return demoHTTP(cmd.Context(), address, out, logger)
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
@@ -44,13 +45,13 @@ at http://ADDR/mcp.`,
 }
 
 // demoHTTP serves the demo server over HTTP until ctx ends.
-func demoHTTP(ctx context.Context, address string, out io.Writer) error {
+func demoHTTP(ctx context.Context, address string, out io.Writer, logger *slog.Logger) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", address, err)
 	}
 	base := "http://" + shownAddress(l.Addr())
-	s := demo.New(demo.Options{Exit: os.Exit, BaseURL: base})
+	s := demo.New(demo.Options{Logger: logger, Exit: os.Exit, BaseURL: base})
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
