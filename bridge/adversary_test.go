@@ -99,6 +99,7 @@ func TestManyGuessedQuestions(t *testing.T) {
 		}
 	}
 	b.done(1)
+	b.done(flood.Number)
 	for n := 1; n <= 6; n++ {
 		if q := b.question(n); q.State != bridge.Withdrawn {
 			t.Errorf("question %d is %s", n, q.State)
