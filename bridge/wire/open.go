@@ -130,7 +130,9 @@ func (l *Log) readFiles(ctx context.Context) {
 }
 
 func (l *Log) readFile(ctx context.Context, file *openFile) error {
-	in := newLineReader(io.NewSectionReader(file.file, 0, file.size), DefaultMaxLine)
+	section := io.NewSectionReader(file.file, 0, file.size)
+	in := newLineReader(section, DefaultMaxLine)
+	in.again = section
 	var p parsedLine
 	var names nameCache
 	since := 0

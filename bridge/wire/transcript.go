@@ -191,11 +191,17 @@ func readTranscript(r io.Reader, maxLine int) iter.Seq2[Frame, error] {
 // lineReader takes a stream apart into lines.
 type lineReader struct {
 	in     *bufio.Reader
+	again  io.ReaderAt // what in reads, from its beginning; nil if it can be read only once
 	max    int
 	number int64
 	off    int64
 	long   []byte // room for a line that is longer than in's buffer
+	unused int    // lines since it was needed
 }
+
+// longKept is how many lines long an enormous room is kept for the next that
+// needs one.
+const longKept = 64
 
 // textLine is one line as it stands in a file.
 type textLine struct {
@@ -214,36 +220,49 @@ func newLineReader(r io.Reader, max int) *lineReader {
 // next reads a line; io.EOF means that there is none.
 func (r *lineReader) next() (textLine, error) {
 	line := textLine{number: r.number + 1, off: r.off}
-	if cap(r.long) > 1<<20 {
+	if r.unused++; r.unused > longKept && cap(r.long) > 1<<20 {
 		r.long = nil
 	}
 	r.long = r.long[:0]
-	for {
-		piece, err := r.in.ReadSlice('\n')
+	var piece []byte
+	err := bufio.ErrBufferFull
+	for err == bufio.ErrBufferFull {
+		piece, err = r.in.ReadSlice('\n')
 		line.size += int64(len(piece))
-		switch {
-		case line.size > int64(r.max):
-			line.tooLong, line.data = true, nil
-		case err == nil && line.data == nil:
-			line.data = piece
-		default:
-			r.long = append(r.long, piece...)
+		if err == nil && line.size == int64(len(piece)) {
+			line.data = piece // all of the line, where it stands
+			break
+		}
+		line.tooLong = line.size > int64(r.max)
+		if r.again == nil && !line.tooLong {
+			r.long, r.unused = append(r.long, piece...), 0
 			line.data = r.long
 		}
-		if err == bufio.ErrBufferFull {
-			continue
+	}
+	switch {
+	case err != nil && err != io.EOF:
+		return line, err
+	case line.size == 0:
+		return line, io.EOF
+	}
+	line.ended = err == nil
+	r.number++
+	r.off += line.size
+	switch {
+	case line.tooLong || line.size > int64(r.max):
+		line.tooLong, line.data = true, nil
+	case line.data == nil:
+		// How long it is is known by now, and so is the room that it needs.
+		if r.unused = 0; int64(cap(r.long)) < line.size {
+			r.long = nil // not to have two of them
+			r.long = make([]byte, line.size+line.size/16) // the next is often a little longer
 		}
-		if err != nil && err != io.EOF {
+		line.data = r.long[:line.size]
+		if _, err := r.again.ReadAt(line.data, line.off); err != nil && err != io.EOF {
 			return line, err
 		}
-		line.ended = err == nil
-		if line.size == 0 {
-			return line, io.EOF
-		}
-		r.number++
-		r.off += line.size
-		return line, nil
 	}
+	return line, nil
 }
 
 // parse takes the line apart; the error is a *LineError.

@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -818,6 +819,78 @@ func TestDocumentedLines(t *testing.T) {
 	for i := range want {
 		if w, g := number.ReplaceAll(want[i], nil), number.ReplaceAll(got[i], nil); !bytes.Equal(w, g) {
 			t.Errorf("documented: %s\nwritten:    %s", w, g)
+		}
+	}
+}
+
+// Long lines among short ones are read as they are, from a file and from what
+// can be read only once; and what is too long is told.
+func TestLongLines(t *testing.T) {
+	var text strings.Builder
+	var want []int
+	add := func(n int, end string) {
+		want = append(want, n)
+		fmt.Fprintf(&text, `{"direction":"stderr","text":"%s"}%s`, strings.Repeat(string(rune('a'+len(want)%26)), n), end)
+	}
+	for _, n := range []int{10, 300 << 10, 3, 2 << 20, 2<<20 + 1, 256<<10 - 32, 256<<10 - 31, 256<<10 - 33} {
+		add(n, "\n")
+	}
+	for range longKept + 2 {
+		add(5, "\n")
+	}
+	add(1<<20, "\n")
+	add(3<<20, "")
+	check := func(from string, f *Frame, i int) {
+		t.Helper()
+		if letter := byte('a' + (i+1)%26); len(f.Raw) != want[i] || len(bytes.Trim(f.Raw, string(letter))) > 0 {
+			t.Errorf("from %s, frame %d has %d bytes %.3q, want %d", from, i+1, len(f.Raw), f.Raw, want[i])
+		}
+	}
+	got, damage := readAll(t, struct{ io.Reader }{strings.NewReader(text.String())})
+	if len(got) != len(want) || len(damage) > 0 {
+		t.Fatalf("%d frames, %v", len(got), damage)
+	}
+	for i := range got {
+		check("a stream", &got[i], i)
+	}
+	path := filepath.Join(t.TempDir(), "long.jsonl")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Wait(context.Background()); err != nil || l.Len() != int64(len(want)) {
+		t.Fatalf("%d frames, %v", l.Len(), err)
+	}
+	for i := range want {
+		f, err := l.Frame(int64(i + 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("a file", &f, i)
+	}
+	for name, again := range map[string]bool{"a stream": false, "a file": true} {
+		source := strings.NewReader(strings.Repeat("x", 600<<10) + "\nshort\n" + strings.Repeat("y", 400<<10))
+		in := newLineReader(source, 500<<10)
+		if again {
+			in.again = source
+		}
+		var lines []string
+		for {
+			line, err := in.next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, fmt.Sprintf("%d %v %d %v", line.size, line.tooLong, len(line.data), line.ended))
+		}
+		if want := []string{"614401 true 0 true", "6 false 6 true", "409600 false 409600 false"}; !slices.Equal(lines, want) {
+			t.Errorf("from %s: %q", name, lines)
 		}
 	}
 }
