@@ -25,6 +25,9 @@ type Config struct {
 	// Rate is how many questions a minute one server may put on show; further
 	// ones are held back until the person wants to see them. 0 means no limit.
 	Rate int
+	// Probe is how long server/discover may go unanswered before initialize is
+	// tried; 0 means DefaultProbe.
+	Probe time.Duration
 	// CallTimeout is how long a call may take that does not say otherwise,
 	// without the time that its questions wait for a person. 0 means no limit.
 	CallTimeout time.Duration

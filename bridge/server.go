@@ -250,7 +250,11 @@ func (s *server) connect() {
 		s.in.mu.Lock()
 		defer s.in.mu.Unlock()
 		if exit := session.exit(); exit != "" && !strings.Contains(reason, exit) {
-			reason = exit + " before the connection stood (" + reason + ")"
+			if session.onlyProbed() {
+				reason = exit + " when it was asked " + methodDiscover + ", before the connection stood"
+			} else {
+				reason = exit + " before the connection stood (" + reason + ")"
+			}
 		}
 		s.catalog.Loading = false
 		s.in.changed(Change{Kind: CatalogChanged, Server: s.id})

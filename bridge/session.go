@@ -43,11 +43,14 @@ type session struct {
 	replies  map[string]reply     // responses that wait to be fetched, by ticket
 	stopped  []stopped            // the latest of our requests that ended without a response
 	methods  []string             // the handshake so far
-	seenIDs  []string             // elicitationIds; guarded by Inspection.mu
-	early    map[string]bool      // elicitationIds that were completed before they were known; guarded by Inspection.mu
-	released bool                 // nothing can be asked or answered any more; guarded by Inspection.mu
-	noise    int                  // lines on standard output that were no message; guarded by Inspection.mu
-	closing  bool
+	fallback string               // why initialize was tried although server/discover was not refused
+	// discovered says that server/discover was answered.
+	discovered bool
+	seenIDs    []string        // elicitationIds; guarded by Inspection.mu
+	early      map[string]bool // elicitationIds that were completed before they were known; guarded by Inspection.mu
+	released   bool            // nothing can be asked or answered any more; guarded by Inspection.mu
+	noise      int             // lines on standard output that were no message; guarded by Inspection.mu
+	closing    bool
 
 	listing chan struct{} // one list request at a time; see list
 }
@@ -109,6 +112,13 @@ func (s *session) connect() error {
 	var failed []string
 	for _, candidate := range s.server.spec.Candidates() {
 		err := s.connectBy(candidate, s.settings)
+		if err != nil && s.diedOfProbe(candidate) {
+			s.fellBack("ended the process")
+			s.Note("the process ended at server/discover: it is started again, and initialize is tried at once", nil, 0)
+			older := s.settings
+			older.Protocol = Revision20251125
+			err = s.connectBy(candidate, older)
+		}
 		if err == nil {
 			return nil
 		}
@@ -150,7 +160,7 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 		Logger:                     s.in.logger,
 	})
 	client.AddReceivingMiddleware(s.answering)
-	client.AddSendingMiddleware(exactParams)
+	client.AddSendingMiddleware(exactParams, s.probing)
 	sdk, err := client.Connect(s.ctx, link.Transport(), &mcp.ClientSessionOptions{ProtocolVersion: settings.Protocol})
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
@@ -221,6 +231,9 @@ func (s *session) negotiated() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := len(s.methods) - 1
+	if s.fallback != "" && last >= 0 {
+		return s.methods[last] + ", after " + methodDiscover + " " + s.fallback
+	}
 	if last <= 0 {
 		return strings.Join(s.methods, "")
 	}

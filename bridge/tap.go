@@ -84,6 +84,9 @@ func (s *session) Sent(u target.Unit) bool {
 		}
 		return s.sentAnswer(in, f)
 	default:
+		if s.probeTakenBack(u.Message) {
+			return false
+		}
 		c := s.cancelledCall(u.Message)
 		if c != nil {
 			f.Call = c.number
@@ -369,6 +372,9 @@ func (s *session) answered(id json.RawMessage, f *wire.Frame) *outgoing {
 	delete(s.outgoing, string(id))
 	if out != nil && out.call != nil {
 		f.Call, f.Round = out.call.number, out.round
+	}
+	if out != nil && out.method == methodDiscover {
+		s.discovered = true
 	}
 	return out
 }

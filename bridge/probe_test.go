@@ -1,0 +1,89 @@
+package bridge_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+)
+
+// older serves 2025-06-18, and does with whatever comes before initialize as
+// before says: servers of older revisions have not heard of server/discover.
+func older(before func(s *rawServer, r request)) func(*rawServer) {
+	return func(s *rawServer) {
+		for {
+			r, ok := s.read()
+			if !ok {
+				return
+			}
+			if r.Method != "initialize" {
+				before(s, r)
+				continue
+			}
+			s.reply(r, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}`)
+			s.serve("2025-06-18", []string{"t"}, func(call request) { s.text(call, "done") })
+			return
+		}
+	}
+}
+
+func init() {
+	servers["ignores the probe"] = older(func(_ *rawServer, r request) {
+		if r.Method != "server/discover" {
+			os.Stderr.WriteString("unexpected: " + r.raw + "\n")
+			os.Exit(3)
+		}
+	})
+	servers["dies of the probe"] = older(func(*rawServer, request) {
+		os.Stderr.WriteString("expect initialize request\n")
+		os.Exit(7)
+	})
+	answered := false
+	servers["answers the probe late"] = older(func(s *rawServer, r request) {
+		if answered {
+			os.Exit(3)
+		}
+		answered = true
+		next, ok := s.read()
+		if !ok {
+			return
+		}
+		s.fail(r, -32601, "Method not found", "")
+		s.reply(next, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}`)
+		s.serve("2025-06-18", []string{"t"}, func(call request) { s.text(call, "done") })
+	})
+}
+
+func TestServersThatKnowOnlyInitialize(t *testing.T) {
+	for server, how := range map[string]string{
+		"ignores the probe":      "initialize, after server/discover had no answer within 200ms",
+		"dies of the probe":      "initialize, after server/discover ended the process",
+		"answers the probe late": "initialize, after server/discover had no answer within 200ms",
+	} {
+		t.Run(server, func(t *testing.T) {
+			b := startConfig(t, server, bridge.Config{Probe: 200 * time.Millisecond})
+			b.until("ready", func() bool { return b.server().State == bridge.Ready })
+			if info := b.server().Info; info.Protocol != "2025-06-18" || info.Negotiated != how {
+				t.Errorf("%s by %q, want %q", info.Protocol, info.Negotiated, how)
+			}
+			call := b.call("t")
+			if _, text := b.done(call.Number); !strings.Contains(text, "done") {
+				t.Errorf("the call brought %s", text)
+			}
+		})
+	}
+}
+
+// Whoever pins a revision waits for it.
+func TestPinnedRevisionIsNotProbed(t *testing.T) {
+	b := startConfig(t, "dies of the probe", bridge.Config{})
+	if err := b.in.ReconnectWith("s1", bridge.Settings{Protocol: bridge.Revision20260728}); err != nil {
+		t.Fatal(err)
+	}
+	b.until("failed", func() bool { return b.server().State == bridge.Failed })
+	if reason := b.server().Reason; reason != "exited with code 7 when it was asked server/discover, before the connection stood" {
+		t.Errorf("the reason is %q", reason)
+	}
+}
