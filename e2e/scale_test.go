@@ -396,6 +396,7 @@ func TestWireDoesNotWaitForThePage(t *testing.T) {
 		t.Errorf("the result was in the log after %v, the page hangs for %v", took, hang)
 	}
 	s.page.Until(func() string { return "the page is back" }, func() bool { return page.Eval[bool](s.page, "window.hung === true") })
+	s.result("sent 50000 messages")
 	frames := s.ask("", 0, 1).frames
 	s.page.Until(func() string { return fmt.Sprintf("the page has %d of %d rows", s.rowCount(), frames) }, func() bool { return s.rowCount() == frames })
 	s.page.Until(func() string { return "the last row is in sight" }, func() bool {
