@@ -95,3 +95,11 @@ func tabbed(there bool, tab string) templ.Attributes {
 	}
 	return templ.Attributes{"role": "tabpanel", "aria-labelledby": tab}
 }
+
+// currently marks the link to what is on show.
+func currently(on bool) templ.Attributes {
+	if !on {
+		return nil
+	}
+	return templ.Attributes{"aria-current": "true"}
+}

@@ -18,6 +18,15 @@ func (p Page) shown() int {
 	return p.Call.Number
 }
 
+// pane is what a narrow window shows first: the tools as long as nothing was
+// chosen of them.
+func (p Page) pane() string {
+	if p.Call == nil && p.Form == nil && len(p.Questions) == 0 && !p.ReadOnly {
+		return "side"
+	}
+	return "work"
+}
+
 // keyTable is the help on keys.
 var keyTable = []struct {
 	keys []string

@@ -44,6 +44,7 @@ type Row struct {
 	HasLatency  bool
 	Beside      bool   // of a connection beside the session, made to compare
 	Pending     bool   // a request without a response yet
+	Asks        bool   // it brought questions that still wait
 	Duplicate   bool   // a request with an id that was used before, or a second response
 	Orphan      bool   // a response to nothing
 	Findings    int    // of the linter's

@@ -158,10 +158,15 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	}
 	servers, _ := s.serverViews()
 	_, total := log.Reading()
+	asking := map[int64]bool{}
+	for _, q := range s.in.OnShow(0) {
+		asking[q.Seq] = true
+	}
 	rows := make([]views.Row, 0, len(window))
 	for _, r := range window {
 		row := rowView(r, servers)
 		row.Pending = s.waits(r) && total == 0 // what is read from a file waits for nothing
+		row.Asks = asking[r.Seq] && !row.Pending && total == 0
 		row.Findings, row.Worst = s.gravest(r.Seq)
 		mark := s.marks().MarkOf(r.Seq)
 		row.Mark = views.Mark{Pinned: mark.Pinned, Colour: mark.Colour, Note: mark.Note}
