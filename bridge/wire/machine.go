@@ -22,7 +22,7 @@ type machine struct {
 	ids    map[string]int32 // of states, by what they are
 	states []state
 	// ascii has for each state and ASCII character the state that follows,
-	// or unmet or matched.
+	// or unmet, matched or hopeless.
 	ascii []int32
 	bytes int // that states take
 	made  int // states, since the text began to be read that began with none
@@ -47,8 +47,9 @@ type state struct {
 // What stands in the place of a state. States are numbered from 0, and stand
 // as they are.
 const (
-	unmet   int32 = -1 // not looked at yet
-	matched int32 = -2
+	unmet    int32 = -1 // not looked at yet
+	matched  int32 = -2
+	hopeless int32 = -3 // it cannot match any more
 )
 
 const (
@@ -101,25 +102,28 @@ func (m *machine) match(b []byte) bool {
 	m.read += len(b)
 	now := int32(0)
 	for i := 0; i < len(b); {
-		c, n := rune(b[i]), 1
-		var to int32
-		if c < asciis {
-			to = m.ascii[int(now)*asciis+int(c)]
-		} else {
-			c, n = utf8.DecodeRune(b[i:])
-			to = m.after(now, c)
-		}
-		if to < 0 {
-			if to == unmet {
-				if to = m.step(now, c); m.slow {
-					return m.re.Match(b)
-				}
+		// Most characters are ASCII, and lead where they have led before.
+		for ascii := m.ascii; i < len(b) && b[i] < asciis; i++ {
+			to := ascii[int(now)*asciis+int(b[i])]
+			if to < 0 {
+				break
 			}
-			if to == matched {
-				return true
+			now = to
+		}
+		if i == len(b) {
+			break
+		}
+		c, n := utf8.DecodeRune(b[i:])
+		to := m.after(now, c)
+		if to == unmet {
+			if to = m.step(now, c); m.slow {
+				return m.re.Match(b)
 			}
 		}
-		if m.anchored && len(m.states[to].insts) == 0 {
+		switch to {
+		case matched:
+			return true
+		case hopeless:
 			return false
 		}
 		now = to
@@ -132,8 +136,11 @@ func (m *machine) match(b []byte) bool {
 	return s.end == yes
 }
 
-// after is the state that follows one at a character that is not ASCII.
+// after is what is known to follow a state at a character.
 func (m *machine) after(now int32, c rune) int32 {
+	if c < asciis {
+		return m.ascii[int(now)*asciis+int(c)]
+	}
 	if to, ok := m.states[now].wide[c]; ok {
 		return to
 	}
@@ -154,7 +161,9 @@ func (m *machine) step(now int32, c rune) int32 {
 		if !m.anchored {
 			m.next.add(uint32(m.prog.Start))
 		}
-		if m.bytes > statesBytes {
+		if len(m.next.list) == 0 {
+			to = hopeless
+		} else if m.bytes > statesBytes {
 			if m.slow = m.read < rarely*m.made; m.slow {
 				m.ids, m.states, m.ascii = nil, nil, nil
 				return 0
@@ -166,8 +175,9 @@ func (m *machine) step(now int32, c rune) int32 {
 				m.next.add(pc)
 			}
 			return m.state(sortOf(c))
+		} else {
+			to = m.state(sortOf(c))
 		}
-		to = m.state(sortOf(c))
 	}
 	if c < asciis {
 		m.ascii[int(now)*asciis+int(c)] = to

@@ -254,7 +254,7 @@ func (r *lineReader) next() (textLine, error) {
 	case line.data == nil:
 		// How long it is is known by now, and so is the room that it needs.
 		if r.unused = 0; int64(cap(r.long)) < line.size {
-			r.long = nil // not to have two of them
+			r.long = nil                                  // not to have two of them
 			r.long = make([]byte, line.size+line.size/16) // the next is often a little longer
 		}
 		line.data = r.long[:line.size]

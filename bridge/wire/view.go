@@ -125,13 +125,16 @@ func (v *View) parallel(ctx context.Context, pieces int64, piece func(int64) (in
 	defer cancel()
 	waiting := make(map[int64][]uint64)
 	for merged := int64(0); merged < pieces; {
+		if err := ctx.Err(); err != nil {
+			return err // though there may be results as well
+		}
 		select {
 		case r := <-results:
 			if r.err != nil {
 				return r.err
 			}
 			waiting[r.i] = r.set
-			for set, ok := waiting[merged]; ok; set, ok = waiting[merged] {
+			for set, ok := waiting[merged]; ok && ctx.Err() == nil; set, ok = waiting[merged] {
 				delete(waiting, merged)
 				merge(merged, set)
 				merged++
