@@ -16,7 +16,7 @@ import (
 func (s *Server) recordingView() views.Recording {
 	kept := s.in.Log().Stats()
 	v := views.Recording{
-		Frames: kept.Frames, Bytes: kept.Bytes, Lost: kept.Lost, Where: kept.Where,
+		Lost: kept.Lost, Where: kept.Where,
 		Folder: s.recordFolder(), Typed: "session-" + time.Now().Format("20060102-150405") + ".jsonl",
 	}
 	if s.config.Recording == nil {
