@@ -26,12 +26,17 @@ type reach struct {
 	looks   sync.WaitGroup
 }
 
-// lookPauses are the times between attempts to connect before a server counts as
-// lost: one that restarts is not.
-var lookPauses = []time.Duration{0, 500 * time.Millisecond, time.Second}
-
-// lookTime bounds one attempt.
-const lookTime = 2 * time.Second
+// How often in a row, and with which pauses, connecting must fail before a server
+// counts as lost, since one that restarts is not; and how often it must not fail
+// before it counts as alive, since one that ends may close its streams before it
+// stops to listen.
+const (
+	lostAfter  = 3
+	aliveAfter = 2
+	firstLook  = 100 * time.Millisecond
+	laterLook  = 700 * time.Millisecond
+	lookTime   = 2 * time.Second // for one attempt
+)
 
 // reached notes an answer of any kind.
 func (w *web) reached() {
@@ -60,14 +65,14 @@ func (w *web) suspect() {
 	})
 }
 
-// look tries to connect a few times, and returns why that failed each time.
+// look tries to connect a few times, and returns why that failed, nil if it did not.
 func (w *web) look() error {
 	address := hostPort(w.origin)
 	if proxy, err := w.base.Proxy(&http.Request{URL: w.origin}); err == nil && proxy != nil {
 		address = hostPort(proxy)
 	}
-	var err error
-	for _, pause := range lookPauses {
+	pause := firstLook
+	for failed, well := 0, 0; ; pause = laterLook {
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
@@ -76,17 +81,25 @@ func (w *web) look() error {
 			return nil
 		}
 		ctx, cancel := context.WithTimeout(w.life, lookTime)
-		var conn net.Conn
-		conn, err = w.base.DialContext(ctx, "tcp", address)
+		conn, err := w.base.DialContext(ctx, "tcp", address)
 		cancel()
-		if err == nil {
-			return conn.Close()
+		switch {
+		case w.life.Err() != nil:
+		case err == nil:
+			failed, well = 0, well+1
+		default:
+			failed, well = failed+1, 0
 		}
-		if w.life.Err() != nil {
+		if err == nil {
+			_ = conn.Close() // nothing was said on it
+		}
+		switch {
+		case w.life.Err() != nil, well == aliveAfter:
 			return nil
+		case failed == lostAfter:
+			return err
 		}
 	}
-	return err
 }
 
 // inWords says why a request has no answer.

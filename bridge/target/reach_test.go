@@ -97,6 +97,28 @@ func TestServerWithoutStreamIsGone(t *testing.T) {
 	awaitLost(t, l, "cannot be reached any more")
 }
 
+// A server may close its streams before it stops to listen.
+func TestServerEndsInItsOwnOrder(t *testing.T) {
+	noLeaks(t)
+	streams := make(chan struct{})
+	m := &mortal{t: t, handler: rude{session: "abc", get: func(w http.ResponseWriter, _ *http.Request) {
+		begin(w, "retry: 60000\n\n") // so that nothing but our own looking can tell
+		<-streams
+		panic(http.ErrAbortHandler)
+	}}}
+	m.begin()
+	r := &recorder{}
+	l := mustOpen(t, Spec{URL: "http://" + m.address}, r, Options{})
+	connect(t, l, nil)
+	r.await(t, "note", text("the GET event stream is open"))
+	close(streams)
+	r.await(t, "note", text("broke off"))
+	// The first look finds it listening: there is nothing to wait for but time.
+	<-time.After(2 * firstLook)
+	m.die()
+	awaitLost(t, l, "nothing listens on")
+}
+
 // A server that is back at once is not given up.
 func TestServerRestarts(t *testing.T) {
 	noLeaks(t)
