@@ -105,6 +105,9 @@ func TestPlayer(t *testing.T) {
 	}
 	must(p.GoTo(2))
 	shows(t, p, 2, bridge.Pending)
+	if kept := p.Replay().Inspection().Log().Stats(); kept.Memory != 0 || kept.Frames != 2 || kept.Where != "t.jsonl" {
+		t.Errorf("what is shown takes room of its own: %+v", kept)
+	}
 	if s := p.State(); s.At != time.Second || s.Length != time.Hour+time.Second || s.Position != 2 || s.Frames != 4 {
 		t.Errorf("state %+v", s)
 	}
