@@ -115,6 +115,11 @@ func (s *session) connect() error {
 		if err != nil && s.diedOfProbe(candidate) {
 			s.fellBack("ended the process")
 			s.Note("the process ended at server/discover: it is started again, and initialize is tried at once", nil, 0)
+			s.in.mu.Lock()
+			if s.server.session == s {
+				s.server.stderr = nil // the last words of the next one are those that count
+			}
+			s.in.mu.Unlock()
 			older := s.settings
 			older.Protocol = Revision20251125
 			err = s.connectBy(candidate, older)
