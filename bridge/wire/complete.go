@@ -46,12 +46,12 @@ func (l *Log) Complete(line string, at int, h Hooks) Completion {
 		return out
 	}
 	var names []Candidate
-	for _, term := range termNames {
+	for _, term := range terms {
 		op := ":"
-		if term.name == "ms" || term.name == "size" {
+		if term.Name == "ms" || term.Name == "size" {
 			op = ">"
 		}
-		names = append(names, Candidate{term.name + op, term.means})
+		names = append(names, Candidate{term.Name + op, term.Means})
 	}
 	for _, c := range names {
 		if strings.HasPrefix(c.Text, strings.ToLower(typed)) {

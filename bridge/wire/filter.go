@@ -404,39 +404,51 @@ func (p *filterParser) termValues(start int, name, op string) {
 	p.tok = t
 }
 
-// termNames are the names of terms, with what they mean for a completion.
-var termNames = []struct{ name, means string }{
-	{"method", "the method, of a response that of its request"},
-	{"kind", "request, notification, result, error, noise, stderr, note"},
-	{"dir", "in (from the server) or out"},
-	{"id", "the JSON-RPC id"},
-	{"server", "the server's label"},
-	{"call", "number of the call"},
-	{"question", "number of the question"},
-	{"round", "round of the call"},
-	{"action", "what an answer says"},
-	{"actor", "who answered"},
-	{"ms", "milliseconds since the request"},
-	{"size", "bytes on the wire"},
-	{"after", "from that time on"},
-	{"before", "before that time"},
-	{"has", "a JSON member of that name"},
-	{"finding", "what the linter found"},
-	{"is", "question, answer, duplicate, orphan, truncated, redacted, pinned, noted"},
-	{"colour", "the colour it was marked with"},
-	{"status", "the HTTP status"},
-	{"stream", "which HTTP stream carried it"},
-	{"transport", "stdio, http, sse, memory"},
-	{"session", "the id of the session"},
-	{"seq", "the number of the frame"},
+// FilterTerm is a term of filter lines.
+type FilterTerm struct {
+	Name    string
+	Example string
+	Means   string // in words
+}
+
+// FilterTerms lists the terms of filter lines, the most useful first.
+func FilterTerms() []FilterTerm { return slices.Clone(terms) }
+
+var terms = []FilterTerm{
+	{"method", "method:elicitation/*", "the method, of a response that of its request"},
+	{"kind", "kind:error,noise", "request, notification, result, error, noise, stderr, note; response, message"},
+	{"dir", "dir:in", "in (from the server) or out; also c2s, s2c, stderr, meta"},
+	{"id", "id:7", "the JSON-RPC id"},
+	{"server", "server:files", "the server's label"},
+	{"call", "call:3", "number of the call"},
+	{"question", "question:1", "number of the question"},
+	{"round", "round>1", "round of the call"},
+	{"action", "action:accept", "what an answer says: accept, decline, cancel"},
+	{"actor", "actor:person", "who answered: person, script, policy, fault, server"},
+	{"ms", "ms>500", "milliseconds since the request; with a unit also ms>2s"},
+	{"size", "size>10k", "bytes on the wire; k, M, G, Ki, Mi, Gi"},
+	{"after", "after:10:02:03", "from that time on; also a date, a date with a time, +5s"},
+	{"before", "before:+5s", "before that time"},
+	{"has", "has:requestedSchema", "a JSON member of that name"},
+	{"finding", "finding:any", "what the linter found: any, or the name of a rule"},
+	{"is", "is:question", "question, answer, duplicate, orphan, truncated, redacted, pinned, noted"},
+	{"colour", "colour:amber", "the colour it was marked with"},
+	{"status", "status>=400", "the HTTP status"},
+	{"stream", "stream:get-sse", "which HTTP stream carried it: post, post-sse, get-sse"},
+	{"transport", "transport:http", "stdio, http, sse, memory"},
+	{"session", "session:s1-*", "the id of the session"},
+	{"seq", "seq>=100", "the number of the frame"},
 }
 
 // term makes the node of a term.
 func (p *filterParser) term(t token) node {
 	name := strings.ToLower(t.name)
-	i := slices.IndexFunc(termNames, func(n struct{ name, means string }) bool { return n.name == name })
-	if i < 0 {
-		p.fail(t.pos, t.pos+len(t.name), "there is no term %q; put text with %q in it in quotes", t.name, t.op)
+	if !slices.ContainsFunc(terms, func(t FilterTerm) bool { return t.Name == name }) {
+		names := make([]string, len(terms))
+		for i, t := range terms {
+			names[i] = t.Name
+		}
+		p.fail(t.pos, t.pos+len(t.name), "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(names, ", "), t.op)
 		return nothing
 	}
 	numeric := numericTerms[name]

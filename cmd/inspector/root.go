@@ -83,7 +83,7 @@ Without a target it connects to a built-in demo server.`,
 		return usageError{err}
 	})
 	o.register(root)
-	root.AddCommand(newOpen(out, errOut), newExport(out, errOut), newDemo(out, errOut), newVersion(out))
+	root.AddCommand(newOpen(out, errOut), newExport(out, errOut), newDemo(out, errOut), newVersion(out), newFilterHelp())
 	return root
 }
 

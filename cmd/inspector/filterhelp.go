@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// newFilterHelp is a topic of help, and no command: the language of filter lines.
+func newFilterHelp() *cobra.Command {
+	var b strings.Builder
+	b.WriteString(`A filter line picks frames: in the page's text box Filter, and in the flag
+--filter of 'inspector export'. It is made of terms, words and regular expressions.
+
+`)
+	for _, t := range wire.FilterTerms() {
+		fmt.Fprintf(&b, "  %-22s %s\n", t.Example, t.Means)
+	}
+	b.WriteString(`
+  word "two words"       the text in the frame, upper and lower case being the same
+  /re+gexp/ /re/i        a regular expression (RE2) that matches in the frame
+
+Side by side they must all hold. "or" between them means either, "!" or "not"
+before one its opposite, and parentheses group. Several values of one term are
+separated by commas; * stands for any text. Numbers and sizes are compared
+with : > >= < <=.
+
+  method:elicitation/* !kind:noise ms>500
+  (kind:error or finding:any) after:+10s`)
+	return &cobra.Command{Use: "filter", Short: "The language of filter lines", Long: b.String()}
+}

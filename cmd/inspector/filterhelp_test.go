@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// Every term is told of, in the help and in the docs, and its example holds.
+func TestFilterHelp(t *testing.T) {
+	var out bytes.Buffer
+	root := newRoot(&out, &out)
+	root.SetArgs([]string{"help", "filter"})
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	docs, err := os.ReadFile("../../docs/filter.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, term := range wire.FilterTerms() {
+		if _, err := wire.ParseFilter(term.Example); err != nil || !strings.HasPrefix(term.Example, term.Name) {
+			t.Errorf("the example %q of %s: %v", term.Example, term.Name, err)
+		}
+		if !strings.Contains(out.String(), term.Example+" ") || !strings.Contains(string(docs), "`"+term.Example+"` | "+term.Means) {
+			t.Errorf("%s is not in the help, or not in docs/filter.md", term.Name)
+		}
+	}
+}
