@@ -32,7 +32,6 @@ type Row struct {
 	Dir         string // "c2s", "s2c", "stderr", "meta"
 	ServerIndex int
 	Server      string
-	Several     bool   // there are several servers, and the row says which
 	Kind        string // "request", "notification", "result", "error", "noise", "stderr", "note"
 	Method      string
 	ID          string

@@ -212,7 +212,7 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 		Summary: apart(row), Size: f.Size, Latency: f.Latency, Pair: f.Pair, Call: f.Call,
 		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
 		AskedAt:    f.Time,
-		Duplicate:  f.Duplicate, Orphan: f.Orphan, Several: len(servers) > 1,
+		Duplicate:  f.Duplicate, Orphan: f.Orphan,
 		Beside: strings.HasSuffix(f.Session, comparing),
 	}
 	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
