@@ -121,7 +121,7 @@ func scriptName(path, dir string) string {
 			return packageName(p)
 		}
 	}
-	if at := strings.LastIndex(path, "@"); at > 0 {
+	if at := strings.LastIndex(path, "@"); at > 0 && !strings.Contains(path[at:], "/") {
 		path = path[:at] // a version
 	}
 	if !strings.Contains(path, "://") && !filepath.IsAbs(path) && (strings.HasPrefix(path, ".") || filepath.Ext(path) != "") {

@@ -21,6 +21,7 @@ func TestServerName(t *testing.T) {
 		{"node --import tsx -r dotenv/config --enable-source-maps ./src/booking.ts stdio", "booking.ts"},
 		{"node build/index.js", "weather"},
 		{"node /srv/maps/dist/index.js", "maps"},
+		{"node node_modules/@scope/server-atlas/dist/index.js", "server-atlas"},
 		{"node -e 1", "node"},
 		{"node", "node"},
 		{"python3.12 -u -X dev tickets.py", "tickets.py"},
