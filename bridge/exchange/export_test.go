@@ -126,7 +126,7 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In the schema, "password" is a member as well, whose value is left out.
+	// In the schema, "password" is a property, whose default is left out.
 	x := Export{Log: l, Seqs: seqsIter(1, 4, 4, 99, -1), Redact: redact}
 	for _, f := range Formats() {
 		got := write(t, x, f)

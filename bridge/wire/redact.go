@@ -19,7 +19,8 @@ var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie",
 // Redaction says what is left out of a transcript: values of HTTP headers and
 // of JSON members, and of the query in URLs. What is left out becomes
 // "[REDACTED]" and the frame is marked; everything else stays as it was, byte
-// for byte. What is no JSON, stderr and noise, is not searched.
+// for byte. What is no JSON, stderr and noise, is not searched, and neither is
+// the text in strings, even where it is JSON.
 //
 // A nil *Redaction is the default: the headers Authorization,
 // Proxy-Authorization, Cookie, Set-Cookie and Mcp-Session-Id, and all values in
@@ -36,6 +37,10 @@ type Redaction struct {
 // "$.result.content[0]", "$['params'].accounts[*].pin", "$..token" (at any
 // depth). Any other rule is a name, and stands for the HTTP header and for
 // every JSON member of that name, upper and lower case being the same.
+//
+// Where a name is that of a property in a JSON Schema, its schema is no secret:
+// it stays, but for the values that it gives, such as its default. A path means
+// what it says in schemas too.
 func NewRedaction(rules ...string) (*Redaction, error) {
 	r := &Redaction{queries: true, headers: make(map[string]bool), fields: make(map[string]bool)}
 	for _, name := range redactedHeaders {
@@ -124,7 +129,7 @@ func (r *Redaction) JSON(raw []byte) ([]byte, bool) {
 	for i := range r.paths {
 		active = append(active, progress{i, 0})
 	}
-	w.value(w.s.space(0), active, 0)
+	w.value(w.s.space(0), active, inData, 0)
 	if w.out == nil {
 		return raw, false
 	}
@@ -229,7 +234,7 @@ type redactor struct {
 }
 
 // value passes over the value at i, leaving out what active leads to.
-func (w *redactor) value(i int, active []progress, depth int) int {
+func (w *redactor) value(i int, active []progress, in place, depth int) int {
 	if i >= len(w.s.b) {
 		return w.s.cut("where a value should follow")
 	}
@@ -239,20 +244,30 @@ func (w *redactor) value(i int, active []progress, depth int) int {
 	switch w.s.b[i] {
 	case '{':
 		return w.s.object(i, func(name []byte, at int) int {
-			member := text(name)
-			return w.child(at, active, member, -1, depth)
+			return w.child(at, active, in, text(name), -1, depth)
 		})
 	case '[':
 		return w.s.array(i, func(n, at int) int {
-			return w.child(at, active, "", n, depth)
+			return w.child(at, active, in, "", n, depth)
 		})
+	}
+	if in == inSecret {
+		return w.replace(i)
 	}
 	return w.s.value(i)
 }
 
 // child passes over one member or element of a value.
-func (w *redactor) child(i int, active []progress, name string, index, depth int) int {
-	hit := index < 0 && w.r.fields[strings.ToLower(name)]
+func (w *redactor) child(i int, active []progress, in place, name string, index, depth int) int {
+	hit := false
+	if index < 0 {
+		hit = w.r.fields[strings.ToLower(name)]
+		named := in == inSchemas || in == inSecretSchemas
+		in = in.member(name)
+		if hit && named && i < len(w.s.b) && strings.IndexByte("{tf", w.s.b[i]) >= 0 {
+			hit, in = false, inSecretSchema
+		}
+	}
 	var next []progress
 	for _, p := range active {
 		steps := w.r.paths[p.path]
@@ -268,12 +283,17 @@ func (w *redactor) child(i int, active []progress, name string, index, depth int
 			}
 		}
 	}
-	if !hit {
-		if len(next) == 0 && len(w.r.fields) == 0 {
-			return w.s.value(i)
-		}
-		return w.value(i, next, depth+1)
+	switch {
+	case hit:
+		return w.replace(i)
+	case len(next) == 0 && len(w.r.fields) == 0:
+		return w.s.value(i)
 	}
+	return w.value(i, next, in, depth+1)
+}
+
+// replace leaves the value at i out.
+func (w *redactor) replace(i int) int {
 	end := w.s.value(i)
 	if end < 0 && !w.s.open {
 		return end
@@ -283,4 +303,70 @@ func (w *redactor) child(i int, active []progress, name string, index, depth int
 		w.from = len(w.s.b)
 	}
 	return end
+}
+
+// place says what a value is: data, or some part of a JSON Schema. An element
+// of a list is what the list is.
+type place int
+
+const (
+	inData          place = iota
+	inSchema              // a schema
+	inSchemas             // schemas by name
+	inSecretSchema        // the schema of what a rule names
+	inSecretSchemas       // such schemas by name
+	inKeyword             // what such a schema says without giving values away
+	inSecret              // what may give them away: no scalar in it stays
+)
+
+// schemaMembers are the members of messages that hold a schema.
+var schemaMembers = map[string]bool{"requestedSchema": true, "inputSchema": true, "outputSchema": true}
+
+// schemaParts are the keywords of JSON Schema (2020-12, and those of draft 7
+// that it replaced) that hold schemas.
+var schemaParts = map[string]place{
+	"properties": inSchemas, "patternProperties": inSchemas, "$defs": inSchemas, "definitions": inSchemas, "dependentSchemas": inSchemas,
+	"items": inSchema, "prefixItems": inSchema, "additionalItems": inSchema, "unevaluatedItems": inSchema, "contains": inSchema,
+	"additionalProperties": inSchema, "unevaluatedProperties": inSchema, "propertyNames": inSchema, "contentSchema": inSchema,
+	"allOf": inSchema, "anyOf": inSchema, "oneOf": inSchema, "not": inSchema, "if": inSchema, "then": inSchema, "else": inSchema,
+}
+
+// schemaKeywords are those that hold neither schemas nor values. Whatever is in
+// none of these lists is taken for a value.
+var schemaKeywords = map[string]bool{
+	"type": true, "title": true, "description": true, "format": true, "required": true, "pattern": true,
+	"minLength": true, "maxLength": true, "minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true,
+	"multipleOf": true, "minItems": true, "maxItems": true, "uniqueItems": true, "minContains": true, "maxContains": true,
+	"minProperties": true, "maxProperties": true, "readOnly": true, "writeOnly": true, "deprecated": true,
+	"contentEncoding": true, "contentMediaType": true, "$schema": true, "$id": true, "$ref": true, "$anchor": true,
+	"$dynamicRef": true, "$dynamicAnchor": true, "$comment": true, "enumNames": true,
+}
+
+// member is what a member of that name is.
+func (p place) member(name string) place {
+	switch p {
+	case inData:
+		if schemaMembers[name] {
+			return inSchema
+		}
+	case inSchema:
+		return schemaParts[name]
+	case inSchemas:
+		return inSchema
+	case inSecretSchema:
+		switch part := schemaParts[name]; {
+		case part == inSchema:
+			return inSecretSchema
+		case part == inSchemas:
+			return inSecretSchemas
+		case schemaKeywords[name]:
+			return inKeyword
+		}
+		return inSecret
+	case inSecretSchemas:
+		return inSecretSchema
+	case inKeyword, inSecret:
+		return inSecret
+	}
+	return inData
 }
