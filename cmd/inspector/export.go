@@ -58,13 +58,16 @@ Damaged lines are reported on standard error and left out.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = args
+			if o.output == "-" {
+				o.output = ""
+			}
 			return export(cmd.Context(), o, out, errOut)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+strings.Join(names, ", ")+" (default: what the ending of --output says)")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.StringVar(&o.filter, "filter", "", "only the frames that this filter line (`EXPR`) picks, as on the page: 'call:3', 'method:elicitation/*'")
 	f.StringArrayVar(&o.redact, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out (repeat)")
 	return cmd
@@ -113,6 +116,11 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 		view := log.View(filter, hooks)
 		if err := view.Update(ctx, nil); err != nil {
 			return fmt.Errorf("filtering: %w", err)
+		}
+		if view.Len() == 0 {
+			if _, err := fmt.Fprintln(errOut, "inspector: the filter picks no frame"); err != nil {
+				return fmt.Errorf("reporting that nothing is exported: %w", err)
+			}
 		}
 		x.Seqs = viewSeqs(view)
 	}

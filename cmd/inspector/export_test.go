@@ -94,6 +94,28 @@ func TestExportToFile(t *testing.T) {
 	}
 }
 
+// "-" is standard output, as everywhere, and no file of that name.
+func TestExportToStandardOutput(t *testing.T) {
+	path := writeFlow(t, flow)
+	t.Chdir(t.TempDir())
+	out, _, err := runExport(t, path, "--format", "jsonl", "--output", "-")
+	if err != nil || !strings.Contains(out, "deployed") {
+		t.Errorf("%v, %q", err, out)
+	}
+	if list, err := os.ReadDir("."); err != nil || len(list) > 0 {
+		t.Errorf("left behind: %v, %v", list, err)
+	}
+}
+
+func TestExportOfNothing(t *testing.T) {
+	path := writeFlow(t, strings.SplitAfter(flow, "\n")[0])
+	for filter, want := range map[string]string{"zzzz": "inspector: the filter picks no frame\n", "deploy": "", "": ""} {
+		if _, errOut, err := runExport(t, path, "--format", "json", "--filter", filter); err != nil || errOut != want {
+			t.Errorf("%q: %v, standard error has %q, want %q", filter, err, errOut, want)
+		}
+	}
+}
+
 func TestExportMistakes(t *testing.T) {
 	path := writeFlow(t, flow)
 	cases := []struct {
@@ -171,7 +193,7 @@ func TestExportOfFindings(t *testing.T) {
 				got += seq
 			}
 		}
-		if err != nil || got != want || errOut != "" {
+		if err != nil || got != want || (errOut != "") != (want == "") {
 			t.Errorf("%s picks %q, want %q (%v, %s)", filter, got, want, err, errOut)
 		}
 	}
