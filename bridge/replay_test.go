@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -227,4 +228,30 @@ func firstDifference(want, got string) string {
 		}
 	}
 	return "got more than wanted"
+}
+
+// Nothing ended the call of a question that its transcript does not end, also
+// where it was asked by an error, to which the call could have been made again.
+func TestReplayOfQuestionWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const request = `{"session_id":"a","server_label":"s","seq":1,"ts":"2026-07-28T10:00:00Z","direction":"c2s","transport":"stdio","call":1,"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}}` + "\n"
+	for how, asked := range map[string]string{
+		"by request": `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}`,
+		"in a round": `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}}}}`,
+		"in error":   `{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","elicitationId":"e","message":"Sign in","url":"https://example.com/auth"}]}}}`,
+	} {
+		file := filepath.Join(t.TempDir(), "flow.jsonl")
+		text := request + `{"session_id":"a","server_label":"s","seq":2,"ts":"2026-07-28T10:00:03Z","direction":"s2c","transport":"stdio","call":1,"elicitation":1,"raw":` + asked + "}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		questions := replayOf(t, file).Inspection().Questions()
+		if len(questions) != 1 {
+			t.Errorf("%s: %d questions", how, len(questions))
+			continue
+		}
+		if q := questions[0]; q.State != bridge.Withdrawn || q.By != "" || q.Reason != "the transcript has no answer" {
+			t.Errorf("%s: %s by %q: %s", how, q.State, q.By, q.Reason)
+		}
+	}
 }

@@ -332,6 +332,7 @@ func (one *replayed) close(now time.Time) {
 	if c != nil && one.end != nil {
 		one.noted()
 	}
+	endless := c == nil // nothing in the log ends the call
 	if c != nil && c.state == CallRunning {
 		switch turned := one.turnedDown(); {
 		case turned != nil:
@@ -340,6 +341,7 @@ func (one *replayed) close(now time.Time) {
 			c.failure = one.gone.text
 			one.fail(Step{At: one.gone.at, Kind: StepError, Text: one.gone.text})
 		case one.over:
+			endless = true
 			c.failure = strings.ToUpper(noResponse[:1]) + noResponse[1:] + "."
 			one.fail(Step{At: now, Kind: StepError, Text: noResponse, Seq: one.reply})
 		}
@@ -350,7 +352,7 @@ func (one *replayed) close(now time.Time) {
 			switch {
 			case one.gone != nil:
 				q.state, q.by, q.reason, q.ended = Withdrawn, ByServer, one.gone.text, one.gone.at
-			case one.over && (c == nil || c.reply == 0 && c.state != CallStopped):
+			case one.over && (endless || c.reply == 0 && c.state != CallStopped):
 				q.state, q.reason, q.ended = Withdrawn, noAnswer, now
 			case c != nil && c.state != CallRunning:
 				q.state, q.by, q.reason, q.ended = Withdrawn, ByPolicy, fmt.Sprintf("call %d ended", c.number), c.ended
