@@ -255,3 +255,33 @@ func TestReplayOfQuestionWithoutEnd(t *testing.T) {
 		}
 	}
 }
+
+// The clocks of a call stop with it, and its question goes with it, also where
+// the server is gone only afterwards.
+func TestReplayOfCallThatEndedBeforeItsServer(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "flow.jsonl")
+	text := ""
+	for _, line := range []string{
+		`"seq":1,"ts":"2026-07-28T10:00:00Z","direction":"c2s","transport":"stdio","call":1,"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`,
+		`"seq":2,"ts":"2026-07-28T10:00:01Z","direction":"s2c","transport":"stdio","call":1,"round":1,"raw":{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}}}}`,
+		`"seq":3,"ts":"2026-07-28T10:00:04Z","direction":"meta","transport":"stdio","call":1,"raw":{"ended":"failed","reason":"the inspector was closed","at":"2026-07-28T10:00:04Z"}`,
+		`"seq":4,"ts":"2026-07-28T10:00:09Z","direction":"meta","transport":"stdio","text":"process 1 exited with code 0"`,
+	} {
+		text += `{"v":1,"session_id":"a","server_label":"s",` + line + "}\n"
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in := replayOf(t, file).Inspection()
+	calls, questions := in.Calls(), in.Questions()
+	if len(calls) != 1 || len(questions) != 1 {
+		t.Fatalf("%d calls, %d questions", len(calls), len(questions))
+	}
+	if c := calls[0]; c.Duration != 4*time.Second || c.Waited != 3*time.Second {
+		t.Errorf("the call took %s, of which the person %s", c.Duration, c.Waited)
+	}
+	if q := questions[0]; q.By != bridge.ByPolicy || q.Reason != "call 1 ended" {
+		t.Errorf("%s by %q: %s", q.State, q.By, q.Reason)
+	}
+}

@@ -347,12 +347,14 @@ func (one *replayed) close(now time.Time) {
 		}
 	}
 	one.final = c == nil || c.state != CallRunning
+	// What the log says of the call's end stands, whatever the server did later.
+	told := c != nil && one.end != nil && (one.gone == nil || !c.ended.After(one.gone.at))
 	for _, q := range one.questions {
 		if q.state == Pending {
 			switch {
-			case one.gone != nil:
+			case one.gone != nil && !told:
 				q.state, q.by, q.reason, q.ended = Withdrawn, ByServer, one.gone.text, one.gone.at
-			case one.over && (endless || c.reply == 0 && c.state != CallStopped):
+			case one.over && !told && (endless || c.reply == 0 && c.state != CallStopped):
 				q.state, q.reason, q.ended = Withdrawn, noAnswer, now
 			case c != nil && c.state != CallRunning:
 				q.state, q.by, q.reason, q.ended = Withdrawn, ByPolicy, fmt.Sprintf("call %d ended", c.number), c.ended
@@ -424,9 +426,15 @@ func (one *replayed) finish() {
 		asked bool
 	}
 	var moments []moment
+	note := func(at time.Time, asked bool) {
+		if c.state != CallRunning && at.After(c.ended) {
+			at = c.ended // the clocks of a call stop with it
+		}
+		moments = append(moments, moment{at, asked})
+	}
 	for _, q := range one.questions {
 		one.steps = append(one.steps, placed{Step{At: q.asked, Kind: StepAsked, Text: q.title(), Question: q.number}, q.seq})
-		moments = append(moments, moment{q.asked, true})
+		note(q.asked, true)
 		if q.state == Pending {
 			continue
 		}
@@ -438,7 +446,7 @@ func (one *replayed) finish() {
 			text += ": " + q.reason
 		}
 		one.steps = append(one.steps, placed{Step{At: q.ended, Kind: StepAnswered, Text: text, Question: q.number}, q.settledAt})
-		moments = append(moments, moment{q.ended, false})
+		note(q.ended, false)
 	}
 	slices.SortStableFunc(one.steps, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), rank(a.Kind)-rank(b.Kind))
