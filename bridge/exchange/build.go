@@ -15,8 +15,11 @@ import (
 // leaves nothing out but what a nil *wire.Redaction does.
 type Reading struct {
 	Redact *wire.Redaction
-	// Only says which frames there are; the others are as if they had never
-	// been. nil means all.
+	// Only says which frames are chosen; nil means all. Of an exchange with none
+	// nothing is told. Of the others, what the frames that are not chosen say is
+	// left out, but for what gives those that are their names: the method and
+	// the tool, the message of a question whose answer is chosen, and what became
+	// of them when.
 	Only func(seq int64) bool
 }
 
@@ -172,9 +175,14 @@ func (x *Index) notes(ctx context.Context, r *found, running []found) (seqs []in
 
 // fill reads the frames and says what happened in them.
 func (x *Index) fill(e *Exchange, seqs []int64, how Reading) error {
+	chosen := func(seq int64) bool { return how.Only == nil || how.Only(seq) }
+	if !slices.ContainsFunc(seqs, chosen) {
+		return nil
+	}
 	b := builder{e: e}
-	for _, seq := range seqs {
-		if how.Only != nil && !how.Only(seq) {
+	for i, seq := range seqs {
+		shown := chosen(seq)
+		if i > 0 && !shown && !x.told(seq, chosen) {
 			continue
 		}
 		f, err := x.log.Frame(seq)
@@ -182,17 +190,48 @@ func (x *Index) fill(e *Exchange, seqs []int64, how Reading) error {
 			return err
 		}
 		f = redacted(f, how.Redact)
+		if i == 0 {
+			b.begin(&f, shown)
+		}
+		if !shown {
+			if x.told(seq, chosen) {
+				b.add(&f, x.isGuessed(seq), false)
+			}
+			continue
+		}
 		row := wire.Row{Frame: f, Summary: f.Summary(), Action: f.Action()}
 		row.Raw, row.Header = nil, nil
 		row.Message = wire.Message{Kind: f.Message.Kind, ID: slices.Clone(f.Message.ID), Method: f.Message.Method}
 		e.Frames = append(e.Frames, row)
-		x.mu.Lock()
-		guessed := x.guessed[seq]
-		x.mu.Unlock()
-		b.add(&f, guessed)
+		b.add(&f, x.isGuessed(seq), true)
 	}
 	b.end()
 	return nil
+}
+
+// told reports whether a frame of an exchange that is not chosen is told of
+// with those that are: requests of the client's and their responses say what
+// became of the exchange when, and of a question and its answer each goes with
+// the other.
+func (x *Index) told(seq int64, chosen func(int64) bool) bool {
+	f := x.log.Head(seq)
+	request := f.Dir
+	switch {
+	case f.Kind == wire.Request:
+	case f.Kind.IsResponse() && f.Dir == wire.ClientToServer:
+		request = wire.ServerToClient
+	case f.Kind.IsResponse():
+		request = wire.ClientToServer
+	default:
+		return f.Method == noteCancelled
+	}
+	return request == wire.ClientToServer || f.Pair != 0 && chosen(f.Pair)
+}
+
+func (x *Index) isGuessed(seq int64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.guessed[seq]
 }
 
 // redacted is f as it may be shown.
@@ -224,25 +263,38 @@ func redacted(f wire.Frame, r *wire.Redaction) wire.Frame {
 // builder reads the frames of one exchange in order.
 type builder struct {
 	e      *Exchange
+	begun  bool           // a frame was added
+	shown  bool           // the frame that is added is chosen
 	opened int            // index of the first question of the round that waits to be made again
 	rounds map[int64]int  // index in e.Rounds by request
 	asks   map[int64]int  // index in e.Questions by the frame of a server's request
-	ids    map[string]int // and by elicitationId
+	exact  map[int]string // id of that request, by index in e.Questions
+	ids    map[string]int // index in e.Questions by elicitationId
 	clock  time.Time      // never goes back
 }
 
-func (b *builder) add(f *wire.Frame, guessed bool) {
+// begin takes from the first frame what the exchange is called.
+func (b *builder) begin(f *wire.Frame, shown bool) {
 	e := b.e
-	if b.rounds == nil {
-		b.rounds, b.asks, b.ids = make(map[int64]int), make(map[int64]int), make(map[string]int)
-		e.Server, e.Method, e.Start = f.Server, f.Method, f.Time
-		if f.Kind == wire.Request && calls(f.Method) {
-			e.Name, e.Arguments = target(f.Method, f.Message.Params)
-			e.Name, e.Arguments = own(e.Name), part(e.Arguments)
-		}
-		if e.Call == 0 {
-			e.Call = f.Call
-		}
+	b.rounds, b.asks, b.exact, b.ids = make(map[int64]int), make(map[int64]int), make(map[int]string), make(map[string]int)
+	e.Server, e.Method = f.Server, f.Method
+	if f.Kind == wire.Request && calls(f.Method) {
+		b.shown = shown
+		e.Name, e.Arguments = target(f.Method, f.Message.Params)
+		e.Name, e.Arguments = own(e.Name), b.part(e.Arguments)
+	}
+	if e.Call == 0 {
+		e.Call = f.Call
+	}
+}
+
+// add goes on with a frame. shown says that it is chosen: of one that is not,
+// only what became of it is kept.
+func (b *builder) add(f *wire.Frame, guessed, shown bool) {
+	e := b.e
+	b.shown = shown
+	if !b.begun {
+		b.begun, e.Start = true, f.Time
 	}
 	if f.Time.After(b.clock) {
 		b.clock = f.Time
@@ -271,9 +323,10 @@ func (b *builder) add(f *wire.Frame, guessed bool) {
 
 func own(s string) string { return string([]byte(s)) }
 
-// part is a copy of a part of a message, nil if it is too large or absent.
-func part(raw json.RawMessage) json.RawMessage {
-	if raw == nil || len(raw) > partMost {
+// part is a copy of a part of a message, nil if it is too large, absent, or of
+// a frame that is not chosen.
+func (b *builder) part(raw json.RawMessage) json.RawMessage {
+	if raw == nil || len(raw) > partMost || !b.shown {
 		return nil
 	}
 	return slices.Clone(raw)
@@ -287,14 +340,14 @@ func (b *builder) request(f *wire.Frame) {
 		if q.Via == elicit.ByRequest || q.State != Open {
 			continue
 		}
-		q.Answered, q.AnswerSeq = b.clock, f.Seq
+		q.Answered, q.AnswerSeq, q.AnswerUnseen = b.clock, f.Seq, !b.shown
 		switch answer := member(responses, q.Key); {
 		case q.Via == elicit.InError:
 			q.State = Retried
 		case answer == nil:
 			q.State = Passed
 		default:
-			q.State, q.Answer, q.Action, q.Actor = Answered, part(answer), text(member(answer, "action")), own(f.Actor)
+			q.State, q.Answer, q.Action, q.Actor = Answered, b.part(answer), text(member(answer, "action")), own(f.Actor)
 		}
 	}
 	b.opened = len(e.Questions)
@@ -320,22 +373,27 @@ func (b *builder) response(f *wire.Frame) {
 	round.Questions = len(in.questions)
 	b.opened = len(e.Questions)
 	for _, q := range in.questions {
-		q.Via, q.Round, q.Asked, q.AskedSeq, q.Params = via(f.Kind), round.Number, b.clock, f.Seq, part(q.Params)
+		if !b.shown {
+			break
+		}
+		q.Via, q.Round, q.Asked, q.AskedSeq, q.Params = via(f.Kind), round.Number, b.clock, f.Seq, b.part(q.Params)
 		b.put(q)
 	}
 	if e.State == Cancelled {
 		return
 	}
-	e.ResultSeq = f.Seq
+	if b.shown {
+		e.ResultSeq = f.Seq
+	}
 	switch {
 	case in.more && f.Kind == wire.Result:
 		e.State, e.ResultSeq = Waiting, 0
 	case in.more:
-		e.State, e.Error = Waiting, part(f.Message.Error)
+		e.State, e.Error = Waiting, b.part(f.Message.Error)
 	case f.Kind == wire.Error:
-		e.State, e.Error = Failed, part(f.Message.Error)
+		e.State, e.Error = Failed, b.part(f.Message.Error)
 	default:
-		e.State, e.Result = Done, part(f.Message.Result)
+		e.State, e.Result = Done, b.part(f.Message.Result)
 		if string(member(f.Message.Result, "isError")) == "true" {
 			e.State = Unhappy
 		}
@@ -362,10 +420,14 @@ func (b *builder) question(f *wire.Frame, guessed bool) {
 			round = r.Number
 		}
 	}
-	b.asks[f.Seq] = b.put(Question{
+	i := b.put(Question{
 		Number: f.Question, Method: f.Method, Via: elicit.ByRequest, Round: round, Guessed: guessed,
-		Params: part(f.Message.Params), Asked: b.clock, AskedSeq: f.Seq,
+		Params: b.part(f.Message.Params), Asked: b.clock, AskedSeq: f.Seq, AskedUnseen: !b.shown,
 	})
+	if words := member(f.Message.Params, "message"); !b.shown && f.Method == methodElicit && words != nil && len(words) <= partMost {
+		b.e.Questions[i].Params = slices.Concat([]byte(`{"message":`), words, []byte("}"))
+	}
+	b.asks[f.Seq], b.exact[i] = i, string(f.Message.ID)
 }
 
 func (b *builder) answer(i int, f *wire.Frame) {
@@ -373,15 +435,15 @@ func (b *builder) answer(i int, f *wire.Frame) {
 	if q.AnswerSeq != 0 {
 		return
 	}
-	q.Answered, q.AnswerSeq, q.Actor = b.clock, f.Seq, own(f.Actor)
+	q.Answered, q.AnswerSeq, q.AnswerUnseen, q.Actor = b.clock, f.Seq, !b.shown, own(f.Actor)
 	if f.Kind == wire.Error {
-		q.Error = part(f.Message.Error)
+		q.Error = b.part(f.Message.Error)
 		if q.State == Open {
 			q.State = Refused
 		}
 		return
 	}
-	q.Answer, q.Action = part(f.Message.Result), text(member(f.Message.Result, "action"))
+	q.Answer, q.Action = b.part(f.Message.Result), text(member(f.Message.Result, "action"))
 	if q.State == Open {
 		q.State = Answered
 	}
@@ -398,9 +460,11 @@ func (b *builder) cancelled(f *wire.Frame, out bool) {
 	about := string(member(f.Message.Params, "requestId"))
 	for i := range e.Questions {
 		q := &e.Questions[i]
-		row := slices.IndexFunc(e.Frames, func(r wire.Row) bool { return r.Seq == q.AskedSeq })
-		if q.Via == elicit.ByRequest && q.State == Open && string(e.Frames[row].Message.ID) == about {
-			q.State, q.Reason, q.Answered = Withdrawn, own(text(member(f.Message.Params, "reason"))), b.clock
+		if q.Via == elicit.ByRequest && q.State == Open && b.exact[i] == about {
+			q.State, q.Answered = Withdrawn, b.clock
+			if b.shown {
+				q.Reason = own(text(member(f.Message.Params, "reason")))
+			}
 			return
 		}
 	}

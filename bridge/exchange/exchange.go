@@ -128,6 +128,10 @@ type Question struct {
 
 	Asked, Answered     time.Time // Answered is also when it was withdrawn or the call was made again; zero while it is open
 	AskedSeq, AnswerSeq int64     // frames; AnswerSeq is 0 where no answer, error or retry came
+	// AskedUnseen and AnswerUnseen: the frame is not among those chosen, and of
+	// what it says Params holds no more than the message, and Answer and Error
+	// nothing.
+	AskedUnseen, AnswerUnseen bool
 	// Completed is when the server said that what happened at a URL is over.
 	Completed    time.Time
 	CompletedSeq int64

@@ -82,8 +82,9 @@ type Export struct {
 }
 
 // Write writes the frames. What is left out by redaction is left out
-// everywhere, also where questions and answers are shown as they looked.
-// Frames that are not chosen are as if they had never been.
+// everywhere, also where questions and answers are shown as they looked. Of
+// frames that are not chosen nothing is written but what gives the others
+// their names; see Reading.Only.
 func (x Export) Write(ctx context.Context, w io.Writer, f Format) error {
 	c := x.choose()
 	switch f {

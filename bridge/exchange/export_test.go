@@ -156,6 +156,61 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 	}
 }
 
+// Exchanges of which only answers and results are chosen keep their names.
+func TestNamesOfWhatIsChosen(t *testing.T) {
+	l := newLog(t, talk(t, `
++0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy","arguments":{"ref":"unchosen"}}}
++1s s2c {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Which branch?","requestedSchema":{"type":"object","properties":{"unchosen":{"type":"string"}}}}}
++2s c2s {"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"branch":"main"}}}
++1s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"unchosen"}]}}
++1s s2c {"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Who are you?","requestedSchema":{"type":"object","properties":{"unchosen":{"type":"string"}}}}}
++3s c2s {"jsonrpc":"2.0","id":2,"result":{"action":"decline"}}
++1s s2c {"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"unchosen","requestedSchema":{"type":"object","properties":{}}}}
++1s s2c {"jsonrpc":"2.0","id":4,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"unchosen"}}],"maxTokens":1}}
++1s c2s {"jsonrpc":"2.0","id":4,"result":{"role":"assistant","content":{"type":"text","text":"Hello."},"model":"m"}}
+`)...)
+	x := Export{Log: l, Seqs: seqsIter(3, 6, 9)}
+	for _, f := range []Format{Markdown, HTML, Mermaid} {
+		got := write(t, x, f)
+		if strings.Contains(got, "unchosen") {
+			t.Errorf("%s holds what was not chosen:\n%s", f, got)
+		}
+		want := []string{"deploy", "tools/call", "elicitation/create", "sampling/createMessage"}
+		switch f {
+		case Markdown:
+			want = append(want, "## 1. tools/call `deploy`", "Which branch?", "Who are you?", "Done after 4.00 s", "Frame 2 (not exported), answered by frame 3.", "after 2.00 s", "\"branch\": \"main\"")
+		case HTML:
+			want = append(want, "Which branch?", "Who are you?", "Frame 2 (not exported)")
+			for _, link := range strings.Split(got, `href="#f`)[1:] {
+				if seq, _, _ := strings.Cut(link, `"`); !strings.Contains(got, `id="f`+seq+`"`) {
+					t.Errorf("a link leads to frame %s, which is not there", seq)
+				}
+			}
+		}
+		for _, words := range want {
+			if !strings.Contains(got, words) {
+				t.Errorf("%s lacks %q:\n%s", f, words, got)
+			}
+		}
+	}
+}
+
+// A question that is taken back after its answer, of which it alone is not
+// chosen.
+func TestCancelledQuestionThatIsNotChosen(t *testing.T) {
+	l := newLog(t, talk(t, `
++0s s2c {"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}
++1s s2c {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"too late"}}
++1s c2s {"jsonrpc":"2.0","id":2,"result":{"action":"decline"}}
+`)...)
+	for want, seqs := range map[string][]int64{"Withdrawn by the server with `decline` after 2.00 s: `too late`": {2, 3}, "Withdrawn by the server with `decline` after 2.00 s.": {3}, "elicitation/create": {2}} {
+		got := write(t, Export{Log: l, Seqs: seqsIter(seqs...)}, Markdown)
+		if !strings.Contains(got, want) {
+			t.Errorf("%v lacks %q:\n%s", seqs, want, got)
+		}
+	}
+}
+
 // httpTalk is talk over HTTP: the third word is the stream, with + where the
 // message came with the headers of a response.
 func httpTalk(t *testing.T, text string) []wire.Frame {

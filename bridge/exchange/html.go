@@ -100,7 +100,12 @@ func (x Export) html(ctx context.Context, w io.Writer, c choice) error {
 				failed = err
 				return
 			}
-			if !yield(showFrame(&f, &room)) {
+			s := showFrame(&f, &room)
+			if s.Pair != 0 && !c.has(s.Pair) {
+				s.PairWords += unseen(true)
+				s.Pair = 0 // there is nothing to lead to
+			}
+			if !yield(s) {
 				return
 			}
 		}
@@ -259,6 +264,10 @@ func showQuestion(number int, q *Question) shownQuestion {
 	s := shownQuestion{Number: number, Q: q, Followed: q.followed(), Story: q.story(func(s string) string { return line(s, 200) })}
 	if s.Answer = laidOut(q.Answer); q.Error != nil {
 		s.Answer = laidOut(q.Error)
+	}
+	if q.AskedUnseen {
+		s.Message = runsOf(q.message())
+		return s
 	}
 	request, inputs, err := q.Form()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -280,7 +281,23 @@ func TestReading(t *testing.T) {
 		t.Errorf("chosen: %s, frames %v", outlineOf(e), seqsOf(e))
 	}
 	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq > 7 }})
-	if e.Name != "" || e.Arguments != nil || len(e.Questions) != 1 {
+	if e.Name != "deploy" || e.Arguments != nil || len(e.Questions) != 1 || e.State != Done {
 		t.Errorf("chosen without its request: %s", outlineOf(e))
+	}
+	// Of a pair, one is told with the other, without what it says.
+	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq == 9 }})
+	if e.Name != "deploy" || e.State != Done || e.Result != nil || e.ResultSeq != 0 || len(e.Frames) != 1 || len(e.Questions) != 1 {
+		t.Fatalf("the answer alone: %s", outlineOf(e))
+	}
+	if q := e.Questions[0]; !q.AskedUnseen || q.AnswerUnseen || string(q.Params) != `{"message":"Which branch?"}` || q.Answer == nil || q.Answered.Sub(q.Asked) != 20*time.Second {
+		t.Errorf("the answer alone: %+v", q)
+	}
+	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq == 8 }})
+	if len(e.Questions) != 1 || e.Questions[0].State != Answered || e.Questions[0].Action != "accept" || !e.Questions[0].AnswerUnseen || e.Questions[0].Answer != nil {
+		t.Errorf("the question alone: %s", outlineOf(e))
+	}
+	e = read(t, x, 1, Reading{Only: func(int64) bool { return false }})
+	if len(e.Frames)+len(e.Questions) != 0 || e.Name != "" {
+		t.Errorf("nothing chosen: %s", outlineOf(e))
 	}
 }

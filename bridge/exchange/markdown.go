@@ -222,14 +222,21 @@ func framesOf(e *Exchange) string {
 
 func (d *document) question(number int, q *Question) {
 	d.line("### Question %d", number)
-	frames := fmt.Sprintf("Frame %d", q.AskedSeq)
+	frames := fmt.Sprintf("Frame %d%s", q.AskedSeq, unseen(q.AskedUnseen))
 	if q.AnswerSeq != 0 {
-		frames += fmt.Sprintf(", %s frame %d", q.followed(), q.AnswerSeq)
+		frames += fmt.Sprintf(", %s frame %d%s", q.followed(), q.AnswerSeq, unseen(q.AnswerUnseen))
 	}
 	if q.CompletedSeq != 0 {
 		frames += fmt.Sprintf(", completed by frame %d", q.CompletedSeq)
 	}
 	d.line("%s %s.", strings.Join(q.story(span), " "), frames)
+	if q.AskedUnseen {
+		if message := q.message(); message != "" {
+			d.block("text", message)
+		}
+		d.answer(q)
+		return
+	}
 	request, inputs, err := q.Form()
 	if err != nil {
 		d.json(q.Params)
@@ -260,6 +267,17 @@ func (d *document) question(number int, q *Question) {
 	}
 	d.answer(q)
 }
+
+// unseen marks the number of a frame that is not among those chosen.
+func unseen(is bool) string {
+	if is {
+		return " (not exported)"
+	}
+	return ""
+}
+
+// message is what a person is asked, "" if that cannot be read.
+func (q *Question) message() string { return text(member(q.Params, "message")) }
 
 // column is what stands over the values.
 func (q *Question) column() string {

@@ -46,6 +46,9 @@ without a server, to attach to a bug report).
 Secrets in HTTP headers and the values in queries of addresses are left out, and
 what --redact names.
 
+A filter chooses frames and keeps no secrets: in formats for reading, exchanges
+keep the tool's name, and questions whose answers it picks their message.
+
 Damaged lines are reported on standard error and left out.`,
 		Example: `  inspector export flow.jsonl --format html --output flow.html
   inspector export flow.jsonl --format markdown --filter call:3
