@@ -1,0 +1,29 @@
+// @ts-check
+/**
+ * The page's scripts. The server draws everything; these only do what HTML
+ * cannot: the socket, swapping what has changed, saving what is typed, the
+ * window of wire rows, and keys. All are named here, so that the browser
+ * fetches them together.
+ */
+import "./dom.js"
+import "./fields.js"
+import "./changes.js"
+import "./clock.js"
+import "./address.js"
+import "./tabs.js"
+import "./panes.js"
+import "./forms.js"
+import "./picker.js"
+import "./questions.js"
+import "./url.js"
+import "./servers.js"
+import "./recording.js"
+import "./playback.js"
+import "./shell.js"
+import "./wire.js"
+import "./detail.js"
+import "./filter.js"
+import "./ladder.js"
+import { connect } from "./live.js"
+
+connect()
