@@ -1,7 +1,6 @@
 package elicit
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -194,22 +193,6 @@ func Lint(in LintInput) []Finding {
 	}
 	l.lintDuplicates(in.Params)
 	return l.findings
-}
-
-// FindingsJSON is the export of findings: an array of objects with the members
-// rule, severity, text, pointer, section and reference.
-func FindingsJSON(findings []Finding) json.RawMessage {
-	if findings == nil {
-		findings = []Finding{}
-	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(findings); err != nil {
-		panic(err) // strings and words only
-	}
-	return out.Bytes()
 }
 
 // lintDuplicates finds members that stand twice in one object.

@@ -18,16 +18,10 @@ func init() {
 	regexp2.SetTimeoutCheckPeriod(20 * time.Millisecond)
 }
 
-// CheckPattern says why pattern is no ECMA-262 regular expression; nil if it is
-// one. With the u flag, as JSON Schema 2020-12 (core, section 6.4) asks for, or
-// without: patterns such as [\w-.] only mean something without it, and are
-// common.
-func CheckPattern(pattern string) error {
-	_, err := compilePattern(pattern)
-	return err
-}
-
-// compilePattern prepares a pattern for matching within matchTime.
+// compilePattern prepares a pattern for matching within matchTime, or says why
+// it is no ECMA-262 regular expression. With the u flag, as JSON Schema 2020-12
+// (core, section 6.4) asks for, or without: patterns such as [\w-.] only mean
+// something without it, and are common.
 func compilePattern(pattern string) (*regexp2.Regexp, error) {
 	options := regexp2.ECMAScript | regexp2.Unicode
 	if _, err := parsePattern(pattern, true); err != nil {

@@ -7,7 +7,13 @@ import (
 	"time"
 )
 
-func TestCheckPattern(t *testing.T) {
+// compiles says why a pattern is no regular expression.
+func compiles(pattern string) error {
+	_, err := compilePattern(pattern)
+	return err
+}
+
+func TestCompilePattern(t *testing.T) {
 	good := []string{
 		``, `^[A-Z]{2}\d{3,5}$`, `a|b|`, `(?:a)(?=b)(?!c)(?<=d)(?<!e)`, `(?<year>\d{4})-\k<year>`, `\p{L}+\p{Script=Greek}`, `\u{1F600}`, `[^]`, `[]`, `a{2,}?`, `(a)\1`,
 		`\cA\x41\u0041\0\t`, `[\b\-\]]`, `(?i:a)(?-s:b)`, `\/`, `^\S+@\S+$`,
@@ -15,8 +21,8 @@ func TestCheckPattern(t *testing.T) {
 		`[\w-.]`, `\-\_`, `]`, `}`, `{`, `a{,3}`, `\d{3`, `\1`, `\c`, `(?=a)*`, `\u12`, `\k<n>`, `\e`,
 	}
 	for _, p := range good {
-		if err := CheckPattern(p); err != nil {
-			t.Errorf("CheckPattern(%s) = %v", p, err)
+		if err := compiles(p); err != nil {
+			t.Errorf("compiling %s: %v", p, err)
 		}
 	}
 	bad := []string{
@@ -26,17 +32,17 @@ func TestCheckPattern(t *testing.T) {
 		`(?i)a`, `(?>a)`, `(?#c)a`, `(?'n'a)`, `(?P<n>a)`, `(?(1)a|b)`, `(?x:a b)`, `(?n:a)`, `(?i-i:a)`, `(?:`, `\p{Foo}`,
 	}
 	for _, p := range bad {
-		if err := CheckPattern(p); err == nil {
-			t.Errorf("CheckPattern(%s) = nil", p)
+		if err := compiles(p); err == nil {
+			t.Errorf("compiling %s: nil", p)
 		} else if strings.Contains(err.Error(), "error parsing") {
-			t.Errorf("CheckPattern(%s) = %v", p, err)
+			t.Errorf("compiling %s: %v", p, err)
 		}
 	}
 	deep := strings.Repeat("(", 10_000) + strings.Repeat(")", 10_000)
-	if err := CheckPattern(deep); err == nil || !strings.Contains(err.Error(), "nested more than") {
+	if err := compiles(deep); err == nil || !strings.Contains(err.Error(), "nested more than") {
 		t.Errorf("deep groups: %v", err)
 	}
-	if err := CheckPattern(strings.Repeat("a", maxPattern+1)); err == nil {
+	if err := compiles(strings.Repeat("a", maxPattern+1)); err == nil {
 		t.Error("a long pattern passes")
 	}
 }
@@ -87,7 +93,7 @@ func TestMatchTimeIsBounded(t *testing.T) {
 	}
 }
 
-func FuzzCheckPattern(f *testing.F) {
+func FuzzCompilePattern(f *testing.F) {
 	for _, p := range []string{`^(?<a>[\w-.]+){2,3}?\k<a>|\u{1f600}$`, `(?i-s:[^\p{L}\b])(?!x)`, `\c{,3}`, `[a-\d]`} {
 		f.Add(p)
 	}
