@@ -51,7 +51,7 @@ type Finding struct {
 	Severity  Severity `json:"severity"`
 	Text      string   `json:"text"`      // a sentence in plain words
 	Pointer   string   `json:"pointer"`   // JSON pointer (RFC 6901) into what was linted; "" is the whole
-	Section   string   `json:"section"`   // name of the section of the specification
+	Section   string   `json:"section"`   // heading that the rule stands under; "" where there is none
 	Reference string   `json:"reference"` // "MCP 2025-11-25, client/elicitation, Safe URL Handling"
 }
 
@@ -131,15 +131,29 @@ func newLinter(revision string) *linter {
 	return &linter{revision: knownRevision(revision), deadline: time.Now().Add(patternTime)}
 }
 
-// find notes that a rule is broken at a place.
+// find notes that a rule is broken at a place, if the rule exists in the revision.
 func (l *linter) find(id, ptr, format string, args ...any) {
+	if source, ok := rules[ruleIndex[id]].Sources[l.revision]; ok {
+		l.note(id, source, ptr, fmt.Sprintf(format, args...))
+	}
+}
+
+// guess notes that a rule may be broken. However binding the rule is, a guess is
+// advice, and its text has to read as one.
+func (l *linter) guess(id, ptr, format string, args ...any) {
+	if source, ok := rules[ruleIndex[id]].Sources[l.revision]; ok {
+		source.Severity = Advice
+		l.note(id, source, ptr, fmt.Sprintf(format, args...))
+	}
+}
+
+func (l *linter) note(id string, source Source, ptr, text string) {
 	if len(l.findings) == maxFindings {
 		return
 	}
-	s, reference := rules[ruleIndex[id]].in(l.revision)
 	l.findings = append(l.findings, Finding{
-		Rule: id, Severity: s.severity, Text: fmt.Sprintf(format, args...), Pointer: ptr,
-		Section: s.name, Reference: reference,
+		Rule: id, Severity: source.Severity, Text: text, Pointer: ptr,
+		Section: source.Section, Reference: source.Reference(l.revision),
 	})
 }
 

@@ -323,7 +323,7 @@ func TestEveryRule(t *testing.T) {
 				t.Errorf("%s in %s\n got %q\nwant %q", c.in.Params, c.in.Revision, found(findings), want)
 			}
 			for _, f := range findings {
-				if f.Text == "" || !strings.HasSuffix(f.Text, ".") || f.Section == "" || !strings.Contains(f.Reference, f.Section) {
+				if f.Text == "" || !strings.HasSuffix(f.Text, ".") || f.Reference == "" || !strings.Contains(f.Reference, f.Section) {
 					t.Errorf("%+v", f)
 				}
 				if f.Pointer != "" && at(c.in.Params, f.Pointer) == nil {
