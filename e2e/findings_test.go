@@ -121,7 +121,7 @@ func TestFindings(t *testing.T) {
 
 	bar := s.serverDetails()
 	bar.Button("Findings").Click()
-	panel := bar.Region("Findings").Contains("A field that asks for a secret")
+	panel := bar.Region("Findings").Contains("A field or a message that asks for a secret")
 	if got := page.Call[int](panel, "function() { return this.querySelectorAll('[data-rule]').length }"); got != len(rules(s.findings())) {
 		t.Errorf("the panel has %d rules, the export %d", got, len(rules(s.findings())))
 	}

@@ -158,7 +158,7 @@ func TestFindingsPanel(t *testing.T) {
 	}
 	secret := Finding{Rule: "secret-in-form", Severity: "violation", Text: "\"Password\" asks for a password."}
 	told := text(draw(t, FindingsPanel(Findings{List: []Finding{secret}})))
-	for _, want := range []string{"A field that asks for a secret", secret.Text} {
+	for _, want := range []string{"A field or a message that asks for a secret", secret.Text} {
 		if !strings.Contains(told, want) {
 			t.Errorf("it does not say %q: %q", want, told)
 		}
