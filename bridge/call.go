@@ -109,7 +109,7 @@ type call struct {
 	why      string        // what the server is told when its request is taken back
 	told     bool          // the server was told so
 	isError  bool          // the result says so
-	given    []string      // properties that its questions were answered with
+	given    []string      // its questions that were accepted, see elicit.QuestionKey
 	waits    bool          // between two rounds: the person can want the next one
 	retry    bool          // the person wants the next attempt now
 	every    time.Duration // how often to try again while a URL's outcome is open; 0: not

@@ -95,10 +95,10 @@ func (in *Inspection) lint(q *question) {
 	input := elicit.LintInput{
 		Params: q.params, Revision: q.session.revision(), Via: vias[q.origin],
 		Declared: elicit.DeclaredModes(json.RawMessage(q.session.settings.Declared()), q.session.revision()),
-		SeenIDs:  slices.Clone(q.session.seenIDs),
+		Offered:  slices.Clone(q.session.offeredURLs),
 	}
-	if q.request != nil && q.request.ElicitationID != "" && len(q.session.seenIDs) < foundMost {
-		q.session.seenIDs = append(q.session.seenIDs, q.request.ElicitationID)
+	if q.request != nil && q.request.ElicitationID != "" && len(q.session.offeredURLs) < foundMost {
+		q.session.offeredURLs = append(q.session.offeredURLs, elicit.Offered{ID: q.request.ElicitationID, URL: q.request.URL})
 	}
 	if q.call != nil && q.sure {
 		input.Answered = slices.Clone(q.call.given)
@@ -181,19 +181,13 @@ func (s *session) revision() string {
 	return s.sdk.InitializeResult().ProtocolVersion
 }
 
-// given notes which properties an accepted form answered, so that a question
-// which asks for them again can be told.
+// gave notes that a form was answered, so that the same question can be told when
+// it is asked again.
 func (c *call) gave(q *question) {
-	if q.request == nil || q.answer.Action != "accept" {
+	if q.request == nil || q.answer.Action != "accept" || len(c.given) >= stepsKept {
 		return
 	}
-	var content map[string]json.RawMessage
-	if json.Unmarshal(q.answer.Content, &content) != nil {
-		return
-	}
-	for name := range content {
-		if len(c.given) < stepsKept && !slices.Contains(c.given, name) {
-			c.given = append(c.given, name)
-		}
+	if key := elicit.QuestionKey(q.params); key != "" {
+		c.given = append(c.given, key)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -45,12 +46,12 @@ type session struct {
 	methods  []string             // the handshake so far
 	fallback string               // why initialize was tried although server/discover was not refused
 	// discovered says that server/discover was answered.
-	discovered bool
-	seenIDs    []string        // elicitationIds; guarded by Inspection.mu
-	early      map[string]bool // elicitationIds that were completed before they were known; guarded by Inspection.mu
-	released   bool            // nothing can be asked or answered any more; guarded by Inspection.mu
-	noise      int             // lines on standard output that were no message; guarded by Inspection.mu
-	closing    bool
+	discovered  bool
+	offeredURLs []elicit.Offered // questions in URL mode; guarded by Inspection.mu
+	early       map[string]bool  // elicitationIds that were completed before they were known; guarded by Inspection.mu
+	released    bool             // nothing can be asked or answered any more; guarded by Inspection.mu
+	noise       int              // lines on standard output that were no message; guarded by Inspection.mu
+	closing     bool
 
 	listing chan struct{} // one list request at a time; see list
 }

@@ -79,7 +79,7 @@ var breaches = []breach{
 	{name: "one_time_code", what: "servers must not ask for one-time codes in form mode", schema: one("otp", `{"type":"string","title":"Code from the text message","pattern":"^[0-9]{6}$"}`)},
 	{name: "too_many_fields", what: "an elicitation should be a single, well-scoped request", schema: manyFields},
 	{name: "link_in_the_message", what: "a form must not send people to a URL", params: `{"mode":"form","message":"Confirm your account at https://parcels.example/login and enter the code here.","requestedSchema":{"type":"object","properties":{"code":{"type":"string","title":"Code"}}}}`},
-	{name: "link_in_a_field", what: "a form must not send people to a URL", schema: one("code", `{"type":"string","title":"Code","description":"You find it on https://parcels.example/login"}`)},
+	{name: "link_in_a_field", what: "a form must not send people to a URL", schema: one("code", `{"type":"string","title":"Code","description":"Open https://parcels.example/login to find it"}`)},
 	{name: "markup", what: "none; but what a server says is text, not markup", params: markup},
 	{name: "form_with_url", what: "a form has no url", params: `{"mode":"form","message":"Which size?","url":"https://parcels.example/size","requestedSchema":{"type":"object","properties":{"size":{"type":"string","enum":["S","M"]}}}}`},
 	{name: "form_without_schema", what: "a form needs a requestedSchema", params: `{"mode":"form","message":"Which size?"}`},
@@ -129,7 +129,7 @@ const manyAtOnce = `{"mode":"form","url":"https://parcels.example/login","messag
 	"extras":{"type":"array","title":"Extras","minItems":3,"maxItems":9,"items":{"type":"string","anyOf":[{"const":"a","title":"Bag"},{"const":"b","title":"Seat"}]}},
 	"copies":{"type":"integer","title":"Copies","minimum":10,"maximum":1},
 	"code":{"type":"string","title":"Code","minLength":20,"maxLength":5,"pattern":"^[A-Z{3}$"},
-	"code":{"type":"string","title":"Code again","description":"From https://parcels.example/code"}
+	"code":{"type":"string","title":"Code again","description":"Open https://parcels.example/code to get it"}
 	},"$defs":{"day":{"type":"string","format":"date"}},"required":["password","nowhere"],"if":{"required":["share"]},"then":{"required":["copies"]}}}`
 
 // manyFields is in order but for its length.

@@ -1,6 +1,8 @@
 package elicit
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -70,9 +72,28 @@ type LintInput struct {
 	Params   json.RawMessage // exact bytes of the elicitation's params
 	Revision string          // negotiated protocol revision; "" counts as 2025-11-25
 	Via      Via
-	Declared []Mode   // what the client declared, see DeclaredModes
-	SeenIDs  []string // elicitationIds that came earlier in the session
-	Answered []string // properties that were answered earlier in the same call
+	Declared []Mode    // what the client declared, see DeclaredModes
+	Offered  []Offered // questions in URL mode that came earlier in the session
+	Answered []string  // the questions that were accepted earlier in the same call, see QuestionKey
+}
+
+// Offered is a question in URL mode that a session has seen.
+type Offered struct{ ID, URL string }
+
+// QuestionKey is the same for two elicitations in form mode that ask the same thing
+// in the same words. It is "" for params that ask nothing.
+func QuestionKey(params json.RawMessage) string {
+	message, schema := member(params, "message"), member(params, "requestedSchema")
+	if message == nil || schema == nil {
+		return ""
+	}
+	var key bytes.Buffer
+	for _, part := range []json.RawMessage{message, schema} {
+		if json.Compact(&key, part) != nil {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(key.Bytes()))
 }
 
 // The protocol revisions with rules of their own.
@@ -161,7 +182,7 @@ func (l *linter) note(id string, source Source, ptr, text string) {
 // wrong.
 func (l *linter) found(ptr string) bool {
 	return slices.ContainsFunc(l.findings, func(f Finding) bool {
-		return f.Severity != Advice && f.Rule != "secret-in-form" && f.Rule != "url-in-form" && (f.Pointer == ptr || strings.HasPrefix(f.Pointer, ptr+"/"))
+		return f.Severity != Advice && !slices.Contains([]string{"secret-in-form", "url-in-form", "text-not-string"}, f.Rule) && (f.Pointer == ptr || strings.HasPrefix(f.Pointer, ptr+"/"))
 	})
 }
 
@@ -180,6 +201,7 @@ func Lint(in LintInput) []Finding {
 		return l.findings
 	}
 	q := question{linter: l, in: in, mode: ModeForm}
+	l.lintSpelling("", in.Params, paramNames)
 	for name, value := range members(in.Params) {
 		switch name {
 		case "mode":
@@ -200,7 +222,7 @@ func Lint(in LintInput) []Finding {
 	q.lintTravel()
 	q.lintMode()
 	q.lintMessage()
-	if q.mode == ModeURL {
+	if q.mode == ModeURL && q.revision != rev2025June {
 		q.lintURL()
 	} else {
 		q.lintForm()

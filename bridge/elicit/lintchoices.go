@@ -70,9 +70,18 @@ func (q *question) lintEnum(ptr, name string, k keywords, enum json.RawMessage) 
 	if q.revision != rev2025June {
 		q.find("enum-names-deprecated", pointer(ptr, "enumNames"), "enumNames is no part of JSON Schema and will go; list the choices in oneOf with const and title.")
 	}
-	count := 0
-	for range elements(names) {
+	if t := typeOf(names); t != typeArray {
+		q.find("text-not-string", pointer(ptr, "enumNames"), "The enumNames of %s are %s, not a list of strings.", quoted(name), withArticle(t))
+		return
+	}
+	count, wrong := 0, 0
+	for i, v := range elements(names) {
 		count++
+		if t := typeOf(v); t != typeString {
+			if wrong++; wrong <= maxPerList {
+				q.find("text-not-string", fmt.Sprintf("%s/enumNames/%d", ptr, i), "A name in the enumNames of %s is %s, not a string.", quoted(name), withArticle(t))
+			}
+		}
 	}
 	if count != n {
 		q.find("enum-names-length", pointer(ptr, "enumNames"), "%s has %s and %s.", quoted(name), plural(n, "choice"), plural(count, "name")+" for them")
@@ -110,7 +119,7 @@ func (q *question) lintTitled(ptr, name string, list json.RawMessage) {
 		}
 		if seen[string(value)] {
 			if twice++; twice <= maxPerList {
-				q.find("enum-duplicate", at, "The choice %s of %s is listed twice.", shorten(string(value), 60), quoted(name))
+				q.find("choice-duplicate", at, "The choice %s of %s is listed twice; under oneOf, validators then reject it.", shorten(string(value), 60), quoted(name))
 			}
 		}
 		seen[string(value)] = true

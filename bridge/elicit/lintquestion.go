@@ -3,8 +3,6 @@ package elicit
 import (
 	"encoding/json"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -31,11 +29,14 @@ func (q *question) lintMode() {
 	case t != typeNone && t != typeString:
 		q.find("mode-unknown", "/mode", "The mode is %s, not a string.", withArticle(t))
 		return
+	case t == typeString && string(q.modeRaw) == `""`:
+		q.find("mode-unknown", "/mode", "The mode is empty; it can be form or url, and be left out for form.")
+		return
 	case q.mode != ModeForm && q.mode != ModeURL:
 		q.find("mode-unknown", "/mode", "There is no mode %s, only form and url.", quoted(string(q.mode)))
 		return
 	case q.mode == ModeURL && q.revision == rev2025June:
-		q.find("mode-unknown", "/mode", "Revision 2025-06-18 has no URL mode; it came with 2025-11-25.")
+		q.find("mode-unknown", "/mode", "Revision 2025-06-18 has no modes, so a client of it takes this for a form; URL mode came with 2025-11-25.")
 		return
 	}
 	if slices.Contains(q.in.Declared, q.mode) {
@@ -69,55 +70,13 @@ func (q *question) lintURL() {
 	if q.schema != nil {
 		q.find("url-with-schema", "/requestedSchema", "A question in URL mode has no form, so its requestedSchema is ignored.")
 	}
-	if q.revision == rev2025June {
-		return
-	}
 	q.lintAddress()
 	q.lintID()
 }
 
-func (q *question) lintAddress() {
-	text, _ := unquote(q.url)
-	switch t := typeOf(q.url); {
-	case t == typeNone:
-		q.find("url-missing", "", "The question is in URL mode and has no url.")
-		return
-	case t != typeString:
-		q.find("url-missing", "/url", "The url is %s, not a string.", withArticle(t))
-		return
-	}
-	if err := checkURI(text); err != nil {
-		q.find("url-invalid", "/url", "The url is not valid: %s.", err)
-		return
-	}
-	u, err := url.Parse(text)
-	scheme, _, _ := strings.Cut(text, ":")
-	if err != nil || strings.HasPrefix(strings.ToLower(scheme), "http") && u.Hostname() == "" {
-		q.find("url-invalid", "/url", "The url is not valid: it names no host.")
-		return
-	}
-	switch {
-	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
-	case u.Scheme == "http":
-		q.find("url-insecure", "/url", "The url does not use HTTPS.")
-	default:
-		q.find("url-insecure", "/url", "The url's scheme is %s, where HTTPS is expected.", u.Scheme)
-	}
-	if u.User != nil {
-		q.find("url-credentials", "/url", "The url has a user name or password in it.")
-	}
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
-}
-
 func (q *question) lintID() {
 	id, _ := unquote(q.id)
+	text, _ := unquote(q.url)
 	t := typeOf(q.id)
 	switch {
 	case q.revision == rev2026July && t != typeNone:
@@ -127,36 +86,83 @@ func (q *question) lintID() {
 		q.find("id-missing", "", "A question in URL mode needs an elicitationId.")
 	case t != typeString || id == "":
 		q.find("id-missing", "/elicitationId", "The elicitationId has to be a string that identifies the elicitation.")
-	case slices.Contains(q.in.SeenIDs, id):
-		q.find("id-reused", "/elicitationId", "The elicitationId %s came before in this session; it has to be unique.", quoted(id))
+	case slices.ContainsFunc(q.in.Offered, func(o Offered) bool { return o.ID == id && page(o.URL) != page(text) }):
+		q.find("id-reused", "/elicitationId", "The elicitationId %s belonged to another URL earlier in this session; it has to identify one elicitation.", quoted(id))
 	}
 }
 
 func (q *question) lintForm() {
-	if q.url != nil {
+	if q.url != nil && !q.has("mode-unknown", "/mode") {
 		q.find("form-with-url", "/url", `The question has a url and is not in URL mode; if it is meant to be opened, say "mode": "url".`)
 	}
 	if message, _ := unquote(q.message); message != "" {
 		q.lintLinks("/message", "message", message)
 	}
 	if q.schema == nil {
-		if q.mode == ModeForm {
-			q.find("schema-missing", "", "A question in form mode needs a requestedSchema.")
+		if q.mode == ModeForm || q.revision == rev2025June {
+			q.find("schema-missing", "", "A question with a form needs a requestedSchema.")
 		}
 		return
 	}
+	if slices.Contains(q.in.Answered, QuestionKey(q.in.Params)) {
+		q.find("asked-again", "", "The same question was already answered in this call; if the answer would not do, the message should say why.")
+	}
 	q.lintSchema()
+	q.lintSecretMessage()
+}
+
+// lintSecretMessage finds a message that asks for a secret where no field says so.
+func (q *question) lintSecretMessage() {
+	message, _ := unquote(q.message)
+	kind := secretInMessage(message)
+	if kind.sort == noSecret || slices.ContainsFunc(q.findings, func(f Finding) bool { return f.Rule == "secret-in-form" || f.Rule == "identity-in-form" }) {
+		return
+	}
+	fields, _ := FieldsOf(q.schema)
+	texts := slices.DeleteFunc(fields, func(f Field) bool { return f.Kind != Text && f.Kind != Integer })
+	switch {
+	case len(texts) == 0:
+	case kind.sort == identifying:
+		q.find("identity-in-form", "/message", "The message looks like a request for %s. %s", kind.names, identityHint)
+	case kind.sort == certain && len(texts) == 1 && saysNothing(texts[0].Name) && saysNothing(texts[0].Label):
+		q.find("secret-in-form", "/message", "The message looks like a request for a secret: %s. %s", kind.names, q.secretHint())
+	default:
+		q.guess("secret-in-form", "/message", "The message may be a request for a secret: %s. If it is: %s", kind.names, q.secretHint())
+	}
+}
+
+// lintSecretField finds a field that asks for a secret.
+func (q *question) lintSecretField(name string, f Field) {
+	switch kind := f.secret(); kind.sort {
+	case certain:
+		q.find("secret-in-form", q.place(name), "%s looks like a request for a secret: %s. %s", quoted(f.Label), kind.names, q.secretHint())
+	case likely:
+		q.guess("secret-in-form", q.place(name), "%s may be a request for a secret: %s. If it is: %s", quoted(f.Label), kind.names, q.secretHint())
+	case identifying:
+		q.find("identity-in-form", q.place(name), "%s looks like a request for %s. %s", quoted(f.Label), kind.names, identityHint)
+	}
+}
+
+const identityHint = "That is personal rather than secret; consider URL mode, where it does not pass through the client."
+
+// secretHint is where a secret belongs.
+func (q *question) secretHint() string {
+	if q.revision == rev2025June {
+		return "Servers must not ask for secrets by elicitation."
+	}
+	return "Secrets belong in URL mode, where they do not pass through the client."
 }
 
 // lintLinks finds addresses that ask to be opened.
 func (q *question) lintLinks(ptr, where, text string) {
 	if link := linkIn(text); link != "" {
-		q.find("url-in-form", ptr, "The %s has a URL in it (%s); clients should not make it clickable, so URL mode is the way to have it opened.", where, shorten(link, 60))
+		q.find("url-in-form", ptr, "The %s looks like it wants a URL followed (%s); clients should not make it clickable there, so URL mode is the way to have it opened.", where, shorten(link, 60))
 	}
 }
 
-// linkIn is the first address in a text that asks to be opened; "" if there is
-// none. One that a text gives as an example does not ask for that.
+// linkIn is the first address in a text that people are meant to follow: a link in
+// Markdown or HTML, or one that the text tells them to open. It is "" if there is none;
+// an address that is only mentioned is none.
 func linkIn(text string) string {
 	lower := strings.ToLower(text)
 	for from := 0; from < len(lower); {
@@ -177,7 +183,7 @@ func linkIn(text string) string {
 		_, rest, _ := strings.Cut(strings.TrimPrefix(link, "www."), "://")
 		hasHost := strings.Trim(rest, "/.…") != "" || strings.HasPrefix(strings.ToLower(link), "www.") && strings.Count(link, ".") > 1
 		word := i == 0 || !isAlnum(rune(lower[i-1]))
-		if word && hasHost && !isExample(lower[:i]) {
+		if word && hasHost && isFollowed(lower[:i]) {
 			return link
 		}
 		from = max(end, i+1)
@@ -185,11 +191,31 @@ func linkIn(text string) string {
 	return ""
 }
 
-// isExample tells whether a text ends by announcing an example.
-func isExample(before string) bool {
-	before = strings.TrimRight(before, " \t\n\"'`(:,")
-	for _, end := range []string{"e.g", "e.g.", "eg", "such as", "example", "for instance", "like", "i.e", "i.e.", "format"} {
-		if before == end || strings.HasSuffix(before, " "+end) || strings.HasSuffix(before, "("+end) {
+// isFollowed tells whether the text before an address makes it one to be opened.
+func isFollowed(before string) bool {
+	if strings.HasSuffix(before, "](") || strings.HasSuffix(before, `href="`) || strings.HasSuffix(before, "href='") || strings.HasSuffix(before, "href=") {
+		return true
+	}
+	// Only the clause counts that the address stands in: "Sign in to continue.
+	// The repository is https://…" asks for nothing.
+	if i := strings.LastIndexAny(before, ".!?;\n"); i >= 0 {
+		before = before[i+1:]
+	}
+	list := wordsOf(before)
+	if slices.ContainsFunc(list, func(w string) bool {
+		return slices.Contains(words("not never don eg example like such format deploys will"), w)
+	}) {
+		return false
+	}
+	for i, w := range list {
+		next := append(list[i+1:], "", "")
+		switch {
+		case slices.Contains(words("visit click open follow browse navigate"), w) && i <= 3:
+			return len(list)-i <= 5
+		case (w == "go" || w == "head") && (next[0] == "to" || next[0] == "over") && i <= 3:
+			return len(list)-i <= 5
+		case (w == "sign" || w == "log") && next[0] == "in" && slices.Contains(list[i:], "at"), w == "account" && next[0] == "at" && len(list) == i+2,
+			w == "login" && next[0] == "at":
 			return true
 		}
 	}

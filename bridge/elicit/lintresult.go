@@ -97,8 +97,16 @@ func LintError(object json.RawMessage, revision string) []Finding {
 	if valid(object) != nil || typeOf(object) != typeObject {
 		return nil
 	}
-	if code := exact(string(member(object, "code"))); code == nil || code.Cmp(big.NewRat(-32042, 1)) != 0 {
-		return nil
+	raw := member(object, "code")
+	code := exact(string(raw))
+	if text, _ := unquote(raw); text != "" {
+		code = exact(text)
+	}
+	if raw != nil && (typeOf(raw) != typeNumber || code != nil && !code.IsInt()) {
+		l.find("error-code-type", "/code", "The error code %s is no integer, so clients will not know it.", shorten(string(raw), 60))
+	}
+	if code == nil || code.Cmp(big.NewRat(-32042, 1)) != 0 {
+		return l.findings
 	}
 	switch l.revision {
 	case rev2026July:

@@ -30,6 +30,7 @@ func (q *question) lintSchema() {
 		q.find("root-not-object", root+"/type", `The schema's type is %s; it has to be "object".`, shorten(string(k["type"]), 60))
 	}
 	q.lintKeywords(root, q.schema, "The schema")
+	q.lintSpelling(root, q.schema, keywordNames)
 	properties := k["properties"]
 	switch t := typeOf(properties); t {
 	case typeObject:
@@ -37,7 +38,6 @@ func (q *question) lintSchema() {
 		q.find("properties-missing", root, "The schema has no properties, so there is nothing to fill in.")
 	default:
 		q.find("properties-missing", root+"/properties", "The schema's properties are %s, not an object.", withArticle(t))
-		return
 	}
 	q.lintProperties(properties, stringsOf(k["required"]))
 	q.lintValid(root, q.schema)
@@ -71,9 +71,6 @@ func (q *question) lintProperties(properties json.RawMessage, required []string)
 }
 
 func (q *question) lintProperty(name string, schema json.RawMessage) {
-	if slices.Contains(q.in.Answered, name) {
-		q.find("asked-again", q.place(name), "%s was already answered earlier in the same call.", quoted(name))
-	}
 	switch t := typeOf(schema); t {
 	case typeObject:
 	default:
@@ -83,6 +80,7 @@ func (q *question) lintProperty(name string, schema json.RawMessage) {
 	k := keywordsOf(schema)
 	f := fieldOf(name, schema, false)
 	q.lintKeywords(q.place(name), schema, quoted(name))
+	q.lintSpelling(q.place(name), schema, keywordNames)
 	q.lintType(name, k)
 	q.lintChoices(q.place(name), name, k)
 	q.lintFormat(name, k)
@@ -90,19 +88,69 @@ func (q *question) lintProperty(name string, schema json.RawMessage) {
 	q.lintPattern(name, f, k)
 	q.lintTexts(name, f, k)
 	q.lintDefault(name, schema, k)
-	if f.asksForSecret() {
-		q.find("secret-in-form", q.place(name), "%s asks for %s. Secrets belong in URL mode, where they do not pass through the client.", quoted(f.Label), f.secret())
+	q.lintSecretField(name, f)
+}
+
+// invalidMost is how many faults of one schema are looked for.
+const invalidMost = 10
+
+// lintValid finds what is not valid by the schema's own dialect, unless a finding
+// says so already. The validator stops at the first fault, so each is left out in
+// turn.
+func (q *question) lintValid(root string, schema json.RawMessage) {
+	start := time.Now()
+	for range invalidMost {
+		_, err := check(nil, schema, json.RawMessage(`{}`))
+		var invalid *invalidSchema
+		if !errors.As(err, &invalid) || invalid.pointer == "" || time.Since(start) > validTime {
+			return
+		}
+		if !q.saysFault(root + invalid.pointer) {
+			q.find("schema-invalid", root+invalid.pointer, "%s", sentence(invalid.text))
+		}
+		path := strings.Split(invalid.pointer[1:], "/")
+		if path[0] == "properties" {
+			path = path[:min(len(path), 3)]
+		} else {
+			path = path[:1]
+		}
+		schema = without(schema, path)
 	}
 }
 
-// lintValid finds a schema that is not valid as such, unless a finding says so
-// already.
-func (q *question) lintValid(ptr string, schema json.RawMessage) {
-	_, err := check(nil, schema, json.RawMessage(`{}`))
-	var invalid *invalidSchema
-	if errors.As(err, &invalid) && !q.found(ptr) && !q.found(ptr+invalid.pointer) {
-		q.find("schema-invalid", ptr+invalid.pointer, "%s", sentence(invalid.text))
+// validTime bounds the search for faults of a schema.
+const validTime = time.Second
+
+// saysFault tells whether a finding already says what is wrong at a place, or at one
+// that it is part of.
+func (q *question) saysFault(ptr string) bool {
+	return slices.ContainsFunc(q.findings, func(f Finding) bool {
+		switch f.Rule {
+		case "type-unknown", "text-not-string", "property-no-schema", "properties-missing", "pattern-invalid", "keyword-unsupported":
+			return ptr == f.Pointer || strings.HasPrefix(ptr, f.Pointer+"/")
+		}
+		return ptr == f.Pointer
+	})
+}
+
+// without is an object without the member that a path of escaped names leads to.
+func without(object json.RawMessage, path []string) json.RawMessage {
+	out := []byte{'{'}
+	for name, value := range members(object) {
+		switch {
+		case pointer("", name) != "/"+path[0]:
+		case len(path) == 1:
+			continue
+		default:
+			value = without(value, path[1:])
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(name)
+		out = append(append(append(out, key...), ':'), value...)
 	}
+	return append(out, '}')
 }
 
 // advanced are the keywords that refer to other schemas, combine them or depend
@@ -195,7 +243,7 @@ var supportedFormats = []string{"email", "uri", "date", "date-time"}
 
 func (q *question) lintFormat(name string, k keywords) {
 	raw := k["format"]
-	if raw == nil || k.text("type") != "string" {
+	if raw == nil || k.text("type") != "string" || k["enum"] != nil || k["oneOf"] != nil {
 		return
 	}
 	if format, _ := unquote(raw); !slices.Contains(supportedFormats, format) {
@@ -206,6 +254,11 @@ func (q *question) lintFormat(name string, k keywords) {
 // lintTexts judges what people read of a property. A field for an address may
 // well show one.
 func (q *question) lintTexts(name string, f Field, k keywords) {
+	for _, keyword := range []string{"title", "description"} {
+		if t := typeOf(k[keyword]); t != typeNone && t != typeString {
+			q.find("text-not-string", q.place(name, keyword), "The %s of %s is %s, not a string.", keyword, quoted(name), withArticle(t))
+		}
+	}
 	q.lintLinks(q.place(name, "title"), "title", k.text("title"))
 	if f.Format != "uri" {
 		q.lintLinks(q.place(name, "description"), "description", f.Description)
@@ -217,8 +270,9 @@ func (q *question) lintDefault(name string, schema json.RawMessage, k keywords) 
 	if value == nil {
 		return
 	}
-	if q.revision == rev2025June && k.text("type") != "boolean" && k.text("type") != "" {
-		q.find("newer-than-revision", q.place(name, "default"), "%s has a default; in revision 2025-06-18 only a boolean can have one.", quoted(name))
+	if wanted := q.defaultType(k); wanted != "" {
+		q.find("default-type", q.place(name, "default"), "The default of %s is %s, where the type wants %s.", quoted(name), shorten(string(value), 60), wanted)
+		return
 	}
 	if k["pattern"] != nil && time.Now().After(q.deadline) {
 		return
@@ -236,4 +290,35 @@ func (q *question) lintDefault(name string, schema json.RawMessage, k keywords) 
 		return
 	}
 	q.find("default-invalid", q.place(name, "default"), "The default of %s is not valid by its own schema: %s", quoted(name), strings.ReplaceAll(problems[0].Text, "You entered", "It is"))
+}
+
+// defaultType is what a property's default has to be, in words, where it is something
+// else. Revision 2025-06-18 knows defaults of booleans only.
+func (q *question) defaultType(k keywords) string {
+	value := k["default"]
+	t := k.text("type")
+	if q.revision == rev2025June && t != "boolean" {
+		return ""
+	}
+	got := typeOf(value)
+	switch t {
+	case "string", "boolean":
+		if string(got) != t {
+			return "a " + t
+		}
+	case "number", "integer":
+		if got != typeNumber {
+			return "a number"
+		}
+	case "array":
+		if got != typeArray {
+			return "a list of choices"
+		}
+		for _, v := range elements(value) {
+			if typeOf(v) != typeString {
+				return "a list of strings"
+			}
+		}
+	}
+	return ""
 }

@@ -106,8 +106,11 @@ var rules = []Rule{
 	// URL mode.
 	{"url-missing", "URL mode without a URL", sinceNovember(urlMode)},
 	{"url-invalid", "a URL that is none", sinceNovember(urlMode)},
+	{"url-not-ascii", "a URL with letters that a URI has to encode", sinceNovember(advice(schemaPage, "ElicitRequestURLParams"))},
 	{"url-insecure", "a URL without HTTPS that does not lead to this machine", sinceNovember(should(elicitation, safeURLs))},
 	{"url-credentials", "a password or a key in the URL", sinceNovember(must(elicitation, safeURLs))},
+	{"url-personal-data", "personal data in the URL", sinceNovember(must(elicitation, safeURLs))},
+	{"url-preauthenticated", "a URL that is signed in already", sinceNovember(must(elicitation, safeURLs))},
 	{"url-with-schema", "URL mode with a requestedSchema", sinceNovember(advice(elicitation, "URL Mode Elicitation Requests"))},
 	{"id-missing", "URL mode without an elicitationId, in 2025-11-25", sources{rev2025November: urlMode}},
 	{"id-reused", "an elicitationId that belongs to another elicitation", sources{rev2025November: urlMode}},
@@ -117,6 +120,7 @@ var rules = []Rule{
 	{"form-with-url", "form mode with a url", always(advice(elicitation, "URL Mode Elicitation Requests")).in(rev2025June, unsourced)},
 	{"schema-missing", "form mode without a requestedSchema", always(must(elicitation, "Form Mode Elicitation Requests")).in(rev2025June, must(schemaPage, "ElicitRequest"))},
 	{"secret-in-form", "a field or a message that asks for a secret", always(must(elicitation, "Form Mode Security")).in(rev2025June, must(elicitation, "Security Considerations"))},
+	{"identity-in-form", "a field that asks for the number of an identity document or a bank account", always(advice(elicitation, "User Interaction Model"))},
 	{"url-in-form", "a URL to be followed, in the message or in a field's texts", sinceNovember(should(elicitation, safeURLs))},
 	{"too-many-fields", "more than ten fields", always(unsourced)},
 
@@ -133,8 +137,10 @@ var rules = []Rule{
 	{"array-of-objects", "a list of objects", restricted},
 	{"array-without-choices", "a list of anything but choices", restricted},
 	{"keyword-unsupported", "$ref, allOf, if and other keywords that refer or combine", restricted},
+	{"keyword-misspelt", "a keyword that looks misspelt", always(unsourced)},
 	{"newer-than-revision", "what only later revisions allow", sources{rev2025June: restricted[rev2025June]}},
 	{"format-unsupported", "a format other than email, uri, date and date-time", restricted},
+	{"text-not-string", "a title, description or display name that is no string", always(must(schemaPage, "PrimitiveSchemaDefinition"))},
 
 	// Choices.
 	{"enum-empty", "an empty list of choices", always(elsewhere(Should, schemaValidation, "6.1.2. enum"))},
@@ -143,10 +149,12 @@ var rules = []Rule{
 	{"enum-names-length", "enumNames of another length than enum", always(advice(schemaPage, "LegacyTitledEnumSchema")).in(rev2025June, advice(schemaPage, "EnumSchema"))},
 	{"enum-names-deprecated", "enumNames, since 2025-11-25", sinceNovember(advice(schemaPage, "LegacyTitledEnumSchema"))},
 	{"choice-incomplete", "a titled choice without const or title", sinceNovember(restricted[rev2025November])},
+	{"choice-duplicate", "a titled choice that is listed twice", sinceNovember(unsourced)},
 	{"choice-keyword", "anyOf for a single choice, or oneOf for a multiple one", sinceNovember(restricted[rev2025November])},
 	{"items-type-stray", "a titled multiple choice whose items have a type", sinceNovember(advice(schemaPage, "TitledMultiSelectEnumSchema"))},
 
 	// Values and limits.
+	{"default-type", "a default of another type than its property", always(must(schemaPage, "PrimitiveSchemaDefinition"))},
 	{"default-invalid", "a default that the schema itself rejects", always(elsewhere(Should, schemaValidation, "9.2. default"))},
 	{"limits-crossed", "a lower limit above the upper one", always(unsourced)},
 	{"limits-beyond-choices", "minItems or maxItems above the number of choices", sinceNovember(unsourced)},
@@ -169,6 +177,7 @@ var rules = []Rule{
 	{"input-request-unknown", "an input request that is none of the three there are", sinceJuly(inputs)},
 	{"input-request-duplicate", "two input requests of the same key", sinceJuly(inputs)},
 	{"request-state-type", "a requestState that is no string", sinceJuly(must(roundTrips, "InputRequiredResult"))},
+	{"error-code-type", "an error code that is no integer", always(must(basic, "Error Responses")).in(rev2025June, must(basic, "Responses"))},
 	{"error-removed", "error -32042 in a revision that does not have it", sinceJuly(must(basic, "Error Codes")).in(rev2025June, unsourced)},
 	{"error-malformed", "error -32042 without a list of elicitations", sources{rev2025November: must(elicitation, "URL Elicitation Required Error")}},
 	{"error-not-url", "an elicitation in error -32042 that is not in URL mode", sources{rev2025November: must(elicitation, "URL Elicitation Required Error")}},

@@ -1,0 +1,93 @@
+package elicit
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// paramNames are the members of an elicitation's params.
+var paramNames = []string{"mode", "message", "url", "elicitationId", "requestedSchema", "_meta", "task"}
+
+// keywordNames are the keywords of a schema that a misspelt one may stand for.
+var keywordNames = []string{
+	"type", "title", "description", "default", "properties", "required", "additionalProperties",
+	"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+	"enum", "enumNames", "oneOf", "anyOf", "allOf", "items", "minItems", "maxItems", "uniqueItems",
+}
+
+// otherNames are words that people use in schemas for something else, and that are
+// not to be taken for misspelt keywords.
+var otherNames = map[string]bool{
+	"const": true, "not": true, "if": true, "then": true, "else": true, "examples": true, "example": true, "readOnly": true, "writeOnly": true, "deprecated": true,
+	"contains": true, "minContains": true, "maxContains": true, "prefixItems": true, "minProperties": true, "maxProperties": true, "patternProperties": true,
+	"propertyNames": true, "dependentRequired": true, "dependentSchemas": true, "dependencies": true, "definitions": true,
+	"unevaluatedItems": true, "unevaluatedProperties": true, "additionalItems": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
+	"formatMinimum": true, "formatMaximum": true, "options": true, "order": true, "hint": true, "label": true, "name": true, "id": true, "value": true, "urls": true, "uri": true, "meta": true,
+}
+
+// lintSpelling finds members of an object that look like misspelt known ones.
+func (l *linter) lintSpelling(ptr string, object json.RawMessage, known []string) {
+	present := make(map[string]bool)
+	for name := range members(object) {
+		present[name] = true
+	}
+	for name := range members(object) {
+		if len(name) > 24 || otherNames[name] || strings.ContainsAny(name, "$:-") {
+			continue
+		}
+		if meant := misspelt(name, known); meant != "" && !present[meant] {
+			l.guess("keyword-misspelt", pointer(ptr, name), "%s looks misspelt: did you mean %s? As it stands, clients ignore it.", quoted(name), quoted(meant))
+		}
+	}
+}
+
+// misspelt is the known name that another one looks like, "" if it is known itself or
+// looks like none.
+func misspelt(name string, known []string) string {
+	best, least := "", 3
+	for _, k := range known {
+		if name == k {
+			return ""
+		}
+		if strings.EqualFold(strings.ReplaceAll(name, "_", ""), strings.TrimPrefix(k, "_")) {
+			best, least = k, 0
+			continue
+		}
+		// A short word is a slip of one letter away from too many others.
+		most := 2
+		if len(k) < 8 {
+			most = 1
+		}
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); len(k) > 3 && d <= most && d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters have to be added, dropped, changed or swapped with
+// their neighbour to make a into b.
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
+		}
+	}
+	return rows[len(a)][len(b)]
+}
