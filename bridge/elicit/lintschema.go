@@ -95,14 +95,20 @@ func (q *question) lintProperty(name string, schema json.RawMessage) {
 const invalidMost = 10
 
 // lintValid finds what is not valid by the schema's own dialect, unless a finding
-// says so already. The validator stops at the first fault, so each is left out in
-// turn.
+// says so already. One fault can hide others from the validator, so each is left
+// out in turn.
 func (q *question) lintValid(root string, schema json.RawMessage) {
 	start := time.Now()
 	for range invalidMost {
 		_, err := check(nil, schema, json.RawMessage(`{}`))
 		var invalid *invalidSchema
-		if !errors.As(err, &invalid) || invalid.pointer == "" || time.Since(start) > validTime {
+		if !errors.As(err, &invalid) || time.Since(start) > validTime {
+			return
+		}
+		if invalid.pointer == "" {
+			if !slices.ContainsFunc(q.findings, func(f Finding) bool { return f.Rule == "keyword-unsupported" || f.Rule == "root-not-object" }) {
+				q.find("schema-invalid", root, "%s", sentence(invalid.text))
+			}
 			return
 		}
 		if !q.saysFault(root + invalid.pointer) {

@@ -1,10 +1,12 @@
 package elicit
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -121,7 +123,10 @@ func schemaError(err error, doc any) error {
 		c := &checker{content: valueAt(doc, fragment(invalid.URL))}
 		c.explain(failed)
 		if len(c.problems) > 0 {
-			p := c.problems[0]
+			// The validator looks at members in no order.
+			p := slices.MinFunc(c.problems, func(a, b Problem) int {
+				return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Text, b.Text))
+			})
 			return wrongAt(fragment(invalid.URL)+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is"))
 		}
 	}

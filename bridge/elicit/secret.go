@@ -83,7 +83,7 @@ var wholeTerms = terms(phrases{likely, map[string]string{
 // tamed are the words that may follow a phrase and make it something about the
 // secret rather than the secret itself.
 var tamed = words("name names label id ids identifier title description scope scopes type types kind expiry expires expiration expire count counts limit limits usage " +
-	"policy policies hint hints length reset resets rotation rotate format prefix suffix owner url uri endpoint status budget symbol address standard permission permissions header manager provider " +
+	"last policy policies hint hints length reset resets rotation rotate format prefix suffix owner url uri endpoint status budget symbol address standard permission permissions header manager provider " +
 	"days hours minutes ttl lifetime algorithm path file filename version date age strength rule rules required protected less protection change changed recovery store vault location field column " +
 	"variable env environment shortcut issuer network brand holder cost costs price prices per quantity amount size method methods storage enabled needed sent delivery channel settings option options field page will was has isn expired")
 
@@ -148,7 +148,7 @@ func (f Field) secret() secretKind {
 func secretInTexts(name, title, description string) secretKind {
 	byTitle, byName, described := secretNamed(title), secretNamed(name), secretDescribed(description)
 	switch {
-	case byTitle.sort == spokenOfOnly:
+	case byTitle.sort == spokenOfOnly, byTitle.sort == likely && byName.sort == spokenOfOnly:
 		return secretKind{}
 	case byTitle.sort != noSecret:
 		return stronger(byTitle, byName)
@@ -247,10 +247,13 @@ func secretNamed(text string) secretKind {
 	if spoken {
 		return secretKind{"", spokenOfOnly}
 	}
-	rest := slices.DeleteFunc(slices.Clone(list), func(w string) bool { return slices.Contains(polite, w) })
+	rest := slices.DeleteFunc(slices.Clone(list), func(w string) bool { return w != "type" && slices.Contains(polite, w) })
 	for _, term := range wholeTerms {
-		if slices.Equal(rest, term.words) {
+		switch {
+		case slices.Equal(rest, term.words):
 			return term.secretKind
+		case phraseAt(rest, term.words) == 0 && isTamed(rest[len(term.words):]):
+			return secretKind{"", spokenOfOnly}
 		}
 	}
 	// "GitHub token" is one, "tokens" and "page token" are none.
@@ -304,8 +307,8 @@ func secretAsked(list []string) (kind secretKind, before, after []string) {
 	}
 	for _, term := range secretTerms {
 		i := phraseAt(list, term.words)
-		if i < 0 || i > asked+3 {
-			continue
+		if i < 0 || i > asked+3 || term.sort == likely && len(term.words) == 1 {
+			continue // a single word that is not sure says too little in running text
 		}
 		if between := list[min(asked, i):i]; !slices.ContainsFunc(between, func(w string) bool { return !isAttribute(w) }) {
 			return term.secretKind, list[:i], list[i+len(term.words):]
@@ -354,7 +357,7 @@ func secretInMessage(message string) secretKind {
 // changing who is asked for what: "your GitHub password", but not "email for
 // password".
 func isAttribute(word string) bool {
-	return !slices.Contains(words("for to of with without before after if when by from on at or and not no never don do is are was were will used use uses using send sends sent email e mail username name contains contain than that which where whose this reset change forgot forgotten public last hash"), word)
+	return !slices.Contains(words("for to of with without before after if when by from on at or and not no never don do is are was were will used use uses using send sends sent email e mail username name contains contain than that which where whose this reset change forgot forgotten public last hash may might can could mention mentions about any all some"), word)
 }
 
 // phraseAt is where a phrase stands in a list of words, -1 if it does not.
