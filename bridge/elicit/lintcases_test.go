@@ -178,6 +178,7 @@ var wholeCases = []judged{
 	{"a format beside an enum", all, asking(`{"type":"string","enum":["a"],"format":"colour"}`), nothing},
 	{"a vendor's keywords", all, asking(`{"type":"string","x-order":1,"placeholder":"Ann","widget":"textarea","example":"Ann","nullable":false,"order":3,"label":"Name"}`), nothing},
 	{"titles in many scripts", all, asking(`{"type":"string","title":"Пол","description":"電子メール"}`), nothing},
+	{"a key and its value", all, ask(`"properties":{"key":{"type":"string"},"value":{"type":"string"}}`), nothing},
 	{"user and password", withURLs, ask(`"properties":{"user":{"type":"string"},"password":{"type":"string"}},"required":["user","password"]`), "violation secret-in-form " + schem + "/properties/password"},
 	{"a choice about passwords", withURLs, asking(`{"type":"string","title":"Password","enum":["keep","reset"]}`), nothing},
 	{"a switch about passwords", all, asking(`{"type":"boolean","title":"Reset the password"}`), nothing},

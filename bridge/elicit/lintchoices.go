@@ -147,7 +147,7 @@ func (q *question) lintLimits(name string, f Field, k keywords) {
 	}
 	for _, keyword := range []string{"minItems", "maxItems"} {
 		if n := k.count(keyword); n != nil && *n > len(different) {
-			q.find("limits-beyond-choices", q.place(name, keyword), "%s of %s is %s, and there are only %s.", keyword, quoted(name), k.number(keyword), plural(len(different), "choice"))
+			q.find("limits-beyond-choices", q.place(name, keyword), "%s of %s is %s, with no more than %s to pick from.", keyword, quoted(name), k.number(keyword), plural(len(different), "choice"))
 		}
 	}
 }

@@ -127,17 +127,21 @@ func (q *question) lintSecretMessage() {
 	case kind.sort == certain && len(texts) == 1 && saysNothing(texts[0].Name) && saysNothing(texts[0].Label):
 		q.find("secret-in-form", "/message", "The message looks like a request for a secret: %s. %s", kind.names, q.secretHint())
 	default:
-		q.guess("secret-in-form", "/message", "The message may be a request for a secret: %s. If it is: %s", kind.names, q.secretHint())
+		q.guess("secret-in-form", "/message", "The message may be a request for a secret: %s. If it is, %s", kind.names, q.guessHint())
 	}
 }
 
 // lintSecretField finds a field that asks for a secret.
 func (q *question) lintSecretField(name string, f Field) {
-	switch kind := f.secret(); kind.sort {
+	kind := f.secret()
+	if kind.sort == likely && isWhole(name, "key") && member(member(q.schema, "properties"), "value") != nil {
+		return // a key and its value
+	}
+	switch kind.sort {
 	case certain:
 		q.find("secret-in-form", q.place(name), "%s looks like a request for a secret: %s. %s", quoted(f.Label), kind.names, q.secretHint())
 	case likely:
-		q.guess("secret-in-form", q.place(name), "%s may be a request for a secret: %s. If it is: %s", quoted(f.Label), kind.names, q.secretHint())
+		q.guess("secret-in-form", q.place(name), "%s may be a request for a secret: %s. If it is, %s", quoted(f.Label), kind.names, q.guessHint())
 	case identifying:
 		q.find("identity-in-form", q.place(name), "%s looks like a request for %s. %s", quoted(f.Label), kind.names, identityHint)
 	}
@@ -151,6 +155,14 @@ func (q *question) secretHint() string {
 		return "Servers must not ask for secrets by elicitation."
 	}
 	return "Secrets belong in URL mode, where they do not pass through the client."
+}
+
+// guessHint is the same for what may be a secret.
+func (q *question) guessHint() string {
+	if q.revision == rev2025June {
+		return "it must not be asked for by elicitation."
+	}
+	return "ask for it in URL mode, where it does not pass through the client."
 }
 
 // lintLinks finds addresses that ask to be opened.

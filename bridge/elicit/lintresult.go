@@ -36,13 +36,13 @@ func LintResult(result json.RawMessage, method, revision string) []Finding {
 	switch name, _ := unquote(kind); {
 	case name == "input_required":
 	case name != "complete" && l.revision == rev2026July:
-		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s; unless an extension brings it, clients take the result as invalid.", quoted(name))
+		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", quoted(name))
 		return l.findings
 	default:
 		return l.findings
 	}
 	if l.revision != rev2026July {
-		l.find("input-required-early", "/resultType", "Results that require input came with revision 2026-07-28; this session speaks %s.", revision)
+		l.find("input-required-early", "/resultType", "Results that require input came with revision 2026-07-28; a client of %s takes this for the final result.", l.revision)
 	}
 	if !slices.Contains(withInput, method) {
 		l.find("input-required-method", "/resultType", "The result of %s cannot require input; only those of prompts/get, resources/read and tools/call can.", quoted(method))

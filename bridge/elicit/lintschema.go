@@ -58,7 +58,7 @@ func (q *question) lintProperties(properties json.RawMessage, required []string)
 		last[name] = schema
 	}
 	if len(order) > wellScoped {
-		q.find("too-many-fields", "/requestedSchema/properties", "The form has %d fields; keep each elicitation to a single, well-scoped request.", len(order))
+		q.find("too-many-fields", "/requestedSchema/properties", "The form has %d fields. Short forms get answered; consider asking in steps.", len(order))
 	}
 	for _, name := range order {
 		q.lintProperty(name, last[name])
