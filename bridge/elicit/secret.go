@@ -54,7 +54,7 @@ var secretTerms = terms(
 	phrases{likely, map[string]string{
 		"a passcode":          "passcode",
 		"a key":               "application key|subscription key|license secret|access key|account key|service account key|sas key|signing key|encryption key|decryption key|ssh key|master key|pgp key|gpg key|deploy key|keystore|secret value|backup phrase",
-		"an access token":     "user token|login token|id token|security token|jwt|bearer",
+		"an access token":     "user token|login token|id token|security token",
 		"credentials":         "credentials",
 		"a card number":       "card number|cardnumber|card no|card num",
 		"a card's code":       "security code|card code",
@@ -75,7 +75,7 @@ var wholeTerms = terms(phrases{likely, map[string]string{
 	"a password":      "pass",
 	"a PIN":           "pin|tan",
 	"credentials":     "credential",
-	"an access token": "token|pat",
+	"an access token": "token|pat|jwt|bearer",
 	"a private key":   "mnemonic",
 	"a key":           "key",
 }})
@@ -85,7 +85,7 @@ var wholeTerms = terms(phrases{likely, map[string]string{
 var tamed = words("name names label id ids identifier title description scope scopes type types kind expiry expires expiration expire count counts limit limits usage " +
 	"last policy policies hint hints length reset resets rotation rotate format prefix suffix owner url uri endpoint status budget symbol address standard permission permissions header manager provider " +
 	"days hours minutes ttl lifetime algorithm path file filename version date age strength rule rules required protected less protection change changed recovery store vault location field column " +
-	"variable env environment shortcut issuer network brand holder cost costs price prices per quantity amount size method methods storage enabled needed sent delivery channel settings option options field page will was has isn expired")
+	"figures signature scheme office variable env environment shortcut issuer network brand holder cost costs price prices per quantity amount size method methods storage enabled needed sent delivery channel settings option options field page will was has isn expired")
 
 // quiet are the words before "token" that make it another kind of token.
 var quiet = words("page next continuation cursor sync progress stop start end pad eos bos cancellation max min maximum minimum per nft erc20 design governance utility previous prev completion prompt input output total " +
@@ -150,6 +150,8 @@ func secretInTexts(name, title, description string) secretKind {
 	switch {
 	case byTitle.sort == spokenOfOnly, byTitle.sort == likely && byName.sort == spokenOfOnly:
 		return secretKind{}
+	case description != "" && byTitle.sort != certain && byName.sort != certain && (isWhole(name, "key") || isWhole(title, "key")):
+		return described // there are too many keys
 	case byTitle.sort != noSecret:
 		return stronger(byTitle, byName)
 	case speaksOfSecret(description) && described.sort == noSecret && byName.sort != certain:
@@ -160,8 +162,6 @@ func secretInTexts(name, title, description string) secretKind {
 		return described
 	case byName.sort == likely && !saysNothing(title):
 		// Such as the name "pin" with the title "Postal code".
-		return described
-	case byName.sort == likely && isWhole(name, "key") && description != "":
 		return described
 	}
 	return stronger(byName, described)
@@ -212,12 +212,20 @@ func namesVariable(text string) bool {
 	if slices.Contains(list, "variable") || slices.Contains(list, "env") {
 		return true
 	}
-	for _, phrase := range []string{"name of", "path to", "path of", "location of", "id of", "reference to", "where the", "number of", "length of"} {
+	for _, phrase := range []string{"name of", "name for", "path to", "path of", "location of", "id of", "reference to", "where the", "number of", "length of"} {
 		if phraseAt(list, strings.Fields(phrase)) == 0 || phraseAt(list, append([]string{"the"}, strings.Fields(phrase)...)) == 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// asksAboutSecret tells whether a text asks which secret, why, or what to do with it.
+func asksAboutSecret(list []string) bool {
+	return len(list) > 0 && slices.Contains(words("which why how when where does did is are should"), list[0]) ||
+		slices.ContainsFunc(list, func(w string) bool {
+			return slices.Contains(words("revoke revoked delete deleted remove removed rename renamed disable disabled"), w)
+		})
 }
 
 // speaksOfSecret tells whether a text names a secret at all.
@@ -229,7 +237,7 @@ func speaksOfSecret(text string) bool {
 // secretNamed finds a secret in a name or title.
 func secretNamed(text string) secretKind {
 	list := wordsOf(text)
-	if namesVariable(text) {
+	if namesVariable(text) || asksAboutSecret(list) {
 		return secretKind{"", spokenOfOnly}
 	}
 	spoken := false
@@ -275,7 +283,7 @@ func isAbout(before []string) bool {
 		return true
 	}
 	for i := len(before) - 1; i >= 0; i-- {
-		if slices.Contains(words("of for with without about on to from by how reset change rotate revoke enable require requires allow use show hide store save"), before[i]) {
+		if slices.Contains(words("has have had of for with without about on to from by how reset change rotate revoke enable require requires allow use show hide store save"), before[i]) {
 			return true
 		}
 		if !slices.Contains(polite, before[i]) {
