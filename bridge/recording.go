@@ -74,25 +74,13 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	return nil
 }
 
-// checkEvery is how often a recording's file is looked for, while nothing is
-// written to it.
-const checkEvery = time.Second
-
 // watch tells when a recording fails, be there frames or not.
 func (r *Recording) watch(file *wire.Recorder, unwatch <-chan struct{}) {
-	tick := time.NewTicker(checkEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			_ = file.Check() // Failed tells
-		case <-file.Failed():
-			r.in.logger.Error("the recording has stopped", "error", file.Err())
-			r.changed()
-			return
-		case <-unwatch:
-			return
-		}
+	select {
+	case <-file.Failed():
+		r.in.logger.Error("the recording has stopped", "error", file.Err())
+		r.changed()
+	case <-unwatch:
 	}
 }
 

@@ -421,10 +421,11 @@ func (p *parsedLine) field(name, value []byte, at int) bool {
 		return setBool(&p.redacted, value)
 	case "headers":
 		p.headers = value
-		return value[0] == '{'
+		return listsOfStrings(value)
 	case "mcp_param_headers":
 		p.params = value
-		return value[0] == '['
+		_, err := p.paramHeaders()
+		return err == nil
 	}
 	for i, r := range routing {
 		if string(name) == r.field {
@@ -432,6 +433,20 @@ func (p *parsedLine) field(name, value []byte, at int) bool {
 		}
 	}
 	return true
+}
+
+// listsOfStrings reports whether a value is an object of nothing but lists of
+// strings.
+func listsOfStrings(value []byte) bool {
+	s := scanner{b: value}
+	return s.object(0, func(_ []byte, at int) int {
+		return s.array(at, func(_, at int) int {
+			if value[at] != '"' {
+				return -1
+			}
+			return s.str(at)
+		})
+	}) > 0
 }
 
 func setString(to *[]byte, value []byte) bool {
@@ -605,16 +620,24 @@ func (p *parsedLine) header() (http.Header, error) {
 			set(routing[i].header, text(value))
 		}
 	}
-	if p.params != nil {
-		var params []struct{ Name, Value string }
-		if err := json.Unmarshal(p.params, &params); err != nil {
-			return nil, fmt.Errorf(`"mcp_param_headers" must be a list of names and values`)
-		}
-		for _, param := range params {
-			if strings.TrimSpace(param.Name) != "" {
-				set(param.Name, param.Value)
-			}
+	params, err := p.paramHeaders()
+	if err != nil {
+		return nil, err
+	}
+	for _, param := range params {
+		if strings.TrimSpace(param.Name) != "" {
+			set(param.Name, param.Value)
 		}
 	}
 	return h, nil
+}
+
+// paramHeader is an element of mcpsnoop's "mcp_param_headers".
+type paramHeader struct{ Name, Value string }
+
+func (p *parsedLine) paramHeaders() (params []paramHeader, err error) {
+	if p.params != nil && json.Unmarshal(p.params, &params) != nil {
+		err = errors.New(`"mcp_param_headers" must be a list of names and values`)
+	}
+	return params, err
 }

@@ -135,9 +135,6 @@ func (l *Log) Append(f Frame) Frame {
 	if f.Kind == Request {
 		action = f.Action()
 	}
-	for _, r := range *l.recorders.Load() {
-		r.room()
-	}
 	l.spool.room()
 
 	l.mu.Lock()
@@ -155,7 +152,8 @@ func (l *Log) Append(f Frame) Frame {
 	// The wall clock may jump, the log's does not.
 	f.Time = e.at()
 	var body int
-	var settled, recorded []<-chan struct{}
+	var settled []<-chan struct{}
+	recorded := make([]<-chan struct{}, 0, 1) // by recorder
 	if len(f.Raw) >= largeLine && how == formRaw {
 		head := append(appendHead(nil, f.line, &f), `,"raw":`...)
 		body, e.length = len(head), uint32(len(head)+len(f.Raw)+len(lineEnd))
@@ -169,7 +167,7 @@ func (l *Log) Append(f Frame) Frame {
 		l.line, body = appendLine(l.line[:0], f.line, &f, how)
 		e.off, e.length = l.spool.add(l.line), uint32(len(l.line))
 		for _, r := range recorders {
-			r.add(&f, l.line)
+			recorded = append(recorded, r.add(&f, l.line))
 		}
 		if cap(l.line) > largeLine {
 			l.line = nil
@@ -180,13 +178,10 @@ func (l *Log) Append(f Frame) Frame {
 	l.mu.Unlock()
 	l.heed(&f, e)
 
-	for _, r := range recorders {
-		r.flush()
+	for i, r := range recorders {
+		r.wait(recorded[i])
 	}
 	for _, done := range settled {
-		<-done
-	}
-	for _, done := range recorded {
 		<-done
 	}
 	l.wake()

@@ -55,13 +55,10 @@ const maxDamage = 1000
 func Open(paths ...string) (*Log, error) {
 	fs := &files{done: make(chan struct{})}
 	for _, path := range paths {
-		file, err := os.Open(path)
+		file, err := openRegular(path)
 		if err == nil {
 			var info os.FileInfo
-			if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
-				err = errors.New("not a regular file")
-			}
-			if err == nil {
+			if info, err = file.Stat(); err == nil {
 				fs.list = append(fs.list, openFile{path, file, fs.total, info.Size()})
 				fs.total += info.Size()
 				continue
@@ -79,6 +76,18 @@ func Open(paths ...string) (*Log, error) {
 	ctx, fs.stop = context.WithCancel(context.Background())
 	go l.readFiles(ctx)
 	return l, nil
+}
+
+// openRegular opens a file to be read. It never waits for the other end of a pipe.
+func openRegular(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // Reading says how far a log made by Open has got: bytes read of how many.
@@ -132,7 +141,7 @@ func (l *Log) readFiles(ctx context.Context) {
 func (l *Log) readFile(ctx context.Context, file *openFile) error {
 	section := io.NewSectionReader(file.file, 0, file.size)
 	in := newLineReader(section, DefaultMaxLine)
-	in.again = section
+	in.again, in.stopped = section, ctx.Err
 	var p parsedLine
 	var names nameCache
 	since := 0
@@ -218,11 +227,39 @@ func (fs *files) read(buf []byte, off int64, n int) ([]byte, error) {
 		}
 		b := sized(buf, n)
 		if _, err := f.file.ReadAt(b, off-f.base); err != nil {
-			return nil, fmt.Errorf("reading the transcript %q: %w", f.path, err)
+			return nil, fs.changed(f, err)
+		}
+		if info, err := f.file.Stat(); err == nil && info.Size() < f.size {
+			fs.changed(f, fmt.Errorf("it was cut to %d of %d bytes", info.Size(), f.size))
 		}
 		return b, nil
 	}
 	return nil, io.ErrUnexpectedEOF
+}
+
+// at is the file that holds the byte at off.
+func (fs *files) at(off int64) *openFile {
+	for i := len(fs.list) - 1; i > 0; i-- {
+		if off >= fs.list[i].base {
+			return &fs.list[i]
+		}
+	}
+	return &fs.list[0]
+}
+
+// changed notes that a file is not any more what was read of it, and returns
+// the error. What it still holds is shown all the same.
+func (fs *files) changed(f *openFile, err error) error {
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it was cut")
+	}
+	err = fmt.Errorf("the transcript %q has changed since it was opened, so its frames may be wrong: %w", f.path, err)
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.err == nil {
+		fs.err = err
+	}
+	return fmt.Errorf("%w: %w", errLost, err)
 }
 
 func (fs *files) stats(st *Stats) {

@@ -207,14 +207,7 @@ func (e *entry) raw(line []byte) []byte {
 func (l *Log) frame(seq int64, e *entry, line []byte, err error) (Frame, error) {
 	f := l.facts(seq, e)
 	if errors.Is(err, errLost) {
-		f.Lost = true
-		f.Message.Kind, f.Message.Method = f.Kind, f.Method
-		if !f.Kind.IsMessage() {
-			f.Message = Message{}
-		} else if f.Kind.IsResponse() {
-			f.Message.Method = ""
-		}
-		return f, nil
+		return lost(f), nil
 	}
 	if err != nil {
 		return f, fmt.Errorf("frame %d: %w", seq, err)
@@ -232,16 +225,14 @@ func (l *Log) frame(seq int64, e *entry, line []byte, err error) (Frame, error) 
 // parsed puts a frame together from all that its line says.
 func (l *Log) parsed(seq int64, e *entry, line []byte) (Frame, error) {
 	f := l.facts(seq, e)
-	var p parsedLine
-	if err := parseLine(line, &p); err != nil {
-		return f, fmt.Errorf("frame %d: %w", seq, err)
-	}
-	read, _, err := p.frame(new(nameCache))
-	if err == nil {
-		read.Header, err = p.header()
-	}
+	read, err := readLine(line)
 	if err != nil {
-		return f, fmt.Errorf("frame %d: %w", seq, err)
+		if l.files == nil {
+			return f, fmt.Errorf("frame %d: %w", seq, err)
+		}
+		// Lines that cannot be read were left out when the file was opened.
+		l.files.changed(l.files.at(e.off), err)
+		return lost(f), nil
 	}
 	read.Seq, read.Time, read.Pair, read.Latency = f.Seq, f.Time, f.Pair, f.Latency
 	read.Duplicate, read.Orphan = f.Duplicate, f.Orphan
@@ -249,4 +240,30 @@ func (l *Log) parsed(seq int64, e *entry, line []byte) (Frame, error) {
 		read.Method = f.Method
 	}
 	return read, nil
+}
+
+// lost is a frame of which there is no more than the index knows.
+func lost(f Frame) Frame {
+	f.Lost = true
+	f.Message = Message{}
+	if f.Kind.IsMessage() {
+		f.Message.Kind = f.Kind
+		if !f.Kind.IsResponse() {
+			f.Message.Method = f.Method
+		}
+	}
+	return f
+}
+
+// readLine is all that a line says.
+func readLine(line []byte) (Frame, error) {
+	var p parsedLine
+	if err := parseLine(line, &p); err != nil {
+		return Frame{}, err
+	}
+	f, _, err := p.frame(new(nameCache))
+	if err == nil {
+		f.Header, err = p.header()
+	}
+	return f, err
 }

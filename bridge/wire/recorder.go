@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,86 +16,132 @@ import (
 type RecordOptions struct {
 	Redact *Redaction // what is left out; nil means the default
 	New    bool       // an existing file is refused, not continued
+	// Patience is how long one write may take before the recording is given up;
+	// 0 means DefaultPatience.
+	Patience time.Duration
 }
+
+// DefaultPatience is how long a recorder waits for a disk that does not answer.
+const DefaultPatience = 10 * time.Second
 
 // Recorder writes frames to a transcript as they are appended to the logs
 // that it is given to with Log.Record. docs/transcript.md describes the lines.
 //
 // A line is handed to the operating system before the Append that made it
-// returns, unless another Append is writing just then: that one goes on with
-// it. So a process that is killed loses at most the lines being written, and
-// with one frame at a time only the one line. It costs a copy and a write to
-// the page cache, a few microseconds; that is cheap enough that no goroutine
-// and no loss stand between the wire and the file. No lock is held while
-// writing. Where the disk is slow, one Append waits for it while the others
-// go on, until 8 MiB wait to be written; then all wait.
+// returns, so that a process that is killed loses at most the lines that were
+// being written, and with one frame at a time only the one line. Appends that
+// come together are written together.
 //
-// A failed write ends the recording: Err says why, Missed counts what is not
-// in the file, and the logs go on.
+// A write that fails, or takes longer than RecordOptions.Patience, ends the
+// recording: Err says why, Missed counts what is not in the file, and the logs
+// go on.
 type Recorder struct {
 	redact *Redaction
 	name   string // for errors
 	w      io.Writer
 	file   *os.File // w, where it is a file of our own
+	// patience is that of RecordOptions, and overdue fires when it is exhausted.
+	patience time.Duration
+	overdue  *time.Timer
+	work     chan struct{} // something is queued; closed when nothing will be any more
+	ended    chan struct{} // the writer has ended, and the file is closed
+	stuck    chan struct{} // closed when a write took too long
 
-	mu      sync.Mutex
-	changed *sync.Cond // something was written
-	queue   []record
-	waiting int64 // bytes in queue that are copies
-	writing bool  // a goroutine is in flush
-	closed  bool
-	err     error
-	failed  chan struct{} // closed with the first err
-	lines   int64
-	missed  int64
-	checked time.Time // by the goroutine in flush: when the file was last seen in its place
+	checked  time.Time // by the writer: when the file was last seen in its place
+	size     int64     // by the writer: the least that the file must hold
+	closeErr error     // by the writer, before ended
+
+	mu     sync.Mutex
+	queue  []*batch
+	closed bool
+	err    error
+	failed chan struct{} // closed with the first err
+	lines  int64
+	missed int64
 }
 
-// record is one or several lines to be written.
-type record struct {
-	data     []byte
-	borrowed [][]byte      // instead of data
-	written  chan struct{} // closed when borrowed is not needed any more
+// batch is one or several lines that are written at once.
+type batch struct {
+	parts    [][]byte
+	borrowed bool // the parts are not the recorder's own
 	lines    int64
+	written  chan struct{} // closed when the lines were written, or could not be
 }
 
 // NewRecorder writes to w, each line in one Write unless it is large.
 func NewRecorder(w io.Writer, o RecordOptions) *Recorder {
-	r := &Recorder{redact: o.Redact.orDefault(), name: "the transcript", w: w, failed: make(chan struct{})}
-	r.changed = sync.NewCond(&r.mu)
+	return newRecorder(w, nil, "the transcript", o)
+}
+
+func newRecorder(w io.Writer, file *os.File, name string, o RecordOptions) *Recorder {
+	r := &Recorder{
+		redact: o.Redact.orDefault(), name: name, w: w, file: file, patience: cmp.Or(o.Patience, DefaultPatience),
+		work: make(chan struct{}, 1), ended: make(chan struct{}), stuck: make(chan struct{}), failed: make(chan struct{}),
+	}
+	r.overdue = time.AfterFunc(r.patience, r.giveUp)
+	r.overdue.Stop()
+	go r.run()
 	return r
 }
 
-// OpenRecorder writes to a file, which is made with mode 0600 if there is
-// none. An existing one is continued: nothing in it is changed, except that a
+// OpenRecorder writes to a regular file, which is made with mode 0600 if there
+// is none. An existing one is continued: nothing in it is changed, except that a
 // last line that was cut off is ended. With RecordOptions.New an existing file
-// is an error that is fs.ErrExist.
+// is an error that is fs.ErrExist. A file that another process records to is
+// refused, where the system has advisory locks.
 func OpenRecorder(path string, o RecordOptions) (*Recorder, error) {
 	flags := os.O_RDWR | os.O_CREATE | os.O_APPEND
 	if o.New {
 		flags |= os.O_EXCL
 	}
-	file, err := os.OpenFile(path, flags, 0o600)
+	file, err := os.OpenFile(path, flags|nonblock, 0o600)
 	if err != nil {
 		if o.New && errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("recording to a new file: %w", err)
 		}
 		return nil, fmt.Errorf("opening the transcript: %w", err)
 	}
-	if err := endLastLine(file); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("continuing the transcript %q: %w", path, err)
+	err = regular(file)
+	if err == nil {
+		err = lockFile(file)
 	}
-	r := NewRecorder(file, o)
-	r.file, r.name = file, path
+	if err == nil {
+		err = endLastLine(file)
+	}
+	info, statErr := file.Stat()
+	if err = cmp.Or(err, statErr); err != nil {
+		return nil, errors.Join(fmt.Errorf("continuing the transcript %q: %w", path, err), file.Close())
+	}
+	r := newRecorder(file, file, path, o)
+	r.size = info.Size()
 	return r, nil
+}
+
+// regular says what a file is, if it is none that holds what is written to it.
+func regular(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return errors.New("it is a folder")
+	case mode&fs.ModeNamedPipe != 0:
+		return errors.New("it is a pipe, and not a regular file")
+	case mode&fs.ModeDevice != 0:
+		return errors.New("it is a device, and not a regular file")
+	default:
+		return errors.New("it is not a regular file")
+	}
 }
 
 // endLastLine ends the line that a killed process left unfinished. It stays:
 // the reader reports it, and finds the lines that follow.
 func endLastLine(file *os.File) error {
 	info, err := file.Stat()
-	if err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
+	if err != nil || info.Size() == 0 {
 		return err
 	}
 	var last [1]byte
@@ -136,32 +183,24 @@ func (r *Recorder) Err() error {
 // Failed is closed when the recording fails.
 func (r *Recorder) Failed() <-chan struct{} { return r.failed }
 
-// fail ends the recording because of err, if it is not nil. The caller holds r.mu.
-func (r *Recorder) fail(err error) {
-	if err != nil && r.err == nil {
-		r.err = err
-		close(r.failed)
+// fail ends the recording because of err, and reports whether it was the first
+// to do so. A nil error changes nothing.
+func (r *Recorder) fail(err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil || r.err != nil {
+		return false
 	}
+	r.err = err
+	close(r.failed)
+	return true
 }
 
-// Check looks whether the file is still in its place, which a Recorder only
-// does by itself when it writes. It returns Err.
-func (r *Recorder) Check() error {
-	r.mu.Lock()
-	if r.file == nil || r.err != nil || r.closed || r.writing {
-		defer r.mu.Unlock()
-		return r.err
+// giveUp ends the recording while the writer waits for a write that does not end.
+func (r *Recorder) giveUp() {
+	if r.fail(fmt.Errorf("recording to %s: the disk has not taken a write for %s", r.name, r.patience)) {
+		close(r.stuck)
 	}
-	r.writing = true // not to look at a file that is being closed
-	r.mu.Unlock()
-	err := r.present()
-	r.mu.Lock()
-	r.fail(err)
-	r.writing = false
-	r.changed.Broadcast()
-	r.mu.Unlock()
-	r.flush() // what came meanwhile was left to this goroutine
-	return r.Err()
 }
 
 // Lines is the number of frames written so far.
@@ -182,40 +221,26 @@ func (r *Recorder) Missed() int64 {
 func (r *Recorder) Name() string { return r.name }
 
 // Close writes what is waiting and closes the file that OpenRecorder opened.
-// It returns Err, or what went wrong in closing.
+// It returns Err, or what went wrong in closing. A write that does not end is
+// not waited for longer than RecordOptions.Patience.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
-	if r.closed {
-		defer r.mu.Unlock()
-		return r.err
-	}
-	r.closed = true
-	for r.writing {
-		r.changed.Wait()
+	if !r.closed {
+		r.closed = true
+		close(r.work)
 	}
 	r.mu.Unlock()
-	r.flush()
-	if r.file == nil {
+	select {
+	case <-r.ended:
+		return cmp.Or(r.Err(), r.closeErr)
+	case <-r.stuck:
 		return r.Err()
 	}
-	if err := r.file.Close(); err != nil && r.Err() == nil {
-		return fmt.Errorf("closing the transcript %s: %w", r.name, err)
-	}
-	return r.Err()
-}
-
-// room waits until there is room for another line.
-func (r *Recorder) room() {
-	r.mu.Lock()
-	for r.waiting > maxWaiting && r.err == nil && !r.closed {
-		r.changed.Wait()
-	}
-	r.mu.Unlock()
 }
 
 // add queues a frame whose line is given, or another line where secrets are
-// left out of it.
-func (r *Recorder) add(f *Frame, line []byte) {
+// left out of it. The channel is for wait.
+func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
 	if out := r.redact.frame(f); out != f {
 		line, _ = appendLine(nil, f.line, out, formOf(out))
 	}
@@ -223,98 +248,152 @@ func (r *Recorder) add(f *Frame, line []byte) {
 	defer r.mu.Unlock()
 	if r.err != nil || r.closed {
 		r.missed++
-		return
+		return done
 	}
-	n := len(r.queue)
-	if n == 0 || r.queue[n-1].borrowed != nil || len(r.queue[n-1].data) > blockSize {
-		r.queue = append(r.queue, record{})
-		n++
+	var last *batch
+	if n := len(r.queue); n > 0 {
+		last = r.queue[n-1]
 	}
-	last := &r.queue[n-1]
-	last.data = append(last.data, line...)
+	if last == nil || last.borrowed || len(last.parts[0]) > blockSize {
+		last = &batch{parts: [][]byte{nil}, written: make(chan struct{})}
+		r.queue = append(r.queue, last)
+	}
+	last.parts[0] = append(last.parts[0], line...)
 	last.lines++
-	r.waiting += int64(len(line))
+	r.call()
+	return last.written
 }
 
 // addLarge queues a frame whose line is head, the frame's bytes and lineEnd,
-// without copying it. Head and bytes must not change before the returned
-// channel is closed.
+// without copying it. Head and bytes must not change before wait has returned.
 func (r *Recorder) addLarge(f *Frame, head []byte) <-chan struct{} {
-	rec := record{borrowed: [][]byte{head, f.Raw, lineEnd}, written: make(chan struct{}), lines: 1}
+	b := &batch{parts: [][]byte{head, f.Raw, lineEnd}, borrowed: true, lines: 1, written: make(chan struct{})}
 	if out := r.redact.frame(f); out != f {
 		line, _ := appendLine(nil, f.line, out, formOf(out))
-		rec.borrowed = [][]byte{line}
+		b.parts = [][]byte{line}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil || r.closed {
 		r.missed++
-		close(rec.written)
-		return rec.written
+		return done
 	}
-	r.queue = append(r.queue, rec)
-	return rec.written
+	r.queue = append(r.queue, b)
+	r.call()
+	return b.written
 }
 
-// flush writes what is queued, unless another goroutine is at it.
-func (r *Recorder) flush() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.writing {
+// done is what there is to wait for where nothing is written.
+var done = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// call wakes the writer. The caller holds r.mu.
+func (r *Recorder) call() {
+	select {
+	case r.work <- struct{}{}:
+	default:
+	}
+}
+
+// wait returns when what was added is written, or never will be.
+func (r *Recorder) wait(written <-chan struct{}) {
+	select {
+	case <-written:
+	case <-r.failed:
+	}
+}
+
+// presence is how often the writer looks whether the file is in its place.
+const presence = time.Second
+
+// run is the writer: the only goroutine that touches the file, so that nobody
+// else waits for a disk that does not answer.
+func (r *Recorder) run() {
+	defer close(r.ended)
+	tick := time.NewTicker(presence)
+	defer tick.Stop()
+	for working := true; working; {
+		select {
+		case _, working = <-r.work:
+			r.drain()
+		case <-tick.C:
+			if r.Err() == nil {
+				r.timed(r.present)
+			}
+		}
+	}
+	if r.file == nil {
 		return
 	}
-	r.writing = true
-	for len(r.queue) > 0 {
-		queue := r.queue
-		r.queue, r.waiting = nil, 0
-		for i := range queue {
-			rec := &queue[i]
-			if r.err == nil {
-				r.mu.Unlock()
-				err := r.write(rec)
-				r.mu.Lock()
-				r.fail(err)
-			}
-			if r.err == nil {
-				r.lines += rec.lines
-			} else {
-				r.missed += rec.lines
-			}
-			if rec.written != nil {
-				close(rec.written)
-			}
-		}
-		r.changed.Broadcast()
+	if err := r.file.Close(); err != nil {
+		r.closeErr = fmt.Errorf("closing the transcript %s: %w", r.name, err)
 	}
-	r.writing = false
-	r.changed.Broadcast()
 }
 
-// write writes one record, without a lock.
-func (r *Recorder) write(rec *record) error {
-	if r.file != nil {
-		if now := time.Now(); now.Sub(r.checked) > time.Second {
-			r.checked = now
-			if err := r.present(); err != nil {
-				return err
+// timed does what may take as long as the disk likes.
+func (r *Recorder) timed(do func() error) {
+	r.overdue.Reset(r.patience)
+	err := do()
+	r.overdue.Stop()
+	r.fail(err)
+}
+
+// drain writes what is queued.
+func (r *Recorder) drain() {
+	for {
+		r.mu.Lock()
+		queue := r.queue
+		r.queue = nil
+		r.mu.Unlock()
+		if len(queue) == 0 {
+			return
+		}
+		for _, b := range queue {
+			if r.Err() == nil {
+				r.timed(func() error { return r.write(b) })
+			}
+			r.mu.Lock()
+			if r.err == nil {
+				r.lines += b.lines
+			} else {
+				r.missed += b.lines
+			}
+			r.mu.Unlock()
+			close(b.written)
+		}
+	}
+}
+
+// write writes one batch: to a file in one operation, so that the lines of
+// whoever else appends to it stay whole.
+func (r *Recorder) write(b *batch) error {
+	if r.file == nil {
+		for _, part := range b.parts {
+			if _, err := r.w.Write(part); err != nil {
+				return fmt.Errorf("recording to %s: %w", r.name, err)
 			}
 		}
+		return nil
 	}
-	parts := rec.borrowed
-	if parts == nil {
-		parts = [][]byte{rec.data}
-	}
-	for _, part := range parts {
-		if _, err := r.w.Write(part); err != nil {
-			return fmt.Errorf("recording to %s: %w", r.name, err)
+	if time.Since(r.checked) > presence {
+		if err := r.present(); err != nil {
+			return err
 		}
+	}
+	n, err := writeTogether(r.file, b.parts)
+	r.size += n
+	if err != nil {
+		return fmt.Errorf("recording to %s: %w", r.name, err)
 	}
 	return nil
 }
 
-// present says whether the file is still where it was opened: what is written
-// to a file without a name is lost.
+// present says whether the file is still where it was opened, and holds what was
+// written to it: what is written to a file without a name is lost.
 func (r *Recorder) present() error {
+	if r.file == nil {
+		return nil
+	}
+	r.checked = time.Now()
 	opened, err := r.file.Stat()
 	if err != nil {
 		return fmt.Errorf("recording to %s: %w", r.name, err)
@@ -325,6 +404,8 @@ func (r *Recorder) present() error {
 		return fmt.Errorf("recording to %s: the file is gone: %w", r.name, err)
 	case !os.SameFile(opened, there):
 		return fmt.Errorf("recording to %s: the file was replaced by another", r.name)
+	case opened.Size() < r.size:
+		return fmt.Errorf("recording to %s: the file was cut to %d bytes, and %d had been written", r.name, opened.Size(), r.size)
 	}
 	return nil
 }

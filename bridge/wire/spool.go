@@ -60,7 +60,7 @@ const (
 )
 
 var (
-	errLost   = errors.New("the bytes are gone: storage failed and memory for frames ran out")
+	errLost   = errors.New("the bytes are gone")
 	errClosed = errors.New("the log is closed")
 )
 

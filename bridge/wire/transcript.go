@@ -190,13 +190,16 @@ func readTranscript(r io.Reader, maxLine int) iter.Seq2[Frame, error] {
 
 // lineReader takes a stream apart into lines.
 type lineReader struct {
-	in     *bufio.Reader
-	again  io.ReaderAt // what in reads, from its beginning; nil if it can be read only once
-	max    int
-	number int64
-	off    int64
-	long   []byte // room for a line that is longer than in's buffer
-	unused int    // lines since it was needed
+	in    *bufio.Reader
+	again io.ReaderAt // what in reads, from its beginning; nil if it can be read only once
+	// stopped says why reading is to end, asked now and then within long lines too;
+	// nil where nobody stops it.
+	stopped func() error
+	max     int
+	number  int64
+	off     int64
+	long    []byte // room for a line that is longer than in's buffer
+	unused  int    // lines since it was needed
 }
 
 // longKept is how many lines long an enormous room is kept for the next that
@@ -234,6 +237,11 @@ func (r *lineReader) next() (textLine, error) {
 			break
 		}
 		line.tooLong = line.size > int64(r.max)
+		if r.stopped != nil && err == bufio.ErrBufferFull {
+			if why := r.stopped(); why != nil {
+				return line, why
+			}
+		}
 		if r.again == nil && !line.tooLong {
 			r.long, r.unused = append(r.long, piece...), 0
 			line.data = r.long

@@ -231,7 +231,7 @@ func TestReadTranscriptReportsDamage(t *testing.T) {
 		`line 7: "seq" cannot be "one"`,
 		`line 8: "ts" cannot be "yesterday"`,
 		`line 9: "bytes" is no base64: illegal base64 data at input byte 0`,
-		`line 10: "headers" must be lists of strings by name`,
+		`line 10: "headers" cannot be {"a":"b"}`,
 		"line 11: byte 21: expected nothing after the object, found '{'",
 		"line 14: the last line is incomplete",
 	}
