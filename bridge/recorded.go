@@ -26,6 +26,7 @@ type recorded struct {
 
 	known    int // connections of the log that were looked at
 	sessions map[conn]*session
+	further  *session                   // of all servers past serversMost
 	exits    map[string]exit            // by session: the end of its process
 	items    map[string]map[string]page // by server id and method
 	answers  map[place]answered
@@ -126,6 +127,9 @@ func newRecorded(in *Inspection, l *wire.Log) *recorded {
 func (r *recorded) update(ctx context.Context) error {
 	connections := r.log.Connections()
 	for _, c := range connections[min(r.known, len(connections)):] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		r.meet(c)
 	}
 	r.known = len(connections)
@@ -148,6 +152,13 @@ func (r *recorded) update(ctx context.Context) error {
 	return nil
 }
 
+// serversMost is how many servers of a transcript are shown one by one. The rest
+// are shown as one, with one session.
+const serversMost = 100
+
+// furtherServers is what the rest of very many servers is called.
+const furtherServers = "further servers"
+
 // unnamed is what a server is called whose frames do not say.
 const unnamed = "server"
 
@@ -167,7 +178,15 @@ func (r *recorded) meet(c wire.Connection) *session {
 		name = unnamed
 	}
 	i := slices.IndexFunc(r.in.servers, func(s *server) bool { return s.spec.Name == name })
+	if i < 0 && len(r.in.servers) > serversMost {
+		s := r.further
+		r.sessions[key] = s
+		return s
+	}
 	if i < 0 {
+		if len(r.in.servers) == serversMost {
+			name = furtherServers
+		}
 		i = len(r.in.servers)
 		s := newServer(r.in, i, target.Spec{Name: name}, Settings{})
 		s.state, s.since = Recorded, time.Time{}
@@ -181,6 +200,9 @@ func (r *recorded) meet(c wire.Connection) *session {
 	s := newSession(server, 0, Settings{Elicitation: DeclareNone})
 	s.name = c.Session
 	r.sessions[key] = s
+	if name == furtherServers {
+		r.further = s
+	}
 	return s
 }
 

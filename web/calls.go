@@ -262,7 +262,7 @@ func timeoutOf(text string) (time.Duration, error) {
 		return 0, nil
 	}
 	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil || seconds <= 0 || seconds > maxSeconds {
+	if err != nil || !(seconds > 0 && seconds <= maxSeconds) { // NaN is neither
 		return 0, bad("The timeout must be a number of seconds, not %q.", text)
 	}
 	return time.Duration(seconds * float64(time.Second)), nil
@@ -309,7 +309,7 @@ func (s *Server) retryCall(c echo.Context) error {
 		err = s.in.Retry(call.Number)
 	} else {
 		seconds, wrong := strconv.ParseFloat(every, 64)
-		if wrong != nil || seconds < 0 || seconds > maxSeconds {
+		if wrong != nil || !(seconds >= 0 && seconds <= maxSeconds) { // NaN is neither
 			return bad("every must be a number of seconds, not %q.", every)
 		}
 		err = s.in.RetryEvery(call.Number, time.Duration(seconds*float64(time.Second)))

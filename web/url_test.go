@@ -208,7 +208,7 @@ func TestURLByRound(t *testing.T) {
 	if q := d.question(1, bridge.Answered); q.Every != time.Hour {
 		t.Errorf("it is tried again every %s", q.Every)
 	}
-	for _, every := range []string{"-1", "soon", "1e99"} {
+	for _, every := range []string{"-1", "soon", "1e99", "NaN", "Inf"} {
 		if status, _ := d.post("/calls/1/retry", url.Values{"every": {every}}); status != http.StatusBadRequest {
 			t.Errorf("every %s: %d, want 400", every, status)
 		}

@@ -196,18 +196,18 @@ func Open(paths ...string) (opened *Opened, err error) {
 
 // transcript is the path of a transcript that holds what the file does.
 func (o *Opened) transcript(path string, i int) (string, error) {
-	file, err := os.Open(path)
+	file, err := wire.OpenFile(path)
 	if err != nil {
 		return "", fmt.Errorf("opening %q: %w", path, err)
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return path, nil // wire.Open says what is wrong
-	}
 	in := bufio.NewReader(file)
 	head, err := in.Peek(64)
 	if err != nil && err != io.EOF {
 		return "", fmt.Errorf("reading %q: %w", path, err)
+	}
+	if len(head) > 0 && head[0] == 0 {
+		return "", fmt.Errorf("opening %q: it begins with zero bytes, so it is no transcript", path)
 	}
 	if !Is(head) {
 		return path, nil

@@ -55,7 +55,7 @@ const maxDamage = 1000
 func Open(paths ...string) (*Log, error) {
 	fs := &files{done: make(chan struct{})}
 	for _, path := range paths {
-		file, err := openRegular(path)
+		file, err := OpenFile(path)
 		if err == nil {
 			var info os.FileInfo
 			if info, err = file.Stat(); err == nil {
@@ -78,8 +78,9 @@ func Open(paths ...string) (*Log, error) {
 	return l, nil
 }
 
-// openRegular opens a file to be read. It never waits for the other end of a pipe.
-func openRegular(path string) (*os.File, error) {
+// OpenFile opens a regular file to be read. Anything else is an error that says
+// what it is; a pipe's other end is not waited for.
+func OpenFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, err

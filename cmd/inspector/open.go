@@ -76,7 +76,7 @@ func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error)
 	if err != nil {
 		return usageError{fmt.Errorf("--redact: %w", err)}
 	}
-	if o.speed < bridge.SlowestSpeed || o.speed > bridge.FastestSpeed {
+	if !(o.speed >= bridge.SlowestSpeed && o.speed <= bridge.FastestSpeed) { // NaN is neither
 		return usage("--speed must be from %g to %d, not %g", bridge.SlowestSpeed, bridge.FastestSpeed, o.speed)
 	}
 	opened, err := history.Open(o.files...)

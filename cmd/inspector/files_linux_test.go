@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// runToEnd runs the inspector, which is to end by itself.
+func runToEnd(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), asInspector+"=1", "CI=1")
+	text, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(text)
+}
+
+// What is no regular file is refused in words, and nobody waits for a pipe's
+// other end.
+func TestRefusesWhatIsNoTranscript(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	pipe, sparse := filepath.Join(folder, "pipe"), filepath.Join(folder, "sparse.jsonl")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(sparse, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(sparse, 40<<30); err != nil {
+		t.Skip("this file system has no sparse files")
+	}
+	for _, c := range []struct{ args, want string }{
+		{"open " + pipe, "it is a pipe"},
+		{"export --format json " + pipe, "it is a pipe"},
+		{"--listen 127.0.0.1:0 --record " + pipe, "it is a pipe"},
+		{"open " + folder, "it is a folder"},
+		{"open " + sparse, "begins with zero bytes"},
+	} {
+		if code, out := runToEnd(t, strings.Fields(c.args)...); code != exitError || !strings.Contains(out, c.want) {
+			t.Errorf("inspector %s: %d, %s", c.args, code, out)
+		}
+	}
+}
+
+// A second recorder of a file is told who the first one is.
+func TestRecordsAlone(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "flow.jsonl")
+	first := startInspector(t, "--record", file)
+	code, out := runToEnd(t, "--listen", "127.0.0.1:0", "--record", file)
+	if want := fmt.Sprintf("process %d", first.Process.Pid); code != exitError || !strings.Contains(out, want) {
+		t.Errorf("the second recorder: %d, %s; want %s named", code, out, want)
+	}
+}
+
+// Enough servers to be dangerous make a page of a hundred, and Ctrl-C ends it
+// while it reads.
+func TestOpensVeryManyServers(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	for i := range 20_000 {
+		fmt.Fprintf(&text, `{"session_id":"s%d","server_label":"server %d","direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}}`+"\n", i, i)
+	}
+	file := filepath.Join(t.TempDir(), "many.jsonl")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := startInspector(t, "open", file)
+	page := r.until("further servers")
+	if strings.Contains(page, `server 19999`) && strings.Count(page, `data-server=`) > 1000 || len(page) > 1<<20 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	if err := r.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = r.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second): // 40 s before there was a bound
+		t.Error("Ctrl-C does not end it")
+	}
+}
