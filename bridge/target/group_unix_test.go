@@ -153,10 +153,26 @@ func TestProcessWithARunaway(t *testing.T) {
 	}
 }
 
-// serveKeeper opens a link and says the number of the process behind it.
+// firstNumber waits for the first line of standard error, and is the number in it.
+func (r *recorder) firstNumber() string {
+	for ; ; runtime.Gosched() {
+		r.mu.Lock()
+		all := r.all
+		r.mu.Unlock()
+		for _, e := range all {
+			if _, number, ok := strings.Cut(e.text, " "); ok && e.what == "stderr" {
+				return number
+			}
+		}
+	}
+}
+
+// serveKeeper opens a link to a server in the mode of its argument, and says the
+// numbers of the process behind it and of its child.
 func serveKeeper() int {
 	r := &recorder{}
-	l, err := Open(context.Background(), program("sleeper"), r, Options{})
+	mode, argument, _ := strings.Cut(os.Args[1], " ")
+	l, err := Open(context.Background(), program(mode, argument), r, Options{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -167,17 +183,22 @@ func serveKeeper() int {
 			runtime.Gosched()
 		}()
 	}
-	fmt.Println(l.way.(*process).cmd.Process.Pid)
+	fmt.Println(l.way.(*process).cmd.Process.Pid, r.firstNumber())
 	time.Sleep(time.Hour)
 	return 0
 }
 
 func TestProcessEndsWithAKilledInspector(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("there is no parent-death signal")
+	for _, mode := range []string{"sleeper", "stubborn", "family stay", "family stubborn"} {
+		t.Run(mode, func(t *testing.T) { testKilledInspector(t, mode) })
 	}
-	keeper := program("keeper")
-	cmd := exec.Command(keeper.Command[0])
+}
+
+// testKilledInspector kills a program whose server runs in a mode, and expects
+// that nothing of the server survives.
+func testKilledInspector(t *testing.T, mode string) {
+	keeper := program("keeper", mode)
+	cmd := exec.Command(keeper.Command[0], keeper.Command[1:]...)
 	cmd.Env = append(os.Environ(), keeper.Env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -190,21 +211,27 @@ func TestProcessEndsWithAKilledInspector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !running(n) {
-		t.Error("the server has ended before the inspector")
+	var family []int
+	for word := range strings.FieldsSeq(line) {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !running(n) {
+			t.Error("the server has ended before the inspector")
+		}
+		family = append(family, n)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	for deadline := time.Now().Add(patience); running(n); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			_ = syscall.Kill(n, syscall.SIGKILL)
-			t.Fatalf("process %d has survived", n)
+	for _, n := range family {
+		for deadline := time.Now().Add(patience); running(n); runtime.Gosched() {
+			if time.Now().After(deadline) {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+				t.Fatalf("process %d has survived", n)
+			}
 		}
 	}
 }

@@ -85,3 +85,7 @@ func (g group) release() {
 
 // exitOf says how a process that has ended did so.
 func exitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }
+
+// A job ends with the last handle to it, so that nothing else need watch.
+func (g group) guard()   {}
+func (g group) unguard() {}

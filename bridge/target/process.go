@@ -207,6 +207,7 @@ func (p *process) runLeader(started chan<- error) {
 		return
 	}
 	p.group = newGroup(p.cmd.Process)
+	p.born()
 	started <- nil
 	p.waitErr = p.cmd.Wait()
 	close(p.exited)
@@ -278,6 +279,7 @@ func (p *process) supervise() {
 		grace = min(grace, orphanTime)
 	}
 	problem := p.endGroup(grace, hurry)
+	p.buried()
 
 	// From here on only a process outside of the group can hold the pipes. Its
 	// silence is taken for the end.
