@@ -15,13 +15,14 @@ var withInput = []string{"prompts/get", "resources/read", "tools/call"}
 var inputMethods = []string{"elicitation/create", "sampling/createMessage", "roots/list"}
 
 // LintResult judges the result of a request as far as elicitation goes: its
-// resultType, and what is around the elicitations of an input-required result.
+// resultType, whether a failed tool wanted to ask by a request, and what is around the elicitations of an input-required result.
 // Each of these is for [Lint] itself. Pointers lead into the result.
 func LintResult(result json.RawMessage, method, revision string) []Finding {
 	l := newLinter(revision)
 	if valid(result) != nil || typeOf(result) != typeObject {
 		return nil // no MCP result at all, which is not for this linter to say
 	}
+	l.lintUnsent(UnsentInResult(result, revision))
 	kind := member(result, "resultType")
 	if typeOf(kind) != typeString {
 		switch {
@@ -90,13 +91,14 @@ func (l *linter) lintInputRequests(requests json.RawMessage) {
 }
 
 // LintError judges the error object of a response as far as elicitation goes:
-// whether error -32042 may be there and has what it needs. Each of its
+// whether the server wanted to ask by a request, and whether error -32042 may be there and has what it needs. Each of its
 // elicitations is for [Lint] itself. Pointers lead into the error object.
 func LintError(object json.RawMessage, revision string) []Finding {
 	l := newLinter(revision)
 	if valid(object) != nil || typeOf(object) != typeObject {
 		return nil
 	}
+	l.lintUnsent(UnsentInError(object, revision))
 	raw := member(object, "code")
 	code := exact(string(raw))
 	if text, _ := unquote(raw); text != "" {
