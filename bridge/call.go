@@ -109,6 +109,7 @@ type call struct {
 	why      string        // what the server is told when its request is taken back
 	told     bool          // the server was told so
 	isError  bool          // the result says so
+	unsent   string        // method of a request that the server wanted to make, and that its revision does not have
 	given    []string      // its questions that were accepted, see elicit.QuestionKey
 	waits    bool          // between two rounds: the person can want the next one
 	retry    bool          // the person wants the next attempt now
@@ -132,6 +133,7 @@ type Call struct {
 	Seq      int64         // frame of the last request, 0 before it is sent
 	Reply    int64         // frame of the response that ended it, 0 if there is none
 	IsError  bool          // the result says that the tool failed
+	Unsent   string        // method of a request that the server wanted to make, and that its revision does not have
 	Failure  string        // why there is no response
 	Waiting  int           // its questions that wait for the person
 	Yours    bool          // the person's clock runs: a question waits, a URL is being visited, or Paused
@@ -146,7 +148,7 @@ func (c *call) snapshot() Call {
 	out := Call{
 		Number: c.number, Request: c.request, State: c.state, Started: c.started, Rounds: c.rounds,
 		Steps: append([]Step(nil), c.steps...), Dropped: c.dropped, Logs: c.logs,
-		Seq: c.seq, Reply: c.reply, IsError: c.isError, Failure: c.failure,
+		Seq: c.seq, Reply: c.reply, IsError: c.isError, Unsent: c.unsent, Failure: c.failure,
 		Waiting: c.watch.open, Waited: c.watch.waited(c.in.Now()), Timeout: c.watch.limit,
 		Every: c.every, Paused: c.paused, Yours: c.watch.waits(),
 	}

@@ -41,7 +41,31 @@ func startConfig(t *testing.T, server string, config bridge.Config) *bench {
 	return startInspection(t, config)
 }
 
+// startInspection runs an inspection whose first server gets ready.
 func startInspection(t *testing.T, config bridge.Config) *bench {
+	t.Helper()
+	b := startAny(t, config)
+	if s := b.server(); s.State != bridge.Ready {
+		t.Fatalf("server is %s: %s\n%s", s.State, s.Reason, strings.Join(s.Stderr, "\n"))
+	}
+	b.until("the catalog", func() bool {
+		c, err := b.in.Catalog("s1")
+		return err == nil && !c.Loading
+	})
+	return b
+}
+
+// startFailing runs an inspection whose first server cannot be used.
+func startFailing(t *testing.T, config bridge.Config) *bench {
+	t.Helper()
+	b := startAny(t, config)
+	if s := b.server(); s.State != bridge.Failed {
+		t.Fatalf("server is %s", s.State)
+	}
+	return b
+}
+
+func startAny(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -65,13 +89,6 @@ func startInspection(t *testing.T, config bridge.Config) *bench {
 	b.until("ready", func() bool {
 		state := b.server().State
 		return state != bridge.Connecting && state != bridge.Disconnected
-	})
-	if s := b.server(); s.State != bridge.Ready {
-		t.Fatalf("server is %s: %s\n%s", s.State, s.Reason, strings.Join(s.Stderr, "\n"))
-	}
-	b.until("the catalog", func() bool {
-		c, err := in.Catalog("s1")
-		return err == nil && !c.Loading
 	})
 	return b
 }

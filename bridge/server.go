@@ -63,6 +63,9 @@ type server struct {
 	// turn is held by whoever connects or disconnects, so that one at a time does.
 	turn sync.Mutex
 
+	// configured is how the server was to be connected when the run began. It never changes.
+	configured Settings
+
 	settings Settings
 	state    ServerState
 	since    time.Time
@@ -106,9 +109,13 @@ type Server struct {
 }
 
 func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *server {
+	settings, err := settings.with(spec)
+	if spec.Problem == nil {
+		spec.Problem = err
+	}
 	return &server{
 		in: in, id: fmt.Sprintf("s%d", index+1), index: index, spec: spec,
-		settings: settings, since: now(), policy: PolicyAsk,
+		configured: settings, settings: settings, since: now(), policy: PolicyAsk,
 		findings: map[elicit.Severity]int{},
 	}
 }
@@ -229,7 +236,7 @@ func (s *server) connect() {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.in.mu.Lock()
-	if s.in.closed {
+	if s.in.closed || s.misconfigured() {
 		s.in.mu.Unlock()
 		return
 	}
@@ -274,6 +281,17 @@ func (s *server) connect() {
 	s.enter(Ready, "")
 	s.in.running.Go(session.watch)
 	s.in.running.Go(session.loadCatalog)
+}
+
+// misconfigured makes a server a failed one that its file describes wrongly, and
+// reports whether it does. The caller holds in.mu.
+func (s *server) misconfigured() bool {
+	if s.spec.Problem == nil {
+		return false
+	}
+	s.enter(Failed, strings.ReplaceAll(s.spec.Problem.Error(), "\n", "; "))
+	s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", s.reason)
+	return true
 }
 
 // ended is called once a ready connection is gone.

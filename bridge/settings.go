@@ -3,11 +3,14 @@
 package bridge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/target"
 )
 
 // The protocol revisions that know elicitation, newest first.
@@ -45,6 +48,7 @@ func Elicitations() []Elicitation {
 type Settings struct {
 	// Protocol pins a revision; empty means the newest that both sides know.
 	Protocol string
+	Choice   Choice // who chose Protocol
 	// Elicitation is declared in initialize, or in each request under 2026-07-28.
 	// Empty means both modes, or the empty object where 2025-06-18 is pinned.
 	Elicitation Elicitation
@@ -53,9 +57,13 @@ type Settings struct {
 	Sampling, Roots bool
 }
 
-// ParseSettings checks the words of the command line.
+// ParseSettings checks the words of the command line. The empty string is for
+// what nobody has said, and auto for the choice that the revision be negotiated.
 func ParseSettings(protocol, elicitation string) (Settings, error) {
 	var s Settings
+	if protocol != "" {
+		s.Choice = ChoiceExplicit
+	}
 	if protocol != "" && protocol != "auto" {
 		if !slices.Contains(Revisions(), protocol) {
 			return s, fmt.Errorf("unknown protocol revision %q: want auto, %s", protocol, strings.Join(Revisions(), ", "))
@@ -71,6 +79,20 @@ func ParseSettings(protocol, elicitation string) (Settings, error) {
 		}
 		s.Elicitation = Elicitation(elicitation)
 	}
+	return s, nil
+}
+
+// with adds what a file says of one server. What is set already, on the command
+// line, comes first.
+func (s Settings) with(spec target.Spec) (Settings, error) {
+	own, err := ParseSettings(spec.Protocol, spec.Elicitation)
+	if err != nil {
+		return s, fmt.Errorf("%s: server %q: %w", spec.From, spec.Name, err)
+	}
+	if s.Choice == ChoiceNone {
+		s.Protocol, s.Choice = own.Protocol, own.Choice
+	}
+	s.Elicitation = cmp.Or(s.Elicitation, own.Elicitation)
 	return s, nil
 }
 

@@ -219,6 +219,7 @@ func (s *session) attribute(related json.RawMessage) (c *call, round int, sure b
 
 func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	id, method := string(u.Message.ID), u.Message.Method
+	s.asksInVain(method, u.Related)
 	in := &incoming{id: id, method: method}
 	if asksPerson(method, s.settings) {
 		call, round, sure := s.attribute(u.Related)

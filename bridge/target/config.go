@@ -31,7 +31,11 @@ import (
 // ${pathSeparator}. env looks a variable of the environment up. Processes run in
 // the workspace folder unless "cwd" says otherwise.
 //
-// The error names file, line, server and member of everything that is wrong.
+// "protocol" and "elicitation" say how the client presents itself to the server.
+//
+// A server that is described wrongly has that as its [Spec.Problem], with file,
+// line, server and member of everything that is wrong; the others can be used. It
+// is an error only where none of the servers can.
 func LoadConfig(path string, env func(string) (string, bool), names ...string) ([]Spec, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -72,11 +76,15 @@ type configFile struct {
 
 // at is an error at a place in the file.
 func (f configFile) at(v hujson.Value, where, format string, args ...any) error {
-	line := 1 + bytes.Count(f.source[:v.StartOffset], []byte("\n"))
 	if where != "" {
 		where += ": "
 	}
-	return fmt.Errorf("%s:%d: %s%w", f.path, line, where, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: %s%w", f.place(v), where, fmt.Errorf(format, args...))
+}
+
+// place is the file and the line of a value.
+func (f configFile) place(v hujson.Value) string {
+	return fmt.Sprintf("%s:%d", f.path, 1+bytes.Count(f.source[:v.StartOffset], []byte("\n")))
 }
 
 func (f configFile) servers(root hujson.Value, names []string) ([]Spec, error) {
@@ -106,34 +114,47 @@ func (f configFile) servers(root hujson.Value, names []string) ([]Spec, error) {
 	var (
 		specs []Spec
 		known []string
-		wrong []error
 	)
 	for _, m := range entries {
 		key := name(m)
-		if slices.Contains(known, key) {
-			wrong = append(wrong, f.at(m.Name, fmt.Sprintf("server %q", key), "the name is taken by another one before"))
-			continue
-		}
+		taken := slices.Contains(known, key)
 		known = append(known, key)
 		if len(names) > 0 && !slices.Contains(names, key) {
 			continue
 		}
-		s := configServer{configFile: f, spec: Spec{Name: key}, entry: m.Value}
-		if s.spec.Disabled = len(names) == 0 && s.disabled(); !s.spec.Disabled {
+		s := configServer{configFile: f, spec: Spec{Name: key, From: f.place(m.Name)}, entry: m.Value}
+		if taken {
+			s.fail(m.Name, "", "the name is taken by another one before")
+		} else if s.spec.Disabled = len(names) == 0 && s.disabled(); !s.spec.Disabled {
 			s.read()
 		}
+		s.spec.Problem = errors.Join(s.wrong...)
 		specs = append(specs, s.spec)
-		wrong = append(wrong, s.wrong...)
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			wrong = append(wrong, fmt.Errorf("%s has no server %q; it has %s", f.path, n, strings.Join(known, ", ")))
+			return nil, fmt.Errorf("%s has no server %q; it has %s", f.path, n, strings.Join(known, ", "))
 		}
 	}
-	if len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
+	if err := unusable(specs); err != nil {
+		return nil, err
 	}
 	return specs, nil
+}
+
+// unusable is all that is wrong with servers of which none can be reached; nil
+// if one can.
+func unusable(specs []Spec) error {
+	var wrong []error
+	for _, s := range specs {
+		switch {
+		case s.Problem != nil:
+			wrong = append(wrong, s.Problem)
+		case !s.Disabled:
+			return nil
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // configServer is one server of the file that is being read.
@@ -183,6 +204,12 @@ func (s *configServer) read() {
 	members := map[string]hujson.Value{}
 	for _, m := range object.Members {
 		members[name(m)] = m.Value
+	}
+	if v, ok := members["protocol"]; ok {
+		s.spec.Protocol = s.value(v, "protocol")
+	}
+	if v, ok := members["elicitation"]; ok {
+		s.spec.Elicitation = s.value(v, "elicitation")
 	}
 	command, isProcess := members["command"]
 	url, isURL := members["url"]

@@ -87,6 +87,12 @@ func TestLoadConfig(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			for i := range got {
+				if !strings.HasPrefix(got[i].From, path+":") {
+					t.Errorf("%s is from %q", got[i].Name, got[i].From)
+				}
+				got[i].From = "" // the line is for TestLoadConfigProblems
+			}
 			dir := strings.TrimSuffix(path, filepath.FromSlash(test.path))
 			dir = filepath.Clean(dir)
 			for i, s := range test.want {
@@ -113,6 +119,41 @@ func TestLoadConfigByName(t *testing.T) {
 	}
 }
 
+// What is wrong with one server is its own problem, and the others can be used.
+func TestLoadConfigProblems(t *testing.T) {
+	path := config(t, "mcp.json", `{"servers": {
+		"good": {"command": "x", "protocol": "2025-11-25", "elicitation": "form"},
+		"variable": {"command": "${NO}", "args": ["${input:key}"]},
+		"number": 1,
+		"good": {"command": "y"},
+		"off": {"disabled": "yes", "command": "x"}
+	}}`)
+	got, err := LoadConfig(path, lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		"",
+		`:3: server "variable", command: ${NO}: the environment has no NO|:3: server "variable", args[0]: ${input:key} has an editor ask`,
+		`:4: server "number": want an object, got a number`,
+		`:5: server "good": the name is taken by another one before`,
+		`:6: server "off", disabled: want true or false, got a string`,
+	} {
+		problem := got[i].Problem
+		if want == "" {
+			if problem != nil || got[i].From != path+":2" || got[i].Protocol != "2025-11-25" || got[i].Elicitation != "form" {
+				t.Errorf("got %+v", got[i])
+			}
+			continue
+		}
+		for _, line := range strings.Split(want, "|") {
+			if problem == nil || !strings.Contains(problem.Error(), path+line) {
+				t.Errorf("%s: %v, want %s", got[i].Name, problem, line)
+			}
+		}
+	}
+}
+
 func TestLoadConfigErrors(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -124,7 +165,7 @@ func TestLoadConfigErrors(t *testing.T) {
 		{"none", `{"servers": {}}`, []string{" names no servers"}},
 		{"a list of servers", "{\n\"servers\": []}", []string{":2: servers: want an object of servers, got an array"}},
 		{"no object", "{\"servers\": {\n\n\"a\": 1}}", []string{`:3: server "a": want an object, got a number`}},
-		{"twice", "{\"servers\": {\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}", []string{`:2: server "a": the name is taken by another one before`}},
+		{"wrong and disabled", `{"servers": {"a": {"command": []}, "b": {"command": "x", "disabled": true}}}`, []string{`:1: server "a", command: want`}},
 		{"nothing to reach", `{"servers": {"a": {"args": []}}}`, []string{`:1: server "a": it needs a "command" or a "url"`}},
 		{"too much to reach", "{\"servers\": {\"a\": {\"command\": \"x\",\n\"url\": \"y\"}}}", []string{`:2: server "a", url: there is a command too`}},
 		{"a type without its member", `{"servers": {"a": {"type": "stdio", "url": "x"}, "b": {"type": "sse", "command": "x"}}}`,

@@ -24,6 +24,13 @@ type Spec struct {
 	// Disabled is set for a server that its file leaves out. Nothing else of it
 	// was read.
 	Disabled bool
+	// From is where its file describes the server, as "mcp.json:12"; "" if no file does.
+	From string
+	// Problem is why the server cannot be reached as its file describes it; nil if it can.
+	Problem error
+	// Protocol and Elicitation are how the client is to present itself, in the
+	// words of the file, which are not checked here; "" where it does not say.
+	Protocol, Elicitation string
 
 	Command []string // program and arguments
 	Env     []string // K=V, added to the inspector's own environment
@@ -85,11 +92,13 @@ const (
 )
 
 // How says in a word how the server is reached: "stdio", "HTTP", "SSE" or
-// "in process". For [TransportAuto] it is what is tried first.
+// "in process", or "" where its file does not tell. For [TransportAuto] it is what is tried first.
 func (s Spec) How() string {
 	switch {
 	case s.Builtin != nil:
 		return viaBuiltin
+	case s.URL == "" && s.Problem != nil && len(s.Command) == 0:
+		return "" // nothing says
 	case s.URL == "":
 		return viaStdio
 	case s.Transport == TransportSSE:

@@ -38,9 +38,10 @@ type options struct {
 	maxFrame    string
 	verbose     bool
 
-	listenGiven bool
-	command     []string
-	url         string
+	listenGiven   bool
+	protocolGiven bool
+	command       []string
+	url           string
 }
 
 // defaultListen is where the page is served unless --listen says otherwise. If
@@ -67,7 +68,9 @@ func (o *options) register(cmd *cobra.Command) {
 	f.IntVar(&o.elicitRate, "elicit-rate", bridge.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 	f.StringVar(&o.maxFrame, "max-frame", "64M", "the `SIZE` in bytes (K, M, G: powers of 1024) past which a message is cut in the log and not passed on")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
-	cmd.PreRun = func(cmd *cobra.Command, _ []string) { o.listenGiven = cmd.Flags().Changed("listen") }
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		o.listenGiven, o.protocolGiven = cmd.Flags().Changed("listen"), cmd.Flags().Changed("protocol")
+	}
 }
 
 // target reads the arguments: nothing, one URL, or what stands after --.
@@ -238,7 +241,11 @@ func parseSize(text string) (int64, error) {
 
 // settings are how the client presents itself.
 func (o *options) settings() (bridge.Settings, error) {
-	s, err := bridge.ParseSettings(o.protocol, o.elicitation)
+	protocol := ""
+	if o.protocolGiven {
+		protocol = o.protocol
+	}
+	s, err := bridge.ParseSettings(protocol, o.elicitation)
 	if err != nil {
 		return s, usageError{fmt.Errorf("--protocol, --elicitation: %w", err)}
 	}

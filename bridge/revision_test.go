@@ -1,0 +1,184 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/target"
+)
+
+// oldToolsEnv says how a server goes on that offers 2026-07-28 and whose tool asks by
+// a request: its SDK does not send it, it is sent all the same, or the server cannot
+// be connected to in any other revision.
+const oldToolsEnv = "BRIDGE_TEST_OLD_TOOLS"
+
+const unsentText = `"elicitation/create" cannot be sent while serving a request on protocol version 2026-07-28: return an InputRequests map instead (multi round-trip requests, SEP-2322)`
+
+func init() {
+	servers["old-tools"] = func(s *rawServer) {
+		modern := false
+		for {
+			r, ok := s.read()
+			if !ok {
+				return
+			}
+			switch r.Method {
+			case "server/discover":
+				modern = true
+				s.reply(r, `{"supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}},"resultType":"complete"}`)
+			case "initialize":
+				if os.Getenv(oldToolsEnv) == "modern only" {
+					s.fail(r, -32022, "Unsupported protocol version", "")
+					continue
+				}
+				s.reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}`)
+			case "tools/list":
+				s.reply(r, `{"tools":[{"name":"ask","inputSchema":{"type":"object"}}],"resultType":"complete"}`)
+			case "tools/call":
+				if modern && os.Getenv(oldToolsEnv) != "sends" {
+					text, _ := json.Marshal("eliciting failed: " + unsentText)
+					s.reply(r, `{"content":[{"type":"text","text":%s}],"isError":true,"resultType":"complete"}`, text)
+					continue
+				}
+				s.write(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`)
+				if modern {
+					continue // it waits for ever
+				}
+				answer, ok := s.read()
+				if !ok {
+					return
+				}
+				s.text(r, fmt.Sprintf("%s for %s", answer.Result, r.Params))
+			}
+		}
+	}
+}
+
+func startOldTools(t *testing.T, how string, config bridge.Config) *bench {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Targets = []target.Spec{{Name: "old", Command: []string{self}, Env: []string{serverEnv + "=old-tools", oldToolsEnv + "=" + how}}}
+	return startInspection(t, config)
+}
+
+// A tool that asks by a request fails in 2026-07-28, or waits for ever. The call
+// says so, and made again in the revision before it asks.
+func TestCallAgain(t *testing.T) {
+	for _, how := range []string{"refuses", "sends"} {
+		t.Run(how, func(t *testing.T) {
+			b := startOldTools(t, how, bridge.Config{})
+			first, err := b.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: "ask", Key: "ask", Arguments: json.RawMessage(`{"n":1}`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.until("that the request was in vain", func() bool {
+				c, err := b.in.Call(first.Number)
+				return err == nil && c.Unsent == bridge.MethodElicit && (how == "sends" || c.State == bridge.CallDone)
+			})
+			if found := b.in.Findings("s1"); how == "refuses" && (len(found) != 1 || found[0].Rule != "request-unsent" || found[0].Call != first.Number || found[0].Pointer != "/result/content/0/text") {
+				t.Errorf("found %+v", found)
+			}
+			second, err := b.in.CallAgain(t.Context(), first.Number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := b.server(); second.Number != first.Number+1 || s.Info.Protocol != "2025-11-25" || s.Settings.Choice != bridge.ChoiceRemembered {
+				t.Errorf("call %d of %+v", second.Number, s)
+			}
+			var q bridge.Question
+			b.until("the question", func() bool {
+				for _, one := range b.in.Questions() {
+					if one.Call == second.Number {
+						q = one
+					}
+				}
+				return q.State == bridge.Pending && q.Number != 0
+			})
+			if _, err := b.in.Answer(q.Number, bridge.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ada"}`), Actor: bridge.ByPerson}); err != nil {
+				t.Fatal(err)
+			}
+			b.until("the result", func() bool { c, err := b.in.Call(second.Number); return err == nil && c.State == bridge.CallDone })
+			if text := b.transcript(); !strings.Contains(text, `Ada`) || !strings.Contains(text, `\"arguments\":{\"n\":1}`) {
+				t.Errorf("other arguments were sent:\n%s", text)
+			}
+			if c, err := b.in.Call(second.Number); err != nil || c.Unsent != "" {
+				t.Errorf("%v, %+v", err, c)
+			}
+		})
+	}
+}
+
+func TestCallAgainFails(t *testing.T) {
+	b := startOldTools(t, "modern only", bridge.Config{})
+	first := b.call("ask")
+	if c, err := b.in.CallAgain(t.Context(), first.Number); !errors.Is(err, bridge.ErrReconnect) || !strings.Contains(err.Error(), "Unsupported protocol version") {
+		t.Errorf("call %+v, %v", c, err)
+	}
+	if len(b.in.Calls()) != 1 {
+		t.Error("it was called all the same")
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.in.CallAgain(gone, first.Number); !errors.Is(err, context.Canceled) {
+		t.Errorf("for nobody: %v", err)
+	}
+}
+
+// What a browser remembers holds where nobody has chosen a revision, until it is forgotten.
+func TestRecall(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings bridge.Settings
+		file     string // protocol in mcp.json
+		want     string
+	}{
+		"nobody has chosen":  {want: "2025-11-25"},
+		"the command line":   {settings: parse(t, "2025-06-18"), want: "2025-06-18"},
+		"auto, in words":     {settings: parse(t, "auto")},
+		"the file":           {file: "2026-07-28", want: "2026-07-28"},
+		"the file says auto": {file: "auto"},
+		"both":               {settings: parse(t, "2025-06-18"), file: "2026-07-28", want: "2025-06-18"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := bridge.New(bridge.Config{Settings: c.settings, Targets: []target.Spec{{
+				Name: "gone", Command: []string{filepath.Join(t.TempDir(), "gone")}, Protocol: c.file,
+			}}})
+			t.Cleanup(func() {
+				if err := in.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+			before := in.Servers()[0].Settings
+			if err := in.Recall("s1", "2025-11-25"); err != nil {
+				t.Fatal(err)
+			}
+			if got := in.Servers()[0].Settings; got.Protocol != c.want {
+				t.Errorf("it is %+v", got)
+			}
+			if err := in.Forget("s1"); err != nil {
+				t.Fatal(err)
+			}
+			if got := in.Servers()[0].Settings; got != before {
+				t.Errorf("forgotten, it is %+v, was %+v", got, before)
+			}
+		})
+	}
+}
+
+func parse(t *testing.T, protocol string) bridge.Settings {
+	t.Helper()
+	s, err := bridge.ParseSettings(protocol, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
