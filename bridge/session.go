@@ -171,7 +171,7 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
 		defer cancel()
-		return errors.Join(unreached{link.How(), err}, link.Close(ctx))
+		return errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, link.Close(ctx))
 	}
 	s.mu.Lock()
 	s.sdk = sdk
@@ -188,8 +188,9 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 
 // unreached is why no session could be made, in words.
 type unreached struct {
-	how string
-	err error
+	how   string
+	err   error
+	token bool // an Authorization header was sent
 }
 
 // Error leaves the SDK's words out where it was the transport that failed.
@@ -199,10 +200,32 @@ func (u unreached) Error() string {
 	case !ok:
 		return fmt.Sprintf("%s: %v", u.how, u.err)
 	case fault.Status != 0 && fault.Method != "":
-		return fmt.Sprintf("over %s, %s was answered with %s", u.how, fault.Method, fault.Text)
+		return fmt.Sprintf("over %s, %s was answered with %s%s", u.how, fault.Method, fault.Text, u.access(fault))
 	default:
-		return fmt.Sprintf("over %s: %s", u.how, fault.Text)
+		return fmt.Sprintf("over %s: %s%s", u.how, fault.Text, u.access(fault))
 	}
+}
+
+// access says how a token is given, where the server wants one.
+func (u unreached) access(fault *target.Fault) string {
+	var said string
+	switch {
+	case fault.Status == http.StatusUnauthorized && u.token:
+		said = "The Authorization header that was sent is not accepted. Give another one"
+	case fault.Status == http.StatusUnauthorized:
+		said = "Give a token"
+	case fault.Status == http.StatusForbidden && u.token:
+		said = "The Authorization header that was sent does not give access. Give another one"
+	case fault.Status == http.StatusForbidden:
+		said = "If it is a token that is missing, give it"
+	default:
+		return ""
+	}
+	said = ". " + said + ` with --header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
+	if fault.Challenge != "" {
+		said += ". The server's WWW-Authenticate: " + shortened(fault.Challenge)
+	}
+	return said
 }
 
 func (u unreached) Unwrap() error { return u.err }

@@ -466,6 +466,10 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 			if deliver == nil {
 				return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: droppedText}
 			}
+			if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+				// Of these the SDK keeps the message alone.
+				return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason + gist(resp, said.head), Challenge: challenge(resp)}
+			}
 			status := resp.StatusCode
 			if tryAgain(resp) {
 				status = http.StatusBadRequest // the SDK does not look into the body of those
@@ -481,7 +485,12 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 	if sessionGone(resp) {
 		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the session is gone, and the SDK knows what that means
 	}
-	return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason}
+	return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
+}
+
+// challenge is what a response says of how to authenticate.
+func challenge(resp *http.Response) string {
+	return strings.Join(resp.Header.Values("WWW-Authenticate"), ", ")
 }
 
 // explanation reads what a refusal says, as far as that is worth reading and
@@ -684,7 +693,7 @@ func (w *web) getLegacy(req *http.Request) (*http.Response, error) {
 	if resp.StatusCode >= 300 {
 		raw := w.explanation(resp).head
 		w.tap.note(resp.Header, resp.StatusCode, "GET of the event stream was answered with %s%s", statusText(resp), quoted(raw))
-		return nil, &Fault{Status: resp.StatusCode, Text: fmt.Sprintf("HTTP %s%s", statusText(resp), gist(resp, raw))}
+		return nil, &Fault{Status: resp.StatusCode, Text: fmt.Sprintf("HTTP %s%s", statusText(resp), gist(resp, raw)), Challenge: challenge(resp)}
 	}
 	if mediaType(resp) != "text/event-stream" {
 		_ = resp.Body.Close() // nothing of it was read

@@ -68,6 +68,8 @@ type Fault struct {
 	Method string `json:"method,omitempty"` // of the request that has no answer
 	Status int    `json:"status,omitempty"` // of the HTTP response, 0 if none
 	Text   string `json:"-"`
+	// Challenge is the WWW-Authenticate header of the HTTP response.
+	Challenge string `json:"challenge,omitempty"`
 
 	cause error
 }
