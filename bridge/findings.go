@@ -134,15 +134,11 @@ func (s *session) lintResponse(method string, m wire.Message, seq int64, c *call
 	} else {
 		findings = elicit.LintResult(m.Result, method, s.revision())
 	}
-	unsent := unsentIn(m.Result, m.Error, s.revision())
 	for i := range findings {
 		findings[i].Pointer = at + findings[i].Pointer
 	}
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
-	if c != nil && unsent != "" {
-		c.unsent = unsent // the call ends right after this, and is drawn then
-	}
 	s.in.keep(s.server, seq, c, nil, findings)
 }
 

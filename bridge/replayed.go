@@ -70,11 +70,7 @@ func (r *Replay) replay(e *exchange.Exchange, over bool) *replayed {
 		one.call.number = number
 	}
 	one.close(r.now())
-	for _, q := range one.questions {
-		if one.call != nil && q.origin == OriginRequest && s.revision() >= Revision20260728 {
-			one.call.unsent = q.method
-		}
-	}
+	one.saysUnsent(e, s.revision())
 	one.lint(e, s)
 	return one
 }
@@ -417,7 +413,6 @@ func (one *replayed) lint(e *exchange.Exchange, s *session) {
 	case e.Result != nil:
 		one.findings = elicit.LintResult(e.Result, e.Method, s.revision())
 	}
-	one.call.unsent = cmp.Or(unsentIn(e.Result, e.Error, s.revision()), one.call.unsent)
 	for i := range one.findings {
 		one.findings[i].Pointer = at + one.findings[i].Pointer
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/wire"
 )
 
 // Choice says who chose the revision in [Settings.Protocol].
@@ -28,6 +30,9 @@ const (
 // its own. Servers that still do so work in it.
 const RevisionOfRequests = Revision20251125
 
+// ErrUnknownRevision is why [Inspection.Recall] did nothing.
+var ErrUnknownRevision = errors.New("unknown protocol revision")
+
 // ErrReconnect is why [Inspection.CallAgain] made no call.
 var ErrReconnect = errors.New("reconnecting with " + RevisionOfRequests + " failed")
 
@@ -35,7 +40,7 @@ var ErrReconnect = errors.New("reconnecting with " + RevisionOfRequests + " fail
 // anew. It does nothing where somebody has chosen a revision for this run.
 func (in *Inspection) Recall(id, revision string) error {
 	if !slices.Contains(Revisions(), revision) {
-		return fmt.Errorf("unknown protocol revision %q", revision)
+		return fmt.Errorf("%w: %q", ErrUnknownRevision, revision)
 	}
 	return in.chooseWhere(id, ChoiceNone, func(*server) (string, Choice) { return revision, ChoiceRemembered })
 }
@@ -68,7 +73,7 @@ func (in *Inspection) chooseWhere(id string, present Choice, choose func(*server
 
 // CallAgain connects the server of a call anew with [RevisionOfRequests], waits
 // until it has said what it offers, and makes the same call once more. Its error
-// says why that did not come about. The revision is then to be remembered.
+// says why that did not come about; the server's settings are then as before.
 func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
 	in.mu.Lock()
 	c, err := in.call(number)
@@ -76,38 +81,55 @@ func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
 		in.mu.Unlock()
 		return Call{}, err
 	}
-	s, request := c.session.server, c.request
+	s, request, before := c.session.server, c.request, c.session.server.settings
 	s.settings.Protocol, s.settings.Choice = RevisionOfRequests, ChoiceRemembered
+	tried := s.settings
 	in.changed(Change{Kind: ServerChanged, Server: s.id})
 	in.mu.Unlock()
+
+	if err := s.reconnected(ctx); err != nil {
+		in.mu.Lock()
+		if s.settings == tried {
+			s.settings = before
+			in.changed(Change{Kind: ServerChanged, Server: s.id})
+		}
+		in.mu.Unlock()
+		return Call{}, err
+	}
+	return in.Begin(request)
+}
+
+// reconnected connects anew and waits until the server has said what it offers.
+func (s *server) reconnected(ctx context.Context) error {
+	in := s.in
 
 	changed := in.Subscribe()
 	defer changed.Close()
 	connected := make(chan struct{})
 	if !in.spawn(func() { defer close(connected); s.connect() }) {
-		return Call{}, ErrClosed
+		return ErrClosed
 	}
 	select {
 	case <-connected:
 	case <-ctx.Done():
-		return Call{}, ctx.Err()
+		return ctx.Err()
 	}
 	for {
 		server, err := in.Server(s.id)
 		if err != nil {
-			return Call{}, err
+			return err
 		}
 		if server.State != Ready {
-			return Call{}, fmt.Errorf("%w: %s is %s: %s", ErrReconnect, server.Label, server.State, server.Reason)
+			return fmt.Errorf("%w: %s is %s: %s", ErrReconnect, server.Label, server.State, server.Reason)
 		}
 		if catalog, err := in.Catalog(s.id); err != nil || !catalog.Loading {
-			return in.Begin(request)
+			return err
 		}
 		select {
 		case <-changed.Ready():
 			changed.Take()
 		case <-ctx.Done():
-			return Call{}, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }
@@ -121,6 +143,31 @@ func unsentIn(result, rpcError json.RawMessage, revision string) string {
 	}
 	method, _ := elicit.UnsentInResult(result, revision)
 	return method
+}
+
+// saysUnsent notes at a call what its response says of it.
+func (s *session) saysUnsent(c *call, m wire.Message) {
+	method := unsentIn(m.Result, m.Error, s.revision())
+	if method == "" {
+		return
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	c.unsent = method
+	s.in.changed(Change{Kind: CallChanged, Number: c.number})
+}
+
+// saysUnsent notes at a recorded call whether the server asked in vain.
+func (one *replayed) saysUnsent(e *exchange.Exchange, revision string) {
+	if one.call == nil || revision < Revision20260728 {
+		return
+	}
+	one.call.unsent = unsentIn(e.Result, e.Error, revision)
+	for _, q := range one.questions {
+		if q.origin == OriginRequest {
+			one.call.unsent = q.method
+		}
+	}
 }
 
 // formerRequests are the requests that servers sent up to [RevisionOfRequests].

@@ -96,6 +96,7 @@ type Server struct {
 	Index    int
 	Label    string
 	Address  string
+	Target   string // see [target.Spec.Key]
 	How      string
 	State    ServerState
 	Since    time.Time
@@ -122,7 +123,7 @@ func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *
 
 func (s *server) snapshot() Server {
 	out := Server{
-		ID: s.id, Index: s.index, Label: s.spec.Name, Address: s.spec.Address(), How: s.spec.How(),
+		ID: s.id, Index: s.index, Label: s.spec.Name, Address: s.spec.Address(), Target: s.spec.Key(), How: s.spec.How(),
 		State: s.state, Since: s.since, Reason: s.reason, Stderr: slices.Clone(s.stderr),
 		Settings: s.settings, Info: s.info, Policy: s.policy, Held: len(s.in.held(s)),
 		Findings: maps.Clone(s.findings),
@@ -289,7 +290,7 @@ func (s *server) misconfigured() bool {
 	if s.spec.Problem == nil {
 		return false
 	}
-	s.enter(Failed, strings.ReplaceAll(s.spec.Problem.Error(), "\n", "; "))
+	s.enter(Failed, s.spec.Problem.Error())
 	s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", s.reason)
 	return true
 }

@@ -89,7 +89,7 @@ func (s Settings) with(spec target.Spec) (Settings, error) {
 	if err != nil {
 		return s, fmt.Errorf("%s: server %q: %w", spec.From, spec.Name, err)
 	}
-	if s.Choice == ChoiceNone {
+	if s.Choice == ChoiceNone && own.Choice != ChoiceNone {
 		s.Protocol, s.Choice = own.Protocol, own.Choice
 	}
 	s.Elicitation = cmp.Or(s.Elicitation, own.Elicitation)

@@ -356,6 +356,9 @@ func (s *session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	if out.ticket != "" {
 		s.lintResponse(out.method, u.Message, seq, out.call)
 	}
+	if out.call != nil {
+		s.saysUnsent(out.call, u.Message)
+	}
 	if out.ticket != "" {
 		s.mu.Lock()
 		s.replies[out.ticket] = reply{seq: seq, message: u.Message}

@@ -138,6 +138,7 @@ const alike = (a, b) => a.nodeName === b.nodeName && key(a) === key(b)
 /** Tells whether an attribute is this page's own business. @param {Element} e @param {string} name */
 const own = (e, name) => name === "open" || e.role === "tabpanel" && name === "hidden"
   || e.matches("[role=tab]:not([data-to])") && /^(aria-selected|tabindex)$/.test(name)
+  || name === "hidden" && e.matches(".remembered")
   || name === "aria-expanded" && e.matches("[data-findings]") || name === "aria-busy"
   || e.matches(".picks, .picker > input") && /^(hidden|aria-(expanded|activedescendant))$/.test(name)
 

@@ -47,6 +47,7 @@ type Server struct {
 	Version      string
 	How          string // "stdio", "HTTP", "SSE", "in process"
 	Address      string // the command line or URL, for people
+	Target       string // what is reached, under a name that is the same in every run; "" if nothing is
 	State        ServerState
 	Reason       string   // why it failed or ended, in words
 	Stderr       []string // its last lines, oldest first; shown when failed or ended
@@ -67,6 +68,8 @@ type Server struct {
 // Settings are how the client presents itself to a server.
 type Settings struct {
 	Protocol    string // "auto" or a revision
+	Unchosen    bool   // nobody has chosen it: what the browser remembers holds
+	Recalled    bool   // it is what the browser remembers
 	Elicitation string // "form,url", "form", "url", "empty", "none"
 	Sampling    bool
 	Roots       bool
@@ -240,7 +243,16 @@ type Call struct {
 	Asks     int           // questions of its present round in all
 	Progress *Progress
 	Result   *Result // nil while running
+	Unsent   *Unsent // nil where the server's requests are in order
 	Form     CallForm
+}
+
+// Unsent is a request that the server wanted to make during a call, and that the
+// revision of its connection does not have.
+type Unsent struct {
+	Method   string
+	Revision string   // that has it, to call again in; "" where that is not on offer
+	Finding  *Finding // nil where there is none for the response
 }
 
 // Step is one thing that happened in a call.

@@ -3,6 +3,10 @@ package views
 // option is one choice of a setting.
 type option struct{ value, title string }
 
+// rememberable is the revision that a browser can remember for a server: the last
+// one in which servers ask by requests.
+const rememberable = "2025-11-25"
+
 // What a client can say of itself; see Settings.
 var (
 	protocols = []option{

@@ -320,6 +320,19 @@ func (s *Server) retryCall(c echo.Context) error {
 	return s.callReply(c)
 }
 
+// callAgain connects the server anew with the revision in which its tools still
+// ask by requests, and makes the same call there.
+func (s *Server) callAgain(c echo.Context) error {
+	call, err := s.call(c)
+	if err != nil {
+		return err
+	}
+	if call, err = s.in.CallAgain(c.Request().Context(), call.Number); err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, encode(reply{Call: call.Number}))
+}
+
 // callReply answers with the call as it is now.
 func (s *Server) callReply(c echo.Context) error {
 	n, err := number(c, "n")

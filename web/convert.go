@@ -21,12 +21,13 @@ import (
 func serverView(s bridge.Server) views.Server {
 	return views.Server{
 		ID: s.ID, Index: s.Index, Label: s.Label, Name: s.Info.Name, Title: s.Info.Title, Version: s.Info.Version,
-		How: s.How, Address: s.Address, State: views.ServerState(s.State.String()), Reason: s.Reason,
+		How: s.How, Address: s.Address, Target: s.Target, State: views.ServerState(s.State.String()), Reason: s.Reason,
 		Stderr: s.Stderr, Protocol: s.Info.Protocol, Negotiated: s.Info.Negotiated,
 		Instructions: s.Info.Instructions, Capabilities: s.Info.Capabilities,
 		Declared: s.Settings.Declared(), Since: s.Since,
 		Settings: views.Settings{
 			Protocol: cmp.Or(s.Settings.Protocol, "auto"), Elicitation: string(s.Settings.Declares()),
+			Unchosen: s.Settings.Choice == bridge.ChoiceNone, Recalled: s.Settings.Choice == bridge.ChoiceRemembered,
 			Sampling: s.Settings.Sampling, Roots: s.Settings.Roots,
 		},
 		Policy: string(s.Policy), Held: s.Held,
@@ -141,6 +142,9 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		Waiting: c.Waiting, Yours: c.Yours, Asked: s.ago(c.Asked), Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
 	}
 	v.Behind = s.ago(c.Started).Sub(c.Started)
+	if c.Unsent != "" {
+		v.Unsent = s.unsentView(c, server)
+	}
 	if c.State == bridge.CallRunning && c.Waiting > 0 {
 		for _, q := range s.in.OnShow(settledReplayed) {
 			if q.Call == c.Number && q.Origin == bridge.OriginRound && q.Round == c.Rounds {
@@ -166,6 +170,20 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		v.Form.Timeout = strconv.FormatFloat(c.Request.Timeout.Seconds(), 'f', -1, 64)
 	}
 	return v
+}
+
+func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
+	out := &views.Unsent{Method: c.Unsent}
+	if s.stage == nil && server.Settings.Protocol != bridge.RevisionOfRequests {
+		out.Revision = bridge.RevisionOfRequests
+	}
+	for _, f := range s.in.Found(c.Reply) {
+		if f.Rule == elicit.RuleUnsent {
+			finding := findingView(f.Finding, f.Seq, f.Question, f.Call)
+			out.Finding = &finding
+		}
+	}
+	return out
 }
 
 func (s *Server) resultView(c bridge.Call) *views.Result {

@@ -60,6 +60,7 @@ type Config struct {
 //	POST /questions/N/complete      the person's word that a URL is done
 //	POST /servers/ID/reconnect, /disconnect
 //	POST /servers/ID/settings       how the client presents itself; connects anew
+//	POST /servers/ID/remembered     the revision that the browser remembers of it; none to forget it
 //	POST /servers/ID/policy         what becomes of its questions
 //	POST /servers/ID/held           show or decline what is held back
 //	POST /servers/ID/compare        what it offers with and without a capability
@@ -115,6 +116,7 @@ func New(c Config) *Server {
 	e.GET("/calls/:n", s.showCall)
 	e.POST("/calls/:n/stop", s.stopCall)
 	e.POST("/calls/:n/retry", s.retryCall)
+	e.POST("/calls/:n/again", s.callAgain)
 	e.GET("/calls/:n/parts/:i", s.part)
 	e.POST("/questions/:n/draft", s.draft)
 	e.POST("/questions/:n/tab", s.questionTab)
@@ -124,6 +126,7 @@ func New(c Config) *Server {
 	e.POST("/servers/:id/reconnect", s.reconnect)
 	e.POST("/servers/:id/disconnect", s.disconnect)
 	e.POST("/servers/:id/settings", s.settings)
+	e.POST("/servers/:id/remembered", s.remembered)
 	e.POST("/servers/:id/policy", s.policy)
 	e.POST("/servers/:id/held", s.held)
 	e.POST("/servers/:id/compare", s.compare)
@@ -223,7 +226,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	case errors.Is(err, bridge.ErrUnknownServer), errors.Is(err, bridge.ErrUnknownItem),
 		errors.Is(err, bridge.ErrUnknownCall), errors.Is(err, bridge.ErrUnknownQuestion):
 		status, text = http.StatusNotFound, sentence(err)
-	case errors.Is(err, bridge.ErrNotReady), errors.Is(err, bridge.ErrClosed):
+	case errors.Is(err, bridge.ErrNotReady), errors.Is(err, bridge.ErrClosed), errors.Is(err, bridge.ErrReconnect):
 		status, text = http.StatusConflict, sentence(err)
 	}
 	if status >= http.StatusInternalServerError {

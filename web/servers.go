@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -47,7 +48,29 @@ func (s *Server) settings(c echo.Context) error {
 		return bad("%s", sentence(err))
 	}
 	settings.Sampling, settings.Roots = c.FormValue("sampling") != "", c.FormValue("roots") != ""
+	before, err := s.in.Server(c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if settings.Protocol == before.Settings.Protocol {
+		settings.Choice = before.Settings.Choice // it was left as it is
+	}
 	if err := s.in.ReconnectWith(c.Param("id"), settings); err != nil {
+		return err
+	}
+	return s.serversReply(c)
+}
+
+// remembered applies the revision that the browser remembers of a server, or
+// takes that back.
+func (s *Server) remembered(c echo.Context) error {
+	var err error
+	if revision := c.FormValue("protocol"); revision == "" {
+		err = s.in.Forget(c.Param("id"))
+	} else if err = s.in.Recall(c.Param("id"), revision); errors.Is(err, bridge.ErrUnknownRevision) {
+		return bad("%s", sentence(err))
+	}
+	if err != nil {
 		return err
 	}
 	return s.serversReply(c)

@@ -96,7 +96,7 @@ var rules = []Rule{
 	// The request as a whole.
 	{"params-malformed", "params that are absent or no object", parameters},
 	{"request-removed", "elicitation/create as a request, since 2026-07-28", sinceJuly(must(roundTrips, introduction))},
-	{"request-unsent", "a tool that fails because it asks by a request, since 2026-07-28", sinceJuly(advice(roundTrips, introduction))},
+	{RuleUnsent, "a tool that fails because it asks by a request, since 2026-07-28", sinceJuly(advice(roundTrips, introduction))},
 	{"mode-unknown", "a mode other than form or url, or one that the revision does not have", parameters.in(rev2025June, unsourced)},
 	{"mode-undeclared", "a mode that the client has not declared", always(must(elicitation, "Capabilities")).in(rev2025June, must(lifecycle, "Operation"))},
 	{"message-missing", "no message, or one that is no string", parameters},

@@ -71,10 +71,13 @@ func UnsentInError(object json.RawMessage, revision string) (method, pointer str
 	return method, "/message"
 }
 
+// RuleUnsent is the rule that [UnsentInResult] and [UnsentInError] find broken.
+const RuleUnsent = "request-unsent"
+
 // lintUnsent finds that a server still asks by requests.
 func (l *linter) lintUnsent(method, ptr string) {
 	if method == "" {
 		return
 	}
-	l.find("request-unsent", ptr, "The server says that it could not send %s: revision 2026-07-28, which it offers, has no requests from the server to the client. In this revision it asks by returning an input-required result, with that request among its inputRequests.", method)
+	l.find(RuleUnsent, ptr, "The server says that it could not send %s: revision 2026-07-28, which it offers, has no requests from the server to the client. In this revision it asks by returning an input-required result, with that request among its inputRequests.", method)
 }

@@ -6,10 +6,13 @@ package target
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -125,6 +128,27 @@ func (s Spec) Address() string {
 		return s.URL
 	}
 	return u.Redacted()
+}
+
+// Key names what is reached, the same in every run: a URL, or a command in its
+// folder. Nothing of these can be read from it. It is "" where there is nothing
+// to reach.
+func (s Spec) Key() string {
+	words := []string{s.URL}
+	switch {
+	case s.Builtin != nil:
+		words = []string{viaBuiltin}
+	case len(s.Command) > 0:
+		dir, err := filepath.Abs(s.Dir)
+		if err != nil {
+			dir = s.Dir
+		}
+		words = append([]string{dir}, s.Command...)
+	case s.URL == "":
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
+	return hex.EncodeToString(sum[:12])
 }
 
 // shellWord quotes a word as a POSIX shell would need it.

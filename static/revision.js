@@ -1,0 +1,57 @@
+// @ts-check
+/**
+ * The revision that a server's tools need: calling again with it, and remembering
+ * it in this browser. Whether it may be applied is for the inspector to say.
+ */
+import { show, showing } from "./address.js"
+import { announce, post, whenChanged } from "./changes.js"
+import { all, near, on, one, remember, remembered } from "./dom.js"
+
+/** Where the revision of a target is kept. @param {string} target */
+const entry = target => "revision " + target
+
+on("click", async e => {
+  const { again, target, protocol } = near(e.target, "[data-again]")?.dataset ?? {}
+  if (again) callAgain(near(e.target, "button"), again, target, protocol)
+  const line = near(near(e.target, "[data-forget]"), ".remembered")
+  if (!line) return
+  remember(entry(line.dataset.target), "")
+  line.hidden = true
+  one("[name=protocol]", near(line, "form"))?.focus()
+  await post(`/servers/${line.dataset.server}/remembered`)
+  announce("Forgotten.")
+})
+
+/** @param {any} button @param {string} call @param {string} target @param {string} protocol */
+async function callAgain(button, call, target, protocol) {
+  if (button.ariaBusy) return
+  button.ariaBusy = "true"
+  announce("Reconnecting.")
+  const { ok, call: next } = await post(`/calls/${call}/again`)
+  button.ariaBusy = null
+  if (!ok || !next) return
+  remember(entry(target), protocol)
+  await show("?call=" + next)
+  showing("?call=" + next)
+  if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
+}
+
+// A revision that is chosen by hand comes in the place of the remembered one.
+on("submit", e => {
+  const line = one(".remembered", near(e.target, "form[data-settings]"))
+  if (line && e.target.elements.protocol.value !== remembered(entry(line.dataset.target))) remember(entry(line.dataset.target), "")
+})
+
+/** The servers that the revision was applied to. @type {Set<string>} */
+const applied = new Set()
+
+whenChanged(() => {
+  for (const line of all(".remembered")) {
+    const { server, target, protocol, applies } = line.dataset
+    line.hidden = remembered(entry(target)) !== protocol
+    if (line.hidden || applies === undefined || applied.has(server)) continue
+    applied.add(server)
+    post(`/servers/${server}/remembered`, new URLSearchParams({ protocol }))
+    announce(`Connecting with ${protocol}, as remembered.`)
+  }
+})
