@@ -64,4 +64,5 @@ go_server() {
 	echo "$1@$2" >"$cache/bin/$name.version"
 }
 go_server github.com/modelcontextprotocol/go-sdk/conformance/everything-server v1.8.0
+go_server github.com/modelcontextprotocol/go-sdk/examples/server/everything v1.8.0
 go_server github.com/mark3labs/mcp-go/examples/elicitation v1.2.1

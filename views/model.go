@@ -255,10 +255,13 @@ type Unsent struct {
 	Finding  *Finding // nil where there is none for the response
 }
 
+// StepToolError is the kind of a result which says that the tool failed.
+const StepToolError = "tool-error"
+
 // Step is one thing that happened in a call.
 type Step struct {
 	At   time.Time
-	Kind string // "called", "asked", "answered", "progress", "log", "list", "retry", "result", "error", "stopped", "cancelled"
+	Kind string // "called", "asked", "answered", "progress", "log", "list", "retry", "result", StepToolError, "error", "stopped", "cancelled"
 	Text string
 	Seq  int64 // its frame in the wire log, 0 if none
 }

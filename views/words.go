@@ -574,6 +574,8 @@ func (s Step) word() string {
 	switch s.Kind {
 	case "retry":
 		return s.Text
+	case StepToolError:
+		return "tool error"
 	case "answered":
 		word, _, _ := strings.Cut(s.Text, ": ")
 		return cmp.Or(settlings[word], word, s.Kind)

@@ -156,7 +156,11 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		}
 	}
 	for _, step := range c.Steps {
-		v.Steps = append(v.Steps, views.Step{At: step.At, Kind: string(step.Kind), Text: step.Text, Seq: step.Seq})
+		kind := string(step.Kind)
+		if step.Kind == bridge.StepResult && c.IsError {
+			kind = views.StepToolError
+		}
+		v.Steps = append(v.Steps, views.Step{At: step.At, Kind: kind, Text: step.Text, Seq: step.Seq})
 	}
 	if c.Progress != nil {
 		v.Progress = &views.Progress{Value: c.Progress.Value, Total: c.Progress.Total, Message: c.Progress.Message}

@@ -105,6 +105,13 @@ func GoSDKHTTP(t testing.TB, stateless bool) string {
 	return "http://" + address + "/"
 }
 
+// GoSDKExample is the command of go-sdk's example server, over stdio. It is not
+// the one of [GoSDK].
+func GoSDKExample(t testing.TB) []string {
+	t.Helper()
+	return []string{installed(t, "bin", "everything")}
+}
+
 // MCPGo is the command of mcp-go's elicitation example, over stdio.
 func MCPGo(t testing.TB) []string {
 	t.Helper()
