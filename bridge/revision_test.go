@@ -88,6 +88,13 @@ func TestCallAgain(t *testing.T) {
 			if found := b.in.Findings("s1"); how == "refuses" && (len(found) != 1 || found[0].Rule != "request-unsent" || found[0].Call != first.Number || found[0].Pointer != "/result/content/0/text") {
 				t.Errorf("found %+v", found)
 			}
+			opened := bridge.NewReplay(b.log, bridge.Source{}, nil)
+			if err := opened.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if calls := opened.Inspection().Calls(); len(calls) != 1 || calls[0].Unsent != bridge.MethodElicit {
+				t.Errorf("opened again: %+v", calls)
+			}
 			second, err := b.in.CallAgain(t.Context(), first.Number)
 			if err != nil {
 				t.Fatal(err)

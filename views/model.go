@@ -69,7 +69,6 @@ type Server struct {
 type Settings struct {
 	Protocol    string // "auto" or a revision
 	Unchosen    bool   // nobody has chosen it: what the browser remembers holds
-	Recalled    bool   // it is what the browser remembers
 	Elicitation string // "form,url", "form", "url", "empty", "none"
 	Sampling    bool
 	Roots       bool

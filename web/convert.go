@@ -27,7 +27,7 @@ func serverView(s bridge.Server) views.Server {
 		Declared: s.Settings.Declared(), Since: s.Since,
 		Settings: views.Settings{
 			Protocol: cmp.Or(s.Settings.Protocol, "auto"), Elicitation: string(s.Settings.Declares()),
-			Unchosen: s.Settings.Choice == bridge.ChoiceNone, Recalled: s.Settings.Choice == bridge.ChoiceRemembered,
+			Unchosen: s.Settings.Choice == bridge.ChoiceNone,
 			Sampling: s.Settings.Sampling, Roots: s.Settings.Roots,
 		},
 		Policy: string(s.Policy), Held: s.Held,

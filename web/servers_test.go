@@ -31,6 +31,35 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestRemembered: what the browser remembers holds until it is forgotten, or until
+// a revision is chosen in the settings.
+func TestRemembered(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{})
+	post := func(path, protocol string, want bridge.Settings) {
+		t.Helper()
+		if status, text := d.post(path, url.Values{"protocol": {protocol}}); status != http.StatusOK {
+			t.Fatalf("%d %s", status, text)
+		}
+		if got := d.server().Settings; got != want {
+			t.Errorf("%s with %q: %+v, want %+v", path, protocol, got, want)
+		}
+	}
+	const remembered, settings = "/servers/s1/remembered", "/servers/s1/settings"
+	recalled := bridge.Settings{Protocol: "2025-11-25", Choice: bridge.ChoiceRemembered}
+	post(remembered, "2025-11-25", recalled)
+	post(settings, "2025-11-25", recalled) // it was left as it is
+	post(remembered, "", bridge.Settings{})
+	post(settings, "2025-06-18", bridge.Settings{Protocol: "2025-06-18", Choice: bridge.ChoiceExplicit})
+	post(remembered, "2025-11-25", bridge.Settings{Protocol: "2025-06-18", Choice: bridge.ChoiceExplicit})
+	post(remembered, "", bridge.Settings{Protocol: "2025-06-18", Choice: bridge.ChoiceExplicit})
+	if status, _ := d.post(remembered, url.Values{"protocol": {"2024-11-05"}}); status != http.StatusBadRequest {
+		t.Errorf("an unknown revision: %d, want 400", status)
+	}
+	if status, _ := d.post("/calls/7/again", nil); status != http.StatusNotFound {
+		t.Errorf("a call that was never made: %d, want 404", status)
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	d := inspectDemo(t, bridge.Settings{})
 	status, drawn := d.post("/servers/s1/policy", url.Values{"policy": {"decline"}})

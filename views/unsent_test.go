@@ -1,0 +1,60 @@
+package views
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A call whose server asks by a request that its revision does not have says so
+// and offers another one, except in a transcript.
+func TestUnsent(t *testing.T) {
+	call := Call{Number: 3, Server: someServer, State: CallDone, Unsent: &Unsent{
+		Method: "elicitation/create", Revision: "2025-11-25",
+		Finding: &Finding{Rule: "request-unsent", Severity: "advice", Text: "The server says so.", Reference: "MCP 2026-07-28"},
+	}}
+	why := region(t, draw(t, CallView(call)), "Why nothing is asked")
+	button(t, why, "Reconnect with 2025-11-25 and call again")
+	for _, want := range []string{"elicitation/create", "request-unsent", "MCP 2026-07-28"} {
+		if !strings.Contains(text(why), want) {
+			t.Errorf("it does not say %q: %q", want, text(why))
+		}
+	}
+	call.Unsent.Revision = ""
+	why = region(t, draw(t, CallView(call)), "Why nothing is asked")
+	if got := every(why, tag("button")); len(got) > 0 {
+		t.Errorf("it offers %q", text(got[0]))
+	}
+}
+
+// A result which says that the tool failed is no success in the timeline.
+func TestToolErrorInTimeline(t *testing.T) {
+	start := time.Now()
+	call := Call{Number: 3, Server: someServer, State: CallDone, Started: start, Steps: []Step{
+		{Kind: "called", At: start}, {Kind: StepToolError, At: start, Text: "the tool says that it failed"},
+	}}
+	doc := draw(t, CallView(call))
+	if got := byClass(doc, "at-"+StepToolError); len(got) != 2 || !strings.HasPrefix(text(got[0]), "tool error +") {
+		t.Errorf("the timeline has %d steps that failed", len(got))
+	}
+}
+
+func TestRememberedLine(t *testing.T) {
+	s := someServer
+	s.Target = "a1b2"
+	for _, c := range []struct {
+		settings Settings
+		want     string
+		applies  bool
+	}{
+		{Settings{Protocol: "auto", Unchosen: true}, "2025-11-25, remembered in this browser.", true},
+		{Settings{Protocol: "2025-11-25"}, "2025-11-25, remembered in this browser.", false},
+		{Settings{Protocol: "2026-07-28"}, "2025-11-25 is remembered in this browser; 2026-07-28 was chosen for this run.", false},
+	} {
+		s.Settings = c.settings
+		line := byID(t, draw(t, ServersBar([]Server{s})), "remembered-s1")
+		if !strings.Contains(text(line), c.want) || has(line, "data-applies") != c.applies || !has(line, "hidden") {
+			t.Errorf("with %+v: %q", c.settings, text(line))
+		}
+	}
+}
