@@ -139,7 +139,7 @@ const alike = (a, b) => a.nodeName === b.nodeName && key(a) === key(b)
 const own = (e, name) => name === "open" || e.role === "tabpanel" && name === "hidden"
   || e.matches("[role=tab]:not([data-to])") && /^(aria-selected|tabindex)$/.test(name)
   || name === "hidden" && e.matches(".remembered")
-  || name === "aria-expanded" && e.matches("[data-findings]") || name === "aria-busy"
+  || name === "aria-expanded" && e.matches("[data-findings], #earlier") || name === "aria-busy"
   || e.matches(".picks, .picker > input") && /^(hidden|aria-(expanded|activedescendant))$/.test(name)
 
 /**

@@ -13,8 +13,8 @@ export const all = (match, root = document) => [...root?.querySelectorAll(match)
 /** @param {EventTarget | null} t @param {string} match @returns {any} the element or the nearest around it; null if there is none */
 export const near = (t, match) => t instanceof Element ? t.closest(match) : null
 
-/** @param {string} type @param {(e: any) => void} fn @param {boolean} [capture] */
-export const on = (type, fn, capture) => document.addEventListener(type, fn, capture)
+/** @param {string} type @param {(e: any) => void} fn @param {boolean | AddEventListenerOptions} [options] */
+export const on = (type, fn, options) => document.addEventListener(type, fn, options)
 
 /** Tells whether a key was pressed alone. @param {KeyboardEvent} e */
 export const bare = e => !(e.ctrlKey || e.metaKey || e.altKey)

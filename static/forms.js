@@ -7,7 +7,7 @@ import { keepUp, show, showing } from "./address.js"
 import { announce, notice, post, unsaved, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
 import { focusField, setLines } from "./fields.js"
-import { nextQuestion } from "./questions.js"
+import { goOn } from "./questions.js"
 
 /** @param {EventTarget | null} t @returns {HTMLFormElement | null} */
 const formOf = t => near(t, "form.answer, #args-form")
@@ -110,7 +110,7 @@ async function answer(form, button) {
   if (status === 422) return toTrouble($("q" + n))
   if (status === 409) announce("This was settled elsewhere.")
   else if (!ok) return
-  if (document.activeElement === document.body && !nextQuestion()) one(`#q${n} summary`)?.focus({ preventScroll: true })
+  goOn(n)
 }
 
 /** @param {HTMLFormElement} form @param {any} button */

@@ -6,6 +6,7 @@
 import { announce, whenChanged } from "./changes.js"
 import { $, all, near, on, one, remember, remembered } from "./dom.js"
 import { focusFirst } from "./fields.js"
+import { bring, left } from "./latest.js"
 import { showPane } from "./panes.js"
 
 const cards = () => all("#questions > article")
@@ -37,34 +38,35 @@ function look() {
   welcome()
 }
 
-/** The call that the middle shows. */
-const shown = () => one("#call > [data-call]")?.dataset.call
+/** The call that the middle shows: "" if there is none, "0" where that is still to be made. */
+const shown = () => one("#call > [data-key]") && (one("#call > [data-call]")?.dataset.call ?? "0") || ""
 
 /**
- * Puts what waits in the call on show first, then what waits in others, then
- * what is settled; what was just settled is on top of its kind.
+ * Puts the questions of the call on show first, and folds what is settled of
+ * the others; see inOrder in views/catalog.go.
  * @param {any[]} all
  */
 function arrange(all) {
-  const call = shown(), panel = $("questions"), line = $("elsewhere")
-  const rank = (/** @type {any} */ c) => {
-    const other = call && c.dataset.call !== call && c.dataset.call !== "0", before = known.get(c.id)
-    return waits(c) ? other ? 2 : 0 : c.matches(".awaits") ? other ? 3 : 1 : (other ? 6 : 4) + (before && before !== "waiting" ? 1 : 0)
-  }
-  const ranks = new Map(all.map(c => [c, rank(c)])), at = (/** @type {any} */ c) => ranks.get(c) ?? 0
-  const sorted = all.toSorted((a, b) => at(a) - at(b) || (at(a) < 4 ? a.dataset.number - b.dataset.number : 0))
-  const place = sorted.findIndex(c => at(c) > 1)
-  line.hidden = !sorted.some(c => at(c) === 2 || at(c) === 3)
-  const row = place < 0 ? [...sorted, line] : sorted.toSpliced(place, 0, line)
+  const call = shown(), panel = $("questions"), line = $("elsewhere"), fold = $("earlier")
+  const stage = (/** @type {any} */ c) => waits(c) ? 0 : c.matches(".awaits") ? 1 : 2
+  const sorted = all.toSorted((a, b) => stage(a) - stage(b) || (stage(a) < 2 ? 1 : -1) * (a.dataset.number - b.dataset.number))
+  const others = sorted.filter(c => call && c.dataset.call !== "0" && c.dataset.call !== call)
+  const own = sorted.filter(c => !others.includes(c)), waiting = others.filter(c => stage(c) < 2), earlier = others.filter(c => stage(c) === 2)
+  line.hidden = !waiting.length
+  fold.hidden = !earlier.length
+  fold.textContent = `Earlier (${earlier.length})`
+  const row = [...own, line, ...waiting, fold, ...earlier]
   row.forEach((e, i) => { if (e !== panel.children[i]) (panel.moveBefore ?? panel.insertBefore).call(panel, e, panel.children[i] ?? null) })
-  return sorted
+  return row.filter(e => e.localName === "article")
 }
+
+$("earlier").addEventListener("click", () => { $("earlier").ariaExpanded = String($("earlier").ariaExpanded === "false") })
 
 /** Gives the focus to a question that has just come, if that takes it from nobody. */
 function welcome() {
   for (const [id, since] of arrived) if (since < performance.now() - 2000 || !$(id) || !waits($(id))) arrived.delete(id)
   const [id] = arrived.keys()
-  if (!id || !free() || !$(id).checkVisibility() || near($(id), ".read-only")) return
+  if (!id || !free() || left() || !$(id).checkVisibility() || near($(id), ".read-only")) return
   arrived.clear()
   enter($(id))
 }
@@ -81,7 +83,7 @@ on("focusout", () => setTimeout(welcome))
 /** @param {any} card */
 function enter(card) {
   focusFirst(card, $(card.id + "-message"))
-  card.scrollIntoView({ block: "nearest" })
+  bring(card)
 }
 
 /** Goes to the next question that waits, after the one in use; false if there is none. */
@@ -91,6 +93,17 @@ export function nextQuestion() {
   showPane("work")
   enter(waiting[(waiting.indexOf(near(document.activeElement, "article")) + 1) % waiting.length])
   return true
+}
+
+/**
+ * Gives the focus, where nothing has it, to the next question that waits, else
+ * to what has become of one.
+ * @param {string | undefined} n its number
+ */
+export function goOn(n) {
+  if (document.activeElement !== document.body || nextQuestion()) return
+  const row = one(`#q${n} :is(.foot button, summary)`)
+  ;(row?.checkVisibility() ? row : $("earlier")).focus({ preventScroll: true })
 }
 
 const plain = $("icon").href

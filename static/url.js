@@ -4,15 +4,15 @@
  * one, followed by the browser itself, and the answer goes out beside it.
  */
 import { announce, notice, post } from "./changes.js"
-import { $, near, on, one } from "./dom.js"
-import { nextQuestion } from "./questions.js"
+import { $, near, on } from "./dom.js"
+import { goOn } from "./questions.js"
 
 /** @param {string} n the question's number */
 async function accept(n) {
   // The window may lose its turn to the page that opens.
   const { ok, status } = await post(`/questions/${n}/answer`, new URLSearchParams({ action: "accept" }), { keepalive: true })
   if (status === 409) announce("This was settled elsewhere.")
-  else if (ok && document.activeElement === document.body && !nextQuestion()) one(`#q${n} :is(.foot button, summary)`)?.focus({ preventScroll: true })
+  else if (ok) goOn(n)
 }
 
 on("click", e => {

@@ -38,60 +38,49 @@ func (i Item) about() string {
 	return cmp.Or(i.Description, title, key)
 }
 
-// span are questions of a list: n of them, from an index on.
-type span struct{ from, n int }
-
-// inOrder puts the questions that wait first and then those whose outcome is to
-// come, oldest on top, and then the settled ones, latest on top. Those of call
-// come before the others, which is 0 where no call is to be told from others;
-// it also says which of them wait in other calls.
-func inOrder(questions []Question, call int) (sorted []Question, others span) {
-	sorted = slices.Clone(questions)
+// inOrder parts the questions of call from those of the others, and of these
+// what waits from what is settled. Each part has what waits for the person
+// first, then what waits for an outcome, both oldest first, and then what is
+// settled, latest first. With call 0 all are the call's own.
+func inOrder(questions []Question, call int) (own, waiting, earlier []Question) {
+	sorted := slices.Clone(questions)
 	slices.SortStableFunc(sorted, func(a, b Question) int {
-		rank := a.rank(call)
-		switch other := b.rank(call); {
-		case rank != other:
-			return rank - other
-		case rank < settledRank:
+		stage := a.stage()
+		switch other := b.stage(); {
+		case stage != other:
+			return stage - other
+		case stage < settledStage:
 			return a.Number - b.Number
 		}
 		return b.Number - a.Number
 	})
 	for _, q := range sorted {
-		switch rank := q.rank(call); {
-		case rank < othersRank:
-			others.from++
-		case rank < settledRank:
-			others.n++
+		other := call != 0 && q.Call > 0 && q.Call != call // of some it cannot be told
+		switch {
+		case !other:
+			own = append(own, q)
+		case q.stage() < settledStage:
+			waiting = append(waiting, q)
+		default:
+			earlier = append(earlier, q)
 		}
 	}
-	return sorted, others
+	return own, waiting, earlier
 }
 
-// The groups of the panel, from the top: for the call on show and then for the
-// others those that wait for the person and those whose outcome is to come, and
-// below all of them the settled ones.
-const (
-	othersRank  = 2
-	settledRank = 4
-)
+// settledStage is the stage of a question that nothing is to come of.
+const settledStage = 2
 
-// rank is the group that a question stands in.
-func (q Question) rank(call int) int {
-	other := call > 0 && q.Call > 0 && q.Call != call // of some it cannot be told
+// stage says how far a question is: 0 while it waits for the person, 1 while
+// its outcome is to come.
+func (q Question) stage() int {
 	switch {
-	case q.State == QuestionPending && other:
-		return othersRank
 	case q.State == QuestionPending:
 		return 0
-	case q.awaits() && other:
-		return othersRank + 1
 	case q.awaits():
 		return 1
-	case other:
-		return settledRank + 1
 	}
-	return settledRank
+	return settledStage
 }
 
 func (q Question) id() string { return "q" + strconv.Itoa(q.Number) }

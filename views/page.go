@@ -10,12 +10,16 @@ func pageTitle(p Page) string {
 	return "Elicitation Inspector"
 }
 
-// shown is the number of the call on show, 0 if there is none.
+// shown is the number of the call on show, 0 if there is none, and -1 where
+// that is still to be made.
 func (p Page) shown() int {
-	if p.Call == nil {
-		return 0
+	switch {
+	case p.Call != nil:
+		return p.Call.Number
+	case p.Form != nil:
+		return -1
 	}
-	return p.Call.Number
+	return 0
 }
 
 // pane is what a narrow window shows first: the tools as long as nothing was

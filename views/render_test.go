@@ -544,8 +544,8 @@ func TestPendingBeforeSettled(t *testing.T) {
 	}
 }
 
-// TestOwnQuestionsFirst: what waits in the call on show stands next to it, and
-// a line parts it from what waits in others.
+// TestOwnQuestionsFirst: the questions of the call on show stand next to it, a
+// line parts them from what waits in others, and what is settled there is folded.
 func TestOwnQuestionsFirst(t *testing.T) {
 	var questions []Question
 	for i, s := range []QuestionState{QuestionPending, QuestionPending, QuestionAnswered, QuestionAnswered} {
@@ -556,21 +556,25 @@ func TestOwnQuestionsFirst(t *testing.T) {
 	read := func(call int) string {
 		var out []string
 		for _, e := range every(draw(t, QuestionsPanel(questions, call)), func(e *html.Node) bool {
-			return e.Data == "article" || attr(e, "id") == "elsewhere" && !has(e, "hidden")
+			return e.Data == "article" || (attr(e, "id") == "elsewhere" || attr(e, "id") == "earlier") && !has(e, "hidden")
 		}) {
 			out = append(out, attr(e, "id"))
 		}
 		return fmt.Sprint(out)
 	}
 	for call, want := range map[int]string{
-		0: "[q1 q2 q4 q3]",
-		1: "[q1 elsewhere q2 q3 q4]",
-		2: "[q2 elsewhere q1 q4 q3]",
-		3: "[elsewhere q1 q2 q4 q3]",
+		0:  "[q1 q2 q4 q3]",
+		1:  "[q1 q3 elsewhere q2 earlier q4]",
+		2:  "[q2 q4 elsewhere q1 earlier q3]",
+		3:  "[elsewhere q1 q2 earlier q4 q3]",
+		-1: "[elsewhere q1 q2 earlier q4 q3]",
 	} {
 		if got := read(call); got != want {
 			t.Errorf("beside call %d: %s, want %s", call, got, want)
 		}
+	}
+	if !strings.Contains(text(draw(t, QuestionsPanel(questions, 3))), "Earlier (2)") {
+		t.Error("it does not say how many are folded")
 	}
 }
 

@@ -276,7 +276,7 @@ func TestAwaitedStandsBetweenPendingAndSettled(t *testing.T) {
 	settled := Question{Number: 2, State: QuestionAnswered}
 	pending := someQuestion()
 	var got []int
-	sorted, _ := inOrder([]Question{settled, awaited, pending}, 0)
+	sorted, _, _ := inOrder([]Question{settled, awaited, pending}, 0)
 	for _, q := range sorted {
 		got = append(got, q.Number)
 	}

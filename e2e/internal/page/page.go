@@ -244,6 +244,15 @@ func (p *Page) Until(what func() string, holds func() bool) {
 	}
 }
 
+// Size makes the tab's window so big, in CSS pixels.
+func (p *Page) Size(width, height int64) {
+	p.t.Helper()
+	params := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1}
+	if _, err := call(p, emulation.SetDeviceMetricsOverride, params); err != nil {
+		p.t.Fatalf("sizing the window: %v", err)
+	}
+}
+
 // Screenshot is the page as a PNG.
 func (p *Page) Screenshot() ([]byte, error) {
 	res, err := call(p, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{})

@@ -1,0 +1,75 @@
+// @ts-check
+/**
+ * What happened last to the call on show is brought into view: its question, or
+ * what came back. Nothing moves while the person is typing, or once they have
+ * scrolled it out of sight.
+ */
+import { whenChanged } from "./changes.js"
+import { $, near, on, one } from "./dom.js"
+
+const pane = $("work")
+
+/** The part of the pane that nothing covers. */
+function sight() {
+  const { top, bottom } = pane.getBoundingClientRect()
+  return { top: Math.max(top, $("calls").getBoundingClientRect().bottom), bottom }
+}
+
+/** Scrolls the pane until an element is in view, from its beginning if it is too tall. @param {any} e */
+export function bring(e) {
+  const { top, bottom } = sight(), r = e.getBoundingClientRect()
+  if (r.top >= top && r.bottom <= bottom) return
+  one(".head", near(e, ".called"))?.scrollIntoView({ block: "nearest" })
+  e.scrollIntoView({ block: r.height > bottom - top ? "start" : "nearest" })
+}
+
+/** What happened last; null if nothing has. @returns {any} */
+function latest() {
+  const n = one("#call > [data-call]")?.dataset.call, mine = `#questions > [data-call="${n}"]`
+  return n ? one(mine + "[data-state=pending]") ?? $(`call-${n}-paused`) ?? one(mine + ".awaits") ?? one(`#result-${n}:has(*)`) : null
+}
+
+/** The id of what was brought into view last. */
+let last = ""
+/** Whether it is kept there while the page changes around it, which is until the person does something. */
+let kept = false
+/** Whether the person has scrolled since they last pressed something. */
+let scrolled = false
+/** The control that the person has typed into. @type {EventTarget | null} */
+let typed = null
+
+/** Tells whether the person has scrolled away from what happened last. */
+export function left() {
+  const e = scrolled && ($(last) ?? one("#call > *"))
+  if (!e) return false
+  const { top, bottom } = sight(), r = e.getBoundingClientRect()
+  return r.bottom < top || r.top > bottom
+}
+
+function look() {
+  const e = latest(), id = e?.id ?? ""
+  if (id !== last) {
+    kept = !left() && (!typed || typed !== document.activeElement)
+    last = id
+  }
+  if (e && kept) bring(e)
+}
+
+const inPane = (/** @type {Event} */ e) => near(e.target, "#work")
+
+for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) on(type, e => {
+  if (!inPane(e)) return
+  kept = false
+  // A press on the pane itself is one on its scroll bar.
+  scrolled ||= type === "wheel" || type === "touchmove" || e.target === pane || /^(Page|Home|End|Arrow)/.test(e.key) && !e.target.matches("input, textarea, select")
+}, { passive: true })
+on("input", e => { if (inPane(e)) typed = e.target })
+for (const type of ["click", "submit"]) on(type, e => {
+  if (!near(e.target, "#work form, #work button, .item") || near(e.target, "[data-frame]")) return
+  scrolled = false
+  if (type === "submit") typed = null
+}, true)
+
+whenChanged(look)
+// A narrow window shows the pane late, and a window can change its size.
+new ResizeObserver(look).observe(pane)
