@@ -82,3 +82,54 @@ func TestLatestInView(t *testing.T) {
 		}
 	}
 }
+
+// Nothing moves while the person is typing, or has scrolled away from the call.
+func TestNothingMovesUnderThePerson(t *testing.T) {
+	t.Parallel()
+	fields := `"line":{"type":"string","title":"Line"}`
+	for i := range 20 {
+		fields += fmt.Sprintf(`,"line%d":{"type":"string","title":"Line %d"}`, i, i)
+	}
+	for _, doing := range []string{"typing", "scrolling", "nothing"} {
+		t.Run(doing, func(t *testing.T) {
+			t.Parallel()
+			rude := servers.NewRude(t, []servers.Question{{Name: "ask_long", Params: `{"message":"Where does it go?","requestedSchema":{"type":"object","properties":{` + fields + `}}}`}})
+			s := openOn(t, rude.Command)
+			s.call("ask_long")
+			q := s.question("Where does it go?")
+			s.call("progress")
+			bar := s.page.Region("Call").Role("progressbar", "Progress")
+			for _, step := range []string{"1", "2", "3"} {
+				rude.Order("go")
+				bar.HasAttr("value", step)
+			}
+			pane := s.page.Region("Call")
+			scrolled := func() float64 {
+				return page.Call[float64](pane, "function() { return this.parentElement.scrollTop }")
+			}
+			switch doing {
+			case "typing":
+				q.Field("Line 19").Type("far down")
+			case "scrolling":
+				q.Role("heading", "Where does it go?").Wheel(700)
+				s.page.Until(func() string { return "the pane is scrolled" }, func() bool { return scrolled() >= 700 })
+			case "nothing":
+				page.Call[bool](pane, "function() { this.parentElement.scrollTop = 700; return true }")
+			}
+			line := func() float64 {
+				return page.Call[float64](q.Field("Line 19"), "function() { return this.getBoundingClientRect().top }")
+			}
+			before := line()
+			rude.Order("go")
+			s.result("all tables copied")
+			if doing == "nothing" {
+				inView(s.page.Region("Result"))
+				return
+			}
+			s.page.Role("navigation", "Calls").Button("2 progress done").Wait() // whatever follows the result is drawn
+			if after := line(); max(after-before, before-after) >= 1 {
+				t.Errorf("the field that is looked at has moved from %v to %v", before, after)
+			}
+		})
+	}
+}

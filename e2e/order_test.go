@@ -7,8 +7,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// What waits in the call on show stands next to it, whichever call asked first,
-// and what waits in others is told apart.
+// The questions of the call on show stand next to it, whichever call asked first.
+// What waits in others is told apart, and what is settled there is folded.
 func TestOwnQuestionsFirst(t *testing.T) {
 	t.Parallel()
 	asks := func(message string) servers.Script {
@@ -40,5 +40,9 @@ func TestOwnQuestionsFirst(t *testing.T) {
 	s.page.Reload()
 	order("Up at five?", "Up at eleven?")
 	s.question("Up at five?").Button("Accept").Click()
+	order("Up at five?", "Up at eleven?")
+	s.page.Role("navigation", "Calls").Button("2 late waiting for you").Click()
+	order("Up at eleven?")
+	s.page.Region("Questions").Button("Earlier (1)").Click()
 	order("Up at eleven?", "Up at five?")
 }

@@ -59,6 +59,7 @@ func TestQuestionsOfSeveralCalls(t *testing.T) {
 	size.Field("size").Fill("XL")
 	colour.Region("Will send").Contains("red")
 	colour.Button("Accept").Click()
+	s.page.Region("Questions").Button("Earlier (1)").Click() // what is settled of a call that is not on show
 	s.state("Which colour?", "answered")
 	size.Field("size").HasValue("XL")
 	size.Region("Will send").Contains("XL")
