@@ -34,6 +34,60 @@ func init() {
 	}
 }
 
+func init() {
+	// asks what a policy of accepting with defaults has to leave to a person.
+	servers["undecided"] = func(s *rawServer) {
+		s.serve("2025-11-25", []string{"form", "url", "roots"}, func(call request) {
+			method, params := "elicitation/create", `{"message":"?","requestedSchema":{"type":"object","properties":{"who":{"type":"string","title":"Signer"}},"required":["who"]}}`
+			switch call.tool() {
+			case "url":
+				params = `{"mode":"url","message":"?","url":"https://example.org/","elicitationId":"a"}`
+			case "roots":
+				method, params = "roots/list", `{}`
+			}
+			s.write(`{"jsonrpc":"2.0","id":"asked","method":"%s","params":%s}`, method, params)
+			s.read()
+			s.text(call, "done")
+		})
+	}
+	forms := []string{
+		`{"colour":{"enum":["red","blue"],"default":"purple"}}`,
+		`{"code":{"type":"string","maxLength":2,"default":"long"}}`,
+	}
+	servers["bad defaults"] = func(s *rawServer) {
+		s.serve("2025-11-25", []string{"0", "1"}, func(call request) {
+			s.write(`{"jsonrpc":"2.0","id":"asked","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":%s}}}`, forms[call.tool()[0]-'0'])
+			s.read()
+			s.text(call, "done")
+		})
+	}
+}
+
+// A question that a policy cannot answer is the person's, and says why.
+func TestPolicySaysWhatItLeaves(t *testing.T) {
+	cases := []struct{ server, tool, want string }{
+		{"undecided", "form", `"Signer" is required and has no default`},
+		{"undecided", "url", "a URL needs your consent"},
+		{"undecided", "roots", "a roots/list request is no elicitation"},
+		{"bad defaults", "0", `the default of "colour" does not fit`},
+		{"bad defaults", "1", `the default of "code" is not valid: At most 2 characters. It is 4`},
+	}
+	for _, c := range cases {
+		t.Run(c.server+" "+c.tool, func(t *testing.T) {
+			b := start(t, c.server, bridge.Settings{Roots: true})
+			if err := b.in.SetPolicy("s1", bridge.PolicyDefaults); err != nil {
+				t.Fatal(err)
+			}
+			call := b.call(c.tool)
+			if q := b.question(1); q.State != bridge.Pending || q.Handed != c.want {
+				t.Errorf("the question is %s and says %q, want %q", q.State, q.Handed, c.want)
+			}
+			b.answer(1, bridge.Answer{Action: "cancel"})
+			b.done(call.Number)
+		})
+	}
+}
+
 func TestPolicies(t *testing.T) {
 	cases := []struct {
 		policy bridge.Policy

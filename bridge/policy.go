@@ -3,6 +3,7 @@ package bridge
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
@@ -102,12 +103,14 @@ const codeBlocked = -32000
 func (in *Inspection) applyPolicy(q *question) bool {
 	policy := q.server.policy
 	if q.method != MethodElicit && (policy == PolicyDefaults || policy == PolicyCancel || policy == PolicyDecline) {
+		q.handed = fmt.Sprintf("a %s request is no elicitation", q.method)
 		return false // these requests cannot be answered so
 	}
 	switch policy {
 	case PolicyDefaults:
-		content, ok := q.defaults()
-		if !ok {
+		content, why := q.defaults()
+		if why != "" {
+			q.handed = why
 			return false
 		}
 		q.answer = Answer{Action: "accept", Content: content, Actor: ByPolicy}
@@ -122,23 +125,35 @@ func (in *Inspection) applyPolicy(q *question) bool {
 	return in.settle(q, Answered, ByPolicy, fmt.Sprintf("the policy for this server is %q", policy))
 }
 
-// defaults is the content of an untouched form, if the schema takes it. A URL
-// needs a person's consent, so it has none.
-func (q *question) defaults() ([]byte, bool) {
+// defaults is the content of an untouched form, or why a person has to see it:
+// the schema does not take it, or a default has no place in it. A URL needs a
+// person's consent.
+func (q *question) defaults() (content []byte, why string) {
 	if q.request == nil || q.request.Mode != elicit.ModeForm {
-		return nil, false
+		return nil, "a URL needs your consent"
 	}
-	content, problems := elicit.Content(q.request.Fields, elicit.Defaults(q.request.Fields))
-	if len(problems) > 0 {
-		return nil, false
-	}
-	if q.request.Schema != nil {
-		problems, err := elicit.Check(q.request.Schema, content)
-		if err != nil || len(problems) > 0 {
-			return nil, false
+	fields := q.request.Fields
+	for _, f := range fields {
+		if f.DefaultProblem() != "" {
+			return nil, fmt.Sprintf("the default of %q does not fit", f.Label)
 		}
 	}
-	return content, true
+	content, problems, err := elicit.CheckInputs(q.request.Schema, fields, elicit.Defaults(fields))
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case len(problems) == 0:
+		return content, ""
+	}
+	p := problems[0]
+	text := strings.TrimSuffix(strings.ReplaceAll(p.Text, "You entered", "It is"), ".")
+	switch {
+	case p.Field < 0:
+		return nil, text
+	case p.Keyword == "required":
+		return nil, fmt.Sprintf("%q is required and has no default", fields[p.Field].Label)
+	}
+	return nil, fmt.Sprintf("the default of %q is not valid: %s", fields[p.Field].Label, text)
 }
 
 // DefaultRate is how many questions a minute one server may put on show, not

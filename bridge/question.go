@@ -143,6 +143,7 @@ type question struct {
 	held       bool // over the rate limit: not on show until the person wants it
 	findings   []elicit.Finding
 	settledAt  int64  // of a replay: the frame at which it was settled
+	handed     string // why its server's policy left it to the person, "" if it did not
 	noted      string // what a note in the log says of the answer, "" if there is none
 }
 
@@ -174,6 +175,7 @@ type Question struct {
 	Completion Completion
 	Awaited    bool             // the outcome of its URL can still come
 	Own        bool             // refused by the inspector for what it is, not by a policy that the person set
+	Handed     string           // why its server's policy left it to the person, "" if it did not
 	Held       bool             // not on show, because its server asks too often
 	Findings   []elicit.Finding // their pointers lead into the frame that asked
 	Settled    <-chan struct{}
@@ -184,7 +186,7 @@ func (q *question) snapshot() Question {
 		Number: q.number, State: q.state, Server: q.server.id, Key: q.key,
 		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
-		AnswerSeq: q.answerSeq, Completion: q.completion, Awaited: q.awaited(), Held: q.held,
+		AnswerSeq: q.answerSeq, Completion: q.completion, Awaited: q.awaited(), Handed: q.handed, Held: q.held,
 		Own:      q.state == Refused && q.reason != blocked && q.reason != tooMany,
 		Findings: slices.Clone(q.findings), Settled: q.settled,
 	}

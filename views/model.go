@@ -333,6 +333,7 @@ type Question struct {
 	Schema   string // requestedSchema, pretty
 	Params   string // where they are no elicitation that can be read: the params, pretty
 	Seq      int64  // its frame in the wire log
+	Handed   string // why its server's policy left it to the person, "" if it did not
 
 	// Once settled:
 	Action  string        // "accept", "decline", "cancel", or "error"

@@ -388,6 +388,7 @@ func (f Field) describedBy() string {
 	add(true, "error")
 	add(f.Required && f.control() == checkBoxes, "req") // where aria-required is not known
 	add(f.Description != "", "desc")
+	add(f.DefaultProblem() != "", "default")
 	add(len(f.hints()) > 0, "hint")
 	add(f.count() != "", "count")
 	return strings.Join(ids, " ")

@@ -290,7 +290,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		Number: q.Number, State: views.QuestionState(q.State.String()), Server: find(q.Server),
 		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: findingViews(q.Findings, q), Round: q.Round, Key: q.Key, Origin: q.Carried,
 		Mode: q.Method, Asked: q.Asked, Seq: q.Seq, Reason: q.Reason, By: string(q.By), Waited: q.Waited,
-		SentSeq: q.AnswerSeq, Method: q.Method,
+		SentSeq: q.AnswerSeq, Method: q.Method, Handed: q.Handed,
 	}
 	if q.Origin == bridge.OriginError {
 		v.Error = codeURLRequired

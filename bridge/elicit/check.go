@@ -97,6 +97,11 @@ func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
 		}
 		c.explain(failed)
 	}
+	for i, p := range c.problems {
+		if p.Field < 0 && p.Pointer != "" { // no field says what it is about
+			c.problems[i].Text = "At " + p.Pointer + ": " + p.Text
+		}
+	}
 	for m := range c.undecided {
 		c.add(nil, "pattern", m.words())
 	}

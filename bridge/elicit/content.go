@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -108,15 +109,75 @@ func (f Field) value(in Input) ([]byte, *Problem) {
 	return nil, nil
 }
 
-// Defaults is the form as the schema fills it in.
+// Defaults is the form as the schema fills it in. A default that the field's
+// control has no place for leaves it empty; see [Field.DefaultProblem].
 func Defaults(fields []Field) Inputs {
 	in := Inputs{Fields: make([]Input, len(fields))}
 	for i, f := range fields {
-		if f.Default != nil {
+		if f.Default != nil && f.DefaultProblem() == "" {
 			in.Fields[i] = f.input(f.Default)
 		}
 	}
 	return in
+}
+
+// DefaultProblem says in a sentence why the field is empty although its schema
+// gives a default: the default has another type, or is none of the choices. It
+// is "" where the default can stand in the control, be it valid or not.
+func (f Field) DefaultProblem() string {
+	if f.Default == nil {
+		return ""
+	}
+	t := typeOf(f.Default)
+	switch f.Kind {
+	case Text:
+		return f.otherThan("text", t == typeString)
+	case Number:
+		return f.otherThan("a number", t == typeNumber)
+	case Integer:
+		return f.otherThan("a whole number", t == typeNumber)
+	case Boolean:
+		return f.otherThan("true or false", t == typeBoolean)
+	case SingleChoice:
+		return f.otherThan("one of the choices", f.input(f.Default).JSON == "")
+	case MultiChoice:
+		if t != typeArray {
+			return f.otherThan("a list of choices", false)
+		}
+		seen := make(map[string]bool)
+		for _, v := range elements(f.Default) {
+			text, _ := unquote(v)
+			switch {
+			case typeOf(v) != typeString || !slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == text }):
+				return "The schema’s default names " + briefly(v) + ", which is not one of the choices, so nothing is chosen."
+			case seen[text]:
+				return "The schema’s default names " + briefly(v) + " twice, so nothing is chosen."
+			}
+			seen[text] = true
+		}
+	case JSON:
+	}
+	return ""
+}
+
+// otherThan says that the default is not what the field takes, unless it fits.
+func (f Field) otherThan(what string, fits bool) string {
+	if fits {
+		return ""
+	}
+	left := "the field is left empty"
+	if f.Choices != nil || f.Kind == Boolean {
+		left = "nothing is chosen"
+	}
+	return "The schema’s default, " + briefly(f.Default) + ", is not " + what + ", so " + left + "."
+}
+
+// briefly shows a JSON value inside a sentence.
+func briefly(value json.RawMessage) string {
+	if text, exact := unquote(value); exact && typeOf(value) == typeString {
+		return quoted(text)
+	}
+	return shorten(string(appendCompact(nil, value)), 80)
 }
 
 // InputsOf is the way back from [Content]: the inputs that amount to this
@@ -225,14 +286,15 @@ func (f Field) picksOf(array json.RawMessage) ([]int, bool) {
 
 // typable tells whether the control for a string of that format gives back just
 // this text. A text area drops a line feed at its beginning and every carriage
-// return; a date's control holds nothing but dates.
+// return; a date's control holds no year 0.
 func typable(text, format string) bool {
 	switch format {
 	case "":
 		return plain(text) && text[0] != '\n'
-	case "date":
-		_, err := time.Parse(time.DateOnly, text)
-		return err == nil && text > "0001"
+	case "date": // what is no date at all stands in a control of one line
+		if _, err := time.Parse(time.DateOnly, text); err == nil {
+			return text > "0001"
+		}
 	}
 	return oneLine(text)
 }

@@ -65,7 +65,7 @@ func (c *checker) explain(e *jsonschema.ValidationError) {
 	case *kind.AdditionalProperties:
 		slices.Sort(k.Properties)
 		for _, name := range k.Properties {
-			c.add(append(slices.Clone(at), name), keyword, "The schema allows no member "+quoted(name)+".")
+			c.add(append(slices.Clone(at), name), keyword, "The schema allows no such member.")
 		}
 	case *kind.DependentRequired:
 		c.dependent(at, keyword, k.Prop, k.Missing)
