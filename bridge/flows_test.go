@@ -68,7 +68,7 @@ func TestPolicySaysWhatItLeaves(t *testing.T) {
 	cases := []struct{ server, tool, want string }{
 		{"undecided", "form", `"Signer" is required and has no default`},
 		{"undecided", "url", "a URL needs your consent"},
-		{"undecided", "roots", "a roots/list request is no elicitation"},
+		{"undecided", "roots", "a roots/list request is not an elicitation"},
 		{"bad defaults", "0", `the default of "colour" does not fit`},
 		{"bad defaults", "1", `the default of "code" is not valid: At most 2 characters. It is 4`},
 	}

@@ -71,7 +71,7 @@ func (in *Inspection) Release(id, choice string) error {
 			in.changed(Change{Kind: QuestionChanged, Number: q.number})
 		case "decline":
 			q.answer = Answer{Action: "decline", Actor: ByPerson}
-			in.settle(q, Answered, ByPerson, "declined with all that were held back")
+			in.settle(q, Answered, ByPerson, "declined together with all that were held back")
 		default:
 			return fmt.Errorf("unknown choice %q: want show or decline", choice)
 		}
@@ -103,7 +103,7 @@ const codeBlocked = -32000
 func (in *Inspection) applyPolicy(q *question) bool {
 	policy := q.server.policy
 	if q.method != MethodElicit && (policy == PolicyDefaults || policy == PolicyCancel || policy == PolicyDecline) {
-		q.handed = fmt.Sprintf("a %s request is no elicitation", q.method)
+		q.handed = fmt.Sprintf("a %s request is not an elicitation", q.method)
 		return false // these requests cannot be answered so
 	}
 	switch policy {

@@ -181,7 +181,7 @@ func TestConsentWithoutOpening(t *testing.T) {
 	s.call("early")
 	s.question("To early?")
 	rude.OrderWith("write", complete("early"))
-	q := s.question("To early?").Contains("done, the server says")
+	q := s.question("To early?").Contains("the server says it is done")
 	q.Button("Copy URL and accept").Click()
 	s.outcome("To early?", "completed")
 	s.result(`received: {"action":"accept"}`)
@@ -210,7 +210,7 @@ func TestRetryEvery(t *testing.T) {
 	s := open(t, server.URL)
 	s.call("pay")
 	s.question("Pay at the desk?").Button("Copy URL and accept").Click()
-	q := s.outcome("Pay at the desk?", "accepted").Contains("Waiting for your word to try again")
+	q := s.outcome("Pay at the desk?", "accepted").Contains("Waiting for you to try again")
 	if q.Button("Mark as done").Exists() {
 		t.Error("nothing can be marked as done in this revision")
 	}

@@ -142,7 +142,7 @@ func TestTimeout(t *testing.T) {
 	q.Field("Signer").Fill("in no hurry")
 	time.Sleep(700 * time.Millisecond) // longer than the timeout
 	q = s.question("Who signs the release?")
-	call := s.page.Region("Call").Contains("waiting for you").Contains("the server’s own").Contains("of 0.5 s")
+	call := s.page.Region("Call").Contains("waiting for you").Contains("server’s time").Contains("of 0.5 s")
 	if shown := call.Text(); strings.Contains(shown, "timed out") {
 		t.Errorf("the time for which the person was waited for counted: %q", shown)
 	}

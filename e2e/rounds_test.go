@@ -75,7 +75,7 @@ func TestRoundOfSeveralQuestions(t *testing.T) {
 	s.question("Which two?")
 	s.question("Which one?").Button("Accept").Click()
 	s.state("Which one?", "answered")
-	s.page.Region("Call").Button("Send round now").Click()
+	s.page.Region("Call").Button("Send answers so far").Click()
 	q := s.question("Which two, please?").Contains("round 2")
 	if got, want := compact(t, server.Calls("some")[1].Member("inputResponses")), `{"one":{"action":"accept","content":{}}}`; got != want {
 		t.Errorf("the incomplete round answers %s, want %s", got, want)

@@ -52,7 +52,7 @@ func TestQuestionsOfSeveralCalls(t *testing.T) {
 	s.call("ask_size")
 	size := s.question("Which size?")
 	colour.Contains("ask_colour") // only one call ran then
-	if shown := size.Text(); strings.Contains(shown, "for ask_colour") {
+	if shown := size.Text(); strings.Contains(shown, "during ask_colour") {
 		t.Errorf("the second question is said to belong to the first call: %q", shown)
 	}
 	colour.Field("colour").Fill("red")

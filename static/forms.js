@@ -77,7 +77,7 @@ on("input", e => {
 
 on("change", e => {
   const box = near(e.target, ".several")
-  if (box && !setLines(box, box.checked)) notice("The text has several lines.", 4)
+  if (box && !setLines(box, box.checked)) notice("The text has line breaks, which a single line cannot hold.", 4)
 })
 
 // Sending
@@ -108,7 +108,7 @@ async function answer(form, button) {
   const n = form.dataset.question, force = button?.dataset.force && { force: 1 }
   const { ok, status } = await send(form, `/questions/${n}/answer`, { action: button?.value ?? "accept", ...force })
   if (status === 422) return toTrouble($("q" + n))
-  if (status === 409) announce("This was settled elsewhere.")
+  if (status === 409) announce("This question was settled elsewhere.")
   else if (!ok) return
   goOn(n)
 }

@@ -43,8 +43,8 @@ export function connect() {
 async function explain() {
   lost = true
   const status = await fetch("/wire/rows?from=0&count=0").then(r => r.status, () => 0)
-  notice(status === 401 || status === 403 ? "The inspector was started again. Open the address that it printed this time."
-    : status ? "The live connection is lost. Connecting again…" : "The inspector has ended, or cannot be reached. Connecting again…", 0)
+  notice(status === 401 || status === 403 ? "The inspector was restarted. Open the address that it printed this time."
+    : status ? "The live connection is lost. Connecting again…" : "The inspector has ended or cannot be reached. Connecting again…", 0)
 }
 
 addEventListener("online", connect)

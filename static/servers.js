@@ -25,7 +25,7 @@ on("click", async e => {
   if (every) press(button, every, { every: button.ariaPressed === "true" ? 0 : one(".seconds", near(button, ".every")).value })
   if (findings) $("findings-" + findings).hasChildNodes() ? fold(findings) : unfold(findings)
   if (compare) {
-    $("comparison-" + compare).textContent = "Connecting twice more, to compare…"
+    $("comparison-" + compare).textContent = "Connecting twice more to compare…"
     const { ok } = await press(button, `/servers/${compare}/compare`)
     if (!ok) $("comparison-" + compare).textContent = ""
   }

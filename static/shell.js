@@ -46,7 +46,8 @@ function search() {
     const none = one(".none", shelf)
     none.hidden = !items.length || items.some(li => !li.hidden)
   }
-  $("search").placeholder = `Search ${all(".items > li", shelf()).length} ${shelf().id.replace("-panel", "")}`
+  const count = all(".items > li", shelf()).length, kind = shelf().id.replace("-panel", "")
+  $("search").placeholder = count === 1 ? `Search 1 ${kind.slice(0, -1)}` : `Search ${count} ${kind}`
 }
 
 on("input", e => { if (e.target.id === "search") search() })
@@ -75,7 +76,7 @@ on("keydown", e => {
     showPane("wire")
     $("grid").focus()
   } else if (e.key === "q") {
-    if (!nextQuestion()) notice("No question waits.", 3)
+    if (!nextQuestion()) notice("No question is waiting.", 3)
   } else return
   e.preventDefault()
 })

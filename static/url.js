@@ -11,7 +11,7 @@ import { goOn } from "./questions.js"
 async function accept(n) {
   // The window may lose its turn to the page that opens.
   const { ok, status } = await post(`/questions/${n}/answer`, new URLSearchParams({ action: "accept" }), { keepalive: true })
-  if (status === 409) announce("This was settled elsewhere.")
+  if (status === 409) announce("This question was settled elsewhere.")
   else if (ok) goOn(n)
 }
 

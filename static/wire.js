@@ -140,7 +140,7 @@ function resize(n) {
 function say() {
   const cleared = since ? " since cleared" : ""
   status.textContent = !filter ? since ? grouped(total) + cleared : ""
-    : (judged < asked ? `judged ${grouped(judged)} of ${grouped(asked)}, ` : "") + `${grouped(total)} match${cleared}`
+    : `${grouped(total)} match${cleared}` + (judged < asked ? `, searched ${grouped(judged)} of ${grouped(asked)} so far` : "")
   status.classList.toggle("wait", judged < asked)
 }
 

@@ -33,7 +33,7 @@ func counted(violations, shoulds, advices int) string {
 		}
 		return plural(n, one, many)
 	}
-	return join(", ", part(violations, "violation", "violations"), part(shoulds, "SHOULD", "SHOULDs"), part(advices, "advice", "advice"))
+	return join(", ", part(violations, "violation", "violations"), part(shoulds, "SHOULD not followed", "SHOULDs not followed"), part(advices, "piece of advice", "pieces of advice"))
 }
 
 func countOf(list []Finding, severity string) int {
@@ -145,5 +145,5 @@ func (r Row) foundWords() string {
 	if r.Findings == 1 {
 		return worst
 	}
-	return plural(r.Findings, "finding", "findings") + ", among them " + worst + " or more"
+	return plural(r.Findings, "finding", "findings") + ", the most serious a " + strings.TrimPrefix(worst, "1 ")
 }

@@ -37,9 +37,9 @@ func TestFindingsOnACard(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]string{"violation"}, ""},
-		{[]string{"advice", "violation", "violation"}, "2 violations, 1 advice"},
-		{[]string{"should", "should", "advice"}, "2 SHOULDs, 1 advice"},
-		{[]string{"violation", "should", "advice", "advice"}, "1 violation, 1 SHOULD, 2 advice"},
+		{[]string{"advice", "violation", "violation"}, "2 violations, 1 piece of advice"},
+		{[]string{"should", "should", "advice"}, "2 SHOULDs not followed, 1 piece of advice"},
+		{[]string{"violation", "should", "advice", "advice"}, "1 violation, 1 SHOULD not followed, 2 pieces of advice"},
 	} {
 		q := someQuestion()
 		q.Findings = someFindings(c.severities...)
@@ -113,7 +113,7 @@ func TestFindingsOfARow(t *testing.T) {
 		t.Errorf("a row without findings has a mark: %q", text(found[0]))
 	}
 	found := mark(Row{Seq: 1, Kind: "request", Findings: 3, Worst: "violation"})
-	if len(found) != 1 || !strings.Contains(text(found[0]), "3 findings, among them 1 violation or more") {
+	if len(found) != 1 || !strings.Contains(text(found[0]), "3 findings, the most serious a violation") {
 		t.Errorf("the mark says %v", found)
 	}
 	if got := text(mark(Row{Seq: 1, Kind: "request", Findings: 1, Worst: "violation"})[0]); !strings.Contains(got, "1 violation") {

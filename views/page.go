@@ -37,9 +37,9 @@ var keyTable = []struct {
 	does string
 }{
 	{[]string{"Ctrl ↵", "⌘ ↵"}, "accept the question, or make the call, that you are in"},
-	{[]string{"↵"}, "the same, from a field of one line"},
+	{[]string{"↵"}, "the same, from a one-line field"},
 	{[]string{"Esc"}, "in a question: offer Cancel; once more: back to the field"},
-	{[]string{"q"}, "next question that waits"},
+	{[]string{"q"}, "next waiting question"},
 	{[]string{"/"}, "search tools, prompts and resources; in the wire log: the filter"},
 	{[]string{"w"}, "wire log"},
 	{[]string{"↑", "↓", "k", "j"}, "in the wire log: move by a frame"},

@@ -611,7 +611,7 @@ func TestResults(t *testing.T) {
 	}{
 		{"tool error", Result{IsError: true, Parts: []Part{{Kind: "text", Text: "no"}}}, []string{"The tool reports an error", "isError", "no"}},
 		{"error", Result{Failed: true, Code: -32602, Meaning: "Invalid params.", Message: "share", Data: `{"path": "/share"}`}, []string{"Error", "-32602", "Invalid params.", "share", "/share"}},
-		{"nothing", Result{}, []string{"It came back empty."}},
+		{"nothing", Result{}, []string{"The result is empty."}},
 		{"structure", Result{Structure: `{"ok": true}`}, []string{"Structured content", `{"ok": true}`}},
 		{"role", Result{Parts: []Part{{Kind: "text", Role: "assistant", Text: "hello"}}}, []string{"assistant", "hello"}},
 	} {

@@ -8,12 +8,13 @@ import (
 // path is the address of what can be done with a call.
 func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Number) + "/" + what }
 
-// openOf says how many of a round's questions wait.
+// openOf says how many of a round's questions wait, and what becomes of those
+// when the round is sent before they are answered.
 func openOf(open, all int) string {
 	if open == all {
-		return plural(all, "question is open.", "questions are open.")
+		return "none of " + plural(all, "question", "questions") + " is answered yet. What is not answered is left out."
 	}
-	return strconv.Itoa(open) + " of " + plural(all, "question", "questions") + " open."
+	return strconv.Itoa(all-open) + " of " + plural(all, "question", "questions") + " answered. What is not answered is left out."
 }
 
 // reaction is shorter than any person takes to answer: a call that waited no

@@ -62,7 +62,7 @@ func (s Server) policyWord() string {
 func (c Comparison) summary() string {
 	both := plural(c.Both, "item is", "items are") + " offered either way"
 	if len(c.OnlyWith)+len(c.OnlyWithout) == 0 {
-		return both + ": what we declare makes no difference."
+		return both + ": what the client declares makes no difference."
 	}
 	return both + "."
 }

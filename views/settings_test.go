@@ -115,8 +115,8 @@ func TestRounds(t *testing.T) {
 		says   string
 		offers string
 	}{
-		{Call{State: CallRunning, Rounds: 2, Open: 3, Asks: 3}, "Round 2: 3 questions are open.", "Send round now"},
-		{Call{State: CallRunning, Rounds: 2, Open: 1, Asks: 3}, "Round 2: 1 of 3 questions open.", "Send round now"},
+		{Call{State: CallRunning, Rounds: 2, Open: 3, Asks: 3}, "Round 2: none of 3 questions is answered yet. What is not answered is left out.", "Send answers so far"},
+		{Call{State: CallRunning, Rounds: 2, Open: 1, Asks: 3}, "Round 2: 2 of 3 questions answered. What is not answered is left out.", "Send answers so far"},
 		{Call{State: CallRunning, Rounds: 10, Paused: true}, "10 rounds so far. Go on?", "Go on"},
 	} {
 		c.call.Number = 4
@@ -162,15 +162,15 @@ func TestClocks(t *testing.T) {
 		{Call{State: CallRunning, Started: start}, ""},
 		{
 			Call{State: CallRunning, Started: start.Add(-30 * time.Second), Waiting: 1, Yours: true, Waited: 18 * time.Second, Timeout: 60 * time.Second},
-			"in all 0:30 waiting for you 0:18 the server’s own 12.0 s of 60 s",
+			"total 0:30 waiting for you 0:18 server’s time 12.0 s of 60 s",
 		},
 		{
 			Call{State: CallRunning, Started: start.Add(-30 * time.Second), Waited: 18 * time.Second},
-			"in all 0:30 waiting for you 18.0 s the server’s own 0:12",
+			"total 0:30 waiting for you 18.0 s server’s time 0:12",
 		},
 		{
 			Call{State: CallDone, Duration: 5 * time.Second, Waited: 4 * time.Second, Timeout: 1500 * time.Millisecond},
-			"in all 5.0 s waiting for you 4.0 s the server’s own 1.0 s of 1.5 s",
+			"total 5.0 s waiting for you 4.0 s server’s time 1.0 s of 1.5 s",
 		},
 	} {
 		if got := read(c.call); got != c.want {
@@ -226,11 +226,11 @@ func TestWhoseQuestion(t *testing.T) {
 	asks := func() string {
 		return strings.Join(strings.Fields(text(byClass(draw(t, QuestionCard(q)), "who")[0])), " ")
 	}
-	if got := asks(); !strings.Contains(got, "asks for deploy") {
+	if got := asks(); !strings.Contains(got, "asks during deploy") {
 		t.Errorf("it says %q", got)
 	}
 	q.Guessed, q.Round, q.Key = true, 2, "seat"
-	if got := asks(); !strings.Contains(got, "asks probably for deploy") || !strings.Contains(got, "round 2 · seat") {
+	if got := asks(); !strings.Contains(got, "asks probably during deploy") || !strings.Contains(got, "round 2 · seat") {
 		t.Errorf("of a guess it says %q", got)
 	}
 	q.Error = -32042

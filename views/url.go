@@ -29,9 +29,9 @@ func (a Address) dangerous() bool {
 // consent says what opening means, or why it is not offered.
 func (a Address) consent() string {
 	if a.Openable {
-		return "To open it, in a new tab, is to accept."
+		return "Opening it, in a new tab, means accepting."
 	}
-	return "It cannot be opened from here; you can copy it, as it is shown."
+	return "It cannot be opened from here, but you can copy it as it is shown."
 }
 
 // awaits tells whether a URL was agreed to and its outcome is still to come, so
@@ -48,7 +48,7 @@ func (q Question) awaitedWhat() string {
 	if q.Told {
 		return "Waiting for " + completeMethod
 	}
-	return "Waiting for your word to try again"
+	return "Waiting for you to try again"
 }
 
 // awaitedHow explains what ends the wait.
@@ -58,13 +58,13 @@ func (q Question) awaitedHow() string {
 	case q.Told && q.ID == "":
 		return "It came without an elicitationId, so the server has no way to say that it is done: only you can."
 	case q.Told && q.Waits:
-		return call + " is made again once every page that it needs is done, or at your word."
+		return call + " is made again once every page that it needs is done, or when you say so."
 	case q.Told:
 		return "If the server never says that it is done, you can."
 	case q.Every > 0:
 		return call + " is tried again every " + seconds(q.Every) + " s, until it has a result."
 	}
-	return "In this revision no server says that a page is done: the outcome is learnt by trying call " + strconv.Itoa(q.Call) + " again."
+	return "In this revision servers do not say when a page is done: to learn the outcome, try call " + strconv.Itoa(q.Call) + " again."
 }
 
 // callPath is the address of what can be done with the question's call.

@@ -197,7 +197,7 @@ func TestAwaitedURL(t *testing.T) {
 	}{
 		{"request of 2025-11-25", true, false, all[3:], "Waiting for notifications/elicitation/complete"},
 		{"error -32042", true, true, all, "Waiting for notifications/elicitation/complete"},
-		{"round of 2026-07-28", false, true, all[:3], "Waiting for your word to try again"},
+		{"round of 2026-07-28", false, true, all[:3], "Waiting for you to try again"},
 	} {
 		q := accepted(urlQuestion("https://example.com/"))
 		q.Told, q.Waits = c.told, c.waits
@@ -262,7 +262,7 @@ func TestEarlyCompletion(t *testing.T) {
 	q := urlQuestion("https://example.com/")
 	q.Completion = "completed"
 	doc := draw(t, QuestionCard(q))
-	if !strings.Contains(text(doc), "done, the server says") {
+	if !strings.Contains(text(doc), "the server says it is done") {
 		t.Errorf("it is not said: %q", text(doc))
 	}
 	if attr(only(t, doc, "article", tag("article")), "data-state") != "pending" {

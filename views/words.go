@@ -125,7 +125,7 @@ func (q Question) by() string {
 		}
 		return "by policy"
 	case "fault":
-		return "by a fault"
+		return "because of a fault"
 	case "server":
 		return "by the server"
 	}
@@ -145,13 +145,13 @@ func (q Question) completion() string {
 	switch q.Completion {
 	case "awaited":
 		if q.Round > 0 {
-			return "its outcome was left to a retry"
+			return "the outcome was left to a retry"
 		}
-		return "the server never said that it is done"
+		return "the server never said that it was done"
 	case "completed":
-		return "done, the server says"
+		return "the server says it is done"
 	case "marked":
-		return "done, you say"
+		return "you marked it as done"
 	}
 	return ""
 }
@@ -218,6 +218,22 @@ func (s Server) stateWord() string {
 		return "connecting…"
 	}
 	return string(s.State)
+}
+
+// condition says in a sentence where a server stands that cannot be called.
+func (s Server) condition() string {
+	switch s.State {
+	case ServerConnecting:
+		return "is still connecting"
+	case ServerFailed:
+		return "could not be connected"
+	case ServerEnded:
+		return "has ended"
+	case ServerDisconnected:
+		return "is disconnected"
+	case ServerReady:
+	}
+	return "is " + s.stateWord()
 }
 
 // up tells whether there is a connection that could be ended.
@@ -406,13 +422,13 @@ func (f Field) count() string {
 		case f.MaxLength != nil: // the hint has the whole range
 			return fmt.Sprintf("%s of %d", n, *f.MaxLength)
 		case f.MinLength != nil && *f.MinLength > 0:
-			return fmt.Sprintf("%s of %d or more", n, *f.MinLength)
+			return fmt.Sprintf("%s, at least %d needed", n, *f.MinLength)
 		}
 	case checkBoxes, pickMany:
 		n := grouped(int64(len(f.Input.Picks)))
 		switch least, most := f.MinItems, f.MaxItems; {
 		case least != nil && most != nil && *least == *most:
-			return fmt.Sprintf("%s chosen, exactly %d allowed", n, *most)
+			return fmt.Sprintf("%s chosen, exactly %d needed", n, *most)
 		case least != nil && *least > 0 && most != nil:
 			return fmt.Sprintf("%s chosen, %d to %d allowed", n, *least, *most)
 		case most != nil:

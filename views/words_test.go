@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"elicitation-inspector/bridge/elicit"
 )
 
@@ -49,7 +51,7 @@ func TestHintsAndCounts(t *testing.T) {
 		{elicit.Field{MaxLength: limit(12), Pattern: "^a"}, elicit.Input{Text: "CHG-20418"}, "At most 12 characters, must match", "9 of 12", false},
 		{elicit.Field{MaxLength: limit(2)}, elicit.Input{Text: "\U0001F469\u200d\U0001F4BB"}, "At most 2 characters", "3 of 2", true},
 		{elicit.Field{MinLength: limit(2), MaxLength: limit(5)}, elicit.Input{}, "2 to 5 characters", "0 of 5", false},
-		{elicit.Field{MinLength: limit(3)}, elicit.Input{Text: "a"}, "At least 3 characters", "1 of 3 or more", true},
+		{elicit.Field{MinLength: limit(3)}, elicit.Input{Text: "a"}, "At least 3 characters", "1, at least 3 needed", true},
 		{elicit.Field{MinLength: limit(1), MaxLength: limit(1)}, elicit.Input{}, "Exactly 1 character", "0 of 1", false},
 		{elicit.Field{}, elicit.Input{Text: "a"}, "", "", false},
 		{elicit.Field{Format: "ipv6"}, elicit.Input{}, "Format ipv6", "", false},
@@ -147,5 +149,53 @@ func TestTimelineKeepsBothEnds(t *testing.T) {
 	want := []string{"called 14:02:07", "asked +17.0 s", "accepted +19.0 s", "withdrawn +20.0 s", "asked ×2 +22.0 s", "declined ×2 +24.0 s"}
 	if !slices.Equal(got, want) || left != 12 {
 		t.Errorf("%q, %d left out, want %q", got, left, want)
+	}
+}
+
+// Why nothing can be called is a sentence in every state of the server.
+func TestNotReady(t *testing.T) {
+	for state, want := range map[ServerState]string{
+		ServerConnecting:   "far is still connecting, so nothing can be called.",
+		ServerFailed:       "far could not be connected, so nothing can be called.",
+		ServerEnded:        "far has ended, so nothing can be called.",
+		ServerDisconnected: "far is disconnected, so nothing can be called.",
+	} {
+		doc := draw(t, CallPanel(&CallForm{Server: Server{Label: "far", State: state}}, nil))
+		if got := text(doc); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("%s: %q, want %q", state, got, want)
+		}
+	}
+}
+
+// A default that is none of the choices leaves the choices to choose from, and
+// the field says so to everybody.
+func TestDefaultThatDoesNotFit(t *testing.T) {
+	for _, schema := range []string{
+		`{"enum":["red","blue"],"default":"purple"}`,
+		`{"type":"array","items":{"enum":["red","blue"]},"default":["purple"]}`,
+		`{"type":"boolean","default":"purple"}`,
+		`{"type":"number","default":"purple"}`,
+		`{"type":"string","default":["purple"]}`,
+	} {
+		fields, err := elicit.FieldsOf([]byte(`{"properties":{"x":` + schema + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := draw(t, Fields(Form{Fields: []Field{{Field: fields[0], ID: "q1-f0", Input: elicit.Defaults(fields).Fields[0]}}}))
+		if len(every(doc, tag("textarea"))) > 0 {
+			t.Errorf("%s: it is a box of JSON", schema)
+		}
+		for _, e := range every(doc, tag("input")) {
+			if has(e, "checked") && attr(e, "value") != "" || attr(e, "type") == "text" && attr(e, "value") != "" {
+				t.Errorf("%s: %q is given", schema, attr(e, "value"))
+			}
+		}
+		note := only(t, doc, "note", func(e *html.Node) bool { return attr(e, "id") == "q1-f0-default" })
+		if got := text(note); !strings.Contains(got, `"purple"`) {
+			t.Errorf("%s: it says %q", schema, got)
+		}
+		if control := only(t, doc, "control", func(e *html.Node) bool { return attr(e, "id") == "q1-f0" }); !slices.Contains(strings.Fields(attr(control, "aria-describedby")), "q1-f0-default") {
+			t.Errorf("%s: the control is not described by it", schema)
+		}
 	}
 }

@@ -207,7 +207,7 @@ func wrongFormat(k *kind.Format) string {
 	what := "Not of the format " + quoted(k.Want)
 	switch k.Want {
 	case "email":
-		what = "Not an e-mail address"
+		what = "Not an email address"
 	case "uri":
 		what = "Not a URI"
 	case "date":

@@ -184,7 +184,7 @@ func typeKeyword(raw json.RawMessage) (string, error) {
 func (k keywords) noChoices(what string) error {
 	for _, name := range []string{"enum", "oneOf", "anyOf"} {
 		if _, ok := k[name]; ok {
-			return fmt.Errorf("its choices (%s) are %s, not texts", name, what)
+			return fmt.Errorf("its choices (%s) are %s, not strings", name, what)
 		}
 	}
 	return nil
@@ -219,11 +219,11 @@ func choicesOf(k keywords) ([]Choice, error) {
 		value, title := entry, json.RawMessage(nil)
 		if name != "enum" {
 			if value, title = constant(entry); value == nil {
-				return nil, fmt.Errorf("entry %d of its %s is no constant", i+1, name)
+				return nil, fmt.Errorf("entry %d of its %s is not a constant", i+1, name)
 			}
 		}
 		if t := typeOf(value); t != typeString {
-			return nil, fmt.Errorf("choice %d is %s, not a text", i+1, withArticle(t))
+			return nil, fmt.Errorf("choice %d is %s, not a string", i+1, withArticle(t))
 		}
 		c := Choice{}
 		c.Value, _ = unquote(value)

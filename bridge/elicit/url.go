@@ -124,19 +124,19 @@ func JudgeURL(raw string) URLVerdict {
 func (v *URLVerdict) judge() {
 	scheme, rest, ok := strings.Cut(v.Raw, ":")
 	if !ok || !isScheme(scheme) {
-		v.unreadable("It is no web address: it does not begin with https://.", v.Raw)
+		v.unreadable("It is not a web address: it does not begin with https://.", v.Raw)
 		return
 	}
 	v.Scheme = strings.ToLower(scheme)
 	if v.Scheme != "https" && v.Scheme != "http" {
 		v.part(URLScheme, scheme+":")
 		v.part(URLOther, rest)
-		v.warn(URLDanger, "scheme", "It is no web address but one of the kind %s, and cannot be opened from here.", quoted(v.Scheme+":"))
+		v.warn(URLDanger, "scheme", "It is not a web address: it begins with %s, and cannot be opened from here.", quoted(v.Scheme+":"))
 		return
 	}
 	after, ok := strings.CutPrefix(rest, "//")
 	if !ok {
-		v.unreadable("It is no web address: the two slashes after "+v.Scheme+": are missing.", v.Raw)
+		v.unreadable("It is not a web address: the two slashes after "+v.Scheme+": are missing.", v.Raw)
 		return
 	}
 
@@ -149,7 +149,7 @@ func (v *URLVerdict) judge() {
 	path, _, _ := strings.Cut(beforeQuery, "?")
 	switch {
 	case strings.ContainsFunc(v.Raw, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		v.unreadable("It has control characters in it, which browsers silently take out.", v.Raw)
+		v.unreadable("It contains control characters, which browsers silently remove.", v.Raw)
 		return
 	case strings.Contains(authority, `\`):
 		v.unreadable(`It has a \ in it, before its path, which some programs read as / and others do not, so that they end up at different hosts.`, v.Raw)
@@ -163,7 +163,7 @@ func (v *URLVerdict) judge() {
 	}
 	host, port, ok := cutPort(hostPort)
 	if !ok {
-		v.unreadable("Its port is no number from 0 to 65535.", v.Raw)
+		v.unreadable("Its port is not a number from 0 to 65535.", v.Raw)
 		return
 	}
 	labels, why := v.readHost(host)
@@ -184,7 +184,7 @@ func (v *URLVerdict) judge() {
 	v.Openable = true
 
 	if user != "" {
-		v.warn(URLDanger, "user-info", "What stands before the @ is no part of the site's name, though it may look like it. The site is %s.", quoted(v.Unicode))
+		v.warn(URLDanger, "user-info", "What stands before the @ is not part of the site's name, though it may look like it. The site is %s.", quoted(v.Unicode))
 	}
 	if v.Scheme == "http" {
 		if v.Loopback {
@@ -224,14 +224,14 @@ func (v *URLVerdict) judgeText() {
 		hidden[r] = true
 	}
 	if len(list) > 0 {
-		v.warn(URLDanger, "hidden-characters", "It has characters in it that cannot be seen or that change the order in which text reads: %s.", strings.Join(list, ", "))
+		v.warn(URLDanger, "hidden-characters", "It contains characters that cannot be seen, or that change the order in which text is read: %s.", strings.Join(list, ", "))
 	}
 	if length > maxURL {
 		v.warn(URLCaution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
 	}
 	if v.Openable && len(list) == 0 {
 		if err := checkURI(v.Raw); err != nil && isASCII(v.Raw) {
-			v.warn(URLNote, "not-a-uri", "It is no valid URI (RFC 3986): %s. Browsers open it all the same.", err)
+			v.warn(URLNote, "not-a-uri", "It is not a valid URI (RFC 3986): %s. Browsers open it all the same.", err)
 		}
 	}
 }

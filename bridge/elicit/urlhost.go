@@ -39,7 +39,7 @@ func (v *URLVerdict) readHost(host string) (labels int, why string) {
 	case strings.HasPrefix(host, "["):
 		addr, err := netip.ParseAddr(strings.TrimSuffix(host[1:], "]"))
 		if err != nil || !strings.HasSuffix(host, "]") || !addr.Is6() || addr.Zone() != "" {
-			return 0, "What it has in brackets is no IPv6 address."
+			return 0, "What it has in brackets is not an IPv6 address."
 		}
 		v.setAddress(addr)
 		return 0, ""
@@ -48,13 +48,13 @@ func (v *URLVerdict) readHost(host string) (labels int, why string) {
 	if strings.Contains(name, "%") {
 		decoded, err := url.PathUnescape(name)
 		if err != nil {
-			return 0, "Its host has a % in it that begins no escape."
+			return 0, "Its host contains a % that does not begin an escape."
 		}
 		name = decoded
 	}
 	ascii, err := hostProfile().ToASCII(name)
 	if err != nil || ascii == "" || strings.ContainsFunc(ascii, isForbiddenInHost) {
-		return 0, "Its host is no name that could be looked up."
+		return 0, "Its host is not a name that can be looked up."
 	}
 	ascii = strings.TrimSuffix(strings.ToLower(ascii), ".")
 	if ascii == "" || strings.HasPrefix(ascii, ".") || strings.Contains(ascii, "..") {
@@ -63,7 +63,7 @@ func (v *URLVerdict) readHost(host string) (labels int, why string) {
 	if endsInNumber(ascii) {
 		addr, ok := parseIPv4(ascii)
 		if !ok {
-			return 0, "Its host ends in a number, and is no IPv4 address."
+			return 0, "Its host ends in a number, but is not an IPv4 address."
 		}
 		v.setAddress(addr)
 		return 0, ""
@@ -79,7 +79,7 @@ func (v *URLVerdict) readHost(host string) (labels int, why string) {
 	v.ASCII = ascii
 	v.Unicode, err = hostProfile().ToUnicode(ascii)
 	if err != nil {
-		return 0, "Its host is no name that could be looked up."
+		return 0, "Its host is not a name that can be looked up."
 	}
 	v.Loopback = isLoopback(ascii)
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(ascii); err == nil && !v.Loopback {
