@@ -422,7 +422,7 @@ func (f Field) count() string {
 		case f.MaxLength != nil: // the hint has the whole range
 			return fmt.Sprintf("%s of %d", n, *f.MaxLength)
 		case f.MinLength != nil && *f.MinLength > 0:
-			return fmt.Sprintf("%s, at least %d needed", n, *f.MinLength)
+			return plural(utf8.RuneCountInString(f.Input.Text), "character", "characters")
 		}
 	case checkBoxes, pickMany:
 		n := grouped(int64(len(f.Input.Picks)))
