@@ -48,6 +48,7 @@ func TestOpenedShowsTheChoicesThatWereSent(t *testing.T) {
 		)
 	}
 	s := openFile(t, messages...)
+	s.page.Button("Earlier (2)").Click() // the questions of the calls that are not on show
 	for q, sure := range sent {
 		card := s.page.Question(q).HasAttr("data-state", "answered")
 		form := card.Role("group", "The form").Wait()

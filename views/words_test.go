@@ -199,3 +199,12 @@ func TestDefaultThatDoesNotFit(t *testing.T) {
 		}
 	}
 }
+
+// A question that its server's policy could not answer says why.
+func TestHandedOver(t *testing.T) {
+	q := someQuestion()
+	q.Handed = `"Signer" is required and has no default`
+	if got := text(draw(t, QuestionCard(q))); !strings.Contains(got, `The policy left this one to you: "Signer" is required and has no default.`) {
+		t.Errorf("it says %q", got)
+	}
+}
