@@ -97,6 +97,9 @@ func New(c Config) *Server {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Redaction == nil {
+		c.Redaction, _ = wire.NewRedaction() // without rules, none can be wrong
+	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New()}
 	s.drafts.kept = map[int]submission{}
 	s.sieves.in, s.sieves.marks, s.sieves.findings, s.big = c.Inspection, s.marks, s.allFindings, make(chan struct{}, 1)

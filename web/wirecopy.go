@@ -20,8 +20,8 @@ import (
 const copyMost = 8 << 20
 
 // copied answers with a frame as plain text, in one of the forms in which it is
-// copied: pretty, line (of a transcript) or curl. Secrets are left out, unless
-// the query secrets asks for them.
+// copied: raw, pretty, line (of a transcript) or curl. Secrets are left out of the
+// latter two, unless the query secrets asks for them.
 func (s *Server) copied(c echo.Context) error {
 	f, done, err := s.readFrame(c)
 	if err != nil {
@@ -31,9 +31,9 @@ func (s *Server) copied(c echo.Context) error {
 	if len(f.Raw) > copyMost {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("A frame of more than %d MiB is not copied. Save it.", copyMost>>20))
 	}
-	redaction := s.config.Redaction
-	if c.QueryParam("secrets") != "" {
-		redaction = wire.NoRedaction()
+	redaction, err := s.redaction(c)
+	if err != nil {
+		return err
 	}
 	switch c.Param("form") {
 	case "raw":
@@ -50,9 +50,18 @@ func (s *Server) copied(c echo.Context) error {
 		if !s.curlable(f) {
 			return bad("Frame %d was not sent over HTTP.", f.Seq)
 		}
-		return c.String(http.StatusOK, s.curl(f, redaction))
+		return c.String(http.StatusOK, curl(redaction.Frame(f)))
 	}
 	return echo.ErrNotFound
+}
+
+// redaction is what is left out of what is copied, which the query secrets turns
+// off. It has seen all frames.
+func (s *Server) redaction(c echo.Context) (*wire.Redaction, error) {
+	if c.QueryParam("secrets") != "" {
+		return wire.NoRedaction(), nil
+	}
+	return s.config.Redaction, s.config.Redaction.Learn(c.Request().Context(), s.in.Log())
 }
 
 // curlable reports whether a frame is the body of a POST of ours.
@@ -64,10 +73,8 @@ func (s *Server) curlable(f wire.Frame) bool {
 var ownHeaders = []string{"Accept-Encoding", "Connection", "Content-Length", "Host", "Transfer-Encoding"}
 
 // curl is the command that sends the frame again.
-func (s *Server) curl(f wire.Frame, redaction *wire.Redaction) string {
-	address, _ := redaction.URL(f.URL)
-	header, _ := redaction.Header(f.Header)
-	raw, _ := redaction.JSON(f.Raw)
+func curl(f wire.Frame) string {
+	address, header := f.URL, f.Header
 	var b strings.Builder
 	b.WriteString("curl -sS -g -N -X " + cmp.Or(f.HTTPMethod, http.MethodPost))
 	if header.Get("Accept-Encoding") != "" {
@@ -88,7 +95,7 @@ func (s *Server) curl(f wire.Frame, redaction *wire.Redaction) string {
 			b.WriteString(" \\\n  -H " + quoteShell(name+": "+value))
 		}
 	}
-	b.WriteString(" \\\n  --data-binary " + quoteShell(string(raw)))
+	b.WriteString(" \\\n  --data-binary " + quoteShell(string(f.Raw)))
 	if address == "" {
 		// Transcripts of others, and of earlier versions, do not say it.
 		return b.String() + " \\\n  \"$MCP_ENDPOINT\"\n"

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -125,17 +126,10 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		tree := newTree(f, d.Found).root()
 		d.Tree = &tree
 	}
-	header, masked := s.config.Redaction.Header(f.Header)
-	d.Masked = masked
-	for name, values := range header {
-		for _, v := range values {
-			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: v})
+	if len(f.Header) > 0 || f.URL != "" {
+		if err := s.addHeader(c, &d, f); err != nil {
+			return d, err
 		}
-	}
-	slices.SortFunc(d.Header, func(a, b views.HeaderLine) int { return strings.Compare(a.Name, b.Name) })
-	if address, hidden := s.config.Redaction.URL(f.URL); address != "" {
-		d.Header = slices.Insert(d.Header, 0, views.HeaderLine{Name: f.HTTPMethod, Value: address})
-		d.Masked = d.Masked || hidden
 	}
 	d.Curl = s.curlable(f)
 	if f.Pair != 0 {
@@ -151,6 +145,26 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		d.Earlier = &other
 	}
 	return d, nil
+}
+
+// addHeader adds the headers and the address of a frame, without the secrets: to
+// whoever looks over a shoulder they say more than the message does.
+func (s *Server) addHeader(c echo.Context, d *views.Detail, f wire.Frame) error {
+	if err := s.config.Redaction.Learn(c.Request().Context(), s.in.Log()); err != nil {
+		return err
+	}
+	shown := s.config.Redaction.Frame(f)
+	d.Masked = shown.URL != f.URL || !maps.EqualFunc(shown.Header, f.Header, slices.Equal)
+	for name, values := range shown.Header {
+		for _, v := range values {
+			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: v})
+		}
+	}
+	slices.SortFunc(d.Header, func(a, b views.HeaderLine) int { return strings.Compare(a.Name, b.Name) })
+	if shown.URL != "" {
+		d.Header = slices.Insert(d.Header, 0, views.HeaderLine{Name: f.HTTPMethod, Value: shown.URL})
+	}
+	return nil
 }
 
 func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {

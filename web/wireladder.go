@@ -47,6 +47,9 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 	if err := s.exchanges.Update(ctx); err != nil {
 		return err
 	}
+	if err := s.config.Redaction.Learn(ctx, s.in.Log()); err != nil {
+		return err
+	}
 	e, err := s.exchanges.Around(ctx, seq, exchange.Reading{Redact: s.config.Redaction})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -236,22 +237,14 @@ func (x *Index) isGuessed(seq int64) bool {
 
 // redacted is f as it may be shown.
 func redacted(f wire.Frame, r *wire.Redaction) wire.Frame {
-	header, a := r.Header(f.Header)
-	url, c := r.URL(f.URL)
-	f.Header, f.URL, a = header, url, a || c
-	if f.Dir == wire.Stderr {
-		f.Redacted = f.Redacted || a
+	raw := f.Raw
+	f = r.Frame(f)
+	if bytes.Equal(raw, f.Raw) {
 		return f
 	}
-	raw, b := r.JSON(f.Raw)
-	f.Redacted = f.Redacted || a || b
-	if !b {
-		return f
-	}
-	f.Raw = raw
 	if f.Kind.IsMessage() && !f.Truncated {
 		// Where even the envelope is left out, nothing of it is told.
-		m, err := wire.ParseMessage(raw)
+		m, err := wire.ParseMessage(f.Raw)
 		if err != nil {
 			m = wire.Message{Kind: f.Kind, Method: f.Message.Method}
 		}

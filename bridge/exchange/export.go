@@ -86,6 +86,13 @@ type Export struct {
 // frames that are not chosen nothing is written but what gives the others
 // their names; see Reading.Only.
 func (x Export) Write(ctx context.Context, w io.Writer, f Format) error {
+	if x.Redact == nil {
+		x.Redact, _ = wire.NewRedaction() // the default, which sees all frames
+	}
+	if err := x.Redact.Learn(ctx, x.Log); err != nil {
+		return err
+	}
+	x.Title = x.Redact.Text(x.Title)
 	c := x.choose()
 	switch f {
 	case JSONL:

@@ -174,14 +174,25 @@ func (w *web) checkRedirect(req *http.Request, via []*http.Request) error {
 	if !followed(req.Response) {
 		return http.ErrUseLastResponse
 	}
-	text := "redirected to " + req.URL.Redacted()
+	// It would tell the address that the redirect came from, with its query.
+	req.Header.Del("Referer")
+	text := "redirected to " + spoken(req.URL.Redacted())
 	if !w.own(req.URL) {
-		// net/http has dropped Authorization and cookies that the request itself had.
-		req.Header.Del(sessionHeader)
+		// net/http keeps some of these for another port or a part of the domain.
+		for _, name := range []string{sessionHeader, "Authorization", "Proxy-Authorization", "Cookie"} {
+			req.Header.Del(name)
+		}
 		text += ", which is not told the session id and the headers that are set for " + w.origin.Host
 	}
 	w.tap.note(req.Response.Header, req.Response.StatusCode, "%s %s", via[0].Method, text)
 	return nil
+}
+
+// spoken is an address as notes and errors tell it: without the values in its
+// query, which are mostly keys and ids of sessions.
+func spoken(address string) string {
+	short, _ := wire.WithoutQuery(address)
+	return short
 }
 
 // maxRedirects is how often one request may be sent elsewhere.
@@ -455,7 +466,7 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 	said := w.explanation(resp)
 	reason := "HTTP " + statusText(resp)
 	if to := resp.Header.Get("Location"); to != "" {
-		reason += " to " + to
+		reason += " to " + spoken(to)
 	}
 	m, err := wire.ParseMessage(said.head)
 	if err == nil && said.whole() {
@@ -617,7 +628,7 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	legacy := s.web.legacy()
 	switch {
 	case legacy && e.name == "endpoint":
-		s.web.tap.note(s.header, s.status, "the server's message endpoint is %s", e.data.head)
+		s.web.tap.note(s.header, s.status, "the server's message endpoint is %s", spoken(string(e.data.head)))
 		s.endpoint = true
 		return e.data.head, false
 	case e.data.size == 0:

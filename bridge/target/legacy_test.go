@@ -85,7 +85,7 @@ func TestLegacyNoise(t *testing.T) {
 	if got := mustCall(t, s, "echo", nil); got != "polite" {
 		t.Errorf("got %q", got)
 	}
-	r.await(t, "note", text("message endpoint is /sse?session=1"))
+	r.await(t, "note", text("message endpoint is /sse?session=[REDACTED]"))
 	noise := map[string]int{}
 	for _, s := range r.soFar("received") {
 		if s.unit.Noise {

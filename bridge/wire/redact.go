@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // redacted stands in place of what was left out. It is what mcpsnoop writes.
@@ -17,10 +18,15 @@ const redacted = "[REDACTED]"
 var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
 
 // Redaction says what is left out of a transcript: values of HTTP headers and
-// of JSON members, and of the query in URLs. What is left out becomes
-// "[REDACTED]" and the frame is marked; everything else stays as it was, byte
-// for byte. What is no JSON, stderr and noise, is not searched, and neither is
-// the text in strings, even where it is JSON.
+// of JSON members, of the query in URLs, and values that were given. What is left
+// out becomes "[REDACTED]" and the frame is marked; everything else stays as it
+// was, byte for byte.
+//
+// A value that a rule leaves out in one place is left out wherever else it
+// stands: in headers, URLs, notes, standard error and strings. How far it is
+// looked for depends on its length; docs/transcript.md tells the rule. So a
+// Redaction remembers the values of the frames that it was shown. Learn shows it
+// all frames of a log.
 //
 // A nil *Redaction is the default: the headers Authorization,
 // Proxy-Authorization, Cookie, Set-Cookie and Mcp-Session-Id, and all values in
@@ -30,6 +36,10 @@ type Redaction struct {
 	headers map[string]bool // canonical names
 	fields  map[string]bool // lower case
 	paths   [][]step
+	names   []string    // the paths, as they were given
+	sent    http.Header // what the person adds to requests
+	values  *vault      // nil where nothing is left out
+	shown   atomic.Pointer[shown]
 }
 
 // NewRedaction adds rules to the default. A rule that begins with "$" is a
@@ -42,7 +52,7 @@ type Redaction struct {
 // it stays, but for the values that it gives, such as its default. A path means
 // what it says in schemas too.
 func NewRedaction(rules ...string) (*Redaction, error) {
-	r := &Redaction{queries: true, headers: make(map[string]bool), fields: make(map[string]bool)}
+	r := &Redaction{queries: true, headers: make(map[string]bool), fields: make(map[string]bool), values: new(vault)}
 	for _, name := range redactedHeaders {
 		r.headers[name] = true
 	}
@@ -56,7 +66,7 @@ func NewRedaction(rules ...string) (*Redaction, error) {
 			if err != nil {
 				return nil, fmt.Errorf("redaction path %q: %w", rule, err)
 			}
-			r.paths = append(r.paths, path)
+			r.paths, r.names = append(r.paths, path), append(r.names, rule)
 		default:
 			r.headers[textproto.CanonicalMIMEHeaderKey(rule)] = true
 			r.fields[strings.ToLower(rule)] = true
@@ -68,17 +78,17 @@ func NewRedaction(rules ...string) (*Redaction, error) {
 // NoRedaction leaves nothing out.
 func NoRedaction() *Redaction { return &Redaction{} }
 
-var defaultRedaction, _ = NewRedaction()
-
+// orDefault is r, or a default that has not seen any frame yet.
 func (r *Redaction) orDefault() *Redaction {
-	if r == nil {
-		return defaultRedaction
+	if r != nil {
+		return r
 	}
+	r, _ = NewRedaction() // no rule of which could be wrong
 	return r
 }
 
-// Header returns h without the secrets, and whether there were any. h itself
-// is not changed.
+// Header returns h without the values that rules name, and whether there were
+// any. h itself is not changed.
 func (r *Redaction) Header(h http.Header) (http.Header, bool) {
 	r = r.orDefault()
 	var out http.Header
@@ -97,10 +107,19 @@ func (r *Redaction) Header(h http.Header) (http.Header, bool) {
 	return out, true
 }
 
-// URL returns u without the secrets, and whether there were any.
+// URL returns u without the values in its query, and whether there were any.
 func (r *Redaction) URL(u string) (string, bool) {
+	if !r.orDefault().queries {
+		return u, false
+	}
+	return WithoutQuery(u)
+}
+
+// WithoutQuery returns u without the values in its query, and whether there were
+// any. The names of parameters stay.
+func WithoutQuery(u string) (string, bool) {
 	at := strings.IndexByte(u, '?')
-	if at < 0 || !r.orDefault().queries {
+	if at < 0 {
 		return u, false
 	}
 	parts := strings.Split(u[at+1:], "&")
@@ -116,15 +135,18 @@ func (r *Redaction) URL(u string) (string, bool) {
 	return u[:at+1] + strings.Join(parts, "&"), found
 }
 
-// JSON returns raw without the secrets, and whether there were any. raw itself
-// is not changed. JSON that is cut off loses its tail where the cut is inside
-// a secret; where raw stops being JSON, nothing is left out from there on.
-func (r *Redaction) JSON(raw []byte) ([]byte, bool) {
-	r = r.orDefault()
+// JSON returns raw without the values that rules name, and whether there were
+// any. raw itself is not changed. JSON that is cut off loses its tail where the
+// cut is inside a secret; where raw stops being JSON, nothing is left out from
+// there on.
+func (r *Redaction) JSON(raw []byte) ([]byte, bool) { return r.orDefault().members(raw, nil) }
+
+// members is JSON, and tells of each value that is left out and of its rule.
+func (r *Redaction) members(raw []byte, tell func(value []byte, rule string)) ([]byte, bool) {
 	if len(r.fields) == 0 && len(r.paths) == 0 {
 		return raw, false
 	}
-	w := redactor{r: r, s: scanner{b: raw}}
+	w := redactor{r: r, s: scanner{b: raw}, tell: tell}
 	var active []progress
 	for i := range r.paths {
 		active = append(active, progress{i, 0})
@@ -134,22 +156,6 @@ func (r *Redaction) JSON(raw []byte) ([]byte, bool) {
 		return raw, false
 	}
 	return append(w.out, raw[w.from:]...), true
-}
-
-// frame returns f as it is to be written: f itself where nothing is left out.
-func (r *Redaction) frame(f *Frame) *Frame {
-	header, a := r.Header(f.Header)
-	raw, b := f.Raw, false
-	if f.Dir != Stderr {
-		raw, b = r.JSON(f.Raw)
-	}
-	url, c := r.URL(f.URL)
-	if !a && !b && !c {
-		return f
-	}
-	out := *f
-	out.Header, out.Raw, out.URL, out.Redacted = header, raw, url, true
-	return &out
 }
 
 // step is one step of a path: to a member, to an element, or to all.
@@ -231,6 +237,8 @@ type redactor struct {
 	s    scanner
 	out  []byte // up to from; nil as long as nothing was left out
 	from int
+	tell func(value []byte, rule string) // of what is left out; may be nil
+	rule string                          // the latest that applied
 }
 
 // value passes over the value at i, leaving out what active leads to.
@@ -261,7 +269,10 @@ func (w *redactor) value(i int, active []progress, in place, depth int) int {
 func (w *redactor) child(i int, active []progress, in place, name string, index, depth int) int {
 	hit := false
 	if index < 0 {
-		hit = w.r.fields[strings.ToLower(name)]
+		lower := strings.ToLower(name)
+		if hit = w.r.fields[lower]; hit {
+			w.rule = lower
+		}
 		named := in == inSchemas || in == inSecretSchemas
 		in = in.member(name)
 		if hit && named && i < len(w.s.b) && strings.IndexByte("{tf", w.s.b[i]) >= 0 {
@@ -277,7 +288,7 @@ func (w *redactor) child(i int, active []progress, in place, name string, index,
 		}
 		if st.all || index < 0 && st.index < 0 && st.name == name || index >= 0 && st.index == index {
 			if p.step+1 == len(steps) {
-				hit = true
+				hit, w.rule = true, w.r.names[p.path]
 			} else {
 				next = append(next, progress{p.path, p.step + 1})
 			}
@@ -297,6 +308,13 @@ func (w *redactor) replace(i int) int {
 	end := w.s.value(i)
 	if end < 0 && !w.s.open {
 		return end
+	}
+	if w.tell != nil && i < len(w.s.b) {
+		value := w.s.b[i:]
+		if end >= 0 {
+			value = w.s.b[i:end]
+		}
+		w.tell(value, w.rule)
 	}
 	w.out = append(append(w.out, w.s.b[w.from:min(i, len(w.s.b))]...), `"`+redacted+`"`...)
 	if w.from = end; end < 0 {
@@ -338,7 +356,7 @@ var schemaKeywords = map[string]bool{
 	"minLength": true, "maxLength": true, "minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true,
 	"multipleOf": true, "minItems": true, "maxItems": true, "uniqueItems": true, "minContains": true, "maxContains": true,
 	"minProperties": true, "maxProperties": true, "readOnly": true, "writeOnly": true, "deprecated": true,
-	"contentEncoding": true, "contentMediaType": true, "$schema": true, "$id": true, "$ref": true, "$anchor": true,
+	"contentEncoding": true, "contentMediaType": true, "x-mcp-header": true, "$schema": true, "$id": true, "$ref": true, "$anchor": true,
 	"$dynamicRef": true, "$dynamicAnchor": true, "$comment": true, "enumNames": true,
 }
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,17 +24,23 @@ func WriteTranscript(w io.Writer, l *Log, from, to int64, redact *Redaction) err
 // Frames whose bytes are gone are written without them, as truncated.
 func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) error {
 	redact = redact.orDefault()
+	if err := redact.Learn(context.Background(), l); err != nil {
+		return err
+	}
 	out := bufio.NewWriterSize(w, 256<<10)
 	var buf []byte
 	write := func(seq int64, e *entry, line []byte, err error) error {
 		// Lines are copied as they stand, with fields that we do not know,
 		// unless something in them may have to go.
-		search := e.flags&flagHeader != 0 && (len(redact.headers) > 0 || redact.queries) || len(redact.fields)+len(redact.paths) > 0
-		if err == nil && !search {
-			if _, err = out.Write(line); err == nil && line[len(line)-1] != '\n' {
+		asIs := func() error {
+			_, err := out.Write(line)
+			if err == nil && line[len(line)-1] != '\n' {
 				err = out.WriteByte('\n')
 			}
 			return err
+		}
+		if err == nil && !redact.concerns(e) {
+			return asIs()
 		}
 		var f Frame
 		if err != nil {
@@ -47,7 +54,11 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 		if f.Lost {
 			f.Truncated = true
 		}
-		f = *redact.frame(&f)
+		if shown := redact.frame(&f); shown != &f {
+			f = *shown
+		} else if line != nil && !f.Lost {
+			return asIs()
+		}
 		if f.line == 0 {
 			f.line = seq
 		}

@@ -24,7 +24,7 @@ type exportOptions struct {
 	format string
 	output string
 	filter string
-	redact []string
+	redact redactOptions
 	files  []string
 }
 
@@ -44,7 +44,8 @@ diagram), or html (one page that shows the log, the exchanges and the questions
 without a server, to attach to a bug report).
 
 Secrets in HTTP headers and the values in queries of addresses are left out, and
-what --redact names.
+what --redact, --redact-value and --redact-file name. Where a value that --redact
+leaves out still stands elsewhere, standard error names the frames.
 
 A filter chooses frames and keeps no secrets: in formats for reading, exchanges
 keep the tool's name, and questions whose answers it picks their message.
@@ -72,7 +73,7 @@ Damaged lines are reported on standard error and left out.`,
 	f.StringVar(&o.format, "format", "", "`FORMAT` to write: "+strings.Join(names, ", ")+" (default: what the ending of --output says)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	f.StringVar(&o.filter, "filter", "", "only the frames that this filter line (`EXPR`) picks, as on the page: 'call:3', 'method:elicitation/*'")
-	f.StringArrayVar(&o.redact, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out (repeat)")
+	o.redact.register(f, "of what is written")
 	return cmd
 }
 
@@ -82,9 +83,9 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	redaction, err := wire.NewRedaction(o.redact...)
+	redaction, err := o.redact.redaction()
 	if err != nil {
-		return usageError{fmt.Errorf("--redact: %w", err)}
+		return err
 	}
 	filter, err := wire.ParseFilter(o.filter)
 	if err != nil {
@@ -135,7 +136,7 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	if err != nil {
 		return fmt.Errorf("exporting %s as %s: %w", strings.Join(o.files, ", "), format, err)
 	}
-	return nil
+	return reportRemains(ctx, redaction, log, x.Seqs, errOut)
 }
 
 // findings has the linter look at the log, if the filter asks what it finds.

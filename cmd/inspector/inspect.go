@@ -50,9 +50,12 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 		return fmt.Errorf("making the wire log: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	redaction, err := wire.NewRedaction(o.redact...)
+	redaction, err := o.redact.redaction()
 	if err != nil {
-		return usageError{fmt.Errorf("--redact: %w", err)}
+		return err
+	}
+	for _, spec := range specs {
+		redaction.Credentials(spec.Header)
 	}
 	in := bridge.New(bridge.Config{
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,

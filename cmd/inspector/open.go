@@ -12,7 +12,6 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/history"
-	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/web"
 )
 
@@ -23,7 +22,7 @@ type openOptions struct {
 	play    bool
 	speed   float64
 	full    bool
-	redact  []string
+	redact  redactOptions
 	verbose bool
 
 	listenGiven bool
@@ -64,7 +63,7 @@ out.`,
 	f.BoolVar(&o.play, "play", false, "begin to play, instead of showing all of it")
 	f.Float64Var(&o.speed, "speed", 1, fmt.Sprintf("how fast to play, as a factor (`X`) from %g to %d", bridge.SlowestSpeed, bridge.FastestSpeed))
 	f.BoolVar(&o.full, "full-pauses", false, fmt.Sprintf("play pauses as long as they were, not shortened to %s", bridge.ShortGap))
-	f.StringArrayVar(&o.redact, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out of what is downloaded (repeat)")
+	o.redact.register(f, "of what is downloaded")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 	return cmd
 }
@@ -72,9 +71,9 @@ out.`,
 // open shows transcripts until ctx ends.
 func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error) {
 	logger := newLogger(errOut, o.verbose)
-	redaction, err := wire.NewRedaction(o.redact...)
+	redaction, err := o.redact.redaction()
 	if err != nil {
-		return usageError{fmt.Errorf("--redact: %w", err)}
+		return err
 	}
 	if !(o.speed >= bridge.SlowestSpeed && o.speed <= bridge.FastestSpeed) { // NaN is neither
 		return usage("--speed must be from %g to %d, not %g", bridge.SlowestSpeed, bridge.FastestSpeed, o.speed)

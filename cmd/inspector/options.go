@@ -31,7 +31,7 @@ type options struct {
 	servers     []string
 	record      string
 	recordNew   bool
-	redact      []string
+	redact      redactOptions
 	protocol    string
 	elicitation string
 	elicitRate  int
@@ -62,7 +62,7 @@ func (o *options) register(cmd *cobra.Command) {
 	f.StringArrayVar(&o.servers, "server", nil, "with --config: only this server, by its `NAME` (repeat)")
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
-	f.StringArrayVar(&o.redact, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out of transcripts (repeat)")
+	o.redact.register(f, "of transcripts")
 	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(bridge.Revisions(), ", "))
 	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
 	f.IntVar(&o.elicitRate, "elicit-rate", bridge.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")

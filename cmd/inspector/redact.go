@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// redactOptions are the flags that say what is left out of transcripts and exports.
+type redactOptions struct {
+	rules  []string
+	values []string
+	files  []string
+}
+
+// register adds the flags. of says in words what they apply to.
+func (o *redactOptions) register(f *pflag.FlagSet, of string) {
+	f.StringArrayVar(&o.rules, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out "+of+", wherever else they stand too (repeat)")
+	f.StringArrayVar(&o.values, "redact-value", nil, "leave this `VALUE` out "+of+" (repeat); other users of the machine can see it in the command line")
+	f.StringArrayVar(&o.files, "redact-file", nil, "leave the values in this `FILE` out "+of+", one a line (repeat)")
+}
+
+// redaction is what the flags amount to.
+func (o *redactOptions) redaction() (*wire.Redaction, error) {
+	r, err := wire.NewRedaction(o.rules...)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--redact: %w", err)}
+	}
+	if err := r.Values("--redact-value", o.values...); err != nil {
+		return nil, usageError{fmt.Errorf("--redact-value: %w", err)}
+	}
+	for _, path := range o.files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("--redact-file: %w", err)
+		}
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			line = strings.TrimRight(line, "\r\n")
+			if line == "" {
+				continue
+			}
+			if err := r.Values("--redact-file", line); err != nil {
+				return nil, usageError{fmt.Errorf("--redact-file %s, line %d: it has less than %d characters, and would be found where it is not meant", path, n, wire.LeastValue)}
+			}
+		}
+	}
+	return r, nil
+}
+
+// reportRemains says where values still stand in what was exported, although a
+// rule leaves them out.
+func reportRemains(ctx context.Context, r *wire.Redaction, log *wire.Log, seqs iter.Seq[int64], errOut io.Writer) error {
+	if seqs == nil {
+		seqs = func(yield func(int64) bool) {
+			for seq := int64(1); seq <= log.Len() && yield(seq); seq++ {
+			}
+		}
+	}
+	remains, err := r.Remaining(ctx, log, seqs, false)
+	if err != nil {
+		return err
+	}
+	for _, left := range remains {
+		_, failed := fmt.Fprintf(errOut, "inspector: %v: it is too short to be left out there\n", left)
+		err = errors.Join(err, failed)
+	}
+	if n := r.Forgotten(); n > 0 {
+		_, failed := fmt.Fprintf(errOut, "inspector: %d values were too many or too long to be looked for elsewhere\n", n)
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
+		return fmt.Errorf("reporting what was not left out: %w", err)
+	}
+	return nil
+}
