@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,7 +24,7 @@ type Recording struct {
 	file     *wire.Recorder // nil if nothing is recorded
 	since    time.Time
 	detach   func()
-	unwatch  chan struct{}
+	watched  *watched
 	watching sync.WaitGroup
 }
 
@@ -47,11 +48,14 @@ var (
 // NewRecording prepares to record an inspection. redact says what is left out;
 // nil means the default.
 func NewRecording(in *Inspection, redact *wire.Redaction) *Recording {
+	if redact == nil {
+		redact, _ = wire.NewRedaction() // without rules, none can be wrong
+	}
 	return &Recording{in: in, redact: redact}
 }
 
-// Begin records to a file from now on. An existing file is continued, or
-// refused where fresh is wanted. The recording fails by itself when the file
+// Begin records to a file from now on. An existing transcript is continued, or
+// refused where fresh is wanted; any other file is refused. The recording fails by itself when the file
 // cannot be written any more, or is gone; a new one can be begun then.
 func (r *Recording) Begin(path string, fresh bool) error {
 	r.mu.Lock()
@@ -63,25 +67,95 @@ func (r *Recording) Begin(path string, fresh bool) error {
 		// It has said why it failed.
 		_ = r.end()
 	}
+	if !fresh {
+		if err := isTranscript(path); err != nil {
+			return err
+		}
+	}
 	file, err := wire.OpenRecorder(path, wire.RecordOptions{Redact: r.redact, New: fresh})
 	if err != nil {
 		return err
 	}
-	r.file, r.since, r.detach, r.unwatch = file, now(), r.in.log.Record(file), make(chan struct{})
-	unwatch := r.unwatch
-	r.watching.Go(func() { r.watch(file, unwatch) })
+	w := &watched{file: file, first: r.in.log.Len() + 1, over: make(chan struct{})}
+	r.file, r.since, r.detach, r.watched = file, now(), r.in.log.Record(file), w
+	// What is secret in the frames before is secret in those that come.
+	if err := r.redact.Learn(context.Background(), r.in.log); err != nil {
+		r.in.logger.Warn("what earlier frames say is secret is not known to the recording", "error", err)
+	}
+	r.watching.Go(func() { r.watch(w) })
 	r.changed()
 	return nil
 }
 
-// watch tells when a recording fails, be there frames or not.
-func (r *Recording) watch(file *wire.Recorder, unwatch <-chan struct{}) {
-	select {
-	case <-file.Failed():
-		r.in.logger.Error("the recording has stopped", "error", file.Err())
-		r.changed()
-	case <-unwatch:
+// lookEvery is how often it is looked for values that turned out to be secrets.
+const lookEvery = time.Second
+
+// watched is one recording, as watch sees it.
+type watched struct {
+	file        *wire.Recorder
+	first, last int64         // frames that are written; last is set when over is closed
+	over        chan struct{} // closed when nothing is written any more
+	known       int64         // values that were looked for when remains were last told
+	told        map[string]string
+}
+
+// watch tells when a recording fails, be there frames or not, and when a value
+// that is left out stands in the file all the same.
+func (r *Recording) watch(w *watched) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if known := r.redact.Known(); known != w.known {
+				w.known = known
+				tick.Reset(max(lookEvery, 10*r.tellRemains(w, r.in.log.Len())))
+			}
+		case <-w.file.Failed():
+			r.in.logger.Error("the recording has stopped", "error", w.file.Err())
+			r.changed()
+			return
+		case <-w.over:
+			r.tellRemains(w, w.last)
+			return
+		}
 	}
+}
+
+// remainsTime bounds the search for what remains.
+const remainsTime = 5 * time.Second
+
+// tellRemains warns of values that are left out and still stand in the file, as
+// far as that was not said yet. It returns how long the search took.
+func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), remainsTime)
+	defer cancel()
+	remains, err := r.redact.Remaining(ctx, r.in.log, func(yield func(int64) bool) {
+		for seq := w.first; seq <= last && yield(seq); seq++ {
+		}
+	}, true)
+	if err != nil {
+		r.in.logger.Warn("the recording was not looked through for values that are left out", "error", err)
+	}
+	if w.told == nil {
+		w.told = make(map[string]string)
+	}
+	for _, left := range remains {
+		text := left.String()
+		select {
+		case <-w.over: // the last word
+		default:
+			if w.told[left.Rule] != "" {
+				continue // how many there are in the end is said then
+			}
+		}
+		if w.told[left.Rule] != text {
+			w.told[left.Rule] = text
+			r.in.logger.Warn("the recording is not rid of what is left out: "+text, "file", w.file.Name())
+		}
+	}
+	return time.Since(began)
 }
 
 func (r *Recording) changed() {
@@ -105,7 +179,8 @@ func (r *Recording) End() error {
 // end ends the recording. The caller holds r.mu.
 func (r *Recording) end() error {
 	r.detach()
-	close(r.unwatch)
+	r.watched.last = r.in.log.Len()
+	close(r.watched.over)
 	err := r.file.Close()
 	r.file = nil
 	return err
@@ -156,10 +231,6 @@ func (r *Recording) BeginNamed(dir, name string, fresh bool) error {
 		return fmt.Errorf("%w: %s", ErrFileExists, path)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s", ErrNoRecord, path)
-	default:
-		if err := isTranscript(path); err != nil {
-			return err
-		}
 	}
 	err = r.Begin(path, fresh)
 	if errors.Is(err, fs.ErrExist) {
@@ -184,19 +255,25 @@ func plainName(name string) error {
 	return nil
 }
 
-// isTranscript tells an empty file, or one that begins with a frame, from
-// anything else.
+// isTranscript refuses a file whose first line is no frame. One that does not
+// exist or is empty may become a transcript, and what is no regular file, such as
+// a pipe, cannot be looked into.
 func isTranscript(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("looking into the transcript: %w", err)
 	}
 	defer file.Close()
-	for _, err := range wire.ReadTranscript(file) {
-		if err != nil {
-			return fmt.Errorf("%w: %s", ErrNoRecord, path)
-		}
-		break
+	begun, err := wire.BeginsTranscript(file)
+	if err != nil {
+		return fmt.Errorf("looking into the transcript: %w", err)
+	}
+	if !begun {
+		return fmt.Errorf("%w: %s", ErrNoRecord, path)
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ export function toAddress(values, step) {
   if (search !== location.search) history[step ? "pushState" : "replaceState"](null, "", "/" + search)
 }
 
+if (inAddress("token")) toAddress({}) // not to be seen, nor kept in the browser's history
+
 const parts = ["call", "server", "kind", "key"]
 
 /** What of a query says what the middle shows. @param {string} query */

@@ -22,6 +22,7 @@ type guard struct {
 	cookie string          // its name; it holds the token
 	hosts  map[string]bool // what the Host header may be, in lower case
 	next   http.Handler
+	opened func() // is told that the token came in an address; may be nil
 }
 
 // NewToken makes the secret of one run: 256 random bits.
@@ -104,6 +105,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{
 			Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
+		if g.opened != nil {
+			g.opened()
+		}
 	}
 	if !cleanPath(r.URL.Path, r.URL.EscapedPath()) {
 		refuse(w, http.StatusNotFound, "There is nothing here.")

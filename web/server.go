@@ -38,6 +38,9 @@ type Config struct {
 	// Redaction says what transcripts that are downloaded leave out; nil means
 	// the default.
 	Redaction *wire.Redaction
+	// Opened is called when the address that holds the token is first asked for;
+	// nil if nobody wants to know.
+	Opened func()
 }
 
 // Server is the page's server.
@@ -187,8 +190,12 @@ func (s *Server) work(ctx context.Context) {
 // serve answers on l until ctx ends. Then it has the open pages closed, and lets
 // running requests finish.
 func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, closePages func()) error {
+	door := newGuard(c.Token, l.Addr(), http.MaxBytesHandler(handler, bodyMost))
+	if c.Opened != nil {
+		door.opened = sync.OnceFunc(c.Opened)
+	}
 	server := &http.Server{
-		Handler:           newGuard(c.Token, l.Addr(), http.MaxBytesHandler(handler, bodyMost)),
+		Handler:           door,
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerMost,

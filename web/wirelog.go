@@ -311,7 +311,20 @@ func (s *Server) transcript(c echo.Context) error {
 	if err := wire.WriteFrames(c.Response(), log, withMarks(s.marks(), view), s.config.Redaction); err != nil {
 		return err
 	}
+	if err := s.warnOfRemains(c, view); err != nil {
+		return err
+	}
 	return s.marks().WriteMarks(c.Response(), func(seq int64) bool { _, in := view.Index(seq); return in })
+}
+
+// warnOfRemains says where values still stand in a transcript that was given out,
+// although a rule leaves them out elsewhere.
+func (s *Server) warnOfRemains(c echo.Context, view *wire.View) error {
+	remains, err := s.config.Redaction.Remaining(c.Request().Context(), s.in.Log(), withMarks(s.marks(), view), false)
+	for _, left := range remains {
+		s.logger.Warn("a transcript was saved that is not rid of what is left out: " + left.String())
+	}
+	return err
 }
 
 // withMarks lists the frames of a view, and those that say what was noted of

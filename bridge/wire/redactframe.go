@@ -410,16 +410,25 @@ func (r Remains) String() string {
 
 // Remaining lists what still stands in those frames of a log. asRecorded says
 // that each was written with what was known when it came, as a Recorder does;
-// else all of the log was known.
+// else all of the log was known. With an error it is what was found until then.
 func (r *Redaction) Remaining(ctx context.Context, l *Log, seqs iter.Seq[int64], asRecorded bool) ([]Remains, error) {
 	if r == nil || r.values.empty() {
+		return nil, nil
+	}
+	// Where all is left out wherever it stands, only frames that were written too
+	// early can hold something.
+	all, early := r.values.chancy.Load(), r.values.latest.Load()
+	if !all && !asRecorded {
 		return nil, nil
 	}
 	var list []Remains
 	index := make(map[string]int)
 	for seq := range seqs {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return list, err
+		}
+		if !all && seq >= early {
+			continue
 		}
 		f, err := l.Frame(seq)
 		if err != nil {
@@ -448,6 +457,14 @@ func (r *Redaction) Remaining(ctx context.Context, l *Log, seqs iter.Seq[int64],
 		r.clean(&f, how)
 	}
 	return list, nil
+}
+
+// Known is how many values are looked for.
+func (r *Redaction) Known() int64 {
+	if r == nil || r.values == nil {
+		return 0
+	}
+	return r.values.count.Load()
 }
 
 // Forgotten is how many values were too many or too long to be remembered.

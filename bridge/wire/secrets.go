@@ -62,6 +62,8 @@ type vault struct {
 	short  [256]atomic.Pointer[[]pattern] // shorter patterns, by their first byte
 	count  atomic.Int64
 	bytes  atomic.Int64
+	latest atomic.Int64 // the last frame that made a value known
+	chancy atomic.Bool  // some stand elsewhere by chance, and stay there
 	missed atomic.Int64 // values that were too many or too long to be kept
 }
 
@@ -97,6 +99,14 @@ func (v *vault) add(s secret) {
 			func(old, new *[]pattern) bool { return v.long.CompareAndSwap(key, old, new) }, pattern{form, &s})
 		two := uint16(form[0])<<8 | uint16(form[1])
 		v.begins[two/64].Or(1 << (two % 64))
+	}
+	for {
+		if latest := v.latest.Load(); latest >= s.first || v.latest.CompareAndSwap(latest, s.first) {
+			break
+		}
+	}
+	if s.reach < anywhere {
+		v.chancy.Store(true)
 	}
 	v.count.Add(1)
 }

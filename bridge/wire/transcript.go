@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 )
 
 // WriteTranscript writes the frames from and up to to, both included, as a
@@ -153,6 +154,30 @@ var ErrLineTooLong = errors.New("the line is too long")
 func ReadTranscript(r io.Reader) iter.Seq2[Frame, error] {
 	return readTranscript(r, DefaultMaxLine)
 }
+
+// maxFirstLine bounds how much of a file is read to see whether it is a transcript.
+const maxFirstLine = 1 << 20
+
+// BeginsTranscript reports whether r is empty or begins with a frame. A first
+// line that a Recorder was killed at, or that is too long to be read for this,
+// counts by its beginning.
+func BeginsTranscript(r io.Reader) (bool, error) {
+	in := bufio.NewReaderSize(io.LimitReader(r, maxFirstLine), 4<<10)
+	begin, err := in.Peek(len(lineBegin))
+	if err != nil && err != io.EOF {
+		return false, fmt.Errorf("reading the first line: %w", err)
+	}
+	if len(begin) > 0 && strings.HasPrefix(lineBegin, string(begin)) {
+		return true, nil
+	}
+	for _, err := range ReadTranscript(in) {
+		return err == nil, nil
+	}
+	return true, nil
+}
+
+// lineBegin is how each line of a Recorder begins.
+const lineBegin = `{"v":1,"session_id":`
 
 func readTranscript(r io.Reader, maxLine int) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {

@@ -1,36 +1,103 @@
 package main
 
 import (
+	"fmt"
+	"html"
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"sync"
+	"time"
 )
 
-// openBrowser asks the system to open an address. It is a convenience: where it
-// cannot be done, the printed address is enough.
-func openBrowser(address string, logger *slog.Logger) {
+// browser asks the system to open the page. The address holds the token of the
+// run, and every user of a machine can read the arguments of every process: so
+// what is opened is a file that only its owner can read, which leads there.
+// It is a convenience: where it cannot be done, the printed address is enough.
+type browser struct {
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	file string // "" if there is none
+}
+
+// leadTime is how long a browser has to read the file.
+const leadTime = 2 * time.Minute
+
+// open opens an address. close must be called when the page has been asked for,
+// or is no more.
+func (b *browser) open(address string) {
 	if !canOpen(runtime.GOOS, os.Getenv) {
 		return
 	}
+	file, err := lead(address)
+	if err != nil {
+		b.logger.Debug("opening the browser", "error", err)
+		return
+	}
+	b.mu.Lock()
+	b.file = file
+	b.mu.Unlock()
 	var cmd *exec.Cmd
 	switch runtime.GOOS {
 	case "darwin":
-		cmd = exec.Command("open", address)
+		cmd = exec.Command("open", file)
 	case "windows":
-		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
+		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", file)
 	default:
-		cmd = exec.Command("xdg-open", address)
+		cmd = exec.Command("xdg-open", file)
 	}
 	if err := cmd.Start(); err != nil {
-		logger.Debug("opening the browser", "error", err)
+		b.logger.Debug("opening the browser", "error", err)
+		b.close()
 		return
 	}
+	time.AfterFunc(leadTime, b.close)
 	go func() {
 		if err := cmd.Wait(); err != nil {
-			logger.Debug("opening the browser", "error", err)
+			b.logger.Debug("opening the browser", "error", err)
 		}
 	}()
+}
+
+// close removes the file. It may be called more than once.
+func (b *browser) close() {
+	b.mu.Lock()
+	file := b.file
+	b.file = ""
+	b.mu.Unlock()
+	if file == "" {
+		return
+	}
+	if err := os.Remove(file); err != nil {
+		b.logger.Warn("the file that leads a browser to the page is not removed", "error", err)
+	}
+}
+
+// lead writes a page that leads to an address, for its owner alone.
+func lead(address string) (path string, err error) {
+	file, err := os.CreateTemp("", "inspector-*.html") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	to := html.EscapeString(address)
+	_, err = fmt.Fprintf(file, `<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url=%s">
+<title>Inspector</title>
+<p><a href="%s">Open the inspector</a>
+`, to, to)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+		return "", err
+	}
+	return filepath.Abs(file.Name())
 }
 
 // canOpen reports whether there is a person in front of a screen.

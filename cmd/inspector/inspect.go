@@ -77,8 +77,10 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 		logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
 	}
 	token := web.NewToken()
+	opener := &browser{logger: logger}
+	defer opener.close()
 	page := web.New(web.Config{
-		Inspection: in, Logger: logger, Token: token, Version: version(), Redaction: redaction,
+		Inspection: in, Logger: logger, Token: token, Version: version(), Redaction: redaction, Opened: opener.close,
 		Recording: recording, RecordFolder: filepath.Dir(o.record),
 	})
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -87,7 +89,7 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	go func() { served <- page.Serve(serving, listener) }()
 
 	in.Start()
-	announce(out, listener, token, o.noOpen, logger)
+	announce(out, listener, token, o.noOpen, opener)
 
 	select {
 	case err = <-served:
@@ -106,13 +108,13 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 }
 
 // announce says where the page is, and opens it unless that is not wanted.
-func announce(out io.Writer, l net.Listener, token string, noOpen bool, logger *slog.Logger) {
+func announce(out io.Writer, l net.Listener, token string, noOpen bool, opener *browser) {
 	address := fmt.Sprintf("http://%s/?token=%s", shownAddress(l.Addr()), token)
 	if _, err := fmt.Fprintf(out, "Inspector ready: %s\n", address); err != nil {
-		logger.Warn("standard output is closed", "error", err)
+		opener.logger.Warn("standard output is closed", "error", err)
 	}
 	if !noOpen {
-		openBrowser(address, logger)
+		opener.open(address)
 	}
 }
 

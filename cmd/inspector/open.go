@@ -105,13 +105,15 @@ func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error)
 		player.Close()
 	}()
 	token := web.NewToken()
+	opener := &browser{logger: logger}
+	defer opener.close()
 	page := web.NewStage(web.StageConfig{
-		Config:   web.Config{Logger: logger, Token: token, Version: version(), Redaction: redaction},
+		Config:   web.Config{Logger: logger, Token: token, Version: version(), Redaction: redaction, Opened: opener.close},
 		Player:   player,
 		Files:    o.files,
 		Problems: opened.Problems,
 	})
-	announce(out, listener, token, o.noOpen, logger)
+	announce(out, listener, token, o.noOpen, opener)
 	return page.Serve(ctx, listener)
 }
 
