@@ -112,6 +112,9 @@ func (w *web) Connect(ctx context.Context) (mcp.Connection, error) {
 	}
 	conn, err := t.Connect(ctx)
 	if err != nil {
+		if said := new(url.Error); errors.As(err, &said) {
+			err = said.Err // said has the whole address in its text
+		}
 		return nil, err
 	}
 	w.mu.Lock()

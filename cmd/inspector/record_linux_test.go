@@ -33,6 +33,8 @@ type running struct {
 	*testing.T
 	*exec.Cmd
 	base, token string
+	stderr      *strings.Builder // to be read after stop
+	calls       int              // made by unlock
 }
 
 func startInspector(t *testing.T, args ...string) *running {
@@ -43,6 +45,8 @@ func startInspector(t *testing.T, args ...string) *running {
 	}
 	cmd := exec.Command(self, append(args, "--no-open", "--listen", "127.0.0.1:0")...)
 	cmd.Env = append(os.Environ(), asInspector+"=1")
+	said := new(strings.Builder)
+	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +60,18 @@ func startInspector(t *testing.T, args ...string) *running {
 	if err != nil || m == nil {
 		t.Fatalf("it said %q: %v", line, err)
 	}
-	return &running{t, cmd, m[1], m[2]}
+	return &running{T: t, Cmd: cmd, base: m[1], token: m[2], stderr: said}
+}
+
+// stop ends the inspector as Ctrl-C does, and waits for its end.
+func (r *running) stop() {
+	r.Helper()
+	if err := r.Process.Signal(os.Interrupt); err != nil {
+		r.Fatal(err)
+	}
+	if err := r.Wait(); err != nil {
+		r.Fatalf("it ended with %v: %s", err, r.stderr)
+	}
 }
 
 func (r *running) ask(method, path string, form url.Values) string {
@@ -77,12 +92,19 @@ func (r *running) ask(method, path string, form url.Values) string {
 
 func (r *running) until(what string) string {
 	r.Helper()
+	return r.untilAt("/", what)
+}
+
+// untilAt waits until what is had at a path says something.
+func (r *running) untilAt(path, what string) string {
+	r.Helper()
+	page := ""
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if page := r.ask("GET", "/", nil); strings.Contains(page, what) {
+		if page = r.ask("GET", path, nil); strings.Contains(page, what) {
 			return page
 		}
 	}
-	r.Fatalf("the page never said %q", what)
+	r.Fatalf("%s never said %q, but at last %s", path, what, page)
 	return ""
 }
 
