@@ -2,6 +2,10 @@ package elicit
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -153,6 +157,31 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || problems != nil {
 			t.Errorf("%s\n got %v, %v\nwant %s", schema, problems, err, want)
 		}
+	}
+}
+
+// The documents are there, and would do as schemas.
+func TestOtherDocumentsAreNeverLoaded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.json")
+	if err := os.WriteFile(path, []byte(`{"type":"object"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		_, _ = w.Write([]byte(`{"type":"object"}`))
+	}))
+	defer server.Close()
+	for _, address := range []string{"file://" + path, path, server.URL + "/s.json"} {
+		for _, schema := range []string{`{"$ref":%q}`, `{"properties":{"a":{"$ref":%q}}}`, `{"$schema":%q}`, `{"$dynamicRef":%q}`} {
+			schema = fmt.Sprintf(schema, address)
+			if problems, err := Check([]byte(schema), []byte(`{"a":{}}`)); err == nil || !strings.Contains(err.Error(), "other documents are never loaded") {
+				t.Errorf("%s: %v, %v", schema, problems, err)
+			}
+		}
+	}
+	if len(asked) > 0 {
+		t.Errorf("the server was asked for %s", <-asked)
 	}
 }
 
