@@ -204,6 +204,7 @@ func TestShortValuesAreLeftOutWholeAndNamed(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"direction":"c2s","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"x","arguments":{"pin":"12"}}}}
 {"direction":"s2c","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":12,"result":{"content":[{"type":"text","text":"12 is right, 120 is not"}]}}}
 {"direction":"s2c","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","method":"x","params":{"text":"120","whole":"12","secret":"123456"}}}
+{"direction":"c2s","transport":"http","session_id":"b","headers":{"Mcp-Param-Pin":["true"],"X":["=?base64?dHJ1ZQ==?="]},"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"pin":true,"sure":true}}}}
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +212,8 @@ func TestShortValuesAreLeftOutWholeAndNamed(t *testing.T) {
 	if want := `inspector: a value that "pin" leaves out also stands in frame 2: it is too short to be left out there` + "\n"; short.err != want {
 		t.Errorf("standard error says %q, want %q", short.err, want)
 	}
-	if !strings.Contains(short.out, `"whole":"[REDACTED]"`) || !strings.Contains(short.out, `"text":"120"`) || strings.Count(short.out, `"id":12,`) != 2 {
+	if !strings.Contains(short.out, `"whole":"[REDACTED]"`) || !strings.Contains(short.out, `"text":"120"`) || strings.Count(short.out, `"id":12,`) != 2 ||
+		!strings.Contains(short.out, `"Mcp-Param-Pin":["[REDACTED]"],"X":["[REDACTED]"]`) || !strings.Contains(short.out, `"pin":"[REDACTED]","sure":true`) {
 		t.Errorf("the export is\n%s", short.out)
 	}
 	if bad := inspectorRun(t, "export", path, "--format", "jsonl", "--redact-value", "123"); bad.code != 2 || strings.Contains(bad.err, "123") {
@@ -356,7 +358,7 @@ func TestHeadersOfAConfigurationAreLeftOut(t *testing.T) {
 	server := unlocking(t)
 	dir := t.TempDir()
 	config, path := filepath.Join(dir, "mcp.json"), filepath.Join(dir, "f.jsonl")
-	text := fmt.Sprintf(`{"mcpServers":{"a":{"url":%q,"headers":{"X-Api-Key":%q,"X-Tenant":"acme","X-On":"1"}}}}`, server.URL+"/mcp", secretKey)
+	text := fmt.Sprintf(`{"mcpServers":{"a":{"url":%q,"headers":{"X-Api-Key":%q,"X-Tenant":"acme","X-On":"true"}}}}`, server.URL+"/mcp", secretKey)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +370,7 @@ func TestHeadersOfAConfigurationAreLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds(t, "the transcript", string(recorded), []string{secretKey, "acme", `"X-On":["1"]`})
+	holds(t, "the transcript", string(recorded), []string{secretKey, "acme", `"X-On":["true"]`})
 	if !strings.Contains(string(recorded), `"X-Key":["[REDACTED]"]`) {
 		t.Errorf("what the server repeats is\n%s", recorded)
 	}
