@@ -117,6 +117,9 @@ func (r *Recording) watch(w *watched) {
 			return
 		case <-w.over:
 			r.tellRemains(w, w.last)
+			if n := r.redact.Forgotten(); n > 0 {
+				r.in.logger.Warn("values were too many or too long to be left out elsewhere", "values", n, "file", w.file.Name())
+			}
 			return
 		}
 	}

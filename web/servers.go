@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -160,5 +162,12 @@ func (s *Server) findingsJSON(c echo.Context) error {
 		out = append(out, exported{labels[f.Server], f.Finding, f.Seq, f.Question, f.Call})
 	}
 	c.Response().Header().Set("Content-Disposition", `attachment; filename="findings.json"`)
-	return c.JSONPretty(http.StatusOK, out, "  ")
+	text, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the findings: %w", err)
+	}
+	if err := s.config.Redaction.Learn(c.Request().Context(), s.in.Log()); err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, append(s.config.Redaction.Document(text), '\n'))
 }

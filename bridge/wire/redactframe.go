@@ -112,6 +112,16 @@ func (r *Redaction) Text(text string) string {
 	return string(out)
 }
 
+// Document returns JSON that tells of frames, such as a list of findings, without
+// the values that are known.
+func (r *Redaction) Document(raw []byte) []byte {
+	if r == nil || r.values.empty() {
+		return raw
+	}
+	out, _ := sweep{vault: r.values, upto: math.MaxInt64}.json(raw)
+	return out
+}
+
 // frame returns f as it is to be written: f itself where nothing is left out.
 func (r *Redaction) frame(f *Frame) *Frame {
 	return r.orDefault().clean(f, sweep{upto: math.MaxInt64})
@@ -119,8 +129,9 @@ func (r *Redaction) frame(f *Frame) *Frame {
 
 // clean is frame. how says which values are left out, and is told of the others.
 func (r *Redaction) clean(f *Frame, how sweep) *Frame {
-	if r.values == nil {
-		return f
+	rules := len(r.fields)+len(r.paths) > 0
+	if r.values == nil || r.values.empty() && !rules && len(f.Header) == 0 && f.URL == "" && f.Kind != Note {
+		return f // most frames
 	}
 	how.vault = r.values
 	how.urls = r.queries && f.Kind == Note && !bytes.HasPrefix(f.Raw, []byte(`{"mark"`)) // which are a person's words
@@ -138,6 +149,9 @@ func (r *Redaction) clean(f *Frame, how sweep) *Frame {
 	}
 	if !changed && !a && !b && !c && !d && !e {
 		return f
+	}
+	if !how.vault.empty() {
+		out.Method = string(cutOut([]byte(f.Method), how.spans([]byte(f.Method), anywhere)))
 	}
 	out.Header, out.URL, out.Server, out.Session, out.Redacted = header, string(url), string(server), string(session), true
 	return &out
@@ -184,7 +198,7 @@ func (r *Redaction) learn(f, out *Frame) (named map[string]bool, changed bool) {
 		}
 	}
 	var a, b, c bool
-	if !isText(f) {
+	if len(r.fields)+len(r.paths) > 0 && !isText(f) {
 		named = make(map[string]bool)
 		out.Raw, a = r.members(f.Raw, func(value []byte, rule string) {
 			for leaf := range leaves(value) {

@@ -369,7 +369,7 @@ func isName(b []byte, i int) bool {
 func (s sweep) number(digits []byte, protocol bool) bool {
 	v, ok := s.vault.known.Load(string(digits))
 	if !ok {
-		return false
+		return len(sweep{vault: s.vault, upto: s.upto}.spans(digits, anywhere)) > 0
 	}
 	value := v.(*secret)
 	if value.first <= s.upto && (value.reach == anywhere || value.reach == asWord && !protocol) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // What must not be read in anything that is given out.
@@ -455,8 +457,10 @@ func inspectorRun(t *testing.T, args ...string) ended {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	var out, errOut strings.Builder
-	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), asInspector+"=1")
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	_ = cmd.Run() // the code tells

@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A value that a rule leaves out of one frame is left out of the others, as far
+// as it is long enough not to be there by chance.
+func TestValuesAreLeftOutElsewhere(t *testing.T) {
+	tests := []struct{ name, pin, in, want string }{
+		{"in text", `"4711-x"`, `PIN 4711-x is right`, `PIN [REDACTED] is right`},
+		{"in standard error that looks like JSON", `"hunter22"`, `log: {"pin":"hunter22"}`, `log: {"pin":"[REDACTED]"}`},
+		{"of eight characters, within words", `"hunter22"`, `{"a":"xhunter22y","hunter22":1}`, `{"a":"x[REDACTED]y","[REDACTED]":1}`},
+		{"of four characters, as a word", `"4711"`, `{"a":"pin_4711, not 47110","4711":["4711"]}`, `{"a":"pin_[REDACTED], not 47110","4711":["[REDACTED]"]}`},
+		{"of two characters, as a whole", `"47"`, `{"a":"47","b":"47 11","47":47}`, `{"a":"[REDACTED]","b":"47 11","47":47}`},
+		{"a number", `471147`, `{"a":471147,"b":4711470,"c":"of 471147"}`, `{"a":"[REDACTED]","b":4711470,"c":"of [REDACTED]"}`},
+		{"what says what a message is", `"form"`, `{"id":"form","method":"form","mode":"form","x":"form"}`, `{"id":"form","method":"form","mode":"form","x":"[REDACTED]"}`},
+		{"that says nothing", `true`, `{"a":true,"b":"true"}`, `{"a":true,"b":"true"}`},
+		{"escaped otherwise", `"gr\u00fc\u00dfe an"`, `{"a":"\tgr\u00FC\u00dfe\u0020an!"}`, `{"a":"\t[REDACTED]!"}`},
+		{"a character of two escapes", `"\ud83d\ude00 hello!"`, `{"a":"x\uD83D\uDE00\u0020hello!"}`, `{"a":"x[REDACTED]"}`},
+		{"in JSON in a string", `"nine\"quo\\tes"`, `{"text":"{\"a\":\"nine\\\"quo\\\\tes\"}"}`, `{"text":"{\"a\":\"[REDACTED]\"}"}`},
+		{"in a URL", `"a b/c d/e"`, `{"text":"https://x/?q=a+b%2Fc+d%2Fe&r=a%20b%2fc%20d%2fe"}`, `{"text":"https://x/?q=[REDACTED]&r=[REDACTED]"}`},
+		{"in JSON that is cut off", `"hunter22"`, `{"a":["hunter22"],"b":"xhunter22`, `{"a":["[REDACTED]"],"b":"x[REDACTED]`},
+		{"of which one contains another", `["hunter22","hunter2234"]`, `{"a":"hunter2234 hunter22"}`, `{"a":"[REDACTED] [REDACTED]"}`},
+		{"in an object that is left out", `{"deep":[{"x":"hunter22"}]}`, `{"a":"hunter22","deep":"x"}`, `{"a":"[REDACTED]","deep":"x"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := NewRedaction("pin")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Frame(Frame{Dir: ClientToServer, Raw: []byte(`{"pin":` + tt.pin + `}`)})
+			if got := r.Frame(Frame{Dir: ServerToClient, Raw: []byte(tt.in)}); string(got.Raw) != tt.want || got.Redacted != (tt.want != tt.in) {
+				t.Errorf("redacted: %v\ngot  %s\nwant %s", got.Redacted, got.Raw, tt.want)
+			}
+		})
+	}
+}
+
+// What is no header of the person's own and no secret stays.
+func TestHeadersThatRepeatSecrets(t *testing.T) {
+	r, err := NewRedaction("pin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Credentials(http.Header{"X-Auth": {"Basic YW5uOnM0ZmVyLXBhc3M="}, "Cookie": {`a=1; sid="cookie-value"`}})
+	in := http.Header{
+		"Location": {"/x?a=1", "https://y/"}, "X-Said": {"ann:s4fer-pass", "the cookie-value", "s4fer-pass"}, "Link": {"<https://z/?k=v>; rel=next, </w?a=b>"},
+		"Mcp-Param-Pin": {"=?base64?4pi6?="}, "Accept": {"text/html"}, "Cookie": {"other=1"},
+	}
+	got := r.Frame(Frame{Header: in, Raw: []byte(`{"pin":"☺"}`)})
+	text, _ := json.Marshal(got.Header)
+	want := `{"Accept":["text/html"],"Cookie":["[REDACTED]"],"Link":["\u003chttps://z/?k=[REDACTED]\u003e; rel=next, \u003c/w?a=[REDACTED]\u003e"],` +
+		`"Location":["/x?a=[REDACTED]","https://y/"],"Mcp-Param-Pin":["[REDACTED]"],"X-Said":["[REDACTED]","the [REDACTED]","[REDACTED]"]}`
+	if string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+	if in.Get("X-Said") != "ann:s4fer-pass" {
+		t.Error("the original was changed")
+	}
+}
+
+// Whatever the message and the value, JSON stays JSON, and no string of it holds
+// the value any more.
+func FuzzValuesAreLeftOut(f *testing.F) {
+	f.Add(`{"a":"x\u0061bcdefgh","abcdefgh":[1,"\\abcdefgh"]}`, "abcdefgh")
+	f.Add(`{"a":"\ud83d\ude00","b":12345678}`, "12345678")
+	f.Add(`["\\\"quoted\\\""]`, `\"quoted`)
+	f.Fuzz(func(t *testing.T, raw, value string) {
+		r, _ := NewRedaction()
+		if r.Values("fuzz", value) != nil || strings.Contains(redacted, value) {
+			return
+		}
+		got := r.Frame(Frame{Raw: []byte(raw)})
+		if !json.Valid([]byte(raw)) {
+			return
+		}
+		if !json.Valid(got.Raw) {
+			t.Fatalf("%s without %q is %s", raw, value, got.Raw)
+		}
+		if !strings.ContainsAny(value, "[]") { // which "[REDACTED]" could become part of
+			for leaf := range leaves(got.Raw) {
+				if strings.Contains(strings.ReplaceAll(leaf, redacted, "\x00"), value) && strings.ContainsAny(raw[:1], "{[") {
+					t.Errorf("%q is in %q, of %s", value, leaf, got.Raw)
+				}
+			}
+		}
+	})
+}
