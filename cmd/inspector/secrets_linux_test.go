@@ -179,6 +179,28 @@ func TestExportsLeaveValuesOut(t *testing.T) {
 	}
 }
 
+// What earlier versions recorded is exported without the values in queries,
+// wherever addresses stand.
+func TestExportsOfOldTranscripts(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), secretQuery+".jsonl")
+	if err := os.WriteFile(path, []byte(`{"v":1,"session_id":"a-1","server_label":"a","seq":1,"ts":"2026-07-28T10:00:00Z","direction":"c2s","transport":"http","stream":"post","http_method":"POST","url":"https://x.example/mcp?key=query-key-8888","headers":{"Referer":["https://x.example/mcp?key=query-key-8888&v=2-2-2"]},"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}}
+{"v":1,"session_id":"a-1","server_label":"a","seq":2,"ts":"2026-07-28T10:00:01Z","direction":"meta","transport":"http","status":307,"headers":{"Location":["https://y.example/?code=abc-abc"]},"text":"POST redirected to https://y.example/?code=abc-abc, which is not told"}
+{"v":1,"session_id":"a-1","server_label":"a","seq":3,"ts":"2026-07-28T10:00:01.5Z","direction":"meta","transport":"http","call":1,"raw":{"ended":"failed","reason":"HTTP 307 to https://y.example/?code=abc-abc"}}
+{"v":1,"session_id":"a-1","server_label":"a","seq":4,"ts":"2026-07-28T10:00:01.7Z","direction":"meta","transport":"sse","text":"the server's message endpoint is /message?sessionId=1-2-3"}
+{"v":1,"session_id":"a-1","server_label":"a","seq":5,"ts":"2026-07-28T10:00:02Z","direction":"s2c","transport":"http","stream":"post","status":200,"raw":{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"query-key-8888 is no key"}}}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"jsonl", "json", "har", "markdown", "mermaid", "html"} {
+		got := inspectorRun(t, "export", path, "--format", format)
+		holds(t, format, got.out, []string{secretQuery, "abc-abc", "1-2-3", "2-2-2"})
+		if got.code != 0 || got.out == "" {
+			t.Errorf("%s: %s", format, got.err)
+		}
+	}
+}
+
 // A value that is too short to be looked for in text stays there, and the frames
 // are named.
 func TestShortValuesAreLeftOutWholeAndNamed(t *testing.T) {
