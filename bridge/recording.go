@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +27,7 @@ type Recording struct {
 	since    time.Time
 	detach   func()
 	watched  *watched
+	remains  []string // of the latest recording
 	watching sync.WaitGroup
 }
 
@@ -35,6 +38,9 @@ type RecordingState struct {
 	Lines  int64 // frames that have been written
 	Missed int64 // frames that could not be written
 	Err    error // why the recording has failed, nil if it has not
+	// Remains says in words which values that are left out stand in the file all
+	// the same; of the latest recording where there is none.
+	Remains []string
 }
 
 // Errors of Start that a person can do something about.
@@ -77,6 +83,7 @@ func (r *Recording) Begin(path string, fresh bool) error {
 		return err
 	}
 	w := &watched{file: file, first: r.in.log.Len() + 1, over: make(chan struct{})}
+	r.remains = nil
 	r.file, r.since, r.detach, r.watched = file, now(), r.in.log.Record(file), w
 	// What is secret in the frames before is secret in those that come.
 	if err := r.redact.Learn(context.Background(), r.in.log); err != nil {
@@ -158,7 +165,24 @@ func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
 			r.in.logger.Warn("the recording is not rid of what is left out: "+text, "file", w.file.Name())
 		}
 	}
+	r.show(w)
 	return time.Since(began)
+}
+
+// show puts on the page what w has told.
+func (r *Recording) show(w *watched) {
+	if len(w.told) == 0 {
+		return
+	}
+	r.mu.Lock()
+	latest := r.watched == w
+	if latest {
+		r.remains = slices.Sorted(maps.Values(w.told))
+	}
+	r.mu.Unlock()
+	if latest {
+		r.changed()
+	}
 }
 
 func (r *Recording) changed() {
@@ -201,9 +225,9 @@ func (r *Recording) State() RecordingState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file == nil {
-		return RecordingState{}
+		return RecordingState{Remains: r.remains}
 	}
-	return RecordingState{File: r.file.Name(), Since: r.since, Lines: r.file.Lines(), Missed: r.file.Missed(), Err: r.file.Err()}
+	return RecordingState{Remains: r.remains, File: r.file.Name(), Since: r.since, Lines: r.file.Lines(), Missed: r.file.Missed(), Err: r.file.Err()}
 }
 
 // transcriptEnd is the ending of the names of transcripts.

@@ -12,6 +12,10 @@ type Recording struct {
 	Missed int64     // frames that could not be written
 	Err    string    // why it has stopped; "" if it goes on
 
+	// Remains says which values that are left out stand in the transcript all the
+	// same: in this one, or else in the last.
+	Remains []string
+
 	Lost  int64  // frames whose bytes are gone
 	Where string // where the log is, in words
 

@@ -24,6 +24,7 @@ func (s *Server) recordingView() views.Recording {
 	}
 	state := s.config.Recording.State()
 	v.File, v.Name, v.Since, v.Lines, v.Missed = state.File, filepath.Base(state.File), state.Since, state.Lines, state.Missed
+	v.Remains = state.Remains
 	if state.Err != nil {
 		v.Err = sentence(state.Err)
 	}

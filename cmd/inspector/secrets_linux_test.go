@@ -210,6 +210,7 @@ func TestShortValuesAreLeftOutWholeAndNamed(t *testing.T) {
 	r := startInspector(t, "--record", path, "--redact", "pin", server.URL+"/mcp")
 	r.until(`data-key="unlock"`)
 	r.unlock("7")
+	r.until(`a value that &#34;pin&#34; leaves out also stands in frame`)
 	r.stop()
 	if said := r.stderr.String(); !strings.Contains(said, `a value that \"pin\" leaves out also stands in frame`) {
 		t.Errorf("the recording's end says %s", said)
