@@ -279,7 +279,7 @@ func TestUndeclaredCapabilities(t *testing.T) {
 		t.Errorf("the server got\n%s", text)
 	}
 	var rules []string
-	for _, f := range b.in.Findings("s1") {
+	for _, f := range b.judged() {
 		rules = append(rules, f.Rule+f.Pointer)
 	}
 	if fmt.Sprint(rules) != "[sampling-undeclared/method roots-undeclared/method]" {
@@ -290,7 +290,7 @@ func TestUndeclaredCapabilities(t *testing.T) {
 	call := b.call("mixed")
 	b.question(3)
 	n := 0
-	for _, f := range b.in.Findings("s1") {
+	for _, f := range b.judged() {
 		if !strings.HasSuffix(f.Rule, "-undeclared") {
 			continue
 		}

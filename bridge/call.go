@@ -110,7 +110,6 @@ type call struct {
 	told     bool          // the server was told so
 	isError  bool          // the result says so
 	unsent   string        // method of a request that the server wanted to make, and that its revision does not have
-	given    []string      // its questions that were accepted, see elicit.QuestionKey
 	waits    bool          // between two rounds: the person can want the next one
 	retry    bool          // the person wants the next attempt now
 	every    time.Duration // how often to try again while a URL's outcome is open; 0: not

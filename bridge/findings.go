@@ -1,26 +1,21 @@
 package bridge
 
 import (
-	"encoding/json"
+	"context"
 	"slices"
-	"strings"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
 
-// Found is a finding of the linter's with the place that it was found in.
+// Found is a finding of the linter's with what it is about.
 type Found struct {
-	elicit.Finding
+	findings.Found
 	Server   string // id
-	Seq      int64  // frame that the pointer leads into
-	Question int    // 0 where it is about a response as a whole
-	Call     int    // 0 if it cannot be told
+	Question int    // 0 where it is about a message as a whole, or the question is not kept
+	Call     int    // 0 if it cannot be told, or the call is not kept
 }
-
-// foundMost bounds how many findings are kept: a server that breaks a rule with
-// every request would fill the memory with the same few words.
-const foundMost = 5000
 
 // Findings returns what the linter has to say of a server so far, in order;
 // of all servers for the id "".
@@ -28,9 +23,9 @@ func (in *Inspection) Findings(id string) []Found {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	var out []Found
-	for _, f := range in.found {
-		if id == "" || f.Server == id {
-			out = append(out, f)
+	for i := range in.found {
+		if id == "" || in.found[i].Server == id {
+			out = append(out, in.placed(i))
 		}
 	}
 	return out
@@ -42,152 +37,159 @@ func (in *Inspection) Found(seq int64) []Found {
 	defer in.mu.Unlock()
 	var out []Found
 	for _, i := range in.foundAt[seq] {
-		out = append(out, in.found[i])
+		out = append(out, in.placed(i))
 	}
 	return out
 }
 
-// keep adds findings, for a question or, where it is nil, for a response. The
+// FindingsKnown counts what the linter has said so far.
+func (in *Inspection) FindingsKnown() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.found)
+}
+
+// placed is a finding with the question and the call that it is about. The
 // caller holds in.mu.
-func (in *Inspection) keep(s *server, seq int64, c *call, q *question, findings []elicit.Finding) {
-	for _, f := range findings {
-		if len(in.found) == foundMost {
-			return
+func (in *Inspection) placed(i int) Found {
+	f := in.found[i]
+	for _, q := range in.askedBy[f.Seq] {
+		if q.place == f.Place {
+			f.Question = q.number
+			if f.Call = 0; q.call != nil {
+				f.Call = q.call.number
+			}
 		}
-		found := Found{Finding: f, Server: s.id, Seq: seq}
-		if c != nil {
-			found.Call = c.number
-		}
-		if q != nil {
-			found.Question = q.number
-			q.findings = append(q.findings, f)
-		}
-		s.findings[f.Severity]++
-		in.foundAt[seq] = append(in.foundAt[seq], len(in.found))
-		in.found = append(in.found, found)
 	}
-	if len(findings) == 0 {
-		return
+	if _, err := in.call(f.Call); err != nil {
+		f.Call = 0
 	}
-	in.changed(Change{Kind: FindingsChanged, Server: s.id})
-	if q != nil {
-		in.changed(Change{Kind: QuestionChanged, Number: q.number})
-	}
+	return f
 }
 
-// How many questions can wait to be judged, and how many are at a time: a flood
-// of hard ones must not take the processor from everything else.
-const (
-	lintingMost = foundMost
-	lintersMost = 2
-)
+// findingsOf lists what the linter has to say of a question. The caller holds
+// in.mu.
+func (in *Inspection) findingsOf(q *question) []elicit.Finding {
+	var out []elicit.Finding
+	for _, i := range in.foundAt[q.seq] {
+		if in.found[i].Place == q.place {
+			out = append(out, in.found[i].Finding)
+		}
+	}
+	return out
+}
 
-// lint judges a question, beside the way that takes it to the page: a hard
-// pattern can keep the linter busy for half a second. The caller holds in.mu.
-func (in *Inspection) lint(q *question) {
-	if capability := q.session.settings.undeclares(q.method); capability != "" && q.session.revision() != "" {
-		at := strings.TrimSuffix(q.pointer, "/params") + "/method"
-		in.keep(q.server, q.seq, q.call, q, elicit.LintUndeclared(q.method, capability, at, q.session.revision()))
+// keepQuestion lets a question be found by its number and its frame, and
+// dropQuestion ends that. The caller holds in.mu.
+func (in *Inspection) keepQuestion(q *question) {
+	in.questions[q.number-1] = q
+	in.askedBy[q.seq] = append(in.askedBy[q.seq], q)
+}
+
+func (in *Inspection) dropQuestion(number int) {
+	if q := in.questions[number-1]; q != nil {
+		in.askedBy[q.seq] = slices.DeleteFunc(in.askedBy[q.seq], func(other *question) bool { return other == q })
+		if len(in.askedBy[q.seq]) == 0 {
+			delete(in.askedBy, q.seq)
+		}
 	}
-	if q.method != MethodElicit || in.closed || len(in.found) == foundMost || in.linting >= lintingMost {
-		return
-	}
-	input := elicit.LintInput{
-		Params: q.params, Revision: q.session.revision(), Via: vias[q.origin],
-		Declared: elicit.DeclaredModes(json.RawMessage(q.session.settings.Declared()), q.session.revision()),
-		Offered:  slices.Clone(q.session.offeredURLs),
-	}
-	if q.request != nil && q.request.ElicitationID != "" && len(q.session.offeredURLs) < foundMost {
-		q.session.offeredURLs = append(q.session.offeredURLs, elicit.Offered{ID: q.request.ElicitationID, URL: q.request.URL})
-	}
-	if q.call != nil && q.sure {
-		input.Answered = slices.Clone(q.call.given)
-	}
-	seq, ptr := q.seq, q.pointer
-	in.linting++
+	in.questions[number-1] = nil
+}
+
+// lint has the linter judge the log of a live inspection until ctx ends.
+func (in *Inspection) lint(ctx context.Context) {
 	in.running.Go(func() {
-		in.linters <- struct{}{}
-		findings := elicit.Lint(input)
-		<-in.linters
-		for i := range findings {
-			findings[i].Pointer = ptr + findings[i].Pointer
+		for {
+			changed := in.linter.Changed()
+			if in.passFindings(ctx) != nil {
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
 		}
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		in.linting--
-		in.keep(q.server, seq, q.call, q, findings)
 	})
-}
-
-var vias = map[Origin]elicit.Via{
-	OriginRequest: elicit.ByRequest,
-	OriginRound:   elicit.InRound,
-	OriginError:   elicit.InError,
-}
-
-// lintResponse judges what a response says of elicitation beside its questions.
-func (s *session) lintResponse(method string, m wire.Message, seq int64, c *call) {
-	var findings []elicit.Finding
-	at := "/result"
-	if m.Kind == wire.Error {
-		findings, at = elicit.LintError(m.Error, s.revision()), "/error"
-	} else {
-		findings = elicit.LintResult(m.Result, method, s.revision())
+	if err := in.linter.Follow(ctx); err != nil && ctx.Err() == nil {
+		in.logger.Error("judging the log", "error", err)
 	}
-	for i := range findings {
-		findings[i].Pointer = at + findings[i].Pointer
-	}
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	s.in.keep(s.server, seq, c, nil, findings)
 }
 
-// noiseMost bounds how many lines of noise on standard output are judged in one
-// session: whoever logs there writes many.
-const noiseMost = 100
+// Judge returns when the findings of all frames that are in the log by now are
+// known. It is for a live inspection; a Replay knows them after each Refresh.
+func (in *Inspection) Judge(ctx context.Context) error {
+	if err := in.linter.Update(ctx); err != nil {
+		return err
+	}
+	return in.passFindings(ctx)
+}
 
-// lintNoise judges what a process has written to its standard output and is no
-// message.
-func (s *session) lintNoise(f wire.Frame) {
-	if f.Transport != "stdio" {
+// passFindings takes over what the linter has found.
+func (in *Inspection) passFindings(ctx context.Context) error {
+	select {
+	case in.passing <- struct{}{}:
+		defer func() { <-in.passing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	fresh := in.linter.From(in.passed, in.log.Len())
+	in.passed += len(fresh)
+	in.keepFindings(fresh, func(seq int64) int { return in.log.Head(seq).Call })
+	return nil
+}
+
+// keepFindings adds findings. callOf tells the call that a frame belongs to, 0
+// where there is none.
+func (in *Inspection) keepFindings(list []findings.Found, callOf func(seq int64) int) {
+	if len(list) == 0 {
 		return
 	}
-	why := ""
-	if _, err := wire.ParseMessage(f.Raw); err != nil {
-		why = err.Error()
+	added := make([]Found, len(list))
+	labels := make([]string, len(list))
+	for i, one := range list {
+		added[i] = Found{Found: one, Call: callOf(one.Seq)}
+		labels[i] = in.log.Head(one.Seq).Server
 	}
-	revision := s.revision()
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	if s.noise++; s.noise <= noiseMost {
-		s.in.keep(s.server, f.Seq, nil, nil, elicit.LintOutput(f.Raw, why, revision))
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for i, f := range added {
+		s := in.labelled(labels[i])
+		if s == nil {
+			continue
+		}
+		f.Server = s.id
+		s.findings[f.Severity]++
+		in.foundAt[f.Seq] = append(in.foundAt[f.Seq], len(in.found))
+		in.found = append(in.found, f)
+		in.changed(Change{Kind: FindingsChanged, Server: s.id})
+		for _, q := range in.askedBy[f.Seq] {
+			if q.place == f.Place {
+				in.changed(Change{Kind: QuestionChanged, Number: q.number})
+			}
+		}
 	}
 }
 
-// found keeps what the linter says of a frame.
-func (s *session) found(f wire.Frame, findings []elicit.Finding) {
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	s.in.keep(s.server, f.Seq, nil, nil, findings)
+// labelled is the server that frames name so, nil if there is none. The caller
+// holds in.mu.
+func (in *Inspection) labelled(label string) *server {
+	if label == "" {
+		label = unnamed
+	}
+	for _, s := range in.servers {
+		if s.label() == label {
+			return s
+		}
+	}
+	return nil
 }
 
-// revision is the negotiated protocol revision, "" before it is.
-func (s *session) revision() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sdk == nil {
-		return s.recorded
+// Hooks tell filters what was found.
+func Hooks(found []Found) wire.Hooks {
+	list := make([]findings.Found, len(found))
+	for i, f := range found {
+		list[i] = f.Found
 	}
-	return s.sdk.InitializeResult().ProtocolVersion
-}
-
-// gave notes that a form was answered, so that the same question can be told when
-// it is asked again.
-func (c *call) gave(q *question) {
-	if q.request == nil || q.answer.Action != "accept" || len(c.given) >= stepsKept {
-		return
-	}
-	if key := elicit.QuestionKey(q.params); key != "" {
-		c.given = append(c.given, key)
-	}
+	return findings.Hooks(list)
 }

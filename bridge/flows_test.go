@@ -351,14 +351,13 @@ func TestFindings(t *testing.T) {
 	if err := b.in.SetPolicy("s1", bridge.PolicyAsk); err != nil {
 		t.Fatal(err)
 	}
-	if len(q.Findings) != 0 || len(b.in.Findings("s1")) != 0 {
-		t.Errorf("a plain question has findings: %v", b.in.Findings("s1"))
+	if len(q.Findings) != 0 || len(b.judged()) != 0 {
+		t.Errorf("a plain question has findings: %v", b.judged())
 	}
 
 	b = start(t, "gated", bridge.Settings{Protocol: bridge.Revision20251125})
-	b.call("broken")
-	b.until("a finding", func() bool { return len(b.in.Findings("s1")) > 0 })
-	f := b.in.Findings("s1")[0]
+	b.done(b.call("broken").Number)
+	f := b.judged()[0]
 	if got := b.in.Found(f.Seq); len(got) == 0 || !strings.HasPrefix(f.Pointer, "/error") || b.server().Findings[f.Severity] == 0 {
 		t.Errorf("finding %+v, at its frame %v", f, got)
 	}
@@ -453,7 +452,7 @@ func init() {
 // its frame, and as often as anybody could want to read it.
 func TestNoiseIsFound(t *testing.T) {
 	b := start(t, "chatty", bridge.Settings{})
-	found := b.in.Findings("s1")
+	found := b.judged()
 	if len(found) != 2 || found[0].Rule != "stdout-noise" || found[0].Severity != elicit.Violation || !strings.Contains(found[1].Text, "JSON, but no message") {
 		t.Fatalf("the linter says %+v", found)
 	}
@@ -463,7 +462,7 @@ func TestNoiseIsFound(t *testing.T) {
 	if _, text := b.done(b.call("flood").Number); text != "done" {
 		t.Errorf("the call ended with %q", text)
 	}
-	if n := len(b.in.Findings("s1")); n != 100 {
+	if n := len(b.judged()); n != 100 {
 		t.Errorf("%d findings, want 100", n)
 	}
 }
@@ -473,7 +472,7 @@ func TestNoiseIsFound(t *testing.T) {
 func TestNoNoiseIsNoFinding(t *testing.T) {
 	b := start(t, "never", bridge.Settings{})
 	b.until("something on stderr", func() bool { return len(b.server().Stderr) > 0 })
-	if found := b.in.Findings("s1"); len(found) > 0 {
+	if found := b.judged(); len(found) > 0 {
 		t.Errorf("the linter says %+v", found)
 	}
 }

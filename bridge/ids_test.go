@@ -71,6 +71,7 @@ func TestOneIDForTwoQuestions(t *testing.T) {
 	if b.in.Waits(f.Seq, f.Session) {
 		t.Error("the second is said to wait for a response")
 	}
+	b.judged()
 	if found := b.in.Found(second.Seq); len(found) == 0 || found[0].Rule != "request-id-taken" {
 		t.Errorf("the linter says %+v", found)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -53,7 +54,9 @@ type Inspection struct {
 
 	clock func() time.Time // nil for the present
 
-	linters chan struct{} // holds as many as may judge at a time
+	linter  *findings.Linter // of a live inspection
+	passing chan struct{}    // held by the one that takes over what the linter finds
+	passed  int              // findings that were taken over; by the one that holds passing
 
 	mu        sync.Mutex
 	servers   []*server
@@ -63,9 +66,9 @@ type Inspection struct {
 	settled   []*question // those that are, in the order of their end
 	faded     []int       // numbers of those settled long ago, in the same order
 	found     []Found
-	foundAt   map[int64][]int // indexes into found, by frame
-	linting   int             // questions that are being judged, or wait for that
-	over      map[int64]bool  // frames of requests that will have no response any more
+	foundAt   map[int64][]int       // indexes into found, by frame
+	askedBy   map[int64][]*question // by the frame that asked
+	over      map[int64]bool        // frames of requests that will have no response any more
 	subs      map[*Subscription]struct{}
 	closed    bool
 }
@@ -79,8 +82,9 @@ func New(c Config) *Inspection {
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger,
 		life: life, end: end,
-		linters: make(chan struct{}, lintersMost),
-		subs:    map[*Subscription]struct{}{}, foundAt: map[int64][]int{}, over: map[int64]bool{},
+		linter: findings.New(c.Log), passing: make(chan struct{}, 1),
+		subs: map[*Subscription]struct{}{}, over: map[int64]bool{},
+		foundAt: map[int64][]int{}, askedBy: map[int64][]*question{},
 	}
 	for i, spec := range c.Targets {
 		in.servers = append(in.servers, newServer(in, i, spec, c.Settings))
@@ -90,6 +94,7 @@ func New(c Config) *Inspection {
 
 // Start connects to every server, each in its own goroutine, and returns at once.
 func (in *Inspection) Start() {
+	in.spawn(func() { in.lint(in.life) })
 	for _, s := range in.servers {
 		if err := in.Reconnect(s.id); err != nil {
 			in.logger.Error("connecting", "server", s.spec.Name, "error", err)

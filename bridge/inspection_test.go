@@ -113,6 +113,17 @@ func (b *bench) until(what string, holds func() bool) {
 	}
 }
 
+// judged waits until the linter knows all of the log, and returns its findings.
+func (b *bench) judged() []bridge.Found {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := b.in.Judge(ctx); err != nil {
+		b.Fatal(err)
+	}
+	return b.in.Findings("")
+}
+
 func (b *bench) transcript() string {
 	var s strings.Builder
 	frames, err := b.log.Frames(1, int(b.log.Len()))

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -20,6 +21,7 @@ import (
 // see Player.Replay.
 type Player struct {
 	source *wire.Log
+	linter *findings.Linter // of the source
 	logger *slog.Logger
 	ctx    context.Context
 	ended  context.CancelFunc
@@ -90,7 +92,7 @@ func NewPlayer(source *wire.Log, o PlayerOptions) (*Player, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Player{
-		source: source, logger: o.Logger, ctx: ctx, ended: cancel, playing: o.Play, speed: o.Speed, gap: o.Gap,
+		source: source, linter: findings.New(source), logger: o.Logger, ctx: ctx, ended: cancel, playing: o.Play, speed: o.Speed, gap: o.Gap,
 		changed: make(chan struct{}), done: make(chan struct{}),
 	}
 	if o.Play {
@@ -116,6 +118,7 @@ func (p *Player) begin(l *wire.Log) *stage {
 	s.replay = NewReplay(l, Source{
 		Reading: func() bool { return l == p.source && p.reading() },
 		Over:    func() bool { return !p.reading() && l.Len() >= p.source.Len() },
+		Linter:  p.linter,
 	}, p.logger)
 	go s.replay.Follow(ctx)
 	return s
@@ -299,6 +302,9 @@ const batchMost = 1024
 // Run plays until ctx ends. It is called once.
 func (p *Player) Run(ctx context.Context) {
 	defer close(p.done)
+	var judging sync.WaitGroup
+	judging.Go(func() { p.judge(ctx) })
+	defer judging.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -316,6 +322,17 @@ func (p *Player) Run(ctx context.Context) {
 		case <-changed:
 		case <-grown: // more of the files has been read
 		}
+	}
+}
+
+// judge looks for findings in the transcript, once it has been read.
+func (p *Player) judge(ctx context.Context) {
+	err := p.source.Wait(ctx)
+	if err == nil {
+		err = p.linter.Follow(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		p.logger.Error("judging a transcript", "error", err)
 	}
 }
 

@@ -128,6 +128,7 @@ type question struct {
 	asked   time.Time
 	id      string // JSON-RPC id of the request, exact; "" if it is none
 	pointer string // JSON pointer to the params in the frame that asked
+	place   int    // among what that frame asks, from 1
 
 	settled    chan struct{} // closed when the state is no longer pending
 	state      State
@@ -140,8 +141,7 @@ type question struct {
 	clocked    bool  // the clock of its call stands still for it
 	answerSeq  int64 // frame of the answer
 	completion Completion
-	held       bool // over the rate limit: not on show until the person wants it
-	findings   []elicit.Finding
+	held       bool   // over the rate limit: not on show until the person wants it
 	settledAt  int64  // of a replay: the frame at which it was settled
 	handed     string // why its server's policy left it to the person, "" if it did not
 	noted      string // what a note in the log says of the answer, "" if there is none
@@ -188,7 +188,7 @@ func (q *question) snapshot() Question {
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
 		AnswerSeq: q.answerSeq, Completion: q.completion, Awaited: q.awaited(), Handed: q.handed, Held: q.held,
 		Own:      q.state == Refused && q.reason != blocked && q.reason != tooMany,
-		Findings: slices.Clone(q.findings), Settled: q.settled,
+		Findings: q.server.in.findingsOf(q), Settled: q.settled,
 	}
 	if q.origin != OriginRequest {
 		out.Round = q.round
@@ -211,7 +211,7 @@ var suggestions = map[string]json.RawMessage{
 	MethodRoots:    json.RawMessage(`{"roots":[{"uri":"file:///tmp","name":"tmp"}]}`),
 }
 
-// add numbers q and lets it be withdrawn. Until it is placed nobody sees it or
+// add numbers q and lets it be withdrawn. Until it is kept nobody sees it or
 // answers it. The caller holds in.mu.
 func (in *Inspection) add(q *question) {
 	q.number = len(in.questions) + 1
@@ -223,17 +223,12 @@ func (in *Inspection) add(q *question) {
 	}
 }
 
-// place lets q be found by its number, once its frame is in the log. The caller
-// holds in.mu.
-func (in *Inspection) place(q *question) { in.questions[q.number-1] = q }
-
 // announce decides what becomes of a new question: it is refused for the given
 // reason, settled by policy, held back, or put on show. The caller holds in.mu.
 func (in *Inspection) announce(q *question, refusal *rpcError) {
 	if q.call != nil {
 		q.call.asked(q)
 	}
-	in.lint(q)
 	switch {
 	case q.state != Pending: // its call ended, or the server cancelled it, at the same moment
 		if q.state == Withdrawn {
@@ -308,7 +303,6 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 	in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	if q.call != nil {
 		q.call.resumed(q)
-		q.call.gave(q)
 		text := state.String()
 		if state == Answered && q.answer.Action != "" {
 			text = q.answer.Action
@@ -335,7 +329,7 @@ func (in *Inspection) forgetSettled() {
 	}
 	if over := len(in.faded) - fadedKept; over >= fadedKept { // not each time
 		for _, number := range in.faded[:over] {
-			in.questions[number-1] = nil
+			in.dropQuestion(number)
 		}
 		in.faded = slices.Clone(in.faded[over:])
 	}

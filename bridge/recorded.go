@@ -22,7 +22,7 @@ type recorded struct {
 	in  *Inspection
 	log *wire.Log
 
-	greetings, lists, notes, noise trail
+	greetings, lists, notes trail
 
 	known    int // connections of the log that were looked at
 	sessions map[conn]*session
@@ -101,12 +101,11 @@ func (t *trail) next(ctx context.Context) ([]int64, error) {
 	return t.view.Seqs(from, int(all-from)), nil
 }
 
-// How many greetings, lists, notes and pieces of noise are read at once at most.
+// How many greetings, lists and notes are read at once at most.
 const (
 	greetingsMost = 2000
 	listsMost     = 200
 	notesMost     = 5000
-	noiseRead     = 1000
 	itemsMost     = 10_000 // of one list
 )
 
@@ -117,7 +116,6 @@ func newRecorded(in *Inspection, l *wire.Log) *recorded {
 		lists: newTrail(l, "kind:result dir:in method:"+
 			strings.Join([]string{methodTools, methodPrompts, methodResources, methodTemplates}, ","), listsMost),
 		notes:    newTrail(l, "dir:meta", notesMost),
-		noise:    newTrail(l, "kind:noise dir:in transport:stdio", noiseRead),
 		sessions: map[conn]*session{}, exits: map[string]exit{},
 		items: map[string]map[string]page{}, answers: map[place]answered{}, ends: map[recordedCall]end{},
 	}
@@ -136,7 +134,7 @@ func (r *recorded) update(ctx context.Context) error {
 	for _, part := range []struct {
 		trail *trail
 		read  func(wire.Frame)
-	}{{&r.greetings, r.greeting}, {&r.lists, r.list}, {&r.notes, r.note}, {&r.noise, r.stray}} {
+	}{{&r.greetings, r.greeting}, {&r.lists, r.list}, {&r.notes, r.note}} {
 		seqs, err := part.trail.next(ctx)
 		if err != nil {
 			return err
@@ -336,9 +334,6 @@ func (r *recorded) list(f wire.Frame) {
 	s.catalog = all
 	r.in.changed(Change{Kind: CatalogChanged, Server: s.id})
 }
-
-// stray judges what is no message.
-func (r *recorded) stray(f wire.Frame) { r.session(&f).lintNoise(f) }
 
 // exitNote is how the note begins that a process has ended.
 var exitNote = regexp.MustCompile(`^process \d+ `)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -24,6 +25,7 @@ type Replay struct {
 	in     *Inspection
 	log    *wire.Log
 	source Source
+	linter *findings.Linter
 
 	latest   atomic.Int64  // Unix nanoseconds of the last frame; 0 without one
 	poked    chan struct{} // look again, though the log has not grown
@@ -39,6 +41,7 @@ type Replay struct {
 	asked    numbering
 	last     int // number of the question that was asked last
 	shown    map[int]*shown
+	told     int // findings that were passed on
 	err      error
 }
 
@@ -50,14 +53,13 @@ type Source struct {
 	// Over says that no frame will come any more, so that what has no answer
 	// will never have one. nil means that none will.
 	Over func() bool
+	// Linter judges the log, or the log whose beginning it is. nil means that the
+	// Replay has it judged at each Refresh.
+	Linter *findings.Linter
 }
 
 // exchangesKept is how many of the latest exchanges a Replay shows.
 const exchangesKept = 300
-
-// givenFrom is how many questions back the linter looks for what was answered
-// already.
-const givenFrom = 500
 
 // shown is an exchange that is shown.
 type shown struct {
@@ -78,6 +80,9 @@ func NewReplay(l *wire.Log, source Source, logger *slog.Logger) *Replay {
 		in: New(Config{Log: l, Logger: logger}), log: l, source: source, index: exchange.NewIndex(l),
 		poked: make(chan struct{}, 1), followed: make(chan struct{}), turn: make(chan struct{}, 1),
 		shown: map[int]*shown{},
+	}
+	if r.linter = source.Linter; r.linter == nil {
+		r.linter = findings.New(l)
 	}
 	r.recorded = newRecorded(r.in, l)
 	r.fresh.Store(new(make(chan struct{})))
@@ -138,7 +143,7 @@ const refreshEvery = 100 * time.Millisecond
 func (r *Replay) Follow(ctx context.Context) {
 	defer close(r.followed)
 	for {
-		grown := r.log.Grown()
+		grown, judged := r.log.Grown(), r.linter.Changed()
 		if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
 			r.in.logger.Error("showing a transcript", "error", err)
 		}
@@ -146,6 +151,7 @@ func (r *Replay) Follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-grown:
+		case <-judged:
 		case <-r.poked:
 		}
 		select {
@@ -215,6 +221,25 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 		}
 	}
 	r.show(read)
+	return r.tellFindings(ctx)
+}
+
+// tellFindings passes on what the linter finds in the log.
+func (r *Replay) tellFindings(ctx context.Context) error {
+	if r.source.Linter == nil {
+		if err := r.linter.Update(ctx); err != nil {
+			return err
+		}
+	}
+	fresh := r.linter.From(r.told, r.log.Len())
+	r.told += len(fresh)
+	r.in.keepFindings(fresh, func(seq int64) int {
+		number, err := r.index.Of(seq)
+		if err != nil || number == 0 || number > len(r.numbers) {
+			return 0
+		}
+		return r.numbers[number-1]
+	})
 	return nil
 }
 
@@ -255,7 +280,6 @@ func isCall(method string) bool {
 // show makes what was read of exchanges the state of the inspection.
 func (r *Replay) show(read []*replayed) {
 	r.number(read)
-	var fresh []*question
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
 	for _, one := range read {
@@ -267,26 +291,8 @@ func (r *Replay) show(read []*replayed) {
 		s.final = one.final
 		r.showCall(s, one)
 		for i, q := range one.questions {
-			if r.showQuestion(s, i, q) {
-				fresh = append(fresh, q)
-			}
+			r.showQuestion(s, i, q)
 		}
-		if one.final && len(one.findings) > 0 {
-			r.in.keep(one.server, one.reply, s.call, nil, one.findings)
-		}
-	}
-	// What the linter says of a question goes by those before it.
-	slices.SortFunc(fresh, func(a, b *question) int { return a.number - b.number })
-	for _, q := range fresh {
-		if q.call != nil {
-			q.call.given = nil
-			for _, before := range r.in.questions[max(0, q.number-givenFrom) : q.number-1] {
-				if before != nil && before.call == q.call && before.state == Answered && before.ended.Before(q.asked) {
-					q.call.gave(before)
-				}
-			}
-		}
-		r.in.lint(q)
 	}
 	r.forget()
 	r.in.sortQuestions()
@@ -313,22 +319,22 @@ func (r *Replay) showCall(s *shown, one *replayed) {
 	r.in.changed(Change{Kind: CallChanged, Number: c.number})
 }
 
-// showQuestion puts a question in the place of what was known of it, and
-// reports whether nothing was. The caller holds in.mu.
-func (r *Replay) showQuestion(s *shown, i int, q *question) (fresh bool) {
+// showQuestion puts a question in the place of what was known of it. The caller
+// holds in.mu.
+func (r *Replay) showQuestion(s *shown, i int, q *question) {
 	q.call = s.call
 	if i == len(s.questions) {
 		for len(r.in.questions) < q.number {
 			r.in.questions = append(r.in.questions, nil)
 		}
 		s.questions = append(s.questions, q)
-		r.in.questions[q.number-1] = q
+		r.in.keepQuestion(q)
 		q.settled = make(chan struct{})
 		if q.state != Pending {
 			close(q.settled)
 		}
 		r.in.changed(Change{Kind: QuestionChanged, Number: q.number})
-		return true
+		return
 	}
 	known := s.questions[i]
 	before := known.snapshot()
@@ -340,7 +346,6 @@ func (r *Replay) showQuestion(s *shown, i int, q *question) (fresh bool) {
 	if !reflect.DeepEqual(before, known.snapshot()) {
 		r.in.changed(Change{Kind: QuestionChanged, Number: known.number})
 	}
-	return false
 }
 
 // number numbers the questions that are new, and tells the steps of the calls.
@@ -390,7 +395,7 @@ func (r *Replay) forget() {
 			r.in.calls[s.call.number-1] = nil
 		}
 		for _, q := range s.questions {
-			r.in.questions[q.number-1] = nil
+			r.in.dropQuestion(q.number)
 		}
 	}
 }

@@ -22,7 +22,6 @@ type replayed struct {
 	call      *call // nil for what a server asked outside of any call
 	questions []*question
 	reply     int64 // frame of the last response
-	findings  []elicit.Finding
 	final     bool
 
 	steps []placed
@@ -71,7 +70,6 @@ func (r *Replay) replay(e *exchange.Exchange, over bool) *replayed {
 	}
 	one.close(r.now())
 	one.saysUnsent(e, s.revision())
-	one.lint(e, s)
 	return one
 }
 
@@ -205,6 +203,11 @@ func (r *Replay) question(one *replayed, e *exchange.Exchange, i int, s *session
 	}
 	if len(asked.Params) <= askedMost {
 		q.params = asked.Params
+	}
+	for _, other := range e.Questions[:i+1] {
+		if other.AskedSeq == asked.AskedSeq {
+			q.place++
+		}
 	}
 	// Why it could not be read is for the answer to say.
 	_ = q.read(Settings{Elicitation: DeclareBoth})
@@ -399,23 +402,6 @@ func (one *replayed) fail(end Step) {
 	c := one.call
 	c.state, c.ended, c.reply = CallFailed, end.At, end.Seq
 	one.steps = append(one.steps, placed{end, last})
-}
-
-// lint judges how a call ended.
-func (one *replayed) lint(e *exchange.Exchange, s *session) {
-	if !one.final || one.call == nil {
-		return
-	}
-	at := "/result"
-	switch {
-	case e.Error != nil:
-		at, one.findings = "/error", elicit.LintError(e.Error, s.revision())
-	case e.Result != nil:
-		one.findings = elicit.LintResult(e.Result, e.Method, s.revision())
-	}
-	for i := range one.findings {
-		one.findings[i].Pointer = at + one.findings[i].Pointer
-	}
 }
 
 // finish tells the timeline and the clocks of the call, once its questions have

@@ -200,12 +200,12 @@ func readInputRequired(result json.RawMessage) (*inputRequired, error) {
 // roundQuestions puts the requests of one round into the inbox.
 func (c *call) roundQuestions(r *inputRequired, round int, seq int64) []*question {
 	var open []*question
-	for _, request := range r.Requests {
+	for i, request := range r.Requests {
 		open = append(open, &question{
 			session: c.session, server: c.session.server, call: c, sure: true, round: round, key: request.key,
 			origin: OriginRound, carried: fmt.Sprintf("round %d, %q", round, request.key),
 			method: request.method, params: request.params, asked: now(), seq: seq,
-			pointer: "/result/inputRequests/" + escapePointer(request.key) + "/params",
+			pointer: "/result/inputRequests/" + escapePointer(request.key) + "/params", place: i + 1,
 		})
 		if request.lost {
 			open[len(open)-1].refusal = &rpcError{codeInvalidParams, fmt.Sprintf("the key %q stands again among the input requests, and only the last counts", request.key)}
@@ -232,7 +232,7 @@ func (c *call) urlQuestions(data json.RawMessage, round int, seq int64) ([]*ques
 			session: c.session, server: c.session.server, call: c, sure: true, round: round,
 			origin: OriginError, carried: fmt.Sprintf("error %d, elicitation %d of %d", codeURLRequired, i+1, len(list)),
 			method: MethodElicit, params: params, asked: now(), seq: seq,
-			pointer: fmt.Sprintf("/error/data/elicitations/%d", i),
+			pointer: fmt.Sprintf("/error/data/elicitations/%d", i), place: i + 1,
 		})
 	}
 	c.put(open)
@@ -284,7 +284,7 @@ func (c *call) put(questions []*question) {
 	defer c.in.mu.Unlock()
 	for i, q := range questions {
 		c.in.add(q)
-		c.in.place(q)
+		c.in.keepQuestion(q)
 		if c.state != CallRunning {
 			c.in.settle(q, Withdrawn, ByPolicy, fmt.Sprintf("call %d ended", c.number))
 			continue

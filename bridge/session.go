@@ -16,7 +16,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -46,12 +45,10 @@ type session struct {
 	methods  []string             // the handshake so far
 	fallback string               // why initialize was tried although server/discover was not refused
 	// discovered says that server/discover was answered.
-	discovered  bool
-	offeredURLs []elicit.Offered // questions in URL mode; guarded by Inspection.mu
-	early       map[string]bool  // elicitationIds that were completed before they were known; guarded by Inspection.mu
-	released    bool             // nothing can be asked or answered any more; guarded by Inspection.mu
-	noise       int              // lines on standard output that were no message; guarded by Inspection.mu
-	closing     bool
+	discovered bool
+	early      map[string]bool // elicitationIds that were completed before they were known; guarded by Inspection.mu
+	released   bool            // nothing can be asked or answered any more; guarded by Inspection.mu
+	closing    bool
 
 	listing chan struct{} // one list request at a time; see list
 }
@@ -271,6 +268,16 @@ func (s *session) negotiated() string {
 
 func (s *session) modern() bool {
 	return s.sdk.InitializeResult().ProtocolVersion >= Revision20260728
+}
+
+// revision is the negotiated protocol revision, "" before it is.
+func (s *session) revision() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sdk == nil {
+		return s.recorded
+	}
+	return s.sdk.InitializeResult().ProtocolVersion
 }
 
 // watch waits for the end of a ready connection.

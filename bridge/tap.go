@@ -156,10 +156,7 @@ func (s *session) Received(u target.Unit) []byte {
 		if u.Message.Kind.IsResponse() {
 			s.answered(u.Message.ID, &f)
 		}
-		f = s.in.log.Append(f)
-		if u.Noise {
-			s.lintNoise(f)
-		}
+		s.in.log.Append(f)
 		return nil
 	}
 	switch u.Message.Kind {
@@ -226,7 +223,7 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 		in.question = &question{
 			session: s, server: s.server, call: call, sure: sure, round: round, origin: OriginRequest,
 			carried: carriedOn(u.Stream), method: method, params: u.Message.Params, asked: now(), id: id,
-			pointer: "/params",
+			pointer: "/params", place: 1,
 		}
 	}
 	s.mu.Lock()
@@ -237,10 +234,7 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	s.mu.Unlock()
 	switch {
 	case in.question == nil:
-		f = s.in.log.Append(f)
-		if capability := s.settings.undeclares(method); capability != "" {
-			s.found(f, elicit.LintUndeclared(method, capability, "/method", s.revision()))
-		}
+		s.in.log.Append(f)
 		return u.Raw
 	case taken:
 		s.ask(in.question, f, &rpcError{codeInvalidRequest, "its id is that of an earlier request which still waits, so that nothing can answer it"})
@@ -289,7 +283,6 @@ func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) []byte {
 	if unread := q.read(s.settings); refusal == nil {
 		refusal = unread
 	}
-	revision := s.revision()
 	s.in.mu.Lock()
 	s.in.add(q)
 	f.Question = q.number
@@ -301,10 +294,9 @@ func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) []byte {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	q.seq, q.asked = f.Seq, f.Time
-	s.in.place(q)
+	s.in.keepQuestion(q)
 	if taken {
 		s.in.over[q.seq] = true
-		s.in.keep(s.server, q.seq, q.call, q, elicit.LintTakenID(json.RawMessage(q.id), revision))
 	}
 	s.in.announce(q, refusal)
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{%q:%d}}}`,
@@ -352,9 +344,6 @@ func (s *session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	seq := s.in.log.Append(f).Seq
 	if out == nil {
 		return nil // it answers nothing: the SDK must not see it
-	}
-	if out.ticket != "" {
-		s.lintResponse(out.method, u.Message, seq, out.call)
 	}
 	if out.call != nil {
 		s.saysUnsent(out.call, u.Message)

@@ -105,7 +105,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New()}
 	s.drafts.kept = map[int]submission{}
-	s.sieves.in, s.sieves.marks, s.sieves.findings, s.big = c.Inspection, s.marks, s.allFindings, make(chan struct{}, 1)
+	s.sieves.in, s.sieves.marks, s.sieves.findings, s.big = c.Inspection, s.marks, func() []bridge.Found { return s.in.Findings("") }, make(chan struct{}, 1)
 	s.exchanges = exchange.NewIndex(c.Inspection.Log())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true

@@ -40,7 +40,6 @@ type Stage struct {
 	stop    func()
 	running sync.WaitGroup
 	ctx     context.Context // of Serve
-	whole   wholeFindings
 }
 
 // StageConfig says what a [Stage] shows and to whom.

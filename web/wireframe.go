@@ -119,7 +119,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 	case f.Truncated:
 		d.RawNote = fmt.Sprintf("Only the first %d of %d bytes were kept.", len(f.Raw), f.Size)
 	}
-	for _, found := range s.found(f.Seq) {
+	for _, found := range s.in.Found(f.Seq) {
 		d.Found = append(d.Found, findingView(found.Finding, found.Seq, found.Question, found.Call))
 	}
 	if wire.IsJSON(f.Raw) {
@@ -362,7 +362,7 @@ func (s *Server) nodes(c echo.Context) error {
 		return echo.ErrNotFound
 	}
 	var found []views.Finding
-	for _, one := range s.found(f.Seq) {
+	for _, one := range s.in.Found(f.Seq) {
 		found = append(found, findingView(one.Finding, one.Seq, one.Question, one.Call))
 	}
 	t := newTree(f, found)

@@ -234,7 +234,7 @@ func apart(row wire.Row) string {
 
 // gravest counts what the linter says of a frame, and names the worst of it.
 func (s *Server) gravest(seq int64) (count int, worst string) {
-	found := s.found(seq)
+	found := s.in.Found(seq)
 	if len(found) == 0 {
 		return 0, ""
 	}
@@ -296,7 +296,7 @@ func (s *Server) transcript(c echo.Context) error {
 	}
 	var found []bridge.Found
 	if filter.AsksFindings() {
-		found = s.allFindings()
+		found = s.in.Findings("")
 	}
 	view := log.View(filter, hooksOn(found, s.marks()))
 	if err := view.Update(c.Request().Context(), nil); err != nil {
@@ -425,7 +425,7 @@ func (s *Server) logStatus() views.LogStatus {
 	_, marks := s.marks().Marked()
 	v := views.LogStatus{
 		Frames: log.Len(), Kept: s.keptWords(),
-		State: fmt.Sprintf("%d.%d", s.findingsKnown(), marks),
+		State: fmt.Sprintf("%d.%d", s.in.FindingsKnown(), marks),
 	}
 	v.Err = s.recordingTrouble()
 	if err := log.Err(); err != nil {

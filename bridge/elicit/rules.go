@@ -89,13 +89,15 @@ var (
 	parameters = always(must(elicitation, "Elicitation Requests")).in(rev2025June, must(schemaPage, "ElicitRequest"))
 	urlMode    = must(elicitation, "URL Mode Elicitation Requests")
 	safeURLs   = "Safe URL Handling"
-	inputs     = must(roundTrips, "Server Requirements (Basic Workflow)")
+	// completions is what a notification of a URL's outcome has to be.
+	completions = sources{rev2025November: must(elicitation, "Completion Notifications for URL Mode Elicitation")}
+	inputs      = must(roundTrips, "Server Requirements (Basic Workflow)")
 )
 
 var rules = []Rule{
 	// The request as a whole.
 	{"params-malformed", "params that are absent or no object", parameters},
-	{"request-removed", "elicitation/create as a request, since 2026-07-28", sinceJuly(must(roundTrips, introduction))},
+	{"request-removed", "elicitation/create, sampling/createMessage or roots/list as a request, since 2026-07-28", sinceJuly(must(roundTrips, introduction))},
 	{RuleUnsent, "a tool that fails because it asks by a request, since 2026-07-28", sinceJuly(advice(roundTrips, introduction))},
 	{"mode-unknown", "a mode other than form or url, or one that the revision does not have", parameters.in(rev2025June, unsourced)},
 	{"mode-undeclared", "a mode that the client has not declared", always(must(elicitation, "Capabilities")).in(rev2025June, must(lifecycle, "Operation"))},
@@ -116,6 +118,14 @@ var rules = []Rule{
 	{"id-missing", "URL mode without an elicitationId, in 2025-11-25", sources{rev2025November: urlMode}},
 	{"id-reused", "an elicitationId that belongs to another elicitation", sources{rev2025November: urlMode}},
 	{"id-removed", "an elicitationId, since 2026-07-28", sinceJuly(advice(elicitation, "URL Mode Elicitation Requests"))},
+
+	{"completion-malformed", "notifications/elicitation/complete without an elicitationId", completions},
+	{"completion-unknown", "a completion of an elicitation that was not asked for in the session", completions},
+	{"completion-of-form", "a completion of an elicitation that is not in URL mode", completions},
+	{"completion-repeated", "a second completion of the same elicitation", sources{rev2025November: unsourced}},
+	{"completion-declined", "a completion of an elicitation that was declined or cancelled", sources{rev2025November: unsourced}},
+	{"completion-early", "notifications/elicitation/complete before 2025-11-25", sources{rev2025June: must(lifecycle, "Operation")}},
+	{"completion-removed", "notifications/elicitation/complete, since 2026-07-28", sinceJuly(must("changelog", "Minor changes"))},
 
 	// Form mode.
 	{"form-with-url", "form mode with a url", always(advice(elicitation, "URL Mode Elicitation Requests")).in(rev2025June, unsourced)},
@@ -166,6 +176,11 @@ var rules = []Rule{
 	// The wire.
 	{"stdout-noise", "a line on standard output that is no message", always(must(transports, "stdio")).in(rev2026July, must(stdio, introduction))},
 	{"request-id-taken", "a request under the id of one that still waits for its response", always(must(basic, "Requests"))},
+	{"request-without-id", "a request such as elicitation/create without an id, as a notification", always(must(basic, "Requests"))},
+	{"response-unasked", "a response whose id no request of the client's has", always(must(basic, "Responses"))},
+	{"error-without-id", "an error without an id", always(advice(basic, "Error Responses")).in(rev2025June, must(basic, "Responses"))},
+	{"server-request-removed", "ping and other requests of the server's, since 2026-07-28", sinceJuly(must("basic/patterns", introduction))},
+	{"cancelled-by-server", "notifications/cancelled for anything but a subscription, since 2026-07-28", sinceJuly(must("basic/patterns/cancellation", "Behavior Requirements"))},
 	{"sampling-undeclared", "sampling/createMessage to a client that has not declared sampling", always(must(lifecycle, "Operation")).in(rev2026July, inputs)},
 	{"roots-undeclared", "roots/list to a client that has not declared roots", always(must(lifecycle, "Operation")).in(rev2026July, inputs)},
 

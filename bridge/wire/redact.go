@@ -12,7 +12,10 @@ import (
 )
 
 // redacted stands in place of what was left out. It is what mcpsnoop writes.
-const redacted = "[REDACTED]"
+const redacted = RedactedValue
+
+// RedactedValue stands in the place of a value that was left out.
+const RedactedValue = "[REDACTED]"
 
 // redactedHeaders are left out of transcripts unless told otherwise.
 var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/history"
 	"elicitation-inspector/bridge/wire"
 )
@@ -113,7 +113,7 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	}
 	x := exchange.Export{Log: log, Redact: redaction, Title: o.title(), Tool: "elicitation-inspector", Version: version()}
 	if o.filter != "" {
-		hooks, err := findings(ctx, log, filter, errOut)
+		hooks, err := findingHooks(ctx, log, filter, errOut)
 		if err != nil {
 			return err
 		}
@@ -139,12 +139,12 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	return reportRemains(ctx, redaction, log, x.Seqs, errOut)
 }
 
-// findings has the linter look at the log, if the filter asks what it finds.
-func findings(ctx context.Context, log *wire.Log, filter *wire.Filter, errOut io.Writer) (wire.Hooks, error) {
+// findingHooks has the linter look at the log, if the filter asks what it finds.
+func findingHooks(ctx context.Context, log *wire.Log, filter *wire.Filter, errOut io.Writer) (wire.Hooks, error) {
 	if !filter.AsksFindings() {
 		return wire.Hooks{}, nil
 	}
-	found, all, err := bridge.LintLog(ctx, log)
+	found, all, err := findings.Of(ctx, log)
 	if err != nil {
 		return wire.Hooks{}, fmt.Errorf("looking for findings: %w", err)
 	}
@@ -153,7 +153,7 @@ func findings(ctx context.Context, log *wire.Log, filter *wire.Filter, errOut io
 			return wire.Hooks{}, fmt.Errorf("reporting what cannot be found: %w", err)
 		}
 	}
-	return bridge.Hooks(found), nil
+	return findings.Hooks(found), nil
 }
 
 // filterError says what is wrong in a filter line, and where.

@@ -1,18 +1,20 @@
-package bridge_test
+package findings_test
 
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
 
 // The linter sees all of a log, however much of it a replay would show.
-func TestLintLog(t *testing.T) {
+func TestOf(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	const calls = 700
@@ -26,19 +28,12 @@ func TestLintLog(t *testing.T) {
 `, i+1, i, schema)
 	}
 	text.WriteString(`{"session_id":"a","server_label":"s","transport":"stdio","direction":"s2c","text":"listening"}` + "\n")
-	log, err := wire.Open(write(t, text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	if err := log.Wait(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	found, all, err := bridge.LintLog(context.Background(), log)
+	log := open(t, text.String())
+	found, all, err := findings.Of(context.Background(), log)
 	if err != nil || !all {
 		t.Fatalf("all: %v, %v", all, err)
 	}
-	hooks := bridge.Hooks(found)
+	hooks := findings.Hooks(found)
 	for rule, want := range map[string][]int64{"root-not-object": {2, 702}, "stdout-noise": {log.Len()}, "no-such-rule": nil} {
 		var got []int64
 		for seq := int64(1); seq <= log.Len(); seq++ {
@@ -52,7 +47,29 @@ func TestLintLog(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := bridge.LintLog(ctx, log); err == nil {
+	if _, _, err := findings.Of(ctx, log); err == nil {
 		t.Error("it cannot be stopped")
 	}
+}
+
+// open opens a transcript and waits until all of it is read.
+func open(t *testing.T, text string) *wire.Log {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "flow.jsonl")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := wire.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Errorf("closing the transcript: %v", err)
+		}
+	})
+	if err := log.Wait(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return log
 }

@@ -1,0 +1,231 @@
+// Package findings judges the frames of a log in order, and finds where a server
+// breaks the protocol. A live log, an opened transcript and an export are judged
+// by the same code, from nothing but the frames, so that they have the same
+// findings.
+package findings
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Found is a finding with the place that it was found in.
+type Found struct {
+	elicit.Finding       // its pointer leads into the frame
+	Seq            int64 // the frame
+	// Place is that of a request for input among those of the frame, from 1; 0
+	// where the finding is about the frame as a whole.
+	Place int
+}
+
+// Most is how many findings are kept: a server that breaks a rule with every
+// request would fill the memory with the same few words.
+const Most = 5000
+
+// Linter keeps the findings of a log. All methods are safe for concurrent use.
+type Linter struct {
+	log  *wire.Log
+	view *wire.View    // of the frames that are judged
+	busy chan struct{} // held by the one that judges
+
+	// What stands below is the business of the one that holds busy.
+	read     int64 // frames of the view that were judged
+	sessions map[connection]*session
+	done     bool // no more findings are kept
+
+	mu      sync.Mutex
+	found   []Found // by frame
+	judged  int64   // all frames up to this one were judged
+	changed chan struct{}
+}
+
+// connection names the session that a frame belongs to.
+type connection struct{ server, session string }
+
+// judgedFrames picks the frames that matter to the linter.
+var judgedFrames = func() *wire.Filter {
+	f, err := wire.ParseFilter("kind:request,result,error or (kind:noise dir:s2c) or " +
+		"(kind:notification method:notifications/cancelled,notifications/elicitation/complete,elicitation/create,sampling/createMessage,roots/list,ping)")
+	if err != nil {
+		panic("findings: " + err.Error()) // the line is right
+	}
+	return f
+}()
+
+// New makes a linter that has not judged anything yet: see Update and Follow.
+func New(l *wire.Log) *Linter {
+	return &Linter{
+		log: l, view: l.View(judgedFrames, wire.Hooks{}), busy: make(chan struct{}, 1),
+		sessions: make(map[connection]*session), changed: make(chan struct{}),
+	}
+}
+
+// window is how many frames are judged between two publications of findings.
+const window = 256
+
+// Update judges the frames that were added to the log since the last Update.
+func (l *Linter) Update(ctx context.Context) error {
+	select {
+	case l.busy <- struct{}{}:
+		defer func() { <-l.busy }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := l.view.Update(ctx, nil); err != nil {
+		return fmt.Errorf("looking for findings: %w", err)
+	}
+	for !l.done {
+		seqs := l.view.Seqs(l.read, window)
+		if len(seqs) == 0 {
+			break
+		}
+		var fresh []Found
+		for _, seq := range seqs {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f, err := l.log.Frame(seq)
+			if err != nil {
+				return fmt.Errorf("looking for findings: %w", err)
+			}
+			fresh = append(fresh, l.judge(&f)...)
+			l.read++
+		}
+		l.publish(fresh, seqs[len(seqs)-1])
+	}
+	l.publish(nil, l.view.Judged())
+	return nil
+}
+
+// publish makes findings known, and that all frames up to judged were judged.
+func (l *Linter) publish(fresh []Found, judged int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if room := Most - len(l.found); len(fresh) >= room {
+		fresh, l.done = fresh[:room], true
+	}
+	if len(fresh) == 0 && judged <= l.judged {
+		return
+	}
+	l.found = append(l.found, fresh...)
+	l.judged = max(l.judged, judged)
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// followEvery is how long new frames are collected before they are judged.
+const followEvery = 20 * time.Millisecond
+
+// Follow judges the log, and what is added to it, until ctx ends. The error says
+// why it stopped before.
+func (l *Linter) Follow(ctx context.Context) error {
+	for {
+		grown := l.log.Grown()
+		if err := l.Update(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-grown:
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(followEvery):
+		}
+	}
+}
+
+// Changed returns a channel that is closed when more frames have been judged.
+// Get it, look at From, then wait.
+func (l *Linter) Changed() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}
+
+// Judged says how far the linter has come: all frames up to this one have been
+// judged.
+func (l *Linter) Judged() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.judged
+}
+
+// From lists the findings so far from the i-th on, counted from 0, as far as
+// they are of frames up to last. They are in the order of the frames.
+func (l *Linter) From(i int, last int64) []Found {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	end := sort.Search(len(l.found), func(k int) bool { return l.found[k].Seq > last })
+	if i >= end {
+		return nil
+	}
+	return slices.Clone(l.found[i:end])
+}
+
+// Of judges all of a log. It stops after so many findings as are kept; whole
+// says that it has seen everything.
+func Of(ctx context.Context, log *wire.Log) (found []Found, whole bool, err error) {
+	l := New(log)
+	if err := l.Update(ctx); err != nil {
+		return nil, false, err
+	}
+	found = l.From(0, log.Len())
+	return found, len(found) < Most, nil
+}
+
+// Hooks tell filters what was found.
+func Hooks(found []Found) wire.Hooks {
+	rules := make(map[int64][]string)
+	var names []string
+	for _, f := range found {
+		rules[f.Seq] = append(rules[f.Seq], f.Rule)
+		names = append(names, f.Rule)
+	}
+	slices.Sort(names)
+	return wire.Hooks{
+		Finding: func(seq int64, rule string) bool {
+			return len(rules[seq]) > 0 && (rule == "any" || slices.Contains(rules[seq], rule))
+		},
+		Findings: slices.Compact(names),
+	}
+}
+
+// judge says what is to be found in one frame.
+func (l *Linter) judge(f *wire.Frame) []Found {
+	if f.Lost {
+		return nil
+	}
+	key := connection{f.Server, f.Session}
+	s := l.sessions[key]
+	if s == nil {
+		s = newSession()
+		l.sessions[key] = s
+	}
+	s.found = nil
+	if f.Dir == wire.ClientToServer {
+		s.sent(f)
+	} else {
+		s.received(f)
+	}
+	found := s.found
+	s.found = nil
+	return slices.DeleteFunc(found, func(one Found) bool { return f.Redacted && isRedacted(f.Raw, one.Pointer) })
+}
+
+// isRedacted reports whether the value that a finding is about was left out of
+// a transcript, so that nothing is known of it.
+func isRedacted(raw []byte, pointer string) bool {
+	s, _ := elicit.StringAt(elicit.Pointed(raw, pointer))
+	return strings.Contains(s, wire.RedactedValue)
+}

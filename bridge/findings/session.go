@@ -1,0 +1,450 @@
+package findings
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
+)
+
+// The methods that mean something to the linter.
+const (
+	methodInit     = "initialize"
+	methodDiscover = "server/discover"
+	methodListen   = "subscriptions/listen"
+	methodCall     = "tools/call"
+	methodPrompt   = "prompts/get"
+	methodRead     = "resources/read"
+	methodElicit   = "elicitation/create"
+	methodSampling = "sampling/createMessage"
+	methodRoots    = "roots/list"
+	noteCancelled  = "notifications/cancelled"
+	noteComplete   = "notifications/elicitation/complete"
+)
+
+// The keys of a request's _meta since 2026-07-28.
+const (
+	metaProtocol     = "io.modelcontextprotocol/protocolVersion"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+)
+
+// session is what is known of a connection after the frames so far.
+type session struct {
+	// greeted says that the log has the beginning of the session, so that what
+	// is not known of it was not on the wire.
+	greeted  bool
+	revision string
+	declared capabilities
+
+	requests map[string]*request // the client's, without a response, by exact id
+	calls    map[int]*call       // by the number that the inspector gave them
+	asked    map[string]*asked   // the server's requests without a response, by exact id
+	listens  map[string]bool     // ids of the client's subscriptions
+	offers   map[string]*offer   // by elicitationId
+	noise    int
+
+	found []Found // of the frame that is judged
+}
+
+// capabilities are what the client has declared.
+type capabilities struct {
+	elicitation     json.RawMessage
+	sampling, roots bool
+}
+
+// request is one of the client's.
+type request struct {
+	revision string
+	declared capabilities
+	call     *call // nil if it is none
+}
+
+// call is a call of the client's with all its rounds.
+type call struct {
+	asked map[string]string // what its last round asked: QuestionKey by key
+	given []string          // its questions that were accepted, see elicit.QuestionKey
+}
+
+// asked is a request of the server's.
+type asked struct {
+	method string
+	key    string // elicit.QuestionKey
+	call   *call  // nil where it cannot be told
+	offer  *offer // nil unless it has an elicitationId
+}
+
+// offer is an elicitation that has an id.
+type offer struct {
+	url   string
+	state elicit.IDState
+}
+
+// most bounds each of the lists of a session.
+const most = 10_000
+
+func newSession() *session {
+	return &session{
+		requests: make(map[string]*request), calls: make(map[int]*call), asked: make(map[string]*asked),
+		listens: make(map[string]bool), offers: make(map[string]*offer),
+	}
+}
+
+// find adds findings. base is put before their pointers, and question is the
+// place of the request for input that they are about, 0 if none.
+func (s *session) find(f *wire.Frame, question int, base string, list []elicit.Finding) {
+	for _, one := range list {
+		one.Pointer = base + one.Pointer
+		s.found = append(s.found, Found{one, f.Seq, question})
+	}
+}
+
+// sent takes in what the client says.
+func (s *session) sent(f *wire.Frame) {
+	switch f.Kind {
+	case wire.Request:
+		s.sentRequest(f)
+	case wire.Result, wire.Error:
+		one := s.asked[string(f.Message.ID)]
+		if one == nil {
+			return
+		}
+		delete(s.asked, string(f.Message.ID))
+		if one.method == methodElicit {
+			one.answered(f.Message.Result)
+		}
+	case wire.Notification:
+		if f.Method == noteCancelled {
+			delete(s.requests, string(elicit.ValueAt(f.Message.Params, "requestId")))
+		}
+	}
+}
+
+func (s *session) sentRequest(f *wire.Frame) {
+	params, id := f.Message.Params, string(f.Message.ID)
+	if f.Method == methodInit {
+		s.greeted = true
+		s.revision, _ = elicit.StringAt(params, "protocolVersion")
+		s.declared = declaredIn(elicit.ValueAt(params, "capabilities"))
+	}
+	// The keys cannot be written without a slash, but the slash can be escaped.
+	if bytes.Contains(params, []byte("io.modelcontextprotocol")) {
+		if revision, ok := elicit.StringAt(params, "_meta", metaProtocol); ok {
+			s.greeted, s.revision = true, revision
+		}
+		if object := elicit.ValueAt(params, "_meta", metaCapabilities); object != nil {
+			s.declared = declaredIn(object)
+		}
+	}
+	if f.Method == methodListen && len(s.listens) < most {
+		s.listens[id] = true
+	}
+	if len(s.requests) >= most {
+		return
+	}
+	r := &request{revision: s.revision, declared: s.declared}
+	if f.Method == methodCall || f.Method == methodPrompt || f.Method == methodRead {
+		r.call = s.callOf(f)
+		r.call.answered(elicit.ValueAt(params, "inputResponses"))
+	}
+	s.requests[id] = r
+}
+
+// callOf is the call that a request makes, or makes again.
+func (s *session) callOf(f *wire.Frame) *call {
+	if f.Call == 0 || f.Round < 2 && len(s.calls) >= most {
+		return &call{}
+	}
+	c := s.calls[f.Call]
+	if c == nil || f.Round < 2 {
+		c = &call{}
+		s.calls[f.Call] = c
+	}
+	return c
+}
+
+// answered notes what the inputResponses of a round answer.
+func (c *call) answered(responses json.RawMessage) {
+	if responses == nil {
+		return
+	}
+	for _, key := range elicit.NamesAt(responses) {
+		if action, _ := elicit.StringAt(responses, key, "action"); action == "accept" {
+			c.gave(c.asked[key])
+		}
+	}
+}
+
+// givenMost bounds how many questions of one call are remembered.
+const givenMost = 200
+
+// gave notes that a question was accepted.
+func (c *call) gave(key string) {
+	if key != "" && len(c.given) < givenMost && !slices.Contains(c.given, key) {
+		c.given = append(c.given, key)
+	}
+}
+
+// answered notes the client's answer to an elicitation.
+func (a *asked) answered(result json.RawMessage) {
+	action, _ := elicit.StringAt(result, "action")
+	if action == "accept" && a.call != nil {
+		a.call.gave(a.key)
+	}
+	if (action == "decline" || action == "cancel") && a.offer != nil && a.offer.state == elicit.IDOpen {
+		a.offer.state = elicit.IDTurnedDown
+	}
+}
+
+func declaredIn(object json.RawMessage) capabilities {
+	return capabilities{
+		elicitation: elicit.ValueAt(object, "elicitation"),
+		sampling:    elicit.ValueAt(object, "sampling") != nil,
+		roots:       elicit.ValueAt(object, "roots") != nil,
+	}
+}
+
+// undeclared names the capability that a method needs and that is not declared,
+// "" where there is none. What elicitation needs depends on its mode.
+func (c capabilities) undeclared(method string) string {
+	switch {
+	case method == methodSampling && !c.sampling:
+		return "sampling"
+	case method == methodRoots && !c.roots:
+		return "roots"
+	}
+	return ""
+}
+
+// received judges what the server says.
+func (s *session) received(f *wire.Frame) {
+	switch f.Kind {
+	case wire.Request:
+		s.receivedRequest(f)
+	case wire.Result, wire.Error:
+		s.receivedResponse(f)
+	case wire.Notification:
+		s.receivedNotification(f)
+	case wire.Noise:
+		s.receivedNoise(f)
+	}
+}
+
+// noiseMost bounds how many lines of noise on standard output are judged in one
+// session: whoever logs there writes many.
+const noiseMost = 100
+
+func (s *session) receivedNoise(f *wire.Frame) {
+	if s.noise++; s.noise > noiseMost || f.Truncated {
+		return
+	}
+	if elicit.ValueAt(f.Raw, "result") != nil || elicit.ValueAt(f.Raw, "error") != nil {
+		if id := elicit.ValueAt(f.Raw, "id"); id == nil || string(id) == "null" {
+			s.find(f, 0, "", elicit.LintNamelessResponse(f.Raw, s.revision))
+			return
+		}
+	}
+	if f.Transport != "stdio" {
+		return
+	}
+	why := ""
+	if _, err := wire.ParseMessage(f.Raw); err != nil {
+		why = err.Error()
+	}
+	s.find(f, 0, "", elicit.LintOutput(f.Raw, why, s.revision))
+}
+
+func (s *session) receivedRequest(f *wire.Frame) {
+	id := string(f.Message.ID)
+	one := &asked{method: f.Method}
+	question := 0
+	if f.Method == methodElicit || f.Method == methodSampling || f.Method == methodRoots {
+		question = 1
+	}
+	s.find(f, question, "", elicit.LintServerRequest(f.Method, s.revision))
+	if s.asked[id] != nil {
+		s.find(f, question, "", elicit.LintTakenID(f.Message.ID, s.revision))
+	}
+	if question == 1 && !f.Truncated {
+		one.call, one.key = s.callBehind(f), elicit.QuestionKey(f.Message.Params)
+		r := request{revision: s.revision, declared: s.declared, call: one.call}
+		one.offer = s.judge(f, 1, r, elicit.Asked{
+			Method: f.Method, Params: f.Message.Params, Pointer: "/params", MethodPointer: "/method", Via: elicit.ByRequest,
+		})
+	}
+	if s.asked[id] == nil && len(s.asked) < most {
+		s.asked[id] = one
+	}
+}
+
+// callBehind is the call that a request of the server's belongs to, nil where
+// that cannot be told: several run, and the connection does not say.
+func (s *session) callBehind(f *wire.Frame) *call {
+	if f.Stream == wire.StreamPostSSE && f.Call != 0 {
+		return s.calls[f.Call] // the stream is that of the call's own request
+	}
+	var only *call
+	for _, r := range s.requests {
+		if r.call == nil {
+			continue
+		}
+		if only != nil && only != r.call {
+			return nil
+		}
+		only = r.call
+	}
+	return only
+}
+
+func (s *session) receivedResponse(f *wire.Frame) {
+	id := string(f.Message.ID)
+	if f.Pair == 0 {
+		if s.greeted { // else the request may be left out of the log
+			s.unasked(f)
+		}
+		return
+	}
+	r := s.requests[id]
+	delete(s.requests, id)
+	if r == nil { // taken back, or answered before
+		r = &request{revision: s.revision, declared: s.declared}
+	}
+	if f.Truncated {
+		return
+	}
+	if f.Kind == wire.Result && (f.Method == methodInit || f.Method == methodDiscover) {
+		if revision, ok := elicit.StringAt(f.Message.Result, "protocolVersion"); ok {
+			s.revision, r.revision = revision, revision
+		}
+	}
+	var questions []elicit.Asked
+	if f.Kind == wire.Error {
+		s.find(f, 0, "/error", elicit.LintError(f.Message.Error, r.revision))
+		questions = elicit.AskedInError(f.Message.Error)
+	} else if f.Method != methodInit {
+		s.find(f, 0, "/result", elicit.LintResult(f.Message.Result, f.Method, r.revision))
+		if r.revision >= "2026-07-28" {
+			questions = elicit.AskedInResult(f.Message.Result)
+		}
+	}
+	for i, q := range questions {
+		s.judge(f, i+1, *r, q)
+	}
+	if r.call != nil {
+		r.call.asked = make(map[string]string)
+		for _, q := range questions {
+			r.call.asked[q.Key] = elicit.QuestionKey(q.Params)
+		}
+	}
+}
+
+// unasked judges a response that answers nothing.
+func (s *session) unasked(f *wire.Frame) {
+	switch {
+	case f.Message.ID != nil:
+		s.find(f, 0, "", elicit.LintUnasked(f.Message.ID, s.alike(string(f.Message.ID)), s.revision))
+	case !f.Truncated:
+		s.find(f, 0, "", elicit.LintNamelessResponse(f.Raw, s.revision))
+	}
+}
+
+// alike is the id of an open request that differs from id in its type only.
+func (s *session) alike(id string) json.RawMessage {
+	other := `"` + id + `"`
+	if strings.HasPrefix(id, `"`) {
+		other = strings.Trim(id, `"`)
+	}
+	if s.requests[other] == nil {
+		return nil
+	}
+	return json.RawMessage(other)
+}
+
+func (s *session) receivedNotification(f *wire.Frame) {
+	if f.Truncated {
+		return
+	}
+	switch f.Method {
+	case noteComplete:
+		s.find(f, 0, "", elicit.LintCompletion(f.Message.Params, s.revision, s.complete))
+	case noteCancelled:
+		id := string(elicit.ValueAt(f.Message.Params, "requestId"))
+		delete(s.asked, id)
+		s.find(f, 0, "", elicit.LintServerCancelled(f.Message.Params, s.revision, func(id string) bool {
+			return s.listens[id] || !s.greeted
+		}))
+	default:
+		s.find(f, 0, "", elicit.LintNotification(f.Method, s.revision))
+	}
+}
+
+// complete notes that an elicitation is said to be complete, and says what was
+// known of it.
+func (s *session) complete(id string) elicit.IDState {
+	one := s.offers[id]
+	if one == nil {
+		if !s.greeted || len(s.offers) >= most {
+			return elicit.IDOpen // it may have been, before what is known
+		}
+		return elicit.IDUnknown
+	}
+	state := one.state
+	if state == elicit.IDOpen || state == elicit.IDTurnedDown {
+		one.state = elicit.IDCompleted
+	}
+	return state
+}
+
+// judge says what is to be found in a request for input, and returns its
+// elicitation if that has an id.
+func (s *session) judge(f *wire.Frame, question int, r request, q elicit.Asked) *offer {
+	if capability := r.declared.undeclared(q.Method); capability != "" && s.greeted {
+		s.find(f, question, "", elicit.LintUndeclared(q.Method, capability, q.MethodPointer, r.revision))
+	}
+	if q.Method != methodElicit {
+		return nil
+	}
+	input := elicit.LintInput{Params: q.Params, Revision: r.revision, Via: q.Via, Declared: []elicit.Mode{elicit.ModeForm, elicit.ModeURL}}
+	if s.greeted {
+		input.Declared = elicit.DeclaredModes(r.declared.elicitation, r.revision)
+	}
+	if r.call != nil {
+		input.Answered = r.call.given
+	}
+	id, _ := elicit.StringAt(q.Params, "elicitationId")
+	known := s.offers[id]
+	if known != nil && known.state == elicit.IDCompleted {
+		s.find(f, question, q.Pointer, elicit.LintCompletedID(id, r.revision))
+		known = nil
+	}
+	if known != nil {
+		input.Offered = []elicit.Offered{{ID: id, URL: known.url}}
+	}
+	list := elicit.Lint(input)
+	s.find(f, question, q.Pointer, list)
+	reused := slices.ContainsFunc(list, func(one elicit.Finding) bool { return one.Rule == "id-reused" })
+	if known == nil || reused {
+		known = s.offer(id, q.Params)
+	} else if known.state == elicit.IDTurnedDown {
+		known.state = elicit.IDOpen // it is offered once more
+	}
+	return known
+}
+
+// offer notes an elicitation under its id; it returns nil for one without.
+func (s *session) offer(id string, params json.RawMessage) *offer {
+	if id == "" {
+		return nil
+	}
+	one := &offer{state: elicit.IDOfForm}
+	if mode, _ := elicit.StringAt(params, "mode"); mode == string(elicit.ModeURL) {
+		one.state = elicit.IDOpen
+	}
+	one.url, _ = elicit.StringAt(params, "url")
+	if s.offers[id] != nil || len(s.offers) < most {
+		s.offers[id] = one
+	}
+	return one
+}
