@@ -406,6 +406,25 @@ var envelopeTests = []struct {
 	{"stdout-noise", "", func() []Finding { return LintOutput(nil, "", july) }, func() []Finding { return nil }},
 	{"roots-undeclared", "/method", func() []Finding { return LintUndeclared("roots/list", "roots", "/method", nov) }, func() []Finding { return nil }},
 	{"sampling-undeclared", "/x/method", func() []Finding { return LintUndeclared("sampling/createMessage", "sampling", "/x/method", july) }, func() []Finding { return nil }},
+	{"completion-malformed", "", func() []Finding { return LintCompletion(nil, nov, known(IDOpen)) }, func() []Finding { return complete(nov, IDOpen) }},
+	{"completion-malformed", "/params", func() []Finding { return LintCompletion([]byte(`{}`), nov, known(IDOpen)) }, func() []Finding { return nil }},
+	{"completion-malformed", "/params", func() []Finding { return LintCompletion([]byte(`[]`), nov, known(IDOpen)) }, func() []Finding { return nil }},
+	{"completion-malformed", "/params/elicitationId", func() []Finding { return LintCompletion([]byte(`{"elicitationId":7}`), nov, known(IDOpen)) }, func() []Finding { return nil }},
+	{"completion-unknown", "/params/elicitationId", func() []Finding { return complete(nov, IDUnknown) }, func() []Finding { return nil }},
+	{"completion-of-form", "/params/elicitationId", func() []Finding { return complete(nov, IDOfForm) }, func() []Finding { return nil }},
+	{"completion-repeated", "/params/elicitationId", func() []Finding { return complete(nov, IDCompleted) }, func() []Finding { return nil }},
+	{"completion-declined", "/params/elicitationId", func() []Finding { return complete(nov, IDTurnedDown) }, func() []Finding { return nil }},
+	{"completion-early", "/method", func() []Finding { return complete(june, IDOpen) }, func() []Finding { return nil }},
+	{"completion-removed", "/method", func() []Finding { return complete(july, IDOpen) }, func() []Finding { return nil }},
+	{"request-without-id", "", func() []Finding { return LintNotification("elicitation/create", nov) }, func() []Finding { return LintNotification("notifications/x", nov) }},
+	{"response-unasked", "/id", func() []Finding { return LintUnasked([]byte(`"4"`), []byte(`4`), nov) }, func() []Finding { return nil }},
+	{"response-unasked", "/id", func() []Finding { return LintUnasked([]byte(`9`), nil, june) }, func() []Finding { return nil }},
+	{"response-unasked", "", func() []Finding { return LintNamelessResponse([]byte(`{"result":{}}`), nov) }, func() []Finding { return nil }},
+	{"error-without-id", "/id", func() []Finding { return LintNamelessResponse([]byte(`{"id":null,"error":{}}`), nov) }, func() []Finding { return nil }},
+	{"request-removed", "/method", func() []Finding { return LintServerRequest("roots/list", july) }, func() []Finding { return LintServerRequest("roots/list", nov) }},
+	{"server-request-removed", "/method", func() []Finding { return LintServerRequest("ping", july) }, func() []Finding { return LintServerRequest("ping", nov) }},
+	{"cancelled-by-server", "/method", func() []Finding { return cancelled(july, false) }, func() []Finding { return cancelled(july, true) }},
+	{"cancelled-by-server", "/method", func() []Finding { return cancelled(july, false) }, func() []Finding { return cancelled(nov, false) }},
 	{"request-id-taken", "/id", func() []Finding { return LintTakenID([]byte(`"a"`), july) }, func() []Finding { return nil }},
 	{"request-unsent", "/content/0/text", result(`{"resultType":"complete","isError":true,"content":[{"type":"text","text":"\"roots/list\" cannot be sent while serving a request on protocol version 2026-07-28"}]}`, "tools/call", july),
 		result(`{"resultType":"complete","content":[{"type":"text","text":"'elicitation/create': server-to-client requests are not available"}]}`, "tools/call", july)},
@@ -548,4 +567,14 @@ func FuzzLint(f *testing.F) {
 		LintResult(params, "tools/call", revision)
 		LintError(params, revision)
 	})
+}
+
+func known(state IDState) func(string) IDState { return func(string) IDState { return state } }
+
+func complete(revision string, state IDState) []Finding {
+	return LintCompletion([]byte(`{"elicitationId":"e1"}`), revision, known(state))
+}
+
+func cancelled(revision string, listens bool) []Finding {
+	return LintServerCancelled([]byte(`{"requestId":1}`), revision, func(string) bool { return listens })
 }

@@ -1,0 +1,163 @@
+package findings_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/findings"
+)
+
+// A step of a conversation is a message with who sends it: "> " the client and
+// "< " the server. "---" begins another session, "# " is noise.
+const (
+	hello     = `> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}}}}}`
+	welcome   = `< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`
+	helloJune = `> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}}}}`
+	june      = `< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}`
+	discover  = `> {"jsonrpc":"2.0","id":0,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol\/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}}}}}}`
+	found     = `< {"jsonrpc":"2.0","id":0,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}`
+	call      = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`
+	again     = `> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask"}}`
+	done      = `< {"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+	done2     = `< {"jsonrpc":"2.0","id":2,"result":{"content":[]}}`
+	complete  = `< {"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}`
+	form      = `< {"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"elicitationId":"e1","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`
+	accepted  = `> {"jsonrpc":"2.0","id":7,"result":{"action":"accept"}}`
+	declined  = `> {"jsonrpc":"2.0","id":7,"result":{"action":"decline"}}`
+)
+
+func visit(id int, elicitation, url string) string {
+	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"mode":"url","elicitationId":%q,"message":"Sign in","url":%q}}`, id, elicitation, url)
+}
+
+func required(id int, elicitation, url string) string {
+	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"error":{"code":-32042,"message":"Sign in","data":{"elicitations":[{"mode":"url","elicitationId":%q,"message":"Sign in","url":%q}]}}}`, id, elicitation, url)
+}
+
+const (
+	auth  = "https://example.com/auth"
+	other = "https://example.com/other"
+)
+
+func TestSequences(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		steps []string
+		want  string // rules with the number of their frame; "" for nothing found
+	}{
+		"a URL from its offer to its end":     {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, complete, done}, ""},
+		"an unknown completion":               {[]string{hello, welcome, complete}, "3 completion-unknown"},
+		"a completion without params":         {[]string{hello, welcome, `< {"jsonrpc":"2.0","method":"notifications/elicitation/complete"}`}, "3 completion-malformed"},
+		"a completion without an id":          {[]string{hello, welcome, `< {"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{}}`}, "3 completion-malformed"},
+		"a completion with a number":          {[]string{hello, welcome, `< {"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":1}}`}, "3 completion-malformed"},
+		"a second completion":                 {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, complete, complete}, "7 completion-repeated"},
+		"a completion after decline":          {[]string{hello, welcome, call, visit(7, "e1", auth), declined, complete}, "6 completion-declined"},
+		"a completion of a form":              {[]string{hello, welcome, call, form, accepted, complete}, "6 completion-of-form"},
+		"a completion before 2025-11-25":      {[]string{helloJune, june, complete}, "3 completion-early"},
+		"a completion in 2026-07-28":          {[]string{discover, found, complete}, "3 completion-removed"},
+		"a completion of another session":     {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, "---", hello, welcome, complete}, "8 completion-unknown"},
+		"a completion in a part of a session": {[]string{complete}, ""},
+
+		"an id again after its completion": {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, complete, visit(8, "e1", auth)}, "7 id-reused"},
+		"an id again for another URL":      {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, visit(8, "e1", other)}, "6 id-reused"},
+		"an id in another session":         {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, complete, "---", hello, welcome, call, visit(8, "e1", other)}, ""},
+		"the same offer while it is open":  {[]string{hello, welcome, call, required(1, "e1", auth), again, required(2, "e1", auth)}, ""},
+		"the same offer after a decline":   {[]string{hello, welcome, call, visit(7, "e1", auth), declined, visit(8, "e1", auth)}, ""},
+
+		"ping in 2025-11-25":                        {[]string{hello, welcome, `< {"jsonrpc":"2.0","id":1,"method":"ping"}`}, ""},
+		"ping in 2026-07-28":                        {[]string{discover, found, `< {"jsonrpc":"2.0","id":1,"method":"ping"}`}, "3 server-request-removed"},
+		"an elicitation as a request in 2026-07-28": {[]string{discover, found, call, strings.Replace(form, `"elicitationId":"e1",`, "", 1)}, "4 request-removed"},
+		"roots as a request in 2026-07-28":          {[]string{discover, found, `< {"jsonrpc":"2.0","id":1,"method":"roots/list"}`}, "3 request-removed 3 roots-undeclared"},
+		"a cancellation in 2025-11-25":              {[]string{hello, welcome, call, strings.Replace(form, `"elicitationId":"e1",`, "", 1), `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, done}, ""},
+		"a cancellation in 2026-07-28":              {[]string{discover, found, call, `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`}, "4 cancelled-by-server"},
+		"the end of a subscription":                 {[]string{discover, found, `> {"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{}}`, `< {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}}`}, ""},
+
+		"an elicitation as a notification": {[]string{hello, welcome, call, strings.Replace(form, `"id":7,`, "", 1), done}, "4 request-without-id"},
+
+		"a response of another type of id":       {[]string{hello, welcome, call, strings.Replace(done, `"id":1`, `"id":"1"`, 1)}, "4 response-unasked"},
+		"a response to nothing":                  {[]string{hello, welcome, call, done, done2}, "5 response-unasked"},
+		"a result without an id":                 {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","result":{"content":[]}}`}, "4 response-unasked"},
+		"an error without an id":                 {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}`}, "4 error-without-id"},
+		"an error with the id null":              {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`}, "4 error-without-id"},
+		"a response after a cancellation":        {[]string{hello, welcome, call, `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, done}, ""},
+		"a response in a part of a session":      {[]string{done}, ""},
+		"a question in a part of a session":      {[]string{strings.Replace(form, `"elicitationId":"e1",`, "", 1)}, ""},
+		"a request under an id that is answered": {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, visit(7, "e2", auth)}, ""},
+		"a request under an id that waits":       {[]string{hello, welcome, call, visit(7, "e1", auth), visit(7, "e2", auth)}, "5 request-id-taken"},
+		"an undeclared mode":                     {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth)}, "4 mode-undeclared"},
+		"noise":                                  {[]string{hello, welcome, "# listening"}, "3 stdout-noise"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found, whole, err := findings.Of(context.Background(), open(t, transcript(tt.steps)))
+			if err != nil || !whole {
+				t.Fatalf("whole: %t, %v", whole, err)
+			}
+			var got []string
+			for _, f := range found {
+				got = append(got, fmt.Sprintf("%d %s", f.Seq, f.Rule))
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("found %q, want %q\n%+v", got, tt.want, found)
+			}
+		})
+	}
+}
+
+// transcript writes steps as a transcript.
+func transcript(steps []string) string {
+	var b strings.Builder
+	session := 1
+	for _, step := range steps {
+		if step == "---" {
+			session++
+			continue
+		}
+		way, message, _ := strings.Cut(step, " ")
+		field, dir := "raw", map[string]string{">": "c2s", "<": "s2c", "#": "s2c"}[way]
+		if way == "#" {
+			field, message = "text", fmt.Sprintf("%q", message)
+		}
+		fmt.Fprintf(&b, `{"session_id":"s%d","server_label":"s","direction":%q,"transport":"stdio",%q:%s}`+"\n", session, dir, field, message)
+	}
+	return b.String()
+}
+
+// A linter that looks at each frame as it comes finds what one finds that sees
+// all of them at once.
+func TestStepByStep(t *testing.T) {
+	t.Parallel()
+	log := open(t, transcript([]string{hello, welcome, call, visit(7, "e1", auth), declined, complete, complete, done, done2, "# noise"}))
+	whole, _, err := findings.Of(context.Background(), log)
+	if err != nil || len(whole) < 4 {
+		t.Fatalf("%+v, %v", whole, err)
+	}
+	beginning := log.Beginning()
+	l := findings.New(beginning)
+	for seq := int64(1); seq <= log.Len(); seq++ {
+		beginning.Extend(seq)
+		if err := l.Update(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if l.Judged() != seq {
+			t.Errorf("%d frames are judged of %d", l.Judged(), seq)
+		}
+	}
+	if got := l.From(0, log.Len()); !slices.Equal(got, whole) {
+		t.Errorf("step by step\n%+v\nat once\n%+v", got, whole)
+	}
+}
+
+// Nothing is said of a value that a transcript has left out.
+func TestRedacted(t *testing.T) {
+	t.Parallel()
+	asks := strings.Replace(visit(7, "e1", auth), `"url":"`+auth, `"url":"[REDACTED]`, 1)
+	text := strings.Replace(transcript([]string{hello, welcome, call, asks}), `"raw":{"jsonrpc":"2.0","id":7,`, `"redacted":true,"raw":{"jsonrpc":"2.0","id":7,`, 1)
+	found, _, err := findings.Of(context.Background(), open(t, text))
+	if err != nil || len(found) > 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
