@@ -264,7 +264,7 @@ func (s *session) receivedRequest(f *wire.Frame) {
 		question = 1
 	}
 	s.find(f, question, "", elicit.LintServerRequest(f.Method, s.revision))
-	if s.asked[id] != nil {
+	if s.asked[id] != nil && s.greeted { // else its answer may be left out of the log
 		s.find(f, question, "", elicit.LintTakenID(f.Message.ID, s.revision))
 	}
 	if question == 1 && !f.Truncated {

@@ -164,8 +164,13 @@ type Opened struct {
 	// lines of transcripts are known to the log.
 	Problems []string
 
-	folder string // of transcripts made from histories, "" if there are none
+	folder    string // of transcripts made from histories, "" if there are none
+	converted []string
 }
+
+// Converted reports whether a file is a history, so that its frames do not stand
+// on lines of its own.
+func (o *Opened) Converted(path string) bool { return slices.Contains(o.converted, path) }
 
 // Close closes the log.
 func (o *Opened) Close() error {
@@ -212,6 +217,7 @@ func (o *Opened) transcript(path string, i int) (string, error) {
 	if !Is(head) {
 		return path, nil
 	}
+	o.converted = append(o.converted, path)
 	frames, problems, err := Read(in, path)
 	if err != nil {
 		return "", fmt.Errorf("%q: %w", path, err)

@@ -103,12 +103,7 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	if err := log.Wait(ctx); err != nil {
 		return err
 	}
-	for _, p := range opened.Problems {
-		if _, err := fmt.Fprintf(errOut, "inspector: %s\n", p); err != nil {
-			return fmt.Errorf("reporting what cannot be read: %w", err)
-		}
-	}
-	if err := reportDamage(log, errOut); err != nil {
+	if err := reportProblems(opened, errOut); err != nil {
 		return err
 	}
 	x := exchange.Export{Log: log, Redact: redaction, Title: o.title(), Tool: "elicitation-inspector", Version: version()}
@@ -207,6 +202,17 @@ func (o exportOptions) title() string {
 		title += ": " + o.filter
 	}
 	return title
+}
+
+// reportProblems says what of the files could not be read. It is an error if
+// there was nothing else.
+func reportProblems(opened *history.Opened, errOut io.Writer) error {
+	for _, p := range opened.Problems {
+		if _, err := fmt.Fprintf(errOut, "inspector: %s\n", p); err != nil {
+			return fmt.Errorf("reporting what cannot be read: %w", err)
+		}
+	}
+	return reportDamage(opened.Log, errOut)
 }
 
 // reportDamage says which lines could not be read. It is an error if there was

@@ -18,17 +18,6 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// asInspector in the environment makes the test binary the inspector.
-const asInspector = "INSPECTOR_TEST_RUN"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asInspector) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
-
 type running struct {
 	*testing.T
 	*exec.Cmd

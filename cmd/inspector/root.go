@@ -17,6 +17,8 @@ const (
 	exitOK    = 0
 	exitError = 1 // something went wrong while running
 	exitUsage = 2 // the command line cannot be understood
+	// exitFindings: what was looked for was found, see lint.
+	exitFindings = 8
 )
 
 // usageError is a mistake in the command line.
@@ -35,6 +37,8 @@ func run(ctx context.Context, args []string) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, errFindings):
+		return exitFindings
 	case errors.As(err, &mistake):
 		fmt.Fprintf(os.Stderr, "inspector: %v\nRun 'inspector help' for usage.\n", err)
 		return exitUsage
@@ -83,7 +87,7 @@ Without a target it connects to a built-in demo server.`,
 		return usageError{err}
 	})
 	o.register(root)
-	root.AddCommand(newOpen(out, errOut), newExport(out, errOut), newDemo(out, errOut), newVersion(out), newFilterHelp())
+	root.AddCommand(newOpen(out, errOut), newExport(out, errOut), newLint(out, errOut), newDemo(out, errOut), newVersion(out), newFilterHelp())
 	return root
 }
 

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/history"
+)
+
+// lintOptions are the flags of the lint command, and its files.
+type lintOptions struct {
+	format string
+	failOn string
+	files  []string
+}
+
+// lintFormats are the formats that lint prints.
+var lintFormats = map[string]func(io.Writer, []lintFinding) error{
+	"text": writeLintText, "json": writeLintJSON, "sarif": writeSARIF,
+}
+
+func newLint(out, errOut io.Writer) *cobra.Command {
+	var o lintOptions
+	cmd := &cobra.Command{
+		Use:   "lint FILE... [--format FORMAT] [--fail-on SEVERITY]",
+		Short: "Print where servers break the protocol in transcripts",
+		Long: `Lint prints what the linter finds in transcripts, and in whatever else open
+reads: which rule of the specification is broken, where, and how binding the rule
+is. The findings are those that the page shows, live and opened. Each file is
+judged by itself.
+
+A finding is a violation (of a MUST, or of the protocol's own schema), a should
+(of a SHOULD), or advice (no rule, but people or clients will stumble).
+
+Formats are text (file:line: severity: what is wrong [rule]), json (an array of
+objects with file, line, server, session, frame, call, question, rule, severity,
+text, pointer, section and reference) and sarif (SARIF 2.1.0, for code scanning:
+error, warning and note for the three severities).
+
+Exit codes: 0 when nothing is found at or above --fail-on, 8 when something is,
+1 when a file cannot be read, 2 for a command line that cannot be understood.
+Damaged lines are reported on standard error and left out.`,
+		Example: `  inspector lint flow.jsonl
+  inspector lint --fail-on should monday.jsonl tuesday.jsonl
+  inspector lint --format sarif flow.jsonl > flow.sarif`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("lint needs a transcript FILE")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.files = args
+			return lint(cmd.Context(), o, out, errOut)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text, json or sarif")
+	f.StringVar(&o.failOn, "fail-on", "violation", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
+	return cmd
+}
+
+// errFindings is why a command ends with exitFindings. What it found has been
+// printed.
+var errFindings = errors.New("there are findings")
+
+// lintFinding is a finding as lint prints it.
+type lintFinding struct {
+	File    string `json:"file"`
+	Line    int64  `json:"line,omitempty"` // 0 where the file has no lines of frames
+	Server  string `json:"server"`
+	Session string `json:"session"`
+	elicit.Finding
+	Frame    int64 `json:"frame"`
+	Call     int   `json:"call"`
+	Question int   `json:"question"`
+}
+
+// lint prints the findings of transcripts.
+func lint(ctx context.Context, o lintOptions, out, errOut io.Writer) error {
+	write := lintFormats[o.format]
+	if write == nil {
+		return usage("--format must be text, json or sarif, not %q", o.format)
+	}
+	failOn, never := elicit.Violation, o.failOn == "never"
+	if err := failOn.UnmarshalText([]byte(o.failOn)); err != nil && !never {
+		return usage("--fail-on must be violation, should, advice or never, not %q", o.failOn)
+	}
+	all := []lintFinding{}
+	for _, name := range o.files {
+		list, err := lintFile(ctx, name, errOut)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, list...)
+	}
+	if err := write(out, all); err != nil {
+		return fmt.Errorf("printing the findings: %w", err)
+	}
+	fails := func(f lintFinding) bool { return f.Severity <= failOn } // the gravest is the least
+	if !never && slices.ContainsFunc(all, fails) {
+		return errFindings
+	}
+	return nil
+}
+
+// lintFile lists the findings of one file.
+func lintFile(ctx context.Context, name string, errOut io.Writer) (list []lintFinding, err error) {
+	opened, err := history.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	log := opened.Log
+	if err := log.Wait(ctx); err != nil {
+		return nil, err
+	}
+	if err := reportProblems(opened, errOut); err != nil {
+		return nil, err
+	}
+	found, whole, err := findings.Of(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		if _, err := fmt.Fprintf(errOut, "inspector: only the first %d findings of %s are printed\n", len(found), name); err != nil {
+			return nil, fmt.Errorf("reporting what is left out: %w", err)
+		}
+	}
+	lines := map[int64]int64{}
+	if !opened.Converted(name) {
+		var seqs []int64
+		for _, f := range found {
+			seqs = append(seqs, f.Seq)
+		}
+		if lines, err = log.LineNumbers(seqs); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range found {
+		head := log.Head(f.Seq)
+		list = append(list, lintFinding{
+			File: name, Line: lines[f.Seq], Server: head.Server, Session: head.Session, Finding: f.Finding,
+			Frame: f.Seq, Call: head.Call, Question: head.Question,
+		})
+	}
+	return list, nil
+}
+
+func writeLintText(w io.Writer, list []lintFinding) error {
+	var b strings.Builder
+	counts := map[elicit.Severity]int{}
+	for _, f := range list {
+		counts[f.Severity]++
+		place := f.File
+		if f.Line != 0 {
+			place += fmt.Sprintf(":%d", f.Line)
+		}
+		about := fmt.Sprintf("frame %d", f.Frame)
+		if f.Pointer != "" {
+			about += ", at " + plainText(f.Pointer)
+		}
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity, plainText(f.Text), f.Rule, about, f.Reference)
+	}
+	if len(list) == 0 {
+		b.WriteString("nothing found\n")
+	} else {
+		fmt.Fprintf(&b, "%d found: violations %d, shoulds %d, advice %d\n",
+			len(list), counts[elicit.Violation], counts[elicit.Should], counts[elicit.Advice])
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// plainText makes what a server may have said harmless to a terminal: what is
+// not printed becomes an escape.
+func plainText(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if q := fmt.Sprintf("%+q", r); r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || isBidi(r) {
+			b.WriteString(strings.Trim(q, "'"))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// isBidi reports whether a rune changes the direction of the text around it.
+func isBidi(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f
+}
+
+func writeLintJSON(w io.Writer, list []lintFinding) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(list)
+}
