@@ -98,7 +98,7 @@ func (x Export) Write(ctx context.Context, w io.Writer, f Format) error {
 	case JSONL:
 		return wire.WriteFrames(w, x.Log, c.all(), x.Redact)
 	case JSON:
-		return x.json(w, c)
+		return x.json(ctx, w, c)
 	case HAR:
 		return x.har(ctx, w, c)
 	case Markdown:
@@ -203,10 +203,23 @@ func (x *Index) touches(number int, has func(int64) bool) bool {
 }
 
 // json writes the frames as an array of what would be the lines of a
-// transcript, one a line.
-func (x Export) json(w io.Writer, c choice) error {
-	a := &arrayWriter{w: w}
-	err := wire.WriteFrames(a, x.Log, c.all(), x.Redact)
+// transcript, one a line, with what is said of the frame as further members.
+func (x Export) json(ctx context.Context, w io.Writer, c choice) error {
+	said, err := x.remarks(ctx, &c)
+	if err != nil {
+		return err
+	}
+	anyway, err := x.anyway(ctx, c)
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull(c.all())
+	defer stop()
+	a := &arrayWriter{w: w, more: func() ([]byte, error) {
+		seq, _ := next()
+		return said.members(seq, anyway[seq])
+	}}
+	err = wire.WriteFrames(a, x.Log, c.all(), x.Redact)
 	return errors.Join(err, a.end())
 }
 
@@ -214,26 +227,55 @@ func (x Export) json(w io.Writer, c choice) error {
 // line break inside of its tokens, so that each line break ends a value.
 type arrayWriter struct {
 	w     io.Writer
-	begun bool // the array
-	due   bool // a comma, before the next value
+	more  func() ([]byte, error) // the members to add to each of the objects, in order
+	begun bool                   // the array
+	due   bool                   // a comma, before the next value
+	held  []byte                 // what may be the end of an object
 }
 
 func (a *arrayWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		line, rest, ended := bytes.Cut(p, []byte{'\n'})
-		if len(line) > 0 {
-			if err := a.begin(); err != nil {
-				return 0, err
-			}
-			if _, err := a.w.Write(line); err != nil {
-				return 0, err
-			}
+		if err := a.piece(line, ended); err != nil {
+			return 0, err
 		}
-		a.due = a.due || ended
 		p = rest
 	}
 	return n, nil
+}
+
+// piece writes a part of a line, and what is to be added where the line ends.
+func (a *arrayWriter) piece(part []byte, ended bool) error {
+	if len(part) > 0 {
+		if err := a.begin(); err != nil {
+			return err
+		}
+		kept := bytes.TrimRight(part, "} \t\r")
+		if len(kept) > 0 {
+			a.held = append(a.held, kept...)
+			if _, err := a.w.Write(a.held); err != nil {
+				return err
+			}
+			a.held = a.held[:0]
+		}
+		a.held = append(a.held, part[len(kept):]...)
+	}
+	if !ended {
+		return nil
+	}
+	a.due = true
+	more, err := a.more()
+	end := bytes.LastIndexByte(a.held, '}')
+	if err != nil || end < 0 {
+		return err
+	}
+	if len(more) > 0 {
+		a.held = append(append(append(a.held[:end], ','), more...), '}')
+	}
+	_, err = a.w.Write(a.held)
+	a.held = a.held[:0]
+	return err
 }
 
 // begin writes what stands before a value, or before a piece of one.

@@ -15,6 +15,7 @@ type shownField struct {
 	Kind    string // a word for the control: text, long, number, integer, boolean, choice, choices, json
 	Value   string // as a person reads it
 	Choices []shownChoice
+	Stray   bool     // Value is none of the choices
 	Rules   []string // what an answer must satisfy, in words
 }
 
@@ -63,8 +64,8 @@ func fieldsOf(fields []elicit.Field, inputs elicit.Inputs) []shownField {
 		}
 		if in.JSON != "" {
 			s.Value = in.JSON
-			if s.Kind != "json" {
-				s.Kind, s.Choices = "json", nil
+			if s.Stray = len(s.Choices) > 0; !s.Stray {
+				s.Kind = "json"
 			}
 		} else if in.Empty && s.Value == "" {
 			s.Value = "(empty)"

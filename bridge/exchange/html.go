@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -53,6 +54,9 @@ type report struct {
 	Style                                template.CSS
 	Script                               template.JS
 	Sessions                             []sessionAbout
+	Found                                string // how many findings
+	Findings                             []shownFinding
+	Notes                                []shownNote
 	Exchanges                            iter.Seq[*shownExchange]
 	Frames                               iter.Seq[*shownFrame]
 	Trouble                              func() string // asked for in the end
@@ -69,13 +73,20 @@ func (x Export) html(ctx context.Context, w io.Writer, c choice) error {
 	if err != nil {
 		return err
 	}
+	said, err := x.remarks(ctx, &c)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	var failed error
 	left := 0
 	r := report{
 		Title: line(x.title(), 200), TitleText: runsOf(x.title()), Policy: reportPolicy, Counts: about.counts(),
 		Tool: x.Tool, Version: x.Version, Style: template.CSS(reportStyle + LadderStyle), Script: template.JS(reportScript),
-		Sessions: about.sessions,
+		Sessions: about.sessions, Found: said.counts(), Findings: showFindings(said.all),
+	}
+	for _, n := range said.notes() {
+		r.Notes = append(r.Notes, shownNote{n, runsOf(n.Note)})
 	}
 	r.Exchanges = func(yield func(*shownExchange) bool) {
 		n := 0
@@ -88,7 +99,7 @@ func (x Export) html(ctx context.Context, w io.Writer, c choice) error {
 				left++
 				continue
 			}
-			if !yield(showExchange(e, n <= openMost)) {
+			if !yield(showExchange(e, said, n <= openMost)) {
 				return
 			}
 		}
@@ -101,6 +112,8 @@ func (x Export) html(ctx context.Context, w io.Writer, c choice) error {
 				return
 			}
 			s := showFrame(&f, &room)
+			s.Findings, s.Mark = showFindings(said.found[f.Seq]), shownNote{markedFrame: markedFrame{f.Seq, x.Log.MarkOf(f.Seq)}}
+			s.Mark.Text = runsOf(s.Mark.Note)
 			if s.Pair != 0 && !c.has(s.Pair) {
 				s.PairWords += unseen(true)
 				s.Pair = 0 // there is nothing to lead to
@@ -203,7 +216,7 @@ type shownPart struct {
 	Code        *code
 }
 
-func showExchange(e *Exchange, open bool) *shownExchange {
+func showExchange(e *Exchange, said *remarks, open bool) *shownExchange {
 	s := &shownExchange{E: e, Open: open, Name: line(e.Name, 200), Error: laidOut(e.Error)}
 	if e.Arguments != nil && string(plain(e.Arguments)) != "{}" {
 		s.Arguments = laidOut(e.Arguments)
@@ -222,7 +235,9 @@ func showExchange(e *Exchange, open bool) *shownExchange {
 	}
 	s.Picture = e.Ladder().picture(Embedded, func(seq int64) string { return fmt.Sprintf("#f%d", seq) })
 	for i := range e.Questions {
-		s.Questions = append(s.Questions, showQuestion(i+1, &e.Questions[i]))
+		q := showQuestion(i+1, &e.Questions[i])
+		q.Findings = showFindings(said.of(e, i))
+		s.Questions = append(s.Questions, q)
 	}
 	switch {
 	case e.Result != nil:
@@ -258,10 +273,36 @@ type shownQuestion struct {
 	Fields          []shownField
 	Actions         []shownChoice
 	Params, Answer  *code
+	Findings        []shownFinding
+	Anyway          [][]run
+}
+
+// shownFinding is a finding for reading.
+type shownFinding struct {
+	Severity, Rule, Pointer, Reference string
+	Text                               []run
+	Seq                                int64
+}
+
+func showFindings(list []findings.Found) []shownFinding {
+	var out []shownFinding
+	for _, f := range list {
+		out = append(out, shownFinding{f.Severity.String(), f.Rule, line(f.Pointer, 200), f.Reference, runsOf(f.Text), f.Seq})
+	}
+	return out
+}
+
+// shownNote is what was noted of a frame, for reading.
+type shownNote struct {
+	markedFrame
+	Text []run
 }
 
 func showQuestion(number int, q *Question) shownQuestion {
 	s := shownQuestion{Number: number, Q: q, Followed: q.followed(), Story: q.story(func(s string) string { return line(s, 200) })}
+	for _, p := range q.Anyway() {
+		s.Anyway = append(s.Anyway, runsOf(p.Text))
+	}
 	if s.Answer = laidOut(q.Answer); q.Error != nil {
 		s.Answer = laidOut(q.Error)
 	}
@@ -308,7 +349,12 @@ type shownFrame struct {
 	Header          []harPair
 	Code            *code
 	Note            string
+	Findings        []shownFinding
+	Mark            shownNote
 }
+
+// Found says how many findings the frame has.
+func (s *shownFrame) Found() string { return counted(len(s.Findings), "finding") }
 
 // showFrame makes a frame ready to be shown. room is how many bytes of frames
 // may yet be.

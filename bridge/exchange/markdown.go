@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -28,7 +29,11 @@ func (x Export) markdown(ctx context.Context, w io.Writer, c choice) error {
 	if err != nil {
 		return err
 	}
-	out := &document{bufio.NewWriter(w)}
+	said, err := x.remarks(ctx, &c)
+	if err != nil {
+		return err
+	}
+	out := &document{bufio.NewWriter(w), said}
 	about, err := x.about(ctx, c)
 	if err != nil {
 		return err
@@ -39,6 +44,7 @@ func (x Export) markdown(ctx context.Context, w io.Writer, c choice) error {
 		out.item("%s, session %s, over %s: %s", span(s.Server), span(s.Name), span(s.Transport), span(s.Who))
 	}
 	out.line("")
+	out.remarks()
 	for e, err := range exchanges {
 		if err != nil {
 			return err
@@ -110,7 +116,49 @@ func arrowOf(d wire.Direction) string {
 }
 
 // document writes Markdown (CommonMark 0.31, with the tables of GFM).
-type document struct{ *bufio.Writer }
+type document struct {
+	*bufio.Writer
+	said *remarks
+}
+
+// remarks writes what is found and noted of the frames.
+func (d *document) remarks() {
+	if counts := d.said.counts(); counts != "" {
+		d.line("## Findings")
+		d.line("%s", counts)
+		d.findings(d.said.all)
+	}
+	notes := d.said.notes()
+	if len(notes) == 0 {
+		return
+	}
+	d.line("## Notes")
+	for _, n := range notes {
+		words := fmt.Sprintf("Frame %d", n.Seq)
+		if about := n.Words(); about != "" {
+			words += " (" + about + ")"
+		}
+		if n.Note != "" {
+			words += ": " + span(n.Note)
+		}
+		d.item("%s", words)
+	}
+	d.line("")
+}
+
+// findings lists what the linter says. What it says can quote a server.
+func (d *document) findings(list []findings.Found) {
+	for _, f := range list {
+		place := fmt.Sprintf("frame %d", f.Seq)
+		if f.Pointer != "" {
+			place += " at " + span(f.Pointer)
+		}
+		d.item("**%s** %s: %s (%s; %s)", f.Severity, span(f.Rule), span(f.Text), place, f.Reference)
+	}
+	if len(list) > 0 {
+		d.line("")
+	}
+}
 
 // line writes a paragraph or heading.
 func (d *document) line(format string, args ...any) {
@@ -194,7 +242,7 @@ func (d *document) exchange(e *Exchange) {
 		d.json(e.Arguments)
 	}
 	for i := range e.Questions {
-		d.question(i+1, &e.Questions[i])
+		d.question(i+1, &e.Questions[i], d.said.of(e, i))
 	}
 	switch {
 	case e.Error != nil:
@@ -220,7 +268,7 @@ func framesOf(e *Exchange) string {
 	return fmt.Sprintf("frames %d to %d", first, last)
 }
 
-func (d *document) question(number int, q *Question) {
+func (d *document) question(number int, q *Question, found []findings.Found) {
 	d.line("### Question %d", number)
 	frames := fmt.Sprintf("Frame %d%s", q.AskedSeq, unseen(q.AskedUnseen))
 	if q.AnswerSeq != 0 {
@@ -230,6 +278,7 @@ func (d *document) question(number int, q *Question) {
 		frames += fmt.Sprintf(", completed by frame %d", q.CompletedSeq)
 	}
 	d.line("%s %s.", strings.Join(q.story(span), " "), frames)
+	d.findings(found)
 	if q.AskedUnseen {
 		if message := q.message(); message != "" {
 			d.block("text", message)
@@ -355,6 +404,9 @@ func (d *document) field(f *shownField) {
 	if f.Value != "" {
 		value = cell(f.Value)
 	}
+	if f.Stray {
+		value += " (none of the choices)"
+	}
 	fmt.Fprintf(d, "| %s | %s | %s |\n", name, strings.Join(asked, "; "), value)
 }
 
@@ -365,6 +417,13 @@ func (d *document) answer(q *Question) {
 		d.line("Refused with:")
 		d.json(q.Error)
 	case q.Answer != nil:
+		if anyway := q.Anyway(); len(anyway) > 0 {
+			d.line("Sent anyway, although the answer does not satisfy the schema:")
+			for _, p := range anyway {
+				d.item("%s", span(p.Text))
+			}
+			d.line("")
+		}
 		d.line("What went back:")
 		d.json(q.Answer)
 	}

@@ -324,7 +324,12 @@ func (s *session) receivedResponse(f *wire.Frame) {
 		s.find(f, 0, "/error", elicit.LintError(f.Message.Error, r.revision))
 		questions = elicit.AskedInError(f.Message.Error)
 	} else if f.Method != methodInit {
-		s.find(f, 0, "/result", elicit.LintResult(f.Message.Result, f.Method, r.revision))
+		if _, typed := elicit.StringAt(f.Message.Result, "resultType"); r.revision == "" && typed {
+			r.revision = "2026-07-28" // no earlier revision has it
+		}
+		if r.revision != "" {
+			s.find(f, 0, "/result", elicit.LintResult(f.Message.Result, f.Method, r.revision))
+		}
 		if r.revision >= "2026-07-28" {
 			questions = elicit.AskedInResult(f.Message.Result)
 		}
@@ -412,6 +417,9 @@ func (s *session) judge(f *wire.Frame, question int, r request, q elicit.Asked) 
 	}
 	if r.call != nil {
 		input.Answered = r.call.given
+	}
+	if q.Params == nil {
+		q.Pointer = strings.TrimSuffix(q.Pointer, "/params")
 	}
 	id, _ := elicit.StringAt(q.Params, "elicitationId")
 	known := s.offers[id]

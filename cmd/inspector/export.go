@@ -43,6 +43,10 @@ developer tools of browsers), markdown (for reading), mermaid (a sequence
 diagram), or html (one page that shows the log, the exchanges and the questions
 without a server, to attach to a bug report).
 
+For bug reports, html, markdown and json have what the linter finds, what was
+noted of frames, and which answers were sent although they do not satisfy their
+schema.
+
 Secrets in HTTP headers and the values in queries of addresses are left out, and
 what --redact, --redact-value and --redact-file name. Where a value that --redact
 leaves out still stands elsewhere, standard error names the frames.

@@ -1,0 +1,199 @@
+package bridge_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/wire"
+)
+
+// told is a finding with all that is said of it, a line each. Requests that the
+// inspector does not put to the person are questions only where they are opened:
+// what is found in them has no number while it is live.
+func told(list []bridge.Found) []string {
+	var out []string
+	for _, f := range list {
+		if f.Rule == "sampling-undeclared" || f.Rule == "roots-undeclared" {
+			f.Call, f.Question = 0, 0
+		}
+		out = append(out, fmt.Sprintf("frame %d call %d question %d %+v", f.Seq, f.Call, f.Question, f.Finding))
+	}
+	return out
+}
+
+// exportedFindings are those in the JSON export of some frames, by frame.
+func exportedFindings(t *testing.T, l *wire.Log, line string) map[int64][]elicit.Finding {
+	t.Helper()
+	view := viewOf(t, l, line)
+	seqs := view.Seqs(0, int(view.Len()))
+	var b bytes.Buffer
+	x := exchange.Export{Log: l, Seqs: slices.Values(seqs), Redact: wire.NoRedaction()}
+	if err := x.Write(t.Context(), &b, exchange.JSON); err != nil {
+		t.Fatal(err)
+	}
+	var list []struct{ Findings []elicit.Finding }
+	if err := json.Unmarshal(b.Bytes(), &list); err != nil || len(list) != len(seqs) {
+		t.Fatalf("%v: %d objects of %d", err, len(list), len(seqs))
+	}
+	out := map[int64][]elicit.Finding{}
+	for i, one := range list {
+		if len(one.Findings) > 0 {
+			out[seqs[i]] = one.Findings
+		}
+	}
+	return out
+}
+
+// sameFindings checks that a recording has the findings that were live when it
+// is opened, played, exported, and exported in part.
+func sameFindings(t *testing.T, b *bench, file string) []bridge.Found {
+	t.Helper()
+	live := b.judged()
+	opened := replayOf(t, file).Inspection()
+	if a, b := told(live), told(opened.Findings("")); !slices.Equal(a, b) {
+		t.Errorf("live\n%s\nopened\n%s", join(a), join(b))
+	}
+	for _, q := range b.in.Questions() {
+		again, err := opened.Question(q.Number)
+		if err != nil || !slices.Equal(q.Findings, again.Findings) {
+			t.Errorf("question %d: live %+v, opened %+v (%v)", q.Number, q.Findings, again.Findings, err)
+		}
+	}
+	log := openLog(t, file)
+	player, err := bridge.NewPlayer(log, bridge.PlayerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	go player.Run(ctx)
+	for in := player.Replay().Inspection(); ctx.Err() == nil; in = player.Replay().Inspection() {
+		refreshed := player.Replay().Refreshed()
+		if slices.Equal(told(live), told(in.Findings(""))) {
+			break
+		}
+		select {
+		case <-refreshed:
+		case <-ctx.Done():
+			t.Errorf("live\n%s\nplayed\n%s", join(told(live)), join(told(in.Findings(""))))
+		}
+	}
+	stop()
+	player.Close()
+	for _, filter := range []string{"", "dir:in", "method:elicitation/*", "kind:result,error"} {
+		chosen := exportedFindings(t, log, filter)
+		want := map[int64][]elicit.Finding{}
+		view := viewOf(t, log, filter)
+		for _, f := range live {
+			if _, in := view.Index(f.Seq); in {
+				want[f.Seq] = append(want[f.Seq], f.Finding)
+			}
+		}
+		if fmt.Sprint(want) != fmt.Sprint(chosen) {
+			t.Errorf("filter %q\nlive     %v\nexported %v", filter, want, chosen)
+		}
+	}
+	return live
+}
+
+func join(lines []string) string {
+	var b bytes.Buffer
+	for _, l := range lines {
+		b.WriteString(l + "\n")
+	}
+	return b.String()
+}
+
+func viewOf(t *testing.T, l *wire.Log, line string) *wire.View {
+	t.Helper()
+	filter, err := wire.ParseFilter(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := l.View(filter, wire.Hooks{})
+	if err := view.Update(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return view
+}
+
+func openLog(t *testing.T, file string) *wire.Log {
+	t.Helper()
+	log, err := wire.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Errorf("closing the transcript: %v", err)
+		}
+	})
+	if err := log.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// A recording of the demo server has the same findings however it is looked at.
+func TestFindingsAreTheSame(t *testing.T) {
+	t.Parallel()
+	tools := []string{"deploy", "transfer_money", "connect_calendar", "protected_report", "plan_trip", "haggle", "show_result", "rule_breaker", "rule_breaker", "suspicious_link"}
+	for _, revision := range bridge.Revisions() {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			b, file := recordDemo(t, bridge.Settings{Protocol: revision}, tools)
+			if found := sameFindings(t, b, file); len(found) < 5 {
+				t.Errorf("too little is found: %s", join(told(found)))
+			}
+		})
+	}
+}
+
+// The same holds for servers that break rules where the demo server does not.
+func TestFindingsOfScriptedServersAreTheSame(t *testing.T) {
+	t.Parallel()
+	for server, tools := range map[string][]string{
+		"presumes":   {"all"},
+		"odd-rounds": {"mixed"},
+		"gated":      {"broken"},
+		"chatty":     {"flood"},
+		"ids":        {"twice"},
+	} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, server, bridge.Settings{})
+			for _, tool := range tools {
+				c := b.call(tool)
+				b.until("a question or the end", func() bool {
+					now, err := b.in.Call(c.Number)
+					return err == nil && (now.State != bridge.CallRunning || now.Waiting > 0)
+				})
+				if err := b.in.Stop(c.Number); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.in.Disconnect(t.Context(), "s1"); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "flow.jsonl")
+			var text bytes.Buffer
+			if err := wire.WriteTranscript(&text, b.log, 1, b.log.Len(), wire.NoRedaction()); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if found := sameFindings(t, b, file); len(found) == 0 {
+				t.Error("nothing is found")
+			}
+		})
+	}
+}
