@@ -154,11 +154,14 @@ func (s *session) sentRequest(f *wire.Frame) {
 
 // callOf is the call that a request makes, or makes again.
 func (s *session) callOf(f *wire.Frame) *call {
-	if f.Call == 0 || f.Round < 2 && len(s.calls) >= most {
+	if f.Call == 0 {
 		return &call{}
 	}
 	c := s.calls[f.Call]
 	if c == nil || f.Round < 2 {
+		if len(s.calls) >= most {
+			clear(s.calls) // most of them are over
+		}
 		c = &call{}
 		s.calls[f.Call] = c
 	}
