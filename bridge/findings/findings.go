@@ -68,10 +68,12 @@ func New(l *wire.Log) *Linter {
 	}
 }
 
-// window is how many frames are judged between two publications of findings.
+// window is how many frames are looked up at a time.
 const window = 256
 
-// Update judges the frames that were added to the log since the last Update.
+// Update judges the frames that were added to the log since the last Update. If
+// ctx ends, the frame that is being judged may lack some of its findings; the next
+// Update goes on behind it.
 func (l *Linter) Update(ctx context.Context) error {
 	select {
 	case l.busy <- struct{}{}:
@@ -87,7 +89,6 @@ func (l *Linter) Update(ctx context.Context) error {
 		if len(seqs) == 0 {
 			break
 		}
-		var fresh []Found
 		for _, seq := range seqs {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -96,10 +97,12 @@ func (l *Linter) Update(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("looking for findings: %w", err)
 			}
-			fresh = append(fresh, l.judge(&f)...)
+			fresh := l.judge(ctx, &f)
 			l.read++
+			if len(fresh) > 0 {
+				l.publish(fresh, seq)
+			}
 		}
-		l.publish(fresh, seqs[len(seqs)-1])
 	}
 	l.publish(nil, l.view.Judged())
 	return nil
@@ -202,7 +205,7 @@ func Hooks(found []Found) wire.Hooks {
 }
 
 // judge says what is to be found in one frame.
-func (l *Linter) judge(f *wire.Frame) []Found {
+func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 	if f.Lost {
 		return nil
 	}
@@ -216,7 +219,7 @@ func (l *Linter) judge(f *wire.Frame) []Found {
 	if f.Dir == wire.ClientToServer {
 		s.sent(f)
 	} else {
-		s.received(f)
+		s.received(ctx, f)
 	}
 	found := s.found
 	s.found = nil

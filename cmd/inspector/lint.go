@@ -172,14 +172,34 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 		}
 		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity, plainText(f.Text), f.Rule, about, f.Reference)
 	}
-	if len(list) == 0 {
-		b.WriteString("nothing found\n")
-	} else {
-		fmt.Fprintf(&b, "%d found: violations %d, shoulds %d, advice %d\n",
-			len(list), counts[elicit.Violation], counts[elicit.Should], counts[elicit.Advice])
-	}
+	b.WriteString(lintSummary(counts) + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// lintSummary says how many findings there are of each severity.
+func lintSummary(counts map[elicit.Severity]int) string {
+	total := 0
+	var parts []string
+	for _, severity := range []elicit.Severity{elicit.Violation, elicit.Should, elicit.Advice} {
+		n := counts[severity]
+		if n == 0 {
+			continue
+		}
+		total += n
+		words := severity.String()
+		if n > 1 && severity != elicit.Advice {
+			words += "s"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, words))
+	}
+	switch total {
+	case 0:
+		return "no findings"
+	case 1:
+		return "1 finding: " + parts[0]
+	}
+	return fmt.Sprintf("%d findings: %s", total, strings.Join(parts, ", "))
 }
 
 // plainText makes what a server may have said harmless to a terminal: what is

@@ -41,14 +41,14 @@ func TestLint(t *testing.T) {
 		want         string
 		fails        bool
 	}{
-		{asksFine, "advice", "nothing found\n", false},
+		{asksFine, "advice", "no findings\n", false},
 		{asksBad, "violation", ":3: violation: ", true},
 		{asksBad, "advice", "[root-not-object]\n    frame 2, at /params/requestedSchema", true},
 		{asksBad, "never", "[root-not-object]", false},
 		{asksURL, "violation", ":1: should: ", false},
 		{asksURL, "should", "; MCP 2025-11-25, client/elicitation, Safe URL Handling\n", true},
 		{asksNone, "should", ":1: advice: ", false},
-		{asksNone, "advice", "1 found: violations 0, shoulds 0, advice 1\n", true},
+		{asksNone, "advice", "1 finding: 1 advice\n", true},
 	} {
 		out, errOut, err := runLint(t, "--fail-on", c.failOn, writeFlow(t, c.text))
 		if !strings.Contains(out, c.want) || errors.Is(err, errFindings) != c.fails || !c.fails && err != nil {
