@@ -212,6 +212,9 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 	key := connection{f.Server, f.Session}
 	s := l.sessions[key]
 	if s == nil {
+		if len(l.sessions) >= most {
+			clear(l.sessions) // most of them are over, and of the others less is found
+		}
 		s = newSession()
 		l.sessions[key] = s
 	}

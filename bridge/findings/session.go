@@ -83,7 +83,7 @@ type offer struct {
 	state elicit.IDState
 }
 
-// most bounds each of the lists of a session.
+// most bounds the sessions, and each of the lists of one.
 const most = 10_000
 
 func newSession() *session {
