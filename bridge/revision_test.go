@@ -85,7 +85,7 @@ func TestCallAgain(t *testing.T) {
 				c, err := b.in.Call(first.Number)
 				return err == nil && c.Unsent == bridge.MethodElicit && (how == "sends" || c.State == bridge.CallDone)
 			})
-			if found := b.in.Findings("s1"); how == "refuses" && (len(found) != 1 || found[0].Rule != "request-unsent" || found[0].Call != first.Number || found[0].Pointer != "/result/content/0/text") {
+			if found := b.judged(); how == "refuses" && (len(found) != 1 || found[0].Rule != "request-unsent" || found[0].Call != first.Number || found[0].Pointer != "/result/content/0/text") {
 				t.Errorf("found %+v", found)
 			}
 			opened := bridge.NewReplay(b.log, bridge.Source{}, nil)

@@ -108,3 +108,23 @@ func TestRemarksAreRedacted(t *testing.T) {
 		}
 	}
 }
+
+// All that could be chosen is there also where nothing was answered.
+func TestChoicesBesideAWrongDefault(t *testing.T) {
+	declined := strings.Replace(remarkable, `{"action":"accept","content":{"colour":"blue","age":7}}`, `{"action":"decline"}`, 1)
+	l := newLog(t, talk(t, declined)...)
+	for format, want := range map[Format][]string{
+		Markdown: {"one of `red`, `green`"},
+		HTML:     {`<input type="radio"> <bdi>red</bdi>`, `<input type="radio"> <bdi>green</bdi>`},
+	} {
+		text := write(t, Export{Log: l}, format)
+		for _, words := range append(want, "mauve") {
+			if !strings.Contains(text, words) {
+				t.Errorf("%s: no %q in\n%s", format, words, text)
+			}
+		}
+		if strings.Contains(text, "Sent anyway") {
+			t.Errorf("%s: nothing was sent", format)
+		}
+	}
+}
