@@ -17,6 +17,7 @@ import (
 // the linter finds, judging the whole log, and what a person noted.
 type remarks struct {
 	log    *wire.Log
+	redact *wire.Redaction
 	chosen *choice
 	found  map[int64][]findings.Found
 	all    []findings.Found // in order
@@ -29,7 +30,7 @@ func (x Export) remarks(ctx context.Context, c *choice) (*remarks, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remarks{log: x.Log, chosen: c, found: make(map[int64][]findings.Found), whole: whole}
+	r := &remarks{log: x.Log, redact: x.Redact, chosen: c, found: make(map[int64][]findings.Found), whole: whole}
 	for _, f := range all {
 		if !c.has(f.Seq) {
 			continue
@@ -38,9 +39,10 @@ func (x Export) remarks(ctx context.Context, c *choice) (*remarks, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, left := x.Redact.JSON(frame.Raw); left {
+		if shown := redacted(frame, x.Redact); !bytes.Equal(shown.Raw, frame.Raw) {
 			f.Text = ruleWords(f.Rule) // the finding's own could quote a value that is left out
 		}
+		f.Text, f.Pointer = x.Redact.Text(f.Text), x.Redact.Text(f.Pointer)
 		r.all = append(r.all, f)
 		r.found[f.Seq] = append(r.found[f.Seq], f)
 	}
@@ -51,7 +53,7 @@ func (x Export) remarks(ctx context.Context, c *choice) (*remarks, error) {
 func ruleWords(id string) string {
 	for _, rule := range elicit.Rules() {
 		if rule.ID == id && rule.Breaks != "" {
-			return "The rule forbids: " + rule.Breaks + "."
+			return "What breaks the rule: " + rule.Breaks + "."
 		}
 	}
 	return id
@@ -92,12 +94,19 @@ func (n markedFrame) Words() string {
 	return strings.Join(words, ", ")
 }
 
+// mark is what was noted of a frame, as it may be shown.
+func (r *remarks) mark(seq int64) wire.Mark {
+	m := r.log.MarkOf(seq)
+	m.Note = r.redact.Text(m.Note)
+	return m
+}
+
 // notes lists the chosen frames that are marked, in order.
 func (r *remarks) notes() []markedFrame {
 	seqs, _ := r.log.Marked()
 	var out []markedFrame
 	for _, seq := range seqs {
-		if mark := r.log.MarkOf(seq); r.chosen.has(seq) && mark != (wire.Mark{}) {
+		if mark := r.mark(seq); r.chosen.has(seq) && mark != (wire.Mark{}) {
 			out = append(out, markedFrame{seq, mark})
 		}
 	}
@@ -224,7 +233,7 @@ func (r *remarks) members(seq int64, anyway []sentAnyway) ([]byte, error) {
 	for _, f := range r.found[seq] {
 		s.Findings = append(s.Findings, f.Finding)
 	}
-	if mark := r.log.MarkOf(seq); mark != (wire.Mark{}) {
+	if mark := r.mark(seq); mark != (wire.Mark{}) {
 		s.Mark = &saidMark{mark.Pinned, mark.Colour, mark.Note}
 	}
 	var b bytes.Buffer

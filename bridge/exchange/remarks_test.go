@@ -101,8 +101,12 @@ func TestRemarksAreRedacted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l := markedLog(t)
+	if err := l.Mark(3, wire.Mark{Note: "not mauve again"}); err != nil {
+		t.Fatal(err)
+	}
 	for _, format := range []Format{JSON, Markdown, HTML} {
-		text := write(t, Export{Log: markedLog(t), Redact: redaction}, format)
+		text := write(t, Export{Log: l, Redact: redaction}, format)
 		if strings.Contains(text, "mauve") || strings.Contains(text, "blue") || !strings.Contains(text, "default-invalid") {
 			t.Errorf("%s:\n%s", format, text)
 		}
