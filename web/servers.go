@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/views"
 )
 
@@ -157,17 +156,18 @@ func (s *Server) findingsJSON(c echo.Context) error {
 	for _, server := range s.in.Servers() {
 		labels[server.ID] = server.Label
 	}
-	out := []exported{}
-	for _, f := range s.in.Findings(c.QueryParam("server")) {
-		out = append(out, exported{labels[f.Server], f.Finding, f.Seq, f.Question, f.Call})
-	}
-	c.Response().Header().Set("Content-Disposition", `attachment; filename="findings.json"`)
-	text, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encoding the findings: %w", err)
-	}
-	if err := s.config.Redaction.Learn(c.Request().Context(), s.in.Log()); err != nil {
+	log, redaction := s.in.Log(), s.config.Redaction
+	if err := redaction.Learn(c.Request().Context(), log); err != nil {
 		return err
 	}
-	return c.JSONBlob(http.StatusOK, append(s.config.Redaction.Document(text), '\n'))
+	out := []exported{}
+	for _, f := range s.in.Findings(c.QueryParam("server")) {
+		shown, err := findings.Shared(f.Finding, f.Seq, log, redaction)
+		if err != nil {
+			return err
+		}
+		out = append(out, exported{labels[f.Server], shown, f.Seq, f.Question, f.Call})
+	}
+	c.Response().Header().Set("Content-Disposition", `attachment; filename="findings.json"`)
+	return c.JSONPretty(http.StatusOK, out, "  ")
 }

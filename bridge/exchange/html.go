@@ -112,7 +112,7 @@ func (x Export) html(ctx context.Context, w io.Writer, c choice) error {
 				return
 			}
 			s := showFrame(&f, &room)
-			s.Findings, s.Mark = showFindings(said.found[f.Seq]), shownNote{markedFrame: markedFrame{f.Seq, said.mark(f.Seq)}}
+			s.Findings, s.Mark = showFindings(said.found[f.Seq]), shownNote{markedFrame: markedFrame{f.Seq, said.markOf(f.Seq)}}
 			s.Mark.Text = runsOf(s.Mark.Note)
 			if s.Pair != 0 && !c.has(s.Pair) {
 				s.PairWords += unseen(true)

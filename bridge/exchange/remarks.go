@@ -35,28 +35,13 @@ func (x Export) remarks(ctx context.Context, c *choice) (*remarks, error) {
 		if !c.has(f.Seq) {
 			continue
 		}
-		frame, err := x.Log.Frame(f.Seq)
-		if err != nil {
+		if f.Finding, err = findings.Shared(f.Finding, f.Seq, x.Log, x.Redact); err != nil {
 			return nil, err
 		}
-		if shown := redacted(frame, x.Redact); !bytes.Equal(shown.Raw, frame.Raw) {
-			f.Text = ruleWords(f.Rule) // the finding's own could quote a value that is left out
-		}
-		f.Text, f.Pointer = x.Redact.Text(f.Text), x.Redact.Text(f.Pointer)
 		r.all = append(r.all, f)
 		r.found[f.Seq] = append(r.found[f.Seq], f)
 	}
 	return r, nil
-}
-
-// ruleWords says what breaks a rule, in a sentence.
-func ruleWords(id string) string {
-	for _, rule := range elicit.Rules() {
-		if rule.ID == id && rule.Breaks != "" {
-			return "What breaks the rule: " + rule.Breaks + "."
-		}
-	}
-	return id
 }
 
 // of lists the findings of the i-th question of an exchange.
@@ -94,23 +79,23 @@ func (n markedFrame) Words() string {
 	return strings.Join(words, ", ")
 }
 
-// mark is what was noted of a frame, as it may be shown.
-func (r *remarks) mark(seq int64) wire.Mark {
-	m := r.log.MarkOf(seq)
-	m.Note = r.redact.Text(m.Note)
-	return m
-}
-
 // notes lists the chosen frames that are marked, in order.
 func (r *remarks) notes() []markedFrame {
 	seqs, _ := r.log.Marked()
 	var out []markedFrame
 	for _, seq := range seqs {
-		if mark := r.mark(seq); r.chosen.has(seq) && mark != (wire.Mark{}) {
+		if mark := r.markOf(seq); r.chosen.has(seq) && mark != (wire.Mark{}) {
 			out = append(out, markedFrame{seq, mark})
 		}
 	}
 	return out
+}
+
+// markOf is how a frame is marked.
+func (r *remarks) markOf(seq int64) wire.Mark {
+	mark := r.log.MarkOf(seq)
+	mark.Note = r.redact.Text(mark.Note)
+	return mark
 }
 
 // counts says how many findings there are of each severity, "" if there are none.
@@ -233,7 +218,7 @@ func (r *remarks) members(seq int64, anyway []sentAnyway) ([]byte, error) {
 	for _, f := range r.found[seq] {
 		s.Findings = append(s.Findings, f.Finding)
 	}
-	if mark := r.mark(seq); mark != (wire.Mark{}) {
+	if mark := r.markOf(seq); mark != (wire.Mark{}) {
 		s.Mark = &saidMark{mark.Pinned, mark.Colour, mark.Note}
 	}
 	var b bytes.Buffer

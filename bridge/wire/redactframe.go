@@ -112,16 +112,6 @@ func (r *Redaction) Text(text string) string {
 	return string(out)
 }
 
-// Document returns JSON that tells of frames, such as a list of findings, without
-// the values that are known.
-func (r *Redaction) Document(raw []byte) []byte {
-	if r == nil || r.values.empty() {
-		return raw
-	}
-	out, _ := sweep{vault: r.values, upto: math.MaxInt64}.json(raw)
-	return out
-}
-
 // frame returns f as it is to be written: f itself where nothing is left out.
 func (r *Redaction) frame(f *Frame) *Frame {
 	return r.orDefault().clean(f, sweep{upto: math.MaxInt64})

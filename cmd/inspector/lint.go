@@ -20,6 +20,7 @@ import (
 type lintOptions struct {
 	format string
 	failOn string
+	redact redactOptions
 	files  []string
 }
 
@@ -66,6 +67,7 @@ Damaged lines are reported on standard error and left out.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text, json or sarif")
+	o.redact.register(f, "of what is printed")
 	f.StringVar(&o.failOn, "fail-on", "violation", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
 	return cmd
 }
@@ -98,7 +100,7 @@ func lint(ctx context.Context, o lintOptions, out, errOut io.Writer) error {
 	}
 	all := []lintFinding{}
 	for _, name := range o.files {
-		list, err := lintFile(ctx, name, errOut)
+		list, err := lintFile(ctx, name, o.redact, errOut)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -115,7 +117,11 @@ func lint(ctx context.Context, o lintOptions, out, errOut io.Writer) error {
 }
 
 // lintFile lists the findings of one file.
-func lintFile(ctx context.Context, name string, errOut io.Writer) (list []lintFinding, err error) {
+func lintFile(ctx context.Context, name string, redact redactOptions, errOut io.Writer) (list []lintFinding, err error) {
+	redaction, err := redact.redaction()
+	if err != nil {
+		return nil, err
+	}
 	opened, err := history.Open(name)
 	if err != nil {
 		return nil, err
@@ -147,7 +153,13 @@ func lintFile(ctx context.Context, name string, errOut io.Writer) (list []lintFi
 			return nil, err
 		}
 	}
+	if err := redaction.Learn(ctx, log); err != nil {
+		return nil, err
+	}
 	for _, f := range found {
+		if f.Finding, err = findings.Shared(f.Finding, f.Seq, log, redaction); err != nil {
+			return nil, err
+		}
 		head := log.Head(f.Seq)
 		list = append(list, lintFinding{
 			File: name, Line: lines[f.Seq], Server: head.Server, Session: head.Session, Finding: f.Finding,

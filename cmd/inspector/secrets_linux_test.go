@@ -201,6 +201,38 @@ func TestExportsOfOldTranscripts(t *testing.T) {
 	}
 }
 
+// Findings quote what servers say, and people note what they see: neither gives
+// away what is left out of the message.
+func TestFindingsAndNotesQuoteNoSecrets(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f.jsonl")
+	if err := os.WriteFile(path, []byte(`{"direction":"c2s","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"x","version":"1"}}}}
+{"direction":"s2c","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}}
+{"direction":"s2c","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"x","mode":"mode-4711-geheim","requestedSchema":{"type":"object","properties":{"pin":{"type":"string","enum":["a","b"],"default":"x7"},"4711-geheim":{"type":"4711-geheim"}}}}}}
+{"direction":"meta","transport":"stdio","session_id":"a","raw":{"mark":{"seq":3,"pinned":true,"note":"it is 4711-geheim"}}}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secrets := []string{secretPin, "x7"}
+	for _, format := range []string{"jsonl", "json", "markdown", "html"} {
+		holds(t, format, inspectorRun(t, "export", path, "--format", format, "--redact", "pin", "--redact-value", secretPin).out, secrets)
+	}
+	for _, format := range []string{"text", "json", "sarif"} {
+		if whole := inspectorRun(t, "lint", path, "--format", format); !strings.Contains(whole.out, secretPin) || !strings.Contains(whole.out, "x7") {
+			t.Errorf("nothing that lint prints as %s quotes a secret: the test says nothing", format)
+		}
+		short := inspectorRun(t, "lint", path, "--format", format, "--redact", "pin", "--redact-value", secretPin)
+		holds(t, "lint as "+format, short.out, secrets)
+		if !strings.Contains(short.out, "mode-unknown") {
+			t.Errorf("lint as %s: %s%s", format, short.out, short.err)
+		}
+	}
+	r := startInspector(t, "open", "--redact", "pin", "--redact-value", secretPin, path)
+	r.untilAt("/findings.json", "mode-unknown")
+	holds(t, "/findings.json", r.ask("GET", "/findings.json", nil), secrets)
+	holds(t, "/wire.jsonl", r.ask("GET", "/wire.jsonl", nil), secrets)
+}
+
 // A value that is too short to be looked for in text stays there, and the frames
 // are named.
 func TestShortValuesAreLeftOutWholeAndNamed(t *testing.T) {

@@ -1,0 +1,34 @@
+package findings
+
+import (
+	"fmt"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Shared is a finding as it may be shown to others. Findings quote what servers
+// say: what r leaves out stays out of them, and where a rule leaves something out
+// of the message itself, it is only said which rule of the specification it breaks.
+// r must have seen the log.
+func Shared(f elicit.Finding, seq int64, log *wire.Log, r *wire.Redaction) (elicit.Finding, error) {
+	frame, err := log.Frame(seq)
+	if err != nil {
+		return f, fmt.Errorf("reading what a finding is about: %w", err)
+	}
+	if _, left := r.JSON(frame.Raw); left {
+		f.Text = ruleWords(f.Rule)
+	}
+	f.Text, f.Pointer = r.Text(f.Text), r.Text(f.Pointer)
+	return f, nil
+}
+
+// ruleWords says what breaks a rule, in a sentence.
+func ruleWords(id string) string {
+	for _, rule := range elicit.Rules() {
+		if rule.ID == id && rule.Breaks != "" {
+			return "The rule forbids: " + rule.Breaks + "."
+		}
+	}
+	return id
+}
