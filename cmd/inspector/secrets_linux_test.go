@@ -206,15 +206,18 @@ func TestExportsOfOldTranscripts(t *testing.T) {
 func TestFindingsAndNotesQuoteNoSecrets(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f.jsonl")
-	if err := os.WriteFile(path, []byte(`{"direction":"c2s","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"x","version":"1"}}}}
-{"direction":"s2c","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}}
-{"direction":"s2c","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"x","mode":"mode-4711-geheim","requestedSchema":{"type":"object","properties":{"pin":{"type":"string","enum":["a","b"],"default":"x7"},"4711-geheim":{"type":"4711-geheim"}}}}}}
-{"direction":"meta","transport":"stdio","session_id":"a","raw":{"mark":{"seq":3,"pinned":true,"note":"it is 4711-geheim"}}}
+	if err := os.WriteFile(path, []byte(`{"direction":"c2s","transport":"stdio","session_id":"a","seq":1,"raw":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"x","version":"1"}}}}
+{"direction":"s2c","transport":"stdio","session_id":"a","seq":2,"raw":{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}}
+{"direction":"s2c","transport":"stdio","session_id":"a","seq":3,"raw":{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"x","mode":"mode-4711-geheim","requestedSchema":{"type":"object","properties":{"pin":{"type":"string","enum":["a","b"],"default":"x7"},"4711-geheim":{"type":"4711-geheim"}}}}}}
+{"direction":"meta","transport":"stdio","session_id":"a","seq":4,"raw":{"mark":{"seq":3,"pinned":true,"note":"it is 4711-geheim"}}}
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	secrets := []string{secretPin, "x7"}
 	for _, format := range []string{"jsonl", "json", "markdown", "html"} {
+		if whole := inspectorRun(t, "export", path, "--format", format); !strings.Contains(whole.out, "it is "+secretPin) {
+			t.Errorf("%s has no note", format)
+		}
 		holds(t, format, inspectorRun(t, "export", path, "--format", format, "--redact", "pin", "--redact-value", secretPin).out, secrets)
 	}
 	for _, format := range []string{"text", "json", "sarif"} {
