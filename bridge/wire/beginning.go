@@ -35,7 +35,7 @@ func (l *Log) Extend(n int64) {
 	// What the other log has now is enough for what it has counted.
 	l.index.chunks.Store(l.of.index.chunks.Load())
 	// Of names, only those are known that have come up.
-	methods, actors, conns := len(l.methods.all()), len(l.actors.all()), len(l.conns.all())
+	methods, actors, tools, conns := len(l.methods.all()), len(l.actors.all()), len(l.tools.all()), len(l.conns.all())
 	for seq := shown + 1; seq <= n; seq++ {
 		e := l.index.at(seq)
 		if e.method != full {
@@ -44,12 +44,16 @@ func (l *Log) Extend(n int64) {
 		if e.actor != math.MaxUint8 {
 			actors = max(actors, int(e.actor)+1)
 		}
+		if e.tool != full {
+			tools = max(tools, int(e.tool)+1)
+		}
 		if e.conn != full {
 			conns = max(conns, int(e.conn)+1)
 		}
 	}
 	first(&l.methods.names, &l.of.methods.names, methods)
 	first(&l.actors.names, &l.of.actors.names, actors)
+	first(&l.tools.names, &l.of.tools.names, tools)
 	first(&l.conns.list, &l.of.conns.list, conns)
 	l.index.n.Store(n)
 	l.wake()

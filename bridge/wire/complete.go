@@ -31,10 +31,9 @@ func (l *Log) Complete(line string, at int, h Hooks) Completion {
 		return out
 	}
 	typed := line[start:at]
-	name, op := termStart(line[start:end])
-	if op != "" && at >= start+len(name)+len(op) {
+	name, from := termAround(line, start, end)
+	if name != "" && at >= from {
 		// The value in which the cursor stands, of several.
-		from := start + len(name) + len(op)
 		if i := strings.LastIndexByte(line[from:at], ','); i >= 0 {
 			from += i + 1
 		}
@@ -88,8 +87,11 @@ func (c *Completion) add(typed, prefix string, values []Candidate) {
 func tokenAround(line string, at int) (start, end int, ok bool) {
 	for i := 0; i < len(line) && i <= at; {
 		switch c := line[i]; {
-		case c == ' ' || c == '\t' || c == '(' || c == ')' || c == '!':
+		case c == ' ' || c == '\t' || c == '(' || c == ')' || c == '!' || c == '-' && negates(line[i+1:]):
 			i++
+			continue
+		case joins(line[i:]) > 0:
+			i += joins(line[i:])
 			continue
 		case c == '"' || c == '/':
 			end = i + 1
@@ -110,7 +112,7 @@ func tokenAround(line string, at int) (start, end int, ok bool) {
 		for quoted := false; end < len(line); end++ {
 			if c := line[end]; c == '"' {
 				quoted = !quoted
-			} else if !quoted && (c == ' ' || c == '\t' || c == '(' || c == ')') {
+			} else if !quoted && ends(line[end:]) {
 				break
 			}
 		}
@@ -120,6 +122,23 @@ func tokenAround(line string, at int) (start, end int, ok bool) {
 		i = end
 	}
 	return at, at, true
+}
+
+// termAround is the name of the term whose values begin at from, at the token
+// from start to end or in front of it; "" if there is none.
+func termAround(line string, start, end int) (name string, from int) {
+	if name, op, values := termStart(line[start:end]); op != "" {
+		return name, start + values
+	}
+	// White space may stand around the operator.
+	head := strings.TrimRight(line[:start], " \t")
+	op := head[len(strings.TrimRight(head, ":=<>!")):]
+	names := strings.TrimRight(head[:len(head)-len(op)], " \t")
+	name = names[strings.LastIndexAny(names, " \t(!-")+1:]
+	if op == "" || !isTerm(name) {
+		return "", 0
+	}
+	return name, start
 }
 
 // values are those that make sense after the name of a term.
@@ -160,8 +179,11 @@ func (l *Log) values(name string, h Hooks) (out []Candidate) {
 	case "actor":
 		list(l.actors.all()...)
 	case "kind":
+		out = []Candidate{{"error", "what failed: errors, isError, HTTP 400 and above, exits with a code"}}
 		list(kindNames[1:]...)
-		list("response", "message")
+		list(moreKinds...)
+	case "tool":
+		list(slices.Sorted(slices.Values(l.tools.all()))...)
 	case "dir":
 		out = []Candidate{{"in", "from the server"}, {"out", "to the server"}, {"stderr", ""}, {"meta", "said by the inspector"}}
 	case "stream":

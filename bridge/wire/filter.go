@@ -13,17 +13,19 @@ import (
 
 // Filter is a parsed filter line. It picks frames of a log; see Log.View.
 //
-// A line is made of terms, words and regular expressions. Side by side they
-// must all hold; "or" between them means either, "!" or "not" before one means
-// its opposite, parentheses group. "or" binds weaker than standing side by
-// side.
+// A line is made of terms, words and regular expressions. Side by side, or with
+// "and" or "&&" between them, they must all hold; "or" or "||" means either; "!",
+// "-" or "not" before one means its opposite; parentheses group. "or" binds
+// weaker than standing side by side.
 //
 //	method:elicitation/*      the method, of a response that of its request; * stands for any text
 //	dir:in dir:out            from the server, to the server; also dir:c2s s2c stderr meta
-//	kind:error                request, notification, result, error, noise, stderr, note;
-//	                          response (result or error), message (the first four)
+//	kind:error                what failed: Frame.Failed
+//	kind:request              also notification, result, noise, stderr, note; response, message
+//	                          (what is JSON-RPC), rpc-error (the error responses)
 //	id:7                      the JSON-RPC id, be it 7 or "7"
 //	server:files session:s-*  the label of the server, the id of the session
+//	tool:deploy               the tool whose call the frame belongs to
 //	call:3 round:2 question:1 what the frame belongs to; call>3 and so on
 //	action:accept             what an answer says: accept, decline, cancel
 //	actor:person              who answered
@@ -44,7 +46,8 @@ import (
 //	/re+gexp/ /RE/i           a regular expression (RE2) that matches in the frame
 //
 // Values can be quoted, and several can stand after one name, separated by
-// commas: kind:error,noise.
+// commas: kind:error,noise. "!=" in place of ":" means the opposite. White space
+// may stand around what follows a name.
 type Filter struct {
 	text     string
 	root     node // nil: all frames
@@ -241,6 +244,11 @@ func (p *filterParser) next() {
 	case '!':
 		one(tokNot)
 		return
+	case '-':
+		if negates(p.in[start+1:]) {
+			one(tokNot)
+			return
+		}
 	case '"':
 		text := p.quoted()
 		if p.err == nil && text == "" {
@@ -252,22 +260,59 @@ func (p *filterParser) next() {
 		p.regexp()
 		return
 	}
-	if name, op := termStart(p.in[start:]); op != "" {
-		p.at += len(name) + len(op)
+	if n := joins(p.in[start:]); n > 0 {
+		kind := tokOr
+		if p.in[start] == '&' {
+			kind = tokAnd
+		}
+		p.at += n
+		p.tok = token{kind: kind, pos: start, end: p.at}
+		return
+	}
+	if name, op, end := termStart(p.in[start:]); op != "" {
+		p.at += end
 		p.termValues(start, name, op)
 		return
 	}
 	word := p.word()
 	kind := tokText
-	switch word {
-	case "or", "OR":
+	switch strings.ToLower(word) {
+	case "or":
 		kind = tokOr
-	case "and", "AND":
+	case "and":
 		kind = tokAnd
-	case "not", "NOT":
+	case "not":
 		kind = tokNot
+	case ">", ">=", "<", "<=", "=", "==", "!=", ":":
+		p.strayOperator(start, word)
+		return
 	}
 	p.set(token{kind: kind, pos: start, end: p.at, text: word})
+}
+
+// negates reports whether a "-" in front of this means the opposite. In front of
+// a digit it belongs to a number, as in the codes of errors.
+func negates(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	return unicode.IsLetter(r) || r == '(' || r == '"' || r == '/' || r == '!'
+}
+
+// joins is the length of a sign for "and" or "or" that s begins with, 0 if there
+// is none. A single one must stand alone.
+func joins(s string) int {
+	switch {
+	case strings.HasPrefix(s, "&&"), strings.HasPrefix(s, "||"):
+		return 2
+	case s == "&", s == "|", strings.HasPrefix(s, "& "), strings.HasPrefix(s, "| "):
+		return 1
+	}
+	return 0
+}
+
+// ends reports whether the text at s is past the end of a word or a value.
+func ends(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsSpace(r) || r == '(' || r == ')' || strings.HasPrefix(s, "&&") || strings.HasPrefix(s, "||")
 }
 
 func (p *filterParser) set(t token) {
@@ -276,32 +321,49 @@ func (p *filterParser) set(t token) {
 	}
 }
 
-// termStart splits "name>=" off the beginning of s. op is "" if s does not
-// begin with a term.
-func termStart(s string) (name, op string) {
+// operators are what can stand between the name of a term and its values, and
+// what they mean. Those that begin with another come before it.
+var operators = []struct{ text, means string }{
+	{":>=", ">="}, {":<=", "<="}, {":>", ">"}, {":<", "<"}, {":=", ":"},
+	{">=", ">="}, {"<=", "<="}, {"==", ":"}, {"!=", "!="}, {":", ":"}, {"=", ":"}, {">", ">"}, {"<", "<"},
+}
+
+// termStart splits "name>=" off the beginning of s: op is the operator as it is
+// written, and end is where the values begin. op is "" if s does not begin with
+// a term. White space may stand around the operator of a term that there is.
+func termStart(s string) (name, op string, end int) {
 	i := 0
 	for i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z') {
 		i++
 	}
 	if i == 0 || i == len(s) {
-		return "", ""
+		return "", "", 0
 	}
-	for _, op := range []string{">=", "<=", ":", "=", ">", "<"} {
-		if strings.HasPrefix(s[i:], op) {
-			return s[:i], op
+	name, rest := s[:i], s[i:]
+	if isTerm(name) {
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+	}
+	for _, o := range operators {
+		if values, ok := strings.CutPrefix(rest, o.text); ok {
+			if isTerm(name) {
+				values = strings.TrimLeftFunc(values, unicode.IsSpace)
+			}
+			return name, o.text, len(s) - len(values)
 		}
 	}
-	return "", ""
+	return "", "", 0
 }
 
-// word reads up to white space or a parenthesis.
+func isTerm(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(terms, func(t FilterTerm) bool { return t.Name == name })
+}
+
+// word reads up to white space, a parenthesis, or a sign for "and" or "or".
 func (p *filterParser) word() string {
 	start := p.at
-	for p.at < len(p.in) {
-		r, n := utf8.DecodeRuneInString(p.in[p.at:])
-		if unicode.IsSpace(r) || r == '(' || r == ')' {
-			break
-		}
+	for p.at < len(p.in) && !ends(p.in[p.at:]) {
+		_, n := utf8.DecodeRuneInString(p.in[p.at:])
 		p.at += n
 	}
 	return p.in[start:p.at]
@@ -381,14 +443,16 @@ func (p *filterParser) termValues(start int, name, op string) {
 			v.text, v.quoted = p.quoted(), true
 		} else {
 			from := p.at
-			for p.at < len(p.in) && p.in[p.at] != ',' {
-				r, n := utf8.DecodeRuneInString(p.in[p.at:])
-				if unicode.IsSpace(r) || r == '(' || r == ')' || r == '"' {
-					break
-				}
+			for p.at < len(p.in) && p.in[p.at] != ',' && p.in[p.at] != '"' && !ends(p.in[p.at:]) {
+				_, n := utf8.DecodeRuneInString(p.in[p.at:])
 				p.at += n
 			}
 			v.text = p.in[from:p.at]
+			if i := strings.IndexByte(v.text, '|'); i >= 0 {
+				p.fail(from+i, from+i+1, "several values are separated by commas, such as %s:%s; put a value with \"|\" in it in quotes",
+					name, strings.ReplaceAll(v.text, "|", ","))
+				return
+			}
 		}
 		v.end = p.at
 		t.values = append(t.values, v)
@@ -399,6 +463,9 @@ func (p *filterParser) termValues(start int, name, op string) {
 			break
 		}
 		p.at++
+		for p.at < len(p.in) && p.in[p.at] == ' ' {
+			p.at++
+		}
 	}
 	t.end = p.at
 	p.tok = t
@@ -416,10 +483,11 @@ func FilterTerms() []FilterTerm { return slices.Clone(terms) }
 
 var terms = []FilterTerm{
 	{"method", "method:elicitation/*", "the method, of a response that of its request"},
-	{"kind", "kind:error,noise", "request, notification, result, error, noise, stderr, note; response, message"},
+	{"kind", "kind:error,noise", "error (what failed), request, notification, result, noise, stderr, note; response, message, rpc-error"},
 	{"dir", "dir:in", "in (from the server) or out; also c2s, s2c, stderr, meta"},
 	{"id", "id:7", "the JSON-RPC id"},
 	{"server", "server:files", "the server's label"},
+	{"tool", "tool:deploy", "the tool whose call it belongs to"},
 	{"call", "call:3", "number of the call"},
 	{"question", "question:1", "number of the question"},
 	{"round", "round>1", "round of the call"},
@@ -443,17 +511,19 @@ var terms = []FilterTerm{
 // term makes the node of a term.
 func (p *filterParser) term(t token) node {
 	name := strings.ToLower(t.name)
-	if !slices.ContainsFunc(terms, func(t FilterTerm) bool { return t.Name == name }) {
-		names := make([]string, len(terms))
-		for i, t := range terms {
-			names[i] = t.Name
-		}
-		p.fail(t.pos, t.pos+len(t.name), "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(names, ", "), t.op)
+	if !isTerm(name) {
+		p.unknownTerm(t)
 		return nothing
 	}
 	numeric := numericTerms[name]
-	if t.op != ":" && t.op != "=" && numeric == nil {
-		p.fail(t.pos+len(t.name), t.pos+len(t.name)+len(t.op), "%s goes with \":\", not with %q", name, t.op)
+	op := meaning(t.op)
+	opposite := op == "!="
+	if opposite {
+		op = ":"
+	}
+	if op != ":" && numeric == nil {
+		at := t.pos + strings.Index(p.in[t.pos:], t.op)
+		p.fail(at, at+len(t.op), "%s goes with \":\", not with %q", name, t.op)
 		return nothing
 	}
 	p.findings = p.findings || name == "finding"
@@ -469,7 +539,7 @@ func (p *filterParser) term(t token) node {
 		var n node
 		var err error
 		if numeric != nil {
-			n, err = numeric(t.op, v.text)
+			n, err = numeric(op, v.text)
 		} else {
 			n, err = plainTerms[name](v.text)
 		}
@@ -486,6 +556,9 @@ func (p *filterParser) term(t token) node {
 			out = or(out, n)
 		}
 	}
+	if opposite {
+		return not(out)
+	}
 	return out
 }
 
@@ -496,6 +569,7 @@ var plainTerms = map[string]func(v string) (node, error){
 	"session":   func(v string) (node, error) { return connIs(newGlob(v), sessionOf), nil },
 	"transport": func(v string) (node, error) { return connIs(newGlob(v), transportOf), nil },
 	"actor":     func(v string) (node, error) { return actorIs(newGlob(v)), nil },
+	"tool":      func(v string) (node, error) { return toolIs(newGlob(v)), nil },
 	"id":        func(v string) (node, error) { return idIs(v), nil },
 	"has":       func(v string) (node, error) { return has(v), nil },
 	"finding":   func(v string) (node, error) { return finding(v), nil },
@@ -510,14 +584,18 @@ var plainTerms = map[string]func(v string) (node, error){
 	"kind": func(v string) (node, error) {
 		var kinds []Kind
 		switch k, err := ParseKind(strings.ToLower(v)); {
+		case k == Error:
+			return where(func(e *entry) bool { return e.flags&flagFailed != 0 }), nil
 		case err == nil:
 			kinds = []Kind{k}
 		case strings.EqualFold(v, "response"):
 			kinds = []Kind{Result, Error}
 		case strings.EqualFold(v, "message"):
 			kinds = []Kind{Request, Notification, Result, Error}
+		case strings.EqualFold(v, "rpc-error"):
+			kinds = []Kind{Error}
 		default:
-			return nil, choose("kind", v, append(kindNames[1:len(kindNames):len(kindNames)], "response", "message")...)
+			return nil, choose("kind", v, append(kindNames[1:len(kindNames):len(kindNames)], moreKinds...)...)
 		}
 		return where(func(e *entry) bool { return slices.Contains(kinds, e.kind) }), nil
 	},
@@ -534,7 +612,7 @@ var plainTerms = map[string]func(v string) (node, error){
 				return nil, choose("dir", v, "in", "out", "stderr", "meta")
 			}
 		}
-		return where(func(e *entry) bool { return e.dir == dir }), nil
+		return where(func(e *entry) bool { return e.dir() == dir }), nil
 	},
 	"colour": func(v string) (node, error) {
 		colour := strings.ToLower(v)
@@ -548,7 +626,7 @@ var plainTerms = map[string]func(v string) (node, error){
 		if err != nil {
 			return nil, choose("stream", v, streamNames[1:]...)
 		}
-		return where(func(e *entry) bool { return e.stream == stream }), nil
+		return where(func(e *entry) bool { return e.stream() == stream }), nil
 	},
 	"action": func(v string) (node, error) {
 		action := strings.ToLower(v)
@@ -582,7 +660,13 @@ var markTerms = map[string]func(Mark) bool{
 	"noted":  func(m Mark) bool { return m.Note != "" },
 }
 
+// moreKinds are the values of kind: besides the kinds.
+var moreKinds = []string{"response", "message", "rpc-error"}
+
 func choose(name, v string, from ...string) error {
+	if meant := nearest(strings.ToLower(v), from); meant != "" {
+		return fmt.Errorf("%s cannot be %q; did you mean %s? It is one of %s", name, v, meant, strings.Join(from, ", "))
+	}
 	return fmt.Errorf("%s cannot be %q; it is one of %s", name, v, strings.Join(from, ", "))
 }
 

@@ -182,7 +182,7 @@ func TestFilterSaysWhatIsWrong(t *testing.T) {
 	tests := []struct{ line, at, want string }{
 		{"metod:x", "metod", `there is no term "metod"`},
 		{"http://x", "http", `put text with ":" in it in quotes`},
-		{"a kind:eror b", "eror", `kind cannot be "eror"; it is one of request`},
+		{"a kind:eror b", "eror", `kind cannot be "eror"; did you mean error? It is one of request`},
 		{"kind:error,", "", "a value must follow kind:"},
 		{"method:", "", "a value must follow method:"},
 		{"kind>error", ">", `kind goes with ":", not with ">"`},

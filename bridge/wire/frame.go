@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -124,16 +125,28 @@ type Frame struct {
 	Question int    // number of the elicitation that it asks or answers, 0 if none
 	Actor    string // who made an answer: "person", "script", "policy", "fault", "server"; else ""
 
+	// Answers is the id of the request that this stands in for the response to,
+	// as its exact bytes: of a note that no response will come, and of the body of
+	// an HTTP response that is no response with that id. It is nil for others.
+	Answers json.RawMessage
+	// Failed marks what tells of a failure: an error, a tool's result with
+	// isError, an HTTP status of 400 or above, and a note that was appended so.
+	Failed bool
+
 	// Message is the envelope in Raw; zero unless Kind.IsMessage.
 	Message Message
-	// Method is Message.Method, or for a response the method of the request
-	// that it answers; "" where that is not known.
+	// Method is Message.Method, or for what answers a request the method of that
+	// request; "" where that is not known.
 	Method string
 	// Pair is, for a response, the Seq of its request, and for a request the
-	// Seq of its first response so far; 0 if there is none.
+	// Seq of its first response so far; 0 if there is none. What has Answers
+	// counts as a response to the request that it names.
 	Pair int64
-	// Latency is the time since the request, for a response with a Pair.
+	// Latency is the time since the request, for what is not one and has a Pair.
 	Latency time.Duration
+	// AsksInput marks a result that asks for input (MCP 2026-07-28,
+	// InputRequiredResult).
+	AsksInput bool
 	// Duplicate marks a request whose id its sender has used before in this
 	// session, and a response to a request that was answered already.
 	Duplicate bool
@@ -142,6 +155,9 @@ type Frame struct {
 	// Redacted marks a frame read from a transcript that left secrets out.
 	Redacted bool
 
+	// about is, of a frame that marks another, the Seq of that one; 0 if it is not
+	// in the log.
+	about int64
 	// line is the frame's number within its session, as transcripts count.
 	line int64
 }

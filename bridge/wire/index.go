@@ -27,11 +27,10 @@ type entry struct {
 	flags    uint16
 	method   uint16 // in Log.methods; of a response, that of its request
 	conn     uint16 // in Log.conns
+	tool     uint16 // in Log.tools; of the call that the frame belongs to
 	round    uint16
 	status   uint16
 	kind     Kind
-	dir      Direction
-	stream   Stream
 	actor    uint8 // in Log.actors
 }
 
@@ -62,10 +61,34 @@ const (
 	flagOrphan
 	flagTruncated
 	flagRedacted
-	flagHeader // the line has more than the entry says, of HTTP
+	flagMore   // the line has more than the entry says: of HTTP, or Answers
 	flagLarge  // Log.large has its row
+	flagFailed // Frame.Failed
+	flagAsks   // Frame.AsksInput
 	flagAction // and the next bit: the index in actions
 )
+
+// The Direction and the Stream stand in the upper bits of the flags.
+const (
+	dirShift    = 11
+	streamShift = 14
+)
+
+// dir is the frame's direction, and stream the stream that carried it.
+func (e *entry) dir() Direction { return Direction(e.flags >> dirShift & 7) }
+func (e *entry) stream() Stream { return Stream(e.flags >> streamShift) }
+
+// way notes the direction and the stream.
+func (e *entry) way(d Direction, s Stream) {
+	e.flags |= uint16(d)<<dirShift | uint16(s)<<streamShift
+}
+
+// set sets a flag where on is true.
+func (e *entry) set(flag uint16, on bool) {
+	if on {
+		e.flags |= flag
+	}
+}
 
 // actions are the answers to an elicitation (MCP, ElicitResult.action).
 var actions = [...]string{"", "accept", "decline", "cancel"}
@@ -204,8 +227,10 @@ type conns struct {
 
 // session is what the appender keeps of a session.
 type session struct {
-	lines int64  // frames so far
-	hash  uint64 // of its name
+	lines int64             // frames so far
+	hash  uint64            // of its name
+	calls map[uint32]uint16 // tools by the numbers of their calls
+	open  []openCall        // of tools, without a response
 }
 
 var seed = maphash.MakeSeed()

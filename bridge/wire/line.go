@@ -124,6 +124,12 @@ func appendHead(dst []byte, number int64, f *Frame) []byte {
 		dst = append(dst, f.Kind.String()...)
 		dst = append(dst, '"')
 	}
+	if f.Failed && f.Kind == Note {
+		dst = append(dst, `,"failed":true`...)
+	}
+	if len(f.Answers) > 0 {
+		dst = append(append(dst, `,"answers":`...), f.Answers...)
+	}
 	if f.Truncated {
 		dst = append(dst, `,"truncated":true`...)
 	}
@@ -294,7 +300,7 @@ type parsedLine struct {
 	kind                                    Kind // preset by "kind", else 0
 	status, call, round, question           int
 	size                                    int64
-	truncated, redacted                     bool
+	truncated, redacted, failed             bool
 
 	rawAt, textAt   int    // where the values of "raw" and the text in "text" begin; 0 if absent
 	raw, text       []byte // "raw" as it stands, "text" as between its quotes
@@ -303,6 +309,7 @@ type parsedLine struct {
 	headers         []byte // the object
 	routing         [len(routing)][]byte
 	params          []byte // mcpsnoop's "mcp_param_headers"
+	answers         []byte // an id
 
 	message    Message // of raw
 	messageErr error   // why raw is no message
@@ -419,6 +426,11 @@ func (p *parsedLine) field(name, value []byte, at int) bool {
 		return setBool(&p.truncated, value)
 	case "redacted":
 		return setBool(&p.redacted, value)
+	case "failed":
+		return setBool(&p.failed, value)
+	case "answers":
+		p.answers = value
+		return checkID(value) == ""
 	case "headers":
 		p.headers = value
 		return listsOfStrings(value)
@@ -584,18 +596,18 @@ func (p *parsedLine) frame(names *nameCache) (f Frame, at int, err error) {
 		f.Size = p.size
 	}
 	f.Kind, f.Message = p.identify(raw)
-	f.Method = f.Message.Method
+	f.Method, f.Answers, f.Failed = f.Message.Method, p.answers, p.failed && f.Kind == Note
 	return f, at, nil
 }
 
-// hasHeader reports whether header will find any.
-func (p *parsedLine) hasHeader() bool {
+// hasMore reports whether the line has what an entry does not say.
+func (p *parsedLine) hasMore() bool {
 	for _, value := range p.routing {
 		if len(value) > 0 {
 			return true
 		}
 	}
-	return p.headers != nil || p.params != nil || len(p.httpMethod) > 0 || len(p.url) > 0
+	return p.headers != nil || p.params != nil || len(p.httpMethod) > 0 || len(p.url) > 0 || len(p.answers) > 0
 }
 
 // header puts the HTTP headers together: ours, else mcpsnoop's.

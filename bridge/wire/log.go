@@ -45,6 +45,7 @@ type Log struct {
 	index   index
 	methods table
 	actors  table
+	tools   table
 	conns   conns
 	store   store
 	spool   *spool // the store of a log that can be appended to, else nil
@@ -107,6 +108,7 @@ func newLog() *Log {
 	l.marks = &marks{log: l}
 	l.base = l.start.UnixNano()
 	l.methods.limit = 8 << 10
+	l.tools.limit = 8 << 10
 	l.actors.limit = math.MaxUint8
 	l.recorders.Store(new([]*Recorder))
 	return l
@@ -135,6 +137,7 @@ func (l *Log) Append(f Frame) Frame {
 	if f.Kind == Request {
 		action = f.Action()
 	}
+	says := outcomeOf(&f)
 	l.spool.room()
 
 	l.mu.Lock()
@@ -149,6 +152,7 @@ func (l *Log) Append(f Frame) Frame {
 		action = f.Action()
 	}
 	e.act(action)
+	l.conclude(e, s, &f, says)
 	// The wall clock may jump, the log's does not.
 	f.Time = e.at()
 	var body int
@@ -257,20 +261,15 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 		e.time = l.base + int64(f.Time.Sub(l.start))
 	}
 	e.size = uint32(min(f.Size, math.MaxUint32))
-	e.kind, e.dir, e.stream = f.Kind, f.Dir, f.Stream
+	e.kind = f.Kind
+	e.way(f.Dir, f.Stream)
 	e.call, e.question = uint32(within(f.Call, math.MaxUint32)), uint32(within(f.Question, math.MaxUint32))
 	e.round, e.status = uint16(within(f.Round, math.MaxUint16)), uint16(within(f.Status, math.MaxUint16))
 	e.method = l.methods.id(f.Method)
 	e.actor = uint8(min(l.actors.id(f.Actor), math.MaxUint8))
-	if f.Truncated {
-		e.flags |= flagTruncated
-	}
-	if f.Redacted {
-		e.flags |= flagRedacted
-	}
-	if len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" {
-		e.flags |= flagHeader
-	}
+	e.set(flagTruncated, f.Truncated)
+	e.set(flagRedacted, f.Redacted)
+	e.set(flagMore, len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0)
 	var s *session
 	e.conn, s = l.conns.id(conn{f.Server, f.Session, f.Transport})
 	s.lines++
@@ -291,7 +290,8 @@ const maxAlike = 100
 
 // pair finds the request of a response, and marks what does not pair up. Of
 // requests that share an id, a response goes to that of the same question, else
-// to the latest that has none, else to the latest.
+// to the latest that has none, else to the latest. What only stands in for a
+// response goes to its request if that has none.
 func (l *Log) pair(e *entry, s *session, f *Frame) {
 	id := hashID(f.Message.ID)
 	e.id = half(id)
@@ -328,6 +328,18 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 			e.flags |= flagDuplicate
 		}
 		e.pair = seq
+	case len(f.Answers) > 0:
+		id = hashID(f.Answers)
+		e.id = half(id)
+		seq, ok := l.requests[exchange(s, ClientToServer, id)]
+		if !ok || atomic.LoadUint32(&l.index.at(int64(seq)).pair) != 0 {
+			return
+		}
+		request := l.index.at(int64(seq))
+		atomic.StoreUint32(&request.pair, uint32(f.Seq))
+		f.Pair, f.Latency, e.pair = int64(seq), e.since(request), seq
+		e.method = request.method
+		f.Method, _ = l.methods.name(e.method)
 	}
 }
 

@@ -76,7 +76,9 @@ func variety() []Frame {
 	answer := message(ClientToServer, `{"jsonrpc":"2.0","id":6,"result":{"action":"accept","content":{}}}`)
 	answer.Server, answer.Session = "sør \"2\"", "s2"
 	answer.Call, answer.Round, answer.Question, answer.Actor = 12, 2, 7, "person"
-	return append(frames, noise, note, noteJSON, cut, web, answer)
+	lost := message(Meta, "POST of tools/call was answered with 503 Service Unavailable")
+	lost.Transport, lost.Status, lost.Failed, lost.Answers = "http", 503, true, []byte(`"seven"`)
+	return append(frames, noise, note, noteJSON, cut, web, answer, lost)
 }
 
 // same compares what two frames say, and their bytes.

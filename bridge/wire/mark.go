@@ -65,6 +65,7 @@ type marks struct {
 	mu      sync.Mutex
 	version int64
 	of      map[int64]kept
+	about   map[int64]int64 // the frame that one marks, by the latter
 	// pending are marks whose frames have not been looked up.
 	pending []pendingMark
 }
@@ -149,6 +150,14 @@ func (l *Log) Marked() (seqs []int64, version int64) {
 	defer l.marks.mu.Unlock()
 	l.marks.settle()
 	return slices.Sorted(maps.Keys(l.marks.of)), l.marks.version
+}
+
+// markedBy is the frame that one marks, 0 if it marks none that is in the log.
+func (l *Log) markedBy(seq int64) int64 {
+	l.marks.mu.Lock()
+	defer l.marks.mu.Unlock()
+	l.marks.settle()
+	return l.marks.about[seq]
 }
 
 // allMarks is a copy of all marks.
@@ -270,6 +279,10 @@ func (s *marks) settle() {
 		}
 		if n, err := l.numberOf(l.index.at(seqs[i])); err == nil && n == p.number {
 			s.set(seqs[i], p.kept)
+			if s.about == nil {
+				s.about = make(map[int64]int64)
+			}
+			s.about[p.by] = seqs[i]
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestMark(t *testing.T) {
 	if f.Dir != Meta || f.Session != "files-2" || string(f.Raw) != `{"mark":{"seq":2,"pinned":true,"note":"again"}}` {
 		t.Errorf("frame 4 is marked by %v %s %s", f.Dir, f.Session, f.Raw)
 	}
-	if s := f.Summary(); s != "frame 2 of the session: pinned — again" {
+	if s := f.Summary(); s != "#4: pinned — again" {
 		t.Errorf("in words: %q", s)
 	}
 

@@ -220,7 +220,7 @@ func latencyIs(op string, d time.Duration) node {
 	return func(j *judge) test {
 		return test{index: func(_ int64, e *entry) verdict {
 			pair := atomic.LoadUint32(&e.pair)
-			if pair == 0 || !e.kind.IsResponse() {
+			if pair == 0 || e.kind == Request {
 				return no
 			}
 			return of(compare(op, int64(e.since(j.log.index.at(int64(pair)))), int64(d)))
@@ -265,6 +265,25 @@ func methodIs(pattern glob) node {
 				})
 			},
 			match: func(c *content) bool { return pattern.matches(c.frame().Method) },
+		}
+	}
+}
+
+// toolIs judges by the tool whose call a frame belongs to.
+func toolIs(pattern glob) node {
+	return func(j *judge) test {
+		var known memo
+		return test{
+			index: func(_ int64, e *entry) verdict {
+				if e.tool == full {
+					return maybe
+				}
+				return known.get(e.tool, func() verdict {
+					name, _ := j.log.tools.name(e.tool)
+					return of(name != "" && pattern.matches(name))
+				})
+			},
+			match: func(c *content) bool { return pattern.matches(c.frame().toolCalled()) },
 		}
 	}
 }
@@ -333,7 +352,8 @@ func idIs(v string) node {
 				return no
 			},
 			match: func(c *content) bool {
-				return c.lost || slices.Contains(hashes, hashID(c.frame().Message.ID))
+				f := c.frame()
+				return c.lost || slices.Contains(hashes, hashID(f.Message.ID)) || slices.Contains(hashes, hashID(f.Answers))
 			},
 		}
 	}
@@ -365,9 +385,9 @@ var askers = []string{"elicitation/create", "sampling/createMessage", "roots/lis
 func asksPeople() node {
 	return ofMethods(func(e *entry, asks, takes bool) verdict {
 		switch {
-		case e.kind == Request && e.dir == ServerToClient:
+		case e.kind == Request && e.dir() == ServerToClient:
 			return of(asks)
-		case e.kind == Result && takes && e.dir == ServerToClient, e.kind == Error && e.dir == ServerToClient:
+		case e.kind == Result && takes && e.dir() == ServerToClient, e.kind == Error && e.dir() == ServerToClient:
 			return maybe
 		}
 		return no
@@ -378,9 +398,9 @@ func asksPeople() node {
 func answersServers() node {
 	return ofMethods(func(e *entry, asks, takes bool) verdict {
 		switch {
-		case e.kind.IsResponse() && e.dir == ClientToServer:
+		case e.kind.IsResponse() && e.dir() == ClientToServer:
 			return of(asks)
-		case e.kind == Request && takes && e.dir == ClientToServer:
+		case e.kind == Request && takes && e.dir() == ClientToServer:
 			return maybe
 		}
 		return no

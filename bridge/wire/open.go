@@ -184,10 +184,9 @@ func (l *Log) enterLine(p *parsedLine, off int64, line textLine, path string, na
 	s := l.enter(e, &f)
 	l.pair(e, s, &f)
 	e.act(f.Action())
+	l.conclude(e, s, &f, outcomeOf(&f))
 	e.off, e.length = off, uint32(line.size)
-	if p.hasHeader() {
-		e.flags |= flagHeader
-	}
+	e.set(flagMore, p.hasMore())
 	l.seal(e, &f, at)
 	l.index.publish()
 	l.mu.Unlock()

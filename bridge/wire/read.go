@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -115,6 +116,7 @@ func (l *Log) Rows(seqs []int64) ([]Row, error) {
 		row.Raw, row.Header = nil, nil
 		m := f.Message
 		row.Message = Message{Kind: m.Kind, Method: m.Method, ID: append([]byte(nil), m.ID...)}
+		row.Answers = append([]byte(nil), f.Answers...)
 		out = append(out, row)
 		return err
 	})
@@ -169,10 +171,11 @@ func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e 
 // facts is what the index knows of a frame.
 func (l *Log) facts(seq int64, e *entry) Frame {
 	f := Frame{
-		Seq: seq, Time: e.at(), Dir: e.dir, Kind: e.kind, Stream: e.stream,
+		Seq: seq, Time: e.at(), Dir: e.dir(), Kind: e.kind, Stream: e.stream(),
 		Size: int64(e.size), Status: int(e.status), Call: int(e.call), Round: int(e.round), Question: int(e.question),
 		Truncated: e.flags&flagTruncated != 0, Duplicate: e.flags&flagDuplicate != 0,
 		Orphan: e.flags&flagOrphan != 0, Redacted: e.flags&flagRedacted != 0,
+		Failed: e.flags&flagFailed != 0, AsksInput: e.flags&flagAsks != 0,
 		Pair: int64(atomic.LoadUint32(&e.pair)),
 	}
 	if f.Pair > l.Len() {
@@ -183,7 +186,7 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 	}
 	f.Method, _ = l.methods.name(e.method)
 	f.Actor, _ = l.actors.name(uint16(e.actor))
-	if f.Pair != 0 && f.Kind.IsResponse() {
+	if f.Pair != 0 && f.Kind != Request {
 		f.Latency = e.since(l.index.at(f.Pair))
 	}
 	return f
@@ -192,7 +195,7 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 // plain reports whether the entry says where the frame's bytes stand in the
 // line, and all else.
 func (e *entry) plain() bool {
-	return e.body != 0 && e.flags&(flagHeader|flagTruncated) == 0 && e.size != math.MaxUint32 &&
+	return e.body != 0 && e.flags&(flagMore|flagTruncated) == 0 && e.size != math.MaxUint32 &&
 		e.method != full && e.conn != full && e.actor != math.MaxUint8 &&
 		e.round != math.MaxUint16 && e.status != math.MaxUint16
 }
@@ -205,6 +208,15 @@ func (e *entry) raw(line []byte) []byte {
 
 // frame puts a frame together from its line and what the index knows.
 func (l *Log) frame(seq int64, e *entry, line []byte, err error) (Frame, error) {
+	f, err := l.lineFrame(seq, e, line, err)
+	if err == nil && f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) {
+		f.about = l.markedBy(seq)
+	}
+	return f, err
+}
+
+// lineFrame is frame, but for what a mark is about.
+func (l *Log) lineFrame(seq int64, e *entry, line []byte, err error) (Frame, error) {
 	f := l.facts(seq, e)
 	if errors.Is(err, errLost) {
 		return lost(f), nil
@@ -235,7 +247,7 @@ func (l *Log) parsed(seq int64, e *entry, line []byte) (Frame, error) {
 		return lost(f), nil
 	}
 	read.Seq, read.Time, read.Pair, read.Latency = f.Seq, f.Time, f.Pair, f.Latency
-	read.Duplicate, read.Orphan = f.Duplicate, f.Orphan
+	read.Duplicate, read.Orphan, read.Failed, read.AsksInput = f.Duplicate, f.Orphan, f.Failed, f.AsksInput
 	if read.Method == "" {
 		read.Method = f.Method
 	}

@@ -153,7 +153,7 @@ func (r *Redaction) concerns(e *entry) bool {
 	if r.values == nil {
 		return false
 	}
-	return e.flags&flagHeader != 0 || e.kind == Note || len(r.fields)+len(r.paths) > 0 || !r.values.empty()
+	return e.flags&flagMore != 0 || e.kind == Note || len(r.fields)+len(r.paths) > 0 || !r.values.empty()
 }
 
 // isText reports whether a frame's bytes are no JSON.
@@ -371,7 +371,7 @@ func (r *Redaction) Learn(ctx context.Context, l *Log) error {
 		})
 	}
 	for seq := from + 1; seq <= last; seq++ {
-		if e := l.index.at(seq); rules || e.flags&flagHeader != 0 || e.kind == Note {
+		if e := l.index.at(seq); rules || e.flags&flagMore != 0 || e.kind == Note {
 			some = append(some, seq)
 		}
 		if len(some) == 256 || seq == last {

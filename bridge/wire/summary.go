@@ -27,7 +27,7 @@ func (f Frame) Summary() string {
 	}
 	if f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) {
 		if m, number, ok := parseMark(f.Raw); ok {
-			return tidy(m.words(number))
+			return tidy(m.words(f.about, number))
 		}
 	}
 	if f.Kind == Note {
@@ -87,8 +87,13 @@ func (f Frame) noteWords() string {
 	return ""
 }
 
-// words say what a mark says; number is its frame's in the session.
-func (m Mark) words(number int64) string {
+// words say what a mark says: seq is its frame's in the log, 0 if that is not
+// known, and number that in the session.
+func (m Mark) words(seq, number int64) string {
+	of := "frame " + strconv.FormatInt(number, 10) + " of the session"
+	if seq != 0 {
+		of = "#" + strconv.FormatInt(seq, 10)
+	}
 	pinned := ""
 	if m.Pinned {
 		pinned = "pinned"
@@ -97,7 +102,7 @@ func (m Mark) words(number int64) string {
 	if what == "" && m.Note == "" {
 		what = "no longer marked"
 	}
-	return join(": ", "frame "+strconv.FormatInt(number, 10)+" of the session", join(" — ", what, m.Note))
+	return join(": ", of, join(" — ", what, m.Note))
 }
 
 // Action is what an answer to elicitations says, "accept", "decline" or
@@ -198,11 +203,17 @@ func requestWords(method string, params peek) string {
 
 func resultWords(method string, result peek) string {
 	if result.get("resultType").text() == "input_required" {
-		n, more := result.get("inputRequests").count()
-		if n == 0 {
-			return "input required: nothing but a retry"
+		requests := result.get("inputRequests")
+		n, more := requests.count()
+		switch {
+		case n > 0:
+			return "input required: " + counted(n, more, "request")
+		case more:
+			return "input required: at least one request"
+		case requests == nil && result.whole() == nil:
+			return "input required" // what it asks is too far behind to be seen here
 		}
-		return "input required: " + counted(n, more, "request")
+		return "input required: nothing but a retry"
 	}
 	switch method {
 	case "elicitation/create":

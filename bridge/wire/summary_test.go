@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -225,6 +226,32 @@ func TestSummaryOfNotes(t *testing.T) {
 		tt.frame.Dir, tt.frame.Kind, tt.frame.Raw = Meta, Note, []byte(tt.raw)
 		if got := tt.frame.Summary(); got != tt.want {
 			t.Errorf("%s\n is %q\nwant %q", tt.raw, got, tt.want)
+		}
+	}
+}
+
+// What lies too far behind to be seen is not said to be missing.
+func TestSummaryOfALargeQuestion(t *testing.T) {
+	var choices strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&choices, `{"const":"%d","title":"No. %d"},`, i, i)
+	}
+	many := strings.TrimSuffix(choices.String(), ",")
+	for result, want := range map[string]string{
+		`{"resultType":"input_required","inputRequests":{"pick":{"method":"elicitation/create","params":{"message":"Which?","requestedSchema":{"properties":{"one":{"oneOf":[` + many + `]}}}}}}}`: "input required: at least one request",
+		`{"resultType":"input_required","requestState":"` + strings.Repeat("s", 180_000) + `","inputRequests":{"a":{}}}`:                                                                           "input required",
+		`{"resultType":"input_required","inputRequests":{"a":{},"b":{}}}`:                                                                                                                          "input required: 2 requests",
+		`{"resultType":"input_required","requestState":"s"}`:                                                                                                                                       "input required: nothing but a retry",
+	} {
+		l := newTestLog(t, Options{})
+		l.Append(message(ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pick"}}`))
+		f := l.Append(message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":%s}`, result))
+		if got := f.Summary(); got != want {
+			t.Errorf("%.80s…: %q, want %q", result, got, want)
+		}
+		rows, err := l.Rows([]int64{2})
+		if err != nil || len(rows) != 1 || rows[0].Summary != want || !rows[0].AsksInput {
+			t.Errorf("%.80s…: the row is %+v, %v", result, rows, err)
 		}
 	}
 }

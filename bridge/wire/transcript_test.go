@@ -55,7 +55,7 @@ func readAll(t *testing.T, r io.Reader) (frames []Frame, damage []error) {
 // alone forgets what only a log knows.
 func alone(f Frame) Frame {
 	f.Pair, f.Latency, f.Duplicate, f.Orphan = 0, 0, false, false
-	f.Method = f.Message.Method
+	f.Method, f.AsksInput, f.Failed = f.Message.Method, false, f.Failed && f.Kind == Note
 	return f
 }
 

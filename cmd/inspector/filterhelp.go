@@ -23,10 +23,13 @@ func newFilterHelp() *cobra.Command {
   word "two words"       the text in the frame, upper and lower case being the same
   /re+gexp/ /re/i        a regular expression (RE2) that matches in the frame
 
-Side by side they must all hold. "or" between them means either, "!" or "not"
-before one its opposite, and parentheses group. Several values of one term are
-separated by commas; * stands for any text. Numbers and sizes are compared
-with : > >= < <=.
+Side by side, or with "and" or "&&" between them, they must all hold. "or" or
+"||" means either, "!", "-" or "not" before one its opposite, and parentheses
+group. Several values of one term are separated by commas; * stands for any
+text. Numbers and sizes are compared with : > >= < <=, and != is the opposite
+of the colon. White space may stand around these. "error" is all that failed:
+JSON-RPC errors (rpc-error alone), results with isError, HTTP statuses of 400
+and above, processes that exit with a code other than 0.
 
   method:elicitation/* !kind:noise ms>500
   (kind:error or finding:any) after:+10s`)

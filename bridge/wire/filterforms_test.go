@@ -1,0 +1,170 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// And, or, not and comparisons are understood in all the ways people try them.
+func TestFilterAsPeopleTypeIt(t *testing.T) {
+	l := filterLog(t)
+	for plain, ways := range map[string][]string{
+		"kind:request or kind:noise": {
+			"kind:request OR kind:noise", "kind:request Or kind:noise", "kind:request || kind:noise", "kind:request||kind:noise",
+			"kind:request | kind:noise", "kind:request, noise", "kind=request || kind==noise",
+		},
+		"kind:request dir:in": {
+			"kind:request and dir:in", "kind:request AND dir:in", "kind:request && dir:in", "kind:request&&dir:in",
+			"kind:request & dir:in", "kind : request dir: in",
+		},
+		"!kind:noise": {
+			"-kind:noise", "not kind:noise", "NOT kind:noise", "! kind:noise", "kind!=noise", "kind != noise", "-(kind:noise)",
+		},
+		"deploy or which":         {"deploy||which", "deploy || which", `deploy OR "which"`},
+		"!deploy":                 {"-deploy", `-"deploy"`, "-/deploy/", "not deploy"},
+		"ms>2500":                 {"ms > 2500", "ms> 2500", "ms >2500", "ms:>2500", "ms > 2.5s"},
+		"ms>=2000 ms<=3500":       {"ms >= 2000 && ms <= 3500", "ms:>=2000 ms:<=3500"},
+		"!(kind:noise or dir:in)": {"-(kind:noise || dir:in)", "!kind:noise && !dir:in", "-kind:noise -dir:in"},
+		`"-32603"`:                {"-32603"},
+		`"||"`:                    {`"||" "||"`},
+	} {
+		want := pick(t, l, plain, Hooks{})
+		for _, line := range ways {
+			if got := pick(t, l, line, Hooks{}); !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v as of %s", line, got, want, plain)
+			}
+		}
+	}
+}
+
+// What is no filter is not searched for as text: the line says what is meant.
+func TestFilterSaysWhatMayBeMeant(t *testing.T) {
+	for line, want := range map[string][2]string{
+		"metod:x":        {"metod", "did you mean method:?"},
+		"mtehod:x":       {"mtehod", "did you mean method:?"},
+		"latency>500":    {"latency", "did you mean ms>?"},
+		"latency > 500":  {"latency >", "did you mean ms>?"},
+		"color:red":      {"color", "did you mean colour:?"},
+		"type:error":     {"type", "did you mean kind:?"},
+		"toool:x":        {"toool", "did you mean tool:?"},
+		"xyzzy > 5":      {">", "the name of a term must stand before"},
+		"a ||":           {"", "something must follow"},
+		"&& a":           {"&&", "something must stand before"},
+		"kind:eror":      {"eror", "did you mean error?"},
+		"is:orphn":       {"orphn", "did you mean orphan?"},
+		"method:a|b":     {"|", "such as method:a,b"},
+		"kind > error":   {">", `kind goes with ":", not with ">"`},
+		"wholly:unknown": {"wholly", "but there are method, kind"},
+	} {
+		_, err := ParseFilter(line)
+		var fe *FilterError
+		if !errors.As(err, &fe) {
+			t.Errorf("%s: %v", line, err)
+		} else if at := line[fe.Pos:fe.End]; at != want[0] || !strings.Contains(fe.Text, want[1]) {
+			t.Errorf("%s: at %q: %s\nwant at %q: %s", line, at, fe.Text, want[0], want[1])
+		}
+	}
+}
+
+// tool: picks all frames of calls of a tool: those that an inspector numbered,
+// and of other recordings those that can be told.
+func TestFilterByTool(t *testing.T) {
+	for name, call := range map[string]int{"numbered": 1, "not numbered": 0} {
+		t.Run(name, func(t *testing.T) {
+			l := newTestLog(t, Options{})
+			add := func(call int, dir Direction, raw string) {
+				f := message(dir, "%s", raw)
+				f.Call = call
+				l.Append(f)
+			}
+			add(0, ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+			add(0, ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"deploy"}]}}`)
+			add(call, ClientToServer, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"deploy"}}`)            // 3
+			add(call, ServerToClient, `{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Where?"}}`) // 4
+			add(call, ClientToServer, `{"jsonrpc":"2.0","id":9,"result":{"action":"decline"}}`)                               // 5
+			add(call, ServerToClient, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`)          // 6
+			add(0, ServerToClient, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			add(call, ServerToClient, `{"jsonrpc":"2.0","id":2,"result":{"content":[]}}`) // 8
+			add(2*call, ClientToServer, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"build it"}}`)
+			add(2*call, ClientToServer, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
+			add(3*call, ClientToServer, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"deploy"}}`)     // 11
+			add(3*call, ServerToClient, `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"deploy"}}`) // 12
+			add(3*call, ServerToClient, `{"jsonrpc":"2.0","id":4,"error":{"code":-32603,"message":"no"}}`)               // 13
+			for line, want := range map[string]string{
+				"tool:deploy": "3 4 5 6 8 11 12 13", "tool:dep*": "3 4 5 6 8 11 12 13", `tool:"build it"`: "9 10", "tool:nope": "",
+				"-tool:*": "1 2 7", "tool:deploy kind:error": "13", "tool!=deploy tool:*": "9 10",
+			} {
+				if got := strings.Trim(fmt.Sprint(pick(t, l, line, Hooks{})), "[]"); got != want {
+					t.Errorf("%s: %s, want %s", line, got, want)
+				}
+			}
+			if got := l.Complete("tool:", 5, Hooks{}).Items; len(got) != 2 || got[0].Text != `"build it"` || got[1].Text != "deploy" {
+				t.Errorf("after tool: %v", got)
+			}
+		})
+	}
+}
+
+// kind:error picks all that failed, and kind:rpc-error the error responses.
+func TestFilterFailures(t *testing.T) {
+	l := newTestLog(t, Options{})
+	add := func(f Frame) { l.Append(f) }
+	add(message(ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`))
+	add(message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"%s"}],"is\u0045rror":true}}`, strings.Repeat("x", 100_000))) // 2
+	add(message(ClientToServer, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}`))
+	add(message(ServerToClient, `{"jsonrpc":"2.0","id":2,"result":{"content":[],"isError":false,"structuredContent":{"isError":true}}}`))
+	add(message(ClientToServer, `{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"a"}}`))
+	add(message(ServerToClient, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"no"}}`)) // 6
+	exit := message(Meta, "process 4711 exited with code 1")                                        // 7
+	exit.Failed = true
+	add(exit)
+	add(message(Meta, "process 4712 exited with code 0"))
+	for status, note := range map[int]string{http.StatusMethodNotAllowed: "the server has no GET event stream"} {
+		f := message(Meta, "%s", note) // 9
+		f.Status = status
+		add(f)
+	}
+	add(message(ClientToServer, `{"jsonrpc":"2.0","id":4,"method":"tools/list"}`)) // 10
+	refused := message(Meta, "POST of tools/list was answered with 502 Bad Gateway")
+	refused.Status, refused.Answers = 502, []byte("4") // 11
+	add(refused)
+	odd := message(ServerToClient, "<html>")
+	odd.Status = 500 // 12
+	add(odd)
+
+	for line, want := range map[string]string{
+		"kind:error": "2 6 7 11 12", "kind:rpc-error": "6", "-kind:error": "1 3 4 5 8 9 10", "status>=400": "9 11 12",
+		"method:tools/list": "10 11", "id:4": "10 11",
+	} {
+		if got := strings.Trim(fmt.Sprint(pick(t, l, line, Hooks{})), "[]"); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+	if f := l.Head(10); f.Pair != 11 {
+		t.Errorf("the refused request pairs with frame %d, want 11", f.Pair)
+	}
+
+	// A transcript says the same.
+	var out bytes.Buffer
+	if err := WriteTranscript(&out, l, 1, l.Len(), NoRedaction()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened := open(t, path)
+	if got := strings.Trim(fmt.Sprint(pick(t, opened, "kind:error", Hooks{})), "[]"); got != "2 6 7 11 12" {
+		t.Errorf("opened: kind:error picks %s", got)
+	}
+	if f, err := opened.Frame(11); err != nil || f.Pair != 10 || string(f.Answers) != "4" || !f.Failed {
+		t.Errorf("opened: frame 11 is %+v, %v", f, err)
+	}
+}

@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"math"
+	"net/http"
+	"slices"
+)
+
+// outcome is what a result says of itself.
+type outcome struct{ isError, asksInput bool }
+
+// outcomeOf reads a result in one pass; it is zero for other frames.
+func outcomeOf(f *Frame) (says outcome) {
+	if f.Kind != Result {
+		return says
+	}
+	result := peek(f.Message.Result)
+	if result == nil {
+		result = f.part("result", nil)
+	}
+	result.each(func(name string, value peek) bool {
+		switch name {
+		case "isError":
+			says.isError = string(value.whole()) == "true"
+		case "resultType":
+			says.asksInput = value.text() == "input_required"
+		}
+		return true
+	})
+	return says
+}
+
+// conclude marks what failed and what asks for input, and notes the tool whose
+// call the frame belongs to. The frame has been paired.
+func (l *Log) conclude(e *entry, s *session, f *Frame, says outcome) {
+	f.AsksInput = says.asksInput && f.Dir == ServerToClient && takesInput(f.Method)
+	if f.Kind == Note {
+		// With 405 a server says that it has no event stream to GET, or no session
+		// to DELETE (MCP 2025-11-25, Transports).
+		f.Failed = f.Failed || f.Status >= 400 && f.Status != http.StatusMethodNotAllowed
+	} else {
+		f.Failed = f.Kind == Error || f.Status >= 400 ||
+			says.isError && (f.Method == "tools/call" || f.Method == "tasks/result")
+	}
+	e.set(flagAsks, f.AsksInput)
+	e.set(flagFailed, f.Failed)
+	e.tool = l.toolOf(s, f)
+}
+
+// openCall is a tools/call without a response.
+type openCall struct {
+	seq  int64
+	id   uint64 // hashID
+	tool uint16
+}
+
+// openCallsMost bounds how many calls without a response a session remembers.
+const openCallsMost = 1000
+
+// toolOf finds the tool whose call a frame belongs to: by the number of the
+// call, by the request that it answers or takes back, or because calls of no
+// other tool are open. It is 0 where none of that tells.
+func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
+	call := uint32(within(f.Call, math.MaxUint32))
+	if call != 0 {
+		tool = s.calls[call]
+	}
+	switch out := f.Dir == ClientToServer; {
+	case f.Kind == Request && out && f.Method == "initialize":
+		s.open = nil // what was open has ended with its connection
+	case f.Kind == Request && out && f.Method == "tools/call":
+		tool = l.beginCall(s, f, call)
+	case f.Pair != 0:
+		if f.Method == "tools/call" {
+			s.open = slices.DeleteFunc(s.open, func(c openCall) bool { return c.seq == f.Pair })
+		}
+		tool = l.index.at(f.Pair).tool
+	case out && f.Method == "notifications/cancelled":
+		id := hashID(f.part("params", f.Message.Params).get("requestId").whole())
+		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {
+			tool = s.open[i].tool
+			s.open = slices.Delete(s.open, i, i+1)
+		}
+	case call == 0 && !out && tellsOfCall(f.Method) && len(s.open) > 0:
+		tool = s.open[0].tool
+		if slices.ContainsFunc(s.open, func(c openCall) bool { return c.tool != tool }) {
+			tool = 0
+		}
+	}
+	return tool
+}
+
+// beginCall notes the tool that a request calls.
+func (l *Log) beginCall(s *session, f *Frame, call uint32) (tool uint16) {
+	tool = l.tools.id(f.toolCalled())
+	s.open = append(s.open, openCall{f.Seq, hashID(f.Message.ID), tool})
+	s.open = s.open[max(0, len(s.open)-openCallsMost):]
+	if call != 0 {
+		if s.calls == nil {
+			s.calls = make(map[uint32]uint16)
+		}
+		s.calls[call] = tool
+	}
+	return tool
+}
+
+// toolCalled is the name of the tool that a tools/call calls; "" for other frames.
+func (f *Frame) toolCalled() string {
+	if f.Kind != Request || f.Method != "tools/call" {
+		return ""
+	}
+	params := peek(f.Message.Params)
+	if params == nil {
+		params = f.part("params", nil)
+	}
+	return params.get("name").text()
+}
+
+// tellsOfCall reports whether servers send this while a call runs, and because
+// of it.
+func tellsOfCall(method string) bool {
+	switch method {
+	case "notifications/progress", "notifications/message", "notifications/elicitation/complete":
+		return true
+	}
+	return slices.Contains(askers, method)
+}

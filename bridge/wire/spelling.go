@@ -1,0 +1,108 @@
+package wire
+
+import (
+	"strings"
+)
+
+// otherNames are what people call terms that have another name.
+var otherNames = map[string]string{
+	"color": "colour", "type": "kind", "direction": "dir", "latency": "ms", "duration": "ms", "took": "ms", "time": "ms",
+	"code": "status", "bytes": "size", "length": "size", "since": "after", "until": "before", "rule": "finding",
+	"elicitation": "question", "by": "actor", "who": "actor", "from": "dir", "pin": "is", "pinned": "is", "number": "seq",
+	"frame": "seq", "name": "tool", "label": "server",
+}
+
+// meaning is what an operator stands for: ":", "!=" or a comparison.
+func meaning(op string) string {
+	for _, o := range operators {
+		if o.text == op {
+			return o.means
+		}
+	}
+	return op
+}
+
+func termNames() []string {
+	names := make([]string, len(terms))
+	for i, t := range terms {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// meantTerm is the term that somebody may mean by a name that is none, "" if
+// that cannot be told.
+func meantTerm(name string) string {
+	name = strings.ToLower(name)
+	if other := otherNames[name]; other != "" {
+		return other
+	}
+	return nearest(name, termNames())
+}
+
+// unknownTerm says that there is no such term, and which one may be meant.
+func (p *filterParser) unknownTerm(t token) {
+	end := t.pos + len(t.name)
+	if meant := meantTerm(t.name); meant != "" {
+		p.fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
+		return
+	}
+	p.fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)
+}
+
+// strayOperator says that an operator stands alone, after what is no term.
+func (p *filterParser) strayOperator(at int, op string) {
+	before := strings.TrimSpace(p.in[:at])
+	before = before[strings.LastIndexAny(before, " \t(!")+1:]
+	if meant := meantTerm(before); meant != "" && before != "" {
+		from := strings.LastIndex(p.in[:at], before)
+		p.fail(from, at+len(op), "there is no term %q; did you mean %s? Put text with %q in it in quotes", before, meant+op, op)
+		return
+	}
+	p.fail(at, at+len(op), "the name of a term must stand before %q, as in ms>500; put text with %q in it in quotes", op, op)
+}
+
+// longestName is how long a misspelt name can be.
+const longestName = 20
+
+// nearest is the word that name may be a misspelling of, "" if there is none.
+func nearest(name string, words []string) string {
+	if len(name) > longestName {
+		return ""
+	}
+	best, meant := 3, ""
+	for _, word := range words {
+		// Short words are all alike.
+		if d := distance(name, word); d < best && d <= (len(word)+1)/3 {
+			best, meant = d, word
+		}
+	}
+	return meant
+}
+
+// distance counts the letters that have to be changed, left out, added, or
+// exchanged with their neighbour to make b of a.
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
+		}
+	}
+	return rows[len(a)][len(b)]
+}
