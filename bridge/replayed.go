@@ -108,6 +108,13 @@ func (r *Replay) call(one *replayed, e *exchange.Exchange, s *session) *call {
 	case exchange.Unhappy:
 		c.state, c.isError, end.Text = CallDone, true, "the tool says that it failed"
 	case exchange.Failed:
+		if e.NoResponse != "" {
+			end.Seq = e.Rounds[len(e.Rounds)-1].Response
+			c.state, c.failure, end.Kind, end.Text = CallFailed, e.NoResponse, StepError, e.NoResponse
+			c.ended = end.At
+			one.steps = append(one.steps, placed{end, end.Seq})
+			return c
+		}
 		failure := ReadError(e.Error)
 		c.state, end.Kind, end.Text = CallFailed, StepError, fmt.Sprintf("%d %s", failure.Code, failure.Message)
 	case exchange.Cancelled:

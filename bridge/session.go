@@ -503,6 +503,19 @@ func (s *session) Note(text string, header http.Header, status int) {
 	s.in.log.Append(f)
 }
 
+// Failed implements [target.Observer].
+func (s *session) Failed(request json.RawMessage, text string, header http.Header, status int) {
+	f := s.frame(wire.Meta)
+	f.Kind, f.Raw, f.Header, f.Status = wire.Note, []byte(text), header, status
+	f.Failed, f.Answers = true, request
+	s.mu.Lock()
+	if out := s.outgoing[string(request)]; out != nil && out.call != nil {
+		f.Call, f.Round = out.call.number, out.round
+	}
+	s.mu.Unlock()
+	s.in.log.Append(f)
+}
+
 // rpcErrorOf reads a JSON-RPC error object from its bytes.
 func rpcErrorOf(raw json.RawMessage) (code int64, message string, data json.RawMessage, err error) {
 	var e struct {

@@ -131,7 +131,11 @@ func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
 // Undelivered implements [target.Observer].
 func (s *session) Undelivered(u target.Unit, err error) {
 	if u.Status == 0 { // else the refusal was noted, with what it says
-		s.Note(fmt.Sprintf("not delivered: %v", err), nil, 0)
+		var request json.RawMessage
+		if u.Message.Kind == wire.Request {
+			request = u.Message.ID
+		}
+		s.Failed(request, fmt.Sprintf("not delivered: %v", err), nil, 0)
 	}
 	if u.Message.Kind != wire.Result && u.Message.Kind != wire.Error {
 		return
@@ -175,6 +179,12 @@ func fill(f *wire.Frame, u target.Unit) {
 	f.Truncated, f.Size, f.Message = u.Truncated, u.Size, u.Message
 	if u.Noise {
 		f.Kind = wire.Noise
+	}
+	// The answer to a POST ends its request without being a response to it where it
+	// is no message, has no id, or is a refusal with another id.
+	refused := u.Status >= 300 && !bytes.Equal(u.Message.ID, u.Related)
+	if u.Stream == wire.StreamPost && (u.Noise || refused || u.Message.Kind.IsResponse() && u.Message.ID == nil) {
+		f.Answers = u.Related
 	}
 }
 

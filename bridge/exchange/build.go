@@ -224,7 +224,7 @@ func (x *Index) told(seq int64, chosen func(int64) bool) bool {
 	case f.Kind.IsResponse():
 		request = wire.ClientToServer
 	default:
-		return f.Method == noteCancelled
+		return f.Method == noteCancelled || f.Pair != 0
 	}
 	return request == wire.ClientToServer || f.Pair != 0 && chosen(f.Pair)
 }
@@ -299,7 +299,7 @@ func (b *builder) add(f *wire.Frame, guessed, shown bool) {
 		b.question(f, guessed)
 	case f.Kind == wire.Request:
 		b.request(f)
-	case f.Kind.IsResponse():
+	case f.Kind.IsResponse() || f.Pair != 0:
 		if i, ok := b.asks[f.Pair]; ok {
 			b.answer(i, f)
 		} else {
@@ -346,7 +346,7 @@ func (b *builder) request(f *wire.Frame) {
 	b.opened = len(e.Questions)
 	b.rounds[f.Seq] = len(e.Rounds)
 	e.Rounds = append(e.Rounds, Round{Number: len(e.Rounds) + 1, Request: f.Seq, Began: b.clock})
-	e.State, e.Result, e.Error, e.ResultSeq = Running, nil, nil, 0
+	e.State, e.Result, e.Error, e.ResultSeq, e.NoResponse = Running, nil, nil, 0, ""
 }
 
 func (b *builder) response(f *wire.Frame) {
@@ -383,6 +383,11 @@ func (b *builder) response(f *wire.Frame) {
 		e.State, e.ResultSeq = Waiting, 0
 	case in.more:
 		e.State, e.Error = Waiting, b.part(f.Message.Error)
+	case !f.Kind.IsResponse():
+		e.State, e.ResultSeq = Failed, 0
+		if e.NoResponse = "it has no response"; b.shown {
+			e.NoResponse = line(f.Summary(), 200)
+		}
 	case f.Kind == wire.Error:
 		e.State, e.Error = Failed, b.part(f.Message.Error)
 	default:

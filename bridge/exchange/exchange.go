@@ -38,6 +38,9 @@ type Exchange struct {
 	// nothing came, or where it only asks for input.
 	Result, Error json.RawMessage
 	ResultSeq     int64 // frame of Result or Error, 0 if there is none
+	// NoResponse says why the last request has no response where a frame of the
+	// log says so, such as a refusal by HTTP status; "" otherwise.
+	NoResponse string
 
 	Start, End time.Time // of the first and last frame; zero where frames have no time
 	// Spans say who was at work, from Start to the end of the last round or

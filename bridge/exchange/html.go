@@ -396,7 +396,7 @@ func showFrame(f *wire.Frame, room *int) *shownFrame {
 	s.Facts = strings.Join(facts, " · ")
 	if f.Pair != 0 {
 		s.PairWords = fmt.Sprintf("answered by frame %d", f.Pair)
-		if f.Kind.IsResponse() {
+		if f.Kind != wire.Request {
 			s.PairWords = fmt.Sprintf("answers frame %d", f.Pair)
 			s.Latency = duration(f.Latency)
 		}

@@ -92,8 +92,9 @@ type retry struct {
 const waitingMost = 256
 
 var (
-	// relevant are the frames that exchanges are found by.
-	relevant = filter("kind:message method:", methodCall, methodPrompt, methodRead, methodElicit, methodSample, methodRoots,
+	// relevant are the frames that exchanges are found by. Notes and noise have a
+	// method where they stand in for a response.
+	relevant = filter("kind:message,note,noise method:", methodCall, methodPrompt, methodRead, methodElicit, methodSample, methodRoots,
 		methodInit, noteCancelled, noteComplete)
 	// telling are those that only tell of a call in progress; see meanwhile.
 	telling = filter("kind:notification dir:s2c method:", noteProgress, noteMessage)
@@ -176,7 +177,7 @@ func (x *Index) Update(ctx context.Context) error {
 type clue struct {
 	wire.Row
 	asked     asked // of a response
-	unhappy   bool  // of a result
+	unhappy   bool  // of a result: isError
 	name      string
 	arguments json.RawMessage
 	state     json.RawMessage // of a request: requestState
@@ -184,10 +185,6 @@ type clue struct {
 	about     string          // of a cancellation: the exact id of the request
 	visit     string          // elicitationId
 }
-
-// peeked is the size up to which a row's summary was made from the whole
-// message.
-const peeked = 60 << 10
 
 // look reads of a frame's bytes what is needed to tell where it belongs; for
 // most frames that is nothing. awaits says that its server wants a call made
@@ -198,11 +195,8 @@ func (x *Index) look(row wire.Row, awaits bool) (clue, error) {
 	switch {
 	case row.Lost:
 	case row.Kind.IsResponse() && calls(row.Method):
-		// Summaries say in their first words what is to be looked at.
-		need = row.Size > peeked
-		for _, words := range []string{"input required", "-32042", "error"} {
-			need = need || strings.HasPrefix(row.Summary, words)
-		}
+		need = row.AsksInput || row.Kind == wire.Error
+		c.unhappy = row.Kind == wire.Result && row.Failed && row.Status < 400
 	case row.Kind == wire.Request:
 		need = row.Call == 0 && (row.Method == methodElicit || awaits && calls(row.Method))
 	case row.Kind == wire.Notification:
@@ -218,7 +212,6 @@ func (x *Index) look(row wire.Row, awaits bool) (clue, error) {
 	switch params := f.Message.Params; {
 	case f.Kind == wire.Result:
 		c.asked = readResult(f.Message.Result)
-		c.unhappy = string(member(f.Message.Result, "isError")) == "true"
 	case f.Kind == wire.Error:
 		c.asked = readError(f.Message.Error)
 	case f.Method == noteCancelled:
@@ -259,7 +252,7 @@ func (x *Index) enter(c *clue) {
 		x.called(s, c)
 	case c.Kind == wire.Request && !out && asks(c.Method):
 		x.question(s, c)
-	case c.Kind.IsResponse() && !out && calls(c.Method):
+	case c.Kind != wire.Request && !out && calls(c.Method):
 		x.response(s, c)
 	case c.Kind.IsResponse() && out && asks(c.Method):
 		x.answer(s, c)
@@ -364,7 +357,7 @@ func (x *Index) response(s *session, c *clue) {
 		return
 	}
 	r.final = uint32(c.Seq)
-	if c.Kind == wire.Error {
+	if c.Kind != wire.Result {
 		r.flags |= flagFailed
 	}
 	if c.unhappy {
@@ -543,7 +536,7 @@ func (x *Index) Of(seq int64) (int, error) {
 	row := rows[0]
 	x.mu.Lock()
 	i, ok := x.of(seq)
-	if !ok && row.Pair != 0 && row.Kind.IsResponse() {
+	if !ok && row.Pair != 0 && row.Kind != wire.Request {
 		i, ok = x.of(row.Pair)
 	}
 	var running []found

@@ -181,7 +181,11 @@ func (e *Exchange) Sentence() string {
 		counts = append(counts, counted(n, "question"))
 	}
 	counts = append(counts, counted(len(e.Frames)+e.Omitted, "frame"))
-	return b.String() + "; " + strings.Join(counts, ", ") + "."
+	b.WriteString("; " + strings.Join(counts, ", ") + ".")
+	if e.NoResponse != "" {
+		b.WriteString(" " + strings.ToUpper(e.NoResponse[:1]) + strings.TrimSuffix(e.NoResponse[1:], ".") + ".")
+	}
+	return b.String()
 }
 
 // rows lists what is to be drawn, from top to bottom.
@@ -216,7 +220,11 @@ func (e *Exchange) rows() []row {
 	case Running:
 		rows = append(rows, row{at: last, note: "no response in the log"})
 	case Waiting:
-		rows = append(rows, row{at: last, note: "the call was not made again"})
+		note := "the call has not been made again"
+		if slices.ContainsFunc(e.Questions, func(q Question) bool { return q.State == Open }) {
+			note = "no answer in the log yet"
+		}
+		rows = append(rows, row{at: last, note: note})
 	}
 	return rows
 }
@@ -260,12 +268,19 @@ func wireArrow(f *wire.Row, at time.Duration) Arrow {
 	case f.Kind == wire.Result && asks(f.Method) && a.From == Client:
 		a.Kind, words = ArrowAnswer, "answer: "+words
 	case f.Kind == wire.Result:
-		a.Kind = ArrowResult
-		if strings.HasPrefix(words, "input required") {
+		switch a.Kind = ArrowResult; {
+		case f.AsksInput:
 			a.Kind = ArrowQuestion
-		} else {
+		case f.Failed:
+			if words = strings.TrimPrefix(words, "error: "); words == "error" { // so a summary says isError
+				words = ""
+			}
+			a.Kind, words = ArrowError, strings.TrimSuffix("failed: "+words, ": ")
+		default:
 			words = strings.TrimSuffix("result: "+words, ": ")
 		}
+	case f.Pair != 0: // it stands in for the response
+		a.Kind = ArrowError
 	case f.Kind == wire.Notification && f.Method == noteMessage:
 		words = "log " + words
 	case f.Kind == wire.Notification:

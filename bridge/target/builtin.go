@@ -40,7 +40,7 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	go func() {
 		defer close(b.drained)
 		if err := b.readAll(outR); !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
-			t.note(nil, 0, "reading from the built-in server: %v", err)
+			t.failure(none, nil, 0, "reading from the built-in server: %v", err)
 		}
 	}()
 	go func() {

@@ -189,7 +189,11 @@ func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
 	raw := w.explanation(resp).head
 	fault := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: fmt.Sprintf(
 		"the event stream that answers %s broke off, and going on with it was answered with %s%s", methodOf(posted), statusText(resp), gist(resp, raw))}
-	w.tap.note(resp.Header, resp.StatusCode, "%s", fault.Text)
+	lost := posted
+	if sessionGone(resp) || tryAgain(resp) {
+		lost = none // the response may still come
+	}
+	w.tap.failure(lost, resp.Header, resp.StatusCode, "%s", fault.Text)
 	switch {
 	case sessionGone(resp):
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
@@ -221,7 +225,7 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 	resp, err := o.resp, o.err
 	if err != nil {
 		if !errors.Is(err, errLinkClosed) && !errors.Is(err, context.Canceled) {
-			w.tap.note(nil, 0, "GET of the event stream failed: %v", err)
+			w.tap.failure(none, nil, 0, "GET of the event stream failed: %v", err)
 			if !first {
 				w.streamFailed(err.Error())
 			}
@@ -239,12 +243,15 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 	}
 	raw := w.explanation(resp).head
 	text := "GET of the event stream was answered with " + statusText(resp)
-	if resp.StatusCode == http.StatusMethodNotAllowed {
-		text = "the server has no GET event stream"
-	} else if resp.StatusCode < 300 {
+	if resp.StatusCode < 300 {
 		text += " and " + contentType(resp)
 	}
-	w.tap.note(resp.Header, resp.StatusCode, "%s%s", text, quoted(raw))
+	if resp.StatusCode == http.StatusMethodNotAllowed {
+		text = "the server has no GET event stream"
+		w.tap.note(resp.Header, resp.StatusCode, "%s%s", text, quoted(raw))
+	} else {
+		w.tap.failure(none, resp.Header, resp.StatusCode, "%s%s", text, quoted(raw))
+	}
 	switch {
 	case first, sessionGone(resp):
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil

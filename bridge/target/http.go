@@ -491,7 +491,7 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 			return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 		}
 	} else {
-		w.tap.note(resp.Header, resp.StatusCode, "POST of %s was answered with %s%s", methodOf(u.Message), reason, quoted(said.head))
+		w.tap.failure(u.Message, resp.Header, resp.StatusCode, "POST of %s was answered with %s%s", methodOf(u.Message), reason, quoted(said.head))
 	}
 	reason += gist(resp, said.head)
 	u.Status = resp.StatusCode
@@ -535,7 +535,7 @@ func (w *web) answered(req *http.Request, u Unit, resp *http.Response) (*http.Re
 	default:
 		_ = resp.Body.Close() // nothing of it was read
 		text := "POST of " + methodOf(u.Message) + " was answered with " + statusText(resp) + " and " + contentType(resp) + " in place of JSON or an event stream"
-		w.tap.note(resp.Header, resp.StatusCode, "%s", text)
+		w.tap.failure(u.Message, resp.Header, resp.StatusCode, "%s", text)
 		return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: text}
 	}
 }
@@ -569,7 +569,7 @@ func (w *web) jsonAnswer(body io.Reader, length int64, posted wire.Message, resp
 		if said.size > 0 {
 			w.tap.noise(u, said)
 		}
-		w.tap.note(nil, resp.StatusCode, "the answer to %s broke off after %d bytes: %v", methodOf(posted), said.size, err)
+		w.tap.failure(posted, nil, resp.StatusCode, "the answer to %s broke off after %d bytes: %v", methodOf(posted), said.size, err)
 		return fault("the answer broke off after %d bytes: %v", said.size, err)
 	}
 	if deliver, _ := w.tap.bytes(u, said); deliver != nil {
@@ -649,23 +649,30 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 
 // ended is for an eventBody.
 func (s *eventStream) ended(err error) {
-	what := "the event stream"
+	what, lost := "the event stream", none
 	if s.posted.ID != nil {
 		what = "the event stream that answers " + methodOf(s.posted)
-		if !s.answered && s.lastID != "" {
-			s.web.streams.suspended(s.lastID, s.posted)
+		switch {
+		case s.answered:
+		case s.lastID != "":
+			s.web.streams.suspended(s.lastID, s.posted) // the response may come on another one
+		default:
+			lost = s.posted
 		}
 	}
 	switch {
 	case s.web.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):
-		s.web.tap.note(nil, s.status, "%s broke off: %v", what, err)
+		s.web.tap.failure(lost, nil, s.status, "%s broke off: %v", what, err)
 		if s.web.legacy() {
 			s.web.lose(fmt.Errorf("%s broke off, and with it the session: %w", what, err))
 		}
 		s.web.suspect()
 	case s.standsFor:
 		s.web.streams.closed(s.web.tap)
+	case lost.ID != nil:
+		s.web.tap.failure(lost, nil, s.status, "%s has ended without the response", what)
+		s.web.suspect()
 	case s.posted.ID != nil && !s.answered:
 		s.web.tap.note(nil, s.status, "%s has ended without the response", what)
 		s.web.suspect()
@@ -683,7 +690,7 @@ func (w *web) delete(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := f.do()
 	if err != nil {
-		w.tap.note(nil, 0, "%s of the session failed: %v", req.Method, err)
+		w.tap.failure(none, nil, 0, "%s of the session failed: %v", req.Method, err)
 		return nil, err
 	}
 	w.tap.note(resp.Header, resp.StatusCode, "%s of the session was answered with %s", req.Method, statusText(resp))
@@ -706,13 +713,13 @@ func (w *web) getLegacy(req *http.Request) (*http.Response, error) {
 	}
 	if resp.StatusCode >= 300 {
 		raw := w.explanation(resp).head
-		w.tap.note(resp.Header, resp.StatusCode, "GET of the event stream was answered with %s%s", statusText(resp), quoted(raw))
+		w.tap.failure(none, resp.Header, resp.StatusCode, "GET of the event stream was answered with %s%s", statusText(resp), quoted(raw))
 		return nil, &Fault{Status: resp.StatusCode, Text: fmt.Sprintf("HTTP %s%s", statusText(resp), gist(resp, raw)), Challenge: challenge(resp)}
 	}
 	if mediaType(resp) != "text/event-stream" {
 		_ = resp.Body.Close() // nothing of it was read
 		text := "GET of the event stream was answered with " + contentType(resp)
-		w.tap.note(resp.Header, resp.StatusCode, "%s", text)
+		w.tap.failure(none, resp.Header, resp.StatusCode, "%s", text)
 		return nil, &Fault{Status: resp.StatusCode, Text: text}
 	}
 	resp.Body = w.events(resp, wire.StreamGetSSE, wire.Message{})

@@ -59,6 +59,9 @@ type Observer interface {
 	// Note has a fact of the transport in words, with the headers and status of
 	// the HTTP response if there is one.
 	Note(text string, header http.Header, status int)
+	// Failed is Note for what went wrong. request is the id of the request that
+	// gets no response because of it, nil if there is none.
+	Failed(request json.RawMessage, text string, header http.Header, status int)
 }
 
 // Fault is an error that stands in for an answer which the SDK cannot be given:

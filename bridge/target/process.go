@@ -231,7 +231,7 @@ func (p *process) report(what string, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		p.tap.note(nil, 0, "the server's %s is held open by a process outside of its group, and is no longer read", what)
 	default:
-		p.tap.note(nil, 0, "reading the server's %s: %v", what, err)
+		p.tap.failure(none, nil, 0, "reading the server's %s: %v", what, err)
 	}
 }
 
@@ -305,7 +305,11 @@ func (p *process) supervise() {
 		problem = errors.Join(problem, p.waitErr)
 	}
 	p.result.Err = problem
-	p.tap.note(nil, 0, "process %d %s", p.cmd.Process.Pid, p.result)
+	if text := fmt.Sprintf("process %d %s", p.cmd.Process.Pid, p.result); p.result.failed(asked) {
+		p.tap.failure(none, nil, 0, "%s", text)
+	} else {
+		p.tap.note(nil, 0, "%s", text)
+	}
 	close(p.gone)
 }
 

@@ -148,7 +148,7 @@ func (w *web) lose(why error) {
 		return
 	}
 	r.why = why
-	w.tap.note(nil, 0, "%v", why)
+	w.tap.failure(none, nil, 0, "%v", why)
 	r.over.Do(func() { close(r.lost) })
 }
 

@@ -31,6 +31,9 @@ type seen struct {
 	head http.Header
 	code int
 	cut  bool
+
+	failed  bool   // of a note
+	request string // that gets no response because of it
 }
 
 // recorder is an Observer that remembers.
@@ -76,6 +79,10 @@ func (r *recorder) Stderr(line []byte, truncated bool, size int64) {
 
 func (r *recorder) Note(text string, header http.Header, status int) {
 	r.add(seen{what: "note", text: text, head: header, code: status})
+}
+
+func (r *recorder) Failed(request json.RawMessage, text string, header http.Header, status int) {
+	r.add(seen{what: "note", text: text, head: header, code: status, failed: true, request: string(request)})
 }
 
 // so far, of one kind, or of all kinds.

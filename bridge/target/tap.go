@@ -46,6 +46,19 @@ func (t *tap) note(header http.Header, status int, format string, args ...any) {
 	t.observer.Note(fmt.Sprintf(format, args...), header, status)
 }
 
+// failure is note for what went wrong. request is the one that gets no response
+// because of it; anything else than a request stands for none.
+func (t *tap) failure(request wire.Message, header http.Header, status int, format string, args ...any) {
+	var id json.RawMessage
+	if request.Kind == wire.Request {
+		id = request.ID
+	}
+	t.observer.Failed(id, fmt.Sprintf(format, args...), header, status)
+}
+
+// none stands for no request.
+var none wire.Message
+
 // noise shows the observer bytes that are no message where they stand.
 func (t *tap) noise(u Unit, k kept) {
 	u.Raw, u.Size, u.Truncated = k.head, k.size, !k.whole()
@@ -96,7 +109,7 @@ func (t *tap) offerHead(u Unit, k kept) (Unit, []byte, wire.Message) {
 // instead gives a fault in place of a response that the SDK cannot be given, so
 // that the call ends. Requests and notifications are left out.
 func (t *tap) instead(u Unit, why string) (Unit, []byte, wire.Message) {
-	t.note(nil, 0, "not passed on: %s", why)
+	t.failure(none, nil, 0, "not passed on: %s", why)
 	id := answers(u)
 	if id == nil {
 		return u, nil, wire.Message{}

@@ -346,5 +346,11 @@ func (e Exit) String() string {
 	return s
 }
 
+// failed reports whether the exit is a failure. A signal is none where the
+// process was asked to end.
+func (e Exit) failed(asked bool) bool {
+	return e.Code > 0 || e.Err != nil || e.Signal != "" && !asked
+}
+
 // errLinkClosed is why nothing more goes through a link.
 var errLinkClosed = errors.New("the connection was closed")

@@ -311,6 +311,7 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 		if !ok {
 			f.Orphan = true
 			e.flags |= flagOrphan
+			l.standIn(e, s, f)
 			return
 		}
 		if len(l.earlier) > 0 {
@@ -328,19 +329,28 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 			e.flags |= flagDuplicate
 		}
 		e.pair = seq
-	case len(f.Answers) > 0:
-		id = hashID(f.Answers)
-		e.id = half(id)
-		seq, ok := l.requests[exchange(s, ClientToServer, id)]
-		if !ok || atomic.LoadUint32(&l.index.at(int64(seq)).pair) != 0 {
-			return
+	case f.Kind != Request:
+		if id == 0 {
+			e.id = half(hashID(f.Answers))
 		}
-		request := l.index.at(int64(seq))
-		atomic.StoreUint32(&request.pair, uint32(f.Seq))
-		f.Pair, f.Latency, e.pair = int64(seq), e.since(request), seq
-		e.method = request.method
-		f.Method, _ = l.methods.name(e.method)
+		l.standIn(e, s, f)
 	}
+}
+
+// standIn pairs what stands in for a response with its request, if that has none.
+func (l *Log) standIn(e *entry, s *session, f *Frame) {
+	if len(f.Answers) == 0 {
+		return
+	}
+	seq, ok := l.requests[exchange(s, ClientToServer, hashID(f.Answers))]
+	if !ok || atomic.LoadUint32(&l.index.at(int64(seq)).pair) != 0 {
+		return
+	}
+	request := l.index.at(int64(seq))
+	atomic.StoreUint32(&request.pair, uint32(f.Seq))
+	f.Pair, f.Latency, e.pair = int64(seq), e.since(request), seq
+	e.method = request.method
+	f.Method, _ = l.methods.name(e.method)
 }
 
 // among chooses the request that a response is for, of those that share the id
