@@ -130,7 +130,8 @@ type Frame struct {
 	// an HTTP response that is no response with that id. It is nil for others.
 	Answers json.RawMessage
 	// Failed marks what tells of a failure: an error, a tool's result with
-	// isError, an HTTP status of 400 or above, and a note that was appended so.
+	// isError, an HTTP status of 400 or above, noise in place of a response, and a
+	// note that was appended so.
 	Failed bool
 
 	// Message is the envelope in Raw; zero unless Kind.IsMessage.

@@ -39,7 +39,7 @@ func (l *Log) conclude(e *entry, s *session, f *Frame, says outcome) {
 		// to DELETE (MCP 2025-11-25, Transports).
 		f.Failed = f.Failed || f.Status >= 400 && f.Status != http.StatusMethodNotAllowed
 	} else {
-		f.Failed = f.Kind == Error || f.Status >= 400 ||
+		f.Failed = f.Kind == Error || f.Status >= 400 || f.Kind == Noise && len(f.Answers) > 0 ||
 			says.isError && (f.Method == "tools/call" || f.Method == "tasks/result")
 	}
 	e.set(flagAsks, f.AsksInput)
