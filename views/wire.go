@@ -19,8 +19,7 @@ func (d Detail) faces() []face {
 	if d.Status != 0 || len(d.Header) > 0 {
 		out = append(out, face{"headers", "Headers"})
 	}
-	switch d.Kind {
-	case "request", "result", "error":
+	if d.Kind == "request" || d.Kind == "result" || d.Kind == "error" || d.Pair != 0 {
 		out = append(out, face{"pair", "Pair"})
 	}
 	if n := len(d.Found); n > 0 {
@@ -79,8 +78,11 @@ func (d Detail) facts() string {
 
 // alone says why a frame has no other half.
 func (d Detail) alone() string {
-	if d.Kind == "request" {
+	switch {
+	case d.Kind == "request" && d.Pending:
 		return "No answer to this has come yet."
+	case d.Kind == "request":
+		return "No answer to this has come."
 	}
 	return "This answers no request that was seen."
 }
@@ -105,6 +107,24 @@ func (r Row) odd() (word, means string) {
 		return "again", "the request was answered before"
 	}
 	return "", ""
+}
+
+// failure says in a word how a frame failed where the rest of the row does not.
+func (r Row) failure() string {
+	switch {
+	case !r.Failed:
+		return ""
+	case r.Kind == "error":
+		if r.Method == "" {
+			return "" // it is called so already
+		}
+		return "error"
+	case r.Status >= 400:
+		return "HTTP " + strconv.Itoa(r.Status)
+	case r.Kind == "result":
+		return "isError"
+	}
+	return ""
 }
 
 // size words the size where its digits would not fit into the column.
@@ -179,7 +199,7 @@ func (d Difference) place() string {
 var chips = []struct{ name, group, term, means string }{
 	{"Questions", "what", "is:question", "what servers ask"},
 	{"Answers", "what", "is:answer", "what was answered"},
-	{"Errors", "what", "kind:error", "JSON-RPC errors"},
+	{"Errors", "what", "kind:error", "what failed: errors, results with isError, HTTP 400 and above, exits with a code"},
 	{"Noise", "what", "kind:noise,stderr", "what is no message"},
 	{"Findings", "what", "finding:any", "what the linter has something to say of"},
 	{"Pinned", "what", "is:pinned", "frames that are pinned"},

@@ -20,7 +20,7 @@ func hostileDetail(row Row) Detail {
 	}}
 	return Detail{
 		Row: row, Transport: hostile, Stream: hostile, Session: hostile, Raw: Excerpt{Text: hostile, Next: 10, Size: 90, Step: 100}, RawNote: hostile,
-		Tree: &node, PairRow: &other, PairTree: &node, Status: 200, Header: []HeaderLine{{hostile, hostile}}, Found: []Finding{{Rule: hostile, Severity: "should", Text: hostile, Pointer: hostile}},
+		Tree: &node, PairRow: &other, PairTree: &node, Header: []HeaderLine{{hostile, hostile}}, Found: []Finding{{Rule: hostile, Severity: "should", Text: hostile, Pointer: hostile}},
 		Follow: hostile, Earlier: &other, Colours: []string{"red"},
 		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []Difference{{Pointer: hostile, Op: "changed", Before: hostile, After: hostile}}},
 	}
@@ -111,7 +111,10 @@ func TestRowsSayWhatIsOdd(t *testing.T) {
 		"findings":  {Row{Kind: "request", Method: "x", Findings: 2, Worst: "violation"}, []string{"2 findings"}},
 		"mark":      {Row{Kind: "request", Method: "x", Mark: Mark{Pinned: true, Colour: "amber", Note: "see here"}}, []string{"pinned, marked amber", "see here"}},
 		"pending":   {Row{Kind: "request", Method: "x", Pending: true, AskedAt: time.Now().Add(-65 * time.Second)}, []string{"1:05"}},
-		"error":     {Row{Kind: "error", Method: "tools/call"}, []string{"tools/call", "error"}},
+		"error":     {Row{Kind: "error", Method: "tools/call", Failed: true}, []string{"tools/call", "error"}},
+		"isError":   {Row{Kind: "result", Method: "tools/call", Failed: true}, []string{"tools/call", "isError"}},
+		"status":    {Row{Kind: "note", Status: 503, Failed: true}, []string{"note", "HTTP 503"}},
+		"ended":     {Row{Kind: "request", Method: "tools/call", Ended: "no response"}, []string{"tools/call", "no response"}},
 		"no method": {Row{Kind: "error"}, []string{"answer to error"}},
 	} {
 		got := text(draw(t, WireRows([]Row{tt.row})))

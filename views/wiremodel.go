@@ -44,6 +44,9 @@ type Row struct {
 	Beside      bool   // of a connection beside the session, made to compare
 	Pending     bool   // a request without a response yet
 	Asks        bool   // it brought questions that still wait
+	Failed      bool   // it tells of a failure
+	Status      int    // of HTTP, 0 if there is none
+	Ended       string // of a request: what ended it in place of a response, "HTTP 400"; else ""
 	Duplicate   bool   // a request with an id that was used before, or a second response
 	Orphan      bool   // a response to nothing
 	Findings    int    // of the linter's
@@ -62,7 +65,6 @@ type Detail struct {
 	Session   string
 	Round     int // of the call, 0 if none
 	Question  int // 0 if none
-	Status    int
 	Header    []HeaderLine
 	Masked    bool // secrets in the headers are left out
 	Raw       Excerpt

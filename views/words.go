@@ -562,7 +562,9 @@ func (r Row) label() string {
 
 // negotiates tells whether it refuses server/discover, as a server does that
 // knows earlier revisions only: that is expected, and no error to look at.
-func (r Row) negotiates() bool { return r.Kind == "error" && r.Method == "server/discover" }
+func (r Row) negotiates() bool {
+	return r.Kind == "error" && r.Method == "server/discover" && r.Status < 400
+}
 
 // actionClass colours the action of an answer.
 func (r Row) actionClass() string {

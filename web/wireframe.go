@@ -111,7 +111,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 	}
 	d := views.Detail{
 		Row: row, Transport: f.Transport, Stream: streamWords[f.Stream], Session: f.Session, Round: f.Round, Question: f.Question,
-		Status: f.Status, Raw: excerpt(f.Raw, 0, rawStep), Follow: exchangeOf(f), Colours: wire.Colours(),
+		Raw: excerpt(f.Raw, 0, rawStep), Follow: exchangeOf(f), Colours: wire.Colours(),
 	}
 	switch {
 	case f.Lost:

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -166,6 +167,9 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	for _, r := range window {
 		row := rowView(r, servers)
 		row.Pending = s.waits(r) && total == 0 // what is read from a file waits for nothing
+		if r.Kind == wire.Request && r.Pair != 0 {
+			row.Ended = endedBy(log.Head(r.Pair))
+		}
 		row.Asks = asking[r.Seq] && !row.Pending && total == 0
 		row.Findings, row.Worst = s.gravest(r.Seq)
 		mark := s.marks().MarkOf(r.Seq)
@@ -208,15 +212,28 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 	f := row.Frame
 	r := views.Row{
 		Seq: f.Seq, Index: f.Seq, Time: ofDay(f.Time, time.Time{}, time.Time{}), Dir: f.Dir.String(), Server: f.Server,
-		Kind: f.Kind.String(), Method: f.Method, ID: string(f.Message.ID), Action: row.Action, Actor: f.Actor,
+		Kind: f.Kind.String(), Method: f.Method, ID: cmp.Or(string(f.Message.ID), string(f.Answers)), Action: row.Action, Actor: f.Actor,
 		Summary: apart(row), Size: f.Size, Latency: f.Latency, Pair: f.Pair, Call: f.Call,
-		HasLatency: f.Kind.IsResponse() && f.Pair != 0,
-		AskedAt:    f.Time,
-		Duplicate:  f.Duplicate, Orphan: f.Orphan,
+		HasLatency: f.Kind != wire.Request && f.Pair != 0,
+		Failed:     f.Failed, Status: f.Status,
+		AskedAt:   f.Time,
+		Duplicate: f.Duplicate, Orphan: f.Orphan,
 		Beside: strings.HasSuffix(f.Session, comparing),
 	}
 	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
 	return r
+}
+
+// endedBy says in a word what ended a request in place of a response, "" where it
+// is one.
+func endedBy(end wire.Frame) string {
+	switch {
+	case end.Kind.IsResponse() && !end.Orphan:
+		return ""
+	case end.Status >= 300:
+		return fmt.Sprintf("HTTP %d", end.Status)
+	}
+	return "no response"
 }
 
 // comparing ends the id of a session that was made to compare what a server
