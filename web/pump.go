@@ -56,7 +56,12 @@ type cards struct {
 	shown   map[int]bool
 	settled []int // in the order of their end
 	most    int   // of them are kept
+	gone    []int // the last that were taken off
 }
+
+// goneMost is how many cards that were taken off are remembered: more than the
+// inspection knows of, so that none comes back.
+const goneMost = 1000
 
 // settle notes that a question is settled, and takes those off the page that
 // are settled too long, but for those that stay.
@@ -73,6 +78,8 @@ func (c *cards) settle(question int, stays func(question int) bool) []change {
 		}
 		gone = append(gone, change{Op: "remove", Target: formID(c.settled[i])})
 		delete(c.shown, c.settled[i])
+		c.gone = append(c.gone, c.settled[i])
+		c.gone = c.gone[max(0, len(c.gone)-goneMost):]
 		c.settled = slices.Delete(c.settled, i, i+1)
 	}
 	return gone
@@ -111,7 +118,7 @@ func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onP
 		if q.State != bridge.Pending {
 			s.drafts.drop(q.Number)
 		}
-		if q.Held {
+		if q.Held || slices.Contains(onPage.gone, q.Number) {
 			continue
 		}
 		// The call stands above its questions and says that they wait: it comes

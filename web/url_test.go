@@ -249,6 +249,41 @@ func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 	}
 }
 
+// TestEvictedCardsStayAway: a card that was taken off the page does not come back
+// when something of its question changes.
+func TestEvictedCardsStayAway(t *testing.T) {
+	d := inspectDemo(t, bridge.Settings{})
+	for n := 1; n <= 2; n++ {
+		d.call("deploy", n)
+		d.post(fmt.Sprintf("/questions/%d/answer", n), url.Values{"action": {"decline"}})
+		d.question(n, bridge.Answered)
+	}
+	onPage := &cards{shown: map[int]bool{}, most: 1}
+	pushed := func(number int) string {
+		before := d.s.hub.Seq()
+		d.s.pushQuestions(t.Context(), []bridge.Change{{Kind: bridge.QuestionChanged, Number: number}}, onPage)
+		var all string
+		for _, k := range d.s.hub.kept {
+			if k.seq > before {
+				all += string(k.data)
+			}
+		}
+		return all
+	}
+	if got := pushed(1); !strings.Contains(got, `"op":"append"`) {
+		t.Fatalf("the first question is not drawn: %s", got)
+	}
+	if got := pushed(2); !strings.Contains(got, `"op":"remove","target":"q1"`) {
+		t.Fatalf("the first question is not taken off: %s", got)
+	}
+	if got := pushed(1); strings.Contains(got, "q1-message") {
+		t.Errorf("it comes back: %s", got)
+	}
+	if got := pushed(2); !strings.Contains(got, `"op":"replace"`) {
+		t.Errorf("the second is not drawn again: %s", got)
+	}
+}
+
 // TestAnswersSayHowOldTheyAre: a push that overtakes an answer to the same page
 // is told from one that does not.
 func TestAnswersSayHowOldTheyAre(t *testing.T) {
