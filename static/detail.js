@@ -8,7 +8,7 @@ import { announce, drawn, notice, parse, post } from "./changes.js"
 import { $, all, bare, near, on, one } from "./dom.js"
 import { choose } from "./tabs.js"
 
-const detail = $("detail"), splitter = $("split-detail"), comparing = $("comparing")
+const detail = $("detail"), splitter = $("split-detail"), compareBar = $("comparing")
 
 /** The frame on show, 0 for none. */
 let seq = 0
@@ -21,6 +21,9 @@ let fetching
 
 export const frameOnShow = () => seq
 
+/** Tells whether the next frame that is chosen is compared with another. */
+export const comparing = () => !!first
+
 /**
  * Shows a frame.
  * @param {number} n @param {{focus?: boolean, against?: number}} [how]
@@ -32,9 +35,11 @@ export async function openFrame(n, { focus = false, against = 0 } = {}) {
   against ||= first !== n ? first : 0
   const answer = await drawn(`/wire/frames/${n}` + (against ? "?against=" + against : ""), control.signal)
   if (!answer || control.signal.aborted) return
+  if (against) compareWith(0)
   detail.replaceChildren(parse(answer.html))
-  seq = n
-  toAddress({ frame: String(n) })
+  // Of two that are compared it is the later one, whichever was chosen first.
+  seq = Number(one(".detail-head", detail).dataset.seq)
+  toAddress({ frame: String(seq) })
   if (against) choose($("detail-tab-compare"))
   else if ($(face)) choose($(face))
   if (detail.hidden) {
@@ -321,14 +326,14 @@ on("visibilitychange", keepNote)
 /** @param {number} n the frame that the next one is compared with, 0 for none */
 function compareWith(n) {
   first = n
-  comparing.hidden = !n
-  one("span", comparing).textContent = `Choose the frame to compare #${n} with.`
+  compareBar.hidden = !n
+  one("span", compareBar).textContent = `Choose the frame to compare #${n} with.`
   if (!n) return
-  announce(one("span", comparing).textContent)
+  announce(one("span", compareBar).textContent)
   $("grid").focus({ preventScroll: true })
 }
 
-one("button", comparing).addEventListener("click", () => {
+one("button", compareBar).addEventListener("click", () => {
   compareWith(0)
   $("grid").focus({ preventScroll: true })
 })

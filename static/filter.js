@@ -74,7 +74,7 @@ function explain() {
   colour()
 }
 
-const tokens = /("(?:\\.|[^"\\])*"?|(?<![^\s(!])\/(?:\\.|[^/\\])*\/?i?)|((?<![^\s(!])[a-z]+)([:=<>]=?)|((?<!\S)(?:or|and|not)(?!\S)|[!()])/gi
+const tokens = /("(?:\\.|[^"\\])*"?|(?<![^\s(!-])\/(?:\\.|[^/\\])*\/?i?)|((?<![^\s(!|&-])[a-z]+)(\s*(?:[:=<>]|!=)[=<>]*)|((?<!\S)(?:or|and|not|[&|])(?!\S)|&&|\|\||(?<![^\s(])-(?=[\p{L}(/"!])|[!()])/giu
 
 /** Colours the line behind the text box, and underlines what is wrong. */
 function colour() {
@@ -208,15 +208,27 @@ on("click", e => {
   const { term, group } = chip.dataset, on = chip.ariaPressed === "true"
   let line = input.value
   for (const other of all(`.quick[data-group="${group}"]`)) if (other.dataset.term) line = line.replace(place(other.dataset.term), "")
-  setFilter((line.trim() + (on ? "" : " " + term)).trim(), true)
+  if (group === "call") line = line.replace(anyCall, "")
+  line = line.trim()
+  // "or" binds weaker than what is put beside it.
+  if (!on && either.test(line)) line = `(${line})`
+  setFilter((line + (on ? "" : " " + term)).trim(), true)
 })
 
+const either = /\|\||(?<!\S)(?:or|\|)(?!\S)/i
+
+const anyCall = /(?<!\S)call:\d+(?!\S)\s*/g
+
 whenChanged(() => {
-  const { call } = one("#call > [data-call]")?.dataset ?? {}, chip = $("this-call")
+  const { call } = one("#call > [data-call]")?.dataset ?? {}, chip = $("this-call"), before = chip.dataset.term ?? ""
+  const now = "call:" + call
   chip.hidden = !call
-  if (chip.dataset.term === (call && "call:" + call)) return
-  chip.dataset.term = call ? "call:" + call : ""
-  press()
+  // While a form is on show, the last call stays what is picked.
+  if (!call || before === now) return
+  chip.dataset.term = now
+  // What was chosen is the call on show, whichever that is.
+  if (before && place(before).test(input.value)) setFilter(input.value.replace(place(before), now + " ").trim())
+  else press()
 })
 
 addEventListener("popstate", () => {

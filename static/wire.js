@@ -11,7 +11,7 @@
 import { inAddress } from "./address.js"
 import { announce, drawn, notice, parse, whenChanged } from "./changes.js"
 import { tick } from "./clock.js"
-import { closeFrame, frameOnShow, openFrame } from "./detail.js"
+import { closeFrame, comparing, frameOnShow, openFrame } from "./detail.js"
 import { $, bare, grouped, near, one, remember, remembered } from "./dom.js"
 
 const grid = $("grid"), box = $("rows"), newer = $("newer"), status = $("view-status")
@@ -28,8 +28,8 @@ let since = 0
 let filter = "", number = ""
 /** Frames that the server has judged; frames there were when it was last asked. */
 let judged = frames, asked = frames
-/** Rows of the view, and how many there were when the tail was left. */
-let total = frames, left = total
+/** Rows of the view; the last frame when the tail was left, and the rows of the view that came after it. */
+let total = frames, left = frames, fresh = 0
 let following = true
 /** The place of the window's upper edge among all rows, and where the scroll bar was last put or seen, in pixels. */
 let top = 0, bar = 0
@@ -86,11 +86,13 @@ grid.addEventListener("scroll", () => {
 function follow(on) {
   if (on !== following) {
     following = on
-    left = total
+    left = frames
+    fresh = 0
     $("follow").ariaPressed = String(on)
   }
-  newer.hidden = following || total <= left
-  if (!newer.hidden) newer.textContent = `${grouped(total - left)} new ↓`
+  if (!filter) fresh = frames - Math.max(left, since)
+  newer.hidden = following || fresh <= 0
+  if (!newer.hidden) newer.textContent = `${grouped(fresh)} new ↓`
 }
 
 function toEnd() {
@@ -116,6 +118,7 @@ export function grown(n, kept) {
     // A playback that goes back begins with another log: what it has judged is not known.
     for (const i of rows.keys()) stale.add(i)
     judged = asked = Math.min(judged, n - 1)
+    left = Math.min(left, n)
   }
   frames = n
   $("frames").textContent = grouped(n)
@@ -128,12 +131,16 @@ function resize(n) {
   total = Math.max(0, n)
   grid.ariaRowCount = total
   grid.style.setProperty("--seq", Math.max(3, String(frames).length) * 0.47 + 0.1 + "rem")
-  // What waited for an answer may have it now.
-  for (const [i, row] of rows) if (row.classList.contains("pending")) stale.add(i)
+  waitNoMore()
   say()
   measure()
   follow(following)
   moveTo(following ? lowest() : top)
+}
+
+/** What waited for an answer may have it now. */
+function waitNoMore() {
+  for (const [i, row] of rows) if (row.classList.contains("pending")) stale.add(i)
 }
 
 /** Says how far the filter has got and how much it has found. */
@@ -226,6 +233,7 @@ async function fetchRows() {
   const query = new URLSearchParams({ from: String(from), count: String(to - from), since: String(since), time: timeMode })
   if (filter) query.set("filter", filter)
   if (anchor) query.set("near", String(anchor.seq))
+  if (!following) query.set("after", String(left))
   const answer = await drawn("/wire/rows?" + query, control.signal)
   if (asking?.control !== control) return
   asking = undefined
@@ -254,11 +262,17 @@ function take(headers) {
     anchor ??= selectedSeq ? { seq: selectedSeq, select: true } : undefined
     selected = -1
   }
+  // The tail may have been left since this was asked.
+  if (headers.has("X-New") && !following) fresh = n("X-New")
   judged = n("X-Judged")
   asked = n("X-Frames")
+  waitNoMore()
   if (asked > frames) grown(asked)
   if (n("X-Total") !== total || !before) resize(n("X-Total"))
-  else say()
+  else {
+    follow(following)
+    say()
+  }
   settleAnchor(headers)
   if (wasJudging && judged >= asked) announce(status.textContent ?? "")
 }
@@ -394,7 +408,8 @@ function reveal(i) {
 function choose(i) {
   selected = i
   selectedSeq = filter ? Number(rows.get(i)?.dataset.seq ?? 0) : since + i + 1
-  if (selectedSeq && frameOnShow()) openSoon()
+  // While a frame to compare is being chosen, only a click or Enter chooses it.
+  if (selectedSeq && frameOnShow() && !comparing()) openSoon()
 }
 
 /** @param {number} i */

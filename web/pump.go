@@ -223,12 +223,18 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 	s.hub.publish(changes)
 }
 
-// pumpFrames tells the page how long the wire log is.
+// pumpFrames tells the page how long the wire log is, and where it is kept.
 func (s *Server) pumpFrames(ctx context.Context) {
-	log := s.in.Log()
+	log, told := s.in.Log(), ""
 	for {
 		grown := log.Grown()
 		s.hub.count(log.Len(), s.keptWords())
+		if where := log.Stats().Where; where != told {
+			told = where
+			if ch, err := replace(ctx, "where", views.Where(where)); err == nil {
+				s.hub.publish([]change{ch})
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return

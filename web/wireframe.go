@@ -81,9 +81,22 @@ func (s *Server) seqOf(c echo.Context) (int64, error) {
 }
 
 // frame answers with one frame looked at closely; against names another that
-// it is compared with.
+// it is compared with. Of the two the later one is looked at: what is new is new
+// in it.
 func (s *Server) frame(c echo.Context) error {
-	f, done, err := s.readFrame(c)
+	n, err := s.seqOf(c)
+	if err != nil {
+		return err
+	}
+	against, err := queryNumber(c, "against", 0)
+	if err != nil {
+		return err
+	}
+	compared := against > 0 && against <= s.in.Log().Len() && against != n
+	if compared {
+		against, n = min(against, n), max(against, n)
+	}
+	f, done, err := s.frameAt(c, n)
 	if err != nil {
 		return err
 	}
@@ -92,12 +105,8 @@ func (s *Server) frame(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	against, err := queryNumber(c, "against", 0)
-	if err != nil {
-		return err
-	}
-	if against > 0 && against <= s.in.Log().Len() && against != f.Seq {
-		if d.Diff, err = s.diff(c, against, f.Seq); err != nil {
+	if compared {
+		if d.Diff, err = s.diff(c, against, n); err != nil {
 			return err
 		}
 	}

@@ -68,14 +68,15 @@ func TestFrameDetail(t *testing.T) {
 		want  []string
 		not   []string
 	}{
-		"request with its pair": {1, nil, []string{"#1", "client → files", `data-filter="call:1"`, `data-frame="10"`, ">Pretty<", ">Pair<"}, []string{">Headers<"}},
-		"secrets are masked":    {first, nil, []string{"[REDACTED]", "Accept", "Secrets are left out", ">curl<", "POST"}, []string{"Bearer secret"}},
-		"a retry":               {second, nil, []string{fmt.Sprintf("Compare with the attempt before, #%d", first), "round 2"}, nil},
-		"compared":              {second, []string{"against", fmt.Sprint(first)}, []string{"2 differences", "/params/requestState", "added", "/id", "changed"}, nil},
-		"with itself":           {first, []string{"against", fmt.Sprint(first)}, nil, []string{"differences"}},
-		"with what is no JSON":  {first, []string{"against", "8"}, []string{"They cannot be compared: the first text is not JSON."}, nil},
-		"no call":               {orphan, nil, []string{`data-filter="id:&#34;a\&#34;b c&#34; session:files-1"`, "This answers no request that was seen."}, nil},
-		"noise":                 {8, nil, []string{"DEBUG: noise"}, []string{">Pretty<", ">Pair<", "Follow this exchange"}},
+		"request with its pair":  {1, nil, []string{"#1", "client → files", `data-filter="call:1"`, `data-frame="10"`, ">Pretty<", ">Pair<"}, []string{">Headers<"}},
+		"secrets are masked":     {first, nil, []string{"[REDACTED]", "Accept", "Secrets are left out", ">curl<", "POST"}, []string{"Bearer secret"}},
+		"a retry":                {second, nil, []string{fmt.Sprintf("Compare with the attempt before, #%d", first), "round 2"}, nil},
+		"compared":               {second, []string{"against", fmt.Sprint(first)}, []string{"2 differences", "/params/requestState", "added", "/id", "changed"}, nil},
+		"compared the other way": {first, []string{"against", fmt.Sprint(second)}, []string{fmt.Sprintf(`<h3 class="num">#%d</h3>`, second), "2 differences", "/params/requestState", "added"}, []string{"removed"}},
+		"with itself":            {first, []string{"against", fmt.Sprint(first)}, nil, []string{"differences"}},
+		"with what is no JSON":   {first, []string{"against", "8"}, []string{"They cannot be compared: the first text is not JSON."}, nil},
+		"no call":                {orphan, nil, []string{`data-filter="id:&#34;a\&#34;b c&#34; session:files-1"`, "This answers no request that was seen."}, nil},
+		"noise":                  {8, nil, []string{"DEBUG: noise"}, []string{">Pretty<", ">Pair<", "Follow this exchange"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, body := s.frame(tt.seq, "", tt.query...)

@@ -51,12 +51,14 @@ func (s *Server) through(c echo.Context) (lens, error) {
 // from, of the frames that the filter picks and that come after since. What is
 // not judged yet is left out: the page asks again until X-Judged is X-Frames.
 // X-View is another number when rows may have moved; X-Near is the place of
-// the frame that near names, or of the next one if it is not in the view.
+// the frame that near names, or of the next one if it is not in the view; X-New
+// is how many rows come after the frame that after names.
 func (s *Server) rows(c echo.Context) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", rowsMost)
 	near, err3 := queryNumber(c, "near", 0)
-	if err := firstOf(err1, err2, err3); err != nil {
+	after, err4 := queryNumber(c, "after", 0)
+	if err := firstOf(err1, err2, err3, err4); err != nil {
 		return err
 	}
 	l, err := s.through(c)
@@ -69,6 +71,10 @@ func (s *Server) rows(c echo.Context) error {
 	h.Set("X-Judged", strconv.FormatInt(l.judged, 10))
 	h.Set("X-Frames", strconv.FormatInt(log.Len(), 10))
 	h.Set("X-View", strconv.FormatInt(l.number, 10))
+	if after > 0 {
+		_, _, fresh := l.view.Extent(max(after, l.since))
+		h.Set("X-New", strconv.FormatInt(fresh, 10))
+	}
 	if near > 0 {
 		place, in := l.view.Index(near)
 		h.Set("X-Near", strconv.FormatInt(max(0, place-l.base), 10))

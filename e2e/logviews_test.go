@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// What is offered as new is what came since the tail was left, whatever the
+// filter shows, and it covers neither the chosen row nor the ladder.
+func TestNewFramesAreCounted(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, nil)
+	s := openOn(t, rude.Command)
+	log := s.page.Region("Wire log")
+	grid := log.Role("grid", "Frames")
+	s.page.Region("Servers").Contains("ready")
+	say := func(n int, what string) {
+		for i := range n {
+			rude.OrderWith("write", fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s %d"}}`, what, i+1))
+		}
+	}
+	say(60, "early")
+	log.Contains("early 60")
+	filter := log.Role("combobox", "Filter")
+	filter.Fill("seq>5")
+	log.Contains("match")
+	grid.Wheel(-2000)
+	s.page.Until(func() string { return "the log has been scrolled up" }, func() bool { return !strings.Contains(log.TextNow(), "early 60") })
+	offer := log.Button("").All().Having("id", "newer")
+	say(2, "late")
+	offer.Contains("2 new")
+	filter.Fill("early")
+	log.Contains("60 match")
+	offer.Gone()
+	log.Button("Clear the filter").Click()
+	offer.Contains("2 new")
+
+	// The offer stands below the rows.
+	below := func() bool {
+		return page.Call[bool](offer, "function() { return this.getBoundingClientRect().top >= document.getElementById('grid').getBoundingClientRect().bottom - 1 }")
+	}
+	s.page.Until(func() string { return "the offer is below the rows" }, below)
+	offer.Click()
+	log.Contains("late 2")
+	offer.Gone()
+}
+
+// Comparing ends with the choice of the second frame, and the earlier of the two
+// is the old one, in whichever order they were chosen.
+func TestCompareTwoFrames(t *testing.T) {
+	t.Parallel()
+	s := openFile(t,
+		`>{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"n":1}}}`,
+		`<{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`,
+		`>{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","arguments":{"n":2}}}`,
+		`<{"jsonrpc":"2.0","id":2,"result":{"content":[]}}`,
+	)
+	log := s.page.Region("Wire log")
+	choose := func(n int) {
+		log.Role("row", "").All().Having("id", "r"+strconv.Itoa(n)).Wait().Click()
+	}
+	detail := log.Role("group", "Frame")
+	for _, order := range [][2]int{{1, 3}, {3, 1}} {
+		choose(order[0])
+		detail.Contains("#" + strconv.Itoa(order[0]))
+		detail.TabNamed("Compare").Click()
+		detail.Button("Compare with…").Click()
+		log.Contains("Choose the frame to compare #" + strconv.Itoa(order[0]) + " with.")
+		choose(order[1])
+		detail.Contains("/params/arguments/n")
+		differences := detail.Role("list", "Differences").Text()
+		if at := strings.Index(differences, "/params/arguments/n"); at < 0 || strings.Join(strings.Fields(differences[at+len("/params/arguments/n"):])[:2], " ") != "1 2" {
+			t.Errorf("chosen in the order %v the differences are %q", order, differences)
+		}
+		log.Role("button", "Stop comparing").Gone()
+		choose(2)
+		detail.Contains("#2")
+		if text := detail.Text(); strings.Contains(text, "Differences") {
+			t.Errorf("the next frame is compared as well: %q", text)
+		}
+	}
+}
+
+// The chip This call follows the call on show.
+func TestThisCallFollowsTheCall(t *testing.T) {
+	t.Parallel()
+	rude := servers.NewRude(t, nil)
+	s := openOn(t, rude.Command)
+	s.call("large")
+	s.result("0123456789abcdef")
+	log := s.page.Region("Wire log")
+	chip := log.Button("This call")
+	chip.Click()
+	filter := log.Role("combobox", "Filter")
+	filter.HasValue("call:1")
+	chip.HasAttr("aria-pressed", "true")
+	s.call("large")
+	filter.HasValue("call:2")
+	chip.HasAttr("aria-pressed", "true")
+	chip.Click()
+	filter.HasValue("")
+}
