@@ -137,7 +137,7 @@ func BenchmarkFilter(b *testing.B) {
 	}
 	l := flood(b, n)
 	for _, line := range []string{
-		"kind:request", "method:elicitation/*", "id:7", "!method:notifications/* dir:in", "ms>0 size>100", "has:requestedSchema",
+		"kind:request", "kind:error", "tool:load", "method:elicitation/*", "id:7", "!method:notifications/* dir:in", "ms>0 size>100", "has:requestedSchema",
 		`"nothing to report"`, `"step 123456 "`, "absent", "has:absent", `/step \d+7 of/`, `/\d{7}/`,
 		`/\d{6,} of \d{7}/`, `/[a-z]+\d+[a-z]+/`, `/(foo|bar|person)/`, `/^.{180,}$/`, `/LOAD\w+ \d+/i`, `/"[^"]*\?"/`, `/[xyz]{3}/`,
 	} {

@@ -480,6 +480,7 @@ func FuzzParseFilter(f *testing.F) {
 	for _, line := range []string{
 		`method:elicitation/* !(dir:in or kind:error,noise) id:7 "a b" /re+/i ms>500 size<=10k`,
 		`after:10:02:03 before:2026-07-28 has:x finding:any not server:"a \"b\"" call>3`, `((a)`, `"\`, `/\//`, "grüße",
+		`-kind:noise && ms > 500||tool!=a, b | -(x)`, "kind : =", "a & b | > 5",
 	} {
 		f.Add(line)
 	}
