@@ -52,7 +52,7 @@ type connection struct{ server, session string }
 
 // judgedFrames picks the frames that matter to the linter.
 var judgedFrames = func() *wire.Filter {
-	f, err := wire.ParseFilter("kind:request,result,error or (kind:noise dir:s2c) or " +
+	f, err := wire.ParseFilter("kind:request,result,rpc-error or (kind:noise dir:s2c) or " +
 		"(kind:notification method:notifications/cancelled,notifications/elicitation/complete,elicitation/create,sampling/createMessage,roots/list,ping)")
 	if err != nil {
 		panic("findings: " + err.Error()) // the line is right
