@@ -2,6 +2,9 @@ package e2e
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,4 +107,64 @@ func TestThisCallFollowsTheCall(t *testing.T) {
 	chip.HasAttr("aria-pressed", "true")
 	chip.Click()
 	filter.HasValue("")
+}
+
+// The filter line takes what people type, completes the names of tools, and says
+// what is meant where it is wrong.
+func TestFilterLine(t *testing.T) {
+	t.Parallel()
+	s := openFile(t,
+		`>{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy"}}`,
+		`<{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}`,
+		`>{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"build"}}`,
+		`<{"jsonrpc":"2.0","id":2,"result":{"content":[]}}`,
+	)
+	log := s.page.Region("Wire log")
+	filter := log.Role("combobox", "Filter")
+	for line, want := range map[string]string{
+		"-kind:request": "2 match", "tool:deploy && ms > 500": "1 match", "tool:build OR kind:error": "3 match", "kind != request": "2 match",
+	} {
+		filter.Fill(line)
+		log.Contains(want)
+	}
+	filter.Fill("latency > 500")
+	log.Contains("did you mean ms>?")
+	filter.Fill("tool:")
+	if got := log.Option("").All().Names(); len(got) != 2 || got[0] != "build" || got[1] != "deploy" {
+		t.Errorf("after tool: is offered %q", got)
+	}
+
+	// A chip beside an "or" narrows all of it.
+	filter.Fill("tool:build or tool:deploy")
+	s.page.Press(page.Escape)
+	log.Button("Errors").Click()
+	filter.HasValue("(tool:build or tool:deploy) kind:error")
+	log.Contains("1 match").Contains("isError")
+}
+
+// A request that was refused by HTTP status is over, and is among the errors.
+func TestRefusedRequestIsOver(t *testing.T) {
+	t.Parallel()
+	server := servers.NewScripted(t, "2025-11-25", nil)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "server/discover") {
+			http.Error(w, "Bad Request: no session", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		server.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	s := open(t, front.URL)
+	s.page.Region("Servers").Contains("ready")
+	log := s.page.Region("Wire log")
+	log.Button("Errors").Click()
+	log.Contains("POST of server/discover was answered with HTTP 400 Bad Request").Contains("HTTP 400")
+	log.Button("Errors").Click()
+	asked := log.Role("row", "").All().Having("id", "r"+strconv.FormatInt(s.Wire().Requests("c2s", "server/discover")[0].Seq, 10))
+	asked.Contains("server/discover").Contains("HTTP 400")
+	if clocks := page.Call[int](asked, "function() { return this.querySelectorAll('[data-age]').length }"); clocks != 0 {
+		t.Error("the refused request still counts")
+	}
 }
