@@ -218,14 +218,8 @@ func (p *filterParser) next() {
 	if p.err != nil {
 		return
 	}
-	for p.at < len(p.in) {
-		r, n := utf8.DecodeRuneInString(p.in[p.at:])
-		if !unicode.IsSpace(r) {
-			break
-		}
-		p.at += n
-	}
-	start := p.at
+	start := len(p.in) - len(strings.TrimLeftFunc(p.in[p.at:], unicode.IsSpace))
+	p.at = start
 	if start == len(p.in) {
 		p.tok = token{kind: tokEnd, pos: start, end: start}
 		return
@@ -274,6 +268,11 @@ func (p *filterParser) next() {
 		p.termValues(start, name, op)
 		return
 	}
+	p.nextWord(start)
+}
+
+// nextWord reads a token that begins with nothing special.
+func (p *filterParser) nextWord(start int) {
 	word := p.word()
 	kind := tokText
 	switch strings.ToLower(word) {

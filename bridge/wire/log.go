@@ -131,12 +131,8 @@ func (l *Log) Append(f Frame) Frame {
 	if l.spool == nil {
 		return f
 	}
-	var action string
 	l.complete(&f)
 	how := formOf(&f)
-	if f.Kind == Request {
-		action = f.Action()
-	}
 	says := outcomeOf(&f)
 	l.spool.room()
 
@@ -148,10 +144,6 @@ func (l *Log) Append(f Frame) Frame {
 	e := l.index.next()
 	s := l.enter(e, &f)
 	l.pair(e, s, &f)
-	if f.Kind == Result {
-		action = f.Action()
-	}
-	e.act(action)
 	l.conclude(e, s, &f, says)
 	// The wall clock may jump, the log's does not.
 	f.Time = e.at()

@@ -183,7 +183,6 @@ func (l *Log) enterLine(p *parsedLine, off int64, line textLine, path string, na
 	e := l.index.next()
 	s := l.enter(e, &f)
 	l.pair(e, s, &f)
-	e.act(f.Action())
 	l.conclude(e, s, &f, outcomeOf(&f))
 	e.off, e.length = off, uint32(line.size)
 	e.set(flagMore, p.hasMore())

@@ -6,12 +6,20 @@ import (
 	"slices"
 )
 
-// outcome is what a result says of itself.
-type outcome struct{ isError, asksInput bool }
+// outcome is what a message says of itself.
+type outcome struct {
+	isError, asksInput bool   // of a result
+	action             string // of a request; Frame.Action
+}
 
-// outcomeOf reads a result in one pass; it is zero for other frames.
+// outcomeOf reads a message in one pass.
 func outcomeOf(f *Frame) (says outcome) {
-	if f.Kind != Result {
+	switch f.Kind {
+	case Request:
+		says.action = f.Action()
+		return says
+	case Result:
+	default:
 		return says
 	}
 	result := peek(f.Message.Result)
@@ -30,9 +38,13 @@ func outcomeOf(f *Frame) (says outcome) {
 	return says
 }
 
-// conclude marks what failed and what asks for input, and notes the tool whose
-// call the frame belongs to. The frame has been paired.
+// conclude notes what an answer says, what failed and what asks for input, and
+// the tool whose call the frame belongs to. The frame has been paired.
 func (l *Log) conclude(e *entry, s *session, f *Frame, says outcome) {
+	if f.Kind == Result {
+		says.action = f.Action() // which depends on the method
+	}
+	e.act(says.action)
 	f.AsksInput = says.asksInput && f.Dir == ServerToClient && takesInput(f.Method)
 	if f.Kind == Note {
 		// With 405 a server says that it has no event stream to GET, or no session
