@@ -3,6 +3,8 @@ package elicit
 import (
 	"encoding/json"
 	"strings"
+
+	"elicitation-inspector/bridge/spelling"
 )
 
 // paramNames are the members of an elicitation's params.
@@ -58,36 +60,9 @@ func misspelt(name string, known []string) string {
 		if len(k) < 8 {
 			most = 1
 		}
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); len(k) > 3 && d <= most && d < least {
+		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(k)); len(k) > 3 && d <= most && d < least {
 			best, least = k, d
 		}
 	}
 	return best
-}
-
-// distance is how many letters have to be added, dropped, changed or swapped with
-// their neighbour to make a into b.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"strings"
+
+	"elicitation-inspector/bridge/spelling"
 )
 
 // otherNames are what people call terms that have another name.
@@ -73,36 +75,9 @@ func nearest(name string, words []string) string {
 	best, meant := 3, ""
 	for _, word := range words {
 		// Short words are all alike.
-		if d := distance(name, word); d < best && d <= (len(word)+1)/3 {
+		if d := spelling.Distance(name, word); d < best && d <= (len(word)+1)/3 {
 			best, meant = d, word
 		}
 	}
 	return meant
-}
-
-// distance counts the letters that have to be changed, left out, added, or
-// exchanged with their neighbour to make b of a.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }
