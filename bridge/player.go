@@ -26,7 +26,7 @@ type Player struct {
 	ctx    context.Context
 	ended  context.CancelFunc
 
-	mu      sync.Mutex
+	turn    turn // for all that follows
 	now     *stage
 	playing bool
 	speed   float64
@@ -93,7 +93,7 @@ func NewPlayer(source *wire.Log, o PlayerOptions) (*Player, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Player{
 		source: source, linter: findings.New(source), logger: o.Logger, ctx: ctx, ended: cancel, playing: o.Play, speed: o.Speed, gap: o.Gap,
-		changed: make(chan struct{}), done: make(chan struct{}),
+		changed: make(chan struct{}), done: make(chan struct{}), turn: newTurn(),
 	}
 	if o.Play {
 		p.rewind()
@@ -137,8 +137,8 @@ func (p *Player) reading() bool {
 }
 
 // rewind begins again without frames. Whoever still looks at what was on show
-// can go on, but it follows no more. The caller holds p.mu, or nobody else knows
-// p.
+// can go on, but it follows no more. The caller has the turn, or nobody else
+// knows p.
 func (p *Player) rewind() {
 	if old := p.now; old != nil {
 		old.cancel()
@@ -148,7 +148,7 @@ func (p *Player) rewind() {
 	p.due = time.Time{}
 }
 
-// show shows the first frames, up to a number. The caller holds p.mu.
+// show shows the first frames, up to a number. The caller has the turn.
 func (p *Player) show(frames int64) {
 	p.now.log.Extend(frames)
 	if p.atEnd() {
@@ -162,8 +162,8 @@ func (p *Player) show(frames int64) {
 // Replay is what is shown at present. It is another one after a call of a
 // method that goes back: Play or Step at the end, or GoTo.
 func (p *Player) Replay() *Replay {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.turn.take()
+	defer p.turn.give()
 	return p.now.replay
 }
 
@@ -172,10 +172,10 @@ func (p *Player) Source() *wire.Log { return p.source }
 
 // State says where the player is.
 func (p *Player) State() Playback {
-	p.mu.Lock()
+	p.turn.take()
 	s := Playback{Playing: p.playing, Speed: p.speed, Gap: p.gap, Err: p.source.Err()}
 	shown, first, final := p.now, p.first, p.final
-	p.mu.Unlock()
+	p.turn.give()
 	whole := !p.reading()
 	s.Position, s.Frames, s.Now = shown.log.Len(), p.source.Len(), shown.replay.in.Now()
 	s.Read, s.Size = p.source.Reading()
@@ -192,21 +192,21 @@ func (p *Player) State() Playback {
 	if !first.IsZero() && !final.IsZero() {
 		s.Length = max(final.Sub(first), s.At)
 	}
-	p.mu.Lock()
+	p.turn.take()
 	p.first, p.final = first, final
-	p.mu.Unlock()
+	p.turn.give()
 	return s
 }
 
 // Changed returns a channel that is closed by the next change of State other
 // than that of the position. Get it, look at State, then wait.
 func (p *Player) Changed() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.turn.take()
+	defer p.turn.give()
 	return p.changed
 }
 
-// tell wakes whoever waits for a change. The caller holds p.mu.
+// tell wakes whoever waits for a change. The caller has the turn.
 func (p *Player) tell() {
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -217,8 +217,8 @@ var ErrPlayerClosed = errors.New("the playback has ended")
 
 // do changes what the player does.
 func (p *Player) do(change func() error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.turn.take()
+	defer p.turn.give()
 	if p.closed {
 		return ErrPlayerClosed
 	}
@@ -226,7 +226,7 @@ func (p *Player) do(change func() error) error {
 	return change()
 }
 
-// atEnd reports whether all frames are shown. The caller holds p.mu.
+// atEnd reports whether all frames are shown. The caller has the turn.
 func (p *Player) atEnd() bool { return p.now.log.Len() >= p.source.Len() && !p.reading() }
 
 // Play goes on, at the end from the beginning.
@@ -339,8 +339,8 @@ func (p *Player) judge(ctx context.Context) {
 // advance shows what is due, and says after what time more will be; less than 0
 // if that is not known.
 func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.turn.take()
+	defer p.turn.give()
 	shown, there := p.now.log.Len(), p.source.Len()
 	if p.atEnd() {
 		p.show(shown) // the files had no more, which was not known
@@ -372,7 +372,7 @@ func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 	return 0, p.changed
 }
 
-// pause is how long to wait between two frames. The caller holds p.mu.
+// pause is how long to wait between two frames. The caller has the turn.
 func (p *Player) pause(before, after time.Time) time.Duration {
 	if before.IsZero() || after.IsZero() {
 		return 0
@@ -384,7 +384,7 @@ func (p *Player) pause(before, after time.Time) time.Duration {
 	return time.Duration(float64(gap) / p.speed)
 }
 
-// stop pauses. The caller holds p.mu.
+// stop pauses. The caller has the turn.
 func (p *Player) stop() {
 	p.playing = false
 	p.tell()
@@ -394,8 +394,8 @@ func (p *Player) stop() {
 // transcript stays open.
 func (p *Player) Close() {
 	<-p.done
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.turn.take()
+	defer p.turn.give()
 	p.closed = true
 	p.ended()
 	p.now.end()

@@ -22,13 +22,13 @@ type Recording struct {
 	in     *Inspection
 	redact *wire.Redaction
 
-	mu       sync.Mutex
-	file     *wire.Recorder // nil if nothing is recorded
-	since    time.Time
-	detach   func()
-	watched  *watched
-	remains  []string // of the latest recording
+	turn     turn // of whoever begins or ends
 	watching sync.WaitGroup
+
+	mu      sync.Mutex
+	now     *watched // nil if nothing is recorded
+	latest  *watched // whose remains are shown
+	remains []string
 }
 
 // RecordingState says where a Recording stands.
@@ -57,21 +57,21 @@ func NewRecording(in *Inspection, redact *wire.Redaction) *Recording {
 	if redact == nil {
 		redact, _ = wire.NewRedaction() // without rules, none can be wrong
 	}
-	return &Recording{in: in, redact: redact}
+	return &Recording{in: in, redact: redact, turn: newTurn()}
 }
 
 // Begin records to a file from now on. An existing transcript is continued, or
 // refused where fresh is wanted; any other file is refused. The recording fails by itself when the file
 // cannot be written any more, or is gone; a new one can be begun then.
 func (r *Recording) Begin(path string, fresh bool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.file != nil {
-		if r.file.Err() == nil {
-			return fmt.Errorf("%w: to %s", ErrRecording, r.file.Name())
+	r.turn.take()
+	defer r.turn.give()
+	if w := r.current(); w != nil {
+		if w.file.Err() == nil {
+			return fmt.Errorf("%w: to %s", ErrRecording, w.file.Name())
 		}
 		// It has said why it failed.
-		_ = r.end()
+		_ = r.end(w)
 	}
 	if !fresh {
 		if err := isTranscript(path); err != nil {
@@ -82,9 +82,11 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	w := &watched{file: file, first: r.in.log.Len() + 1, over: make(chan struct{})}
-	r.remains = nil
-	r.file, r.since, r.detach, r.watched = file, now(), r.in.log.Record(file), w
+	w := &watched{file: file, since: now(), first: r.in.log.Len() + 1, over: make(chan struct{})}
+	w.detach = r.in.log.Record(file)
+	r.mu.Lock()
+	r.now, r.latest, r.remains = w, w, nil
+	r.mu.Unlock()
 	// What is secret in the frames before is secret in those that come.
 	if err := r.redact.Learn(context.Background(), r.in.log); err != nil {
 		r.in.logger.Warn("what earlier frames say is secret is not known to the recording", "error", err)
@@ -100,6 +102,8 @@ const lookEvery = time.Second
 // watched is one recording, as watch sees it.
 type watched struct {
 	file        *wire.Recorder
+	since       time.Time
+	detach      func()
 	first, last int64         // frames that are written; last is set when over is closed
 	over        chan struct{} // closed when nothing is written any more
 	known       int64         // values that were looked for when remains were last told
@@ -175,7 +179,7 @@ func (r *Recording) show(w *watched) {
 		return
 	}
 	r.mu.Lock()
-	latest := r.watched == w
+	latest := r.latest == w
 	if latest {
 		r.remains = slices.Sorted(maps.Values(w.told))
 	}
@@ -193,24 +197,34 @@ func (r *Recording) changed() {
 
 // End ends the recording. Its error is why not all frames are in the file.
 func (r *Recording) End() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.file == nil {
+	r.turn.take()
+	defer r.turn.give()
+	w := r.current()
+	if w == nil {
 		return nil
 	}
-	err := r.end()
+	err := r.end(w)
 	r.changed()
 	return err
 }
 
-// end ends the recording. The caller holds r.mu.
-func (r *Recording) end() error {
-	r.detach()
-	r.watched.last = r.in.log.Len()
-	close(r.watched.over)
-	err := r.file.Close()
-	r.file = nil
+// end ends the recording. The caller has the turn.
+func (r *Recording) end(w *watched) error {
+	w.detach()
+	w.last = r.in.log.Len()
+	close(w.over)
+	err := w.file.Close()
+	r.mu.Lock()
+	r.now = nil
+	r.mu.Unlock()
 	return err
+}
+
+// current is what is recorded, nil if nothing is.
+func (r *Recording) current() *watched {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
 }
 
 // Close ends the recording for good.
@@ -223,11 +237,12 @@ func (r *Recording) Close() error {
 // State says where the recording stands.
 func (r *Recording) State() RecordingState {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.file == nil {
-		return RecordingState{Remains: r.remains}
+	w, remains := r.now, r.remains
+	r.mu.Unlock()
+	if w == nil {
+		return RecordingState{Remains: remains}
 	}
-	return RecordingState{Remains: r.remains, File: r.file.Name(), Since: r.since, Lines: r.file.Lines(), Missed: r.file.Missed(), Err: r.file.Err()}
+	return RecordingState{Remains: remains, File: w.file.Name(), Since: w.since, Lines: w.file.Lines(), Missed: w.file.Missed(), Err: w.file.Err()}
 }
 
 // transcriptEnd is the ending of the names of transcripts.

@@ -145,7 +145,10 @@ func (h *hub) join(p *page, since int64) (missed [][]byte, ok bool) {
 		return nil, true
 	}
 	h.pages[p] = struct{}{}
-	p.counted <- struct{}{}
+	select {
+	case p.counted <- struct{}{}:
+	default: // it is told already
+	}
 	if since > h.seq {
 		return nil, false // it belongs to an earlier run
 	}

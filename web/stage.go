@@ -35,11 +35,13 @@ import (
 type Stage struct {
 	config StageConfig
 
-	mu      sync.Mutex
-	server  *Server
-	stop    func()
+	turn    chan struct{} // with room for one: whoever follows the player has it
 	running sync.WaitGroup
-	ctx     context.Context // of Serve
+
+	mu     sync.Mutex
+	server *Server
+	stop   func()
+	ctx    context.Context // of Serve
 }
 
 // StageConfig says what a [Stage] shows and to whom.
@@ -55,7 +57,7 @@ func NewStage(c StageConfig) *Stage {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Stage{config: c}
+	return &Stage{config: c, turn: make(chan struct{}, 1)}
 }
 
 // Serve answers on l until ctx ends, then lets running requests finish.
@@ -64,8 +66,8 @@ func (st *Stage) Serve(ctx context.Context, l net.Listener) error {
 	defer stop()
 	st.mu.Lock()
 	st.ctx = running
-	st.follow()
 	st.mu.Unlock()
+	st.follow()
 	err := serve(ctx, l, st.config.Config, st, func() { st.current().hub.close() })
 	stop()
 	st.running.Wait()
@@ -81,13 +83,17 @@ func (st *Stage) current() *Server {
 	return st.server
 }
 
-// follow makes the server show what the player does. The caller holds st.mu.
+// follow makes the server show what the player does.
 func (st *Stage) follow() {
+	st.turn <- struct{}{}
+	defer func() { <-st.turn }()
 	replay := st.config.Player.Replay()
-	if st.server != nil && st.server.replay == replay {
+	st.mu.Lock()
+	old, stop, running := st.server, st.stop, st.ctx
+	st.mu.Unlock()
+	if old != nil && old.replay == replay {
 		return
 	}
-	old, stop := st.server, st.stop
 	c := st.config.Config
 	c.Inspection = replay.Inspection()
 	s := New(c)
@@ -97,8 +103,10 @@ func (st *Stage) follow() {
 		// No page may take a push of the old server's for one of this one's.
 		s.hub.startAfter(old.hub)
 	}
-	ctx, cancel := context.WithCancel(st.ctx)
+	ctx, cancel := context.WithCancel(running)
+	st.mu.Lock()
 	st.server, st.stop = s, cancel
+	st.mu.Unlock()
 	st.running.Go(func() { s.work(ctx) })
 	st.running.Go(func() { s.pumpPlayback(ctx) })
 	if old != nil {
@@ -112,9 +120,7 @@ func (s *Server) act(c echo.Context, do func() error) error {
 	if err := do(); err != nil {
 		return bad("%s", sentence(err))
 	}
-	s.stage.mu.Lock()
 	s.stage.follow()
-	s.stage.mu.Unlock()
 	return replaced(c, http.StatusOK, "playback", views.PlaybackView(s.playbackView()))
 }
 

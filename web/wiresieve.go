@@ -141,10 +141,11 @@ func hooksOn(found []bridge.Found, marks *wire.Log) wire.Hooks {
 // ask notes that a request waits for a sieve, and has it judged. The channel is
 // closed when all frames of the log are; it is nil if they are already.
 func (v *sieves) ask(s *sieve) <-chan struct{} {
+	judged := s.view.Judged() == v.in.Log().Len()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s.asking++
-	if v.closed || s.view.Judged() == v.in.Log().Len() {
+	if v.closed || judged {
 		return nil
 	}
 	if s.stop == nil {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/cipher"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -218,8 +219,9 @@ func (s *Server) leave(session string) {
 		return
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for v := range s.visits {
+	visits := slices.Collect(maps.Keys(s.visits))
+	s.mu.Unlock()
+	for _, v := range visits {
 		if v.session.ID() == session {
 			v.end()
 		}

@@ -79,13 +79,13 @@ func newDesk(base string) *desk {
 
 // card returns the card with this id, which is made if there is none.
 func (d *desk) card(id string, s service, session *mcp.ServerSession) (*card, error) {
+	if err := d.listen(); err != nil {
+		return nil, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c, ok := d.cards[id]; ok {
 		return c, nil
-	}
-	if err := d.listen(); err != nil {
-		return nil, err
 	}
 	c := &card{
 		id: id, elicitation: rand.Text(), service: s, session: session,
@@ -100,26 +100,44 @@ func (d *desk) card(id string, s service, session *mcp.ServerSession) (*card, er
 	return c, nil
 }
 
-// listen makes sure that the pages can be reached. The caller holds the lock.
+// listen makes sure that the pages can be reached.
 func (d *desk) listen() error {
-	if d.closed {
-		return errors.New("the sign-in pages are closed")
-	}
-	if d.base != "" {
-		return nil
+	if done, err := d.listening(); done || err != nil {
+		return err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("opening the sign-in pages: %w", err)
 	}
-	d.base = "http://" + l.Addr().String()
-	d.web = &http.Server{Handler: http.NewCrossOriginProtection().Handler(d), ReadHeaderTimeout: 10 * time.Second}
-	d.served = make(chan struct{})
+	base := "http://" + l.Addr().String()
+	web := &http.Server{Handler: http.NewCrossOriginProtection().Handler(d), ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan struct{})
+	d.mu.Lock()
+	first := !d.closed && d.base == ""
+	if first {
+		d.base, d.web, d.served = base, web, served
+	}
+	d.mu.Unlock()
+	if !first { // another card was quicker, or the end was
+		_, err := d.listening()
+		return errors.Join(err, l.Close())
+	}
 	go func() {
-		defer close(d.served)
-		d.web.Serve(l) // ends with close
+		defer close(served)
+		web.Serve(l) // ends with close
 	}()
 	return nil
+}
+
+// listening reports whether the pages can be reached. The error says that they
+// never will be again.
+func (d *desk) listening() (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return false, errors.New("the sign-in pages are closed")
+	}
+	return d.base != "", nil
 }
 
 func (d *desk) close() error {

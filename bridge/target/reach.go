@@ -143,11 +143,14 @@ func (w *web) streamOpen() {
 func (w *web) lose(why error) {
 	r := &w.reach
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.why != nil || w.closing.Load() || w.life.Err() != nil {
+	known := r.why != nil || w.closing.Load() || w.life.Err() != nil
+	if !known {
+		r.why = why
+	}
+	r.mu.Unlock()
+	if known {
 		return
 	}
-	r.why = why
 	w.tap.failure(none, nil, 0, "%v", why)
 	r.over.Do(func() { close(r.lost) })
 }

@@ -52,7 +52,9 @@ type Log struct {
 	files   *files // the store of a log made by Open, else nil
 	of      *Log   // the log whose first frames a log made by Beginning shows, else nil
 
-	mu        sync.Mutex // puts appends in order; not held during I/O
+	// mu puts appends in order. The spool, the recorders and the large rows share
+	// it, so that no lock is taken under it. It is not held during I/O.
+	mu        sync.Mutex
 	requests  map[uint64]uint32
 	earlier   map[uint32]uint32 // the request with the same id before one, if it had no response then
 	line      []byte            // room for a line
@@ -97,15 +99,16 @@ func NewLog(o Options) (*Log, error) {
 	}
 	l := newLog()
 	l.max = o.MaxFrame
-	l.spool = newSpool(o.Dir, o.Memory, l.wake)
+	l.spool = newSpool(o.Dir, o.Memory, &l.mu, l.wake)
 	l.store = l.spool
 	return l, nil
 }
 
 func newLog() *Log {
-	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), earlier: make(map[uint32]uint32), large: &largeRows{of: make(map[int64]largeRow)},
+	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), earlier: make(map[uint32]uint32),
 		huge: make(chan struct{}, 1)}
-	l.marks = &marks{log: l}
+	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
+	l.marks = &marks{log: l, settling: make(chan struct{}, 1)}
 	l.base = l.start.UnixNano()
 	l.methods.limit = 8 << 10
 	l.tools.limit = 8 << 10
@@ -134,9 +137,9 @@ func (l *Log) Append(f Frame) Frame {
 	l.complete(&f)
 	how := formOf(&f)
 	says := outcomeOf(&f)
-	l.spool.room()
 
 	l.mu.Lock()
+	l.spool.room()
 	recorders := *l.recorders.Load()
 	if f.Time.IsZero() {
 		f.Time = time.Now()

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -61,6 +62,9 @@ var markStart = []byte(`{"mark":`)
 // marks are the marks of a log.
 type marks struct {
 	log *Log // whose frames are marked
+
+	settling  chan struct{} // held by the one that looks frames up
+	unsettled atomic.Int64  // how many were not looked up yet
 
 	mu      sync.Mutex
 	version int64
@@ -137,43 +141,43 @@ func (l *Log) markFrame(seq int64, m Mark) (Frame, error) {
 
 // MarkOf is what was noted of a frame.
 func (l *Log) MarkOf(seq int64) Mark {
+	l.marks.settle()
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.marks.settle()
 	return l.marks.of[seq].Mark
 }
 
 // Marked lists the frames that are marked, in order. version is another one
 // whenever a mark has changed.
 func (l *Log) Marked() (seqs []int64, version int64) {
+	l.marks.settle()
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.marks.settle()
 	return slices.Sorted(maps.Keys(l.marks.of)), l.marks.version
 }
 
 // markedBy is the frame that one marks, 0 if it marks none that is in the log.
 func (l *Log) markedBy(seq int64) int64 {
+	l.marks.settle()
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.marks.settle()
 	return l.marks.about[seq]
 }
 
 // allMarks is a copy of all marks.
 func (l *Log) allMarks() map[int64]kept {
+	l.marks.settle()
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.marks.settle()
 	return maps.Clone(l.marks.of)
 }
 
 // Marking is the frame that says what MarkOf does, 0 if none does: because
 // nothing is noted, or because it is kept in memory only.
 func (l *Log) Marking(seq int64) int64 {
+	l.marks.settle()
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
-	l.marks.settle()
 	return l.marks.of[seq].by
 }
 
@@ -210,6 +214,7 @@ func (l *Log) heed(f *Frame, e *entry) {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
 	if len(l.marks.pending) < maxMarks {
+		l.marks.unsettled.Add(1)
 		l.marks.pending = append(l.marks.pending, pendingMark{e.conn, number, kept{m, f.Seq}})
 	}
 }
@@ -249,42 +254,56 @@ func (s *marks) set(seq int64, m kept) {
 	s.version++
 }
 
-// settle looks up the frames of pending marks. The caller holds s.mu.
+// settle looks up the frames of pending marks. It returns when all that were
+// pending are settled, be it by another caller.
 func (s *marks) settle() {
-	if len(s.pending) == 0 {
+	if s.unsettled.Load() == 0 {
 		return
 	}
-	l, pending := s.log, s.pending
+	s.settling <- struct{}{}
+	defer func() { <-s.settling }()
+	s.mu.Lock()
+	pending := s.pending
 	s.pending = nil
+	s.mu.Unlock()
+	defer s.unsettled.Add(-int64(len(pending)))
 	slices.SortFunc(pending, func(a, b pendingMark) int { return cmp.Compare(a.by, b.by) })
 	sessions := make(map[string][]int64)
 	for _, p := range pending {
-		k, known := l.conns.at(p.conn)
+		k, known := s.log.conns.at(p.conn)
 		if !known {
 			continue
 		}
 		seqs, listed := sessions[k.session]
 		if !listed {
-			seqs = l.session(k.session)
+			seqs = s.log.session(k.session)
 			sessions[k.session] = seqs
 		}
-		// Numbers rise within a session. A mark is about what came before it.
-		before, _ := slices.BinarySearch(seqs, p.by)
-		i := sort.Search(before, func(i int) bool {
-			n, err := l.numberOf(l.index.at(seqs[i]))
-			return err != nil || n >= p.number
-		})
-		if i == before {
-			continue
-		}
-		if n, err := l.numberOf(l.index.at(seqs[i])); err == nil && n == p.number {
-			s.set(seqs[i], p.kept)
+		if seq, ok := s.log.numbered(seqs, p); ok {
+			s.mu.Lock()
+			s.set(seq, p.kept)
 			if s.about == nil {
 				s.about = make(map[int64]int64)
 			}
-			s.about[p.by] = seqs[i]
+			s.about[p.by] = seq
+			s.mu.Unlock()
 		}
 	}
+}
+
+// numbered finds the frame that a mark is about, of those of its session.
+func (l *Log) numbered(seqs []int64, p pendingMark) (seq int64, ok bool) {
+	// Numbers rise within a session. A mark is about what came before it.
+	before, _ := slices.BinarySearch(seqs, p.by)
+	i := sort.Search(before, func(i int) bool {
+		n, err := l.numberOf(l.index.at(seqs[i]))
+		return err != nil || n >= p.number
+	})
+	if i == before {
+		return 0, false
+	}
+	n, err := l.numberOf(l.index.at(seqs[i]))
+	return seqs[i], err == nil && n == p.number
 }
 
 // session lists the frames of a session.

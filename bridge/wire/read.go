@@ -18,16 +18,15 @@ type largeRow struct{ id, summary string }
 
 // largeRows are the rows of large frames, by the frames' numbers.
 type largeRows struct {
-	mu sync.Mutex
+	mu *sync.Mutex // of the log to which frames are appended
 	of map[int64]largeRow
 }
 
 // maxLargeRows bounds the memory that large frames' rows take.
 const maxLargeRows = 100_000
 
+// keepLarge keeps the row of a large frame. The caller holds l.mu.
 func (l *Log) keepLarge(f *Frame) {
-	l.large.mu.Lock()
-	defer l.large.mu.Unlock()
 	if len(l.large.of) < maxLargeRows {
 		l.large.of[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
 	}

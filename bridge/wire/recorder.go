@@ -24,8 +24,8 @@ type RecordOptions struct {
 // DefaultPatience is how long a recorder waits for a disk that does not answer.
 const DefaultPatience = 10 * time.Second
 
-// Recorder writes frames to a transcript as they are appended to the logs
-// that it is given to with Log.Record. docs/transcript.md describes the lines.
+// Recorder writes frames to a transcript as they are appended to the log that
+// it is given to with Log.Record. docs/transcript.md describes the lines.
 //
 // A line is handed to the operating system before the Append that made it
 // returns, so that a process that is killed loses at most the lines that were
@@ -51,7 +51,8 @@ type Recorder struct {
 	size     int64     // by the writer: the least that the file must hold
 	closeErr error     // by the writer, before ended
 
-	mu     sync.Mutex
+	begun  sync.Once   // the writer
+	mu     *sync.Mutex // that of the log which it is given to, once it is
 	queue  []*batch
 	closed bool
 	err    error
@@ -77,10 +78,10 @@ func newRecorder(w io.Writer, file *os.File, name string, o RecordOptions) *Reco
 	r := &Recorder{
 		redact: o.Redact.orDefault(), name: name, w: w, file: file, patience: cmp.Or(o.Patience, DefaultPatience),
 		work: make(chan struct{}, 1), ended: make(chan struct{}), stuck: make(chan struct{}), failed: make(chan struct{}),
+		mu: new(sync.Mutex),
 	}
 	r.overdue = time.AfterFunc(r.patience, r.giveUp)
 	r.overdue.Stop()
-	go r.run()
 	return r
 }
 
@@ -156,8 +157,13 @@ func endLastLine(file *os.File) error {
 }
 
 // Record gives the frames that are appended from now on to r, until stop is
-// called. Whoever made r closes it, after stop.
+// called. Whoever made r closes it, after stop. A Recorder is given to one log
+// alone, before anything else is done with it: from then on they share a lock.
 func (l *Log) Record(r *Recorder) (stop func()) {
+	r.begun.Do(func() {
+		r.mu = &l.mu
+		go r.run()
+	})
 	l.changeRecorders(func(now []*Recorder) []*Recorder { return append(now, r) })
 	return func() {
 		l.changeRecorders(func(now []*Recorder) []*Recorder {
@@ -224,6 +230,7 @@ func (r *Recorder) Name() string { return r.name }
 // It returns Err, or what went wrong in closing. A write that does not end is
 // not waited for longer than RecordOptions.Patience.
 func (r *Recorder) Close() error {
+	r.begun.Do(func() { go r.run() })
 	r.mu.Lock()
 	if !r.closed {
 		r.closed = true
@@ -239,13 +246,11 @@ func (r *Recorder) Close() error {
 }
 
 // add queues a frame whose line is given, or another line where secrets are
-// left out of it. The channel is for wait.
+// left out of it. The channel is for wait. The caller holds r.mu.
 func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
 	if out := r.redact.frame(f); out != f {
 		line, _ = appendLine(nil, f.line, out, formOf(out))
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.err != nil || r.closed {
 		r.missed++
 		return done
@@ -266,14 +271,13 @@ func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
 
 // addLarge queues a frame whose line is head, the frame's bytes and lineEnd,
 // without copying it. Head and bytes must not change before wait has returned.
+// The caller holds r.mu.
 func (r *Recorder) addLarge(f *Frame, head []byte) <-chan struct{} {
 	b := &batch{parts: [][]byte{head, f.Raw, lineEnd}, borrowed: true, lines: 1, written: make(chan struct{})}
 	if out := r.redact.frame(f); out != f {
 		line, _ := appendLine(nil, f.line, out, formOf(out))
 		b.parts = [][]byte{line}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.err != nil || r.closed {
 		r.missed++
 		return done

@@ -18,11 +18,11 @@ type spool struct {
 	dir    string
 	failed func() // called, without a lock held, when storage has failed
 
-	mu      sync.Mutex
-	changed *sync.Cond // blocks were written, dropped, or the spool closed
-	blocks  []*block   // not written, oldest first
-	end     int64      // offset past the last line
-	waiting int64      // bytes in blocks
+	mu      *sync.Mutex // the log's; add, addLarge and room are called with it held
+	changed *sync.Cond  // blocks were written, dropped, or the spool closed
+	blocks  []*block    // not written, oldest first
+	end     int64       // offset past the last line
+	waiting int64       // bytes in blocks
 	file    *os.File
 	path    string // to be removed in the end; "" if it has no name any more
 	err     error  // the first failure: from then on frames stay in memory
@@ -64,26 +64,23 @@ var (
 	errClosed = errors.New("the log is closed")
 )
 
-func newSpool(dir string, kept int64, failed func()) *spool {
-	s := &spool{dir: dir, failed: failed, kept: kept, full: make(chan struct{}, 1), done: make(chan struct{})}
-	s.changed = sync.NewCond(&s.mu)
+func newSpool(dir string, kept int64, mu *sync.Mutex, failed func()) *spool {
+	s := &spool{dir: dir, failed: failed, kept: kept, mu: mu, full: make(chan struct{}, 1), done: make(chan struct{})}
+	s.changed = sync.NewCond(mu)
 	go s.write()
 	return s
 }
 
-// room waits until the disk has caught up.
+// room waits until the disk has caught up, and lets go of the lock meanwhile.
+// The caller holds s.mu.
 func (s *spool) room() {
-	s.mu.Lock()
 	for s.waiting > maxWaiting && s.err == nil && !s.closed {
 		s.changed.Wait()
 	}
-	s.mu.Unlock()
 }
 
-// add copies a line to the end and says where it begins.
+// add copies a line to the end and says where it begins. The caller holds s.mu.
 func (s *spool) add(line []byte) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	off := s.end
 	if s.closed {
 		s.end += int64(len(line))
@@ -108,10 +105,8 @@ func (s *spool) add(line []byte) int64 {
 }
 
 // addLarge adds a line in parts without copying them. The parts must not
-// change before settled is closed.
+// change before settled is closed. The caller holds s.mu.
 func (s *spool) addLarge(parts ...[]byte) (off int64, settled <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.seal(s.last())
 	b := &block{off: s.end, lines: 1, sealed: true, borrowed: parts, settled: make(chan struct{})}
 	for _, part := range parts {
