@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -121,42 +122,120 @@ func (s *session) offered(method string) bool {
 // offers reads every list that the server offers.
 func (s *session) offers() (items []Item, problems []string) {
 	for _, l := range lists {
-		if !s.offered(l.method) {
-			continue
-		}
-		got, err := s.list(l)
-		items = append(items, got...)
-		if err != nil {
-			problems = append(problems, fmt.Sprintf("%s: %v", l.method, err))
-		}
+		read := s.read(l)
+		items, problems = append(items, read.items...), append(problems, read.problems...)
 	}
 	return items, problems
 }
 
-// loadCatalog keeps what the server offers for readers.
+// read reads one list, if the server offers it.
+func (s *session) read(l list) page {
+	if !s.offered(l.method) {
+		return page{}
+	}
+	items, err := s.list(l)
+	if err != nil {
+		return page{items, []string{fmt.Sprintf("%s: %v", l.method, err)}}
+	}
+	return page{items: items}
+}
+
+// freshLists are the lists of a connection by method, as they were last read,
+// and those that the server said have changed since.
+type freshLists struct {
+	read    map[string]page
+	stale   map[string]bool
+	reading bool // a goroutine reads what is stale
+}
+
+// reloadPause is how long at least lies between two readings of lists that the
+// server says have changed: in it any number of notifications come to one reading.
+const reloadPause = 500 * time.Millisecond
+
+// loadCatalog reads what the server offers, and then, one after the other, those
+// lists that the server said have changed meanwhile.
 func (s *session) loadCatalog() {
-	items, problems := s.offers()
+	s.in.mu.Lock()
+	s.lists = freshLists{read: map[string]page{}, stale: map[string]bool{}, reading: true}
+	s.in.mu.Unlock()
+	for _, l := range lists {
+		read := s.read(l)
+		s.in.mu.Lock()
+		s.lists.read[l.method] = read
+		s.in.mu.Unlock()
+	}
+	s.showCatalog()
+	s.reload()
+}
+
+// listChanged notes that lists are to be read again. A goroutine that reads
+// already goes on with them; there is one at most.
+func (s *session) listChanged(methods ...string) {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.in.closed || s.lists.stale == nil || s.server.session != s {
+		return // what has not been read yet will be
+	}
+	for _, method := range methods {
+		s.lists.stale[method] = true
+	}
+	if !s.lists.reading {
+		s.lists.reading = true
+		s.in.running.Go(s.reload)
+	}
+}
+
+// reload reads lists until none is stale, with a pause after each time.
+func (s *session) reload() {
+	for {
+		stale := s.takeStale()
+		if len(stale) == 0 {
+			return
+		}
+		for _, l := range stale {
+			read := s.read(l)
+			s.in.mu.Lock()
+			s.lists.read[l.method] = read
+			s.in.mu.Unlock()
+		}
+		s.showCatalog()
+		select {
+		case <-time.After(reloadPause):
+		case <-s.ctx.Done():
+		}
+	}
+}
+
+// takeStale is what is to be read now: nothing once the connection has ended, or
+// when all is fresh. Whoever is told of a change after that reads it.
+func (s *session) takeStale() []list {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	var stale []list
+	for _, l := range lists {
+		if s.lists.stale[l.method] && s.ctx.Err() == nil {
+			stale = append(stale, l)
+		}
+	}
+	clear(s.lists.stale)
+	s.lists.reading = len(stale) > 0
+	return stale
+}
+
+// showCatalog keeps what was read for readers.
+func (s *session) showCatalog() {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	if s.server.session != s {
 		return
 	}
-	s.server.catalog = Catalog{Server: s.server.id, Items: items, Errors: problems}
-	s.in.changed(Change{Kind: CatalogChanged, Server: s.server.id})
-}
-
-// reload reads one list again, after the server said that it changed.
-func (s *session) reload(method string) {
-	if s.ctx.Err() != nil || !s.isReady() {
-		return
+	all := Catalog{Server: s.server.id}
+	for _, l := range lists {
+		all.Items = append(all.Items, s.lists.read[l.method].items...)
+		all.Errors = append(all.Errors, s.lists.read[l.method].problems...)
 	}
-	s.loadCatalog()
-}
-
-func (s *session) isReady() bool {
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	return s.server.session == s && s.server.state == Ready
+	s.server.catalog = all
+	s.in.changed(Change{Kind: CatalogChanged, Server: s.server.id})
 }
 
 // pagesMost bounds how many pages of one list are read: a server whose cursor

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/findings"
@@ -57,6 +58,8 @@ type Inspection struct {
 	linter  *findings.Linter // of a live inspection
 	passing chan struct{}    // held by the one that takes over what the linter finds
 	passed  int              // findings that were taken over; by the one that holds passing
+	closing atomic.Bool      // Close was called
+	links   links            // those that are open
 
 	mu        sync.Mutex
 	servers   []*server
@@ -105,34 +108,58 @@ func (in *Inspection) Start() {
 // Log is the wire log that every frame of this inspection goes to.
 func (in *Inspection) Log() *wire.Log { return in.log }
 
+// How long Close takes at most: CloseTime for an end in good order, and
+// killedTime for the end of what had to be killed.
+const (
+	CloseTime  = 10 * time.Second
+	killedTime = time.Second
+)
+
 // Close ends the inspection: pending questions are answered with cancel, calls
 // are stopped, connections closed and processes ended. It returns when nothing
-// of it runs any more, or when ctx ends.
+// of it runs any more.
+//
+// It keeps its time whatever hangs: when ctx ends, and after CloseTime at the
+// latest, it kills the process groups that are left, cuts off the other
+// connections, and returns an error within a second. It takes no lock by itself
+// that anything else could hold on to.
 func (in *Inspection) Close(ctx context.Context) error {
-	in.mu.Lock()
-	if in.closed {
-		in.mu.Unlock()
+	if !in.closing.CompareAndSwap(false, true) {
 		return nil
 	}
-	in.closed = true
-	servers := in.servers
-	in.mu.Unlock()
-
-	var ending sync.WaitGroup
-	for _, s := range servers {
-		ending.Go(func() { s.disconnect(ctx, "the inspector was closed") })
-	}
-	ending.Wait()
-	in.end()
-
+	ctx, cancel := context.WithTimeout(ctx, CloseTime)
+	defer cancel()
 	done := make(chan struct{})
-	go func() { in.running.Wait(); close(done) }()
+	go func() {
+		defer close(done)
+		in.close(ctx)
+	}()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("closing the inspection: %w", ctx.Err())
 	}
+	cut := in.links.kill(killedTime)
+	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), cut)
+}
+
+// close is Close without a bound.
+func (in *Inspection) close(ctx context.Context) {
+	in.mu.Lock()
+	in.closed = true
+	servers := in.servers
+	in.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, s := range servers {
+		ending.Go(func() {
+			if err := s.disconnect(ctx, "the inspector was closed"); err != nil {
+				in.logger.Warn("closing", "error", err)
+			}
+		})
+	}
+	ending.Wait()
+	in.end()
+	in.running.Wait()
 }
 
 // Waits reports whether a request without a response may still get one: neither

@@ -37,7 +37,7 @@ func startConfig(t *testing.T, server string, config bridge.Config) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Targets = []target.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}}
+	config.Targets = []target.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server, quickExit}}}
 	return startInspection(t, config)
 }
 

@@ -104,6 +104,10 @@ var servers = map[string]func(*rawServer){}
 
 const serverEnv = "BRIDGE_TEST_SERVER"
 
+// quickExit keeps a server that was built with -race from sleeping for a second
+// before it exits.
+const quickExit = "GORACE=atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	if name := os.Getenv(serverEnv); name != "" {
 		in := bufio.NewScanner(os.Stdin)

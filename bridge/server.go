@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
@@ -60,8 +59,8 @@ type server struct {
 	index int
 	spec  target.Spec
 
-	// turn is held by whoever connects or disconnects, so that one at a time does.
-	turn sync.Mutex
+	// turn is had by whoever connects or disconnects, so that one at a time does.
+	turn turn
 
 	// configured is how the server was to be connected when the run began. It never changes.
 	configured Settings
@@ -75,6 +74,7 @@ type server struct {
 	info     ServerInfo
 	catalog  Catalog
 	attempt  int
+	queued   bool // a reconnect waits for its turn, and does what others want meanwhile
 	policy   Policy
 	findings map[elicit.Severity]int
 	shown    []time.Time // when its questions of the last minute were put on show
@@ -116,7 +116,7 @@ func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *
 	}
 	return &server{
 		in: in, id: fmt.Sprintf("s%d", index+1), index: index, spec: spec,
-		configured: settings, settings: settings, since: now(), policy: PolicyAsk,
+		configured: settings, settings: settings, since: now(), policy: PolicyAsk, turn: newTurn(),
 		findings: map[elicit.Severity]int{},
 	}
 }
@@ -172,8 +172,14 @@ func (in *Inspection) Reconnect(id string) error {
 	if err != nil {
 		return err
 	}
-	if !in.spawn(func() { s.connect() }) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed {
 		return ErrClosed
+	}
+	if !s.queued {
+		s.queued = true
+		in.running.Go(s.connect)
 	}
 	return nil
 }
@@ -197,28 +203,40 @@ func (in *Inspection) Disconnect(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	s.disconnect(ctx, "disconnected by you")
-	return nil
+	return s.disconnect(ctx, "disconnected by you")
 }
 
 // endTime bounds the orderly end of a connection, killing included.
 const endTime = 15 * time.Second
 
-func (s *server) disconnect(ctx context.Context, reason string) {
+// disconnect ends the connection. It fails where it has to wait for its turn
+// until ctx ends.
+func (s *server) disconnect(ctx context.Context, reason string) error {
+	s.interrupt(ctx, reason)
+	select {
+	case s.turn <- struct{}{}:
+		defer s.turn.give()
+	case <-ctx.Done():
+		return fmt.Errorf("ending the connection to %s: %w", s.label(), ctx.Err())
+	}
+	s.hangUp(ctx, reason)
+	return nil
+}
+
+// interrupt closes the present session, also under the hands of a connect that
+// has the turn.
+func (s *server) interrupt(ctx context.Context, reason string) {
 	s.in.mu.Lock()
 	session := s.session
 	s.in.mu.Unlock()
 	if session != nil {
-		session.close(ctx, reason) // also interrupts a connect that has the turn
-	}
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	s.in.mu.Lock()
-	session = s.session
-	s.in.mu.Unlock()
-	if session != nil {
 		session.close(ctx, reason)
 	}
+}
+
+// hangUp leaves the server without a session. The caller has the turn.
+func (s *server) hangUp(ctx context.Context, reason string) {
+	s.interrupt(ctx, reason)
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	s.session = nil
@@ -231,15 +249,51 @@ func (s *server) disconnect(ctx context.Context, reason string) {
 // offers. It returns when the server is ready or has failed.
 func (s *server) connect() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.in.life), endTime)
-	defer cancel()
-	s.disconnect(ctx, "reconnecting")
-
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	s.in.mu.Lock()
-	if s.in.closed || s.misconfigured() {
-		s.in.mu.Unlock()
+	s.interrupt(ctx, "reconnecting")
+	cancel()
+	select {
+	case s.turn <- struct{}{}:
+		defer s.turn.give()
+	case <-s.in.life.Done():
 		return
+	}
+	s.in.mu.Lock()
+	s.queued = false
+	s.in.mu.Unlock()
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(s.in.life), endTime)
+	s.hangUp(ctx, "reconnecting")
+	cancel()
+
+	if s.misconfigured() {
+		return
+	}
+	session := s.begin()
+	if session == nil {
+		return
+	}
+	if err := session.connect(); err != nil {
+		s.failed(session, explain(err))
+		return
+	}
+	info := session.info()
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.session != session {
+		return
+	}
+	s.info = info
+	s.enter(Ready, "")
+	s.in.running.Go(session.watch)
+	s.in.running.Go(session.loadCatalog)
+}
+
+// begin gives the server a new session, or returns nil once the inspection is
+// closed. The caller has the turn.
+func (s *server) begin() *session {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.in.closed {
+		return nil
 	}
 	s.attempt++
 	session := newSession(s, s.attempt, s.settings)
@@ -248,62 +302,61 @@ func (s *server) connect() {
 	s.catalog = Catalog{Server: s.id, Loading: true}
 	s.enter(Connecting, "")
 	s.in.changed(Change{Kind: CatalogChanged, Server: s.id})
-	s.in.mu.Unlock()
+	return session
+}
 
-	if err := session.connect(); err != nil {
-		reason := explain(err)
-		closing, cancel := context.WithTimeout(context.Background(), endTime)
-		session.close(closing, reason)
-		cancel()
-		s.in.mu.Lock()
-		defer s.in.mu.Unlock()
-		if exit := session.exit(); exit != "" && !strings.Contains(reason, exit) {
-			if session.onlyProbed() {
-				reason = exit + " when it was asked " + methodDiscover + ", before the connection stood"
-			} else {
-				reason = exit + " before the connection stood (" + reason + ")"
-			}
+// failed ends a session that could not be made.
+func (s *server) failed(session *session, reason string) {
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	session.close(ctx, reason)
+	cancel()
+	if exit := session.exit(); exit != "" && !strings.Contains(reason, exit) {
+		if session.onlyProbed() {
+			reason = exit + " when it was asked " + methodDiscover + ", before the connection stood"
+		} else {
+			reason = exit + " before the connection stood (" + reason + ")"
 		}
-		s.catalog.Loading = false
-		s.in.changed(Change{Kind: CatalogChanged, Server: s.id})
-		if s.session == session {
-			s.session = nil
-			s.enter(Failed, reason)
-			s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", reason)
-		}
-		return
 	}
 	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	if s.session != session {
-		return
+	s.catalog.Loading = false
+	s.in.changed(Change{Kind: CatalogChanged, Server: s.id})
+	current := s.session == session
+	if current {
+		s.session = nil
+		s.enter(Failed, reason)
 	}
-	s.info = session.info()
-	s.enter(Ready, "")
-	s.in.running.Go(session.watch)
-	s.in.running.Go(session.loadCatalog)
+	s.in.mu.Unlock()
+	if current {
+		s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", reason)
+	}
 }
 
 // misconfigured makes a server a failed one that its file describes wrongly, and
-// reports whether it does. The caller holds in.mu.
+// reports whether it does.
 func (s *server) misconfigured() bool {
 	if s.spec.Problem == nil {
 		return false
 	}
-	s.enter(Failed, s.spec.Problem.Error())
-	s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", s.reason)
+	reason := s.spec.Problem.Error()
+	s.in.mu.Lock()
+	s.enter(Failed, reason)
+	s.in.mu.Unlock()
+	s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", reason)
 	return true
 }
 
 // ended is called once a ready connection is gone.
 func (s *server) ended(session *session, reason string) {
 	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	if s.session != session {
+	current := s.session == session
+	if current {
+		s.session = nil
+		s.enter(Ended, reason)
+	}
+	s.in.mu.Unlock()
+	if !current {
 		return
 	}
-	s.session = nil
-	s.enter(Ended, reason)
 	s.in.logger.Warn("the server has ended", "server", s.label(), "reason", reason)
 }
 

@@ -51,6 +51,7 @@ type session struct {
 	closing    bool
 
 	listing chan struct{} // one list request at a time; see list
+	lists   freshLists    // guarded by Inspection.mu
 }
 
 // outgoing is a request of ours that the server has not answered.
@@ -145,22 +146,25 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 	if err != nil {
 		return err
 	}
+	if !s.in.links.add(link) {
+		s.in.links.kill(killedTime)
+		return ErrClosed
+	}
 	s.mu.Lock()
 	s.link = link
 	s.methods = nil
 	s.mu.Unlock()
 
-	changed := func(what string) {
-		s.in.spawn(func() { s.reload(what) })
-	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "elicitation-inspector", Title: "Elicitation Inspector", Version: s.in.config.Version}, &mcp.ClientOptions{
 		Capabilities: settings.capabilities(),
 		// The handlers are what makes the SDK subscribe to list changes under 2026-07-28.
-		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { changed(methodTools) },
-		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { changed(methodPrompts) },
-		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { changed(methodResources) },
-		MultiRoundTrip:             &mcp.MultiRoundTripOptions{Disabled: true},
-		Logger:                     s.in.logger,
+		ToolListChangedHandler:   func(context.Context, *mcp.ToolListChangedRequest) { s.listChanged(methodTools) },
+		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) { s.listChanged(methodPrompts) },
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
+			s.listChanged(methodResources, methodTemplates)
+		},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		Logger:         s.in.logger,
 	})
 	client.AddReceivingMiddleware(s.answering)
 	client.AddSendingMiddleware(exactParams, s.probing)
@@ -168,7 +172,7 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
 		defer cancel()
-		return errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, link.Close(ctx))
+		return errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, s.in.links.close(ctx, link))
 	}
 	s.mu.Lock()
 	s.sdk = sdk
@@ -388,7 +392,7 @@ func (s *session) close(ctx context.Context, reason string) {
 		}
 	}
 	if link != nil {
-		if err := link.Close(ctx); err != nil {
+		if err := s.in.links.close(ctx, link); err != nil {
 			s.in.logger.Warn("ending the connection", "server", s.server.label(), "error", err)
 		}
 	}
@@ -423,13 +427,9 @@ func (s *session) unanswered() []*call {
 	if s.ctx.Err() != nil {
 		return nil // it was the server that ended
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var calls []*call
-	for _, out := range s.outgoing {
-		if out.call != nil {
-			calls = append(calls, out.call)
-		}
+	for _, out := range s.running() {
+		calls = append(calls, out.call)
 	}
 	return calls
 }

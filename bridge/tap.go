@@ -193,21 +193,19 @@ func fill(f *wire.Frame, u target.Unit) {
 // and the GET stream do not tell, and it is a guess (sure is false): the latest
 // call that has no question waiting, or the latest. It returns nil where none runs.
 func (s *session) attribute(related json.RawMessage) (c *call, round int, sure bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if related != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if out := s.outgoing[string(related)]; out != nil && out.call != nil {
 			return out.call, out.round, true
 		}
 		return nil, 0, false
 	}
-	var running []*outgoing
-	for _, out := range s.outgoing {
-		if out.call != nil {
-			running = append(running, out)
-		}
-	}
-	if len(running) == 1 {
+	running := s.running()
+	switch len(running) {
+	case 0:
+		return nil, 0, false
+	case 1:
 		return running[0].call, running[0].round, true
 	}
 	s.in.mu.Lock()
@@ -218,10 +216,20 @@ func (s *session) attribute(related json.RawMessage) (c *call, round int, sure b
 			return out.call, out.round, false
 		}
 	}
-	if len(running) > 0 {
-		return running[0].call, running[0].round, false
+	return running[0].call, running[0].round, false
+}
+
+// running are the requests of calls that wait for a response.
+func (s *session) running() []*outgoing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var running []*outgoing
+	for _, out := range s.outgoing {
+		if out.call != nil {
+			running = append(running, out)
+		}
 	}
-	return nil, 0, false
+	return running
 }
 
 func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {

@@ -140,7 +140,7 @@ func (w *web) end(hurry <-chan struct{}) error {
 	}()
 	await(closed, w.grace, hurry)
 	w.cut(errLinkClosed)
-	<-closed
+	await(closed, killTime, nil)
 	idle := make(chan struct{})
 	w.mu.Lock()
 	if w.flying == 0 {

@@ -183,11 +183,25 @@ func (p *process) start() error {
 	}
 	p.stdout, p.stderr = &output{File: outR}, &output{File: errR}
 	p.conn = newLineConn(p.tap, inW)
-	p.tap.note(nil, 0, "started %s as process %d", filepath.Base(p.cmd.Path), p.cmd.Process.Pid)
-	go p.conn.writeAll()
+	// Whatever holds up the observer, the process can be ended from here on.
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		p.tap.note(nil, 0, "started %s as process %d", filepath.Base(p.cmd.Path), p.cmd.Process.Pid)
+	}()
+	go func() {
+		<-told
+		p.conn.writeAll()
+	}()
 	var readers sync.WaitGroup
-	readers.Go(func() { p.report("standard output", p.conn.readAll(p.stdout)) })
-	readers.Go(func() { p.report("standard error", p.readStderr()) })
+	readers.Go(func() {
+		<-told
+		p.report("standard output", p.conn.readAll(p.stdout))
+	})
+	readers.Go(func() {
+		<-told
+		p.report("standard error", p.readStderr())
+	})
 	go func() {
 		readers.Wait()
 		close(p.drained)

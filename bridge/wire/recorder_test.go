@@ -82,6 +82,7 @@ func TestRecorderSaysThatTheFileWasReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
+	defer newTestLog(t, Options{}).Record(r)()
 	if err := os.WriteFile(path+".new", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
