@@ -10,16 +10,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
-	"time"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/web"
 )
-
-// closeTime bounds the orderly end of everything.
-const closeTime = 20 * time.Second
 
 // inspect runs the inspector until ctx ends.
 func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger) (err error) {
@@ -94,12 +90,12 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		logger.Info("ending")
 	}
 	// The page goes on while the connections end, so that it shows how they do.
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
-	err = errors.Join(err, in.Close(closing))
+	closed := make(chan error, 1)
+	go func() { closed <- in.Close(context.WithoutCancel(ctx)) }()
+	logger.Info("ending") // beside it: standard error may be held up
+	err = errors.Join(err, <-closed)
 	if err == nil || ctx.Err() != nil {
 		stop()
 		err = errors.Join(err, <-served)

@@ -4,10 +4,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
+
+	"elicitation-inspector/bridge"
 )
 
 // growth is how far the heap may grow between two collections, in percent. The
@@ -27,9 +31,31 @@ func main() {
 		debug.SetMemoryLimit(memoryAim)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second Ctrl-C ends the program at once.
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		stop() // a second Ctrl-C ends the program at once
+		time.AfterFunc(endMost, giveUp)
+	})
 	code := run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// endMost is how long after Ctrl-C the program runs at most: the connections are
+// ended within bridge.CloseTime, and what was under way on the page, the
+// transcript and the log have the rest.
+const endMost = bridge.CloseTime + 5*time.Second
+
+// giveUp ends the program although something in it hangs. No server is left by
+// then.
+func giveUp() {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		fmt.Fprintf(os.Stderr, "inspector: did not end within %v, and was ended\n", endMost)
+	}()
+	select {
+	case <-said:
+	case <-time.After(time.Second): // standard error may be what hangs
+	}
+	os.Exit(exitError)
 }
