@@ -61,7 +61,8 @@ const (
 	StepAnswered StepKind = "answered"
 	StepLog      StepKind = "log"
 	StepProgress StepKind = "progress"
-	StepList     StepKind = "list" // what the server offers has changed
+	StepList     StepKind = "list"  // what the server offers has changed
+	StepStray    StepKind = "stray" // a response that answers nothing
 	StepRetry    StepKind = "retry"
 	StepResult   StepKind = "result"
 	StepError    StepKind = "error"

@@ -48,6 +48,7 @@ type session struct {
 	discovered bool
 	early      map[string]bool // elicitationIds that were completed before they were known; guarded by Inspection.mu
 	released   bool            // nothing can be asked or answered any more; guarded by Inspection.mu
+	strays     int             // responses that nothing asked for; guarded by Inspection.mu
 	closing    bool
 
 	listing chan struct{} // one list request at a time; see list

@@ -160,7 +160,10 @@ func (s *session) Received(u target.Unit) []byte {
 		if u.Message.Kind.IsResponse() {
 			s.answered(u.Message.ID, &f)
 		}
-		s.in.log.Append(f)
+		f = s.in.log.Append(f)
+		if u.Noise {
+			s.unasked(u, f)
+		}
 		return nil
 	}
 	switch u.Message.Kind {
@@ -359,8 +362,10 @@ const codeInvalidParams = -32602
 
 func (s *session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	out := s.answered(u.Message.ID, &f)
-	seq := s.in.log.Append(f).Seq
+	f = s.in.log.Append(f)
+	seq := f.Seq
 	if out == nil {
+		s.unasked(u, f)
 		return nil // it answers nothing: the SDK must not see it
 	}
 	if out.call != nil {
