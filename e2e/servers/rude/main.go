@@ -26,6 +26,7 @@ var (
 	noise       = flag.Bool("noise", false, "write lines that are no messages between those that are")
 	grandchild  = flag.Bool("grandchild", false, "start a process that ignores every polite signal and outlives this one")
 	stubborn    = flag.Bool("stubborn", false, "ignore the end of standard input, and TERM")
+	talk        = flag.Int("talk", 0, "log `N` messages right after initialize")
 	die         = flag.Bool("die", false, "complain on standard error and exit with code 3 at once")
 	sleep       = flag.Bool("sleep", false, "be the grandchild")
 )

@@ -127,6 +127,9 @@ func (s *server) receive(line []byte) {
 	switch m.Method {
 	case "initialize":
 		s.initialize(id, m.Params)
+		for n := range *talk {
+			s.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"line %d"}}`, n)
+		}
 	case "ping":
 		s.reply(id, `{}`)
 	case "tools/list":
