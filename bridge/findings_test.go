@@ -174,7 +174,11 @@ func TestFindingsOfScriptedServersAreTheSame(t *testing.T) {
 				c := b.call(tool)
 				b.until("a question or the end", func() bool {
 					now, err := b.in.Call(c.Number)
-					return err == nil && (now.State != bridge.CallRunning || now.Waiting > 0)
+					asked := now.Waiting
+					if server == "ids" { // it asks twice, and only the second question is wrong
+						asked = len(b.in.Questions()) - 1
+					}
+					return err == nil && (now.State != bridge.CallRunning || asked > 0)
 				})
 				if err := b.in.Stop(c.Number); err != nil {
 					t.Fatal(err)
