@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/target"
 )
 
 // growth is how far the heap may grow between two collections, in percent. The
@@ -30,14 +31,29 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryAim)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		stop() // a second Ctrl-C ends the program at once
+	ctx, end := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, endSignals()...)
+	go func() {
+		<-signals
+		end()
 		time.AfterFunc(endMost, giveUp)
-	})
-	code := run(ctx, os.Args[1:])
-	stop()
-	os.Exit(code)
+		<-signals
+		// A second Ctrl-C: no order any more, but no server is left behind.
+		target.KillAll()
+		os.Exit(exitError)
+	}()
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+// endSignals are those that end the program in good order. A hang-up that it was
+// told to ignore, as by nohup, is ignored.
+func endSignals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 // endMost is how long after Ctrl-C the program runs at most: the connections are
