@@ -92,7 +92,7 @@ type Server struct {
 	sieves sieves
 	// exchanges are looked for when somebody wants to see one.
 	exchanges *exchange.Index
-	big       chan struct{} // held while a frame of many MiB is looked at: one at a time
+	big       chan struct{} // held while a frame of many MiB is looked at, not while it is sent: one at a time
 }
 
 // New prepares the server. Serve starts it.
@@ -110,7 +110,7 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
-	e.Use(s.readOnly)
+	e.Use(timed, s.readOnly)
 	e.GET("/", s.page)
 	e.GET("/live", s.live)
 	e.GET("/static/:name", s.static)

@@ -27,8 +27,7 @@ func (s *Server) copied(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	defer done()
-	if len(f.Raw) > copyMost {
+	if done(); len(f.Raw) > copyMost {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("A frame of more than %d MiB is not copied. Save it.", copyMost>>20))
 	}
 	redaction, err := s.redaction(c)

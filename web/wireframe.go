@@ -33,8 +33,8 @@ const (
 )
 
 // readFrame reads a frame that a request names. Of those that take much memory
-// one is looked at at a time; done has to be called when the frame is not
-// needed any more.
+// one is looked at at a time. done has to be called before anything is sent: a
+// client that does not read must hold up nobody else.
 func (s *Server) readFrame(c echo.Context) (f wire.Frame, done func(), err error) {
 	n, err := s.seqOf(c)
 	if err != nil {
@@ -340,12 +340,12 @@ func (s *Server) stringMore(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	defer done()
+	value, ok := wire.Locate(f.Raw, c.QueryParam("at"))
+	done()
 	from, err := queryNumber(c, "from", 0)
 	if err != nil {
 		return err
 	}
-	value, ok := wire.Locate(f.Raw, c.QueryParam("at"))
 	if !ok {
 		return echo.ErrNotFound
 	}
@@ -355,19 +355,19 @@ func (s *Server) stringMore(c echo.Context) error {
 // nodes answers with what is inside one value of a frame's JSON, from a member
 // or element on.
 func (s *Server) nodes(c echo.Context) error {
-	f, done, err := s.readFrame(c)
-	if err != nil {
-		return err
-	}
-	defer done()
 	from, err1 := queryNumber(c, "from", 0)
 	level, err2 := queryNumber(c, "level", 1)
 	if err := firstOf(err1, err2); err != nil {
 		return err
 	}
+	f, done, err := s.readFrame(c)
+	if err != nil {
+		return err
+	}
 	at := c.QueryParam("at")
 	value, ok := wire.Locate(f.Raw, at)
 	if !ok {
+		done()
 		return echo.ErrNotFound
 	}
 	var found []views.Finding
@@ -378,6 +378,7 @@ func (s *Server) nodes(c echo.Context) error {
 	t.left = 0 // one level at a time
 	n := views.Node{Pointer: at, Level: int(level)}
 	t.inside(&n, value, int(from))
+	done()
 	return html(c, views.TreeNodes(n))
 }
 
@@ -387,7 +388,6 @@ func (s *Server) raw(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	defer done()
 	kind, name := "application/octet-stream", ".bin"
 	switch {
 	case wire.IsJSON(f.Raw):
@@ -395,6 +395,7 @@ func (s *Server) raw(c echo.Context) error {
 	case utf8.Valid(f.Raw):
 		kind, name = "text/plain; charset=utf-8", ".txt"
 	}
+	done()
 	c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="frame-%d%s"`, f.Seq, name))
 	return c.Blob(http.StatusOK, kind, f.Raw)
 }

@@ -1,0 +1,118 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// TestSaveThatIsNotRead: a client that asks for a large frame and reads nothing
+// of it keeps no other from looking at large frames.
+func TestSaveThatIsNotRead(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	seq := s.in(`{"jsonrpc":"2.0","method":"x","params":{"text":"` + strings.Repeat("x", 24<<20) + `"}}`)
+	server := httptest.NewServer(s)
+	defer server.Close()
+	for _, what := range []string{"/raw", "/copy/raw"} {
+		lazy, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lazy.Close()
+		if _, err := fmt.Fprintf(lazy, "GET /wire/frames/%d%s HTTP/1.1\r\nHost: x\r\n\r\n", seq, what); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(lazy, make([]byte, 12)); err != nil { // the answer is on its way
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patienceOfTests)
+		defer cancel()
+		for _, what := range []string{"", "/more?from=0", "/nodes?at=/params", "/string?at=/params/text", "/raw"} {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/wire/frames/%d%s", server.URL, seq, what), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatalf("%s beside a client that does not read: %v", what, err)
+			}
+			_, err = io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+			if err != nil || answer.StatusCode != http.StatusOK {
+				t.Errorf("%s beside a client that does not read: %s, %v", what, answer.Status, err)
+			}
+		}
+	}
+}
+
+// pipes is a listener whose connections have no room of their own.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	conn, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (p pipes) Close() error   { return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+// TestAnswersHaveADeadline: who reads slowly gets all, who reads nothing is given up.
+func TestAnswersHaveADeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		large := bytes.Repeat([]byte("x"), 4*pieceMost)
+		e := echo.New()
+		e.Use(timed)
+		e.GET("/", func(c echo.Context) error { return c.Blob(http.StatusOK, "text/plain", large) })
+		l := make(pipes)
+		server := &http.Server{Handler: e}
+		go server.Serve(l)
+		defer server.Close()
+		defer close(l)
+
+		ask := func(read func(io.Reader) (int, error)) (int, error) {
+			here, there := net.Pipe()
+			defer here.Close()
+			l <- there
+			if _, err := io.WriteString(here, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			return read(here)
+		}
+		slow, err := ask(func(r io.Reader) (n int, err error) {
+			for piece := make([]byte, pieceMost); err == nil; {
+				var got int
+				got, err = io.ReadFull(r, piece)
+				n += got
+				time.Sleep(writeTime - time.Second)
+			}
+			return n, err
+		})
+		if slow < len(large) {
+			t.Errorf("who reads slowly got %d of %d bytes: %v", slow, len(large), err)
+		}
+		begun := time.Now()
+		none, err := ask(func(r io.Reader) (int, error) {
+			time.Sleep(writeTime + time.Second)
+			rest, err := io.ReadAll(r)
+			return len(rest), err
+		})
+		if none >= pieceMost || time.Since(begun) > 2*writeTime {
+			t.Errorf("who read nothing got %d bytes after %v: %v", none, time.Since(begun), err)
+		}
+	})
+}
