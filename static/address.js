@@ -77,7 +77,7 @@ addEventListener("popstate", () => {
 })
 
 /** Marks the item and the call that the middle shows. */
-function mark() {
+export function mark() {
   const { call, server, kind, key } = one("#call > [data-key]")?.dataset ?? {}
   for (const e of all(".item, .call-tab")) {
     const d = e.dataset, on = d.showCall ? d.showCall === call : d.server === server && d.kind === kind && d.key === key

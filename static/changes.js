@@ -22,6 +22,9 @@ export function whenChanged(fn) {
 /** Forms with input that the server has not confirmed. @type {WeakSet<Element>} */
 export const unsaved = new WeakSet()
 
+/** Lists of which the page itself fetches the items in sight. @type {WeakSet<Element>} */
+export const windows = new WeakSet()
+
 /**
  * @param {Change[]} changes
  * @param {boolean} [answered] the server has seen what was typed: what it says of it counts
@@ -99,9 +102,10 @@ function morph(old, fresh) {
     old.data = fresh.data
     return
   }
+  if (windows.has(old)) return old.setAttribute("data-total", fresh.dataset.total)
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !own(old, name)) old.removeAttribute(name)
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && !own(old, name)) old.setAttribute(name, value)
-  if (old.matches(".picks, .chosen") || old.matches(".kept") && !fresh.firstChild) return
+  if (old.matches(".picks, .chosen") || old.matches(".kept") && !fresh.firstChild || old.matches(".data") && unsaved.has(near(old, "form"))) return
 
   const come = new Set([...fresh.childNodes].map(key))
   const there = new Map([...old.childNodes].map(n => [key(n), n]))

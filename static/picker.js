@@ -1,10 +1,10 @@
 // @ts-check
 /**
  * A searchable list for choices too many to draw: a combobox whose list box
- * holds only the options in sight. A native select, hidden, knows the choices
- * and what is chosen, and is what the form sends.
+ * holds only the options in sight. The server searches them. A native select,
+ * hidden, holds what is chosen, and is what the form sends.
  */
-import { whenChanged } from "./changes.js"
+import { drawn, parse, whenChanged } from "./changes.js"
 import { all, bare, near, on, one } from "./dom.js"
 
 /**
@@ -13,13 +13,19 @@ import { all, bare, near, on, one } from "./dom.js"
  * @property {HTMLElement} list
  * @property {HTMLSelectElement} select
  * @property {HTMLElement | null} chosen where the chosen ones stand, if there can be several
- * @property {string[]} texts lower case, by index
- * @property {number[]} hits indexes of the options that match
- * @property {number} active place in hits, -1 for none
+ * @property {string} query what is searched for
+ * @property {number} total how many choices match
+ * @property {number} active place of one among those, -1 for none
+ * @property {Map<number, any>} rows options that are there, by their place
+ * @property {AbortController} [asking]
+ * @property {Promise<void>} ready when what was asked for last is there
  */
 
 /** @type {WeakMap<Element, Picker>} */
 const pickers = new WeakMap()
+
+/** How many options are fetched at a time. */
+const page = 40
 
 /** The picker whose text box something happened in. @param {EventTarget | null} t */
 const pickerOf = t => pickers.get(near(t, ".picker > input")?.parentElement)
@@ -30,7 +36,7 @@ whenChanged(() => {
     if (known?.list.hidden && document.activeElement !== known.input) reflect(known)
     if (known) continue
     const [input, list, select, chosen = null] = box.children
-    const p = { input, list, select, chosen, texts: [], hits: [], active: -1 }
+    const p = { input, list, select, chosen, query: "", total: 0, active: -1, rows: new Map(), ready: Promise.resolve() }
     pickers.set(box, p)
     list.addEventListener("scroll", () => draw(p))
     list.addEventListener("mousedown", (/** @type {Event} */ e) => e.preventDefault())
@@ -48,7 +54,7 @@ function reflect(p) {
   else p.chosen.replaceChildren(...selected.slice(0, 100).map(o => {
     const li = make("li", {}), button = make("button", { type: "button", textContent: o.text, ariaLabel: "Remove " + o.text })
     button.onclick = () => {
-      toggle(p, o.index)
+      toggle(p, o.value, o.text)
       p.input.focus()
     }
     li.append(button)
@@ -58,18 +64,37 @@ function reflect(p) {
 
 /** Opens the list on what matches. @param {Picker} p @param {string} query */
 function open(p, query) {
-  if (!p.texts.length) p.texts = Array.from(p.select.options, o => o.text.toLowerCase())
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-  p.hits = []
-  p.texts.forEach((t, i) => { if (words.every(w => t.includes(w))) p.hits.push(i) })
-  p.active = words.length ? 0 : p.hits.indexOf(p.select.selectedIndex)
+  p.query = query
+  p.total = 0
+  p.rows.clear()
+  p.active = query.trim() ? 0 : -1
   p.list.hidden = false
   p.input.ariaExpanded = "true"
-  reveal(p)
+  p.ready = ask(p, 0, !query.trim() && p.select.value)
+}
+
+/** Asks for options from a place on, or around the choice with a value. @param {Picker} p @param {number} from @param {string | false} [around] */
+async function ask(p, from, around) {
+  p.asking?.abort()
+  const control = p.asking = new AbortController(), form = near(p.input, "form").dataset
+  const of = form.question ? `/questions/${form.question}/choices?` : "/form/choices?" + new URLSearchParams({ server: form.server, kind: form.kind, key: form.key }) + "&"
+  const query = new URLSearchParams({ field: near(p.input, ".field").dataset.field, search: p.query, from: String(from), count: String(page) })
+  if (around) query.set("near", around)
+  const answer = await drawn(of + query, control.signal)
+  if (p.asking !== control) return
+  p.asking = undefined
+  if (!answer) return
+  p.total = Number(answer.headers.get("X-Total"))
+  for (const row of [...parse(answer.html).children]) p.rows.set(/** @type {any} */ (row).ariaPosInSet - 1, row)
+  if (around && answer.headers.has("X-Near")) p.active = Number(answer.headers.get("X-Near"))
+  if (from || p.list.hidden) draw(p)
+  else reveal(p)
 }
 
 /** @param {Picker} p */
 function close(p) {
+  p.asking?.abort()
+  p.asking = undefined
   p.list.hidden = true
   p.input.ariaExpanded = "false"
   p.input.removeAttribute("aria-activedescendant")
@@ -79,46 +104,51 @@ const height = () => 1.75 * parseFloat(getComputedStyle(document.documentElement
 
 /** Scrolls to the active option. @param {Picker} p */
 function reveal(p) {
-  draw(p)
+  draw(p, true)
   const h = height(), at = Math.max(0, p.active) * h
   p.list.scrollTop = Math.min(at, Math.max(p.list.scrollTop, at + h - p.list.clientHeight))
   draw(p)
 }
 
-/** Draws the options in sight. @param {Picker} p */
-function draw(p) {
-  const h = height(), from = Math.max(0, Math.floor(p.list.scrollTop / h) - 2)
-  const room = make("div", { className: "room", role: "presentation" })
-  room.style.height = p.hits.length * h + "px"
-  p.hits.slice(from, from + 16).forEach((index, i) => {
-    const { selected, text } = p.select.options[index]
-    const option = make("div", {
-      id: `${p.list.id}-${index}`, role: "option", dir: "auto", textContent: text, className: from + i === p.active ? "on" : "",
-      ariaSelected: String(selected), ariaSetSize: String(p.hits.length), ariaPosInSet: String(from + i + 1),
-    })
-    option.style.transform = `translateY(${(from + i) * h}px)`
-    option.onclick = () => take(p, from + i)
+/** Draws the options in sight, and asks for those that are not there. @param {Picker} p @param {boolean} [moving] it is about to be scrolled */
+function draw(p, moving) {
+  const h = height(), from = Math.max(0, Math.floor(p.list.scrollTop / h) - 2), to = Math.min(p.total, from + 16)
+  const room = make("div", { className: "room", role: "presentation" }), chosen = new Set([...p.select.selectedOptions].map(o => o.value))
+  room.style.height = p.total * h + "px"
+  for (let i = from; i < to; i++) {
+    const option = p.rows.get(i)
+    if (!option) {
+      if (!p.asking && !moving) p.ready = ask(p, Math.max(1, i - 2))
+      break
+    }
+    option.className = i === p.active ? "on" : ""
+    option.ariaSelected = String(chosen.has(option.dataset.value))
+    option.style.transform = `translateY(${i * h}px)`
+    option.onclick = () => take(p, i)
     room.append(option)
-  })
-  p.list.replaceChildren(p.hits.length ? room : make("p", { textContent: "Nothing matches." }))
+  }
+  p.list.replaceChildren(p.total || p.asking ? room : make("p", { textContent: "Nothing matches." }))
   const active = one(".on", room)
   if (active) p.input.setAttribute("aria-activedescendant", active.id)
   else p.input.removeAttribute("aria-activedescendant")
 }
 
-/** @param {Picker} p @param {number} at place in hits */
+/** @param {Picker} p @param {number} at place among those that match */
 function take(p, at) {
-  if (p.hits[at] === undefined) return
+  const option = p.rows.get(at)
+  if (!option) return
   p.active = at
-  toggle(p, p.hits[at])
+  toggle(p, option.dataset.value, option.textContent)
   if (p.chosen) draw(p)
   else close(p)
 }
 
-/** @param {Picker} p @param {number} index */
-function toggle(p, index) {
-  if (p.chosen) p.select.options[index].selected = !p.select.options[index].selected
-  else p.select.selectedIndex = index
+/** @param {Picker} p @param {string} value "" for none @param {string} text */
+function toggle(p, value, text) {
+  const known = [...p.select.options].find(o => o.value === value)
+  if (!p.chosen) p.select.value = (known ?? p.select.appendChild(new Option(text, value))).value
+  else if (known) known.selected = !known.selected
+  else p.select.append(new Option(text, value, false, true))
   reflect(p)
   p.select.dispatchEvent(new Event("input", { bubbles: true }))
 }
@@ -138,7 +168,7 @@ on("focusout", e => {
   if (!p) return
   close(p)
   if (p.chosen) p.input.value = ""
-  else if (!p.input.value && p.select.value) toggle(p, 0)
+  else if (!p.input.value && p.select.value) toggle(p, "", "")
   else reflect(p)
 })
 
@@ -149,9 +179,11 @@ on("keydown", e => {
   const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 9, PageUp: -9 }[/** @type {string} */ (e.key)]
   if (step && p.list.hidden) open(p, p.chosen ? p.input.value : "")
   else if (step) {
-    p.active = Math.max(0, Math.min(p.hits.length - 1, p.active + step))
-    reveal(p)
-  } else if (e.key === "Enter" && !p.list.hidden) take(p, p.active)
+    p.ready = p.ready.then(() => {
+      p.active = Math.max(0, Math.min(p.total - 1, p.active + step))
+      reveal(p)
+    })
+  } else if (e.key === "Enter" && !p.list.hidden) p.ready.then(() => p.ready).then(() => take(p, p.active))
   else if (e.key === "Escape" && !p.list.hidden) {
     close(p)
     reflect(p)

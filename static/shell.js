@@ -1,7 +1,7 @@
 // @ts-check
-/** What surrounds the forms: catalog, calls, servers and keys. */
+/** What surrounds the forms: what is chosen, servers and keys. */
 import { show, showing } from "./address.js"
-import { announce, notice, post, whenChanged } from "./changes.js"
+import { announce, notice, post } from "./changes.js"
 import { $, all, bare, near, on, one } from "./dom.js"
 import { focusFirst } from "./fields.js"
 import { showPane } from "./panes.js"
@@ -33,35 +33,6 @@ on("click", async e => {
     if (ok) announce(what === "reconnect" ? "Connecting." : "Disconnected.")
   }
 })
-
-// Catalog: the search goes by what can be read of an item
-
-const shelf = () => one(".shelf:not([hidden])")
-
-function search() {
-  const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean)
-  for (const shelf of all(".shelf")) {
-    const items = all(".items > li", shelf)
-    for (const li of items) li.hidden = !words.every((/** @type {string} */ w) => li.textContent.toLowerCase().includes(w))
-    const none = one(".none", shelf)
-    none.hidden = !items.length || items.some(li => !li.hidden)
-  }
-  const count = all(".items > li", shelf()).length, kind = shelf().id.replace("-panel", "")
-  $("search").placeholder = count === 1 ? `Search 1 ${kind.slice(0, -1)}` : `Search ${count} ${kind}`
-}
-
-on("input", e => { if (e.target.id === "search") search() })
-on("chosen", e => { if (near(e.target, ".catalog")) search() })
-on("keydown", e => {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[/** @type {string} */ (e.key)]
-  if (!step || !bare(e) || !e.target.matches("#search, .item")) return
-  const items = all("li:not([hidden]) > .item", shelf())
-  const to = items.indexOf(e.target) + step
-  ;(to < 0 ? $("search") : items[to])?.focus()
-  e.preventDefault()
-})
-
-whenChanged(search)
 
 // Keys
 

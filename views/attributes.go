@@ -50,16 +50,21 @@ func drawn(runs []run) templ.Component {
 
 // drawnJSON writes JSON in colours, each line in an element of its own, so that
 // what is too long for a line goes on below its beginning. JSON of great length
-// is drawn plainly, which costs the page far fewer elements.
+// is drawn plainly, which costs the page far fewer elements, and cut.
 func drawnJSON(text string) templ.Component {
-	if len(text) > maxColoured {
-		return drawn(plainRuns(text))
-	}
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		var b strings.Builder
+		done := 0
+		if len(text) > maxColoured {
+			done = writeRuns(&b, plainRuns(headOf(text, codeMost)), codeMost)
+			if _, err := io.WriteString(w, b.String()); err != nil {
+				return err
+			}
+			return rest(text, done).Render(ctx, w)
+		}
 		for line := range strings.SplitAfterSeq(text, "\n") {
-			if line == "" {
-				continue
+			if line == "" || b.Len() > codeMost {
+				break
 			}
 			depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
 			class := "i" + strconv.Itoa(depth)
@@ -67,13 +72,13 @@ func drawnJSON(text string) templ.Component {
 				class = "deep"
 			}
 			b.WriteString(`<span class="l ` + class + `">`)
-			for _, r := range jsonRuns(line) {
-				r.write(&b)
-			}
+			done += writeRuns(&b, jsonRuns(line), codeMost)
 			b.WriteString("</span>")
 		}
-		_, err := io.WriteString(w, b.String())
-		return err
+		if _, err := io.WriteString(w, b.String()); err != nil {
+			return err
+		}
+		return rest(text, done).Render(ctx, w)
 	})
 }
 

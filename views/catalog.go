@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/a-h/templ"
 )
 
 // shelf is one tab of the catalog.
@@ -15,7 +17,49 @@ var shelves = []shelf{{"Tools"}, {"Prompts"}, {"Resources"}}
 func (k shelf) lower() string { return strings.ToLower(k.name) }
 func (k shelf) id() string    { return k.lower() }
 
-func (k shelf) items(c Catalog) []Item {
+// Bounds on a list of what can be called.
+const (
+	WholeList  = 300     // items that are drawn at once where they take little markup
+	FirstItems = 60      // of a longer list, before the page says which are in sight
+	ItemsMost  = 150_000 // that can be scrolled to: more are higher than an element can be
+)
+
+// rows are the items of a list, each as a component.
+func (l List) rows() []templ.Component {
+	out := make([]templ.Component, len(l.Items))
+	for i, item := range l.Items {
+		out[i] = itemRow(item, l.From+i, l.Total)
+	}
+	return out
+}
+
+func nothing(int) templ.Component { return templ.NopComponent }
+
+// Handle names an item on the page: its key, or where that is long what stands
+// for it in this run.
+func (i Item) Handle() string { return Handle(i.Key) }
+
+// Handle is what stands for a key on the page; see [Item.Handle].
+func Handle(key string) string {
+	if len(key) <= NameMost {
+		return key
+	}
+	return Brief(key) + digest(key)
+}
+
+// shelf is the id of the tab that an item stands in.
+func (i Item) shelf() string {
+	switch i.Kind {
+	case Tool:
+		return "tools"
+	case Prompt:
+		return "prompts"
+	case Resource, Template:
+	}
+	return "resources"
+}
+
+func (k shelf) list(c Catalog) List {
 	switch k.name {
 	case "Prompts":
 		return c.Prompts

@@ -41,7 +41,7 @@ const (
 type Server struct {
 	ID           string // stable for the run, safe in element ids: "s1"
 	Index        int    // 0-based, picks its colour
-	Label        string // the name it is configured under
+	Label        string // the name it is configured under, as [Brief] cuts it
 	Name         string // serverInfo.name; empty until ready
 	Title        string
 	Version      string
@@ -151,12 +151,19 @@ type Item struct {
 	Running     int // calls that run
 }
 
+// List is a part of a list of items.
+type List struct {
+	Items []Item // from the 0-based place From on
+	From  int
+	Total int
+}
+
 // Catalog is what one server offers.
 type Catalog struct {
 	Server    Server
-	Tools     []Item
-	Prompts   []Item
-	Resources []Item // resources, then templates
+	Tools     List
+	Prompts   List
+	Resources List // resources, then templates
 	Loading   bool
 	Err       string // why a list could not be read
 }
@@ -193,6 +200,7 @@ type CallForm struct {
 	ReadyToGo bool   // the server can be called now
 	Timeout   string // seconds, as typed; "" for none
 	ReadOnly  bool   // of a transcript: it shows what the call was made with
+	Call      int    // the call whose arguments these are, 0 if none
 }
 
 // CallState says where a call stands.

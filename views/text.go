@@ -13,25 +13,7 @@ type run struct {
 	Class string // "k", "s", "n", "b" for a key, string, number or literal of JSON; "" for plain text
 	Mark  string // of an invisible character: what is drawn in front of it
 	Name  string // of an invisible character: its code point, or byte value
-}
-
-// Bounds on what is drawn of one text. Everything stands in the wire log.
-const (
-	maxDrawn    = 128 << 10 // bytes; the rest is left out, and said to be
-	maxColoured = 48 << 10  // bytes; past this JSON is drawn in one colour, which costs the page far fewer elements
-)
-
-// clipped cuts a text that is too long to draw at the end of a character, and
-// says in words what was left out.
-func clipped(s string) (text, note string) {
-	if len(s) <= maxDrawn {
-		return s, ""
-	}
-	end := maxDrawn
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end], fmt.Sprintf("The first %s of %s bytes. The wire log holds them all.", grouped(int64(end)), grouped(int64(len(s))))
+	bytes int    // of the text that it stands for
 }
 
 // plainRuns splits a text into what can be seen and what cannot.
@@ -44,7 +26,7 @@ func appendRuns(runs []run, s, class string) []run {
 	start := 0
 	flush := func(end int) {
 		if end > start {
-			runs = append(runs, run{Text: s[start:end], Class: class})
+			runs = append(runs, run{Text: s[start:end], Class: class, bytes: end - start})
 		}
 	}
 	for i := 0; i < len(s); {
@@ -69,7 +51,7 @@ func appendRuns(runs []run, s, class string) []run {
 			if r == 0 || r == '\r' || r == utf8.RuneError {
 				text = ""
 			}
-			runs = append(runs, run{Text: text, Class: class, Mark: mark, Name: name})
+			runs = append(runs, run{Text: text, Class: class, Mark: mark, Name: name, bytes: size})
 			start = i + size
 		}
 		i += size

@@ -28,8 +28,11 @@ func (a Address) dangerous() bool {
 
 // consent says what opening means, or why it is not offered.
 func (a Address) consent() string {
-	if a.Openable {
+	if a.follows() {
 		return "Opening it, in a new tab, means accepting."
+	}
+	if a.Openable {
+		return "It is too long for a browser to open."
 	}
 	return "It cannot be opened from here, but you can copy it as it is shown."
 }
@@ -84,3 +87,15 @@ func (q Question) everySeconds() string {
 
 // seconds writes a duration as a bare number of seconds.
 func seconds(d time.Duration) string { return number(d.Seconds()) }
+
+// followMost is the longest URL that browsers follow for certain.
+const followMost = 32 << 10
+
+// follows reports whether a link can lead to the address.
+func (a Address) follows() bool { return a.Openable && len(a.Raw) <= followMost }
+
+// copies reports whether the page has all of the address, so that it can be copied.
+func (a Address) copies() bool {
+	whole := wholeAddress(a.Parts)
+	return a.follows() || len(headOf(whole, proseMost)) == len(whole)
+}

@@ -129,7 +129,7 @@ func (q Question) by() string {
 	case "server":
 		return "by the server"
 	}
-	return q.By
+	return Brief(q.By)
 }
 
 // ofCall names the call that a question belongs to.
@@ -204,12 +204,12 @@ func (q Question) circumstances() string {
 	case q.Round > 0:
 		round = "round " + strconv.Itoa(q.Round)
 	}
-	return join(" · ", q.ofCall(), round, q.Key, q.Mode)
+	return join(" · ", q.ofCall(), round, Brief(q.Key), Brief(q.Mode))
 }
 
 // shown tells how a server is known to people: its name and how it is reached.
 func (s Server) shown() string {
-	return join(" · ", s.Version, s.How)
+	return join(" · ", Brief(s.Version), Brief(s.How))
 }
 
 // stateWord is the state of a server as text.
@@ -292,7 +292,7 @@ func (f Field) control() control {
 		return segments
 	case elicit.SingleChoice:
 		switch n := len(f.Choices); {
-		case n > mostOptions:
+		case n > mostOptions || f.wordy():
 			return pickOne
 		case n > mostRadios:
 			return dropDown
@@ -301,12 +301,37 @@ func (f Field) control() control {
 		}
 		return radios
 	case elicit.MultiChoice:
-		if len(f.Choices) > mostChecks {
+		if len(f.Choices) > mostChecks || f.wordy() {
 			return pickMany
 		}
 		return checkBoxes
 	}
 	return jsonText
+}
+
+// wordy tells whether the choices take too much room to be drawn all at once.
+func (f Field) wordy() bool {
+	const most = 12 << 10 // characters, about
+	taken := 0
+	for _, c := range f.Choices {
+		if taken += 40 + min(len(c.Title), NameMost); taken > most {
+			return true
+		}
+	}
+	return false
+}
+
+// Matches lists the choices in whose names all words stand.
+func (f Field) Matches(search string) []int {
+	words := strings.Fields(strings.ToLower(search))
+	out := make([]int, 0, len(f.Choices))
+	for i := range f.Choices {
+		title := strings.ToLower(f.title(i))
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(title, word) }) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // isDate tells whether the browser's date picker can show a text.
@@ -357,6 +382,35 @@ func (f Field) title(i int) string {
 		}
 	}
 	return c.Title
+}
+
+// whole is what a field holds, as text.
+func (f Field) whole() string {
+	if f.Input.JSON != "" {
+		return f.Input.JSON
+	}
+	if len(f.Input.Picks) == 0 {
+		return f.Input.Text
+	}
+	var b strings.Builder
+	for _, p := range f.Input.Picks {
+		b.WriteString(f.title(p) + "\n")
+	}
+	return b.String()
+}
+
+// longChoices are the names of all choices, where one of them is cut.
+func (f Field) longChoices() string {
+	for _, c := range f.Choices {
+		if len(headOf(c.Title, NameMost)) < len(c.Title) || len(headOf(c.Value, NameMost)) < len(c.Value) {
+			var all strings.Builder
+			for i := range f.Choices {
+				all.WriteString(f.title(i) + "\n")
+			}
+			return all.String()
+		}
+	}
+	return ""
 }
 
 func (f Field) picked(i int) bool { return slices.Contains(f.Input.Picks, i) }
@@ -732,7 +786,7 @@ func (f CallForm) takesArguments() bool {
 
 // gist is JSON squeezed into one line, for where there is room for no more.
 func gist(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = strings.Join(strings.Fields(s[:min(len(s), proseMost)]), " ")
 	if r := []rune(s); len(r) > 120 {
 		return string(r[:119]) + "…"
 	}
@@ -745,12 +799,15 @@ func (p Part) facts() string {
 	if p.Size > 0 {
 		size = grouped(int64(p.Size)) + " bytes"
 	}
-	return join(" · ", p.MIME, size)
+	return join(" · ", Brief(p.MIME), size)
 }
 
 // opens tells whether the URI may be opened by the person. Anything but the
 // web's own schemes is text.
 func (p Part) opens() bool {
+	if len(p.URI) > followMost {
+		return false
+	}
 	u, err := url.Parse(p.URI)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -114,16 +114,6 @@ func TestJSONRunsTellTokensApart(t *testing.T) {
 	}
 }
 
-func TestClipped(t *testing.T) {
-	if text, note := clipped("short"); text != "short" || note != "" {
-		t.Errorf("%q %q", text, note)
-	}
-	text, note := clipped("x" + strings.Repeat("é", maxDrawn))
-	if len(text) > maxDrawn || !strings.HasSuffix(text, "é") || note == "" {
-		t.Errorf("%d bytes, ends in %q, %q", len(text), text[len(text)-2:], note)
-	}
-}
-
 func TestTimelineKeepsBothEnds(t *testing.T) {
 	start := time.Date(2026, 8, 1, 14, 2, 7, 0, time.UTC)
 	c := Call{Started: start}

@@ -24,17 +24,19 @@ type chosen struct {
 	server views.Server
 	item   bridge.Item
 	fields []elicit.Field
+	before submission // what the form was drawn with
+	call   int        // whose arguments those are, 0 if none
 }
 
 // choose finds the item that server, kind and key name.
 func (s *Server) chosen(server, kind, key string) (chosen, error) {
-	item, err := s.in.Item(server, bridge.ItemKind(kind), key)
+	item, err := s.item(server, kind, key)
 	if err != nil {
 		return chosen{}, err
 	}
 	_, find := s.serverViews()
 	fields, _ := fieldsOf(item)
-	return chosen{find(server), item, fields}, nil
+	return chosen{server: find(server), item: item, fields: fields}, nil
 }
 
 // fieldsOf draws up the fields of an item's arguments. Where its schema is none
@@ -122,7 +124,13 @@ func (s *Server) posted(c echo.Context) (chosen, submission, error) {
 	if err != nil {
 		return chosen, submission{}, err
 	}
-	sub, err := submitted(c, chosen.fields)
+	chosen.before = argumentsOf(chosen.item, nil)
+	if n, err := strconv.Atoi(c.FormValue("of")); err == nil {
+		if call, err := s.in.Call(n); err == nil {
+			chosen.call, chosen.before = n, argumentsOf(chosen.item, call.Request.Arguments)
+		}
+	}
+	sub, err := submitted(c, chosen.fields, chosen.before)
 	sub.checked = c.FormValue("checked") != ""
 	return chosen, sub, err
 }
@@ -160,7 +168,10 @@ func (s *Server) formReset(c echo.Context) error {
 // call, which may be on show beside it, stays.
 func (s *Server) arguments(c echo.Context, status int, chosen chosen, sub submission, problems []elicit.Problem) error {
 	form := s.callFormView(chosen.server, chosen.item, sub, problems)
-	form.Timeout = c.FormValue("timeout")
+	form.Timeout, form.Call = c.FormValue("timeout"), chosen.call
+	if err := drawable(c, form.Form, sub, chosen.before); err != nil {
+		return err
+	}
 	fields, err := replace(c.Request().Context(), argumentsID, views.Arguments(form))
 	if err != nil {
 		return err
@@ -170,6 +181,32 @@ func (s *Server) arguments(c echo.Context, status int, chosen chosen, sub submis
 		return err
 	}
 	return c.JSONBlob(status, encode(reply{Changes: []change{fields, timeout}}))
+}
+
+// drawable reports whether a page can hold what was typed into a call's form. If
+// not, the form stays as it is there: nothing else has it.
+func drawable(c echo.Context, form views.Form, sub, before submission) error {
+	kept, err := views.Kept(c.Request().Context(), form.Fields)
+	if err != nil {
+		return err
+	}
+	lost := sub.json && sub.content != before.content && views.TooLong(sub.content)
+	for _, i := range kept {
+		lost = lost || !sub.json && (i >= len(before.inputs.Fields) || !sub.inputs.Fields[i].Equal(before.inputs.Fields[i]))
+	}
+	if !lost {
+		return nil
+	}
+	text := "These arguments are too long to be drawn again."
+	for _, p := range form.Problems {
+		text += " " + views.Brief(p)
+	}
+	for _, f := range form.Fields {
+		for _, p := range f.Problems {
+			text += " " + views.Brief(f.Label) + ": " + views.Brief(p)
+		}
+	}
+	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, text[:min(len(text), 2000)])
 }
 
 // beginCall makes a call. Arguments that the schema rejects come back as the

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit"
@@ -20,7 +19,7 @@ import (
 
 func serverView(s bridge.Server) views.Server {
 	return views.Server{
-		ID: s.ID, Index: s.Index, Label: s.Label, Name: s.Info.Name, Title: s.Info.Title, Version: s.Info.Version,
+		ID: s.ID, Index: s.Index, Label: views.Brief(s.Label), Name: s.Info.Name, Title: s.Info.Title, Version: s.Info.Version,
 		How: s.How, Address: s.Address, Target: s.Target, State: views.ServerState(s.State.String()), Reason: s.Reason,
 		Stderr: s.Stderr, Protocol: s.Info.Protocol, Negotiated: s.Info.Negotiated,
 		Instructions: s.Info.Instructions, Capabilities: s.Info.Capabilities,
@@ -48,69 +47,6 @@ func (s *Server) serverViews() ([]views.Server, func(id string) views.Server) {
 		}
 		return out[i]
 	}
-}
-
-func itemView(server views.Server, item bridge.Item) views.Item {
-	return views.Item{
-		Server: server.ID, ServerIndex: server.Index, Kind: views.ItemKind(item.Kind),
-		Name: item.Name, Key: item.Key, Title: item.Title, Description: item.Description,
-	}
-}
-
-// activity counts the calls that run and the questions that wait, in this
-// order, for each item of each server.
-type activity map[string][2]int
-
-func activityKey(server, kind, key string) string { return server + "\x00" + kind + "\x00" + key }
-
-func (s *Server) activity() activity {
-	items := activity{}
-	for _, c := range s.in.Calls() {
-		key := activityKey(c.Request.Server, string(c.Request.Kind), itemKey(c.Request))
-		if c.State == bridge.CallRunning {
-			n := items[key]
-			n[0]++
-			n[1] += c.Waiting
-			items[key] = n
-		}
-	}
-	return items
-}
-
-// itemKey is the key of the item that a call was made of: for a resource that
-// was read through a template, the template.
-func itemKey(r bridge.CallRequest) string {
-	if r.Kind == bridge.KindTemplate {
-		return r.Name
-	}
-	return r.Key
-}
-
-func (s *Server) catalogViews(servers []views.Server) []views.Catalog {
-	active := s.activity()
-	var out []views.Catalog
-	for _, server := range servers {
-		catalog, err := s.in.Catalog(server.ID)
-		if err != nil {
-			continue // servers do not come or go during a run
-		}
-		v := views.Catalog{Server: server, Loading: catalog.Loading, Err: strings.Join(catalog.Errors, "\n")}
-		for _, item := range catalog.Items {
-			i := itemView(server, item)
-			n := active[activityKey(server.ID, string(item.Kind), item.Key)]
-			i.Running, i.Waiting = n[0], n[1]
-			switch item.Kind {
-			case bridge.KindTool:
-				v.Tools = append(v.Tools, i)
-			case bridge.KindPrompt:
-				v.Prompts = append(v.Prompts, i)
-			default:
-				v.Resources = append(v.Resources, i)
-			}
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 func (s *Server) callTabs() []views.CallTab {
@@ -170,6 +106,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	}
 	arguments := c.Request.Arguments
 	v.Form = s.callFormView(server, item, argumentsOf(item, arguments), nil)
+	v.Form.Call = c.Number
 	if c.Request.Timeout > 0 {
 		v.Form.Timeout = strconv.FormatFloat(c.Request.Timeout.Seconds(), 'f', -1, 64)
 	}
@@ -233,31 +170,20 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 	return out
 }
 
-// shownMost is how many bytes of one text are put on the page. All of it is in
-// the wire log.
-const shownMost = 96 << 10
-
-func shown(text string) string {
-	if len(text) <= shownMost {
-		return text
-	}
-	cut := shownMost
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + fmt.Sprintf("\n… %d bytes more; the wire log has them all", len(text)-cut)
-}
+// prettyMost is from how many bytes on JSON is drawn as it came: to lay it out
+// would take long, and what is drawn of it is cut anyway.
+const prettyMost = 96 << 10
 
 func pretty(raw json.RawMessage) string {
-	if len(raw) > shownMost {
-		return shown(string(raw))
+	if len(raw) > prettyMost {
+		return string(raw)
 	}
-	return shown(elicit.Pretty(raw))
+	return elicit.Pretty(raw)
 }
 
 func partView(call, i int, c bridge.Content) views.Part {
 	p := views.Part{
-		Kind: c.Type, Role: c.Role, Text: shown(c.Text), MIME: c.MIME, Name: c.Name, URI: c.URI,
+		Kind: c.Type, Role: c.Role, Text: c.Text, MIME: c.MIME, Name: c.Name, URI: c.URI,
 		Description: c.Description, Size: len(c.Bytes),
 	}
 	source := fmt.Sprintf("/calls/%d/parts/%d", call, i)

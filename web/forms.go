@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/labstack/echo/v4"
@@ -20,13 +21,40 @@ type submission struct {
 	checked bool          // a check has failed, so that "Send anyway" is offered
 }
 
-// submitted reads a posted form.
-func submitted(c echo.Context, fields []elicit.Field) (submission, error) {
+// submitted reads a posted form. What the page does not hold because it is too
+// long for it comes from what the form held before.
+func submitted(c echo.Context, fields []elicit.Field, before submission) (submission, error) {
 	form, err := c.FormParams()
 	if err != nil {
 		return submission{}, err
 	}
-	return submissionOf(fields, form), nil
+	sub := submissionOf(fields, form)
+	sub.keep(form["kept"], before)
+	return sub, nil
+}
+
+// keep takes over what a form names as kept: content, extra, the index of a
+// field, or that and "-" for all fields from there on.
+func (sub *submission) keep(kept []string, before submission) {
+	for _, what := range kept {
+		switch what {
+		case "content":
+			sub.content = before.content
+		case "extra":
+			sub.inputs.Extra = before.inputs.Extra
+		default:
+			from, onwards := strings.CutSuffix(what, "-")
+			n, err := strconv.Atoi(from)
+			if err != nil || n < 0 || n >= len(sub.inputs.Fields) || n >= len(before.inputs.Fields) {
+				continue
+			}
+			end := n + 1
+			if onwards {
+				end = min(len(sub.inputs.Fields), len(before.inputs.Fields))
+			}
+			copy(sub.inputs.Fields[n:end], before.inputs.Fields[n:end])
+		}
+	}
 }
 
 func submissionOf(fields []elicit.Field, form url.Values) submission {

@@ -99,7 +99,7 @@ func (s *Server) draft(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	sub, err := submitted(c, q.fields)
+	sub, err := submitted(c, q.fields, s.draftOf(q))
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *Server) questionTab(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	sub, err := submitted(c, q.fields)
+	sub, err := submitted(c, q.fields, s.draftOf(q))
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (s *Server) resetField(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	sub, err := submitted(c, q.fields)
+	sub, err := submitted(c, q.fields, s.draftOf(q))
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (s *Server) answer(c echo.Context) error {
 		if q.isURL() || q.State != bridge.Pending {
 			break
 		}
-		sub, err := submitted(c, q.fields)
+		sub, err := submitted(c, q.fields, s.draftOf(q))
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -51,12 +52,14 @@ type Config struct {
 //	GET  /live                      websocket that pushes changes; query since=N resumes
 //	GET  /static/NAME               style sheet, scripts, icons
 //	GET  /form                      one item ready to be called; query server, kind, key
+//	GET  /form/choices              choices of one of its fields; query as above, field, search, from, count, near
 //	POST /form/preview              the JSON that a call's form amounts to
 //	POST /form/tab, /form/reset     the form in its other tab; a field back to its default
 //	POST /calls                     make a call
 //	GET  /calls/N                   one call
 //	POST /calls/N/stop, /retry      end it; go on with what there is, or by the clock
 //	GET  /calls/N/parts/I           the bytes of an image or audio block in its result
+//	GET  /questions/N/choices       choices of one field; query field, search, from, count, near
 //	POST /questions/N/draft         keep what is typed, and say what it amounts to
 //	POST /questions/N/tab, /reset   the other tab; a field back to its default
 //	POST /questions/N/answer        accept, decline or cancel
@@ -68,6 +71,8 @@ type Config struct {
 //	POST /servers/ID/held           show or decline what is held back
 //	POST /servers/ID/compare        what it offers with and without a capability
 //	GET  /servers/ID/findings       all that the linter says of it
+//	GET  /servers/ID/items          a window of what it offers; query shelf, search, from, count
+//	GET  /texts/DIGEST              a text that the page has cut, or with from the piece there; query as of the page
 //	GET  /findings.json             the same of every server, or of one (query server=ID), for other programs
 //	POST /recording/start, /stop    write frames to a transcript from now on: name, fresh
 //	GET  /wire/rows                 the window of the log; query filter, since, from, count, near, time
@@ -115,6 +120,7 @@ func New(c Config) *Server {
 	e.GET("/live", s.live)
 	e.GET("/static/:name", s.static)
 	e.GET("/form", s.callForm)
+	e.GET("/form/choices", s.formChoices)
 	e.POST("/form/preview", s.formPreview)
 	e.POST("/form/tab", s.formTab)
 	e.POST("/form/reset", s.formReset)
@@ -124,6 +130,7 @@ func New(c Config) *Server {
 	e.POST("/calls/:n/retry", s.retryCall)
 	e.POST("/calls/:n/again", s.callAgain)
 	e.GET("/calls/:n/parts/:i", s.part)
+	e.GET("/questions/:n/choices", s.questionChoices)
 	e.POST("/questions/:n/draft", s.draft)
 	e.POST("/questions/:n/tab", s.questionTab)
 	e.POST("/questions/:n/reset", s.resetField)
@@ -137,6 +144,8 @@ func New(c Config) *Server {
 	e.POST("/servers/:id/held", s.held)
 	e.POST("/servers/:id/compare", s.compare)
 	e.GET("/servers/:id/findings", s.findings)
+	e.GET("/servers/:id/items", s.items)
+	e.GET("/texts/:digest", s.text)
 	e.GET("/findings.json", s.findingsJSON)
 	e.POST("/recording/start", s.startRecording)
 	e.POST("/recording/stop", s.stopRecording)
@@ -273,6 +282,9 @@ func html(c echo.Context, component templ.Component) error {
 	if err != nil {
 		return err
 	}
+	if len(text) > views.PageMost {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This takes too much to be drawn: "+strconv.Itoa(len(text))+" bytes of markup.")
+	}
 	return compressed(c, "text/html; charset=utf-8", []byte(text))
 }
 
@@ -309,7 +321,7 @@ type reply struct {
 }
 
 func replace(ctx context.Context, target string, component templ.Component) (change, error) {
-	text, err := draw(ctx, component)
+	text, err := draw(ctx, views.Within(views.PartMost, target, component))
 	return change{Op: "replace", Target: target, HTML: text}, err
 }
 

@@ -133,11 +133,15 @@ func (s *Server) findings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	view := views.Findings{Server: serverView(server)}
+	return html(c, views.FindingsPanel(s.findingsView(serverView(server))))
+}
+
+func (s *Server) findingsView(server views.Server) views.Findings {
+	view := views.Findings{Server: server}
 	for _, f := range s.in.Findings(server.ID) {
 		view.List = append(view.List, findingView(f.Finding, f.Seq, f.Question, f.Call))
 	}
-	return html(c, views.FindingsPanel(view))
+	return view
 }
 
 // exported is a finding as /findings.json has it.

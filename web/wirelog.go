@@ -226,7 +226,7 @@ func rowView(row wire.Row, servers []views.Server) views.Row {
 		Duplicate: f.Duplicate, Orphan: f.Orphan,
 		Beside: strings.HasSuffix(f.Session, comparing),
 	}
-	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == f.Server }))
+	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == views.Brief(f.Server) }))
 	return r
 }
 

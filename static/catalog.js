@@ -1,0 +1,148 @@
+// @ts-check
+/**
+ * What can be called. A list that is whole is drawn by the server like all else.
+ * Of a long one, or while something is searched for, only the items in sight
+ * exist; they are fetched by their place, and searched, from the server.
+ */
+import { mark } from "./address.js"
+import { drawn, overtaken, parse, whenChanged, windows } from "./changes.js"
+import { $, all, bare, grouped, near, on, one } from "./dom.js"
+
+/**
+ * @typedef {object} List
+ * @property {string} search what its items were picked by
+ * @property {number} total how many those are
+ * @property {number} next the first push that may be later than its items
+ * @property {number} height of a row
+ * @property {boolean} long the server draws only the first of its items
+ * @property {{from: number, to: number, search: string, control: AbortController}} [asking]
+ */
+
+/** @type {WeakMap<Element, List>} */
+const lists = new WeakMap()
+
+/** How many items are there beyond those in sight, and how many one request gets. */
+const beyond = 25, most = 300
+
+const shelf = () => one(".shelf:not([hidden])")
+const wanted = () => $("search").value.trim()
+const items = (/** @type {any} */ ul) => [...ul.children]
+
+/** @param {any} ul @returns {List} */
+function known(ul) {
+  const list = lists.get(ul) ?? { search: "", total: Number(ul.dataset.total), next: Number(document.documentElement.dataset.live) + 1, height: 0, long: false }
+  lists.set(ul, list)
+  return list
+}
+
+/** Sees to it that a list has the items in sight. @param {any} ul */
+function look(ul) {
+  const list = known(ul), search = wanted(), whole = Number(ul.dataset.total)
+  if (!windows.has(ul)) {
+    list.long = ul.childElementCount < whole
+    if (!search && !list.long) return
+    windows.add(ul)
+  }
+  if (!search && list.search === search) list.total = whole
+  place(ul, list)
+  const [first, end] = sight(ul, list)
+  if (list.search !== search) return ask(ul, list, 0, most)
+  const there = new Set(items(ul).map(li => Number(li.dataset.place)))
+  let lacks = overtaken("catalog", list.next)
+  for (let i = first; i < end; i++) lacks ||= !there.has(i)
+  if (lacks) ask(ul, list, Math.max(0, first - beyond), Math.min(list.total, end + beyond))
+  else if (!search && !list.long) windows.delete(ul)
+}
+
+/** The places in sight: first, and one past the last. @param {any} ul @param {List} list @returns {[number, number]} */
+function sight(ul, list) {
+  const box = shelf(), above = box.getBoundingClientRect().top - ul.getBoundingClientRect().top
+  const first = Math.min(list.total, Math.max(0, Math.floor(above / list.height)))
+  return [first, Math.max(first, Math.min(list.total, Math.ceil((above + box.clientHeight) / list.height)))]
+}
+
+/** Puts the items that are there where they belong. @param {any} ul @param {List} list */
+function place(ul, list) {
+  const rows = items(ul), long = rows.length < list.total
+  ul.classList.toggle("long", long)
+  list.height = long ? rows[0]?.offsetHeight || 52 : list.height || 52
+  ul.style.height = long ? list.total * list.height + "px" : ""
+  for (const li of rows) li.style.transform = long ? `translateY(${Number(li.dataset.place) * list.height}px)` : ""
+}
+
+/** @param {any} ul @param {List} list @param {number} from @param {number} to */
+async function ask(ul, list, from, to) {
+  const search = wanted(), now = list.asking
+  if (now && now.search === search && now.from <= from && now.to >= to) return
+  now?.control.abort()
+  const control = new AbortController()
+  list.asking = { from, to, search, control }
+  const query = new URLSearchParams({ shelf: ul.dataset.shelf, search, from: String(from), count: String(to - from) })
+  const answer = await drawn(`/servers/${ul.dataset.of}/items?` + query, control.signal)
+  if (list.asking?.control !== control) return
+  list.asking = undefined
+  if (!answer || !ul.isConnected) return
+  Object.assign(list, { search, total: Number(answer.headers.get("X-Total")), next: Number(answer.headers.get("X-Next")) })
+  put(ul, /** @type {any[]} */ ([...parse(answer.html).children]))
+  look(ul)
+  say()
+  mark()
+}
+
+/** Puts items in place of those that are there, but keeps the one that has the focus. @param {any} ul @param {any[]} fresh */
+function put(ul, fresh) {
+  const held = items(ul).find(li => li.contains(document.activeElement)), at = (/** @type {any} */ li) => Number(li.dataset.place)
+  const same = held && fresh.find(li => at(li) === at(held) && li.dataset.item === held.dataset.item)
+  if (same) one(".about", held).replaceWith(one(".about", same))
+  for (const li of items(ul)) if (li !== held) li.remove()
+  const others = fresh.filter(li => li !== same)
+  ul.prepend(...others.filter(li => held && at(li) < at(held)))
+  ul.append(...others.filter(li => !held || at(li) >= at(held)))
+}
+
+/** Says how many there are, or that nothing was found. */
+function say() {
+  const shown = all(".items", shelf()), count = shown.reduce((n, ul) => n + Number(ul.dataset.total), 0)
+  const kind = shelf().id.replace("-panel", "")
+  $("search").placeholder = count === 1 ? `Search 1 ${kind.slice(0, -1)}` : `Search ${grouped(count)} ${kind}`
+  one(".none", shelf()).hidden = !shown.length || shown.some(ul => known(ul).search !== wanted() || known(ul).total > 0)
+}
+
+function lookAtAll() {
+  for (const ul of all(".items", shelf())) look(ul)
+  say()
+}
+
+on("input", e => {
+  if (e.target.id !== "search") return
+  shelf().scrollTop = 0
+  lookAtAll()
+})
+on("chosen", e => { if (near(e.target, ".catalog")) lookAtAll() })
+on("scroll", e => { if (near(e.target, ".shelf")) for (const ul of windowed()) look(ul) }, true)
+addEventListener("resize", () => { for (const ul of windowed()) look(ul) })
+whenChanged(lookAtAll)
+
+const windowed = () => all(".items", shelf()).filter(ul => windows.has(ul))
+
+// Keys
+
+on("keydown", e => {
+  if (!bare(e) || !e.target.matches("#search, .item")) return
+  const shown = all(".item", shelf()), at = shown.indexOf(e.target), item = at >= 0
+  if (e.key === "ArrowDown") shown[at + 1]?.focus()
+  else if (e.key === "ArrowUp") (shown[at - 1] ?? $("search")).focus()
+  else if (item && e.key === "Home") toEnd(0)
+  else if (item && e.key === "End") toEnd(shelf().scrollHeight)
+  else return
+  e.preventDefault()
+})
+
+/** Goes to the first or the last item, which may have to be fetched. @param {number} top */
+async function toEnd(top) {
+  shelf().scrollTop = top
+  lookAtAll()
+  const shown = () => all(".items", shelf()).map(known)
+  while (shown().some(list => list.asking)) await new Promise(done => setTimeout(done, 20))
+  all(".item", shelf()).at(top ? -1 : 0)?.focus()
+}

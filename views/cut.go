@@ -1,0 +1,254 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/a-h/templ"
+)
+
+// Bounds on what is drawn of one text that a server may have written, in bytes
+// of markup. Where a text is cut, "Show all" brings the rest; see docs/page.md.
+const (
+	NameMost  = 300       // names, titles, ids: what stands in a line
+	foundText = 1 << 10   // what a finding says
+	proseMost = 4 << 10   // descriptions, hints, errors
+	wordsMost = 16 << 10  // messages of questions, texts of results
+	codeMost  = 48 << 10  // JSON
+	pieceMost = 256 << 10 // what "Show all" brings at a time
+
+	maxColoured = 12 << 10 // past this JSON is drawn in one colour, which costs the page far fewer elements
+)
+
+// Bounds on how much is drawn of what has many parts. Together they keep the
+// page below [PageMost], whatever servers send.
+const (
+	PageMost  = 1_000_000 // bytes of a page, and of a push
+	PartMost  = 420 << 10 // bytes of markup of one element that is pushed
+	panelMost = 270 << 10 // of the questions together
+
+	serversMost = 80 << 10
+	catalogMost = 110 << 10
+	pinsMost    = 20 << 10
+	partsMost   = 64 << 10 // of the blocks of a result
+	fieldsMost  = 96 << 10 // of a form's fields
+	fieldMost   = 32 << 10 // of one field
+	contentMost = 96 << 10 // of the text in the JSON tab
+
+	tabsMost         = 80 // calls in the strip
+	capabilitiesMost = 40
+	foundMost        = 20 // findings on one question
+	comparedMost     = 200
+)
+
+// Brief is a text cut to what fits in a line, for attributes, for controls whose
+// name it is, and for whatever else can hold no "Show all".
+func Brief(s string) string {
+	if head := headOf(s, NameMost); head != s {
+		return head + "…"
+	}
+	return s
+}
+
+// headOf is as much of the beginning of s as takes no more than most bytes, as
+// markup or as JSON.
+func headOf(s string, most int) string {
+	if len(s) <= most/6 {
+		return s
+	}
+	taken := 0
+	for i, r := range s {
+		switch _, size := utf8.DecodeRuneInString(s[i:]); {
+		case r < 0x20, r == '&', r == '"', r == '\'', r == utf8.RuneError && size == 1, r == '\u2028', r == '\u2029':
+			taken += 6
+		case r == '<', r == '>', r == '\\':
+			taken += 4
+		default:
+			taken += size
+		}
+		if taken > most {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// TooLong reports whether a text is too long for the text box of the JSON tab.
+func TooLong(content string) bool { return len(headOf(content, contentMost)) < len(content) }
+
+// Named draws a name or another text of one line, and Prose a text of several,
+// with "Show all" behind what is cut.
+func Named(s string) templ.Component { return cut(s, NameMost) }
+
+// Prose draws a text of some sentences.
+func Prose(s string) templ.Component { return cut(s, proseMost) }
+
+func cut(s string, most int) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		head := headOf(s, most)
+		if _, err := io.WriteString(w, templ.EscapeString(head)); err != nil {
+			return err
+		}
+		return rest(s, len(head)).Render(ctx, w)
+	})
+}
+
+// plain draws a text with marks for what cannot be seen.
+func plain(s string, most int) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		var b strings.Builder
+		drawn := writeRuns(&b, plainRuns(headOf(s, most)), 2*most)
+		if _, err := io.WriteString(w, b.String()); err != nil {
+			return err
+		}
+		return rest(s, drawn).Render(ctx, w)
+	})
+}
+
+// Rest offers what Brief has cut off a text, where the text is a control's name
+// and the control can hold no button.
+func Rest(s string) templ.Component { return rest(s, len(headOf(s, NameMost))) }
+
+// rest offers what a text has from an offset on. It draws nothing where there is
+// no more. The text is known by its digest: whoever asks for the rest has it
+// looked for by drawing the page again; see [Find].
+func rest(s string, from int) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		if from >= len(s) {
+			return nil
+		}
+		id := digest(s)
+		if q, ok := ctx.Value(findKey{}).(*find); ok && q.digest == id {
+			q.text = s
+			return errFound
+		}
+		_, err := io.WriteString(w, `… <span class="rest kept" data-item="`+id+`"></span>`+showAll(id, from, len(s)))
+		return err
+	})
+}
+
+// showAll is the button that brings the rest of a text, and beside a long one
+// the way to all of it as a file.
+func showAll(id string, from, size int) string {
+	left := size - from
+	b := `<button type="button" class="link show-all" data-text="` + id + `" data-from="` + strconv.Itoa(from) + `" title="` + grouped(int64(left)) + ` bytes more">Show all</button>`
+	if left > pieceMost {
+		b += ` <a class="show-all" href="/texts/` + id + `" download>Save ` + bytesWords(int64(size)) + `</a>`
+	}
+	return b
+}
+
+// Piece draws more of a text, from an offset on: what "Show all" brings.
+func Piece(s string, from int) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		from = min(max(from, 0), len(s))
+		for from > 0 && from < len(s) && !utf8.RuneStart(s[from]) {
+			from--
+		}
+		var b strings.Builder
+		drawn := writeRuns(&b, plainRuns(headOf(s[from:], pieceMost)), 2*pieceMost)
+		if next := from + drawn; next < len(s) {
+			b.WriteString(" " + showAll(digest(s), next, len(s)))
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}
+
+// writeRuns writes runs for as long as they take no more than most bytes of
+// markup, and tells how many bytes of the text those are.
+func writeRuns(b *strings.Builder, runs []run, most int) (drawn int) {
+	for _, r := range runs {
+		if b.Len() > most {
+			break
+		}
+		r.write(b)
+		drawn += r.bytes
+	}
+	return drawn
+}
+
+// --- finding a text again
+
+var digestSeed = maphash.MakeSeed()
+
+// digest names a text for as long as the inspector runs.
+func digest(s string) string { return strconv.FormatUint(maphash.String(digestSeed, s), 36) }
+
+type findKey struct{}
+
+type find struct{ digest, text string }
+
+var errFound = errors.New("found")
+
+// Find looks among the texts that a component cuts for one, by the digest that
+// its "Show all" has.
+func Find(ctx context.Context, id string, in templ.Component) (text string, ok bool, err error) {
+	q := &find{digest: id}
+	err = in.Render(context.WithValue(ctx, findKey{}, q), io.Discard)
+	if errors.Is(err, errFound) {
+		return q.text, true, nil
+	}
+	return "", false, err
+}
+
+// --- things with many parts
+
+// Within draws the element with the given id, or, where it would take more than
+// most bytes, another in its place that says so.
+func Within(most int, id string, c templ.Component) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		b := &bounded{most: most}
+		err := c.Render(ctx, b)
+		if errors.Is(err, errTooLarge) {
+			return TooLarge(id).Render(ctx, w)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, b.b.String())
+		return err
+	})
+}
+
+var errTooLarge = errors.New("it takes too much markup")
+
+// bounded takes up to so many bytes.
+type bounded struct {
+	b    strings.Builder
+	most int
+}
+
+func (b *bounded) Write(data []byte) (int, error) {
+	if b.b.Len()+len(data) > b.most {
+		return 0, errTooLarge
+	}
+	return b.b.Write(data)
+}
+
+// some draws parts for as long as they take no more than most bytes, and left
+// with the number of those that it leaves out, if there are any.
+func some(most int, parts []templ.Component, left func(n int) templ.Component) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		for i, part := range parts {
+			b := &bounded{most: most}
+			err := part.Render(ctx, b)
+			if errors.Is(err, errTooLarge) {
+				return left(len(parts)-i).Render(ctx, w)
+			}
+			if err != nil {
+				return err
+			}
+			most -= b.b.Len()
+			if _, err := io.WriteString(w, b.b.String()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

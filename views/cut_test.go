@@ -1,0 +1,86 @@
+package views
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// TestTextsAreCut: whatever a server writes, and however much of it, no component
+// takes more markup than a part of a page may, and what is cut can be had.
+func TestTextsAreCut(t *testing.T) {
+	for what, unit := range map[string]string{
+		"plain": "0123456789abcdef", "markup": `<&"'>`, "invisible": "\u202e\x01\x00", "broken": "\xff", "lines": "\n", "wide": "é",
+	} {
+		long := strings.Repeat(unit, 4<<20/len(unit))
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			for name, c := range everyText(long) {
+				var b strings.Builder
+				if err := c.Render(t.Context(), &b); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if b.Len() > PartMost {
+					t.Errorf("%s takes %d bytes", name, b.Len())
+				}
+				if name == "rows" || name == "detail" || name == "calls" || name == "log" || name == "catalog" {
+					continue // of these the frame, or the panel of the item, has all
+				}
+				doc, err := html.Parse(strings.NewReader(b.String()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				cuts := every(doc, func(e *html.Node) bool { return e.Data == "button" && text(e) == "Show all" })
+				if len(cuts) == 0 {
+					t.Errorf("%s does not offer what it cuts", name)
+				}
+				for _, cut := range cuts {
+					if _, ok, err := Find(t.Context(), attr(cut, "data-text"), c); !ok || err != nil {
+						t.Errorf("%s: a text is not found again: %v", name, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPieces: the pieces of a text that is cut are all of it.
+func TestPieces(t *testing.T) {
+	long := strings.Repeat("a\u202e<é\x01", 200_000)
+	doc := draw(t, Words(long))
+	got := strings.TrimSuffix(text(only(t, doc, "text", func(e *html.Node) bool { return attr(e, "class") == "words" })), "Show all Save "+bytesWords(int64(len(long))))
+	got = strings.TrimSuffix(got, "… ")
+	for range len(long)/wordsMost + 1 {
+		more := every(doc, tag("button"))
+		if len(more) == 0 {
+			break
+		}
+		from := attr(more[0], "data-from")
+		if from == "" {
+			t.Fatal("it does not say where to go on")
+		}
+		var n int
+		for _, c := range from {
+			n = 10*n + int(c-'0')
+		}
+		doc = draw(t, Piece(long, n))
+		for _, b := range slices.Concat(every(doc, tag("button")), every(doc, tag("a"))) {
+			b.RemoveChild(b.FirstChild)
+		}
+		got += strings.TrimSpace(text(doc))
+	}
+	if got != long {
+		t.Errorf("the pieces have %d bytes, not %d", len(got), len(long))
+	}
+}
+
+func TestCutBetweenCharacters(t *testing.T) {
+	for _, s := range []string{"", "short", strings.Repeat("é", 1000), strings.Repeat("x", 1000), strings.Repeat("\xff", 1000)} {
+		head := headOf(s, 301)
+		if !strings.HasPrefix(s, head) || len(head) > 301 || len(s) > 301 && len(head) < 50 || strings.HasSuffix(head, "\xc3") {
+			t.Errorf("%d of %d bytes", len(head), len(s))
+		}
+	}
+}

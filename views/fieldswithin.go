@@ -1,0 +1,56 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// fieldsWithin draws the fields of a form. A value that is too long for a
+// control, and the fields for which there is no room left, are named as kept:
+// the server has what they hold.
+func fieldsWithin(fields []Field) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		text, _, err := drawFields(ctx, fields)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, text)
+		return err
+	})
+}
+
+// Kept lists the fields whose values the page does not hold when it draws them.
+func Kept(ctx context.Context, fields []Field) ([]int, error) {
+	_, kept, err := drawFields(ctx, fields)
+	return kept, err
+}
+
+func drawFields(ctx context.Context, fields []Field) (text string, kept []int, err error) {
+	var all strings.Builder
+	for i, f := range fields {
+		left := fieldsMost - all.Len()
+		b := &bounded{most: min(fieldMost, left)}
+		err := fieldView(f).Render(ctx, b)
+		if errors.Is(err, errTooLarge) {
+			kept = append(kept, i)
+			b = &bounded{most: left}
+			err = keptField(f).Render(ctx, b)
+		}
+		if errors.Is(err, errTooLarge) {
+			for more := i + 1; more < len(fields); more++ {
+				kept = append(kept, more)
+			}
+			err = fieldsLeft(i, len(fields)-i).Render(ctx, &all)
+			return all.String(), kept, err
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		all.WriteString(b.b.String())
+	}
+	return all.String(), kept, nil
+}

@@ -1,0 +1,60 @@
+package web
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/views"
+)
+
+// choicesMost is how many choices one request gets.
+const choicesMost = 100
+
+// formChoices answers with choices of a field in an item's form.
+func (s *Server) formChoices(c echo.Context) error {
+	chosen, err := s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
+	if err != nil {
+		return err
+	}
+	return choices(c, argumentsID, chosen.fields)
+}
+
+// questionChoices answers with choices of a field in a question's form.
+func (s *Server) questionChoices(c echo.Context) error {
+	q, err := s.question(c)
+	if err != nil {
+		return err
+	}
+	return choices(c, formID(q.Number), q.fields)
+}
+
+// choices answers with a window of the choices that match a search: count of
+// them from the 0-based place from on, or around the one with the index near,
+// whose place is X-Near. X-Total is how many match.
+func choices(c echo.Context, form string, fields []elicit.Field) error {
+	i, err := queryNumber(c, "field", 0)
+	from, err1 := queryNumber(c, "from", 0)
+	count, err2 := queryNumber(c, "count", choicesMost)
+	if err := firstOf(err, err1, err2); err != nil {
+		return err
+	}
+	if i >= int64(len(fields)) {
+		return echo.ErrNotFound
+	}
+	field := views.Field{Field: fields[i], Index: int(i), ID: form + "-" + elicit.InputName(int(i))}
+	matches := field.Matches(c.QueryParam("search"))
+	h := c.Response().Header()
+	if near, err := strconv.Atoi(c.QueryParam("near")); err == nil {
+		if place := slices.Index(matches, near); place >= 0 {
+			h.Set("X-Near", strconv.Itoa(place))
+			from = int64(max(0, place-int(count)/2))
+		}
+	}
+	h.Set("X-Total", strconv.Itoa(len(matches)))
+	start := int(min(from, int64(len(matches))))
+	end := min(len(matches), start+int(min(count, choicesMost)))
+	return html(c, views.ChoiceRows(field, matches[start:end], start, len(matches)))
+}
