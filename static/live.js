@@ -27,7 +27,7 @@ export function connect() {
     const { seq, changes, frames, kept, time } = JSON.parse(e.data)
     seen = seq ?? seen
     if (time) setTime(time)
-    if (changes) applyPush(seq, changes)
+    if (changes) applyPush(seen, changes)
     if (frames !== undefined) grown(frames, kept)
     // Only a snapshot replaces all questions: the call on show may be older than it.
     if (changes?.some((/** @type {any} */ c) => c.target === "questions" && c.op === "replace")) refreshCall()

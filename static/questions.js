@@ -3,7 +3,7 @@
  * The questions as a whole: those that wait stay on top, a new one is announced
  * and takes the focus if nobody types, and the title and icon say how many wait.
  */
-import { announce, whenChanged } from "./changes.js"
+import { announce, apply, drawn, parse, whenChanged } from "./changes.js"
 import { $, all, near, on, one, remember, remembered } from "./dom.js"
 import { focusFirst } from "./fields.js"
 import { bring, left } from "./latest.js"
@@ -36,6 +36,21 @@ function look() {
   known = now
   count(cards().filter(waits).length, awaited().length)
   welcome()
+  fetchMore()
+}
+
+let fetching = false
+
+/** Fetches the questions that had no room in the page. */
+async function fetchMore() {
+  const panel = $("questions")
+  if (fetching || !panel.dataset.more) return
+  fetching = true
+  const answer = await drawn("/questions?have=" + cards().map(c => c.dataset.number))
+  fetching = false
+  if (!answer) return
+  if (answer.headers.get("X-More") !== "true") delete panel.dataset.more
+  apply([...parse(answer.html).children].map(card => ({ op: "append", target: "questions", html: card.outerHTML })))
 }
 
 /** The call that the middle shows: "" if there is none, "0" where that is still to be made. */

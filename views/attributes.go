@@ -101,6 +101,14 @@ func tabbed(there bool, tab string) templ.Attributes {
 	return templ.Attributes{"role": "tabpanel", "aria-labelledby": tab}
 }
 
+// lacking marks an element of which the page has to fetch more.
+func lacking(more bool) templ.Attributes {
+	if !more {
+		return nil
+	}
+	return templ.Attributes{"data-more": "1"}
+}
+
 // currently marks the link to what is on show.
 func currently(on bool) templ.Attributes {
 	if !on {

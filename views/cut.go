@@ -19,7 +19,7 @@ const (
 	foundText = 1 << 10   // what a finding says
 	proseMost = 4 << 10   // descriptions, hints, errors
 	wordsMost = 16 << 10  // messages of questions, texts of results
-	codeMost  = 48 << 10  // JSON
+	codeMost  = 40 << 10  // JSON
 	pieceMost = 256 << 10 // what "Show all" brings at a time
 
 	maxColoured = 12 << 10 // past this JSON is drawn in one colour, which costs the page far fewer elements
@@ -29,8 +29,8 @@ const (
 // page below [PageMost], whatever servers send.
 const (
 	PageMost  = 1_000_000 // bytes of a page, and of a push
-	PartMost  = 420 << 10 // bytes of markup of one element that is pushed
-	panelMost = 270 << 10 // of the questions together
+	PartMost  = 400 << 10 // bytes of markup of one element that is pushed
+	PanelMost = 250 << 10 // of the questions together
 
 	serversMost = 80 << 10
 	catalogMost = 110 << 10
@@ -214,6 +214,15 @@ func Within(most int, id string, c templ.Component) templ.Component {
 		_, err = io.WriteString(w, b.b.String())
 		return err
 	})
+}
+
+// SizeOf is how many bytes of markup a component takes, or more than [PartMost].
+func SizeOf(c templ.Component) int {
+	b := &bounded{most: PartMost}
+	if err := c.Render(context.Background(), b); err != nil {
+		return PartMost + 1
+	}
+	return b.b.Len()
 }
 
 var errTooLarge = errors.New("it takes too much markup")

@@ -18,6 +18,7 @@ type Page struct {
 	Call      *Call     // the call on show, nil if none
 	Form      *CallForm // the item on show, where no call is
 	Questions []Question
+	More      bool // there are more questions than these
 	Log       LogStatus
 	Live      int64 // sequence number of the push that this page already contains
 	ReadOnly  bool  // a transcript is on show: nothing can be called or answered

@@ -109,7 +109,7 @@ func PageView(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ServersBar(p.Servers).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Within(PartMost, "servers", ServersBar(p.Servers)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -127,7 +127,7 @@ func PageView(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = CatalogPanel(p.Catalogs).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Within(PartMost, "catalog", CatalogPanel(p.Catalogs)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -145,7 +145,7 @@ func PageView(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = CallPanel(p.Form, p.Call).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Within(PartMost, "call", CallPanel(p.Form, p.Call)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -154,7 +154,7 @@ func PageView(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = QuestionsPanel(p.Questions, p.shown()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = QuestionsPanel(p.Questions, p.More, p.shown()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -542,7 +542,7 @@ func TestPendingBeforeSettled(t *testing.T) {
 		questions = append(questions, q)
 	}
 	var got []string
-	for _, a := range every(draw(t, QuestionsPanel(questions, 0)), tag("article")) {
+	for _, a := range every(draw(t, QuestionsPanel(questions, false, 0)), tag("article")) {
 		got = append(got, attr(a, "id"))
 	}
 	if fmt.Sprint(got) != "[q2 q4 q3 q1]" {
@@ -561,7 +561,7 @@ func TestOwnQuestionsFirst(t *testing.T) {
 	}
 	read := func(call int) string {
 		var out []string
-		for _, e := range every(draw(t, QuestionsPanel(questions, call)), func(e *html.Node) bool {
+		for _, e := range every(draw(t, QuestionsPanel(questions, false, call)), func(e *html.Node) bool {
 			return e.Data == "article" || (attr(e, "id") == "elsewhere" || attr(e, "id") == "earlier") && !has(e, "hidden")
 		}) {
 			out = append(out, attr(e, "id"))
@@ -579,7 +579,7 @@ func TestOwnQuestionsFirst(t *testing.T) {
 			t.Errorf("beside call %d: %s, want %s", call, got, want)
 		}
 	}
-	if !strings.Contains(text(draw(t, QuestionsPanel(questions, 3))), "Earlier (2)") {
+	if !strings.Contains(text(draw(t, QuestionsPanel(questions, false, 3))), "Earlier (2)") {
 		t.Error("it does not say how many are folded")
 	}
 }

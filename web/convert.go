@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/labstack/echo/v4"
+
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/wire"
@@ -386,25 +388,68 @@ func (s *Server) settledShown() int {
 	return settledLive
 }
 
-// questionViews returns the questions on the page: all that wait, and the latest
-// of those that are settled.
-func (s *Server) questionViews() []views.Question {
-	var out []views.Question
-	for _, q := range s.in.OnShow(s.settledShown()) {
-		out = append(out, s.questionView(q, nil, nil))
+// questionViews returns the questions on the page, oldest first: all that wait,
+// and the latest of those that are settled. They are as many as there is room
+// for; more says that there are others. Those in have do not count.
+func (s *Server) questionViews(have map[int]bool) (out []views.Question, more bool) {
+	list := s.in.OnShow(s.settledShown())
+	latest := map[int]bool{}
+	for _, q := range list[max(0, len(list)-unfoldedMost):] {
+		latest[q.Number] = true
 	}
-	for i := range out[:max(0, len(out)-unfoldedMost)] {
-		out[i].Unfolded = false
+	// What waits comes first, and then the latest.
+	slices.SortStableFunc(list, func(a, b bridge.Question) int {
+		switch waits := a.State == bridge.Pending; {
+		case waits != (b.State == bridge.Pending):
+			if waits {
+				return -1
+			}
+			return 1
+		case waits:
+			return a.Number - b.Number
+		}
+		return b.Number - a.Number
+	})
+	room := views.PanelMost
+	for _, q := range list {
+		if have[q.Number] {
+			continue
+		}
+		v := s.questionView(q, nil, nil)
+		v.Unfolded = v.Unfolded && latest[q.Number]
+		if size := views.SizeOf(views.QuestionCard(v)); size > room && len(out) > 0 {
+			more = true
+			break
+		} else {
+			room -= size
+		}
+		out = append(out, v)
 	}
-	return out
+	slices.SortFunc(out, func(a, b views.Question) int { return a.Number - b.Number })
+	return out, more
+}
+
+// moreQuestions answers with cards that a page does not have. X-More says
+// whether there are yet others.
+func (s *Server) moreQuestions(c echo.Context) error {
+	have := map[int]bool{}
+	for _, n := range strings.Split(c.QueryParam("have"), ",") {
+		if number, err := strconv.Atoi(n); err == nil {
+			have[number] = true
+		}
+	}
+	list, more := s.questionViews(have)
+	c.Response().Header().Set("X-More", strconv.FormatBool(more))
+	return html(c, views.Questions(list))
 }
 
 // whole is everything on the page, but for what the middle shows.
 func (s *Server) whole() views.Page {
 	servers, _ := s.serverViews()
+	questions, more := s.questionViews(nil)
 	return views.Page{
 		Version: s.config.Version, Servers: servers, Catalogs: s.catalogViews(servers),
-		Calls: s.callTabs(), Questions: s.questionViews(), Log: s.wholeLog(),
+		Calls: s.callTabs(), Questions: questions, More: more, Log: s.wholeLog(),
 		ReadOnly: s.stage != nil, Replay: s.replayView(), Recording: s.recordingView(),
 	}
 }

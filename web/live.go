@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"elicitation-inspector/views"
 )
 
 // change is one edit of the page: an element, by its id, is replaced, removed,
@@ -33,6 +36,7 @@ type push struct {
 const (
 	pushesKept   = 256              // for pages that come back
 	bytesKept    = 4 << 20          // of them, whichever is less
+	pushMost     = views.PageMost   // bytes of one push
 	pageBacklog  = 64               // pushes that wait for one page before it is dropped
 	writeTime    = 10 * time.Second // for one push to one page
 	pingInterval = 30 * time.Second
@@ -95,9 +99,37 @@ func (h *hub) now() int64 {
 
 // publish sends changes to every page.
 func (h *hub) publish(changes []change) {
-	if len(changes) == 0 {
-		return
+	for _, part := range parted(changes) {
+		h.send(part)
 	}
+}
+
+// parted shares changes out, so that no push has more than pushMost bytes. One
+// that has more by itself is replaced by an element that says so.
+func parted(changes []change) [][]change {
+	const around = 1 << 10 // what a push says beside its changes
+	var out [][]change
+	room := 0
+	for _, ch := range changes {
+		size := len(encode(ch))
+		if size > pushMost-around {
+			var b strings.Builder
+			if err := views.TooLarge(ch.Target).Render(context.Background(), &b); err != nil {
+				panic("web: drawing into memory: " + err.Error())
+			}
+			ch.HTML, size = b.String(), b.Len()+around
+		}
+		if size > room {
+			out, room = append(out, nil), pushMost-around
+		}
+		out[len(out)-1] = append(out[len(out)-1], ch)
+		room -= size
+	}
+	return out
+}
+
+// send sends one push to every page.
+func (h *hub) send(changes []change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seq++
@@ -181,7 +213,7 @@ func (h *hub) close() {
 
 // serve runs one page's socket until it is closed. snapshot renders everything
 // anew, for a page that cannot be brought up to date otherwise.
-func (h *hub) serve(w http.ResponseWriter, r *http.Request, snapshot func() (push, error)) error {
+func (h *hub) serve(w http.ResponseWriter, r *http.Request, snapshot func() ([]push, error)) error {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	if err != nil {
 		since = -1 // leads to a snapshot
@@ -206,7 +238,10 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, snapshot func() (pus
 		if err != nil {
 			return err
 		}
-		missed = [][]byte{encode(now)}
+		missed = nil
+		for _, p := range now {
+			missed = append(missed, encode(p))
+		}
 	}
 	for _, data := range missed {
 		if err := write(ctx, socket, data); err != nil {

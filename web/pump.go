@@ -248,10 +248,12 @@ func (s *Server) pumpFrames(ctx context.Context) {
 	}
 }
 
-// snapshot draws everything anew, for a page that has missed too much.
-func (s *Server) snapshot(ctx context.Context) (push, error) {
-	p := push{Seq: s.hub.Seq(), Time: s.hub.now(), Frames: s.in.Log().Len(), Kept: s.keptWords()}
+// snapshot draws everything anew, for a page that has missed too much. Only the
+// last of the pushes has the number up to which the page is then up to date.
+func (s *Server) snapshot(ctx context.Context) ([]push, error) {
+	last := push{Seq: s.hub.Seq(), Time: s.hub.now(), Frames: s.in.Log().Len(), Kept: s.keptWords()}
 	page := s.whole()
+	var changes []change
 	for _, part := range []struct {
 		target string
 		draw   func() (change, error)
@@ -260,7 +262,9 @@ func (s *Server) snapshot(ctx context.Context) (push, error) {
 		{"catalog", func() (change, error) { return replace(ctx, "catalog", views.CatalogPanel(page.Catalogs)) }},
 		{"calls", func() (change, error) { return replace(ctx, "calls", views.CallStrip(page.Calls)) }},
 		{"held", func() (change, error) { return replace(ctx, "held", views.HeldLines(page.Servers)) }},
-		{"questions", func() (change, error) { return replace(ctx, "questions", views.QuestionsPanel(page.Questions, 0)) }},
+		{"questions", func() (change, error) {
+			return replace(ctx, "questions", views.QuestionsPanel(page.Questions, page.More, 0))
+		}},
 		{"pins", func() (change, error) { return replace(ctx, "pins", views.Pins(page.Log.Pins)) }},
 		{"log-status", func() (change, error) { return replace(ctx, "log-status", views.LogStatusView(page.Log)) }},
 		{"recording", func() (change, error) {
@@ -274,9 +278,13 @@ func (s *Server) snapshot(ctx context.Context) (push, error) {
 			continue
 		}
 		if err != nil {
-			return push{}, err
+			return nil, err
 		}
-		p.Changes = append(p.Changes, ch)
+		changes = append(changes, ch)
 	}
-	return p, nil
+	var out []push
+	for _, part := range parted(changes) {
+		out = append(out, push{Changes: part, Time: last.Time})
+	}
+	return append(out, last), nil
 }

@@ -59,6 +59,7 @@ type Config struct {
 //	GET  /calls/N                   one call
 //	POST /calls/N/stop, /retry      end it; go on with what there is, or by the clock
 //	GET  /calls/N/parts/I           the bytes of an image or audio block in its result
+//	GET  /questions                 those that a page lacks; query have, the numbers of those that it has
 //	GET  /questions/N/choices       choices of one field; query field, search, from, count, near
 //	POST /questions/N/draft         keep what is typed, and say what it amounts to
 //	POST /questions/N/tab, /reset   the other tab; a field back to its default
@@ -130,6 +131,7 @@ func New(c Config) *Server {
 	e.POST("/calls/:n/retry", s.retryCall)
 	e.POST("/calls/:n/again", s.callAgain)
 	e.GET("/calls/:n/parts/:i", s.part)
+	e.GET("/questions", s.moreQuestions)
 	e.GET("/questions/:n/choices", s.questionChoices)
 	e.POST("/questions/:n/draft", s.draft)
 	e.POST("/questions/:n/tab", s.questionTab)
@@ -358,9 +360,17 @@ func (s *Server) page(c echo.Context) error {
 	if err := s.choose(c, &p); err != nil {
 		return err
 	}
-	return html(c, views.PageView(p))
+	text, err := draw(c.Request().Context(), views.PageView(p))
+	if err != nil {
+		return err
+	}
+	if len(text) > views.PageMost {
+		p.Questions, p.More = nil, true // they come right after it
+		return html(c, views.PageView(p))
+	}
+	return compressed(c, "text/html; charset=utf-8", []byte(text))
 }
 
 func (s *Server) live(c echo.Context) error {
-	return s.hub.serve(c.Response(), c.Request(), func() (push, error) { return s.snapshot(c.Request().Context()) })
+	return s.hub.serve(c.Response(), c.Request(), func() ([]push, error) { return s.snapshot(c.Request().Context()) })
 }
