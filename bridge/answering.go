@@ -3,77 +3,107 @@ package bridge
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/target"
 )
 
-// answering is receiving middleware: it holds the SDK's handler of a question
-// until the question is settled, and never lets the SDK judge or fill in.
-func (s *session) answering(next mcp.MethodHandler) mcp.MethodHandler {
+// undeclared is receiving middleware: it turns down the requests that the client
+// has not declared, some of which the SDK would answer (specification 2025-11-25,
+// Roots, Error Handling). Questions never get here; see session.ask.
+func (s *session) undeclared(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if capability := s.settings.undeclares(method); capability != "" {
-			// The SDK would answer some of them (specification 2025-11-25, Roots, Error Handling).
-			return nil, wireError(rpcError{codeMethodNotFound, fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)})
+			return nil, &jsonrpc.Error{Code: codeMethodNotFound, Message: fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)}
 		}
-		if !asksPerson(method, s.settings) {
-			return next(ctx, method, req)
+		return next(ctx, method, req)
+	}
+}
+
+// outbox holds the settled questions whose responses wait to be sent. Its list is
+// guarded by Inspection.mu.
+type outbox struct {
+	list  []*question
+	ready chan struct{} // there is something on the list; capacity 1
+}
+
+// respond has the response to a settled question sent. The caller holds in.mu.
+func (s *session) respond(q *question) {
+	s.outbox.list = append(s.outbox.list, q)
+	select {
+	case s.outbox.ready <- struct{}{}:
+	default:
+	}
+}
+
+// responsesMost is how many responses of one connection are on their way at a
+// time. A server may take its time with each.
+const responsesMost = 64
+
+// sendResponses sends what is put into the outbox until the session ends or its
+// link has failed, and then what is still in it. It returns once all of that is
+// under way.
+func (s *session) sendResponses(link *target.Link, failed <-chan struct{}) {
+	slots := make(chan struct{}, responsesMost)
+	for ended := false; ; {
+		s.in.mu.Lock()
+		list := s.outbox.list
+		s.outbox.list = nil
+		s.in.mu.Unlock()
+		for _, q := range list {
+			slots <- struct{}{}
+			s.in.running.Go(func() {
+				defer func() { <-slots }()
+				s.sendResponse(link, q)
+			})
 		}
-		q, err := s.questionOf(req)
-		if err != nil {
-			return nil, err
+		if ended {
+			return
 		}
 		select {
-		case <-q.settled:
-		case <-ctx.Done():
-			// Whatever ended it is about to say why.
-			select {
-			case <-q.settled:
-			case <-time.After(2 * exitGrace):
-			}
-			s.in.mu.Lock()
-			s.in.settle(q, Withdrawn, ByServer, "the connection that carried it ended")
-			s.in.mu.Unlock()
+		case <-s.outbox.ready:
+		case <-failed:
+			ended = true
+		case <-s.ctx.Done():
+			ended = true
 		}
-		return s.response(q)
 	}
 }
 
-// questionOf finds the question that a stand-in names.
-func (s *session) questionOf(req mcp.Request) (*question, error) {
-	params := req.GetParams()
-	number, ok := params.GetMeta()[metaQuestion].(float64)
-	if !ok {
-		return nil, errors.New("the request was not seen on the wire")
-	}
+// sendResponse sends the response to one question. That it fails is what the
+// tap notes.
+func (s *session) sendResponse(link *target.Link, q *question) {
 	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	return s.in.question(int(number))
+	result, failure := q.response()
+	s.in.mu.Unlock()
+	if err := link.Respond(s.in.life, json.RawMessage(q.id), result, failure); err != nil {
+		s.in.logger.Debug("sending a response", "server", s.server.label(), "question", q.number, "error", err)
+	}
 }
 
-// response is what the SDK is to send for a settled question.
-func (s *session) response(q *question) (mcp.Result, error) {
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
+// response is what is sent for a settled question: a result, or else an error.
+// The caller holds in.mu.
+func (q *question) response() (json.RawMessage, *jsonrpc.Error) {
 	switch q.state {
 	case Answered, Undelivered:
 		if q.turnedDown() {
-			return nil, wireError(rpcError{codeRejected, "User rejected " + q.method})
+			return nil, &jsonrpc.Error{Code: codeRejected, Message: "User rejected " + q.method}
 		}
-		return exactResult{raw: q.answer.JSON()}, nil
+		return q.answer.JSON(), nil
 	case Refused:
 		if q.refusal != nil {
-			return nil, wireError(*q.refusal)
+			return nil, &jsonrpc.Error{Code: q.refusal.Code, Message: q.refusal.Message}
 		}
 	case Withdrawn:
 		if q.answer.Action != "" { // its call ended, so the server is told that nobody will answer
-			return exactResult{raw: q.answer.JSON()}, nil
+			return q.answer.JSON(), nil
 		}
 	case Pending:
 	}
-	return nil, fmt.Errorf("question %s: %s", q.state, q.reason)
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("question %s: %s", q.state, q.reason)}
 }
 
 // codeMethodNotFound is JSON-RPC 2.0's error for a method that is not there.
@@ -88,16 +118,6 @@ const codeRejected = -1
 func (q *question) turnedDown() bool {
 	return q.method != MethodElicit && q.answer.Result == nil
 }
-
-// exactResult is a result whose JSON is given byte for byte. The embedded
-// result only lends the SDK's unexported method.
-type exactResult struct {
-	*mcp.ElicitResult
-	raw json.RawMessage
-}
-
-// MarshalJSON returns the exact bytes.
-func (r exactResult) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
 // exact is what a call's params hold, beyond what the SDK adds to _meta.
 type exact struct {

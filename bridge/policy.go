@@ -43,52 +43,13 @@ func (in *Inspection) SetPolicy(id string, p Policy) error {
 		return err
 	}
 	in.mu.Lock()
-	defer in.mu.Unlock()
 	s.policy = p
 	in.changed(Change{Kind: ServerChanged, Server: s.id})
-	if p == PolicyAsk {
-		return nil
-	}
-	for _, q := range in.held(s) {
-		in.applyPolicy(q)
+	in.mu.Unlock()
+	if p != PolicyAsk {
+		in.settleHeld(s)
 	}
 	return nil
-}
-
-// Release does with all questions that are held back what the person chose:
-// "show" puts them on show, "decline" declines them.
-func (in *Inspection) Release(id, choice string) error {
-	s, err := in.server(id)
-	if err != nil {
-		return err
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, q := range in.held(s) {
-		switch choice {
-		case "show":
-			q.held = false
-			in.changed(Change{Kind: QuestionChanged, Number: q.number})
-		case "decline":
-			q.answer = Answer{Action: "decline", Actor: ByPerson}
-			in.settle(q, Answered, ByPerson, "declined together with all that were held back")
-		default:
-			return fmt.Errorf("unknown choice %q: want show or decline", choice)
-		}
-	}
-	in.changed(Change{Kind: ServerChanged, Server: s.id})
-	return nil
-}
-
-// held lists the questions of a server that are held back. The caller holds in.mu.
-func (in *Inspection) held(s *server) []*question {
-	var out []*question
-	for _, q := range in.pending {
-		if q.held && q.server == s {
-			out = append(out, q)
-		}
-	}
-	return out
 }
 
 // blocked is why a question of a blocked server is refused.

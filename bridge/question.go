@@ -110,8 +110,9 @@ type rpcError struct {
 	Message string
 }
 
-// question is one elicitation (or sampling or roots request). Everything below
-// settled is guarded by Inspection.mu; what stands above never changes.
+// question is one elicitation (or sampling or roots request). Everything from
+// state on, params and request are guarded by Inspection.mu once it is announced;
+// what else stands above never changes.
 type question struct {
 	number  int
 	session *session
@@ -129,8 +130,8 @@ type question struct {
 	id      string // JSON-RPC id of the request, exact; "" if it is none
 	pointer string // JSON pointer to the params in the frame that asked
 	place   int    // among what that frame asks, from 1
+	mute    bool   // nothing can answer it
 
-	settled    chan struct{} // closed when the state is no longer pending
 	state      State
 	answer     Answer
 	refusal    *rpcError
@@ -141,7 +142,8 @@ type question struct {
 	clocked    bool  // the clock of its call stands still for it
 	answerSeq  int64 // frame of the answer
 	completion Completion
-	held       bool   // over the rate limit: not on show until the person wants it
+	seen       visibility
+	turnedAway bool   // refused, because too many of its server's wait
 	settledAt  int64  // of a replay: the frame at which it was settled
 	handed     string // why its server's policy left it to the person, "" if it did not
 	noted      string // what a note in the log says of the answer, "" if there is none
@@ -178,7 +180,6 @@ type Question struct {
 	Handed     string           // why its server's policy left it to the person, "" if it did not
 	Held       bool             // not on show, because its server asks too often
 	Findings   []elicit.Finding // their pointers lead into the frame that asked
-	Settled    <-chan struct{}
 }
 
 func (q *question) snapshot() Question {
@@ -186,9 +187,9 @@ func (q *question) snapshot() Question {
 		Number: q.number, State: q.state, Server: q.server.id, Key: q.key,
 		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
-		AnswerSeq: q.answerSeq, Completion: q.completion, Awaited: q.awaited(), Handed: q.handed, Held: q.held,
+		AnswerSeq: q.answerSeq, Completion: q.completion, Awaited: q.awaited(), Handed: q.handed, Held: q.seen == heldBack,
 		Own:      q.state == Refused && q.reason != blocked && q.reason != tooMany,
-		Findings: q.server.in.findingsOf(q), Settled: q.settled,
+		Findings: q.server.in.findingsOf(q),
 	}
 	if q.origin != OriginRequest {
 		out.Round = q.round
@@ -215,10 +216,16 @@ var suggestions = map[string]json.RawMessage{
 // answers it. The caller holds in.mu.
 func (in *Inspection) add(q *question) {
 	q.number = len(in.questions) + 1
-	q.settled = make(chan struct{})
 	in.questions = append(in.questions, nil)
 	in.pending = append(in.pending, q)
-	if q.request != nil && q.request.ElicitationID != "" && q.session.early[q.request.ElicitationID] {
+	in.understood(q, q.request)
+}
+
+// understood notes what a question asks, nil if that cannot be read. The caller
+// holds in.mu.
+func (in *Inspection) understood(q *question, request *elicit.Request) {
+	q.request = request
+	if request != nil && request.ElicitationID != "" && q.session.early[request.ElicitationID] {
 		q.completion = CompletionDone
 	}
 }
@@ -241,22 +248,12 @@ func (in *Inspection) announce(q *question, refusal *rpcError) {
 		q.refusal = refusal
 		in.settle(q, Refused, ByPolicy, refusal.Message)
 	case in.applyPolicy(q):
-	case len(in.pending) > pendingMost:
-		q.refusal = &rpcError{codeBlocked, tooMany}
-		in.settle(q, Refused, ByPolicy, tooMany)
-	case in.overRate(q.server, q.asked):
-		q.held = true
-		in.changed(Change{Kind: ServerChanged, Server: q.server.id})
+	case in.holdBack(q):
 	default:
+		q.see(onShow)
 		in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	}
 }
-
-// pendingMost bounds how many questions can wait. Each costs a goroutine and
-// its bytes, and no person answers thousands.
-const pendingMost = 5000
-
-const tooMany = "too many questions are pending"
 
 // settledKept is how many settled questions keep what was asked and answered.
 // Of older ones the frames in the wire log are left.
@@ -287,20 +284,26 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 		q.completion == CompletionNone { // it may have been completed before the consent
 		q.completion = CompletionAwaited
 	}
-	if q.held {
-		q.held = false
+	if q.seen == heldBack || q.server.heldNow > 0 { // there is one less, or room for one more
 		in.changed(Change{Kind: ServerChanged, Server: q.server.id})
 	}
+	q.see(unseen)
 	if by != ByServer {
 		q.server.keptUp(q)
 	}
-	close(q.settled)
+	if q.origin == OriginRequest && !q.mute {
+		q.session.respond(q)
+	}
 	if i := slices.Index(in.pending, q); i >= 0 {
 		in.pending = slices.Delete(in.pending, i, i+1)
 	}
-	in.settled = append(in.settled, q)
-	in.forgetSettled()
-	in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	if q.turnedAway {
+		in.dropQuestion(q.number) // there may be any number of them
+	} else {
+		in.settled = append(in.settled, q)
+		in.forgetSettled()
+		in.changed(Change{Kind: QuestionChanged, Number: q.number})
+	}
 	if q.call != nil {
 		q.call.resumed(q)
 		text := state.String()
@@ -378,7 +381,7 @@ func (in *Inspection) OnShow(settled int) []Question {
 		}
 	}
 	for _, q := range in.pending {
-		if !q.held && in.questions[q.number-1] != nil {
+		if q.seen != heldBack && in.questions[q.number-1] != nil {
 			list = append(list, q)
 		}
 	}

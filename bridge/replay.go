@@ -329,18 +329,11 @@ func (r *Replay) showQuestion(s *shown, i int, q *question) {
 		}
 		s.questions = append(s.questions, q)
 		r.in.keepQuestion(q)
-		q.settled = make(chan struct{})
-		if q.state != Pending {
-			close(q.settled)
-		}
 		r.in.changed(Change{Kind: QuestionChanged, Number: q.number})
 		return
 	}
 	known := s.questions[i]
 	before := known.snapshot()
-	if known.state == Pending && q.state != Pending {
-		close(known.settled)
-	}
 	known.state, known.answer, known.by, known.reason = q.state, q.answer, q.by, q.reason
 	known.ended, known.answerSeq, known.completion = q.ended, q.answerSeq, q.completion
 	if !reflect.DeepEqual(before, known.snapshot()) {

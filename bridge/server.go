@@ -78,6 +78,9 @@ type server struct {
 	policy   Policy
 	findings map[elicit.Severity]int
 	shown    []time.Time // when its questions of the last minute were put on show
+
+	shownNow, heldNow int // its questions that wait, on show and held back
+	turnedAway        int // those that were refused because too many wait
 }
 
 // ServerInfo is what a server said of itself.
@@ -105,8 +108,11 @@ type Server struct {
 	Settings Settings
 	Info     ServerInfo
 	Policy   Policy
-	Held     int // questions that are held back by the rate limit
-	Findings map[elicit.Severity]int
+	Held     int // questions that are held back
+	Room     int // how many of those can be shown now
+	// TurnedAway is how many questions were refused because too many wait.
+	TurnedAway int
+	Findings   map[elicit.Severity]int
 }
 
 func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *server {
@@ -125,7 +131,7 @@ func (s *server) snapshot() Server {
 	out := Server{
 		ID: s.id, Index: s.index, Label: s.spec.Name, Address: s.spec.Address(), Target: s.spec.Key(), How: s.spec.How(),
 		State: s.state, Since: s.since, Reason: s.reason, Stderr: slices.Clone(s.stderr),
-		Settings: s.settings, Info: s.info, Policy: s.policy, Held: len(s.in.held(s)),
+		Settings: s.settings, Info: s.info, Policy: s.policy, Held: s.heldNow, TurnedAway: s.turnedAway, Room: max(ShownMost-s.shownNow, 0),
 		Findings: maps.Clone(s.findings),
 	}
 	if s.info.How != "" || s.state == Recorded {

@@ -53,6 +53,7 @@ type session struct {
 
 	listing chan struct{} // one list request at a time; see list
 	lists   freshLists    // guarded by Inspection.mu
+	outbox  outbox
 }
 
 // outgoing is a request of ours that the server has not answered.
@@ -104,6 +105,7 @@ func newSession(s *server, attempt int, settings Settings) *session {
 		outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, replies: map[string]reply{},
 		early:   map[string]bool{},
 		listing: make(chan struct{}, 1),
+		outbox:  outbox{ready: make(chan struct{}, 1)},
 	}
 }
 
@@ -155,6 +157,11 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 	s.link = link
 	s.methods = nil
 	s.mu.Unlock()
+	failed, responded := make(chan struct{}), make(chan struct{})
+	s.in.running.Go(func() {
+		defer close(responded)
+		s.sendResponses(link, failed)
+	})
 
 	client := mcp.NewClient(&mcp.Implementation{Name: "elicitation-inspector", Title: "Elicitation Inspector", Version: s.in.config.Version}, &mcp.ClientOptions{
 		Capabilities: settings.capabilities(),
@@ -167,13 +174,19 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 		Logger:         s.in.logger,
 	})
-	client.AddReceivingMiddleware(s.answering)
+	client.AddReceivingMiddleware(s.undeclared)
 	client.AddSendingMiddleware(exactParams, s.probing)
 	sdk, err := client.Connect(s.ctx, link.Transport(), &mcp.ClientSessionOptions{ProtocolVersion: settings.Protocol})
 	if err != nil {
+		s.in.mu.Lock()
+		s.in.withdraw(ByServer, "the connection that carried it ended", func(q *question) bool { return q.session == s })
+		s.in.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
 		defer cancel()
-		return errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, s.in.links.close(ctx, link))
+		close(failed)
+		err = errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, s.in.links.close(ctx, link))
+		<-responded
+		return err
 	}
 	s.mu.Lock()
 	s.sdk = sdk
@@ -532,5 +545,3 @@ func rpcErrorOf(raw json.RawMessage) (code int64, message string, data json.RawM
 	}
 	return *e.Code, *e.Message, e.Data, nil
 }
-
-func wireError(e rpcError) error { return &jsonrpc.Error{Code: e.Code, Message: e.Message} }

@@ -99,8 +99,8 @@ func (s *session) Sent(u target.Unit) bool {
 	return true
 }
 
-// sentAnswer logs the response to a question. The SDK answers by itself where
-// a request never reaches our handler, and where the request was cancelled.
+// sentAnswer logs the response to a question. It reports false for one that was
+// cancelled.
 func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
 	q := in.question
 	s.in.mu.Lock()
@@ -117,7 +117,6 @@ func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
 	if q.call != nil {
 		f.Call, f.Round = q.call.number, q.round
 	}
-	s.in.settle(q, Refused, ByFault, "it was answered before it could be asked")
 	f.Actor = string(q.by)
 	s.in.mu.Unlock()
 	seq := s.in.log.Append(f).Seq
@@ -258,11 +257,13 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 		s.in.log.Append(f)
 		return u.Raw
 	case taken:
+		// An error under this id would be taken for the answer to the earlier one.
+		in.question.mute = true
 		s.ask(in.question, f, &rpcError{codeInvalidRequest, "its id is that of an earlier request which still waits, so that nothing can answer it"})
-		return nil // an error under this id would be taken for the answer to the earlier one
 	default:
-		return s.ask(in.question, f, nil)
+		s.ask(in.question, f, nil)
 	}
+	return nil
 }
 
 // codeInvalidRequest is JSON-RPC 2.0's error for what is no request to be handled.
@@ -296,11 +297,10 @@ func carriedOn(s wire.Stream) string {
 }
 
 // ask puts a request of the server's into the inbox and its frame into the log.
-// The SDK is given a stand-in that names the question: what the server really
-// sent could be more than the SDK takes, and its handler needs none of it. A
-// refusal says that the id is taken by another request, nil that it is not.
-func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) []byte {
-	taken := refusal != nil
+// The SDK never sees it: what the server sent could be more than the SDK takes,
+// and a goroutine of the SDK's would have to wait for the answer. A refusal says
+// that the id is taken by another request, nil that it is not.
+func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) {
 	if unread := q.read(s.settings); refusal == nil {
 		refusal = unread
 	}
@@ -316,22 +316,10 @@ func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) []byte {
 	defer s.in.mu.Unlock()
 	q.seq, q.asked = f.Seq, f.Time
 	s.in.keepQuestion(q)
-	if taken {
+	if q.mute {
 		s.in.over[q.seq] = true
 	}
 	s.in.announce(q, refusal)
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{%q:%d}}}`,
-		q.id, q.method, standIn[q.method], metaQuestion, q.number)
-}
-
-// metaQuestion is the key in a stand-in's _meta that carries the question's number.
-const metaQuestion = "elicitation-inspector/question"
-
-// standIn has the members that the SDK requires of each method's params.
-var standIn = map[string]string{
-	MethodElicit:   `"mode":"form","message":"",`,
-	MethodSampling: `"messages":[],"maxTokens":1,`,
-	MethodRoots:    ``,
 }
 
 // read decodes the params of an elicitation. It returns why the person cannot
@@ -452,10 +440,10 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 		}
 	case noteCancelled:
 		in, reason := s.cancelledRequest(m.Params)
-		switch {
-		case in == nil:
+		if in == nil || in.question != nil {
 			deliver = nil
-		case in.question != nil:
+		}
+		if in != nil && in.question != nil {
 			f.Question = in.question.number
 			if c := in.question.call; c != nil {
 				f.Call = c.number

@@ -60,6 +60,8 @@ type Server struct {
 	Settings     Settings // under which it is connected, or will be next
 	Policy       string   // what becomes of its questions: "ask", "defaults", "decline", "cancel", "block"
 	Held         int      // questions that are held back because it asks too often
+	Room         int      // how many of those can be shown now
+	TurnedAway   int      // questions that were refused because too many wait
 	Violations   int      // findings of the linter, by severity
 	Shoulds      int
 	Advices      int

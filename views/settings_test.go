@@ -74,19 +74,26 @@ func TestServerSettings(t *testing.T) {
 func TestHeldLines(t *testing.T) {
 	calm, busy := someServer, someServer
 	calm.ID = "s2"
-	busy.Held = 1234
+	busy.Held, busy.Room = 1234, 50
 	doc := draw(t, HeldLines([]Server{calm, busy}))
 	line := only(t, doc, "a line", func(e *html.Node) bool { return attr(e, "role") == "group" })
 	if got := strings.Join(strings.Fields(text(line)), " "); !strings.HasPrefix(got, "1 234 more from release-bot") {
 		t.Errorf("it says %q", got)
 	}
 	for name, want := range map[string]string{
-		"Show": "/servers/s1/held choice=show", "Decline all": "/servers/s1/held choice=decline", "Block": "/servers/s1/policy policy=block",
+		"Show 50": "/servers/s1/held choice=show", "Decline all": "/servers/s1/held choice=decline", "Block": "/servers/s1/policy policy=block",
 	} {
 		b := button(t, line, name)
 		if got := attr(b, "data-post") + " " + attr(b, "data-body"); got != want {
 			t.Errorf("%s posts %q, want %q", name, got, want)
 		}
+	}
+	busy.Held = 50
+	button(t, draw(t, HeldLines([]Server{busy})), "Show")
+	busy.Room, busy.TurnedAway = 0, 7
+	full := text(draw(t, HeldLines([]Server{busy})))
+	if strings.Contains(full, "Show") || !strings.Contains(full, "Answer some of those on show to make room. 7 were refused, because so many wait already") {
+		t.Errorf("with no room it says %q", full)
 	}
 }
 

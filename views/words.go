@@ -79,6 +79,32 @@ func plural(n int, one, many string) string {
 // colour is the class that gives a server its colour.
 func colour(index int) string { return "s" + strconv.Itoa(index%6) }
 
+// heldWords say why questions of the server are held back, and whether there was
+// room for all.
+func (s Server) heldWords() string {
+	text := "held back, because it asks too often"
+	if s.Held > 0 && s.Room == 0 {
+		text += ". Answer some of those on show to make room"
+	}
+	if s.TurnedAway > 0 {
+		text += fmt.Sprintf(". %s refused, because so many wait already", plural(s.TurnedAway, "was", "were"))
+	}
+	return text
+}
+
+// showHeld is the name of the button that puts on show what there is room for; ""
+// where there is none.
+func (s Server) showHeld() string {
+	switch {
+	case s.Held == 0 || s.Room == 0:
+		return ""
+	case s.Room < s.Held:
+		return "Show " + strconv.Itoa(s.Room)
+	default:
+		return "Show"
+	}
+}
+
 // stateWord says in one word how a question ended.
 func (q Question) stateWord() string {
 	switch q.State {

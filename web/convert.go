@@ -31,7 +31,7 @@ func serverView(s bridge.Server) views.Server {
 			Unchosen: s.Settings.Choice == bridge.ChoiceNone,
 			Sampling: s.Settings.Sampling, Roots: s.Settings.Roots,
 		},
-		Policy: string(s.Policy), Held: s.Held,
+		Policy: string(s.Policy), Held: s.Held, Room: s.Room, TurnedAway: s.TurnedAway,
 		Violations: s.Findings[elicit.Violation], Shoulds: s.Findings[elicit.Should], Advices: s.Findings[elicit.Advice],
 	}
 }

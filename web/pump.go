@@ -106,21 +106,36 @@ func (s *Server) alsoAwaited(ctx context.Context, q bridge.Question) []change {
 	return changes
 }
 
-// pushQuestions draws each question once, for every page.
-func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onPage *cards) {
-	var changes, above []change
-	calls := map[int]bool{}
-	for _, c := range changed {
+// worthDrawing are the questions that have changed, without those that are held
+// back, and without those that a page would drop at once because later ones are
+// settled too: a flood of them is no flood of cards.
+func (s *Server) worthDrawing(changed []bridge.Change, onPage *cards) []bridge.Question {
+	var out []bridge.Question
+	settled := 0
+	for _, c := range slices.Backward(changed) {
 		q, err := s.in.Question(c.Number)
 		if err != nil {
 			continue
 		}
 		if q.State != bridge.Pending {
 			s.drafts.drop(q.Number)
+			if !onPage.shown[q.Number] && !q.Awaited {
+				settled++
+			}
 		}
-		if q.Held || slices.Contains(onPage.gone, q.Number) {
-			continue
+		if !q.Held && !slices.Contains(onPage.gone, q.Number) && (settled <= onPage.most || q.State == bridge.Pending || q.Awaited || onPage.shown[q.Number]) {
+			out = append(out, q)
 		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// pushQuestions draws each question once, for every page.
+func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onPage *cards) {
+	var changes, above []change
+	calls := map[int]bool{}
+	for _, q := range s.worthDrawing(changed, onPage) {
 		// The call stands above its questions and says that they wait: it comes
 		// right after them, lest it grow later and move them from under the pointer.
 		if call, err := s.in.Call(q.Call); err == nil && !calls[q.Call] {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,7 +19,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // Spec says how one server is reached: by exactly one of Command, URL and Builtin.
@@ -214,6 +218,8 @@ type Link struct {
 	closing   sync.Once
 	closed    chan struct{} // closed when nothing of the link is left
 	closeErr  error         // set before closed is closed
+	connected chan struct{} // closed when conn is set
+	conn      mcp.Connection
 	hurry     chan struct{} // closed when patience is over
 	hurryOnce sync.Once
 }
@@ -251,7 +257,7 @@ func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) 
 	if err != nil {
 		return nil, err
 	}
-	l := &Link{way: w, closed: make(chan struct{}), hurry: make(chan struct{})}
+	l := &Link{way: w, closed: make(chan struct{}), hurry: make(chan struct{}), connected: make(chan struct{})}
 	l.unhook = context.AfterFunc(ctx, l.begin)
 	return l, nil
 }
@@ -277,7 +283,43 @@ func open(s Spec, t *tap, opts Options) (way, error) {
 
 // Transport is what the SDK's client connects to, once. A session on it ends
 // when the link is closed.
-func (l *Link) Transport() mcp.Transport { return l.way }
+func (l *Link) Transport() mcp.Transport { return dialer{l} }
+
+// dialer keeps the connection that the SDK gets, for what does not go out
+// through the SDK.
+type dialer struct{ link *Link }
+
+func (d dialer) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := d.link.way.Connect(ctx)
+	if err == nil {
+		d.link.conn = conn
+		close(d.link.connected)
+	}
+	return conn, err
+}
+
+// Respond answers a request that the observer did not let the SDK see. It passes
+// the observer like all that goes out, waits until the SDK is connected, and
+// returns when the answer is written. The id is that of the request, exactly; failure
+// is nil for a result.
+func (l *Link) Respond(ctx context.Context, id, result json.RawMessage, failure *jsonrpc.Error) error {
+	select {
+	case <-l.connected:
+	case <-l.closed:
+		return errLinkClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	response := &jsonrpc.Response{Result: result}
+	if failure != nil {
+		response = &jsonrpc.Response{Error: failure}
+	}
+	var err error
+	if response.ID, err = idOf(wire.Message{Kind: wire.Request, ID: id}); err != nil {
+		return err
+	}
+	return l.conn.Write(ctx, response)
+}
 
 // How says in a word how the server is really reached; see [Spec.How].
 func (l *Link) How() string { return l.way.how() }

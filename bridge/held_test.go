@@ -1,0 +1,206 @@
+package bridge_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/target"
+)
+
+// The numbers of questions that the servers of this file are asked for.
+const (
+	roomAndMore = bridge.ShownMost + 10
+	fullAndMore = bridge.ShownMost + bridge.HeldMost + 100
+)
+
+const kiloform = `{"message":"Number %d? %s","requestedSchema":{"type":"object","properties":{"n":{"type":"integer","default":%d}}}}`
+
+// manyForms are the params of so many questions, about a kilobyte each.
+func manyForms(count int) []string {
+	all := make([]string, count)
+	for i := range all {
+		all[i] = fmt.Sprintf(kiloform, i, strings.Repeat("x", 900), i)
+	}
+	return all
+}
+
+func init() {
+	// asks as often as the tool's name says, all at once, and counts the answers.
+	count := func(call request) (n int) {
+		_, _ = fmt.Sscan(call.tool(), &n)
+		return n
+	}
+	tools := []string{fmt.Sprint(roomAndMore), fmt.Sprint(bridge.HeldMost + bridge.ShownMost), fmt.Sprint(fullAndMore)}
+	servers["flood"] = func(s *rawServer) {
+		s.serve("2025-11-25", tools, func(call request) {
+			forms := manyForms(count(call))
+			for i, form := range forms {
+				s.write(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":%s}`, i, form)
+			}
+			got := map[string]int{}
+			for range forms {
+				answer, ok := s.read()
+				if !ok {
+					return
+				}
+				got[string(answer.Result)+string(answer.Error)]++
+			}
+			s.text(call, fmt.Sprint(got))
+		})
+	}
+	servers["flood in a round"] = func(s *rawServer) {
+		s.serve("2026-07-28", tools, func(call request) {
+			if p := roundOf(call); p.Responses != nil {
+				s.text(call, string(p.Responses))
+				return
+			}
+			var requests []string
+			for i, form := range manyForms(count(call)) {
+				requests = append(requests, fmt.Sprintf(`"a/%d":{"method":"elicitation/create","params":%s}`, i, form))
+			}
+			s.reply(call, `{"resultType":"input_required","inputRequests":{%s}}`, strings.Join(requests, ","))
+		})
+	}
+	servers["flood of URLs"] = func(s *rawServer) {
+		s.serve("2025-11-25", tools, func(call request) {
+			var urls []string
+			for i := range count(call) {
+				urls = append(urls, fmt.Sprintf(`{"mode":"url","message":"Number %d?","url":"https://example.org/%d","elicitationId":"e%d"}`, i, i, i))
+			}
+			s.fail(call, -32042, "visit", `{"elicitations":[`+strings.Join(urls, ",")+`]}`)
+		})
+	}
+}
+
+// startTwo runs an inspection of two raw servers.
+func startTwo(t *testing.T, first, second string) *bench {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var targets []target.Spec
+	for _, name := range []string{first, second} {
+		targets = append(targets, target.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=" + name}})
+	}
+	b := startInspection(t, bridge.Config{Targets: targets})
+	b.until("the other server is ready", func() bool { return b.in.Servers()[1].State == bridge.Ready })
+	return b
+}
+
+// A server that asks more than can ever wait is refused, and no other.
+func TestFloodHurtsOnlyItsServer(t *testing.T) {
+	b := startTwo(t, "flood", "asks")
+	b.call(fmt.Sprint(fullAndMore))
+	b.until("the flood is over", func() bool { return b.server().TurnedAway == 100 })
+	if s := b.server(); s.Held != bridge.HeldMost || len(b.in.OnShow(40)) != bridge.ShownMost {
+		t.Errorf("%d are held back, and %d are on show", s.Held, len(b.in.OnShow(40)))
+	}
+
+	if _, err := b.in.Begin(bridge.CallRequest{Server: "s2", Kind: bridge.KindTool, Name: "ask", Key: "ask"}); err != nil {
+		t.Fatal(err)
+	}
+	var other bridge.Question
+	b.until("the other server's question is on show", func() bool {
+		shown := b.in.OnShow(0)
+		other = shown[len(shown)-1]
+		return other.Server == "s2"
+	})
+	if other.State != bridge.Pending {
+		t.Errorf("it is %s: %s", other.State, other.Reason)
+	}
+
+	if err := b.in.SetPolicy("s1", bridge.PolicyDecline); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range b.in.OnShow(0) {
+		b.answer(q.Number, bridge.Answer{Action: "cancel"})
+	}
+	_, text := b.done(1)
+	want := fmt.Sprintf(`map[{"action":"cancel"}:%d {"action":"decline"}:%d {"code":-32000,"message":"too many questions are pending"}:100]`, bridge.ShownMost, bridge.HeldMost)
+	if text != want {
+		t.Errorf("the server got %s, want %s", text, want)
+	}
+}
+
+// Questions that are held back cost little, however much each of them says.
+func TestHeldBackInLittleMemory(t *testing.T) {
+	b := start(t, "flood", bridge.Settings{})
+	used := func() int64 {
+		runtime.GC()
+		runtime.GC() // what finalizers have let go of
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc + m.StackInuse)
+	}
+	before := used()
+	b.call(fmt.Sprint(bridge.HeldMost + bridge.ShownMost))
+	b.until("all wait", func() bool { return b.server().Held == bridge.HeldMost })
+	const most = 20 << 20
+	if more := used() - before; more > most {
+		t.Errorf("%d questions take %d kB", bridge.HeldMost, more>>10)
+	} else {
+		t.Logf("%d questions take %d kB", bridge.HeldMost, more>>10)
+	}
+}
+
+// What was held back is as it was asked when it is put on show, however it came.
+func TestHeldBackIsShownAsAsked(t *testing.T) {
+	for _, server := range []string{"flood", "flood in a round", "flood of URLs"} {
+		t.Run(server, func(t *testing.T) {
+			b := start(t, server, bridge.Settings{})
+			call := b.call(fmt.Sprint(roomAndMore))
+			b.until("all have come", func() bool { return b.server().Held == 10 })
+			if err := b.in.Release("s1", "show"); err != nil {
+				t.Fatal(err)
+			}
+			if s := b.server(); s.Held != 10 || s.Room != 0 {
+				t.Errorf("with no room: %d are held back, and there is room for %d", s.Held, s.Room)
+			}
+			for n := range roomAndMore {
+				if n == bridge.ShownMost {
+					if err := b.in.Release("s1", "show"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				q := b.question(n + 1)
+				if q.State != bridge.Pending || q.Held || q.Request == nil || !strings.HasPrefix(q.Request.Message, fmt.Sprintf("Number %d?", n)) {
+					t.Fatalf("question %d is %s, held back: %v, %+v", n+1, q.State, q.Held, q.Request)
+				}
+				b.answer(n+1, bridge.Answer{Action: "cancel"})
+			}
+			_, text := b.done(call.Number)
+			if got := strings.Count(text, "cancel"); server == "flood in a round" && got != roomAndMore {
+				t.Errorf("%d answers came: %s", got, text)
+			}
+			if want := fmt.Sprintf(`map[{"action":"cancel"}:%d]`, roomAndMore); server == "flood" && text != want {
+				t.Errorf("the server got %s", text)
+			}
+		})
+	}
+}
+
+// A policy that comes later answers what is held back by its own bytes.
+func TestPolicyForWhatIsHeldBack(t *testing.T) {
+	b := start(t, "flood", bridge.Settings{})
+	call := b.call(fmt.Sprint(roomAndMore))
+	b.until("all have come", func() bool { return b.server().Held == 10 })
+	if err := b.in.SetPolicy("s1", bridge.PolicyDefaults); err != nil {
+		t.Fatal(err)
+	}
+	q := b.question(roomAndMore)
+	if want := fmt.Sprintf(`{"n":%d}`, roomAndMore-1); q.State != bridge.Answered || !bytes.Equal(q.Answer.Content, []byte(want)) {
+		t.Errorf("the last is %s with %s, want %s", q.State, q.Answer.Content, want)
+	}
+	if err := b.in.Stop(call.Number); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.server(); s.Held != 0 || s.Room != bridge.ShownMost {
+		t.Errorf("after the call %d are held back, and there is room for %d", s.Held, s.Room)
+	}
+}

@@ -1,0 +1,61 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge"
+)
+
+// TestFloodIsACount: of very many questions the page shows some and counts the
+// others, also when they are settled all at once.
+func TestFloodIsACount(t *testing.T) {
+	const most = 1 << 20 // bytes of the page, and of a push
+	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	ctx, stop := context.WithCancel(t.Context())
+	worked := make(chan struct{})
+	go func() { d.s.work(ctx); close(worked) }()
+	defer func() { stop(); <-worked }()
+	page := &page{pushes: make(chan []byte, 100_000), counted: make(chan struct{}, 1), dropped: func() {}}
+	if _, ok := d.s.hub.join(page, 0); !ok {
+		t.Fatal("the page cannot join")
+	}
+
+	const calls, each = 3, 500
+	for range calls {
+		form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"ask_many"}, "tab": {"json"}, "content": {fmt.Sprintf(`{"count":%d}`, each)}}
+		if status, text := d.post("/calls", form); status != http.StatusOK {
+			t.Fatalf("%d %s", status, text)
+		}
+	}
+	const held = calls*each - bridge.ShownMost
+	d.until("all questions have come", func() bool { return d.server().Held == held })
+	text := d.get("/")
+	if len(text) > most {
+		t.Errorf("the page has %d kB", len(text)>>10)
+	}
+	if want := "1\u202f450</b> more from"; !strings.Contains(text, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+	if got := strings.Count(text, `data-state="pending"`); got != bridge.ShownMost {
+		t.Errorf("%d questions are on the page", got)
+	}
+
+	if status, text := d.post("/servers/s1/held", url.Values{"choice": {"decline"}}); status != http.StatusOK || strings.Contains(text, "more from") {
+		t.Errorf("declining all: %d %s", status, text)
+	}
+	// The last of them is drawn, which comes after all others.
+	for last := formID(calls * each); ; {
+		push := <-page.pushes
+		if len(push) > most {
+			t.Errorf("a push has %d kB", len(push)>>10)
+		}
+		if strings.Contains(string(push), `id=\"`+last+`\"`) {
+			break
+		}
+	}
+}
