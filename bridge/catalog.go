@@ -35,7 +35,6 @@ type Item struct {
 	// Schema describes the arguments: a tool's inputSchema as it was on the
 	// wire, or one drawn up from a prompt's arguments or a template's variables.
 	Schema json.RawMessage
-	Raw    json.RawMessage // the whole entry as it was on the wire
 }
 
 // Catalog is what a server offers.
@@ -240,8 +239,43 @@ func (s *session) showCatalog() {
 // never ends must not keep us for ever.
 const pagesMost = 1000
 
-// list reads all pages of one list from the bytes on the wire. It returns what
-// it has even where it fails.
+// Bounds on what the lists of one server take together: a page can be as large as
+// a message, and a list can have very many.
+const (
+	CatalogBytes = 64 << 20
+	CatalogItems = 150_000
+)
+
+// listRoom is what of those bounds is left.
+type listRoom struct{ bytes, items int }
+
+// take takes the room of one entry, and reports whether there was so much.
+func (r *listRoom) take(size int) bool {
+	if r.items == 0 || size > r.bytes {
+		return false
+	}
+	r.items--
+	r.bytes -= size
+	return true
+}
+
+// errCatalogFull is why a list is not read to its end.
+var errCatalogFull = errors.New("the rest of the list is left out, because it is more than is kept of one server")
+
+// roomFor is what the other lists leave to one. The caller has the turn to list.
+func (s *session) roomFor(method string) listRoom {
+	room := listRoom{CatalogBytes, CatalogItems}
+	for other, taken := range s.listed {
+		if other != method {
+			room.bytes -= taken.bytes
+			room.items -= taken.items
+		}
+	}
+	return room
+}
+
+// list reads all pages of one list from the bytes on the wire, as far as there is
+// room for them. It returns what it has even where it fails.
 func (s *session) list(l list) ([]Item, error) {
 	select { // one at a time, because the responses are kept under the method
 	case s.listing <- struct{}{}:
@@ -251,6 +285,10 @@ func (s *session) list(l list) ([]Item, error) {
 	}
 	var items []Item
 	var left leftOut
+	room := s.roomFor(l.method)
+	defer func(all listRoom) {
+		s.listed[l.method] = listRoom{all.bytes - room.bytes, all.items - room.items}
+	}(room)
 	cursor := ""
 	seen := map[string]bool{}
 	for range pagesMost {
@@ -270,13 +308,13 @@ func (s *session) list(l list) ([]Item, error) {
 			}
 			return items, left.and(err)
 		}
-		page, next, err := readPage(l, got.message.Result, s.forbidden, &left)
+		page, next, err := readPage(l, got.message.Result, s.forbidden, &left, &room)
 		items = append(items, page...)
 		if err != nil || next == "" {
 			return items, left.and(err)
 		}
 		if seen[next] {
-			return items, left.and(fmt.Errorf("the cursor %q came twice", next))
+			return items, left.and(fmt.Errorf("the cursor %q came twice", shortened(next)))
 		}
 		seen[next] = true
 		cursor = next
@@ -295,7 +333,7 @@ const leftOutShown = 20
 
 func (l *leftOut) add(err error) {
 	if len(l.problems) < leftOutShown {
-		l.problems = append(l.problems, err)
+		l.problems = append(l.problems, errors.New(shortened(err.Error())))
 		return
 	}
 	l.more++
@@ -307,13 +345,16 @@ func (l *leftOut) and(err error) error {
 	if l.more > 0 {
 		all = append(all, fmt.Errorf("and %d more entries", l.more))
 	}
-	return errors.Join(append(all, err)...)
+	if err != nil {
+		all = append(all, errors.New(shortened(err.Error())))
+	}
+	return errors.Join(all...)
 }
 
 // readPage reads one page of a list. Entries that cannot be read, and those that
 // are forbidden, do not keep the others from being used. The error says why
 // there is no more of the list.
-func readPage(l list, result json.RawMessage, forbidden func(Item) error, left *leftOut) (items []Item, next string, err error) {
+func readPage(l list, result json.RawMessage, forbidden func(Item) error, left *leftOut, room *listRoom) (items []Item, next string, err error) {
 	var page map[string]json.RawMessage
 	if err := json.Unmarshal(result, &page); err != nil {
 		return nil, "", fmt.Errorf("the result cannot be read: %w", err)
@@ -323,6 +364,9 @@ func readPage(l list, result json.RawMessage, forbidden func(Item) error, left *
 		return nil, "", fmt.Errorf("the result's %q cannot be read: %w", l.member, err)
 	}
 	for i, raw := range entries {
+		if !room.take(len(raw)) {
+			return items, "", errCatalogFull
+		}
 		item, err := l.item(raw)
 		if err == nil {
 			err = forbidden(item)
@@ -331,12 +375,14 @@ func readPage(l list, result json.RawMessage, forbidden func(Item) error, left *
 			left.add(fmt.Errorf("%s[%d]: %w", l.member, i, err))
 			continue
 		}
-		item.Raw = raw
 		items = append(items, item)
 	}
 	if c := page["nextCursor"]; c != nil {
 		if err := json.Unmarshal(c, &next); err != nil {
 			return items, "", fmt.Errorf("nextCursor is no string: %w", err)
+		}
+		if room.bytes -= len(c); room.bytes < 0 { // all of them are kept, to know one that comes twice
+			return items, "", errCatalogFull
 		}
 	}
 	return items, next, nil

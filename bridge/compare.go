@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -38,18 +37,25 @@ func (in *Inspection) Compare(ctx context.Context, id string, with, without Sett
 		return Comparison{}, fmt.Errorf("connecting with %s: %w", declaration(without), err)
 	}
 	c := Comparison{With: with, Without: without, Problems: append(problems, more...)}
-	lacks := func(list []Item, item Item) bool {
-		return !slices.ContainsFunc(list, func(i Item) bool { return i.Kind == item.Kind && i.Key == item.Key })
+	type name struct{ kind, key string }
+	names := func(list []Item) map[name]bool {
+		all := make(map[name]bool, len(list))
+		for _, item := range list {
+			all[name{string(item.Kind), item.Key}] = true
+		}
+		return all
 	}
+	lacks := func(list map[name]bool, item Item) bool { return !list[name{string(item.Kind), item.Key}] }
+	inFirst, inSecond := names(first), names(second)
 	for _, item := range first {
-		if lacks(second, item) {
+		if lacks(inSecond, item) {
 			c.OnlyWith = append(c.OnlyWith, item)
 		} else {
 			c.Both++
 		}
 	}
 	for _, item := range second {
-		if lacks(first, item) {
+		if lacks(inFirst, item) {
 			c.OnlyWithout = append(c.OnlyWithout, item)
 		}
 	}

@@ -29,6 +29,7 @@ type recorded struct {
 	further  *session                   // of all servers past serversMost
 	exits    map[string]exit            // by session: the end of its process
 	items    map[string]map[string]page // by server id and method
+	rooms    map[listOf]*listRoom       // for more of them
 	answers  map[place]answered
 	ends     map[recordedCall]end
 }
@@ -48,6 +49,9 @@ type page struct {
 	items    []Item
 	problems []string
 }
+
+// listOf names one list of a server.
+type listOf struct{ server, method string }
 
 // recordedCall is a call by the number that it was recorded with.
 type recordedCall struct {
@@ -117,7 +121,7 @@ func newRecorded(in *Inspection, l *wire.Log) *recorded {
 			strings.Join([]string{methodTools, methodPrompts, methodResources, methodTemplates}, ","), listsMost),
 		notes:    newTrail(l, "dir:meta", notesMost),
 		sessions: map[conn]*session{}, exits: map[string]exit{},
-		items: map[string]map[string]page{}, answers: map[place]answered{}, ends: map[recordedCall]end{},
+		items: map[string]map[string]page{}, rooms: map[listOf]*listRoom{}, answers: map[place]answered{}, ends: map[recordedCall]end{},
 	}
 }
 
@@ -310,28 +314,32 @@ func (r *recorded) list(f wire.Frame) {
 	if i < 0 {
 		return
 	}
-	var left leftOut
-	items, _, err := readPage(lists[i], f.Message.Result, func(Item) error { return nil }, &left)
-	fresh := page{items: items}
-	if err := left.and(err); err != nil {
-		fresh.problems = append(fresh.problems, fmt.Sprintf("%s: %v", f.Method, err))
-	}
 	s := r.session(&f).server
 	if r.items[s.id] == nil {
 		r.items[s.id] = map[string]page{}
 	}
-	if before := r.items[s.id][f.Method]; r.continues(&f) && len(before.items) < itemsMost {
-		fresh = page{append(before.items, fresh.items...), append(before.problems, fresh.problems...)}
+	key := listOf{s.id, f.Method}
+	var all page
+	if r.rooms[key] != nil && r.continues(&f) {
+		all = r.items[s.id][f.Method]
+	} else {
+		r.rooms[key] = &listRoom{CatalogBytes / len(lists), itemsMost}
 	}
-	r.items[s.id][f.Method] = fresh
-	all := Catalog{Server: s.id}
+	var left leftOut
+	items, _, err := readPage(lists[i], f.Message.Result, func(Item) error { return nil }, &left, r.rooms[key])
+	all.items = append(all.items, items...)
+	if err := left.and(err); err != nil && len(all.problems) < leftOutShown {
+		all.problems = append(all.problems, fmt.Sprintf("%s: %v", f.Method, err))
+	}
+	r.items[s.id][f.Method] = all
+	catalog := Catalog{Server: s.id}
 	for _, l := range lists {
-		all.Items = append(all.Items, r.items[s.id][l.method].items...)
-		all.Errors = append(all.Errors, r.items[s.id][l.method].problems...)
+		catalog.Items = append(catalog.Items, r.items[s.id][l.method].items...)
+		catalog.Errors = append(catalog.Errors, r.items[s.id][l.method].problems...)
 	}
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
-	s.catalog = all
+	s.catalog = catalog
 	r.in.changed(Change{Kind: CatalogChanged, Server: s.id})
 }
 

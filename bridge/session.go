@@ -51,8 +51,9 @@ type session struct {
 	strays     int             // responses that nothing asked for; guarded by Inspection.mu
 	closing    bool
 
-	listing chan struct{} // one list request at a time; see list
-	lists   freshLists    // guarded by Inspection.mu
+	listing chan struct{}       // one list request at a time; see list
+	listed  map[string]listRoom // what each list takes, by method; of who has that turn
+	lists   freshLists          // guarded by Inspection.mu
 	outbox  outbox
 }
 
@@ -104,8 +105,8 @@ func newSession(s *server, attempt int, settings Settings) *session {
 		settings: settings, ctx: ctx, cancel: cancel,
 		outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, replies: map[string]reply{},
 		early:   map[string]bool{},
-		listing: make(chan struct{}, 1),
-		outbox:  outbox{ready: make(chan struct{}, 1)},
+		listing: make(chan struct{}, 1), listed: map[string]listRoom{},
+		outbox: outbox{ready: make(chan struct{}, 1)},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 const headerKeyword = "x-mcp-header"
 
 // mirrored is what is left of a tool's inputSchema without the parameters that
-// go into no header. The error says which of the specification's constraints on
+// go into no header; nil if none does. The error says which of the specification's constraints on
 // x-mcp-header the schema breaks; a client must not use such a tool over HTTP.
 func mirrored(schema json.RawMessage) (json.RawMessage, error) {
 	var s any
@@ -30,7 +30,7 @@ func mirrored(schema json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if left == nil {
-		return json.RawMessage(`{"type":"object"}`), nil
+		return nil, nil
 	}
 	return json.Marshal(left)
 }
@@ -146,8 +146,9 @@ func (s *session) forbidden(item Item) error {
 	return nil
 }
 
-// toolsForSDK is a tools/list result with as much of each tool as the SDK needs
-// to send the headers that its inputSchema asks for. The SDK would take nothing
+// toolsForSDK is a tools/list result with the tools whose inputSchema asks for
+// headers, and as much of each as the SDK needs to send them: it keeps what it is
+// given. The SDK would take nothing
 // of a list in which one entry has a wrong type, and send no header for a tool
 // with a parameter of several types.
 func toolsForSDK(result json.RawMessage) string {
@@ -168,7 +169,7 @@ func toolsForSDK(result json.RawMessage) string {
 			continue
 		}
 		schema, err := mirrored(t.Schema)
-		if err != nil {
+		if err != nil || schema == nil {
 			continue
 		}
 		tools = append(tools, tool{t.Name, schema})

@@ -1,0 +1,93 @@
+package bridge_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge"
+)
+
+// serveList is a server whose tools/list has pages without end, which pages makes.
+func serveList(page func(n int) string) func(*rawServer) {
+	return func(s *rawServer) {
+		for n := 1; ; {
+			r, ok := s.read()
+			if !ok {
+				return
+			}
+			switch r.Method {
+			case "initialize":
+				s.reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{}},"serverInfo":{"name":"lists","version":"1"}}`)
+			case "server/discover":
+				s.fail(r, -32601, "Method not found", "")
+			case "prompts/list":
+				s.reply(r, `{"prompts":[{"name":"small"}]}`)
+			case "tools/list":
+				// A server that is asked for very much is not bounded.
+				if n > 400 {
+					fmt.Fprintln(os.Stderr, "400 pages were read")
+					os.Exit(1)
+				}
+				s.write(`{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, page(n))
+				n++
+			}
+		}
+	}
+}
+
+func init() {
+	const pageBytes = 8 << 20
+	servers["large pages"] = serveList(func(n int) string {
+		description := strings.Repeat("d", pageBytes/100)
+		var tools []string
+		for i := range 100 {
+			tools = append(tools, fmt.Sprintf(`{"name":"t%d-%d","description":%q,"inputSchema":{"type":"object"}}`, n, i, description))
+		}
+		return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, strings.Join(tools, ","), n)
+	})
+	servers["large cursors"] = serveList(func(n int) string {
+		return fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{}}],"nextCursor":"%d%s"}`, n, n, strings.Repeat("c", pageBytes))
+	})
+	servers["many entries"] = serveList(func(n int) string {
+		var tools []string
+		for i := range 10_000 {
+			tools = append(tools, fmt.Sprintf(`{"name":"t%d-%d","inputSchema":{}}`, n, i))
+		}
+		return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, strings.Join(tools, ","), n)
+	})
+}
+
+// What a server's lists take is bounded in bytes and in entries. What came is
+// kept, and what is missing is said to be.
+func TestCatalogIsBounded(t *testing.T) {
+	for server, want := range map[string]int{
+		"large pages":   790, // of 8 MiB and their JSON, just under 64 MiB
+		"large cursors": 8,
+		"many entries":  bridge.CatalogItems,
+	} {
+		t.Run(server, func(t *testing.T) {
+			b := start(t, server, bridge.Settings{})
+			c, err := b.in.Catalog("s1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(c.Items) < want || len(c.Items) > want+20 {
+				t.Errorf("%d tools are kept, want about %d", len(c.Items), want)
+			}
+			const says = "tools/list: the rest of the list is left out"
+			if len(c.Errors) == 0 || !strings.HasPrefix(c.Errors[0], says) {
+				t.Errorf("it says %.200q, want %q", c.Errors, says)
+			}
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			const most = 200 << 20
+			if t.Logf("%d kB are in use", m.HeapAlloc>>10); m.HeapAlloc > most {
+				t.Errorf("%d kB are in use", m.HeapAlloc>>10)
+			}
+		})
+	}
+}
