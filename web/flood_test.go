@@ -41,7 +41,8 @@ func TestFloodIsACount(t *testing.T) {
 	if want := "1\u202f450</b> more from"; !strings.Contains(text, want) {
 		t.Errorf("the page does not say %q", want)
 	}
-	if got := strings.Count(text, `data-state="pending"`); got != bridge.ShownMost {
+	// A page has room for some, and asks for the rest.
+	if got := strings.Count(text, `data-state="pending"`); got > bridge.ShownMost || got < bridge.ShownMost/2 {
 		t.Errorf("%d questions are on the page", got)
 	}
 
