@@ -161,7 +161,7 @@ func TestServersDoNotMeddle(t *testing.T) {
 func TestMalformedURLErrors(t *testing.T) {
 	cases := []struct{ data, want string }{
 		{``, "no data"},
-		{`null`, "nothing to visit"},
+		{`null`, "cannot be read"},
 		{`"x"`, "cannot be read"},
 		{`[]`, "cannot be read"},
 		{`{}`, "nothing to visit"},
@@ -307,8 +307,8 @@ func TestUndeclaredCapabilities(t *testing.T) {
 func TestInputThatCannotBeGiven(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"resultType":"input_required"}`:                                "asks for nothing",
-		`{"resultType":"input_required","inputRequests":{}}`:             "asks for nothing",
-		`{"resultType":"input_required","inputRequests":[]}`:             "no object",
+		`{"resultType":"input_required","inputRequests":{}}`:             "no call has further rounds",
+		`{"resultType":"input_required","inputRequests":[]}`:             "not an object",
 		`{"resultType":"input_required","requestState":"x"}`:             "no call has further rounds",
 		`{"resultType":"input_required","inputRequests":{"a":{}}}`:       "no call has further rounds",
 		`{"resultType":"input_required","inputRequests":{},"content":7}`: "",

@@ -17,7 +17,8 @@ import (
 func (s *session) undeclared(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if capability := s.settings.undeclares(method); capability != "" {
-			return nil, &jsonrpc.Error{Code: codeMethodNotFound, Message: fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)}
+			refusal := notDeclared(capability)
+			return nil, &jsonrpc.Error{Code: refusal.Code, Message: refusal.Message}
 		}
 		return next(ctx, method, req)
 	}

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,28 +95,31 @@ type call struct {
 	stop    context.CancelFunc
 	woken   chan struct{} // something that the call waits for may have come
 	idle    int           // rounds in a row that asked nothing; of its own goroutine
+	first   retry         // what its first request carries, where it goes on with another call
 
-	state    CallState
-	started  time.Time
-	ended    time.Time
-	rounds   int
-	steps    []Step
-	dropped  int // steps left out of the middle
-	logs     int // log messages that have no step of their own
-	progress *Progress
-	reports  int   // progress notifications so far
-	seq      int64 // frame of the last request
-	reply    int64 // frame of the response that ended it
-	failure  string
-	why      string        // what the server is told when its request is taken back
-	told     bool          // the server was told so
-	isError  bool          // the result says so
-	unsent   string        // method of a request that the server wanted to make, and that its revision does not have
-	waits    bool          // between two rounds: the person can want the next one
-	retry    bool          // the person wants the next attempt now
-	every    time.Duration // how often to try again while a URL's outcome is open; 0: not
-	paused   bool          // the person is asked whether there should be more rounds
-	watch    stopwatch
+	state     CallState
+	started   time.Time
+	ended     time.Time
+	rounds    int
+	steps     []Step
+	dropped   int // steps left out of the middle
+	logs      int // log messages that have no step of their own
+	progress  *Progress
+	reports   int   // progress notifications so far
+	seq       int64 // frame of the last request
+	reply     int64 // frame of the response that ended it
+	failure   string
+	explained bool          // the response that ended it is an error, which says why
+	repeat    *retry        // what the person may go on with; nil for nothing
+	why       string        // what the server is told when its request is taken back
+	told      bool          // the server was told so
+	isError   bool          // the result says so
+	unsent    string        // method of a request that the server wanted to make, and that its revision does not have
+	waits     bool          // between two rounds: the person can want the next one
+	retry     bool          // the person wants the next attempt now
+	every     time.Duration // how often to try again while a URL's outcome is open; 0: not
+	paused    bool          // the person is asked whether there should be more rounds
+	watch     stopwatch
 }
 
 // Call is a copy of a call's state for readers.
@@ -134,7 +138,8 @@ type Call struct {
 	Reply    int64         // frame of the response that ended it, 0 if there is none
 	IsError  bool          // the result says that the tool failed
 	Unsent   string        // method of a request that the server wanted to make, and that its revision does not have
-	Failure  string        // why there is no response
+	Failure  string        // why there is no response, or why the result is of no use
+	Repeats  bool          // the person may go on without what was refused; see [Inspection.Repeat]
 	Waiting  int           // its questions that wait for the person
 	Yours    bool          // the person's clock runs: a question waits, a URL is being visited, or Paused
 	Asked    time.Time     // when the oldest of those came
@@ -148,7 +153,7 @@ func (c *call) snapshot() Call {
 	out := Call{
 		Number: c.number, Request: c.request, State: c.state, Started: c.started, Rounds: c.rounds,
 		Steps: append([]Step(nil), c.steps...), Dropped: c.dropped, Logs: c.logs,
-		Seq: c.seq, Reply: c.reply, IsError: c.isError, Unsent: c.unsent, Failure: c.failure,
+		Seq: c.seq, Reply: c.reply, IsError: c.isError, Unsent: c.unsent, Failure: c.failure, Repeats: c.repeat != nil,
 		Waiting: c.watch.open, Waited: c.watch.waited(c.in.Now()), Timeout: c.watch.limit,
 		Every: c.every, Paused: c.paused, Yours: c.watch.waits(),
 	}
@@ -295,7 +300,24 @@ func (in *Inspection) callOf(token string) (*call, int) {
 
 // Begin makes a call and returns at once. There is no time limit: the call runs
 // until the server answers, the connection is lost, or it is stopped.
-func (in *Inspection) Begin(r CallRequest) (Call, error) {
+func (in *Inspection) Begin(r CallRequest) (Call, error) { return in.begin(r, retry{}) }
+
+// Repeat goes on with a call that ended because something in its last round was
+// refused: another call is made, with the state of that round and no answer to
+// what was refused. Clients do not do so by themselves, but servers have to cope.
+func (in *Inspection) Repeat(number int) (Call, error) {
+	in.mu.Lock()
+	c, err := in.call(number)
+	if err != nil || c.repeat == nil {
+		in.mu.Unlock()
+		return Call{}, cmp.Or(err, fmt.Errorf("call %d has nothing to go on with", number))
+	}
+	r, with := c.request, *c.repeat
+	in.mu.Unlock()
+	return in.begin(r, with)
+}
+
+func (in *Inspection) begin(r CallRequest, first retry) (Call, error) {
 	s, err := in.server(r.Server)
 	if err != nil {
 		return Call{}, err
@@ -311,7 +333,7 @@ func (in *Inspection) Begin(r CallRequest) (Call, error) {
 	ctx, stop := context.WithCancel(s.session.ctx)
 	c := &call{
 		in: in, number: len(in.calls) + 1, session: s.session, request: r,
-		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), started: now(),
+		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), started: now(), first: first,
 	}
 	if r.Timeout == 0 {
 		r.Timeout = in.config.CallTimeout
@@ -386,52 +408,29 @@ func (c *call) run() {
 	state, step := c.converse()
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
-	if c.state == CallRunning && step.Kind == StepError && step.Seq == 0 {
+	if c.state == CallRunning && step.Kind == StepError && !c.explained {
 		c.failure = step.Text
 	}
 	c.finish(state, step)
 }
 
 func (c *call) converse() (CallState, Step) {
-	var next retry
+	next := c.first
 	for round := 1; ; round++ {
 		reply, err := c.session.roundTrip(c, round, next)
 		if err != nil {
-			return CallFailed, Step{Kind: StepError, Text: c.session.lost(c.ctx, err).Error()}
+			return CallFailed, Step{Kind: StepError, Text: plainly(c.session.lost(c.ctx, err).Error())}
 		}
-		var open []*question
-		var why error
 		c.waiting(true)
-		if reply.message.Kind == wire.Error {
-			code, message, data, err := rpcErrorOf(reply.message.Error)
-			if err != nil || code != codeURLRequired {
-				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: fmt.Sprintf("%d %s", code, message)})
+		open, more, end := c.wanted(reply, round)
+		if end != nil {
+			state := CallDone
+			if end.Kind == StepError {
+				state = CallFailed
 			}
-			open, why = c.urlQuestions(data, round, reply.seq)
-			if why != nil {
-				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: fmt.Sprintf("%d: %v", code, why)})
-			}
-			if c.allRefused(open) {
-				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: fmt.Sprintf("%d: there is nothing to visit, since %s", code, c.refusal(open))})
-			}
-			next = retry{}
-		} else {
-			required, err := readInputRequired(reply.message.Result)
-			if err != nil {
-				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: err.Error()})
-			}
-			if required != nil && !c.session.modern() {
-				required = nil // this revision has no further rounds; ReadResult says so
-			}
-			if required != nil && required.empty() {
-				return c.replied(reply, CallFailed, Step{Kind: StepError, Text: "an input-required result that asks for nothing and has no state to come back with"})
-			}
-			if required == nil {
-				return c.replied(reply, CallDone, c.resultStep(reply.message.Result))
-			}
-			open = c.roundQuestions(required, round, reply.seq)
-			next = retry{state: required.State}
+			return c.replied(reply, state, *end)
 		}
+		next = *more
 		answers, err := c.await(open)
 		if err == nil {
 			err = c.mayGoOn(round)
@@ -447,13 +446,86 @@ func (c *call) converse() (CallState, Step) {
 		if c.turnedDown(open) {
 			return c.replied(reply, CallFailed, Step{Kind: StepError, Text: "the URL was not accepted"})
 		}
-		next.responses = answers
+		if next.responses != nil {
+			next.responses = append(next.responses, answers...)
+		}
+		if end := c.cannotAnswer(open, round, next); end != nil { // refused since, while it was held back
+			return c.replied(reply, CallFailed, *end)
+		}
 	}
+}
+
+// wanted reads what a response wants before the call is made again: questions,
+// and what the next request carries beside their answers. end is set where the
+// call is over.
+func (c *call) wanted(r reply, round int) (open []*question, more *retry, end *Step) {
+	failed := func(format string, args ...any) ([]*question, *retry, *Step) {
+		return nil, nil, &Step{Kind: StepError, Text: fmt.Sprintf(format, args...)}
+	}
+	if r.message.Kind == wire.Error {
+		code, message, data, err := rpcErrorOf(r.message.Error)
+		if err != nil {
+			return failed("%v", err)
+		}
+		if code != codeURLRequired || c.session.revision() < Revision20251125 { // which does not know this error
+			return failed("%d %s", code, message)
+		}
+		if open, err = c.urlQuestions(data, round, r.seq); err != nil {
+			return failed("%d: %v", code, err)
+		}
+		if c.allRefused(open) {
+			why := fmt.Sprintf("%d: the call was not made again: %s", code, c.refusal(open))
+			c.in.mu.Lock()
+			c.failure = why // which the error itself does not say
+			c.in.mu.Unlock()
+			return failed("%s", why)
+		}
+		return open, &retry{}, nil
+	}
+	if !c.session.modern() { // no call has further rounds; ReadResult says so
+		return nil, nil, c.resultStep(r.message.Result)
+	}
+	kind, err := typeOfResult(r.message.Result)
+	switch {
+	case err != nil:
+		return failed("%v", err)
+	case kind == completeType:
+		return nil, nil, c.resultStep(r.message.Result)
+	}
+	required, err := readInputRequired(r.message.Result)
+	switch {
+	case err != nil:
+		return failed("%v", err)
+	case required.empty():
+		return failed("an input-required result that asks for nothing and has no state to come back with")
+	}
+	open = c.roundQuestions(required, round, r.seq)
+	more = &retry{state: required.State}
+	if required.Asks {
+		more.responses = []member{} // present, though there may be nothing in it
+	}
+	return open, more, c.cannotAnswer(open, round, *more)
+}
+
+// cannotAnswer is the end of a call of whose last round something was refused, nil
+// where nothing was. The person may go on without it.
+func (c *call) cannotAnswer(open []*question, round int, without retry) *Step {
+	why := c.unanswerable(open)
+	if why == "" {
+		return nil
+	}
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	c.repeat = &without
+	return &Step{Kind: StepError, Text: fmt.Sprintf("round %d cannot be answered, so the call was not made again: %s", round, why)}
 }
 
 // resultStep is the end of a call that has a result. A tool that failed says so
 // in its result (specification, Tools, Error Handling).
-func (c *call) resultStep(result json.RawMessage) Step {
+func (c *call) resultStep(result json.RawMessage) *Step {
+	if len(result) > 0 && result[0] != '{' {
+		return &Step{Kind: StepError, Text: fmt.Sprintf("the result cannot be read: it is %s, not an object", jsonKind(result))}
+	}
 	var r struct {
 		IsError bool `json:"isError"`
 	}
@@ -461,15 +533,16 @@ func (c *call) resultStep(result json.RawMessage) Step {
 		c.in.mu.Lock()
 		c.isError = true
 		c.in.mu.Unlock()
-		return Step{Kind: StepResult, Text: "the tool says that it failed"}
+		return &Step{Kind: StepResult, Text: "the tool says that it failed"}
 	}
-	return Step{Kind: StepResult}
+	return &Step{Kind: StepResult}
 }
 
 func (c *call) replied(r reply, state CallState, step Step) (CallState, Step) {
 	c.in.mu.Lock()
 	if c.state == CallRunning { // else it was stopped at the same moment
 		c.reply = r.seq
+		c.explained = r.message.Kind == wire.Error
 	}
 	c.in.mu.Unlock()
 	step.Seq = r.seq

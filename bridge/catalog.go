@@ -35,6 +35,9 @@ type Item struct {
 	// Schema describes the arguments: a tool's inputSchema as it was on the
 	// wire, or one drawn up from a prompt's arguments or a template's variables.
 	Schema json.RawMessage
+	// OnlyAsTask says that a tool can be called as a task alone (specification
+	// 2025-11-25, Tasks, Tool-Level Negotiation).
+	OnlyAsTask bool
 }
 
 // Catalog is what a server offers.
@@ -170,6 +173,11 @@ func (s *session) loadCatalog() {
 func (s *session) listChanged(methods ...string) {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
+	s.readAgain(methods...)
+}
+
+// readAgain is listChanged for who holds in.mu.
+func (s *session) readAgain(methods ...string) {
 	if s.in.closed || s.lists.stale == nil || s.server.session != s {
 		return // what has not been read yet will be
 	}
@@ -302,11 +310,19 @@ func (s *session) list(l list) ([]Item, error) {
 			return items, left.and(err)
 		}
 		if got.message.Kind == wire.Error {
-			code, message, _, err := rpcErrorOf(got.message.Error)
+			code, message, data, err := rpcErrorOf(got.message.Error)
 			if err == nil {
+				if code == codeURLRequired {
+					s.askForList(l.method, data, got.seq)
+				}
 				err = fmt.Errorf("error %d: %s", code, message)
 			}
 			return items, left.and(err)
+		}
+		if s.modern() {
+			if err := complete(l.method, got.message.Result); err != nil {
+				return items, left.and(err)
+			}
 		}
 		page, next, err := readPage(l, got.message.Result, s.forbidden, &left, &room)
 		items = append(items, page...)
@@ -356,11 +372,14 @@ func (l *leftOut) and(err error) error {
 // there is no more of the list.
 func readPage(l list, result json.RawMessage, forbidden func(Item) error, left *leftOut, room *listRoom) (items []Item, next string, err error) {
 	var page map[string]json.RawMessage
-	if err := json.Unmarshal(result, &page); err != nil {
+	if err := decode(result, &page); err != nil {
 		return nil, "", fmt.Errorf("the result cannot be read: %w", err)
 	}
 	var entries []json.RawMessage
-	if err := json.Unmarshal(page[l.member], &entries); err != nil {
+	if page[l.member] == nil {
+		return nil, "", fmt.Errorf("the result has no %q", l.member)
+	}
+	if err := decode(page[l.member], &entries); err != nil {
 		return nil, "", fmt.Errorf("the result's %q cannot be read: %w", l.member, err)
 	}
 	for i, raw := range entries {
@@ -378,8 +397,8 @@ func readPage(l list, result json.RawMessage, forbidden func(Item) error, left *
 		items = append(items, item)
 	}
 	if c := page["nextCursor"]; c != nil {
-		if err := json.Unmarshal(c, &next); err != nil {
-			return items, "", fmt.Errorf("nextCursor is no string: %w", err)
+		if json.Unmarshal(c, &next) != nil {
+			return items, "", fmt.Errorf("nextCursor is %s, not a string", jsonKind(c))
 		}
 		if room.bytes -= len(c); room.bytes < 0 { // all of them are kept, to know one that comes twice
 			return items, "", errCatalogFull

@@ -300,15 +300,12 @@ func TestURLRoundsWaitForThePerson(t *testing.T) {
 func init() {
 	servers["patient"] = func(s *rawServer) {
 		rounds := 0
-		s.serve("2026-07-28", []string{"visit", "undeclared"}, func(call request) {
+		s.serve("2026-07-28", []string{"visit"}, func(call request) {
 			rounds++
-			switch {
-			case rounds == 4:
+			if rounds == 4 {
 				s.text(call, "thank you")
-			case call.tool() == "visit":
+			} else {
 				s.reply(call, `{"resultType":"input_required","inputRequests":{"u":{"method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/"}}}}`)
-			default:
-				s.reply(call, `{"resultType":"input_required","inputRequests":{"u":{"method":"elicitation/create","params":{"mode":"smoke","message":"?"}}}}`)
 			}
 		})
 	}
@@ -330,15 +327,6 @@ func TestOneConsentLastsForRetriesByTheClock(t *testing.T) {
 		if q := b.question(n + 1); q.State != bridge.Answered || q.By != bridge.ByPerson {
 			t.Errorf("question %d is %s by %s", n+1, q.State, q.By)
 		}
-	}
-}
-
-func TestRefusedRoundsPause(t *testing.T) {
-	b := start(t, "patient", bridge.Settings{})
-	began := time.Now()
-	_, text := b.done(b.call("undeclared").Number)
-	if took := time.Since(began); text != "thank you" || took < time.Second {
-		t.Errorf("%s after %s, want a growing pause between rounds that nobody can answer", text, took)
 	}
 }
 

@@ -31,11 +31,12 @@ func toolItem(raw json.RawMessage) (Item, error) {
 	var t struct {
 		entry
 		Schema      json.RawMessage `json:"inputSchema"`
+		Execution   json.RawMessage `json:"execution"`
 		Annotations struct {
 			Title string `json:"title"`
 		} `json:"annotations"`
 	}
-	if err := json.Unmarshal(raw, &t); err != nil {
+	if err := decode(raw, &t); err != nil {
 		return Item{}, err
 	}
 	if t.Title == "" {
@@ -43,6 +44,12 @@ func toolItem(raw json.RawMessage) (Item, error) {
 	}
 	item, err := t.item(KindTool, t.Name)
 	item.Schema = t.Schema
+	var execution struct {
+		TaskSupport string `json:"taskSupport"`
+	}
+	// What cannot be read requires nothing.
+	_ = json.Unmarshal(t.Execution, &execution)
+	item.OnlyAsTask = execution.TaskSupport == "required"
 	return item, err
 }
 
@@ -54,7 +61,7 @@ func promptItem(raw json.RawMessage) (Item, error) {
 			Required bool `json:"required"`
 		} `json:"arguments"`
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
+	if err := decode(raw, &p); err != nil {
 		return Item{}, err
 	}
 	var b schemaBuilder
@@ -71,7 +78,7 @@ func resourceItem(raw json.RawMessage) (Item, error) {
 		entry
 		URI string `json:"uri"`
 	}
-	if err := json.Unmarshal(raw, &r); err != nil {
+	if err := decode(raw, &r); err != nil {
 		return Item{}, err
 	}
 	return r.item(KindResource, r.URI)
@@ -82,7 +89,7 @@ func templateItem(raw json.RawMessage) (Item, error) {
 		entry
 		Template string `json:"uriTemplate"`
 	}
-	if err := json.Unmarshal(raw, &r); err != nil {
+	if err := decode(raw, &r); err != nil {
 		return Item{}, err
 	}
 	item, err := r.item(KindTemplate, r.Template)
@@ -110,7 +117,7 @@ func Expand(template string, arguments json.RawMessage) (string, error) {
 	}
 	values := map[string]string{}
 	if len(arguments) > 0 {
-		if err := json.Unmarshal(arguments, &values); err != nil {
+		if err := decode(arguments, &values); err != nil {
 			return "", fmt.Errorf("the variables of %q must be strings: %w", template, err)
 		}
 	}

@@ -121,6 +121,8 @@ type question struct {
 	sure    bool  // false where call is only a guess
 	round   int
 	key     string // in inputRequests
+	list    string // the method of the list that requires it; "" for none
+	lost    bool   // the key stands again further on, and its last request counts
 	origin  Origin
 	carried string // in words: on what it came
 	method  string
@@ -225,9 +227,13 @@ func (in *Inspection) add(q *question) {
 // holds in.mu.
 func (in *Inspection) understood(q *question, request *elicit.Request) {
 	q.request = request
-	if request != nil && request.ElicitationID != "" && q.session.early[request.ElicitationID] {
+	if request == nil {
+		return
+	}
+	if request.Mode == elicit.ModeURL && q.session.early[request.ElicitationID] {
 		q.completion = CompletionDone
 	}
+	delete(q.session.early, request.ElicitationID)
 }
 
 // announce decides what becomes of a new question: it is refused for the given
@@ -452,6 +458,9 @@ func (in *Inspection) complete(q *question, c Completion) {
 	in.changed(Change{Kind: QuestionChanged, Number: q.number})
 	if q.call != nil {
 		q.call.wake()
+	}
+	if q.list != "" {
+		in.visited(q)
 	}
 }
 

@@ -216,8 +216,11 @@ func (r *Replay) question(one *replayed, e *exchange.Exchange, i int, s *session
 			q.place++
 		}
 	}
-	// Why it could not be read is for the answer to say.
-	_ = q.read(Settings{Elicitation: DeclareBoth})
+	settings := s.settings
+	if len(s.methods) == 0 { // what the client declared is not recorded
+		settings = Settings{Elicitation: DeclareBoth}
+	}
+	refusal := q.judge(settings, s.revision())
 	switch q.origin {
 	case OriginRequest:
 		q.carried, q.pointer = carriedOn(streamOf(e, asked.AskedSeq)), "/params"
@@ -237,6 +240,19 @@ func (r *Replay) question(one *replayed, e *exchange.Exchange, i int, s *session
 		q.pointer = fmt.Sprintf("/error/data/elicitations/%d", n)
 	}
 	r.settled(q, e, asked)
+	end, ended := r.recorded.ends[recordedCall{e.Session, e.Call}]
+	switch unanswered := q.state != Answered && (asked.State == exchange.Open || asked.State == exchange.Passed); {
+	case !unanswered:
+	case q.origin == OriginRequest && s.revision() >= Revision20260728:
+		q.refuse(requestsAreGone)
+	case q.origin == OriginError && s.revision() != Revision20251125:
+		refusal = onlyNovember(s.revision())
+		fallthrough
+	case q.origin != OriginRequest && refusal != nil:
+		if ended && e.Call != 0 && end.Ended == CallFailed.String() { // else the client may have asked all the same
+			q.refuse(refusal.Message)
+		}
+	}
 	if q.state == Answered && q.request != nil && q.request.Mode == elicit.ModeURL && q.answer.Action == "accept" && q.completion == CompletionNone {
 		q.completion = CompletionAwaited
 		if asked.CompletedSeq != 0 {
@@ -244,6 +260,12 @@ func (r *Replay) question(one *replayed, e *exchange.Exchange, i int, s *session
 		}
 	}
 	return q
+}
+
+// refuse settles a question of a transcript that has no answer because it was not
+// put to the person, and of which no frame says so.
+func (q *question) refuse(why string) {
+	q.state, q.by, q.reason, q.ended, q.settledAt = Refused, ByPolicy, why, q.asked, q.seq
 }
 
 func streamOf(e *exchange.Exchange, seq int64) wire.Stream {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -114,7 +115,7 @@ func ReadResult(raw json.RawMessage) (Result, error) {
 		Contents []json.RawMessage `json:"contents"`
 	}
 	out := Result{Raw: raw}
-	if err := json.Unmarshal(raw, &r); err != nil {
+	if err := decode(raw, &r); err != nil {
 		return out, fmt.Errorf("the result cannot be read: %w", err)
 	}
 	out.IsError, out.Structured = r.IsError, r.Structured
@@ -122,7 +123,7 @@ func ReadResult(raw json.RawMessage) (Result, error) {
 		why := "in this protocol revision no call has further rounds"
 		if required, err := readInputRequired(raw); err != nil {
 			why = err.Error()
-		} else if required == nil || required.empty() {
+		} else if required.empty() {
 			why = "it asks for nothing, and has no state to come back with"
 		}
 		out.Content = append(out.Content, Content{Problem: "The result says that input is required, and cannot be answered: " + why + ".", Raw: raw})
@@ -150,7 +151,7 @@ func readContent(raw json.RawMessage, role string) Content {
 		Description string          `json:"description"`
 		Resource    json.RawMessage `json:"resource"`
 	}
-	if err := json.Unmarshal(raw, &b); err != nil {
+	if err := decode(raw, &b); err != nil {
 		return Content{Role: role, Problem: "the block cannot be read: " + err.Error(), Raw: raw}
 	}
 	if b.Type == "resource" && b.Resource != nil {
@@ -174,7 +175,7 @@ func readContents(raw json.RawMessage) Content {
 		Text string `json:"text"`
 		Blob string `json:"blob"`
 	}
-	if err := json.Unmarshal(raw, &r); err != nil {
+	if err := decode(raw, &r); err != nil {
 		return Content{Type: "resource", Problem: "the contents cannot be read: " + err.Error(), Raw: raw}
 	}
 	c := Content{Type: "resource", URI: r.URI, MIME: r.MIME, Text: r.Text, Raw: raw}
@@ -188,7 +189,11 @@ func (c *Content) decode(data string) {
 	}
 	decoded, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		c.Problem = "the data is no base64: " + err.Error()
+		c.Problem = "the data is not Base64"
+		var at base64.CorruptInputError
+		if errors.As(err, &at) {
+			c.Problem += fmt.Sprintf(", from character %d on", int64(at)+1)
+		}
 		return
 	}
 	c.Bytes = decoded

@@ -132,12 +132,13 @@ func object(members []member) json.RawMessage {
 // Round-Trip Requests).
 type inputRequired struct {
 	Requests []inputRequest  // in the order of the bytes
+	Asks     bool            // inputRequests is there, though it may ask for nothing
 	State    json.RawMessage // exact; nil if absent
 }
 
-// empty reports whether the result asks for nothing and has no state, so that
-// there is nothing to come back with.
-func (r *inputRequired) empty() bool { return len(r.Requests) == 0 && r.State == nil }
+// empty reports whether the result has neither inputRequests nor requestState,
+// one of which it must have.
+func (r *inputRequired) empty() bool { return !r.Asks && r.State == nil }
 
 type inputRequest struct {
 	key    string
@@ -146,30 +147,62 @@ type inputRequest struct {
 	lost   bool // the key stands again further on, and only one of the two can be answered
 }
 
-// inputRequiredType is the resultType of a result that asks for more.
-const inputRequiredType = "input_required"
+// The resultTypes that the protocol defines (specification 2026-07-28, Overview,
+// ResultType).
+const (
+	completeType      = "complete"
+	inputRequiredType = "input_required"
+)
 
-// readInputRequired reads a result that may ask for more. It returns nil for
-// one that is complete, which is also what an absent resultType means.
+// typeOfResult is what a result of 2026-07-28 says that it is. An absent
+// resultType means that it is complete; the error says why a client must take
+// the result as invalid.
+func typeOfResult(result json.RawMessage) (string, error) {
+	var r struct {
+		Type json.RawMessage `json:"resultType"`
+	}
+	if err := decode(result, &r); err != nil {
+		return "", fmt.Errorf("the result cannot be read: it is %s, not an object", jsonKind(result))
+	}
+	if r.Type == nil {
+		return completeType, nil
+	}
+	var name string
+	if r.Type[0] != '"' || json.Unmarshal(r.Type, &name) != nil {
+		return "", fmt.Errorf("the result is invalid: its resultType is %s, not a string", jsonKind(r.Type))
+	}
+	if name != completeType && name != inputRequiredType {
+		return "", fmt.Errorf("the result is invalid: there is no resultType %q, and a client must take one that it does not know as invalid", shortened(name))
+	}
+	return name, nil
+}
+
+// complete says why a result of 2026-07-28 is of no use to a request that cannot
+// require input.
+func complete(method string, result json.RawMessage) error {
+	kind, err := typeOfResult(result)
+	if kind == inputRequiredType {
+		return fmt.Errorf("the result of %s cannot require input", method)
+	}
+	return err
+}
+
+// readInputRequired reads a result that asks for more.
 func readInputRequired(result json.RawMessage) (*inputRequired, error) {
 	var r struct {
-		Type     json.RawMessage `json:"resultType"`
 		Requests json.RawMessage `json:"inputRequests"`
 		State    json.RawMessage `json:"requestState"`
 	}
-	if err := json.Unmarshal(result, &r); err != nil {
+	if err := decode(result, &r); err != nil {
 		return nil, fmt.Errorf("the result cannot be read: %w", err)
 	}
-	if string(r.Type) != `"`+inputRequiredType+`"` {
-		return nil, nil
-	}
-	out := &inputRequired{State: r.State}
-	if r.Requests == nil || string(r.Requests) == "null" {
+	out := &inputRequired{State: r.State, Asks: r.Requests != nil}
+	if r.Requests == nil {
 		return out, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(r.Requests))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("inputRequests is no object")
+		return nil, fmt.Errorf("inputRequests is %s, not an object", jsonKind(r.Requests))
 	}
 	for dec.More() {
 		t, err := dec.Token()
@@ -208,6 +241,7 @@ func (c *call) roundQuestions(r *inputRequired, round int, seq int64) []*questio
 			pointer: "/result/inputRequests/" + escapePointer(request.key) + "/params", place: i + 1,
 		})
 		if request.lost {
+			open[len(open)-1].lost = true
 			open[len(open)-1].refusal = &rpcError{codeInvalidParams, fmt.Sprintf("the key %q stands again among the input requests, and only the last counts", request.key)}
 		}
 	}
@@ -226,17 +260,26 @@ func (c *call) urlQuestions(data json.RawMessage, round int, seq int64) ([]*ques
 	if err != nil {
 		return nil, err
 	}
+	var refusal *rpcError
+	if revision := c.session.revision(); revision != Revision20251125 {
+		refusal = onlyNovember(revision)
+	}
 	var open []*question
 	for i, params := range list {
 		open = append(open, &question{
 			session: c.session, server: c.session.server, call: c, sure: true, round: round,
 			origin: OriginError, carried: fmt.Sprintf("error %d, elicitation %d of %d", codeURLRequired, i+1, len(list)),
-			method: MethodElicit, params: params, asked: now(), seq: seq,
+			method: MethodElicit, params: params, asked: now(), seq: seq, refusal: refusal,
 			pointer: fmt.Sprintf("/error/data/elicitations/%d", i), place: i + 1,
 		})
 	}
 	c.put(open)
 	return open, nil
+}
+
+// onlyNovember refuses what error -32042 asks for in a revision that has no such error.
+func onlyNovember(revision string) *rpcError {
+	return &rpcError{codeInvalidRequest, fmt.Sprintf("error %d asks for URLs in revision %s alone, and this session speaks %s", codeURLRequired, Revision20251125, revision)}
 }
 
 // requiredURLs lists the elicitations in the data of error -32042, or says what
@@ -248,7 +291,10 @@ func requiredURLs(data json.RawMessage) ([]json.RawMessage, error) {
 	if len(data) == 0 {
 		return nil, errors.New("the error has no data, so there is nothing to visit")
 	}
-	if err := json.Unmarshal(data, &d); err != nil {
+	if data[0] != '{' {
+		return nil, fmt.Errorf("data.elicitations cannot be read: the data is %s, not an object", jsonKind(data))
+	}
+	if err := decode(data, &d); err != nil {
 		return nil, fmt.Errorf("data.elicitations cannot be read: %w", err)
 	}
 	if len(d.Elicitations) == 0 {
@@ -257,28 +303,75 @@ func requiredURLs(data json.RawMessage) ([]json.RawMessage, error) {
 	return d.Elicitations, nil
 }
 
+// askForList puts the URLs that a list requires into the inbox. No call waits for
+// them: the list is read again once they are visited. Those that wait already
+// are not put there again.
+func (s *session) askForList(method string, data json.RawMessage, seq int64) {
+	list, err := requiredURLs(data)
+	if revision := s.revision(); err != nil || revision != Revision20251125 {
+		return // the error stands at the list
+	}
+	for i, params := range list {
+		q := &question{
+			session: s, server: s.server, list: method, origin: OriginError,
+			carried: fmt.Sprintf("error %d to %s, elicitation %d of %d", codeURLRequired, method, i+1, len(list)),
+			method:  MethodElicit, params: params, asked: now(), seq: seq,
+			pointer: fmt.Sprintf("/error/data/elicitations/%d", i), place: i + 1,
+		}
+		refusal := q.read(s.settings, Revision20251125)
+		s.in.mu.Lock()
+		if !s.in.waitsFor(q) {
+			s.in.add(q)
+			s.in.keepQuestion(q)
+			s.in.announce(q, refusal)
+		}
+		s.in.mu.Unlock()
+	}
+}
+
+// waitsFor reports whether an elicitation like q is open. The caller holds in.mu.
+func (in *Inspection) waitsFor(q *question) bool {
+	alike := func(other *question) bool {
+		return other.server == q.server && other.list != "" && (other.state == Pending || other.awaited()) &&
+			q.request != nil && other.request != nil && q.request.ElicitationID == other.request.ElicitationID
+	}
+	return slices.ContainsFunc(in.pending, alike) || slices.ContainsFunc(in.settled, alike)
+}
+
+// visited reads a list again if nothing that it required is open any more. The
+// caller holds in.mu.
+func (in *Inspection) visited(q *question) {
+	open := func(other *question) bool {
+		return other.session == q.session && other.list == q.list && (other.state == Pending || other.awaited())
+	}
+	if !slices.ContainsFunc(in.pending, open) && !slices.ContainsFunc(in.settled, open) {
+		q.session.readAgain(q.list)
+	}
+}
+
+// judge reads a question that came in a response, and says why the person cannot
+// be asked; nil if they can.
+func (q *question) judge(settings Settings, revision string) *rpcError {
+	unread := q.read(settings, revision)
+	switch {
+	case q.refusal != nil: // it does not depend on what is asked
+		return q.refusal
+	case unread != nil:
+		return unread
+	case q.method == "":
+		return &rpcError{codeInvalidParams, "it is no request: it has no method"}
+	case !isQuestion(q.method):
+		return &rpcError{codeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", q.method)}
+	}
+	return nil
+}
+
 // put reads questions and adds them to the inbox. What cannot be put to a
 // person is refused at once.
 func (c *call) put(questions []*question) {
-	settings := c.session.settings
 	refusals := make([]*rpcError, len(questions))
 	for i, q := range questions {
-		switch q.method {
-		case MethodElicit:
-			if refusals[i] = q.read(settings); q.refusal != nil {
-				refusals[i] = q.refusal
-			}
-			if refusals[i] == nil && q.origin == OriginError && q.request.Mode != elicit.ModeURL {
-				// Nothing would carry the answer to a form.
-				refusals[i] = &rpcError{codeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", codeURLRequired)}
-			}
-		case MethodSampling, MethodRoots:
-			refusals[i] = q.refusal
-		case "":
-			refusals[i] = &rpcError{codeInvalidParams, "it is no request: it has no method"}
-		default:
-			refusals[i] = &rpcError{codeInvalidParams, fmt.Sprintf("%q cannot be asked of a client", q.method)}
-		}
+		refusals[i] = q.judge(c.session.settings, c.session.revision())
 	}
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
@@ -324,19 +417,15 @@ const (
 // number of such rounds in a row.
 func (c *call) await(open []*question) ([]member, error) {
 	pause := min(firstPause<<min(c.idle, 10), lastPause)
-	asked := open
-	if c.allRefused(open) {
-		asked = nil // so there is nothing to wait for but time
-	}
 	c.idle++
-	if len(asked) > 0 {
+	if len(open) > 0 {
 		pause, c.idle = 0, 0
 		// Who has accepted a URL is busy there: that is their time, not the server's.
 		c.hold(true)
 		defer c.hold(false)
 	}
 	for {
-		next, every := c.look(asked)
+		next, every := c.look(open)
 		c.keepAnswers(open)
 		if next {
 			return c.answers(open), nil
@@ -365,6 +454,22 @@ func (c *call) allRefused(open []*question) bool {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	return !slices.ContainsFunc(open, func(q *question) bool { return q.state != Refused })
+}
+
+// unanswerable says which requests of a round were refused and why, so that the
+// call cannot be made again: a client must construct the requested inputs before
+// it does (specification 2026-07-28, Multi Round-Trip Requests, Client
+// Requirements). It is "" where nothing was refused.
+func (c *call) unanswerable(open []*question) string {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	var why []string
+	for _, q := range open {
+		if q.origin == OriginRound && q.state == Refused && !q.lost {
+			why = append(why, fmt.Sprintf("%q: %s", shortened(q.key), q.reason))
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 // refusal is why the first of the questions was refused.
@@ -593,7 +698,7 @@ func (c *call) note(what any) wire.Frame {
 func (c *call) keepEnd() {
 	c.in.mu.Lock()
 	f := c.note(endNote{c.state.String(), c.failure, c.ended})
-	silent := c.reply == 0
+	silent := c.reply == 0 || c.failure != "" // what came is no end by itself
 	c.in.mu.Unlock()
 	if silent {
 		c.in.log.Append(f)

@@ -50,7 +50,7 @@ func init() {
 				}
 				s.reply(call, `{"resultType":"input_required","inputRequests":{"q":`+formRequest+`}%s}`, "State?", member)
 			case call.tool() == "twice" && p.Responses == nil:
-				s.reply(call, `{"resultType":"input_required","inputRequests":{"a":`+formRequest+`,"b":5,"a":`+formRequest+`,"c":{"method":""}}}`, "First?", "Second?")
+				s.reply(call, `{"resultType":"input_required","inputRequests":{"a":`+formRequest+`,"a":`+formRequest+`}}`, "First?", "Second?")
 			case call.tool() == "mixed" && p.Responses == nil:
 				s.reply(call, `{"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":9}},"q":`+formRequest+`,"r":{"method":"roots/list"}}}`, "Mixed?")
 			case call.tool() == "polls" && rounds <= 5:
@@ -88,18 +88,15 @@ func TestRequestStateIsEchoedByteForByte(t *testing.T) {
 	}
 }
 
-// Of two requests under one key only one can be answered, and what is no request
-// does not keep the others from being answered.
+// Of two requests under one key only one can be answered.
 func TestOddInputRequests(t *testing.T) {
 	b := start(t, "odd-rounds", bridge.Settings{})
 	call := b.call("twice")
-	b.question(4)
-	for n, want := range map[int]string{1: "only the last counts", 2: "no request", 4: "no request"} {
-		if q := b.question(n); q.State != bridge.Refused || !strings.Contains(q.Reason, want) {
-			t.Errorf("question %d is %s: %q, want refused: %q", n, q.State, q.Reason, want)
-		}
+	b.question(2)
+	if q := b.question(1); q.State != bridge.Refused || !strings.Contains(q.Reason, "only the last counts") {
+		t.Errorf("the first question is %s: %q", q.State, q.Reason)
 	}
-	b.answer(3, accept(`{"n":1}`))
+	b.answer(2, accept(`{"n":1}`))
 	if _, text := b.done(call.Number); !strings.Contains(text, `"inputResponses":{"a":{"action":"accept","content":{"n":1}}}`) {
 		t.Errorf("the server got %s", text)
 	}
@@ -180,12 +177,12 @@ func TestDisconnectDuringARound(t *testing.T) {
 	for range 20 { // it was a race
 		b := start(t, "odd-rounds", bridge.Settings{})
 		call := b.call("twice")
-		b.question(4)
+		b.question(2)
 		if err := b.in.Reconnect("s1"); err != nil {
 			t.Fatal(err)
 		}
-		if q := b.question(3); q.State == bridge.Pending {
-			b.until("the withdrawal", func() bool { return b.question(3).State != bridge.Pending })
+		if q := b.question(2); q.State == bridge.Pending {
+			b.until("the withdrawal", func() bool { return b.question(2).State != bridge.Pending })
 		}
 		if got, text := b.done(call.Number); got.State != bridge.CallFailed || got.Rounds != 1 || !strings.Contains(text, "reconnecting") {
 			t.Errorf("call is %s after %d rounds: %s", got.State, got.Rounds, text)

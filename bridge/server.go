@@ -316,7 +316,7 @@ func (s *server) failed(session *session, reason string) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	session.close(ctx, reason)
 	cancel()
-	if exit := session.exit(); exit != "" && !strings.Contains(reason, exit) {
+	if exit := session.exit(); exit != "" && !strings.Contains(reason, exit) && !session.answeredAll() {
 		if session.onlyProbed() {
 			reason = exit + " when it was asked " + methodDiscover + ", before the connection stood"
 		} else {

@@ -46,7 +46,9 @@ type session struct {
 	fallback string               // why initialize was tried although server/discover was not refused
 	// discovered says that server/discover was answered.
 	discovered bool
-	early      map[string]bool // elicitationIds that were completed before they were known; guarded by Inspection.mu
+	shaken     int             // how many of methods were answered
+	useless    error           // why the answer to server/discover is of no use, nil if it is
+	early      map[string]bool // elicitationIds whose questions are about to come: whether they are completed; guarded by Inspection.mu
 	released   bool            // nothing can be asked or answered any more; guarded by Inspection.mu
 	strays     int             // responses that nothing asked for; guarded by Inspection.mu
 	closing    bool
@@ -156,7 +158,7 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 	}
 	s.mu.Lock()
 	s.link = link
-	s.methods = nil
+	s.methods, s.shaken, s.useless = nil, 0, nil
 	s.mu.Unlock()
 	failed, responded := make(chan struct{}), make(chan struct{})
 	s.in.running.Go(func() {
@@ -184,6 +186,11 @@ func (s *session) connectBy(spec target.Spec, settings Settings) error {
 		s.in.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
 		defer cancel()
+		s.mu.Lock()
+		if s.useless != nil {
+			err = fmt.Errorf("%s: %w", methodDiscover, s.useless)
+		}
+		s.mu.Unlock()
 		close(failed)
 		err = errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, s.in.links.close(ctx, link))
 		<-responded
@@ -214,7 +221,7 @@ func (u unreached) Error() string {
 	fault, ok := target.FaultOf(u.err)
 	switch {
 	case !ok:
-		return fmt.Sprintf("%s: %v", u.how, u.err)
+		return fmt.Sprintf("%s: %s", u.how, plainly(u.err.Error()))
 	case fault.Status != 0 && fault.Method != "":
 		return fmt.Sprintf("over %s, %s was answered with %s%s", u.how, fault.Method, fault.Text, u.access(fault))
 	default:
@@ -283,6 +290,14 @@ func (s *session) negotiated() string {
 		return strings.Join(s.methods, "")
 	}
 	return s.methods[last] + ", after " + strings.Join(s.methods[:last], " and ") + " was refused"
+}
+
+// answeredAll reports whether the server answered all of the handshake so far, so
+// that its end is no reason why there is no session.
+func (s *session) answeredAll() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.methods) > 0 && s.shaken == len(s.methods) || s.useless != nil
 }
 
 func (s *session) modern() bool {
@@ -538,7 +553,7 @@ func rpcErrorOf(raw json.RawMessage) (code int64, message string, data json.RawM
 		Message *string         `json:"message"`
 		Data    json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(raw, &e); err != nil {
+	if err := decode(raw, &e); err != nil {
 		return 0, "", nil, fmt.Errorf("the error object cannot be read: %w", err)
 	}
 	if e.Code == nil || e.Message == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/target"
 )
 
@@ -125,8 +126,12 @@ func (s Settings) Declared() string {
 }
 
 // allows reports whether a question in the given mode was declared. The empty
-// object stands for form only (specification 2025-11-25, Elicitation, Capabilities).
-func (s Settings) allows(mode string) bool {
+// object stands for form only (specification 2025-11-25, Elicitation,
+// Capabilities). 2025-06-18 has no modes, so there any object stands for it.
+func (s Settings) allows(mode, revision string) bool {
+	if revision == Revision20250618 && mode == string(elicit.ModeForm) {
+		return s.Declares() != DeclareNone
+	}
 	switch s.Declares() {
 	case DeclareBoth:
 		return true

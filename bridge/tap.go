@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -39,7 +40,7 @@ const (
 func (s *session) Sent(u target.Unit) bool {
 	f := s.frame(wire.ClientToServer)
 	fill(&f, u)
-	id := string(u.Message.ID)
+	id := string(u.Message.ID) // of a request of ours
 	switch u.Message.Kind {
 	case wire.Request:
 		out := &outgoing{method: u.Message.Method}
@@ -47,7 +48,11 @@ func (s *session) Sent(u target.Unit) bool {
 		case methodDiscover, methodInit:
 			s.mu.Lock()
 			s.methods = append(s.methods, out.method)
+			useless := s.useless != nil
 			s.mu.Unlock()
+			if useless {
+				return false // the server is a modern one, which has no initialize
+			}
 		case methodCall, methodPrompt, methodRead:
 			out.ticket = progressToken(u.Message.Params)
 			out.call, out.round = s.in.callOf(out.ticket)
@@ -71,6 +76,7 @@ func (s *session) Sent(u target.Unit) bool {
 			s.in.mu.Unlock()
 		}
 	case wire.Result, wire.Error:
+		id := wire.IDKey(u.Message.ID)
 		s.mu.Lock()
 		in := s.incoming[id]
 		delete(s.incoming, id)
@@ -87,16 +93,36 @@ func (s *session) Sent(u target.Unit) bool {
 		if s.probeTakenBack(u.Message) {
 			return false
 		}
-		c := s.cancelledCall(u.Message)
-		if c != nil {
-			f.Call = c.number
-			s.in.mu.Lock()
-			c.told = true
-			s.in.mu.Unlock()
-		}
-		s.in.log.Append(f)
+		return s.sentNotification(u, f)
 	}
 	return true
+}
+
+// sentNotification logs a notification of ours. It reports false for a
+// cancellation that has no place in its revision.
+func (s *session) sentNotification(u target.Unit, f wire.Frame) bool {
+	if c := s.cancelledCall(u.Message); c != nil {
+		f.Call = c.number
+		s.in.mu.Lock()
+		c.told = true
+		s.in.mu.Unlock()
+	}
+	if u.Message.Method != noteCancelled || !s.closesStreams() {
+		s.in.log.Append(f)
+		return true
+	}
+	note := s.frame(wire.Meta)
+	note.Kind, note.Call = wire.Note, f.Call
+	note.Raw = []byte("the request is cancelled by closing its response stream, as revision 2026-07-28 has it")
+	s.in.log.Append(note)
+	return false
+}
+
+// closesStreams reports whether a request is cancelled by closing the stream
+// that its response would have come on, so that no notification says so
+// (specification 2026-07-28, Cancellation, Transport-Specific Cancellation).
+func (s *session) closesStreams() bool {
+	return s.transport() == "http" && s.revision() >= Revision20260728
 }
 
 // sentAnswer logs the response to a question. It reports false for one that was
@@ -238,7 +264,8 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	id, method := string(u.Message.ID), u.Message.Method
 	s.asksInVain(method, u.Related)
 	in := &incoming{id: id, method: method}
-	if asksPerson(method, s.settings) {
+	without := s.revision() >= Revision20260728 // the revision has no requests of the server's
+	if asksPerson(method, s.settings) || without && isQuestion(method) {
 		call, round, sure := s.attribute(u.Related)
 		in.question = &question{
 			session: s, server: s.server, call: call, sure: sure, round: round, origin: OriginRequest,
@@ -246,10 +273,14 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 			pointer: "/params", place: 1,
 		}
 	}
+	if without {
+		s.passOver(in.question, u, f)
+		return nil // a client of this revision sends no responses
+	}
 	s.mu.Lock()
-	taken := s.incoming[id] != nil
+	taken := s.incoming[wire.IDKey(u.Message.ID)] != nil
 	if !taken {
-		s.incoming[id] = in
+		s.incoming[wire.IDKey(u.Message.ID)] = in
 	}
 	s.mu.Unlock()
 	switch {
@@ -264,6 +295,37 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 		s.ask(in.question, f, nil)
 	}
 	return nil
+}
+
+// isQuestion reports whether requests of this method are questions to the person.
+func isQuestion(method string) bool {
+	return method == MethodElicit || method == MethodSampling || method == MethodRoots
+}
+
+// requestsAreGone is why a server's request is not answered since 2026-07-28
+// (specification, stdio, Receiving Messages; Streamable HTTP, Receiving Messages).
+const requestsAreGone = "since 2026-07-28 a server must not send requests, and a client must not send responses: nothing is answered; the server has to ask in an input-required result"
+
+// passOver shows a request in a revision whose servers send none, and answers
+// nothing. q is nil for what is no question.
+func (s *session) passOver(q *question, u target.Unit, f wire.Frame) {
+	method := u.Message.Method
+	if q != nil {
+		q.mute = true
+		s.ask(q, f, &rpcError{codeMethodNotFound, requestsAreGone})
+		return
+	}
+	c, round, sure := s.attribute(u.Related)
+	if sure {
+		f.Call, f.Round = c.number, round
+	}
+	f = s.in.log.Append(f)
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	s.in.over[f.Seq] = true
+	if sure {
+		c.step(Step{At: f.Time, Kind: StepAsked, Text: method + ", which is not answered: " + requestsAreGone, Seq: f.Seq})
+	}
 }
 
 // codeInvalidRequest is JSON-RPC 2.0's error for what is no request to be handled.
@@ -299,9 +361,9 @@ func carriedOn(s wire.Stream) string {
 // ask puts a request of the server's into the inbox and its frame into the log.
 // The SDK never sees it: what the server sent could be more than the SDK takes,
 // and a goroutine of the SDK's would have to wait for the answer. A refusal says
-// that the id is taken by another request, nil that it is not.
+// why the person is not asked, nil that it depends on what is asked.
 func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) {
-	if unread := q.read(s.settings); refusal == nil {
+	if unread := q.read(s.settings, s.revision()); refusal == nil {
 		refusal = unread
 	}
 	s.in.mu.Lock()
@@ -324,25 +386,37 @@ func (s *session) ask(q *question, f wire.Frame, refusal *rpcError) {
 
 // read decodes the params of an elicitation. It returns why the person cannot
 // be asked, or nil.
-func (q *question) read(settings Settings) *rpcError {
+func (q *question) read(settings Settings, revision string) *rpcError {
 	if q.method != MethodElicit {
 		return nil
 	}
-	if len(q.params) == 0 {
-		return &rpcError{codeInvalidParams, "elicitation/create has no params"}
-	}
-	request, err := elicit.Parse(q.params)
-	if err != nil {
-		return &rpcError{codeInvalidParams, "the params cannot be read: " + err.Error()}
+	var request *elicit.Request
+	err := errors.New("elicitation/create has no params")
+	if len(q.params) > 0 {
+		if request, err = elicit.Parse(q.params); err != nil {
+			err = fmt.Errorf("the params cannot be read: %w", err)
+		}
 	}
 	q.request = request
 	switch {
+	case settings.Declares() == DeclareNone:
+		return notDeclared("elicitation")
+	case err != nil:
+		return &rpcError{codeInvalidParams, err.Error()}
 	case request.Mode != elicit.ModeForm && request.Mode != elicit.ModeURL:
 		return &rpcError{codeInvalidParams, fmt.Sprintf("there is no elicitation mode %q", request.Mode)}
-	case !settings.allows(string(request.Mode)):
+	case !settings.allows(string(request.Mode), revision):
 		return &rpcError{codeInvalidParams, fmt.Sprintf("the client did not declare elicitation in %s mode", request.Mode)}
+	case q.origin == OriginError && request.Mode != elicit.ModeURL: // nothing would carry the answer
+		return &rpcError{codeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", codeURLRequired)}
 	}
 	return nil
+}
+
+// notDeclared refuses a method of a capability that was not declared, and which
+// therefore is not there.
+func notDeclared(capability string) *rpcError {
+	return &rpcError{codeMethodNotFound, fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)}
 }
 
 // codeInvalidParams is JSON-RPC 2.0's error for params that cannot be used.
@@ -350,11 +424,17 @@ const codeInvalidParams = -32602
 
 func (s *session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	out := s.answered(u.Message.ID, &f)
+	if out != nil && u.Message.Kind == wire.Error {
+		s.announce(u.Message.Error)
+	}
 	f = s.in.log.Append(f)
 	seq := f.Seq
 	if out == nil {
 		s.unasked(u, f)
 		return nil // it answers nothing: the SDK must not see it
+	}
+	if out.method == methodDiscover && s.ofNoUse(u.Message) {
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the result is of no use"}}`, u.Message.ID)
 	}
 	if out.call != nil {
 		s.saysUnsent(out.call, u.Message)
@@ -365,6 +445,20 @@ func (s *session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 		s.mu.Unlock()
 	}
 	return forSDK(out.method, u)
+}
+
+// ofNoUse notes why a DiscoverResult is of no use, if it is. What answers
+// server/discover with a result is a modern server, so that initialize is no way
+// out.
+func (s *session) ofNoUse(m wire.Message) bool {
+	if m.Kind != wire.Result {
+		return false
+	}
+	err := complete(methodDiscover, m.Result)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.useless = err
+	return err != nil
 }
 
 // answered takes the request that a response answers off the list, and notes
@@ -379,6 +473,9 @@ func (s *session) answered(id json.RawMessage, f *wire.Frame) *outgoing {
 	}
 	if out != nil && out.method == methodDiscover {
 		s.discovered = true
+	}
+	if out != nil && (out.method == methodDiscover || out.method == methodInit) {
+		s.shaken++
 	}
 	return out
 }
@@ -457,7 +554,8 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 		}
 	case noteComplete:
 		deliver = nil
-		if q := s.completed(m.Params); q != nil {
+		q := s.completed(m.Params)
+		if q != nil {
 			f.Question = q.number
 			if q.call != nil {
 				f.Call = q.call.number
@@ -501,11 +599,12 @@ func (s *session) cancelledRequest(params json.RawMessage) (*incoming, string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if in := s.incoming[string(p.RequestID)]; in != nil {
+	id := wire.IDKey(p.RequestID)
+	if in := s.incoming[id]; in != nil {
 		return in, reason
 	}
 	for _, in := range slices.Backward(s.late) {
-		if in.id == string(p.RequestID) {
+		if wire.IDKey(json.RawMessage(in.id)) == id {
 			return in, reason
 		}
 	}
@@ -598,26 +697,24 @@ func (s *session) cancelledCall(m wire.Message) *call {
 }
 
 // completed finds the accepted or pending URL question that a
-// notifications/elicitation/complete names. Unknown ids and second
-// notifications change nothing; they stand in the log.
+// notifications/elicitation/complete names. Second notifications change nothing,
+// and neither do those with an id that no URL has. Only 2025-11-25 has completions.
 func (s *session) completed(params json.RawMessage) *question {
 	var p struct {
 		ElicitationID string `json:"elicitationId"`
 	}
-	if json.Unmarshal(params, &p) != nil || p.ElicitationID == "" {
+	if s.revision() != Revision20251125 || json.Unmarshal(params, &p) != nil || p.ElicitationID == "" {
 		return nil
 	}
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	// Where an id was used again, what waits comes before what is over.
 	var over *question
-	known := false
 	for _, list := range [][]*question{s.in.settled, s.in.pending} {
 		for _, q := range slices.Backward(list) {
-			if q.server != s.server || q.request == nil || q.request.ElicitationID != p.ElicitationID {
+			if q.server != s.server || q.request == nil || q.request.Mode != elicit.ModeURL || q.request.ElicitationID != p.ElicitationID {
 				continue
 			}
-			known = true
 			switch {
 			case q.completion == CompletionDone: // this one says it again
 			case q.state == Pending || q.completion == CompletionAwaited:
@@ -627,15 +724,33 @@ func (s *session) completed(params json.RawMessage) *question {
 			}
 		}
 	}
-	if !known && len(s.early) < earlyKept {
+	if _, announced := s.early[p.ElicitationID]; announced {
 		s.early[p.ElicitationID] = true
 	}
 	return over
 }
 
-// earlyKept bounds how many completions of unknown ids are remembered. A
-// completion can overtake its question, which is known only once the response
-// that carries it has been understood.
+// announce notes the elicitationIds in error -32042. A completion can overtake
+// the questions of the error, which are known only once it has been understood.
+func (s *session) announce(object json.RawMessage) {
+	code, _, data, err := rpcErrorOf(object)
+	if err != nil || code != codeURLRequired {
+		return
+	}
+	list, _ := requiredURLs(data)
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	for _, params := range list {
+		var p struct {
+			ElicitationID string `json:"elicitationId"`
+		}
+		if json.Unmarshal(params, &p) == nil && p.ElicitationID != "" && len(s.early) < earlyKept {
+			s.early[p.ElicitationID] = false
+		}
+	}
+}
+
+// earlyKept bounds how many ids are noted whose questions never come.
 const earlyKept = 1000
 
 // progressToken reads _meta.progressToken, under which we know our requests.
@@ -667,8 +782,8 @@ func progressOf(params json.RawMessage) Progress {
 		Total    float64 `json:"total"`
 		Message  string  `json:"message"`
 	}
-	if err := json.Unmarshal(params, &p); err != nil {
-		return Progress{Message: "unreadable progress: " + err.Error()}
+	if err := decode(params, &p); err != nil {
+		return Progress{Message: "the progress cannot be read: " + err.Error()}
 	}
 	return Progress{Value: p.Progress, Total: p.Total, Message: shortened(p.Message)}
 }

@@ -216,7 +216,8 @@ func Lint(in LintInput) []Finding {
 			q.schema = value
 		}
 	}
-	if mode, _ := unquote(q.modeRaw); mode != "" {
+	if typeOf(q.modeRaw) == typeString {
+		mode, _ := unquote(q.modeRaw)
 		q.mode = Mode(mode)
 	}
 	q.lintTravel()

@@ -108,11 +108,12 @@ func (s *session) sent(f *wire.Frame) {
 	case wire.Request:
 		s.sentRequest(f)
 	case wire.Result, wire.Error:
-		one := s.asked[string(f.Message.ID)]
+		id := wire.IDKey(f.Message.ID)
+		one := s.asked[id]
 		if one == nil {
 			return
 		}
-		delete(s.asked, string(f.Message.ID))
+		delete(s.asked, id)
 		if one.method == methodElicit {
 			one.answered(f.Message.Result)
 		}
@@ -261,7 +262,7 @@ func (s *session) receivedNoise(f *wire.Frame) {
 }
 
 func (s *session) receivedRequest(f *wire.Frame) {
-	id := string(f.Message.ID)
+	id := wire.IDKey(f.Message.ID)
 	one := &asked{method: f.Method}
 	question := 0
 	if f.Method == methodElicit || f.Method == methodSampling || f.Method == methodRoots {
@@ -382,8 +383,7 @@ func (s *session) receivedNotification(f *wire.Frame) {
 	case noteComplete:
 		s.find(f, 0, "", elicit.LintCompletion(f.Message.Params, s.revision, s.complete))
 	case noteCancelled:
-		id := string(elicit.ValueAt(f.Message.Params, "requestId"))
-		delete(s.asked, id)
+		delete(s.asked, wire.IDKey(elicit.ValueAt(f.Message.Params, "requestId")))
 		s.find(f, 0, "", elicit.LintServerCancelled(f.Message.Params, s.revision, func(id string) bool {
 			return s.listens[id] || !s.greeted
 		}))

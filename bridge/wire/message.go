@@ -46,6 +46,15 @@ func ParseMessage(raw []byte) (Message, error) {
 	return m, nil
 }
 
+// IDKey is the same for two ids that are the same JSON value, however they are
+// written: "\u0061" is "a".
+func IDKey(id json.RawMessage) string {
+	if len(id) > 0 && id[0] == '"' && bytes.IndexByte(id, '\\') >= 0 {
+		return `"` + string(unquote(id[1:len(id)-1])) + `"`
+	}
+	return string(id)
+}
+
 // The members of an envelope, as bits of a set.
 const (
 	hasJSONRPC = 1 << iota
