@@ -195,6 +195,67 @@ func TestManyRounds(t *testing.T) {
 	}
 }
 
+// A round of which something was refused ends the call: the tool is not called
+// again unless the person wants to see what becomes of that.
+func TestRefusedRound(t *testing.T) {
+	t.Parallel()
+	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
+		"book": func(n int, c servers.Call) string {
+			if n > 1 {
+				return servers.Done("went on with " + c.Member("inputResponses") + c.Member("requestState"))
+			}
+			asked := asksFor(`,"requestState":"s"`, "who", "Who travels?")
+			return strings.Replace(asked, `"inputRequests":{`, `"inputRequests":{"pay":{"method":"elicitation/create","params":{"mode":"url","message":"Pay here, please.","url":"https://example.com/pay"}},`, 1)
+		},
+	})
+	s := open(t, server.URL, "--elicitation", "form")
+	s.call("book")
+	result := s.result("was not made again").Contains(`"pay": the client did not declare elicitation in url mode`)
+	s.state("Pay here, please.", "refused").Contains("did not declare")
+	s.state("Who travels?", "withdrawn")
+	if n := len(server.Calls("book")); n != 1 {
+		t.Fatalf("%d calls went out", n)
+	}
+	result.Button("Call again without what was refused").Click()
+	s.result(`went on with {}"s"`)
+	if n := len(server.Calls("book")); n != 2 {
+		t.Errorf("%d calls went out, want two", n)
+	}
+}
+
+// A tool that can be called as a task alone says so once it has failed.
+func TestToolThatIsATask(t *testing.T) {
+	t.Parallel()
+	server := servers.NewScripted(t, "2025-11-25", map[string]servers.Script{
+		"dig": func(int, servers.Call) string { return `"error":{"code":-32601,"message":"Method not found"}` },
+	})
+	server.List = func(int) string {
+		return `"result":{"tools":[{"name":"dig","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}`
+	}
+	s := open(t, server.URL)
+	s.call("dig")
+	s.result("-32601").Contains("has to be called as a task")
+}
+
+// A list that requires a URL asks for it, and is read again once that is done.
+func TestListThatRequiresAURL(t *testing.T) {
+	t.Parallel()
+	server := servers.NewScripted(t, "2025-11-25", map[string]servers.Script{
+		"hello": func(int, servers.Call) string { return servers.Done("hello") },
+	})
+	server.List = func(n int) string {
+		if n == 1 {
+			return `"error":{"code":-32042,"message":"Sign in first.","data":{"elicitations":[{"mode":"url","message":"Sign in to see the tools.","url":"https://example.com/in","elicitationId":"e1"}]}}`
+		}
+		return `"result":{"tools":[{"name":"hello","inputSchema":{"type":"object"}}]}`
+	}
+	s := open(t, server.URL)
+	s.question("Sign in to see the tools.").Button("Copy URL and accept").Click()
+	s.outcome("Sign in to see the tools.", "accepted").Button("Mark as done").Click()
+	s.call("hello")
+	s.result("hello")
+}
+
 // Requests for a model or for folders, among a round's questions, get a JSON
 // answer that is valid as it stands.
 func TestRoundOfMixedRequests(t *testing.T) {

@@ -116,8 +116,13 @@ async function answer(form, button) {
 /** @param {HTMLFormElement} form @param {any} button */
 async function call(form, button) {
   if (one("#call .running")) return
-  const { ok, status, call, next } = await send(form, "/calls", button?.dataset.force && { force: 1 })
-  if (status === 422) return toTrouble($("call"))
+  const answer = await send(form, "/calls", button?.dataset.force && { force: 1 })
+  if (answer.status === 422) toTrouble($("call"))
+  else began(answer)
+}
+
+/** Shows a call that was made. @param {{ok: boolean, call?: number, next?: number}} answer */
+async function began({ ok, call, next }) {
   if (!ok || !call) return
   if ($("call-" + call)) keepUp(call, next ?? 0)
   else await show("?call=" + call)
@@ -135,6 +140,8 @@ on("submit", e => {
 on("click", async e => {
   const form = formOf(e.target), stop = near(e.target, "[data-stop]")
   if (stop) post(`/calls/${stop.dataset.stop}/stop`)
+  const repeat = near(e.target, "[data-repeat]")
+  if (repeat) began(await post(`/calls/${repeat.dataset.repeat}/repeat`))
   if (!form) return
   const tab = near(e.target, "[role=tab][data-to]"), field = near(near(e.target, ".reset"), ".field")
   if (tab && tab.ariaSelected !== "true") {

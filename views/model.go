@@ -294,6 +294,8 @@ type Result struct {
 	Structure string // structuredContent, pretty JSON; "" if none
 	Data      string // the error's data, pretty JSON; "" if none
 	Advice    string // what the person can do about it; "" if nothing is known
+	Hint      string // why it failed, where more is known than the error says
+	Repeats   bool   // the person may go on without what was refused
 	Raw       string // the whole result, pretty JSON
 }
 

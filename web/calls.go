@@ -243,9 +243,23 @@ func (s *Server) beginCall(c echo.Context) error {
 		}
 	case bridge.KindTool:
 	}
+	return s.began(c, func() (bridge.Call, error) { return s.in.Begin(request) })
+}
+
+// repeatCall goes on with a call without what was refused in its last round.
+func (s *Server) repeatCall(c echo.Context) error {
+	n, err := number(c, "n")
+	if err != nil {
+		return err
+	}
+	return s.began(c, func() (bridge.Call, error) { return s.in.Repeat(n) })
+}
+
+// began makes a call and answers with its panel.
+func (s *Server) began(c echo.Context, begin func() (bridge.Call, error)) error {
 	changed := s.in.Subscribe()
 	defer changed.Close()
-	call, err := s.in.Begin(request)
+	call, err := begin()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -154,6 +155,14 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 		if e.Data != nil {
 			out.Data = pretty(e.Data)
 		}
+		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == codeMethodNotFound && item.OnlyAsTask() {
+			out.Hint = `This tool has to be called as a task: its execution.taskSupport is "required". The inspector calls tools without one.`
+		}
+		return out
+	}
+	if c.Failure != "" {
+		out.Failed, out.Message, out.Repeats = true, sentence(errors.New(c.Failure)), c.Repeats
+		out.Raw = pretty(frame.Message.Result)
 		return out
 	}
 	result, err := bridge.ReadResult(frame.Message.Result)
@@ -171,6 +180,9 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 	}
 	return out
 }
+
+// codeMethodNotFound is JSON-RPC 2.0's error for a method that is not there.
+const codeMethodNotFound = -32601
 
 // prettyMost is from how many bytes on JSON is drawn as it came: to lay it out
 // would take long, and what is drawn of it is cut anyway.
@@ -280,7 +292,7 @@ const codeURLRequired = -32042
 // that it came with is the call's last, and for its server's word only where
 // the revision knows one, which is where it came with an error.
 func (s *Server) await(v *views.Question, q bridge.Question) {
-	if q.Origin == bridge.OriginRequest {
+	if q.Origin == bridge.OriginRequest || q.Call == 0 {
 		v.Told = v.Server.State == views.ServerReady
 		return
 	}

@@ -58,6 +58,7 @@ type Config struct {
 //	POST /calls                     make a call
 //	GET  /calls/N                   one call
 //	POST /calls/N/stop, /retry      end it; go on with what there is, or by the clock
+//	POST /calls/N/repeat            another call that goes on without what was refused
 //	GET  /calls/N/parts/I           the bytes of an image or audio block in its result
 //	GET  /questions                 those that a page lacks; query have, the numbers of those that it has
 //	GET  /questions/N/choices       choices of one field; query field, search, from, count, near
@@ -130,6 +131,7 @@ func New(c Config) *Server {
 	e.POST("/calls/:n/stop", s.stopCall)
 	e.POST("/calls/:n/retry", s.retryCall)
 	e.POST("/calls/:n/again", s.callAgain)
+	e.POST("/calls/:n/repeat", s.repeatCall)
 	e.GET("/calls/:n/parts/:i", s.part)
 	e.GET("/questions", s.moreQuestions)
 	e.GET("/questions/:n/choices", s.questionChoices)

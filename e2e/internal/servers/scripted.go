@@ -16,12 +16,16 @@ import (
 // tools/call with exact bytes. It speaks one revision only.
 type Scripted struct {
 	URL string
+	// List, where set before the first request, gives the member of the response to
+	// the nth tools/list, counted from 1.
+	List func(n int) string
 
 	revision string
 	tools    map[string]Script
 
 	mu    sync.Mutex
 	calls map[string][]Call
+	lists int
 }
 
 // Script gives the member of the response to the nth call of a tool, counted
@@ -94,6 +98,12 @@ func (s *Scripted) answer(method string, c Call) string {
 		return fmt.Sprintf(`"result":{"resultType":"complete","supportedVersions":[%q],"capabilities":{"tools":{}},"serverInfo":{"name":"scripted","version":"1"}}`, s.revision)
 	case method == "initialize" && !modern:
 		return fmt.Sprintf(`"result":{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"scripted","version":"1"}}`, s.revision)
+	case method == "tools/list" && s.List != nil:
+		s.mu.Lock()
+		s.lists++
+		n := s.lists
+		s.mu.Unlock()
+		return s.List(n)
 	case method == "tools/list":
 		var names, list []string
 		for name := range s.tools {
