@@ -155,7 +155,7 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 		if e.Data != nil {
 			out.Data = pretty(e.Data)
 		}
-		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == codeMethodNotFound && item.OnlyAsTask() {
+		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == codeMethodNotFound && item.OnlyAsTask {
 			out.Hint = `This tool has to be called as a task: its execution.taskSupport is "required". The inspector calls tools without one.`
 		}
 		return out
