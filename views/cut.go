@@ -35,6 +35,7 @@ const (
 	serversMost = 80 << 10
 	catalogMost = 110 << 10
 	pinsMost    = 20 << 10
+	rowsMost    = 900_000  // of the rows of the log that one answer has
 	partsMost   = 64 << 10 // of the blocks of a result
 	fieldsMost  = 96 << 10 // of a form's fields
 	fieldMost   = 32 << 10 // of one field
@@ -43,7 +44,7 @@ const (
 	tabsMost         = 80 // calls in the strip
 	capabilitiesMost = 40
 	foundMost        = 20 // findings on one question
-	comparedMost     = 200
+	comparedMost     = 100
 )
 
 // Brief is a text cut to what fits in a line, for attributes, for controls whose
@@ -214,6 +215,11 @@ func Within(most int, id string, c templ.Component) templ.Component {
 		_, err = io.WriteString(w, b.b.String())
 		return err
 	})
+}
+
+// Fits reports whether a component takes no more than a page may.
+func Fits(c templ.Component) bool {
+	return c.Render(context.Background(), &bounded{most: PageMost}) == nil
 }
 
 // SizeOf is how many bytes of markup a component takes, or more than [PartMost].

@@ -335,7 +335,7 @@ func ComparisonView(c Comparison) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var20 string
-					templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(headOf(p, proseMost))
+					templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(headOf(p, foundText))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `servers.templ`, Line: 37, Col: 53}
 					}

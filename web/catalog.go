@@ -185,23 +185,34 @@ func (s *Server) text(c echo.Context) error {
 	return html(c, views.Piece(text, int(min(from, int64(len(text))))))
 }
 
+// found is a text that a page has asked for, by its digest.
+type found struct{ digest, text string }
+
 // cutText finds a text by drawing again what the page shows, and what it fetches
-// when somebody wants to see it.
+// when somebody wants to see it. The last one that was found is at hand: it comes
+// piece by piece.
 func (s *Server) cutText(c echo.Context, digest string) (string, error) {
+	if last := s.lastFound.Load(); last != nil && last.digest == digest {
+		return last.text, nil
+	}
 	p := s.whole()
 	if err := s.choose(c, &p); err != nil {
 		return "", err
 	}
 	ctx := c.Request().Context()
-	text, found, err := views.Find(ctx, digest, views.PageView(p))
+	text, ok, err := views.Find(ctx, digest, views.PageView(p))
 	for _, server := range p.Servers {
-		if found || err != nil {
+		if ok || err != nil {
 			break
 		}
-		text, found, err = views.Find(ctx, digest, views.FindingsPanel(s.findingsView(server)))
+		text, ok, err = views.Find(ctx, digest, views.FindingsPanel(s.findingsView(server)))
 	}
-	if err == nil && !found {
+	if err == nil && !ok {
 		err = echo.NewHTTPError(http.StatusNotFound, "This text is not on the page any more. The wire log has it.")
 	}
-	return text, err
+	if err != nil {
+		return "", err
+	}
+	s.lastFound.Store(&found{digest, text})
+	return text, nil
 }

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/a-h/templ"
@@ -97,6 +98,8 @@ type Server struct {
 	newest int            // number of the last call that was put on show; of pushCalm alone
 	drafts drafts
 	sieves sieves
+	// lastFound is the text that "Show all" has brought last, of all pages.
+	lastFound atomic.Pointer[found]
 	// exchanges are looked for when somebody wants to see one.
 	exchanges *exchange.Index
 	big       chan struct{} // held while a frame of many MiB is looked at, not while it is sent: one at a time

@@ -110,6 +110,14 @@ func (s *Server) frame(c echo.Context) error {
 			return err
 		}
 	}
+	// What takes too much goes, the least first: a click shows the other frame,
+	// and the bytes as they are come piece by piece.
+	for _, drop := range []func(){func() { d.PairTree = nil }, func() { d.Tree = nil }} {
+		if views.Fits(views.FrameDetail(d)) {
+			break
+		}
+		drop()
+	}
 	return html(c, views.FrameDetail(d))
 }
 
