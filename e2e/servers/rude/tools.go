@@ -77,7 +77,7 @@ func (s *server) loadQuestions(path string) {
 func (s *server) tools() []tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := append(append([]tool(nil), s.ask...), builtin...)
+	all := append(append(append([]tool(nil), s.ask...), builtin...), more()...)
 	if s.extra {
 		all = append(all, tool{name: "late_arrival", listed: extraTool, run: echo})
 	}
@@ -92,7 +92,11 @@ func (s *server) listTools(id string, params json.RawMessage) {
 	from := 0
 	_, _ = fmt.Sscanf(p.Cursor, "from-%d", &from)
 	all := s.tools()
-	to := min(from+pageSize, len(all))
+	size := pageSize
+	if *manyTools > 0 {
+		size = 10_000
+	}
+	to := min(from+size, len(all))
 	var listed []string
 	for _, t := range all[from:to] {
 		listed = append(listed, t.listed)
