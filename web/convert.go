@@ -253,7 +253,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 			kept := s.draftOf(a)
 			sub = &kept
 			if kept.checked { // what was found wrong stays beside "Send anyway"
-				_, problems = kept.check(a.fields, a.schema)
+				problems = s.drafts.found(q.Number, kept, a.fields, a.schema)
 			}
 		}
 		v.Form = sub.view(formID(q.Number), a.fields, problems, a.wrap)

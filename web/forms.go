@@ -19,6 +19,7 @@ type submission struct {
 	content string        // the JSON tab's text
 	inputs  elicit.Inputs // the form tab's
 	checked bool          // a check has failed, so that "Send anyway" is offered
+	gaveUp  string        // why the last check came to no result; "" if it did
 }
 
 // submitted reads a posted form. What the page does not hold because it is too
@@ -89,8 +90,9 @@ func (sub submission) value(fields []elicit.Field) (json.RawMessage, []elicit.Pr
 }
 
 // check is value, judged by the schema as well.
-func (sub submission) check(fields []elicit.Field, schema json.RawMessage) (json.RawMessage, []elicit.Problem) {
+func (sub *submission) check(fields []elicit.Field, schema json.RawMessage) (json.RawMessage, []elicit.Problem) {
 	value, problems := sub.value(fields)
+	sub.gaveUp = ""
 	if value == nil || schema == nil {
 		return value, problems
 	}
@@ -99,7 +101,11 @@ func (sub submission) check(fields []elicit.Field, schema json.RawMessage) (json
 		known[p.Field] = true
 	}
 	more, err := elicit.Check(schema, value)
-	if err != nil {
+	switch {
+	case elicit.Unchecked(err):
+		sub.gaveUp = err.Error()
+		return value, append(problems, sub.unchecked())
+	case err != nil:
 		// A schema that is none rejects nothing. That it is none is the linter's
 		// to say, of the server and not of the person.
 		return value, problems
@@ -110,6 +116,28 @@ func (sub submission) check(fields []elicit.Field, schema json.RawMessage) (json
 		}
 	}
 	return value, problems
+}
+
+// unchecked says why there is no judgement, and whose it is then.
+func (sub *submission) unchecked() elicit.Problem {
+	return elicit.Problem{Field: -1, Text: "This could not be checked: " + sub.gaveUp + ". Whether to send it is up to you."}
+}
+
+// found is what is wrong with a draft that has been checked. A check that gave up
+// is not tried again: it may have taken seconds.
+func (d *drafts) found(question int, sub submission, fields []elicit.Field, schema json.RawMessage) []elicit.Problem {
+	if sub.gaveUp != "" {
+		_, problems := sub.value(fields)
+		return append(problems, sub.unchecked())
+	}
+	_, problems := sub.check(fields, schema)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if kept, ok := d.kept[question]; ok && sub.gaveUp != "" {
+		kept.gaveUp = sub.gaveUp
+		d.kept[question] = kept
+	}
+	return problems
 }
 
 // switched is the submission in the other tab. Nothing is lost on the way.

@@ -107,7 +107,7 @@ func (s *Server) draft(c echo.Context) error {
 		return s.late(c, q)
 	}
 	if old, ok := s.drafts.get(q.Number); ok {
-		sub.checked = old.checked
+		sub.checked, sub.gaveUp = old.checked, old.gaveUp
 	}
 	s.drafts.put(q.Number, sub)
 	return s.preview(c, sub.view(formID(q.Number), q.fields, nil, q.wrap))

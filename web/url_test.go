@@ -27,12 +27,17 @@ type onDemo struct {
 
 func inspectDemo(t *testing.T, settings bridge.Settings) onDemo {
 	t.Helper()
+	return inspect(t, settings, target.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP}, "deploy")
+}
+
+// inspect is an inspection of any server that has a tool.
+func inspect(t *testing.T, settings bridge.Settings, spec target.Spec, tool string) onDemo {
+	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := demo.New(demo.Options{})
-	in := bridge.New(bridge.Config{Log: log, Settings: settings, Targets: []target.Spec{{Name: "demo", Builtin: server.MCP}}})
+	in := bridge.New(bridge.Config{Log: log, Settings: settings, Targets: []target.Spec{spec}})
 	t.Cleanup(func() {
 		if err := in.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -44,7 +49,7 @@ func inspectDemo(t *testing.T, settings bridge.Settings) onDemo {
 	d := onDemo{t, in, New(Config{Inspection: in, Token: testToken})}
 	in.Start()
 	d.until("the server's tools are known", func() bool {
-		_, err := d.in.Item("s1", bridge.KindTool, "deploy")
+		_, err := d.in.Item("s1", bridge.KindTool, tool)
 		return err == nil && d.server().State == bridge.Ready
 	})
 	return d

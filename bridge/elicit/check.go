@@ -29,10 +29,17 @@ const schemaURL = "inspector:///schema"
 // 2020-12 unless its $schema names another draft. Formats are asserted, patterns
 // have their ECMA-262 meaning, numbers are compared exactly. References lead
 // only to places inside the schema: nothing is ever loaded. Problems come in the
-// order of the fields. The error says why the schema itself cannot be used.
+// order of the fields. The error says why nothing was checked; see [Unchecked].
 func Check(schema, content json.RawMessage) ([]Problem, error) {
 	fields, _ := FieldsOf(schema)
 	return check(fields, schema, content)
+}
+
+// Unchecked reports whether an error of a check leaves open what the content is
+// worth: the check has given up. Otherwise it is the schema that is not valid.
+func Unchecked(err error) bool {
+	var invalid *invalidSchema
+	return err != nil && !errors.As(err, &invalid)
 }
 
 // CheckInputs is [Content] and [Check] in one. A field whose input is no value
@@ -79,6 +86,8 @@ func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
 		case nil:
 		case tooLong:
 			err = fmt.Errorf("checking against the schema takes more than %v", checkBudget)
+		case tooLarge:
+			err = r
 		default:
 			err = fmt.Errorf("the schema cannot be checked against: %v", r)
 		}
@@ -240,7 +249,11 @@ func (e extension) Validate(ctx *jsonschema.ValidatorContext, v any) {
 func (c *checker) pattern(source string) (jsonschema.Regexp, error) {
 	c.inTime()
 	re, err := compilePattern(source)
-	if err != nil {
+	var large tooLarge
+	switch {
+	case errors.As(err, &large):
+		panic(tooLarge(fmt.Sprintf("the pattern %s is too large: %v", quoted(source), err))) // an error would make the schema invalid
+	case err != nil:
 		return nil, fmt.Errorf("%s is no ECMA-262 expression: %w", quoted(source), err)
 	}
 	return matcher{c, re}, nil

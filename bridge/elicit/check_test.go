@@ -205,6 +205,7 @@ func TestHostileChecksEnd(t *testing.T) {
 		"deep schema":         {strings.Repeat(`{"properties":{"a":`, 50) + `{"type":"null"}` + strings.Repeat("}}", 50), `{"a":{"a":1}}`, "", ""},
 		"deeper than is read": {strings.Repeat(`{"not":`, 100_000) + "{}" + strings.Repeat("}", 100_000), `{}`, "nested more than", ""},
 		"many parts":          {`{"allOf":[` + strings.Repeat(`{"type":"object"},`, 100_000) + `{}]}`, `{}`, "more than 5000 parts", ""},
+		"many words":          {`{"properties":{"p":{"pattern":"^(` + strings.Repeat("word|", 30_000) + `)$"}}}`, `{"p":"x"}`, "is too large", ""},
 	} {
 		start := time.Now()
 		problems, err := Check([]byte(tt.schema), []byte(tt.content))
@@ -214,6 +215,12 @@ func TestHostileChecksEnd(t *testing.T) {
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) || lines(problems) != tt.problems {
 			t.Errorf("%s: %v, %s", name, err, lines(problems))
 		}
+		if Unchecked(err) != (err != nil) {
+			t.Errorf("%s: the schema is called invalid: %v", name, err)
+		}
+	}
+	if _, err := Check([]byte(`{"properties":{"p":{"pattern":"("}}}`), []byte(`{}`)); err == nil || Unchecked(err) {
+		t.Errorf("a schema that is none: %v", err)
 	}
 }
 

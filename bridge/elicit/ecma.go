@@ -34,12 +34,17 @@ type reNode struct {
 	source   string // of reChar: an expression that matches one character
 }
 
+// tooLarge says that a pattern is more than is looked at, which is no fault of it.
+type tooLarge string
+
+func (e tooLarge) Error() string { return string(e) }
+
 // parsePattern reads an ECMA-262 regular expression (section 22.2.1), with the u
 // flag, as JSON Schema asks for, or else without it and with the leniency of
 // annex B.1.2. Names of Unicode properties are not looked up.
 func parsePattern(pattern string, u bool) (*reNode, error) {
 	if len(pattern) > maxPattern {
-		return nil, fmt.Errorf("it is longer than %d bytes", maxPattern)
+		return nil, tooLarge(fmt.Sprintf("it is longer than %d bytes", maxPattern))
 	}
 	p := reParser{s: []rune(pattern), u: u, names: make(map[string]bool)}
 	p.countGroups()
@@ -109,7 +114,7 @@ func (p *reParser) accept(text string) bool {
 
 func (p *reParser) disjunction(depth int) (*reNode, error) {
 	if depth > maxPatternDepth {
-		return nil, fmt.Errorf("its groups are nested more than %d deep", maxPatternDepth)
+		return nil, tooLarge(fmt.Sprintf("its groups are nested more than %d deep", maxPatternDepth))
 	}
 	alt := &reNode{op: reAlt}
 	for {

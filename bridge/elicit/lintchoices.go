@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -177,7 +178,11 @@ func (q *question) lintPattern(name string, f Field, k keywords) {
 		return
 	}
 	re, err := compilePattern(pattern)
-	if err != nil {
+	var large tooLarge
+	switch {
+	case errors.As(err, &large):
+		return
+	case err != nil:
 		q.find("pattern-invalid", q.place(name, "pattern"), "The pattern of %s is no ECMA-262 expression: %s.", quoted(name), err)
 		return
 	}

@@ -19,7 +19,7 @@ func init() {
 }
 
 // compilePattern prepares a pattern for matching within matchTime, or says why
-// it is no ECMA-262 regular expression. With the u flag, as JSON Schema 2020-12
+// it is no ECMA-262 regular expression, unless it is only [tooLarge]. With the u flag, as JSON Schema 2020-12
 // (core, section 6.4) asks for, or without: patterns such as [\w-.] only mean
 // something without it, and are common.
 func compilePattern(pattern string) (*regexp2.Regexp, error) {
