@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/servers"
 )
 
@@ -26,7 +27,7 @@ const conformanceTime = 60 * time.Second
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	suite := servers.Node(t, "@modelcontextprotocol", "conformance", "dist", "index.js")
-	if err := build(".", filepath.Join(binaries, "headless"), "-race", "./headless"); err != nil {
+	if err := inspector.Build(".", filepath.Join(binaries, "headless"), "-race", "./headless"); err != nil {
 		t.Fatal(err)
 	}
 	run := map[string]int{"2025-06-18": 0, "2025-11-25": 0, "2026-07-28": 0} // scenarios by revision

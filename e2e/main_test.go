@@ -7,9 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -41,14 +39,14 @@ func prepared(run func() int) (code int, err error) {
 	}
 	defer os.RemoveAll(binaries)
 	servers.RudeBinary = filepath.Join(binaries, "rude")
-	if err := build(".", servers.RudeBinary, "./servers/rude"); err != nil {
+	if err := inspector.Build(".", servers.RudeBinary, "./servers/rude"); err != nil {
 		return 0, err
 	}
 	// Functions are tested with the race detector in the inspector itself. It
 	// makes it several times slower, so what is timed uses plainBinary.
 	inspector.Binary = filepath.Join(binaries, "inspector-race")
 	if flag.Lookup("test.bench").Value.String() == "" {
-		if err := build("..", inspector.Binary, "-race", "./cmd/inspector"); err != nil {
+		if err := inspector.Build("..", inspector.Binary, "-race", "./cmd/inspector"); err != nil {
 			return 0, err
 		}
 	}
@@ -62,17 +60,8 @@ func prepared(run func() int) (code int, err error) {
 // plainBinary is the inspector as users build it.
 var plainBinary = sync.OnceValue(func() string {
 	path := filepath.Join(binaries, "inspector")
-	if err := build("..", path, "-trimpath", "./cmd/inspector"); err != nil {
+	if err := inspector.Build("..", path, "-trimpath", "./cmd/inspector"); err != nil {
 		panic(err)
 	}
 	return path
 })
-
-func build(dir, to string, args ...string) error {
-	cmd := exec.Command("go", append([]string{"build", "-o", to}, args...)...)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
-}

@@ -29,7 +29,7 @@ const mib = 1 << 20
 // plainClient is a client of the SDK that lets nobody look on.
 var plainClient = sync.OnceValue(func() string {
 	path := filepath.Join(binaries, "plainclient")
-	if err := build(".", path, "./plainclient"); err != nil {
+	if err := inspector.Build(".", path, "./plainclient"); err != nil {
 		panic(err)
 	}
 	return path

@@ -20,7 +20,7 @@ import (
 // torrentBinary is the server that has much to say.
 var torrentBinary = sync.OnceValue(func() string {
 	path := filepath.Join(binaries, "torrent")
-	if err := build(".", path, "./servers/torrent"); err != nil {
+	if err := inspector.Build(".", path, "./servers/torrent"); err != nil {
 		panic(err)
 	}
 	return path

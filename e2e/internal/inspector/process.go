@@ -31,6 +31,16 @@ var Binary string
 // Patience is how long the process may take to print its ready line, and to end.
 const Patience = 30 * time.Second
 
+// Build builds a program of the module in a folder.
+func Build(dir, to string, args ...string) error {
+	cmd := exec.Command("go", append([]string{"build", "-o", to}, args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
 // Process is one running inspector.
 type Process struct {
 	URL   string // as it was printed, with the token
@@ -202,7 +212,7 @@ func (p *Process) Stop() {
 			}
 		}
 		p.kill()
-		if left := p.survivors(); len(left) > 0 {
+		if left := p.Survivors(2 * time.Second); len(left) > 0 {
 			p.t.Errorf("processes outlived the inspector: %s", strings.Join(left, "; "))
 			killAll(p.mark)
 		}
@@ -229,14 +239,14 @@ func (p *Process) Kill() {
 	})
 }
 
-// Survivors are the processes, other than the inspector itself, that it or its
-// children have started and that live.
-func (p *Process) Survivors() []string { return p.survivors() }
+// Crash kills the process and nothing that it has started. Nothing is judged.
+func (p *Process) Crash() { p.ended.Do(p.kill) }
 
-// survivors waits a moment for processes that are just ending.
-func (p *Process) survivors() []string {
+// Survivors are the processes, other than the inspector itself, that it or its
+// children have started and that still live after so long.
+func (p *Process) Survivors(patience time.Duration) []string {
 	var left []string
-	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if left = marked(p.mark, p.PID()); len(left) == 0 {
 			return nil
 		}

@@ -19,11 +19,19 @@ import (
 var (
 	measureN   = flag.Int("measure", 0, "once the tools have been listed, see how long the client takes for `N` messages, and say so in the report")
 	reportPath = flag.String("report", "", "write what was measured to `FILE`, as JSON")
+	answered   = flag.String("answered", "", "append the id of each answer that has come to `FILE`, a line each")
 )
 
 func main() {
 	flag.Parse()
 	s := &server{answers: make(chan string, window)}
+	if *answered != "" {
+		f, err := os.OpenFile(*answered, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			log.Fatal(err)
+		}
+		s.answered = f
+	}
 	in := bufio.NewReaderSize(os.Stdin, 1<<16)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -44,6 +52,8 @@ type server struct {
 	out     sync.Mutex  // one line at a time
 	answers chan string // ids of our requests that were answered
 	listed  sync.Once
+
+	answered *os.File // from -answered
 }
 
 // window is how many of our requests wait for an answer at most.
@@ -88,6 +98,11 @@ func (s *server) receive(line []byte) {
 	args := m.Params.Arguments
 	switch m.Method {
 	case "":
+		if s.answered != nil {
+			if _, err := fmt.Fprintf(s.answered, "%s\n", m.ID); err != nil {
+				log.Fatal(err)
+			}
+		}
 		s.answers <- string(m.ID)
 	case "initialize":
 		version := "2025-11-25"
