@@ -68,32 +68,43 @@ func (r *Rude) OrderWith(what, body string) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	var address []byte
 	for {
-		var err error
-		if address, err = os.ReadFile(r.control); err == nil {
-			break
+		err := r.order(ctx, what, body)
+		if err == nil || strings.HasPrefix(what, "exit") && !errors.Is(err, os.ErrNotExist) {
+			return // it has no time to answer
 		}
-		if ctx.Err() != nil {
-			r.t.Fatalf("the rude server takes no orders: %v", err)
+		if !errors.Is(err, os.ErrNotExist) || ctx.Err() != nil {
+			r.t.Fatalf("ordering the rude server to %s: %v", what, err)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// Try gives the server an order that it does not take where it has ended.
+func (r *Rude) Try(what, body string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_ = r.order(ctx, what, body)
+}
+
+func (r *Rude) order(ctx context.Context, what, body string) error {
+	address, err := os.ReadFile(r.control)
+	if err != nil {
+		return err
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+string(address)+"/"+what, strings.NewReader(body))
 	if err != nil {
-		r.t.Fatal(err)
+		return err
 	}
 	res, err := http.DefaultClient.Do(req)
-	if strings.HasPrefix(what, "exit") && (errors.Is(err, io.EOF) || err != nil) {
-		return // it has no time to answer
-	}
 	if err != nil {
-		r.t.Fatalf("ordering the rude server to %s: %v", what, err)
+		return err
 	}
 	defer res.Body.Close()
 	if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK {
-		r.t.Fatalf("ordering the rude server to %s: %s", what, text)
+		return errors.New(string(text))
 	}
+	return nil
 }
 
 // Line is one line that the server has read or written.
