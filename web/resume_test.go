@@ -1,0 +1,200 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+)
+
+// hubServer serves a hub's pushes. A snapshot says that it is one.
+func hubServer(t *testing.T, h *hub) string {
+	t.Helper()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := h.serve(w, r, func() ([]push, error) {
+			return []push{{Seq: h.Seq(), Changes: []change{{Op: "replace", Target: "snapshot"}}}}, nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(func() { h.close(); web.Close() })
+	return web.URL
+}
+
+// openPage opens a page's socket. The function gives the next push that has changes.
+func openPage(t *testing.T, base, query string) (next func() push) {
+	t.Helper()
+	socket, _, err := websocket.Dial(t.Context(), base+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = socket.CloseNow() })
+	socket.SetReadLimit(-1)
+	return func() push {
+		t.Helper()
+		for {
+			var p push
+			_, data, err := socket.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(data, &p); err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Changes) > 0 {
+				return p
+			}
+		}
+	}
+}
+
+func publish(h *hub, pushes, size int) {
+	for range pushes {
+		h.publish([]change{{Op: "append", Target: "x", HTML: strings.Repeat("x", size)}})
+	}
+}
+
+// TestResume: a page that comes back gets exactly what it missed, or everything
+// anew where that is no longer known, and then what comes.
+func TestResume(t *testing.T) {
+	few, many, large := newHub(), newHub(), newHub()
+	publish(few, 10, 1)
+	publish(many, 300, 1)
+	publish(large, 12, pushMost/2)
+	keptLarge := int64(bytesKept / (pushMost / 2))
+	for _, c := range []struct {
+		name  string
+		hub   *hub
+		query string
+		from  int64 // the first push that it gets; 0 for a snapshot
+	}{
+		{"nothing missed", few, "?since=10", 11},
+		{"one missed", few, "?since=9", 10},
+		{"all missed, all kept", few, "?since=0", 1},
+		{"of an earlier run", few, "?since=11", 0},
+		{"a new page", few, "?since=-1", 0},
+		{"no number", few, "?since=x", 0},
+		{"no query", few, "", 0},
+		{"as many missed as are kept", many, fmt.Sprintf("?since=%d", 300-pushesKept), 300 - pushesKept + 1},
+		{"one more missed than is kept", many, fmt.Sprintf("?since=%d", 300-pushesKept-1), 0},
+		{"large ones that are kept", large, fmt.Sprintf("?since=%d", 12-keptLarge+1), 12 - keptLarge + 2},
+		{"large ones that are not", large, fmt.Sprintf("?since=%d", 12-keptLarge-1), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			latest := c.hub.Seq()
+			next := openPage(t, hubServer(t, stillOpen(c.hub)), c.query)
+			want := c.from
+			if c.from == 0 {
+				if p := next(); p.Changes[0].Target != "snapshot" || p.Seq != latest {
+					t.Fatalf("it gets push %d for %q, want a snapshot", p.Seq, p.Changes[0].Target)
+				}
+				want = latest + 1
+			}
+			for ; want <= latest; want++ {
+				if p := next(); p.Seq != want || p.Changes[0].Target != "x" {
+					t.Fatalf("it gets push %d for %q, want %d", p.Seq, p.Changes[0].Target, want)
+				}
+			}
+		})
+	}
+	for _, h := range []*hub{many, large} {
+		if len(h.kept) > pushesKept || h.bytes > bytesKept {
+			t.Errorf("%d pushes of %d bytes are kept", len(h.kept), h.bytes)
+		}
+	}
+}
+
+// stillOpen is a hub in the same state, for a server of its own to close.
+func stillOpen(h *hub) *hub {
+	other := newHub()
+	other.seq, other.kept, other.bytes = h.seq, h.kept, h.bytes
+	return other
+}
+
+// TestPushesArriveOnce: a page that is open gets each push, and whoever has seen
+// those of another hub gets a snapshot of this one.
+func TestPushesArriveOnce(t *testing.T) {
+	old := newHub()
+	publish(old, 5, 1)
+	h := newHub()
+	h.startAfter(old)
+	if h.Seq() <= old.Seq() {
+		t.Fatalf("it begins at %d, where the one before has come to %d", h.Seq(), old.Seq())
+	}
+	publish(h, 1, 1)
+	base := hubServer(t, h)
+	next := openPage(t, base, fmt.Sprintf("?since=%d", old.Seq()))
+	if p := next(); p.Changes[0].Target != "snapshot" {
+		t.Fatalf("it gets push %d", p.Seq)
+	}
+	for range 5 {
+		publish(h, 1, 1)
+		if p := next(); p.Seq != h.Seq() {
+			t.Fatalf("it gets push %d, want %d", p.Seq, h.Seq())
+		}
+	}
+}
+
+// TestCount: a page is told when there are more frames, and when they are kept
+// elsewhere.
+func TestCount(t *testing.T) {
+	h := newHub()
+	p := &page{pushes: make(chan []byte, 1), counted: make(chan struct{}, 1), dropped: func() {}}
+	if _, ok := h.join(p, 0); !ok {
+		t.Fatal("a page that has seen all cannot join")
+	}
+	<-p.counted // at first
+	for _, c := range []struct {
+		frames int64
+		store  string
+		told   bool
+	}{{1, "in memory", true}, {2, "in memory", true}, {2, "on disk", true}, {2, "on disk", false}} {
+		h.count(c.frames, c.store)
+		select {
+		case <-p.counted:
+			if !c.told {
+				t.Errorf("it is told again of %d frames %s", c.frames, c.store)
+			}
+		default:
+			if c.told {
+				t.Errorf("it is not told of %d frames %s", c.frames, c.store)
+			}
+		}
+	}
+}
+
+// TestHostsOfAllAddresses: who listens everywhere answers to each own name, and
+// to no other.
+func TestHostsOfAllAddresses(t *testing.T) {
+	hosts := hostsOf(&net.TCPAddr{IP: net.IPv4zero, Port: 6280})
+	want := map[string]bool{"localhost:6280": true, "127.0.0.1:6280": true, "[::1]:6280": true}
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want[strings.ToLower(name)+":6280"] = true
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range own {
+		want[net.JoinHostPort(a.(*net.IPNet).IP.String(), "6280")] = true
+	}
+	for h := range want {
+		if !hosts[h] {
+			t.Errorf("it does not answer to %s", h)
+		}
+	}
+	for h := range hosts {
+		if !want[h] {
+			t.Errorf("it answers to %s", h)
+		}
+	}
+}
