@@ -246,7 +246,8 @@ func (c *call) wake() {
 	}
 }
 
-// Calls returns every call of the inspection, oldest first.
+// Calls returns the calls that are kept, oldest first: those that run, and of those
+// that have ended the latest [CallsKept].
 func (in *Inspection) Calls() []Call {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -271,8 +272,11 @@ func (in *Inspection) Call(number int) (Call, error) {
 }
 
 func (in *Inspection) call(number int) (*call, error) {
-	if number < 1 || number > len(in.calls) || in.calls[number-1] == nil {
+	if number < 1 || number > len(in.calls) {
 		return nil, fmt.Errorf("%w: %d", ErrUnknownCall, number)
+	}
+	if in.calls[number-1] == nil {
+		return nil, fmt.Errorf("%w %d", ErrForgottenCall, number)
 	}
 	return in.calls[number-1], nil
 }
@@ -360,6 +364,23 @@ func (in *Inspection) Stop(number int) error {
 	return nil
 }
 
+// CallsKept is how many of the calls that have ended are kept. Of earlier ones the
+// frames in the log are left.
+const CallsKept = 100
+
+// forgetCalls lets go of the call that ended first, if there is one too many.
+// Questions that know it still have its number and name. The caller holds in.mu.
+func (in *Inspection) forgetCalls() {
+	if len(in.ended) <= CallsKept {
+		return
+	}
+	c := in.ended[0]
+	in.ended = slices.Delete(in.ended, 0, 1)
+	in.calls[c.number-1] = nil
+	c.steps, c.progress, c.repeat, c.first, c.request.Arguments = nil, nil, nil, retry{}, nil
+	in.changed(Change{Kind: CallChanged, Number: c.number})
+}
+
 // finish ends the call, once: what comes second changes nothing. Questions that
 // are still open because of it are withdrawn, and the server is told that
 // nobody will answer them. The caller holds in.mu.
@@ -388,6 +409,8 @@ func (c *call) finish(state CallState, step Step) {
 			c.in.settle(q, Withdrawn, by, reason)
 		}
 	}
+	c.in.ended = append(c.in.ended, c)
+	c.in.forgetCalls()
 }
 
 // company reports whether another call runs on the same connection, so that a
@@ -395,7 +418,7 @@ func (c *call) finish(state CallState, step Step) {
 // holds in.mu.
 func (c *call) company() bool {
 	return slices.ContainsFunc(c.in.calls, func(other *call) bool {
-		return other != c && other.session == c.session && other.state == CallRunning
+		return other != nil && other != c && other.session == c.session && other.state == CallRunning
 	})
 }
 

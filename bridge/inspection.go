@@ -63,7 +63,8 @@ type Inspection struct {
 
 	mu        sync.Mutex
 	servers   []*server
-	calls     []*call     // all, by number; of a replay, nil for those that it does not keep
+	calls     []*call     // by number; nil for those that are not kept
+	ended     []*call     // those that have ended, in the order of their end; not of a replay
 	questions []*question // likewise
 	pending   []*question // those that are not settled, in order
 	settled   []*question // those that are, in the order of their end
@@ -195,6 +196,7 @@ var (
 	ErrUnknownServer   = errors.New("no such server")
 	ErrUnknownItem     = errors.New("the server has no such item")
 	ErrUnknownCall     = errors.New("no such call")
+	ErrForgottenCall   = errors.New("only the frames are left of call")
 	ErrUnknownQuestion = errors.New("no such question")
 	ErrNotReady        = errors.New("the server is not connected")
 	ErrClosed          = errors.New("the inspection has ended")

@@ -7,6 +7,7 @@
 import { inAddress, toAddress } from "./address.js"
 import { announce, whenChanged } from "./changes.js"
 import { $, all, bare, near, on, one } from "./dom.js"
+import { showPane } from "./panes.js"
 import { lookThrough } from "./wire.js"
 
 const input = $("filter"), paint = $("filter-paint"), list = $("filter-list"), wrong = $("filter-error"), clear = $("filter-clear"), download = $("download-filtered")
@@ -202,6 +203,7 @@ on("click", e => {
   const chip = near(e.target, ".quick"), link = near(e.target, "[data-filter]")
   if (link) {
     setFilter(link.dataset.filter, true)
+    showPane("wire")
     announce(`Only ${link.dataset.filter} is shown.`)
   }
   if (!chip) return

@@ -14,7 +14,9 @@ type Page struct {
 	Version   string // the inspector's own version
 	Servers   []Server
 	Catalogs  []Catalog // one per server, in the order of Servers
-	Calls     []CallTab // every call made, oldest first
+	Calls     []CallTab // the calls that are kept, oldest first
+	Forgotten int       // the call that the address names, if only its frames are left; else 0
+	Earlier   int       // calls that were made and are not kept
 	Call      *Call     // the call on show, nil if none
 	Form      *CallForm // the item on show, where no call is
 	Questions []Question

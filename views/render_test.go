@@ -263,7 +263,7 @@ func everyText(hostile string) map[string]templ.Component {
 	return map[string]templ.Component{
 		"servers":  ServersBar([]Server{s}),
 		"catalog":  CatalogPanel([]Catalog{{Server: s, Tools: List{Items: []Item{item}, Total: 1}, Err: hostile}, {Server: someServer, Err: hostile}}),
-		"calls":    CallStrip([]CallTab{{Number: 1, Server: hostile, Name: hostile, State: CallRunning}}),
+		"calls":    CallStrip([]CallTab{{Number: 1, Server: hostile, Name: hostile, State: CallRunning}}, 0),
 		"call":     CallPanel(nil, &call),
 		"form":     CallPanel(&CallForm{Item: item, Server: s, Form: form, Schema: hostile}, nil),
 		"pending":  QuestionCard(pending),

@@ -79,6 +79,20 @@ func plural(n int, one, many string) string {
 // colour is the class that gives a server its colour.
 func colour(index int) string { return "s" + strconv.Itoa(index%6) }
 
+// FramesOf is the filter that picks the frames of a call.
+func FramesOf(call string) string { return "call:" + call }
+
+// earlierCalls is the filter that picks the requests of the calls that the strip
+// has no tabs for.
+func earlierCalls(calls []CallTab) string {
+	first := calls[len(calls)-1].Number
+	// A call that still runs can be much older than the others.
+	for i := len(calls) - 2; i >= max(0, len(calls)-tabsMost) && calls[i].Number == first-1; i-- {
+		first--
+	}
+	return fmt.Sprintf("call<%d kind:request dir:out", first)
+}
+
 // heldWords say why questions of the server are held back, and whether there was
 // room for all.
 func (s Server) heldWords() string {

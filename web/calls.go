@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -101,11 +102,13 @@ func (s *Server) choose(c echo.Context, p *views.Page) error {
 		}
 	}
 	call, err := s.in.Call(n)
-	if err != nil {
-		return nil
+	switch {
+	case errors.Is(err, bridge.ErrForgottenCall):
+		p.Forgotten = n
+	case err == nil:
+		v := s.callView(call)
+		p.Call = &v
 	}
-	v := s.callView(call)
-	p.Call = &v
 	return nil
 }
 
@@ -332,6 +335,9 @@ func (s *Server) call(c echo.Context) (bridge.Call, error) {
 func (s *Server) showCall(c echo.Context) error {
 	c.Response().Header().Set("X-Next", strconv.FormatInt(s.hub.Seq()+1, 10))
 	call, err := s.call(c)
+	if errors.Is(err, bridge.ErrForgottenCall) {
+		return html(c, views.ForgottenCall(c.Param("n")))
+	}
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,16 @@ func (s *Server) serverViews() ([]views.Server, func(id string) views.Server) {
 	}
 }
 
+// callStrip lists the calls that are kept, and counts those that are not. Of a
+// transcript, the bar says which calls are shown.
+func (s *Server) callStrip() (tabs []views.CallTab, earlier int) {
+	tabs = s.callTabs()
+	if s.stage == nil && len(tabs) > 0 {
+		earlier = tabs[len(tabs)-1].Number - len(tabs) // the latest is always kept
+	}
+	return tabs, earlier
+}
+
 func (s *Server) callTabs() []views.CallTab {
 	_, find := s.serverViews()
 	var out []views.CallTab
@@ -459,9 +469,10 @@ func (s *Server) moreQuestions(c echo.Context) error {
 func (s *Server) whole() views.Page {
 	servers, _ := s.serverViews()
 	questions, more := s.questionViews(nil)
+	calls, earlier := s.callStrip()
 	return views.Page{
 		Version: s.config.Version, Servers: servers, Catalogs: s.catalogViews(servers),
-		Calls: s.callTabs(), Questions: questions, More: more, Log: s.wholeLog(),
+		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
 		ReadOnly: s.stage != nil, Replay: s.replayView(), Recording: s.recordingView(),
 	}
 }

@@ -229,7 +229,7 @@ func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
 		add(replace(ctx, "catalog", views.CatalogPanel(s.catalogViews(all))))
 	}
 	if calls {
-		add(replace(ctx, "calls", views.CallStrip(s.callTabs())))
+		add(replace(ctx, "calls", views.CallStrip(s.callStrip())))
 	}
 	if recording || s.isRecording() {
 		add(replace(ctx, "recording", views.RecordingView(s.recordingView())))
@@ -275,7 +275,7 @@ func (s *Server) snapshot(ctx context.Context) ([]push, error) {
 	}{
 		{"servers", func() (change, error) { return replace(ctx, "servers", views.ServersBar(page.Servers)) }},
 		{"catalog", func() (change, error) { return replace(ctx, "catalog", views.CatalogPanel(page.Catalogs)) }},
-		{"calls", func() (change, error) { return replace(ctx, "calls", views.CallStrip(page.Calls)) }},
+		{"calls", func() (change, error) { return replace(ctx, "calls", views.CallStrip(page.Calls, page.Earlier)) }},
 		{"held", func() (change, error) { return replace(ctx, "held", views.HeldLines(page.Servers)) }},
 		{"questions", func() (change, error) {
 			return replace(ctx, "questions", views.QuestionsPanel(page.Questions, page.More, 0))

@@ -250,7 +250,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	case errors.As(err, &known):
 		status, text = known.Code, fmt.Sprint(known.Message)
 	case errors.Is(err, bridge.ErrUnknownServer), errors.Is(err, bridge.ErrUnknownItem),
-		errors.Is(err, bridge.ErrUnknownCall), errors.Is(err, bridge.ErrUnknownQuestion):
+		errors.Is(err, bridge.ErrUnknownCall), errors.Is(err, bridge.ErrForgottenCall), errors.Is(err, bridge.ErrUnknownQuestion):
 		status, text = http.StatusNotFound, sentence(err)
 	case errors.Is(err, bridge.ErrNotReady), errors.Is(err, bridge.ErrClosed), errors.Is(err, bridge.ErrReconnect):
 		status, text = http.StatusConflict, sentence(err)
@@ -364,6 +364,11 @@ func (s *Server) page(c echo.Context) error {
 	p.Live = seq
 	if err := s.choose(c, &p); err != nil {
 		return err
+	}
+	if p.Forgotten > 0 && !c.QueryParams().Has("filter") {
+		query := c.QueryParams()
+		query.Set("filter", views.FramesOf(strconv.Itoa(p.Forgotten)))
+		return c.Redirect(http.StatusSeeOther, "/?"+query.Encode())
 	}
 	text, err := draw(c.Request().Context(), views.PageView(p))
 	if err != nil {
