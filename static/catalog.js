@@ -89,15 +89,25 @@ async function ask(ul, list, from, to) {
   mark()
 }
 
-/** Puts items in place of those that are there, but keeps the one that has the focus. @param {any} ul @param {any[]} fresh */
+/**
+ * Puts items in place of those that are there. What comes again stays, so that
+ * no press of a button is lost, and so does what has the focus.
+ * @param {any} ul @param {any[]} fresh
+ */
 function put(ul, fresh) {
-  const held = items(ul).find(li => li.contains(document.activeElement)), at = (/** @type {any} */ li) => Number(li.dataset.place)
-  const same = held && fresh.find(li => at(li) === at(held) && li.dataset.item === held.dataset.item)
-  if (same) one(".about", held).replaceWith(one(".about", same))
-  for (const li of items(ul)) if (li !== held) li.remove()
-  const others = fresh.filter(li => li !== same)
-  ul.prepend(...others.filter(li => held && at(li) < at(held)))
-  ul.append(...others.filter(li => !held || at(li) >= at(held)))
+  const key = (/** @type {any} */ li) => li.dataset.place + " " + li.dataset.item, at = (/** @type {any} */ li) => Number(li.dataset.place)
+  const old = new Map(items(ul).map(li => [key(li), li]))
+  const rows = fresh.map(li => {
+    const twin = old.get(key(li))
+    if (!twin) return li
+    twin.ariaSetSize = li.ariaSetSize
+    if (!twin.isEqualNode(li)) one(".about", twin).replaceWith(one(".about", li))
+    return twin
+  })
+  const held = items(ul).find(li => li.contains(document.activeElement))
+  if (held && !rows.includes(held)) rows.splice(rows.filter(li => at(li) < at(held)).length, 0, held)
+  for (const li of items(ul)) if (!rows.includes(li)) li.remove()
+  rows.forEach((li, i) => { if (li !== ul.children[i]) ul.insertBefore(li, ul.children[i] ?? null) })
 }
 
 /** Says how many there are, or that nothing was found. */

@@ -2,7 +2,7 @@
 /** What surrounds the forms: what is chosen, servers and keys. */
 import { show, showing } from "./address.js"
 import { announce, notice, post } from "./changes.js"
-import { $, all, bare, near, on, one } from "./dom.js"
+import { $, bare, near, on, one } from "./dom.js"
 import { focusFirst } from "./fields.js"
 import { showPane } from "./panes.js"
 import { nextQuestion } from "./questions.js"

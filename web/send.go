@@ -8,9 +8,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// pieceMost is how much of an answer has to be taken within writeTime. A client
-// that does not is given up, so that it keeps neither memory nor a connection.
-const pieceMost = 256 << 10
+// A client has to take a piece of an answer within some time. If it does not, it
+// is given up, so that it keeps neither memory nor a connection.
+const (
+	pieceMost = 256 << 10
+	pieceTime = time.Minute
+)
 
 // timed answers requests with a deadline for each piece that is written. Nothing
 // that others wait for may be held while an answer is on its way.
@@ -30,7 +33,7 @@ func timed(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// timedWriter gives the client writeTime for each piece of an answer.
+// timedWriter gives the client pieceTime for each piece of an answer.
 type timedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -39,7 +42,7 @@ type timedWriter struct {
 func (w timedWriter) Write(data []byte) (n int, err error) {
 	for first := true; first || len(data) > 0; first = false {
 		piece := data[:min(len(data), pieceMost)]
-		if err := w.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+		if err := w.control.SetWriteDeadline(time.Now().Add(pieceTime)); err != nil {
 			return n, err
 		}
 		wrote, err := w.ResponseWriter.Write(piece)

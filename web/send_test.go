@@ -98,7 +98,7 @@ func TestAnswersHaveADeadline(t *testing.T) {
 				var got int
 				got, err = io.ReadFull(r, piece)
 				n += got
-				time.Sleep(writeTime - time.Second)
+				time.Sleep(pieceTime - time.Second)
 			}
 			return n, err
 		})
@@ -107,11 +107,11 @@ func TestAnswersHaveADeadline(t *testing.T) {
 		}
 		begun := time.Now()
 		none, err := ask(func(r io.Reader) (int, error) {
-			time.Sleep(writeTime + time.Second)
+			time.Sleep(pieceTime + time.Second)
 			rest, err := io.ReadAll(r)
 			return len(rest), err
 		})
-		if none >= pieceMost || time.Since(begun) > 2*writeTime {
+		if none >= pieceMost || time.Since(begun) > 2*pieceTime {
 			t.Errorf("who read nothing got %d bytes after %v: %v", none, time.Since(begun), err)
 		}
 	})
