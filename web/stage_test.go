@@ -198,4 +198,4 @@ func TestStageFindsInAllOfIt(t *testing.T) {
 	}
 }
 
-const patienceOfTests = 20 * time.Second
+const patienceOfTests = 90 * time.Second
