@@ -193,7 +193,7 @@ func (o onScript) whole(id, from, query string) int {
 // TestHugeTexts: however long what a server writes is, the page and every push
 // stay small, and all of it can be had.
 func TestHugeTexts(t *testing.T) {
-	huge := strings.Repeat("x", 6<<20)
+	huge := strings.Repeat("x", 640<<10)
 	q := `"` + huge + `"`
 	field := func(more string) string { return `{"type":"string","title":` + q + `,"description":` + q + more + `}` }
 	o := inspectScript(t, script{

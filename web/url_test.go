@@ -60,7 +60,7 @@ func (d onDemo) until(what string, is func() bool) {
 	d.t.Helper()
 	sub := d.in.Subscribe()
 	defer sub.Close()
-	end := time.After(20 * time.Second)
+	end := time.After(patienceOfTests)
 	for !is() {
 		select {
 		case <-sub.Ready():

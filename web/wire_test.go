@@ -152,7 +152,7 @@ func (s logServer) rows(query ...string) window {
 // all asks until the whole log is judged.
 func (s logServer) all(query ...string) window {
 	s.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(patienceOfTests); ; {
 		w := s.rows(query...)
 		if w.status != http.StatusOK || w.judged >= s.log.Len() {
 			return w

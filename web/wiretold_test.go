@@ -65,7 +65,7 @@ func TestWhereFramesAreKept(t *testing.T) {
 	go func() { defer close(done); s.pumpFrames(ctx) }()
 	defer func() { stop(); <-done }()
 	line := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 100_000) + `"}}`
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(patienceOfTests); ; {
 		s.in(line)
 		var pushed string
 		s.hub.mu.Lock()
