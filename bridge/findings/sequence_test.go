@@ -37,6 +37,14 @@ func required(id int, elicitation, url string) string {
 	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"error":{"code":-32042,"message":"Sign in","data":{"elicitations":[{"mode":"url","elicitationId":%q,"message":"Sign in","url":%q}]}}}`, id, elicitation, url)
 }
 
+// plain is a form without an id.
+var plain = strings.Replace(form, `"elicitationId":"e1",`, "", 1)
+
+// rounds is a result that asks with an array for its schema.
+func rounds(id int) string {
+	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"array","properties":{"a":{"type":"string"}}}}}}}}`, id)
+}
+
 const (
 	auth  = "https://example.com/auth"
 	other = "https://example.com/other"
@@ -55,6 +63,7 @@ func TestSequences(t *testing.T) {
 		"a completion with a number":          {[]string{hello, welcome, `< {"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":1}}`}, "3 completion-malformed"},
 		"a second completion":                 {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, complete, complete}, "7 completion-repeated"},
 		"a completion after decline":          {[]string{hello, welcome, call, visit(7, "e1", auth), declined, complete}, "6 completion-declined"},
+		"a completion after cancel":           {[]string{hello, welcome, call, visit(7, "e1", auth), strings.Replace(declined, "decline", "cancel", 1), complete}, "6 completion-declined"},
 		"a completion of a form":              {[]string{hello, welcome, call, form, accepted, complete}, "6 completion-of-form"},
 		"a completion before 2025-11-25":      {[]string{helloJune, june, complete}, "3 completion-early"},
 		"a completion in 2026-07-28":          {[]string{discover, found, complete}, "3 completion-removed"},
@@ -88,6 +97,15 @@ func TestSequences(t *testing.T) {
 		"a request under an id that is answered": {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, visit(7, "e2", auth)}, ""},
 		"a request under an id that waits":       {[]string{hello, welcome, call, visit(7, "e1", auth), visit(7, "e2", auth)}, "5 request-id-taken"},
 		"an undeclared mode":                     {[]string{strings.Replace(hello, `,"url":{}`, "", 1), welcome, call, visit(7, "e1", auth)}, "4 mode-undeclared"},
+		"roots that are declared":                {[]string{strings.Replace(hello, `"elicitation"`, `"roots":{},"elicitation"`, 1), welcome, call, `< {"jsonrpc":"2.0","id":7,"method":"roots/list"}`}, ""},
+		"roots that are not":                     {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","id":7,"method":"roots/list"}`}, "4 roots-undeclared"},
+		"sampling that is not declared":          {[]string{hello, welcome, call, `< {"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{}}`}, "4 sampling-undeclared"},
+		"capabilities of one call":               {[]string{discover, found, strings.Replace(call, `"name":"ask"`, `"name":"ask","_meta":{"io.modelcontextprotocol/clientCapabilities":{}}`, 1), rounds(1)}, "4 mode-undeclared 4 root-not-object"},
+		"a question that was answered":           {[]string{hello, welcome, call, plain, accepted, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, "6 asked-again"},
+		"a question that was declined":           {[]string{hello, welcome, call, plain, declined, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, ""},
+		"an answered question of another call":   {[]string{hello, welcome, call, plain, accepted, done, again, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, ""},
+		"one of two calls that run":              {[]string{hello, welcome, call, plain, accepted, again, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, ""},
+		"a typed result in a part of a session":  {[]string{call, rounds(1)}, "2 root-not-object"},
 		"noise":                                  {[]string{hello, welcome, "# listening"}, "3 stdout-noise"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,6 +166,19 @@ func TestStepByStep(t *testing.T) {
 	}
 	if got := l.From(0, log.Len()); !slices.Equal(got, whole) {
 		t.Errorf("step by step\n%+v\nat once\n%+v", got, whole)
+	}
+}
+
+// Who logs on standard output is told a hundred times. Over HTTP there is no
+// standard output.
+func TestMuchNoise(t *testing.T) {
+	t.Parallel()
+	text := transcript(append([]string{hello, welcome}, slices.Repeat([]string{"# listening"}, 120)...))
+	for transport, want := range map[string]int{"stdio": 100, "http": 0} {
+		found, _, err := findings.Of(context.Background(), open(t, strings.ReplaceAll(text, `"transport":"stdio"`, `"transport":"`+transport+`"`)))
+		if err != nil || len(found) != want {
+			t.Errorf("%s: %d findings, want %d, %v", transport, len(found), want, err)
+		}
 	}
 }
 

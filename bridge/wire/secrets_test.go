@@ -64,6 +64,67 @@ func TestHeadersThatRepeatSecrets(t *testing.T) {
 	}
 }
 
+// What stands in a header that is left out is left out elsewhere: each cookie's
+// value without what says how long it lasts, and what follows the name of a scheme.
+func TestPartsOfCredentials(t *testing.T) {
+	for _, tt := range []struct{ header, value, said, want string }{
+		{"Set-Cookie", "sid=cookie-4711; Path=/wide; SameSite=Strictest", "cookie-4711 /wide Strictest", "[REDACTED] /wide Strictest"},
+		{"Set-Cookie", `sid="cookie-4711"`, "cookie-4711", "[REDACTED]"},
+		{"Cookie", "a=cookie-4711; b=cookie-4712", "cookie-4711 cookie-4712", "[REDACTED] [REDACTED]"},
+		{"Authorization", "Bearer token-4711", "token-4711 of the Bearer", "[REDACTED] of the Bearer"},
+		{"Authorization", "token-4711", "token-4711", "[REDACTED]"},
+		{"Authorization", "Bearer  ", "Bearer of news", "Bearer of news"},
+		{"Authorization", "Digest user=ann, realm=example", "user=ann, realm=example", "user=ann, realm=example"},
+		{"Mcp-Session-Id", "session-4711", "session-4711", "[REDACTED]"},
+	} {
+		t.Run(tt.header+" "+tt.value, func(t *testing.T) {
+			r, err := NewRedaction()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := json.Marshal(map[string]string{"a": tt.said})
+			want, _ := json.Marshal(map[string]string{"a": tt.want})
+			got := r.Frame(Frame{Header: http.Header{tt.header: {tt.value}}, Raw: text})
+			if string(got.Raw) != string(want) || got.Header.Get(tt.header) != redacted {
+				t.Errorf("%v %s, want %s", got.Header, got.Raw, want)
+			}
+			if later := r.Frame(Frame{Raw: text}); string(later.Raw) != string(want) {
+				t.Errorf("later %s, want %s", later.Raw, want)
+			}
+		})
+	}
+}
+
+// A rule for a member and one for a path hold together, also where nothing but
+// the message can hold a secret.
+func TestRulesOfBothKinds(t *testing.T) {
+	r, err := NewRedaction("pin", "$.params.code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Frame{Dir: ServerToClient, Kind: Notification, Raw: []byte(`{"params":{"code":"abcd-1","pin":"efgh-2"}}`)}
+	if got := r.Frame(in); string(got.Raw) != `{"params":{"code":"[REDACTED]","pin":"[REDACTED]"}}` || !got.Redacted {
+		t.Errorf("%s", got.Raw)
+	}
+}
+
+// A value that is left out wherever it stands has four characters at least.
+func TestValuesThatAreTooShort(t *testing.T) {
+	r, err := NewRedaction()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Values("here", "long enough", "äöü"); err == nil || !strings.Contains(err.Error(), "value 2") || strings.Contains(err.Error(), "äöü") {
+		t.Errorf("three characters: %v", err)
+	}
+	if err := r.Values("here", "äöüß"); err != nil {
+		t.Error(err)
+	}
+	if got := r.Frame(Frame{Raw: []byte(`{"a":"of äöüß"}`)}); string(got.Raw) != `{"a":"of [REDACTED]"}` {
+		t.Errorf("%s", got.Raw)
+	}
+}
+
 // Whatever the message and the value, JSON stays JSON, and no string of it holds
 // the value any more.
 func FuzzValuesAreLeftOut(f *testing.F) {

@@ -231,12 +231,10 @@ func (p *Process) kill() {
 	<-p.exited
 }
 
-// Kill ends the process with SIGKILL, as a crash would. Nothing is judged.
+// Kill ends the process and all that it has started with SIGKILL. Nothing is judged.
 func (p *Process) Kill() {
-	p.ended.Do(func() {
-		p.kill()
-		killAll(p.mark)
-	})
+	p.ended.Do(p.kill)
+	killAll(p.mark)
 }
 
 // Crash kills the process and nothing that it has started. Nothing is judged.
