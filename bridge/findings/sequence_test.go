@@ -40,6 +40,15 @@ func required(id int, elicitation, url string) string {
 // plain is a form without an id.
 var plain = strings.Replace(form, `"elicitationId":"e1",`, "", 1)
 
+// asked are so many questions like plain, under ids of their own.
+func asked(times int) []string {
+	var steps []string
+	for i := range times {
+		steps = append(steps, strings.Replace(plain, `"id":7`, fmt.Sprintf(`"id":%d`, 8+i), 1))
+	}
+	return steps
+}
+
 // rounds is a result that asks with an array for its schema.
 func rounds(id int) string {
 	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"array","properties":{"a":{"type":"string"}}}}}}}}`, id)
@@ -104,7 +113,7 @@ func TestSequences(t *testing.T) {
 		"a question that was answered":           {[]string{hello, welcome, call, plain, accepted, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, "6 asked-again"},
 		"a question that was declined":           {[]string{hello, welcome, call, plain, declined, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, ""},
 		"an answered question of another call":   {[]string{hello, welcome, call, plain, accepted, done, again, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, ""},
-		"one of two calls that run":              {[]string{hello, welcome, call, plain, accepted, again, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, ""},
+		"one of two calls that run":              {append([]string{hello, welcome, call, plain, accepted, again}, asked(8)...), ""}, // each time anew
 		"a typed result in a part of a session":  {[]string{call, rounds(1)}, "2 root-not-object"},
 		"noise":                                  {[]string{hello, welcome, "# listening"}, "3 stdout-noise"},
 	} {
