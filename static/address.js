@@ -46,12 +46,17 @@ export function showing(query) {
 /** @type {AbortController | undefined} */
 let fetching
 
+/** The query that is being fetched, "" if there is none. */
+let wanted = ""
+
 /** Draws what a query of the page's address names; false if that failed. @param {string} query */
 export async function show(query) {
   const call = new URLSearchParams(query).get("call")
   fetching?.abort()
-  fetching = new AbortController()
-  const panel = await drawn(call ? "/calls/" + call : "/form" + query, fetching.signal)
+  const mine = fetching = new AbortController()
+  wanted = query
+  const panel = await drawn(call ? "/calls/" + call : "/form" + query, mine.signal)
+  if (fetching === mine) wanted = ""
   if (panel) apply([{ op: "replace", target: "call", html: panel.html }])
   if (panel && call) keepUp(Number(call), Number(panel.headers.get("X-Next")))
   return !!panel
@@ -65,10 +70,10 @@ export function keepUp(call, next) {
   if (overtaken("call-" + call, next)) show("?call=" + call)
 }
 
-/** Draws the call on show again. */
+/** Draws the call on show again, unless something else is about to take its place. */
 export function refreshCall() {
   const { call } = one("#call > [data-call]")?.dataset ?? {}
-  if (call) show("?call=" + call)
+  if (call && (!wanted || wanted === "?call=" + call)) show("?call=" + call)
 }
 
 addEventListener("popstate", () => {
