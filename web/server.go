@@ -120,7 +120,7 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
-	e.Use(timed, s.readOnly)
+	e.Use(timed, s.readOnly, wholeForm)
 	e.GET("/", s.page)
 	e.GET("/live", s.live)
 	e.GET("/static/:name", s.static)
@@ -260,6 +260,24 @@ func (s *Server) fail(err error, c echo.Context) {
 	}
 	if err := c.String(status, text); err != nil {
 		s.logger.Debug("answering with an error", "error", err)
+	}
+}
+
+// wholeForm reads what is posted before its handler looks at it, because to that a
+// form that is too large or broken would be one that is empty.
+func wholeForm(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if c.Request().Method != http.MethodPost {
+			return next(c)
+		}
+		var large *http.MaxBytesError
+		switch _, err := c.FormParams(); {
+		case errors.As(err, &large):
+			return err
+		case err != nil:
+			return bad("The form cannot be read: %v.", err)
+		}
+		return next(c)
 	}
 }
 

@@ -1,0 +1,192 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"elicitation-inspector/bridge"
+)
+
+// TestSlowPageIsDropped: a page that does not read its pushes holds up nobody and
+// misses none of them: its socket is closed, and when it comes back it goes on
+// where it was.
+func TestSlowPageIsDropped(t *testing.T) {
+	h := newHub()
+	base := hubServer(t, h)
+	slow, _, err := websocket.Dial(t.Context(), base+"?since=0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.CloseNow()
+	slow.SetReadLimit(-1)
+	next := openPage(t, base, "?since=0")
+	for n := int64(1); n <= 4*pageBacklog; n++ { // more than sockets and the backlog hold
+		publish(h, 1, pushMost/2)
+		if p := next(); p.Seq != n {
+			t.Fatalf("the page that reads gets push %d, want %d", p.Seq, n)
+		}
+	}
+	seen := int64(0)
+	patient, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		_, data, err := slow.Read(patient)
+		if err != nil {
+			break // as it has to
+		}
+		var p push
+		if err := json.Unmarshal(data, &p); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Changes) == 0 {
+			continue
+		}
+		if p.Seq != seen+1 {
+			t.Fatalf("the slow page gets push %d after %d", p.Seq, seen)
+		}
+		if seen = p.Seq; seen == h.Seq() {
+			t.Fatal("the slow page got all pushes, so the test tells nothing")
+		}
+	}
+	if patient.Err() != nil {
+		t.Fatalf("its socket is still open, after push %d of %d", seen, h.Seq())
+	}
+	if p := openPage(t, base, fmt.Sprintf("?since=%d", seen))(); p.Changes[0].Target != "snapshot" && p.Seq != seen+1 {
+		t.Errorf("when it comes back it gets push %d, and has seen %d", p.Seq, seen)
+	}
+}
+
+// TestLargeBodies: what is posted is taken up to a bound, whether its length is
+// announced or not.
+func TestLargeBodies(t *testing.T) {
+	addr := startServer(t)
+	for _, c := range []struct {
+		name      string
+		size      int
+		announced bool
+		want      int
+	}{
+		{"as much as is taken", bodyMost, true, http.StatusNotFound}, // there is no such server
+		{"a byte too much", bodyMost + 1, true, http.StatusRequestEntityTooLarge},
+		{"a byte too much, of unknown length", bodyMost + 1, false, http.StatusRequestEntityTooLarge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const start = "choice=show&x="
+			var body io.Reader = strings.NewReader(start + strings.Repeat("x", c.size-len(start)))
+			if !c.announced {
+				body = io.MultiReader(body) // whose length net/http does not know
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/servers/s1/held", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer "+testToken)
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			text, err := io.ReadAll(res.Body)
+			if err != nil || res.StatusCode != c.want {
+				t.Errorf("%d %s, %v; want %d", res.StatusCode, text, err, c.want)
+			}
+			if c.want == http.StatusRequestEntityTooLarge && !strings.Contains(string(text), "More than 16 MiB at once is not taken.") {
+				t.Errorf("it says %q", text)
+			}
+		})
+	}
+}
+
+// TestParts: the bytes of a result's block are given out as an image or a sound
+// and as nothing else, and can do nothing where a browser opens them by themselves.
+func TestParts(t *testing.T) {
+	const script = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
+	blob := base64.StdEncoding.EncodeToString([]byte(script))
+	parts := []struct {
+		block string
+		kind  string // "" where it is not given out
+	}{
+		{`{"type":"image","mimeType":"image/png","data":%q}`, "image/png"},
+		{`{"type":"image","mimeType":"image/svg+xml","data":%q}`, "image/svg+xml"},
+		{`{"type":"audio","mimeType":"audio/wav","data":%q}`, "audio/wav"},
+		{`{"type":"image","mimeType":"text/html","data":%q}`, ""},
+		{`{"type":"audio","mimeType":"application/javascript","data":%q}`, ""},
+		{`{"type":"image","data":%q}`, ""},
+		{`{"type":"resource","resource":{"uri":"x:y","mimeType":"text/html","blob":%q}}`, ""},
+		{`{"type":"resource","resource":{"uri":"x:y","mimeType":"image/svg+xml","blob":%q}}`, "image/svg+xml"},
+	}
+	var blocks []string
+	for _, p := range parts {
+		blocks = append(blocks, fmt.Sprintf(p.block, blob))
+	}
+	d := asking{result: `{"content":[` + strings.Join(blocks, ",") + `]}`}.inspect(t)
+	if _, err := d.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: "ask", Key: "ask"}); err != nil {
+		t.Fatal(err)
+	}
+	d.until("the call has ended", func() bool {
+		c, err := d.in.Call(1)
+		return err == nil && c.State == bridge.CallDone
+	})
+	for i, p := range parts {
+		w := httptest.NewRecorder()
+		d.s.echo.ServeHTTP(w, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/calls/1/parts/%d", i), nil))
+		switch {
+		case p.kind == "" && (w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "script")):
+			t.Errorf("%s is given out: %d %s", p.block, w.Code, w.Body)
+		case p.kind != "" && (w.Code != http.StatusOK || w.Body.String() != script):
+			t.Errorf("%s is answered with %d %s", p.block, w.Code, w.Body)
+		}
+		if p.kind == "" {
+			continue
+		}
+		if got := w.Header().Get("Content-Type"); got != p.kind {
+			t.Errorf("%s is called %s", p.block, got)
+		}
+		if got := w.Header().Get("Content-Security-Policy"); got != "default-src 'none'; sandbox" {
+			t.Errorf("%s may do %q", p.block, got)
+		}
+	}
+}
+
+// TestSecurityHeaders: each answer tells the browser what it must not do with it,
+// also where the visitor is refused.
+func TestSecurityHeaders(t *testing.T) {
+	addr := startServer(t)
+	const in = "Authorization: Bearer " + testToken + "\r\n"
+	want := map[string]string{
+		"Content-Security-Policy":      policy,
+		"X-Content-Type-Options":       "nosniff",
+		"Referrer-Policy":              "no-referrer",
+		"X-Dns-Prefetch-Control":       "off",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+	}
+	for name, request := range map[string]string{
+		"the page":        "GET / HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
+		"a script":        "GET /static/main.js HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
+		"the transcript":  "GET /wire.jsonl HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
+		"nothing":         "GET /nowhere HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
+		"no token":        "GET / HTTP/1.1\r\nHost: " + addr + "\r\n",
+		"another host":    "GET / HTTP/1.1\r\nHost: evil.example\r\n" + in,
+		"another origin":  "GET /static/icon.svg HTTP/1.1\r\nHost: " + addr + "\r\nOrigin: https://evil.example\r\n" + in,
+		"an unclean path": "GET //x HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
+	} {
+		res := send(t, addr, request+"\r\n")
+		for header, value := range want {
+			if got := res.Header.Get(header); got != value {
+				t.Errorf("%s: %s is %q, want %q", name, header, got, value)
+			}
+		}
+	}
+}
