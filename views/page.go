@@ -19,12 +19,15 @@ func (p Page) shown() int {
 	case p.Form != nil:
 		return -1
 	}
-	return 0
+	return p.Forgotten
 }
 
 // pane is what a narrow window shows first: the tools as long as nothing was
-// chosen of them.
+// chosen of them, and the wire log where that is all there is of a call.
 func (p Page) pane() string {
+	if p.Forgotten > 0 {
+		return "wire"
+	}
 	if p.Call == nil && p.Form == nil && len(p.Questions) == 0 && !p.ReadOnly {
 		return "side"
 	}
