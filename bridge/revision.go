@@ -176,7 +176,7 @@ var formerRequests = []string{MethodElicit, MethodSampling, MethodRoots, "ping"}
 // asksInVain notes at its call that the server made a request of its own in a
 // revision that has none, so that nothing answers it.
 func (s *session) asksInVain(method string, related json.RawMessage) {
-	if s.revision() < Revision20260728 || !slices.Contains(formerRequests, method) {
+	if !slices.Contains(formerRequests, method) {
 		return
 	}
 	c, _, sure := s.attribute(related)

@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
 )
 
 // oldToolsEnv says how a server goes on that offers 2026-07-28 and whose tool asks by
@@ -156,7 +157,11 @@ func TestRecall(t *testing.T) {
 		"both":               {settings: parse(t, "2025-06-18"), file: "2026-07-28", want: "2025-06-18"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := bridge.New(bridge.Config{Settings: c.settings, Targets: []target.Spec{{
+			log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := bridge.New(bridge.Config{Log: log, Settings: c.settings, Targets: []target.Spec{{
 				Name: "gone", Command: []string{filepath.Join(t.TempDir(), "gone")}, Protocol: c.file,
 			}}})
 			t.Cleanup(func() {

@@ -262,7 +262,6 @@ func (s *session) running() []*outgoing {
 
 func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	id, method := string(u.Message.ID), u.Message.Method
-	s.asksInVain(method, u.Related)
 	in := &incoming{id: id, method: method}
 	without := s.revision() >= Revision20260728 // the revision has no requests of the server's
 	if asksPerson(method, s.settings) || without && isQuestion(method) {
@@ -275,7 +274,8 @@ func (s *session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	}
 	if without {
 		s.passOver(in.question, u, f)
-		return nil // a client of this revision sends no responses
+		s.asksInVain(method, u.Related) // once the frame that says so is in the log
+		return nil                      // a client of this revision sends no responses
 	}
 	s.mu.Lock()
 	taken := s.incoming[wire.IDKey(u.Message.ID)] != nil
