@@ -1,0 +1,82 @@
+// Package mcp is the vocabulary of the Model Context Protocol: the names of its
+// methods, its revisions and its error codes. It says them once, for everybody.
+package mcp
+
+// The revisions with elicitation, oldest first. They are dates, so that they
+// compare as strings.
+const (
+	Revision20250618 = "2025-06-18" // form mode
+	Revision20251125 = "2025-11-25" // form and URL mode, error -32042
+	Revision20260728 = "2026-07-28" // multi round-trip requests, no requests of the server's
+)
+
+// Revisions are the revisions that the inspector can be told to speak, newest first.
+var Revisions = []string{Revision20260728, Revision20251125, Revision20250618}
+
+// Requests of the client.
+const (
+	MethodInitialize    = "initialize"      // up to 2025-11-25
+	MethodDiscover      = "server/discover" // since 2026-07-28
+	MethodListTools     = "tools/list"
+	MethodCallTool      = "tools/call"
+	MethodListPrompts   = "prompts/list"
+	MethodGetPrompt     = "prompts/get"
+	MethodListResources = "resources/list"
+	MethodListTemplates = "resources/templates/list"
+	MethodReadResource  = "resources/read"
+	MethodComplete      = "completion/complete"
+	MethodSetLevel      = "logging/setLevel"     // up to 2025-11-25
+	MethodListen        = "subscriptions/listen" // since 2026-07-28
+)
+
+// Requests of the server up to 2025-11-25; since 2026-07-28 they travel as
+// inputRequests in an InputRequiredResult. MethodPing goes either way.
+const (
+	MethodElicit    = "elicitation/create"
+	MethodSample    = "sampling/createMessage"
+	MethodListRoots = "roots/list"
+	MethodPing      = "ping" // up to 2025-11-25
+)
+
+// Notifications.
+const (
+	NotificationInitialized      = "notifications/initialized"
+	NotificationCancelled        = "notifications/cancelled"
+	NotificationProgress         = "notifications/progress"
+	NotificationMessage          = "notifications/message"
+	NotificationElicitComplete   = "notifications/elicitation/complete" // 2025-11-25 only
+	NotificationToolsChanged     = "notifications/tools/list_changed"
+	NotificationPromptsChanged   = "notifications/prompts/list_changed"
+	NotificationResourcesChanged = "notifications/resources/list_changed"
+	NotificationResourceUpdated  = "notifications/resources/updated"
+	NotificationRootsChanged     = "notifications/roots/list_changed"
+)
+
+// Error codes of JSON-RPC 2.0, and those that MCP adds.
+const (
+	CodeParseError     = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternalError  = -32603
+
+	// CodeServerError is the general one of those that JSON-RPC leaves to
+	// implementations, -32000 to -32099.
+	CodeServerError            = -32000
+	CodeResourceNotFound       = -32002 // up to 2025-11-25
+	CodeHeaderMismatch         = -32020 // since 2026-07-28
+	CodeMissingCapability      = -32021 // since 2026-07-28
+	CodeUnsupportedVersion     = -32022 // since 2026-07-28
+	CodeURLElicitationRequired = -32042 // 2025-11-25 only
+)
+
+// AsksForInput reports whether requests of this method may be answered with an
+// InputRequiredResult (2026-07-28, Multi Round-Trip Requests).
+func AsksForInput(method string) bool {
+	return method == MethodCallTool || method == MethodGetPrompt || method == MethodReadResource
+}
+
+// IsInput reports whether a server asks its client something with this method.
+func IsInput(method string) bool {
+	return method == MethodElicit || method == MethodSample || method == MethodListRoots
+}
