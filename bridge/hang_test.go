@@ -369,7 +369,7 @@ func processes(t *testing.T, log *wire.Log) (pids []int) {
 		}
 		var program string
 		var pid int
-		if n, _ := fmt.Sscanf(string(f.Raw), "started %s as process %d", &program, &pid); n == 2 && f.Kind == wire.Note {
+		if n, _ := fmt.Sscanf(string(f.Raw), "started %s as process %d", &program, &pid); n == 2 && f.Kind == wire.NoteFrame {
 			pids = append(pids, pid)
 		}
 	}

@@ -35,7 +35,7 @@ func (s *session) probing(next mcp.MethodHandler) mcp.MethodHandler {
 		res, err := next(ctx, method, req)
 		if err != nil && errors.Is(context.Cause(ctx), errProbe) {
 			s.fellBack(fmt.Sprintf("had no answer within %s", patience))
-			s.Note(fmt.Sprintf("server/discover had no answer within %s: the server is taken to be of an older revision, and initialize is tried", patience), nil, 0)
+			s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteProbeUnanswered, Took: patience.String()}})
 		}
 		return res, err
 	}

@@ -1,11 +1,9 @@
 package bridge
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -68,14 +66,14 @@ type place struct {
 }
 
 type answered struct {
-	answerNote
+	wire.Note
 	seq   int64
 	actor Actor
 }
 
 // end is the note that says how a call ended without a response.
 type end struct {
-	endNote
+	wire.Note
 	seq int64
 }
 
@@ -343,9 +341,6 @@ func (r *recorded) list(f wire.Frame) {
 	r.in.changed(Change{Kind: CatalogChanged, Server: s.id})
 }
 
-// exitNote is how the note begins that a process has ended.
-var exitNote = regexp.MustCompile(`^process \d+ `)
-
 // continues reports whether a page was asked for with a cursor.
 func (r *recorded) continues(f *wire.Frame) bool {
 	request, err := r.log.Frame(f.Pair)
@@ -361,31 +356,28 @@ func (r *recorded) continues(f *wire.Frame) bool {
 // note reads a note: that a process has ended, how it was started, how a
 // question was answered, or how a call ended.
 func (r *recorded) note(f wire.Frame) {
-	text := string(f.Raw[:min(len(f.Raw), stderrLineMost)])
-	switch {
-	case exitNote.MatchString(text):
-		r.exits[f.Session] = exit{f.Seq, f.Time, exitNote.ReplaceAllString(text, "")}
-	case bytes.HasPrefix(f.Raw, []byte(answerNoteStart)):
-		a := answered{answerNote: answerNote{At: f.Time}, seq: f.Seq, actor: Actor(f.Actor)}
-		if json.Unmarshal(f.Raw, &a.answerNote) == nil {
-			r.answers[place{recordedCall{f.Session, f.Call}, f.Round, a.Pointer}] = a
-		}
-	case bytes.HasPrefix(f.Raw, []byte(endNoteStart)):
-		e := end{endNote: endNote{At: f.Time}, seq: f.Seq}
-		if json.Unmarshal(f.Raw, &e.endNote) == nil {
-			r.ends[recordedCall{f.Session, f.Call}] = e
-		}
-	case bytes.HasPrefix(f.Raw, []byte(`{"command":`)): // of mcpsnoop
-		var p struct {
-			Command []string `json:"command"`
-		}
-		if json.Unmarshal(f.Raw, &p) != nil || len(p.Command) == 0 {
+	if f.Note == nil {
+		return
+	}
+	n := *f.Note
+	if n.At.IsZero() {
+		n.At = f.Time
+	}
+	switch n.Kind {
+	case wire.NoteProcessExited:
+		r.exits[f.Session] = exit{f.Seq, f.Time, n.Exit()}
+	case wire.NoteAnswered:
+		r.answers[place{recordedCall{f.Session, f.Call}, f.Round, n.Pointer}] = answered{n, f.Seq, Actor(f.Actor)}
+	case wire.NoteEnded:
+		r.ends[recordedCall{f.Session, f.Call}] = end{n, f.Seq}
+	case wire.NoteProcessStarted:
+		if len(n.Command) == 0 {
 			return
 		}
 		s := r.session(&f).server
 		r.in.mu.Lock()
 		defer r.in.mu.Unlock()
-		s.spec.Command = p.Command
+		s.spec.Command = n.Command
 		r.in.changed(Change{Kind: ServerChanged, Server: s.id})
 	}
 }

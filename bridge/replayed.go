@@ -249,7 +249,7 @@ func (r *Replay) question(one *replayed, e *exchange.Exchange, i int, s *session
 		refusal = onlyNovember(s.revision())
 		fallthrough
 	case q.origin != OriginRequest && refusal != nil:
-		if ended && e.Call != 0 && end.Ended == CallFailed.String() { // else the client may have asked all the same
+		if ended && e.Call != 0 && end.State == CallFailed.String() { // else the client may have asked all the same
 			q.refuse(refusal.Message)
 		}
 	}
@@ -408,9 +408,9 @@ func (one *replayed) noted() {
 	one.steps = slices.DeleteFunc(one.steps, func(s placed) bool {
 		return s.Kind == StepStopped || s.Kind == StepResult || s.Kind == StepError
 	})
-	c.failure, c.ended, c.reply, c.isError = one.end.Reason, one.end.At, 0, false
-	step := Step{At: one.end.At, Kind: StepError, Text: one.end.Reason}
-	if c.state = CallFailed; one.end.Ended == CallStopped.String() {
+	c.failure, c.ended, c.reply, c.isError = one.end.Why, one.end.At, 0, false
+	step := Step{At: one.end.At, Kind: StepError, Text: one.end.Why}
+	if c.state = CallFailed; one.end.State == CallStopped.String() {
 		c.state, step.Kind, step.Text = CallStopped, StepStopped, "stopped"
 	}
 	one.steps = append(one.steps, placed{step, one.end.seq})

@@ -637,29 +637,6 @@ func (c *call) answeredBy(round int) Actor {
 	return by
 }
 
-// answerNote is the note that keeps an answer which does not travel, or not yet,
-// so that a transcript tells it when it was given: to a URL that came with error
-// -32042, or to one of a round that waits for what happens there.
-type answerNote struct {
-	Answer     json.RawMessage `json:"answer"`  // as it is, or would have been, sent
-	Pointer    string          `json:"pointer"` // to the question's params, in the frame that asked
-	Completion string          `json:"completion,omitempty"`
-	At         time.Time       `json:"at"`
-}
-
-// endNote is the note that keeps how a call ended without a response.
-type endNote struct {
-	Ended  string    `json:"ended"` // CallState
-	Reason string    `json:"reason,omitempty"`
-	At     time.Time `json:"at"`
-}
-
-// How the JSON of notes begins.
-const (
-	answerNoteStart = `{"answer":`
-	endNoteStart    = `{"ended":`
-)
-
 // keepAnswers notes in the log how questions were answered whose answers are not
 // on the wire: all of them when the call has ended, else those that travel by no
 // other way, or wait for what happens at a URL.
@@ -673,7 +650,7 @@ func (c *call) keepAnswers(open []*question) {
 			continue
 		}
 		q.noted = noted
-		f := c.note(answerNote{q.answer.JSON(), q.pointer, q.completion.word(), q.ended})
+		f := c.note(wire.Note{Kind: wire.NoteAnswered, Answer: q.answer.JSON(), Pointer: q.pointer, Completion: q.completion.word(), At: q.ended})
 		f.Round, f.Question, f.Actor = q.round, q.number, string(q.by)
 		frames = append(frames, f)
 	}
@@ -684,20 +661,16 @@ func (c *call) keepAnswers(open []*question) {
 }
 
 // note is a note that belongs to the call.
-func (c *call) note(what any) wire.Frame {
-	raw, err := json.Marshal(what)
-	if err != nil {
-		raw = fmt.Appendf(nil, "a note that JSON cannot hold: %v", err) // answers were checked to be JSON
-	}
+func (c *call) note(n wire.Note) wire.Frame {
 	f := c.session.frame(wire.Meta)
-	f.Kind, f.Raw, f.Call = wire.Note, raw, c.number
+	f.Note, f.Call = &n, c.number
 	return f
 }
 
 // keepEnd notes in the log how the call ended, if no response says so.
 func (c *call) keepEnd() {
 	c.in.mu.Lock()
-	f := c.note(endNote{c.state.String(), c.failure, c.ended})
+	f := c.note(wire.Note{Kind: wire.NoteEnded, State: c.state.String(), Why: c.failure, At: c.ended})
 	silent := c.reply == 0 || c.failure != "" // what came is no end by itself
 	c.in.mu.Unlock()
 	if silent {

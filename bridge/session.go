@@ -119,7 +119,7 @@ func (s *session) connect() error {
 		err := s.connectBy(candidate, s.settings)
 		if err != nil && s.diedOfProbe(candidate) {
 			s.fellBack("ended the process")
-			s.Note("the process ended at server/discover: it is started again, and initialize is tried at once", nil, 0)
+			s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteProbeFatal}})
 			s.in.mu.Lock()
 			if s.server.session == s {
 				s.server.stderr = nil // the last words of the next one are those that count
@@ -526,20 +526,11 @@ func (s *session) Stderr(line []byte, truncated bool, size int64) {
 	s.in.log.Append(f)
 }
 
-// Note implements [target.Observer].
-func (s *session) Note(text string, header http.Header, status int) {
-	f := s.frame(wire.Meta)
-	f.Kind, f.Raw, f.Header, f.Status = wire.Note, []byte(text), header, status
-	s.in.log.Append(f)
-}
-
-// Failed implements [target.Observer].
-func (s *session) Failed(request json.RawMessage, text string, header http.Header, status int) {
-	f := s.frame(wire.Meta)
-	f.Kind, f.Raw, f.Header, f.Status = wire.Note, []byte(text), header, status
-	f.Failed, f.Answers = true, request
+// Noted implements [target.Observer].
+func (s *session) Noted(f wire.Frame) {
+	f.Server, f.Session, f.Dir, f.Transport = s.server.label(), s.name, wire.Meta, s.transport()
 	s.mu.Lock()
-	if out := s.outgoing[string(request)]; out != nil && out.call != nil {
+	if out := s.outgoing[string(f.Answers)]; out != nil && out.call != nil {
 		f.Call, f.Round = out.call.number, out.round
 	}
 	s.mu.Unlock()

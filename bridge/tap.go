@@ -111,10 +111,7 @@ func (s *session) sentNotification(u target.Unit, f wire.Frame) bool {
 		s.in.log.Append(f)
 		return true
 	}
-	note := s.frame(wire.Meta)
-	note.Kind, note.Call = wire.Note, f.Call
-	note.Raw = []byte("the request is cancelled by closing its response stream, as revision 2026-07-28 has it")
-	s.in.log.Append(note)
+	s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteCancelledByClose}, Call: f.Call})
 	return false
 }
 
@@ -156,11 +153,11 @@ func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
 // Undelivered implements [target.Observer].
 func (s *session) Undelivered(u target.Unit, err error) {
 	if u.Status == 0 { // else the refusal was noted, with what it says
-		var request json.RawMessage
+		note := wire.Frame{Note: &wire.Note{Kind: wire.NoteNotDelivered, Why: err.Error()}, Failed: true}
 		if u.Message.Kind == wire.Request {
-			request = u.Message.ID
+			note.Answers = u.Message.ID
 		}
-		s.Failed(request, fmt.Sprintf("not delivered: %v", err), nil, 0)
+		s.Noted(note)
 	}
 	if u.Message.Kind != wire.Result && u.Message.Kind != wire.Error {
 		return

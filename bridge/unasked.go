@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -28,16 +27,19 @@ func (s *session) unasked(u target.Unit, f wire.Frame) {
 	if !sure {
 		call = nil
 	}
-	text := unaskedText(id, f.Duplicate)
+	note := wire.Note{Kind: wire.NoteStrayResponse, Again: f.Duplicate}
+	if id != nil {
+		note.ID = json.RawMessage(shortened(string(id)))
+	}
 	s.in.mu.Lock()
 	s.strays++
 	tell := s.strays <= straysMost
 	if tell && call != nil {
-		call.step(Step{At: f.Time, Kind: StepStray, Text: text, Seq: f.Seq})
+		call.step(Step{At: f.Time, Kind: StepStray, Text: note.Words(&f), Seq: f.Seq})
 	}
 	s.in.mu.Unlock()
 	if tell && call == nil {
-		s.Note(text, nil, 0)
+		s.Noted(wire.Frame{Note: &note})
 	}
 }
 
@@ -57,15 +59,4 @@ func responseID(f wire.Frame) (json.RawMessage, bool) {
 		return nil, false
 	}
 	return m.ID, m.Method == nil && (m.Result != nil || m.Error != nil)
-}
-
-func unaskedText(id json.RawMessage, twice bool) string {
-	switch {
-	case id == nil:
-		return "a response came without an id, so that nothing tells what it answers"
-	case twice:
-		return fmt.Sprintf("a second response came with id %s, which had its response already", shortened(string(id)))
-	default:
-		return fmt.Sprintf("a response came with id %s, which nothing asked for", shortened(string(id)))
-	}
 }

@@ -101,7 +101,7 @@ func TestResponseThatComesTwice(t *testing.T) {
 	b.until("a note in the log", func() bool {
 		want := fmt.Sprintf("a second response came with id %s, which had its response already", b.frameOf("tools/call").Message.ID)
 		frames, err := b.log.Frames(1, int(b.log.Len()))
-		return err == nil && slices.ContainsFunc(frames, func(f wire.Frame) bool { return f.Kind == wire.Note && string(f.Raw) == want })
+		return err == nil && slices.ContainsFunc(frames, func(f wire.Frame) bool { return f.Kind == wire.NoteFrame && string(f.Raw) == want })
 	})
 }
 

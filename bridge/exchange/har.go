@@ -118,7 +118,7 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Transport != "http" && f.Transport != "sse" || f.Kind == wire.Note && f.Dir != wire.Meta {
+		if f.Transport != "http" && f.Transport != "sse" || f.Kind == wire.NoteFrame && f.Dir != wire.Meta {
 			continue
 		}
 		s := connections[f.Session]
@@ -127,7 +127,7 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 			connections[f.Session] = s
 		}
 		switch {
-		case f.Dir == wire.ClientToServer && f.Kind != wire.Note:
+		case f.Dir == wire.ClientToServer && f.Kind != wire.NoteFrame:
 			if host := f.Header.Get("Host"); host != "" {
 				s.host = host
 			}
@@ -142,7 +142,7 @@ func (x Export) traffic(ctx context.Context, c choice) ([]*transfer, error) {
 				s.open = append(s.open, t)
 			}
 		case f.Dir == wire.Meta && f.Status != 0:
-			switch method := noted(string(f.Raw)); {
+			switch method := noted(&f); {
 			case method == "":
 			case method != http.MethodPost:
 				t := &transfer{method: method, note: f.Seq, began: f.Seq}
@@ -210,12 +210,14 @@ func rootOf(host string) string {
 
 // noted is the method of the request whose response a note of the inspector's
 // is about, "" if it is about something else.
-func noted(words string) string {
-	switch first, _, _ := strings.Cut(words, " "); {
-	case first == http.MethodPost, first == http.MethodGet, first == http.MethodDelete:
-		return first
-	case strings.HasPrefix(words, "the GET event stream is open"), strings.HasPrefix(words, "the server has no GET event stream"),
-		strings.HasPrefix(words, "the server's message endpoint is"):
+func noted(f *wire.Frame) string {
+	if f.Note == nil {
+		return ""
+	}
+	switch f.Note.Kind {
+	case wire.NoteHTTPStatus, wire.NoteRedirected:
+		return f.HTTPMethod
+	case wire.NoteStreamOpened, wire.NoteNoStream, wire.NoteEndpoint:
 		return http.MethodGet
 	}
 	return ""

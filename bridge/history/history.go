@@ -108,7 +108,7 @@ func (e *entry) frames(base wire.Frame) ([]wire.Frame, error) {
 	}
 	if e.ClientError != "" {
 		note := base
-		note.Time, note.Dir, note.Kind, note.Raw = out[len(out)-1].Time, wire.Meta, wire.Note, []byte("the client says: "+e.ClientError)
+		note.Time, note.Dir, note.Note = out[len(out)-1].Time, wire.Meta, &wire.Note{Kind: wire.NoteClientSaid, Why: e.ClientError}
 		out = append(out, note)
 	}
 	return out, nil

@@ -2,27 +2,26 @@ package target
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // unseen is an Observer that does nothing, so that what is measured is the tap.
 type unseen struct{}
 
-func (unseen) Sent(Unit) bool                                   { return true }
-func (unseen) Received(u Unit) []byte                           { return u.Raw }
-func (unseen) Undelivered(Unit, error)                          {}
-func (unseen) Stderr([]byte, bool, int64)                       {}
-func (unseen) Note(string, http.Header, int)                    {}
-func (unseen) Failed(json.RawMessage, string, http.Header, int) {}
+func (unseen) Sent(Unit) bool             { return true }
+func (unseen) Received(u Unit) []byte     { return u.Raw }
+func (unseen) Undelivered(Unit, error)    {}
+func (unseen) Stderr([]byte, bool, int64) {}
+func (unseen) Noted(wire.Frame)           {}
 
 // BenchmarkCall is a small call there and back, with the tap and over the
 // transport of the SDK that does the same without one.

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // builtin is a server that runs in this process. It speaks over a pair of pipes
@@ -40,7 +42,7 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	go func() {
 		defer close(b.drained)
 		if err := b.readAll(outR); !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
-			t.failure(none, nil, 0, "reading from the built-in server: %v", err)
+			t.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "from the built-in server", Why: err.Error()}})
 		}
 	}()
 	go func() {

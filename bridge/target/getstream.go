@@ -67,7 +67,7 @@ func (g *getStreams) closed(t *tap) {
 	n := g.ends
 	g.mu.Unlock()
 	if n <= 3 || n&(n-1) == 0 {
-		t.note(nil, 0, "the server has ended the GET event stream (%d times so far); it is opened again", n)
+		t.note(wire.Note{Kind: wire.NoteStreamClosed, Times: n})
 	}
 }
 
@@ -149,7 +149,7 @@ func (w *web) get(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	w.tap.note(nil, 0, "GET of the event stream has no answer yet; the session goes on without")
+	w.tap.note(wire.Note{Kind: wire.NoteStreamAwaited})
 	w.streams.open()
 	late := &lateBody{web: w, opening: o, first: first, ctx: f.req.Context(), cancel: func() { f.cancel(context.Canceled) }}
 	return standIn(req, http.StatusOK, eventStreamType, late), nil
@@ -158,16 +158,18 @@ func (w *web) get(req *http.Request) (*http.Response, error) {
 // noteGet tells of a GET that asks for an event stream: of each that goes on with
 // an answer, and of those that open the standalone stream again ever more rarely.
 func (w *web) noteGet(f *flight, posted wire.Message, standalone bool) {
-	text := "GET of the event stream"
-	if !standalone {
-		text += " that answers " + methodOf(posted)
-	} else if n := w.streams.asked(); n > 3 && n&(n-1) != 0 {
-		return
+	if standalone {
+		if n := w.streams.asked(); n > 3 && n&(n-1) != 0 {
+			return
+		}
 	}
-	if id := f.req.Header.Get("Last-Event-ID"); id != "" {
-		text += ", from behind event " + id
-	}
-	w.tap.note(f.sent(), 0, "%s", text)
+	w.noteRequested(f, wire.Note{Of: ofMessage(posted), After: f.req.Header.Get("Last-Event-ID")})
+}
+
+// noteRequested tells of a GET that asks for an event stream.
+func (w *web) noteRequested(f *flight, n wire.Note) {
+	n.Kind = wire.NoteStreamRequested
+	w.tap.observer.Noted(wire.Frame{Note: &n, Header: f.sent(), HTTPMethod: f.req.Method})
 }
 
 // resumed goes on with the stream that answers a POST.
@@ -182,18 +184,18 @@ func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
 	id := resp.Request.Header.Get("Last-Event-ID")
 	if resp.StatusCode < 300 && mediaType(resp) == "text/event-stream" {
 		w.streams.settled(id)
-		w.tap.note(resp.Header, resp.StatusCode, "the event stream that answers %s goes on", methodOf(posted))
+		w.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
 		resp.Body = w.events(resp, wire.StreamGetSSE, posted)
 		return resp, nil
 	}
 	raw := w.explanation(resp).head
-	fault := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: fmt.Sprintf(
-		"the event stream that answers %s broke off, and going on with it was answered with %s%s", methodOf(posted), statusText(resp), gist(resp, raw))}
+	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: gist(resp, raw)})
+	fault := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	lost := posted
 	if sessionGone(resp) || tryAgain(resp) {
 		lost = none // the response may still come
 	}
-	w.tap.failure(lost, resp.Header, resp.StatusCode, "%s", fault.Text)
+	w.tap.failure(lost, note)
 	switch {
 	case sessionGone(resp):
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
@@ -225,7 +227,7 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 	resp, err := o.resp, o.err
 	if err != nil {
 		if !errors.Is(err, errLinkClosed) && !errors.Is(err, context.Canceled) {
-			w.tap.failure(none, nil, 0, "GET of the event stream failed: %v", err)
+			w.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
 			if !first {
 				w.streamFailed(err.Error())
 			}
@@ -236,21 +238,21 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 		id := w.streams.open()
 		w.streamOpen()
 		if first {
-			w.tap.note(resp.Header, resp.StatusCode, "the GET event stream is open")
+			w.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamOpened}))
 		}
 		resp.Body = w.standalone(resp, id)
 		return resp, nil
 	}
 	raw := w.explanation(resp).head
-	text := "GET of the event stream was answered with " + statusText(resp)
+	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
 	if resp.StatusCode < 300 {
-		text += " and " + contentType(resp)
+		note.Note.Got = contentType(resp)
 	}
 	if resp.StatusCode == http.StatusMethodNotAllowed {
-		text = "the server has no GET event stream"
-		w.tap.note(resp.Header, resp.StatusCode, "%s%s", text, quoted(raw))
+		note.Note.Kind = wire.NoteNoStream
+		w.tap.observer.Noted(note)
 	} else {
-		w.tap.failure(none, resp.Header, resp.StatusCode, "%s%s", text, quoted(raw))
+		w.tap.failure(none, note)
 	}
 	switch {
 	case first, sessionGone(resp):
@@ -259,7 +261,7 @@ func (w *web) listening(o *opening, first bool) (*http.Response, error) {
 		if resp.StatusCode != http.StatusTooManyRequests {
 			w.streamFailed("HTTP " + statusText(resp))
 		}
-		return nil, &Fault{Status: resp.StatusCode, Text: text}
+		return nil, &Fault{Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	default:
 		return standIn(resp.Request, http.StatusOK, eventStreamType, w.silence()), nil
 	}

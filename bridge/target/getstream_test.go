@@ -162,7 +162,7 @@ func TestPostStreamResumed(t *testing.T) {
 		gone   bool
 	}{
 		{"at once", func(w http.ResponseWriter, r *http.Request) { begin(w, answerTo(r, "id: e2\ndata: "+good+"\n\n")) }, "", false},
-		{"refused", reply(400, "text/plain", "no such event"), "going on with it was answered with 400 Bad Request: no such event", false},
+		{"refused", reply(400, "text/plain", "no such event"), "going on with it was answered with HTTP 400 Bad Request: no such event", false},
 		{"without a session", reply(404, "text/plain", "who?"), "", true},
 	}
 	for _, test := range tests {

@@ -173,21 +173,21 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // checkRedirect follows the redirects that are followed.
-func (w *web) checkRedirect(req *http.Request, via []*http.Request) error {
+func (w *web) checkRedirect(req *http.Request, _ []*http.Request) error {
 	if !followed(req.Response) {
 		return http.ErrUseLastResponse
 	}
 	// It would tell the address that the redirect came from, with its query.
 	req.Header.Del("Referer")
-	text := "redirected to " + spoken(req.URL.Redacted())
+	note := wire.Note{Kind: wire.NoteRedirected, To: spoken(req.URL.Redacted())}
 	if !w.own(req.URL) {
 		// net/http keeps some of these for another port or a part of the domain.
 		for _, name := range []string{sessionHeader, "Authorization", "Proxy-Authorization", "Cookie"} {
 			req.Header.Del(name)
 		}
-		text += ", which is not told the session id and the headers that are set for " + w.origin.Host
+		note.Withheld = w.origin.Host
 	}
-	w.tap.note(req.Response.Header, req.Response.StatusCode, "%s %s", via[0].Method, text)
+	w.tap.observer.Noted(noteOf(req.Response, note))
 	return nil
 }
 
@@ -468,9 +468,11 @@ func standIn(req *http.Request, status int, header http.Header, body io.ReadClos
 func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
 	said := w.explanation(resp)
 	reason := "HTTP " + statusText(resp)
-	if to := resp.Header.Get("Location"); to != "" {
-		reason += " to " + spoken(to)
+	to := spoken(resp.Header.Get("Location"))
+	if to != "" {
+		reason += " to " + to
 	}
+	gist := gist(resp, said.head)
 	m, err := wire.ParseMessage(said.head)
 	if err == nil && said.whole() {
 		deliver, _ := w.tap.bytes(Unit{
@@ -482,7 +484,7 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 			}
 			if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 				// Of these the SDK keeps the message alone.
-				return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason + gist(resp, said.head), Challenge: challenge(resp)}
+				return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason + behind(gist), Challenge: challenge(resp)}
 			}
 			status := resp.StatusCode
 			if tryAgain(resp) {
@@ -491,9 +493,9 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 			return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 		}
 	} else {
-		w.tap.failure(u.Message, resp.Header, resp.StatusCode, "POST of %s was answered with %s%s", methodOf(u.Message), reason, quoted(said.head))
+		w.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), To: to, Said: quoted(said.head)}))
 	}
-	reason += gist(resp, said.head)
+	reason += behind(gist)
 	u.Status = resp.StatusCode
 	w.tap.undelivered(u, errors.New(reason))
 	if sessionGone(resp) {
@@ -521,7 +523,7 @@ func (w *web) answered(req *http.Request, u Unit, resp *http.Response) (*http.Re
 	if u.Message.Kind != wire.Request || w.legacy() {
 		// Nothing is expected, and the SDK reads nothing.
 		if resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent && !w.legacy() {
-			w.tap.note(resp.Header, resp.StatusCode, "POST of %s was answered with %s; 202 Accepted is called for", methodOf(u.Message), statusText(resp))
+			w.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Want: "202 Accepted"}))
 		}
 		return resp, nil
 	}
@@ -534,9 +536,9 @@ func (w *web) answered(req *http.Request, u Unit, resp *http.Response) (*http.Re
 		return resp, nil
 	default:
 		_ = resp.Body.Close() // nothing of it was read
-		text := "POST of " + methodOf(u.Message) + " was answered with " + statusText(resp) + " and " + contentType(resp) + " in place of JSON or an event stream"
-		w.tap.failure(u.Message, resp.Header, resp.StatusCode, "%s", text)
-		return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: text}
+		note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Got: contentType(resp)})
+		w.tap.failure(u.Message, note)
+		return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	}
 }
 
@@ -569,7 +571,7 @@ func (w *web) jsonAnswer(body io.Reader, length int64, posted wire.Message, resp
 		if said.size > 0 {
 			w.tap.noise(u, said)
 		}
-		w.tap.failure(posted, nil, resp.StatusCode, "the answer to %s broke off after %d bytes: %v", methodOf(posted), said.size, err)
+		w.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.size, Why: err.Error()}})
 		return fault("the answer broke off after %d bytes: %v", said.size, err)
 	}
 	if deliver, _ := w.tap.bytes(u, said); deliver != nil {
@@ -631,7 +633,9 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	legacy := s.web.legacy()
 	switch {
 	case legacy && e.name == "endpoint":
-		s.web.tap.note(s.header, s.status, "the server's message endpoint is %s", spoken(string(e.data.head)))
+		s.web.tap.observer.Noted(wire.Frame{
+			Note: &wire.Note{Kind: wire.NoteEndpoint, To: spoken(string(e.data.head))}, Header: s.header, Status: s.status, HTTPMethod: s.req.Method,
+		})
 		s.endpoint = true
 		return e.data.head, false
 	case e.data.size == 0:
@@ -649,9 +653,10 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 
 // ended is for an eventBody.
 func (s *eventStream) ended(err error) {
-	what, lost := "the event stream", none
+	lost := none
+	broken := wire.Frame{Status: s.status, Note: &wire.Note{Kind: wire.NoteStreamBroken, Of: ofMessage(s.posted)}}
+	over := wire.Frame{Status: s.status, Note: &wire.Note{Kind: wire.NoteStreamEnded, Of: ofMessage(s.posted)}}
 	if s.posted.ID != nil {
-		what = "the event stream that answers " + methodOf(s.posted)
 		switch {
 		case s.answered:
 		case s.lastID != "":
@@ -663,21 +668,22 @@ func (s *eventStream) ended(err error) {
 	switch {
 	case s.web.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):
-		s.web.tap.failure(lost, nil, s.status, "%s broke off: %v", what, err)
+		broken.Note.Why = err.Error()
+		s.web.tap.failure(lost, broken)
 		if s.web.legacy() {
-			s.web.lose(fmt.Errorf("%s broke off, and with it the session: %w", what, err))
+			s.web.lose(fmt.Errorf("the event stream broke off, and with it the session: %w", err))
 		}
 		s.web.suspect()
 	case s.standsFor:
 		s.web.streams.closed(s.web.tap)
 	case lost.ID != nil:
-		s.web.tap.failure(lost, nil, s.status, "%s has ended without the response", what)
+		s.web.tap.failure(lost, over)
 		s.web.suspect()
 	case s.posted.ID != nil && !s.answered:
-		s.web.tap.note(nil, s.status, "%s has ended without the response", what)
+		s.web.tap.observer.Noted(over)
 		s.web.suspect()
 	case s.web.legacy():
-		s.web.lose(fmt.Errorf("%s has ended, and with it the session", what))
+		s.web.lose(errors.New("the event stream has ended, and with it the session"))
 	}
 }
 
@@ -690,10 +696,10 @@ func (w *web) delete(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := f.do()
 	if err != nil {
-		w.tap.failure(none, nil, 0, "%s of the session failed: %v", req.Method, err)
+		w.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: req.Method})
 		return nil, err
 	}
-	w.tap.note(resp.Header, resp.StatusCode, "%s of the session was answered with %s", req.Method, statusText(resp))
+	w.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus}))
 	return resp, nil
 }
 
@@ -703,7 +709,7 @@ func (w *web) getLegacy(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.tap.note(f.sent(), 0, "GET of the event stream")
+	w.noteRequested(f, wire.Note{})
 	resp, err := f.do()
 	if err != nil {
 		return nil, err
@@ -713,25 +719,25 @@ func (w *web) getLegacy(req *http.Request) (*http.Response, error) {
 	}
 	if resp.StatusCode >= 300 {
 		raw := w.explanation(resp).head
-		w.tap.failure(none, resp.Header, resp.StatusCode, "GET of the event stream was answered with %s%s", statusText(resp), quoted(raw))
-		return nil, &Fault{Status: resp.StatusCode, Text: fmt.Sprintf("HTTP %s%s", statusText(resp), gist(resp, raw)), Challenge: challenge(resp)}
+		w.tap.failure(none, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)}))
+		return nil, &Fault{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + behind(gist(resp, raw)), Challenge: challenge(resp)}
 	}
 	if mediaType(resp) != "text/event-stream" {
 		_ = resp.Body.Close() // nothing of it was read
-		text := "GET of the event stream was answered with " + contentType(resp)
-		w.tap.failure(none, resp.Header, resp.StatusCode, "%s", text)
-		return nil, &Fault{Status: resp.StatusCode, Text: text}
+		note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Got: contentType(resp)})
+		w.tap.failure(none, note)
+		return nil, &Fault{Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	}
 	resp.Body = w.events(resp, wire.StreamGetSSE, wire.Message{})
 	return resp, nil
 }
 
-// methodOf says what a posted message is, in words.
-func methodOf(m wire.Message) string {
-	if m.Method != "" {
-		return m.Method
+// ofMessage is Note.Of for a message that was posted; "" for none.
+func ofMessage(m wire.Message) string {
+	if m.Method == "" && m.ID != nil {
+		return "response to " + string(m.ID)
 	}
-	return "the response to request " + string(m.ID)
+	return m.Method
 }
 
 // statusText is "404 Not Found", also where the server gave no words or odd ones.
@@ -758,14 +764,19 @@ func contentType(resp *http.Response) string {
 	return "no content type"
 }
 
-// quoted is the beginning of a text to be put behind another, "" if there is none.
+// quoted is the beginning of a text.
 func quoted(raw []byte) string {
 	text := strings.ToValidUTF8(string(bytes.TrimSpace(raw[:min(len(raw), maxNoteText)])), "\uFFFD")
+	if text != "" && len(raw) > maxNoteText {
+		text += " …"
+	}
+	return text
+}
+
+// behind is text as it stands behind what introduces it.
+func behind(text string) string {
 	if text == "" {
 		return ""
-	}
-	if len(raw) > maxNoteText {
-		text += " …"
 	}
 	return ": " + text
 }

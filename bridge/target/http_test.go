@@ -120,7 +120,7 @@ func TestHTTPSession(t *testing.T) {
 				}
 			}
 			if slices.Contains([]string{"stateful", "JSON"}, test.name) {
-				r.await(t, "note", text("DELETE of the session was answered with 204"))
+				r.await(t, "note", text("DELETE of the session was answered with HTTP 204"))
 				r.await(t, "note", text("the GET event stream is open"))
 			}
 		})
@@ -310,7 +310,7 @@ func TestHTTPRudeAnswers(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}, fault: "HTTP 500 Internal Server Error: boom", status: 500, undelivered: "boom", note: "boom"},
-		{name: "a web page", call: reply(200, "text/html; charset=utf-8", "<h1>Hello"), fault: "was answered with 200 OK and text/html; charset=utf-8 in place of JSON", status: 200, note: "text/html"},
+		{name: "a web page", call: reply(200, "text/html; charset=utf-8", "<h1>Hello"), fault: "was answered with HTTP 200 OK and text/html; charset=utf-8 in place of JSON", status: 200, note: "text/html"},
 		{name: "no content type", call: reply(200, "", good), fault: "no content type", status: 200, note: "no content type"},
 		{name: "202", call: reply(202, "", ""), fault: "202 Accepted and no content type", status: 202, note: "202 Accepted"},
 		{name: "no JSON", call: reply(200, js, "oops"), fault: "the answer is no JSON-RPC message", status: 200, noise: []string{"oops"}},

@@ -165,7 +165,7 @@ func TestLegacyCannotConnect(t *testing.T) {
 		want    string
 	}{
 		{"404", reply404, "HTTP 404 Not Found: nothing here"},
-		{"a web page", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, "answered with text/html"},
+		{"a web page", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, "answered with HTTP 200 OK and text/html"},
 		{"no endpoint", func(w http.ResponseWriter, _ *http.Request) { begin(w, "data: "+progress+"\n\n") }, "endpoint"},
 	}
 	for _, test := range tests {

@@ -56,12 +56,11 @@ type Observer interface {
 	// Stderr has one line of the process's standard error, without its end, and
 	// its full size in bytes where only its head is kept.
 	Stderr(line []byte, truncated bool, size int64)
-	// Note has a fact of the transport in words, with the headers and status of
-	// the HTTP response if there is one.
-	Note(text string, header http.Header, status int)
-	// Failed is Note for what went wrong. request is the id of the request that
-	// gets no response because of it, nil if there is none.
-	Failed(request json.RawMessage, text string, header http.Header, status int)
+	// Noted has what the inspector notes of the transport: a frame with Note, and
+	// as far as they are known Header, Status and HTTPMethod of the HTTP exchange,
+	// Failed for what went wrong, and Answers, the id of the request that gets no
+	// response because of it.
+	Noted(wire.Frame)
 }
 
 // Fault is an error that stands in for an answer which the SDK cannot be given:

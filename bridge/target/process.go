@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // process is a server that runs as a child and speaks over its standard input
@@ -187,7 +189,7 @@ func (p *process) start() error {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		p.tap.note(nil, 0, "started %s as process %d", filepath.Base(p.cmd.Path), p.cmd.Process.Pid)
+		p.tap.note(wire.Note{Kind: wire.NoteProcessStarted, Program: filepath.Base(p.cmd.Path), PID: p.cmd.Process.Pid})
 	}()
 	go func() {
 		<-told
@@ -243,9 +245,9 @@ func (p *process) report(what string, err error) {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		p.tap.note(nil, 0, "the server's %s is held open by a process outside of its group, and is no longer read", what)
+		p.tap.note(wire.Note{Kind: wire.NotePipeHeld, Of: what})
 	default:
-		p.tap.failure(none, nil, 0, "reading the server's %s: %v", what, err)
+		p.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "the server's " + what, Why: err.Error()}})
 	}
 }
 
@@ -319,10 +321,15 @@ func (p *process) supervise() {
 		problem = errors.Join(problem, p.waitErr)
 	}
 	p.result.Err = problem
-	if text := fmt.Sprintf("process %d %s", p.cmd.Process.Pid, p.result); p.result.failed(asked) {
-		p.tap.failure(none, nil, 0, "%s", text)
+	note := p.result.note()
+	note.PID = p.cmd.Process.Pid
+	if asked {
+		note.By = wire.ByInspector
+	}
+	if p.result.failed(asked) {
+		p.tap.failure(none, wire.Frame{Note: &note})
 	} else {
-		p.tap.note(nil, 0, "%s", text)
+		p.tap.note(note)
 	}
 	close(p.gone)
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // reach watches over whether the server behind a URL can still be reached. HTTP
@@ -151,7 +153,7 @@ func (w *web) lose(why error) {
 	if known {
 		return
 	}
-	w.tap.failure(none, nil, 0, "%v", why)
+	w.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteServerLost, Why: why.Error()}})
 	r.over.Do(func() { close(r.lost) })
 }
 

@@ -77,12 +77,8 @@ func (r *recorder) Stderr(line []byte, truncated bool, size int64) {
 	r.add(seen{what: "stderr", text: string(line), cut: truncated, size: size})
 }
 
-func (r *recorder) Note(text string, header http.Header, status int) {
-	r.add(seen{what: "note", text: text, head: header, code: status})
-}
-
-func (r *recorder) Failed(request json.RawMessage, text string, header http.Header, status int) {
-	r.add(seen{what: "note", text: text, head: header, code: status, failed: true, request: string(request)})
+func (r *recorder) Noted(f wire.Frame) {
+	r.add(seen{what: "note", text: f.Note.Words(&f), head: f.Header, code: f.Status, failed: f.Failed, request: string(f.Answers)})
 }
 
 // so far, of one kind, or of all kinds.

@@ -42,22 +42,26 @@ func (t *tap) sending(u Unit) (Unit, bool) {
 
 func (t *tap) undelivered(u Unit, err error) { t.observer.Undelivered(u, err) }
 
-func (t *tap) note(header http.Header, status int, format string, args ...any) {
-	t.observer.Note(fmt.Sprintf(format, args...), header, status)
-}
+// note tells the observer of something that is no failure.
+func (t *tap) note(n wire.Note) { t.observer.Noted(wire.Frame{Note: &n}) }
 
-// failure is note for what went wrong. request is the one that gets no response
-// because of it; anything else than a request stands for none.
-func (t *tap) failure(request wire.Message, header http.Header, status int, format string, args ...any) {
-	var id json.RawMessage
+// failure tells the observer of what went wrong. request is the one that gets no
+// response because of it; anything else than a request stands for none.
+func (t *tap) failure(request wire.Message, f wire.Frame) {
+	f.Failed = true
 	if request.Kind == wire.Request {
-		id = request.ID
+		f.Answers = request.ID
 	}
-	t.observer.Failed(id, fmt.Sprintf(format, args...), header, status)
+	t.observer.Noted(f)
 }
 
 // none stands for no request.
 var none wire.Message
+
+// noteOf is a note of a response.
+func noteOf(resp *http.Response, n wire.Note) wire.Frame {
+	return wire.Frame{Note: &n, Header: resp.Header, Status: resp.StatusCode, HTTPMethod: resp.Request.Method}
+}
 
 // noise shows the observer bytes that are no message where they stand.
 func (t *tap) noise(u Unit, k kept) {
@@ -109,7 +113,7 @@ func (t *tap) offerHead(u Unit, k kept) (Unit, []byte, wire.Message) {
 // instead gives a fault in place of a response that the SDK cannot be given, so
 // that the call ends. Requests and notifications are left out.
 func (t *tap) instead(u Unit, why string) (Unit, []byte, wire.Message) {
-	t.failure(none, nil, 0, "not passed on: %s", why)
+	t.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteNotPassedOn, Why: why}})
 	id := answers(u)
 	if id == nil {
 		return u, nil, wire.Message{}

@@ -373,19 +373,19 @@ type Exit struct {
 
 // String says how it ended: "exited with code 1", "ended by signal: killed".
 func (e Exit) String() string {
-	var s string
-	switch {
-	case e.Signal != "":
-		s = "ended by signal: " + e.Signal
-	case e.Err != nil && e.Code < 0:
-		return e.Err.Error()
-	default:
-		s = fmt.Sprintf("exited with code %d", e.Code)
+	n := e.note()
+	return n.Exit()
+}
+
+func (e Exit) note() wire.Note {
+	n := wire.Note{Kind: wire.NoteProcessExited, Signal: e.Signal}
+	if e.Signal == "" && e.Code >= 0 {
+		n.Code = &e.Code
 	}
 	if e.Err != nil {
-		s += "; " + e.Err.Error()
+		n.Why = e.Err.Error()
 	}
-	return s
+	return n
 }
 
 // failed reports whether the exit is a failure. A signal is none where the

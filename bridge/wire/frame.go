@@ -73,11 +73,11 @@ const (
 	Error                        // "error": answers a request with an error
 	Noise                        // "noise": bytes between client and server that are no JSON-RPC 2.0 message
 	StderrLine                   // "stderr"
-	Note                         // "note": what the inspector says of the transport
+	NoteFrame                    // "note": what the inspector itself says; see Note
 )
 
 var kindNames = [...]string{Request: "request", Notification: "notification", Result: "result", Error: "error",
-	Noise: "noise", StderrLine: "stderr", Note: "note"}
+	Noise: "noise", StderrLine: "stderr", NoteFrame: "note"}
 
 func (k Kind) String() string { return nameOf(kindNames[:], uint8(k)) }
 
@@ -105,7 +105,7 @@ type Frame struct {
 	Session string    // id of the connection; "session_id" in transcripts
 	Dir     Direction
 	// Kind is found from Raw by Append when Dir is ClientToServer or
-	// ServerToClient, unless it is preset to Noise or Note.
+	// ServerToClient, unless it is preset to Noise or NoteFrame.
 	Kind      Kind
 	Transport string // "stdio", "http", "sse" or "memory"
 	Stream    Stream
@@ -113,6 +113,9 @@ type Frame struct {
 	Size      int64  // full size on the wire in bytes: len(Raw) unless Truncated
 	Truncated bool   // Raw holds only the head
 	Lost      bool   // Raw is gone: storage failed and memory ran out, see Log.Err
+	// Note is what the inspector says with this frame, or of the message in it; nil
+	// if nothing. Of a frame of direction Meta without Raw, Append makes that of it.
+	Note *Note
 
 	Header http.Header // HTTP headers that came with it, nil if none
 	Status int         // HTTP status, 0 if none

@@ -38,7 +38,7 @@ func formOf(f *Frame) form {
 		raw := f.Raw
 		whole := f.Kind.IsMessage() && f.Message.Kind != 0
 		if !whole {
-			whole = isJSON(bytes.Trim(raw, " \t\r\n")) && (f.Kind != Note || raw[0] == '{')
+			whole = isJSON(bytes.Trim(raw, " \t\r\n")) && (f.Kind != NoteFrame || raw[0] == '{')
 		}
 		if whole {
 			if space(raw[0]) || space(raw[len(raw)-1]) || bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
@@ -124,7 +124,7 @@ func appendHead(dst []byte, number int64, f *Frame) []byte {
 		dst = append(dst, f.Kind.String()...)
 		dst = append(dst, '"')
 	}
-	if f.Failed && f.Kind == Note {
+	if f.Failed && f.Kind == NoteFrame {
 		dst = append(dst, `,"failed":true`...)
 	}
 	if len(f.Answers) > 0 {
@@ -143,6 +143,9 @@ func appendHead(dst []byte, number int64, f *Frame) []byte {
 	if len(f.Header) > 0 {
 		dst = appendHeader(dst, f.Header)
 	}
+	if f.Note != nil {
+		dst = append(append(dst, `,"note":`...), f.Note.json()...)
+	}
 	return dst
 }
 
@@ -152,10 +155,10 @@ func impliedKind(f *Frame) Kind {
 	case f.Dir == Stderr:
 		return StderrLine
 	case f.Dir == Meta:
-		return Note
+		return NoteFrame
 	case f.Truncated:
 		return Noise
-	case f.Kind == Noise || f.Kind == Note:
+	case f.Kind == Noise || f.Kind == NoteFrame:
 		if _, err := ParseMessage(f.Raw); err != nil {
 			return Noise
 		}
@@ -310,6 +313,7 @@ type parsedLine struct {
 	routing         [len(routing)][]byte
 	params          []byte // mcpsnoop's "mcp_param_headers"
 	answers         []byte // an id
+	note            []byte // an object
 
 	message    Message // of raw
 	messageErr error   // why raw is no message
@@ -431,6 +435,9 @@ func (p *parsedLine) field(name, value []byte, at int) bool {
 	case "answers":
 		p.answers = value
 		return checkID(value) == ""
+	case "note":
+		p.note = value
+		return value[0] == '{'
 	case "headers":
 		p.headers = value
 		return listsOfStrings(value)
@@ -519,10 +526,10 @@ func (p *parsedLine) identify(raw []byte) (Kind, Message) {
 	case p.dir == Stderr:
 		return StderrLine, Message{}
 	case p.dir == Meta:
-		return Note, Message{}
+		return NoteFrame, Message{}
 	case p.truncated:
 		return headOf(raw, p.kind)
-	case p.kind == Noise || p.kind == Note:
+	case p.kind == Noise || p.kind == NoteFrame:
 		return p.kind, Message{}
 	}
 	if p.raw != nil && p.bytes == nil {
@@ -596,7 +603,12 @@ func (p *parsedLine) frame(names *nameCache) (f Frame, at int, err error) {
 		f.Size = p.size
 	}
 	f.Kind, f.Message = p.identify(raw)
-	f.Method, f.Answers, f.Failed = f.Message.Method, p.answers, p.failed && f.Kind == Note
+	f.Method, f.Answers, f.Failed = f.Message.Method, p.answers, p.failed && f.Kind == NoteFrame
+	if p.note == nil {
+		f.readNoteText()
+	} else if f.Note, err = parseNote(p.note); err != nil {
+		return Frame{}, 0, err
+	}
 	return f, at, nil
 }
 
@@ -607,7 +619,7 @@ func (p *parsedLine) hasMore() bool {
 			return true
 		}
 	}
-	return p.headers != nil || p.params != nil || len(p.httpMethod) > 0 || len(p.url) > 0 || len(p.answers) > 0
+	return p.headers != nil || p.params != nil || len(p.httpMethod) > 0 || len(p.url) > 0 || len(p.answers) > 0 || p.note != nil
 }
 
 // header puts the HTTP headers together: ours, else mcpsnoop's.

@@ -204,6 +204,10 @@ var lineEnd = []byte("}\n")
 
 // complete fills in what follows from the bytes alone.
 func (l *Log) complete(f *Frame) {
+	if f.Note != nil && f.Dir == Meta && f.Raw == nil {
+		f.Raw = []byte(f.Note.Words(f))
+	}
+	f.readNoteText()
 	if !f.Truncated && !f.Redacted || f.Size == 0 || f.Truncated && f.Size < int64(len(f.Raw)) {
 		f.Size = int64(len(f.Raw))
 	}
@@ -211,7 +215,7 @@ func (l *Log) complete(f *Frame) {
 	case Stderr:
 		f.Kind = StderrLine
 	case Meta:
-		f.Kind = Note
+		f.Kind = NoteFrame
 	}
 	f.Message = Message{}
 	switch {
@@ -264,7 +268,7 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 	e.actor = uint8(min(l.actors.id(f.Actor), math.MaxUint8))
 	e.set(flagTruncated, f.Truncated)
 	e.set(flagRedacted, f.Redacted)
-	e.set(flagMore, len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0)
+	e.set(flagMore, len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil)
 	var s *session
 	e.conn, s = l.conns.id(conn{f.Server, f.Session, f.Transport})
 	s.lines++

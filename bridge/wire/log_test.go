@@ -64,9 +64,9 @@ func variety() []Frame {
 	noise := message(ServerToClient, `{"jsonrpc":"2.0","method":"valid, but called noise"}`)
 	noise.Kind = Noise
 	note := message(ClientToServer, `not delivered: broken pipe`)
-	note.Kind = Note
+	note.Kind = NoteFrame
 	noteJSON := message(ServerToClient, `{"jsonrpc":"2.0","method":"a note that looks like a message"}`)
-	noteJSON.Kind = Note
+	noteJSON.Kind = NoteFrame
 	cut := message(ServerToClient, `{"jsonrpc":"2.0","id":9,"result":{"text":"日本`)
 	cut.Truncated, cut.Size = true, 1_000_000
 	web := message(ServerToClient, `{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"no"}}`)

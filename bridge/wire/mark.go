@@ -134,7 +134,7 @@ func (l *Log) markFrame(seq int64, m Mark) (Frame, error) {
 	}
 	of := l.facts(seq, e)
 	return Frame{
-		Server: of.Server, Session: of.Session, Transport: of.Transport, Dir: Meta, Kind: Note,
+		Server: of.Server, Session: of.Session, Transport: of.Transport, Dir: Meta, Kind: NoteFrame,
 		Raw: bytes.TrimSpace(raw.Bytes()),
 	}, nil
 }

@@ -46,7 +46,7 @@ func (l *Log) conclude(e *entry, s *session, f *Frame, says outcome) {
 	}
 	e.act(says.action)
 	f.AsksInput = says.asksInput && f.Dir == ServerToClient && takesInput(f.Method)
-	if f.Kind == Note {
+	if f.Kind == NoteFrame {
 		// With 405 a server says that it has no event stream to GET, or no session
 		// to DELETE (MCP 2025-11-25, Transports).
 		f.Failed = f.Failed || f.Status >= 400 && f.Status != http.StatusMethodNotAllowed

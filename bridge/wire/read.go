@@ -223,7 +223,7 @@ func (l *Log) lineFrame(seq int64, e *entry, line []byte, err error) (Frame, err
 	if err != nil {
 		return f, fmt.Errorf("frame %d: %w", seq, err)
 	}
-	if e.plain() {
+	if e.plain() && e.kind != NoteFrame {
 		f.Raw = e.raw(line)
 		if f.Kind.IsMessage() {
 			f.Message, _ = ParseMessage(f.Raw)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -120,11 +121,13 @@ func (r *Redaction) frame(f *Frame) *Frame {
 // clean is frame. how says which values are left out, and is told of the others.
 func (r *Redaction) clean(f *Frame, how sweep) *Frame {
 	rules := len(r.fields)+len(r.paths) > 0
-	if r.values == nil || r.values.empty() && !rules && len(f.Header) == 0 && f.URL == "" && f.Kind != Note {
+	if r.values == nil || r.values.empty() && !rules && len(f.Header) == 0 && f.URL == "" && f.Kind != NoteFrame && f.Note == nil {
 		return f // most frames
 	}
 	how.vault = r.values
-	how.urls = r.queries && f.Kind == Note && !bytes.HasPrefix(f.Raw, []byte(`{"mark"`)) // which are a person's words
+	ofNote := how
+	ofNote.urls = r.queries
+	how.urls = r.queries && f.Kind == NoteFrame && !bytes.HasPrefix(f.Raw, markStart) // which are a person's words
 	out := *f
 	named, changed := r.learn(f, &out)
 	header, a := r.ownHeader(out.Header, named, how)
@@ -137,7 +140,8 @@ func (r *Redaction) clean(f *Frame, how sweep) *Frame {
 	} else {
 		out.Raw, e = how.json(out.Raw)
 	}
-	if !changed && !a && !b && !c && !d && !e {
+	g := r.cleanNote(f, &out, ofNote)
+	if !changed && !a && !b && !c && !d && !e && !g {
 		return f
 	}
 	if !how.vault.empty() {
@@ -147,13 +151,34 @@ func (r *Redaction) clean(f *Frame, how sweep) *Frame {
 	return &out
 }
 
+// cleanNote leaves secrets out of what a note says, be it in fields or in words,
+// and reports whether there were any.
+func (r *Redaction) cleanNote(f, out *Frame, how sweep) bool {
+	if f.Note == nil {
+		return false
+	}
+	raw, byRule := r.members(f.Note.json(), func([]byte, string) {})
+	raw, byValue := how.json(raw)
+	if !byRule && !byValue {
+		return false
+	}
+	var note Note
+	_ = json.Unmarshal(raw, &note) // a number that was left out is no number any more, and stays 0
+	note.Kind = f.Note.Kind
+	out.Note = &note
+	if string(f.Raw) == f.Note.Words(f) {
+		out.Raw = []byte(note.Words(out))
+	}
+	return true
+}
+
 // concerns reports whether something may be left out of a frame of a log that was
 // shown to r.
 func (r *Redaction) concerns(e *entry) bool {
 	if r.values == nil {
 		return false
 	}
-	return e.flags&flagMore != 0 || e.kind == Note || len(r.fields)+len(r.paths) > 0 || !r.values.empty()
+	return e.flags&flagMore != 0 || e.kind == NoteFrame || len(r.fields)+len(r.paths) > 0 || !r.values.empty()
 }
 
 // isText reports whether a frame's bytes are no JSON.
@@ -181,21 +206,27 @@ func (r *Redaction) learn(f, out *Frame) (named map[string]bool, changed bool) {
 	}
 	if r.queries {
 		r.rememberQuery(f.URL, f.Seq)
-		if f.Kind == Note && isText(f) {
+		if f.Kind == NoteFrame && isText(f) {
 			for _, address := range addressIn.FindAllString(string(f.Raw), -1) {
 				r.rememberQuery(strings.TrimRight(address, addressEnd), f.Seq)
 			}
 		}
 	}
 	var a, b, c bool
-	if len(r.fields)+len(r.paths) > 0 && !isText(f) {
+	if len(r.fields)+len(r.paths) > 0 {
 		named = make(map[string]bool)
-		out.Raw, a = r.members(f.Raw, func(value []byte, rule string) {
+		tell := func(value []byte, rule string) {
 			for leaf := range leaves(value) {
 				named[leaf] = true
 				r.remember(leaf, rule, f.Seq, true)
 			}
-		})
+		}
+		if !isText(f) {
+			out.Raw, a = r.members(f.Raw, tell)
+		}
+		if f.Note != nil {
+			r.members(f.Note.json(), tell)
+		}
 	}
 	out.Header, b = r.Header(f.Header)
 	out.URL, c = r.URL(f.URL)
@@ -371,7 +402,7 @@ func (r *Redaction) Learn(ctx context.Context, l *Log) error {
 		})
 	}
 	for seq := from + 1; seq <= last; seq++ {
-		if e := l.index.at(seq); rules || e.flags&flagMore != 0 || e.kind == Note {
+		if e := l.index.at(seq); rules || e.flags&flagMore != 0 || e.kind == NoteFrame {
 			some = append(some, seq)
 		}
 		if len(some) == 256 || seq == last {

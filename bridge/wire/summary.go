@@ -30,8 +30,8 @@ func (f Frame) Summary() string {
 			return tidy(m.words(f.about, number))
 		}
 	}
-	if f.Kind == Note {
-		if words := f.noteWords(); words != "" {
+	if f.Note != nil && f.Dir == Meta && !isText(&f) { // of an older version, or of mcpsnoop
+		if words := f.Note.Words(&f); words != "" {
 			return tidy(words)
 		}
 	}
@@ -48,43 +48,6 @@ func (f Frame) Summary() string {
 		text = errorWords(f.part("error", f.Message.Error))
 	}
 	return tidy(text)
-}
-
-// noteWords say what a note of the inspector's says that is JSON, "" for
-// others; see docs/transcript.md.
-func (f Frame) noteWords() string {
-	note := peekAt(f.Raw)
-	if answer := note.get("answer"); answer != nil {
-		question, by, completion := "a question", "", note.get("completion").text()
-		if f.Question > 0 {
-			question = "question " + strconv.Itoa(f.Question)
-		}
-		if f.Actor != "" {
-			by = "by the " + f.Actor
-		}
-		switch completion {
-		case "marked":
-			completion = "marked as done"
-		case "completed":
-			completion = "completed, says the server"
-		}
-		return question + ": " + join(", ", answerWords(answer), by, completion)
-	}
-	if ended := note.get("ended"); ended != nil {
-		call := "a call"
-		if f.Call > 0 {
-			call = "call " + strconv.Itoa(f.Call)
-		}
-		return join(": ", join(" ", call, ended.text()), note.get("reason").text())
-	}
-	if command := note.get("command"); len(command) > 0 && command[0] == '[' {
-		in := note.get("cwd").text()
-		if in != "" {
-			in = "in " + in
-		}
-		return join(" ", "started as", strings.Join(command.texts(), " "), in)
-	}
-	return ""
 }
 
 // words say what a mark says: seq is its frame's in the log, 0 if that is not

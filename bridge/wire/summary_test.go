@@ -113,7 +113,7 @@ func TestSummaryOfOtherKinds(t *testing.T) {
 	}{
 		{Frame{Kind: StderrLine, Raw: []byte("  \x1b[1;33mWARN\x1b[0m  disk\tlow \r")}, "WARN disk low"},
 		{Frame{Kind: Noise, Raw: []byte("a\xffb")}, "a\uFFFDb"},
-		{Frame{Kind: Note, Raw: []byte("process 7 exited")}, "process 7 exited"},
+		{Frame{Kind: NoteFrame, Raw: []byte("process 7 exited")}, "process 7 exited"},
 		{Frame{Kind: Result, Lost: true}, "not kept: storage failed"},
 		{Frame{Kind: Noise}, ""},
 		{Frame{Kind: Result, Method: "tools/call", Truncated: true, Raw: []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"the head\nof a lo`)}, "the head of a lo"},
@@ -223,7 +223,8 @@ func TestSummaryOfNotes(t *testing.T) {
 		{Frame{}, `{"other":1}`, `{"other":1}`},
 		{Frame{}, "process 4711 exited with code 1", "process 4711 exited with code 1"},
 	} {
-		tt.frame.Dir, tt.frame.Kind, tt.frame.Raw = Meta, Note, []byte(tt.raw)
+		tt.frame.Dir, tt.frame.Kind, tt.frame.Raw = Meta, NoteFrame, []byte(tt.raw)
+		tt.frame.readNoteText()
 		if got := tt.frame.Summary(); got != tt.want {
 			t.Errorf("%s\n is %q\nwant %q", tt.raw, got, tt.want)
 		}

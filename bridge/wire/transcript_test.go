@@ -55,7 +55,7 @@ func readAll(t *testing.T, r io.Reader) (frames []Frame, damage []error) {
 // alone forgets what only a log knows.
 func alone(f Frame) Frame {
 	f.Pair, f.Latency, f.Duplicate, f.Orphan = 0, 0, false, false
-	f.Method, f.AsksInput, f.Failed = f.Message.Method, false, f.Failed && f.Kind == Note
+	f.Method, f.AsksInput, f.Failed = f.Message.Method, false, f.Failed && f.Kind == NoteFrame
 	return f
 }
 
@@ -804,7 +804,7 @@ func TestDocumentedLines(t *testing.T) {
 		kinds[f.Kind] = true
 		l.Append(f)
 	}
-	for k := Request; k <= Note; k++ {
+	for k := Request; k <= NoteFrame; k++ {
 		if !kinds[k] {
 			t.Errorf("there is no example of a %v", k)
 		}

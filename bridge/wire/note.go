@@ -1,0 +1,301 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// NoteKind says what the inspector noted. The texts are those of "kind" in a
+// transcript's "note".
+type NoteKind string
+
+// The kinds of note, with the fields of Note that each of them has beside those
+// of its frame. What is put in brackets may be missing.
+const (
+	// Of processes.
+	NoteProcessStarted NoteKind = "process-started" // Program and PID; of mcpsnoop's logs Command [Dir]
+	NoteProcessExited  NoteKind = "process-exited"  // PID, Code or Signal, [By: "inspector"] [Why]
+	NotePipeHeld       NoteKind = "pipe-held"       // Of: the pipe that is read no longer
+	NoteReadFailed     NoteKind = "read-failed"     // Of, Why
+
+	// Of messages.
+	NoteNotPassedOn  NoteKind = "not-passed-on" // Why: what the SDK was not given
+	NoteNotDelivered NoteKind = "not-delivered" // Why: what did not reach the server
+
+	// Of HTTP. Frame has HTTPMethod, Status and Header of the exchange.
+	NoteHTTPStatus      NoteKind = "http-status"      // an answer that is no message: Of [To] [Got] [Want] [Said]
+	NoteRedirected      NoteKind = "redirected"       // To [Withheld]
+	NoteRequestFailed   NoteKind = "request-failed"   // Of, Why
+	NoteAnswerBroken    NoteKind = "answer-broken"    // Of, Bytes, Why
+	NoteNoStream        NoteKind = "no-stream"        // the server has no stream to GET: [Said]
+	NoteStreamRequested NoteKind = "stream-requested" // [Of] [After]
+	NoteStreamAwaited   NoteKind = "stream-awaited"   // a GET has no answer yet
+	NoteStreamOpened    NoteKind = "stream-opened"    //
+	NoteStreamResumed   NoteKind = "stream-resumed"   // Of
+	NoteResumeRefused   NoteKind = "resume-refused"   // Of [Said]
+	NoteStreamBroken    NoteKind = "stream-broken"    // [Of] Why
+	NoteStreamEnded     NoteKind = "stream-ended"     // without the response: Of
+	NoteStreamClosed    NoteKind = "stream-closed"    // Times: so often by now
+	NoteEndpoint        NoteKind = "endpoint"         // To: where messages are posted, in HTTP+SSE
+	NoteServerLost      NoteKind = "server-lost"      // Why
+
+	// Of the conversation.
+	NoteProbeUnanswered  NoteKind = "probe-unanswered"   // Took: how long server/discover was waited for
+	NoteProbeFatal       NoteKind = "probe-fatal"        // the process ended at server/discover
+	NoteStrayResponse    NoteKind = "stray-response"     // [ID] [Again]
+	NoteCancelledByClose NoteKind = "cancelled-by-close" // a request is cancelled by closing its stream
+	NoteAnswered         NoteKind = "answered"           // an answer that does not travel, or not yet: Answer, Pointer, [Completion] At
+	NoteSettled          NoteKind = "settled"            // a question's end that no message says: State [Why] Pointer, At
+	NoteEnded            NoteKind = "ended"              // a call's end that no response says: State [Why] At
+	NoteClientSaid       NoteKind = "client-said"        // Why: what another client noted of a message
+)
+
+// Note is what the inspector itself has to say: of the transport, or of what
+// happened and does not stand in any message. It has a frame of direction Meta,
+// or stands beside the message that it is about. Which fields are set depends on
+// its kind.
+type Note struct {
+	Kind NoteKind `json:"kind"`
+
+	Program string   `json:"program,omitempty"` // without folder and arguments, which may be secret
+	Command []string `json:"command,omitempty"`
+	Dir     string   `json:"cwd,omitempty"`
+	PID     int      `json:"pid,omitempty"`
+	Code    *int     `json:"code,omitempty"`   // exit code
+	Signal  string   `json:"signal,omitempty"` // that ended the process, in words
+	By      string   `json:"by,omitempty"`     // who asked for the end: "inspector", or "" for nobody
+
+	// Of is what it is about: the method of a request that was posted, "response
+	// to 3" for a response, the name of a pipe.
+	Of       string `json:"of,omitempty"`
+	To       string `json:"to,omitempty"`       // an address, without the values in its query
+	Withheld string `json:"withheld,omitempty"` // the host whose session and credentials are not sent to To
+	Got      string `json:"got,omitempty"`      // a content type that was not expected
+	Want     string `json:"want,omitempty"`     // the status that was expected
+	Said     string `json:"said,omitempty"`     // the beginning of what the body of the answer says
+	After    string `json:"after,omitempty"`    // an event's id
+	Bytes    int64  `json:"bytes,omitempty"`
+	Times    int    `json:"times,omitempty"`
+	Why      string `json:"why,omitempty"`
+	Took     string `json:"took,omitempty"` // as time.Duration writes it
+
+	ID         json.RawMessage `json:"id,omitempty"`         // of a response
+	Again      bool            `json:"again,omitempty"`      // its request had a response already
+	State      string          `json:"state,omitempty"`      // of a call or a question
+	Answer     json.RawMessage `json:"answer,omitempty"`     // as it is, or would have been, sent
+	Pointer    string          `json:"pointer,omitempty"`    // to the question's params, in the frame that asked
+	Completion string          `json:"completion,omitempty"` // of a URL: "completed", "marked"
+	At         time.Time       `json:"at,omitzero"`          // where it was noted later than it happened
+}
+
+// ByInspector is Note.By where the inspector asked a process to end.
+const ByInspector = "inspector"
+
+// Words is what the note says, for people. f is the frame that it stands in,
+// which says the rest: HTTPMethod, Status, Call, Question and Actor. It is ""
+// for a kind that is not known.
+func (n *Note) Words(f *Frame) string {
+	switch n.Kind {
+	case NoteProcessStarted:
+		if len(n.Command) == 0 {
+			return "started " + n.Program + after(" as ", n.process())
+		}
+		return "started as " + strings.Join(n.Command, " ") + after(" in ", n.Dir)
+	case NoteProcessExited:
+		return cmp.Or(n.process(), "the process") + " " + n.Exit()
+	case NotePipeHeld:
+		return "the server's " + n.Of + " is held open by a process outside of its group, and is no longer read"
+	case NoteReadFailed:
+		return "reading " + n.Of + ": " + n.Why
+	case NoteNotPassedOn:
+		return "not passed on: " + n.Why
+	case NoteNotDelivered:
+		return "not delivered: " + n.Why
+	case NoteServerLost:
+		return n.Why
+	case NoteProbeUnanswered:
+		return "server/discover had no answer within " + n.Took + ": the server is taken to be of an older revision, and initialize is tried"
+	case NoteProbeFatal:
+		return "the process ended at server/discover: it is started again, and initialize is tried at once"
+	case NoteCancelledByClose:
+		return "the request is cancelled by closing its response stream, as revision 2026-07-28 has it"
+	case NoteClientSaid:
+		return "the client says: " + n.Why
+	case NoteStrayResponse:
+		return n.strayWords()
+	case NoteAnswered, NoteSettled, NoteEnded:
+		return n.outcomeWords(f)
+	}
+	return n.httpWords(f)
+}
+
+// after is text behind what introduces it, "" if there is none.
+func after(intro, text string) string {
+	if text == "" {
+		return ""
+	}
+	return intro + text
+}
+
+// process names a process by its number, "" if that was left out as a secret.
+func (n *Note) process() string {
+	if n.PID == 0 {
+		return ""
+	}
+	return "process " + strconv.Itoa(n.PID)
+}
+
+// Exit says how a process ended: "exited with code 1", "ended by signal: killed".
+func (n *Note) Exit() string {
+	switch {
+	case n.Signal != "":
+		return "ended by signal: " + n.Signal + after("; ", n.Why)
+	case n.Code == nil && n.Why != "":
+		return n.Why
+	case n.Code == nil:
+		return "ended"
+	}
+	return "exited with code " + strconv.Itoa(*n.Code) + after("; ", n.Why)
+}
+
+func (n *Note) httpWords(f *Frame) string {
+	switch n.Kind {
+	case NoteHTTPStatus:
+		return f.HTTPMethod + " of " + n.posted(f) + " was answered with HTTP " + n.answer(f)
+	case NoteRedirected:
+		text := f.HTTPMethod + " redirected to " + n.To
+		if n.Withheld != "" {
+			text += ", which is not told the session id and the headers that are set for " + n.Withheld
+		}
+		return text
+	case NoteRequestFailed:
+		return f.HTTPMethod + " of " + n.posted(f) + " failed: " + n.Why
+	case NoteAnswerBroken:
+		return fmt.Sprintf("the answer to %s broke off after %d bytes: %s", n.posted(f), n.Bytes, n.Why)
+	case NoteNoStream:
+		return "the server has no GET event stream" + after(": ", n.Said)
+	case NoteStreamRequested:
+		return "GET of " + n.stream() + after(", from behind event ", n.After)
+	case NoteStreamAwaited:
+		return "GET of the event stream has no answer yet; the session goes on without"
+	case NoteStreamOpened:
+		return "the GET event stream is open"
+	case NoteStreamResumed:
+		return n.stream() + " goes on"
+	case NoteResumeRefused:
+		return n.stream() + " broke off, and going on with it was answered with HTTP " + n.answer(f)
+	case NoteStreamBroken:
+		return n.stream() + " broke off: " + n.Why
+	case NoteStreamEnded:
+		return n.stream() + " has ended without the response"
+	case NoteStreamClosed:
+		return fmt.Sprintf("the server has ended the GET event stream (%d times so far); it is opened again", n.Times)
+	case NoteEndpoint:
+		return "the server's message endpoint is " + n.To
+	}
+	return ""
+}
+
+// posted names what a request was about.
+func (n *Note) posted(f *Frame) string {
+	switch id, response := strings.CutPrefix(n.Of, "response to "); {
+	case response:
+		return "the response to request " + id
+	case n.Of != "":
+		return n.Of
+	case f.HTTPMethod == http.MethodDelete:
+		return "the session"
+	}
+	return "the event stream"
+}
+
+// stream names an event stream by what it answers.
+func (n *Note) stream() string {
+	if n.Of == "" {
+		return "the event stream"
+	}
+	return "the event stream that answers " + n.posted(&Frame{})
+}
+
+// answer says what an HTTP response was in place of a message.
+func (n *Note) answer(f *Frame) string {
+	text := strconv.Itoa(f.Status) + after(" ", http.StatusText(f.Status)) + after(" to ", n.To)
+	if n.Got != "" {
+		text += " and " + n.Got + " in place of "
+		if f.HTTPMethod == http.MethodPost {
+			text += "JSON or "
+		}
+		text += "an event stream"
+	}
+	if n.Want != "" {
+		text += "; " + n.Want + " is called for"
+	}
+	return text + after(": ", n.Said)
+}
+
+func (n *Note) strayWords() string {
+	switch {
+	case n.ID == nil:
+		return "a response came without an id, so that nothing tells what it answers"
+	case n.Again:
+		return "a second response came with id " + string(n.ID) + ", which had its response already"
+	}
+	return "a response came with id " + string(n.ID) + ", which nothing asked for"
+}
+
+// outcomeWords says how a question or a call ended.
+func (n *Note) outcomeWords(f *Frame) string {
+	question, call, by := "a question", "a call", ""
+	if f.Question > 0 {
+		question = "question " + strconv.Itoa(f.Question)
+	}
+	if f.Call > 0 {
+		call = "call " + strconv.Itoa(f.Call)
+	}
+	if f.Actor != "" {
+		by = "by the " + f.Actor
+	}
+	switch n.Kind {
+	case NoteEnded:
+		return call + " " + n.State + after(": ", n.Why)
+	case NoteSettled:
+		return question + ": " + join(", ", n.State, by) + after(": ", n.Why)
+	}
+	completion := n.Completion
+	switch completion {
+	case "marked":
+		completion = "marked as done"
+	case "completed":
+		completion = "completed, says the server"
+	}
+	return question + ": " + join(", ", answerWords(peekAt(n.Answer)), by, completion)
+}
+
+// json is the note as a transcript has it.
+func (n *Note) json() []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(n); err != nil {
+		// Of all fields only Answer and ID can be no JSON.
+		plain := *n
+		plain.Answer, plain.ID = nil, nil
+		return plain.json()
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// parseNote is the inverse of json.
+func parseNote(raw []byte) (*Note, error) {
+	var n Note
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return nil, fmt.Errorf(`"note" cannot be read: %w`, err)
+	}
+	return &n, nil
+}
