@@ -6,7 +6,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/findings"
-	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // Found is a finding of the linter's with what it is about.
@@ -186,7 +186,7 @@ func (in *Inspection) labelled(label string) *server {
 }
 
 // Hooks tell filters what was found.
-func Hooks(found []Found) wire.Hooks {
+func Hooks(found []Found) query.Hooks {
 	list := make([]findings.Found, len(found))
 	for i, f := range found {
 		list[i] = f.Found

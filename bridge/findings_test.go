@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/exchange"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // told is a finding with all that is said of it, a line each. Requests that the
@@ -112,13 +113,13 @@ func join(lines []string) string {
 	return b.String()
 }
 
-func viewOf(t *testing.T, l *wire.Log, line string) *wire.View {
+func viewOf(t *testing.T, l *wire.Log, line string) *query.View {
 	t.Helper()
-	filter, err := wire.ParseFilter(line)
+	filter, err := query.Parse(line)
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := l.View(filter, wire.Hooks{})
+	view := query.NewView(l, filter, query.Hooks{})
 	if err := view.Update(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // recorded is what a log says of the servers in it: how they were reached, what
@@ -79,17 +80,17 @@ type end struct {
 
 // trail reads the frames that a filter picks, as they come.
 type trail struct {
-	view *wire.View
+	view *query.View
 	read int64
 	most int64 // of many frames at once, the latest
 }
 
 func newTrail(l *wire.Log, filter string, most int64) trail {
-	f, err := wire.ParseFilter(filter)
+	f, err := query.Parse(filter)
 	if err != nil {
 		panic("bridge: " + err.Error()) // the line is right
 	}
-	return trail{view: l.View(f, wire.Hooks{}), most: most}
+	return trail{view: query.NewView(l, f, query.Hooks{}), most: most}
 }
 
 // next lists the frames that are new.

@@ -11,17 +11,17 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/target"
-	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // picked are the frames of the log that a filter picks.
 func (b *bench) picked(line string) []int64 {
 	b.Helper()
-	filter, err := wire.ParseFilter(line)
+	filter, err := query.Parse(line)
 	if err != nil {
 		b.Fatal(err)
 	}
-	v := b.in.Log().View(filter, wire.Hooks{})
+	v := query.NewView(b.in.Log(), filter, query.Hooks{})
 	if err := v.Update(b.Context(), nil); err != nil {
 		b.Fatal(err)
 	}

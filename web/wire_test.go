@@ -20,6 +20,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // logServer is a page's server over a log of its own, without the guard.
@@ -404,7 +405,7 @@ func TestRowsWhileJudging(t *testing.T) {
 		s.in("hay")
 	}
 	stuck := make(chan struct{})
-	s.sieves.kept = []*sieve{{line: "has:x", number: 1, view: s.log.View(must(wire.ParseFilter("has:x")), wire.Hooks{
+	s.sieves.kept = []*sieve{{line: "has:x", number: 1, view: query.NewView(s.log, must(query.Parse("has:x")), query.Hooks{
 		Has: func(seq int64, _ string) (bool, bool) {
 			if seq > easy {
 				<-stuck
@@ -438,7 +439,7 @@ func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
 	judging := make(chan struct{})
 	var once sync.Once
 	release := make(chan struct{})
-	one := &sieve{line: "slow", view: s.log.View(must(wire.ParseFilter("has:x")), wire.Hooks{Has: func(int64, string) (bool, bool) {
+	one := &sieve{line: "slow", view: query.NewView(s.log, must(query.Parse("has:x")), query.Hooks{Has: func(int64, string) (bool, bool) {
 		once.Do(func() { close(judging) })
 		<-release
 		return false, false

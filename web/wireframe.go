@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
 )
 
@@ -248,11 +249,11 @@ func (s *Server) earlier(c echo.Context, f wire.Frame) int64 {
 		return 0
 	}
 	line := fmt.Sprintf("call:%d kind:request dir:%s method:%s seq<%d", f.Call, f.Dir, filterValue(f.Method), f.Seq)
-	filter, err := wire.ParseFilter(line)
+	filter, err := query.Parse(line)
 	if err != nil {
 		return 0
 	}
-	view := s.in.Log().View(filter, wire.Hooks{})
+	view := query.NewView(s.in.Log(), filter, query.Hooks{})
 	if view.Update(c.Request().Context(), nil) != nil || view.Len() == 0 {
 		return 0
 	}

@@ -14,6 +14,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
 )
 
@@ -32,7 +33,7 @@ type lens struct {
 }
 
 // through reads from a request what its page looks through. The error for a
-// mistake in the filter is a *wire.FilterError.
+// mistake in the filter is a *query.Error.
 func (s *Server) through(c echo.Context) (lens, error) {
 	since, err := queryNumber(c, "since", 0)
 	if err != nil {
@@ -298,12 +299,12 @@ func (s *Server) completeFilter(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	found := s.in.Log().Complete(line, byteOffset(line, int(at)), bridge.Hooks(s.in.Findings("")))
+	found := query.Complete(s.in.Log(), line, byteOffset(line, int(at)), bridge.Hooks(s.in.Findings("")))
 	out := completion{From: utf16Offset(line, found.From), To: utf16Offset(line, found.To), Items: []candidate{}}
 	for _, item := range found.Items {
 		out.Items = append(out.Items, candidate{item.Text, item.Means})
 	}
-	_, err = wire.ParseFilter(line)
+	_, err = query.Parse(line)
 	out.Error = mistakeIn(line, err)
 	return c.JSON(http.StatusOK, out)
 }
@@ -313,7 +314,7 @@ func (s *Server) completeFilter(c echo.Context) error {
 func (s *Server) transcript(c echo.Context) error {
 	log := s.in.Log()
 	line := c.QueryParam("filter")
-	filter, err := wire.ParseFilter(line)
+	filter, err := query.Parse(line)
 	if err != nil {
 		return misfiltered(c, line, err)
 	}
@@ -321,7 +322,7 @@ func (s *Server) transcript(c echo.Context) error {
 	if filter.AsksFindings() {
 		found = s.in.Findings("")
 	}
-	view := log.View(filter, hooksOn(found, s.marks()))
+	view := query.NewView(log, filter, hooksOn(found, s.marks()))
 	if err := view.Update(c.Request().Context(), nil); err != nil {
 		return err
 	}
@@ -342,7 +343,7 @@ func (s *Server) transcript(c echo.Context) error {
 
 // warnOfRemains says where values still stand in a transcript that was given out,
 // although a rule leaves them out elsewhere.
-func (s *Server) warnOfRemains(c echo.Context, view *wire.View) error {
+func (s *Server) warnOfRemains(c echo.Context, view *query.View) error {
 	remains, err := s.config.Redaction.Remaining(c.Request().Context(), s.in.Log(), withMarks(s.marks(), view), false)
 	for _, left := range remains {
 		s.logger.Warn("a transcript was saved that is not rid of what is left out: " + left.String())
@@ -352,7 +353,7 @@ func (s *Server) warnOfRemains(c echo.Context, view *wire.View) error {
 
 // withMarks lists the frames of a view, and those that say what was noted of
 // them, in order.
-func withMarks(noted *wire.Log, view *wire.View) func(yield func(int64) bool) {
+func withMarks(noted *wire.Log, view *query.View) func(yield func(int64) bool) {
 	var marks []int64
 	of, _ := noted.Marked()
 	for _, seq := range of {

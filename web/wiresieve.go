@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 const (
@@ -38,7 +39,7 @@ type sieves struct {
 type sieve struct {
 	line   string
 	number int64 // tells it from earlier sieves of the same line, in which frames had other places
-	view   *wire.View
+	view   *query.View
 	state  sieveState
 
 	// Below, guarded by sieves.mu.
@@ -57,7 +58,7 @@ type sieveState struct {
 
 // look returns the view through a filter line, as far as it is judged: after a
 // short while all of the log, or else as much as there was time for. Asking
-// again goes on from there. The error is a *wire.FilterError where the line has
+// again goes on from there. The error is a *query.Error where the line has
 // a mistake.
 //
 // When ctx ends and nobody else asks, judging stops at once: whoever types does
@@ -88,7 +89,7 @@ func (v *sieves) look(ctx context.Context, line string) (*sieve, error) {
 
 // find returns the sieve of a line, a new one if there is none.
 func (v *sieves) find(line string) (*sieve, error) {
-	filter, err := wire.ParseFilter(line)
+	filter, err := query.Parse(line)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (v *sieves) find(line string) (*sieve, error) {
 		v.drop(sievesKept - 1)
 	}
 	v.made++
-	one := &sieve{line: line, number: v.made, state: state, view: log.View(filter, hooksOn(found, v.marks()))}
+	one := &sieve{line: line, number: v.made, state: state, view: query.NewView(log, filter, hooksOn(found, v.marks()))}
 	v.kept = slices.Insert(v.kept, 0, one)
 	return one, nil
 }
@@ -132,7 +133,7 @@ func (v *sieves) drop(i int) {
 }
 
 // hooksOn tells filters what was found and noted so far.
-func hooksOn(found []bridge.Found, marks *wire.Log) wire.Hooks {
+func hooksOn(found []bridge.Found, marks *wire.Log) query.Hooks {
 	h := bridge.Hooks(found)
 	h.Mark = marks.MarkOf
 	return h
@@ -214,7 +215,7 @@ type mistake struct {
 }
 
 func mistakeIn(line string, err error) *mistake {
-	var wrong *wire.FilterError
+	var wrong *query.Error
 	if !errors.As(err, &wrong) {
 		return nil
 	}

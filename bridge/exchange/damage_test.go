@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // The lines around the one that is damaged.
@@ -78,11 +79,11 @@ func checkAround(t *testing.T, line string) {
 	if err := errors.Join(log.Err(), bothSides(frames)); err != nil {
 		t.Errorf("%s: %v", line, err)
 	}
-	filter, err := wire.ParseFilter("kind:message or has:x or /y/")
+	filter, err := query.Parse("kind:message or has:x or /y/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := log.View(filter, wire.Hooks{})
+	view := query.NewView(log, filter, query.Hooks{})
 	if err := view.Update(t.Context(), nil); err != nil || view.Len() < 2 {
 		t.Errorf("%s: a filter finds %d, %v", line, view.Len(), err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // Index finds the exchanges of a log, live or opened. It keeps about
@@ -28,8 +29,8 @@ import (
 // All methods are safe for concurrent use.
 type Index struct {
 	log   *wire.Log
-	view  *wire.View    // of relevant frames
-	tells *wire.View    // of notifications that tell of progress
+	view  *query.View   // of relevant frames
+	tells *query.View   // of notifications that tell of progress
 	busy  chan struct{} // held by the one that updates
 
 	read int64 // frames of the view that are in the index; by the one that updates
@@ -100,8 +101,8 @@ var (
 	telling = filter("kind:notification dir:s2c method:", noteProgress, noteMessage)
 )
 
-func filter(line string, methods ...string) *wire.Filter {
-	f, err := wire.ParseFilter(line + strings.Join(methods, ","))
+func filter(line string, methods ...string) *query.Filter {
+	f, err := query.Parse(line + strings.Join(methods, ","))
 	if err != nil {
 		panic("exchange: " + err.Error()) // the lines are right
 	}
@@ -111,7 +112,7 @@ func filter(line string, methods ...string) *wire.Filter {
 // NewIndex makes an index in which nothing is found yet; see Update.
 func NewIndex(l *wire.Log) *Index {
 	return &Index{
-		log: l, view: l.View(relevant, wire.Hooks{}), tells: l.View(telling, wire.Hooks{}), busy: make(chan struct{}, 1),
+		log: l, view: query.NewView(l, relevant, query.Hooks{}), tells: query.NewView(l, telling, query.Hooks{}), busy: make(chan struct{}, 1),
 		member: make(map[int64]int), guessed: make(map[int64]bool),
 		sessions: make(map[string]*session), also: make(map[int][]string), waiting: make(map[string][]retry), visits: make(map[string]int),
 	}
@@ -129,7 +130,7 @@ func (x *Index) Update(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	for _, v := range []*wire.View{x.view, x.tells} {
+	for _, v := range []*query.View{x.view, x.tells} {
 		if err := v.Update(ctx, nil); err != nil {
 			return err
 		}

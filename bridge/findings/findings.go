@@ -15,6 +15,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // Found is a finding with the place that it was found in.
@@ -33,7 +34,7 @@ const Most = 5000
 // Linter keeps the findings of a log. All methods are safe for concurrent use.
 type Linter struct {
 	log  *wire.Log
-	view *wire.View    // of the frames that are judged
+	view *query.View   // of the frames that are judged
 	busy chan struct{} // held by the one that judges
 
 	// What stands below is the business of the one that holds busy.
@@ -51,8 +52,8 @@ type Linter struct {
 type connection struct{ server, session string }
 
 // judgedFrames picks the frames that matter to the linter.
-var judgedFrames = func() *wire.Filter {
-	f, err := wire.ParseFilter("kind:request,result,rpc-error or (kind:noise dir:s2c) or " +
+var judgedFrames = func() *query.Filter {
+	f, err := query.Parse("kind:request,result,rpc-error or (kind:noise dir:s2c) or " +
 		"(kind:notification method:notifications/cancelled,notifications/elicitation/complete,elicitation/create,sampling/createMessage,roots/list,ping)")
 	if err != nil {
 		panic("findings: " + err.Error()) // the line is right
@@ -63,7 +64,7 @@ var judgedFrames = func() *wire.Filter {
 // New makes a linter that has not judged anything yet: see Update and Follow.
 func New(l *wire.Log) *Linter {
 	return &Linter{
-		log: l, view: l.View(judgedFrames, wire.Hooks{}), busy: make(chan struct{}, 1),
+		log: l, view: query.NewView(l, judgedFrames, query.Hooks{}), busy: make(chan struct{}, 1),
 		sessions: make(map[connection]*session), changed: make(chan struct{}),
 	}
 }
@@ -188,7 +189,7 @@ func Of(ctx context.Context, log *wire.Log) (found []Found, whole bool, err erro
 }
 
 // Hooks tell filters what was found.
-func Hooks(found []Found) wire.Hooks {
+func Hooks(found []Found) query.Hooks {
 	rules := make(map[int64][]string)
 	var names []string
 	for _, f := range found {
@@ -196,7 +197,7 @@ func Hooks(found []Found) wire.Hooks {
 		names = append(names, f.Rule)
 	}
 	slices.Sort(names)
-	return wire.Hooks{
+	return query.Hooks{
 		Finding: func(seq int64, rule string) bool {
 			return len(rules[seq]) > 0 && (rule == "any" || slices.Contains(rules[seq], rule))
 		},

@@ -124,38 +124,3 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(heap/(1<<20), "heap-MiB")
 	b.ReportMetric(frames, "frames")
 }
-
-// BenchmarkFilter judges 200,000 frames, or WIRE_BENCH_FRAMES, by filters of
-// every cost.
-func BenchmarkFilter(b *testing.B) {
-	n := 200_000
-	if s := os.Getenv("WIRE_BENCH_FRAMES"); s != "" {
-		var err error
-		if n, err = strconv.Atoi(s); err != nil {
-			b.Fatal(err)
-		}
-	}
-	l := flood(b, n)
-	for _, line := range []string{
-		"kind:request", "kind:error", "tool:load", "method:elicitation/*", "id:7", "!method:notifications/* dir:in", "ms>0 size>100", "has:requestedSchema",
-		`"nothing to report"`, `"step 123456 "`, "absent", "has:absent", `/step \d+7 of/`, `/\d{7}/`,
-		`/\d{6,} of \d{7}/`, `/[a-z]+\d+[a-z]+/`, `/(foo|bar|person)/`, `/^.{180,}$/`, `/LOAD\w+ \d+/i`, `/"[^"]*\?"/`, `/[xyz]{3}/`,
-	} {
-		f, err := ParseFilter(line)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(line, func(b *testing.B) {
-			var matches int64
-			for b.Loop() {
-				v := l.View(f, Hooks{})
-				if err := v.Update(context.Background(), nil); err != nil {
-					b.Fatal(err)
-				}
-				matches = v.Len()
-			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())*1000/float64(b.N)/float64(n), "ms-per-million")
-			b.ReportMetric(float64(matches), "matches")
-		})
-	}
-}

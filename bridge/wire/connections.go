@@ -28,3 +28,9 @@ func (l *Log) Head(seq int64) Frame {
 	}
 	return l.facts(seq, l.index.at(seq))
 }
+
+// Methods, Tools and Actors list the names that frames in the log have. Of very
+// many only the first are listed.
+func (l *Log) Methods() []string { return l.methods.listed() }
+func (l *Log) Tools() []string   { return l.tools.listed() }
+func (l *Log) Actors() []string  { return l.actors.listed() }

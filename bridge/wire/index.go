@@ -3,6 +3,7 @@ package wire
 import (
 	"hash/maphash"
 	"math"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -206,6 +207,14 @@ func (t *table) name(id uint16) (s string, known bool) {
 func (t *table) all() []string {
 	if p := t.names.Load(); p != nil {
 		return *p
+	}
+	return nil
+}
+
+// listed are the strings but for "".
+func (t *table) listed() []string {
+	if names := t.all(); len(names) > 0 {
+		return slices.Clone(names[1:])
 	}
 	return nil
 }

@@ -308,13 +308,8 @@ func (l *Log) numbered(seqs []int64, p pendingMark) (seq int64, ok bool) {
 
 // session lists the frames of a session.
 func (l *Log) session(name string) (seqs []int64) {
-	var known memo
 	for seq := int64(1); seq <= l.Len(); seq++ {
-		e := l.index.at(seq)
-		if e.conn != full && known.get(e.conn, func() verdict {
-			k, _ := l.conns.at(e.conn)
-			return of(k.session == name)
-		}) == yes {
+		if k, known := l.conns.at(l.index.at(seq).conn); known && k.session == name {
 			seqs = append(seqs, seq)
 		}
 	}
@@ -345,17 +340,5 @@ func (l *Log) numberOf(e *entry) (int64, error) {
 		if found || size == e.length {
 			return number, nil
 		}
-	}
-}
-
-// marked picks frames by what was noted of them.
-func marked(holds func(Mark) bool) node {
-	return func(j *judge) test {
-		mark := j.hooks.Mark
-		if mark == nil {
-			all := j.log.allMarks()
-			mark = func(seq int64) Mark { return all[seq].Mark }
-		}
-		return test{index: func(seq int64, _ *entry) verdict { return of(holds(mark(seq))) }}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"net/http"
 	"slices"
+
+	"elicitation-inspector/bridge/mcp"
 )
 
 // outcome is what a message says of itself.
@@ -135,5 +137,5 @@ func tellsOfCall(method string) bool {
 	case "notifications/progress", "notifications/message", "notifications/elicitation/complete":
 		return true
 	}
-	return slices.Contains(askers, method)
+	return mcp.IsInput(method)
 }

@@ -405,9 +405,6 @@ func TestOpenTakesTheLeast(t *testing.T) {
 	if !fs[0].Time.IsZero() || fs[1].Pair != 1 || fs[1].Latency != 0 {
 		t.Errorf("time %v, pair %d, latency %v", fs[0].Time, fs[1].Pair, fs[1].Latency)
 	}
-	if got := pick(t, l, "after:2026-07-28T09:00:00", Hooks{}); !reflect.DeepEqual(got, []int64{2}) {
-		t.Errorf("%v", got)
-	}
 }
 
 func TestRecorderContinuesAFile(t *testing.T) {

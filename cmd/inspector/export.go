@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/history"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // exportOptions are the flags of the export command, and its files.
@@ -91,7 +92,7 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	filter, err := wire.ParseFilter(o.filter)
+	filter, err := query.Parse(o.filter)
 	if err != nil {
 		return filterError(o.filter, err)
 	}
@@ -116,7 +117,7 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 		if err != nil {
 			return err
 		}
-		view := log.View(filter, hooks)
+		view := query.NewView(log, filter, hooks)
 		if err := view.Update(ctx, nil); err != nil {
 			return fmt.Errorf("filtering: %w", err)
 		}
@@ -139,17 +140,17 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 }
 
 // findingHooks has the linter look at the log, if the filter asks what it finds.
-func findingHooks(ctx context.Context, log *wire.Log, filter *wire.Filter, errOut io.Writer) (wire.Hooks, error) {
+func findingHooks(ctx context.Context, log *wire.Log, filter *query.Filter, errOut io.Writer) (query.Hooks, error) {
 	if !filter.AsksFindings() {
-		return wire.Hooks{}, nil
+		return query.Hooks{}, nil
 	}
 	found, all, err := findings.Of(ctx, log)
 	if err != nil {
-		return wire.Hooks{}, fmt.Errorf("looking for findings: %w", err)
+		return query.Hooks{}, fmt.Errorf("looking for findings: %w", err)
 	}
 	if !all {
 		if _, err := fmt.Fprintf(errOut, "inspector: only the first %d findings are known to \"finding:\"\n", len(found)); err != nil {
-			return wire.Hooks{}, fmt.Errorf("reporting what cannot be found: %w", err)
+			return query.Hooks{}, fmt.Errorf("reporting what cannot be found: %w", err)
 		}
 	}
 	return findings.Hooks(found), nil
@@ -157,7 +158,7 @@ func findingHooks(ctx context.Context, log *wire.Log, filter *wire.Filter, errOu
 
 // filterError says what is wrong in a filter line, and where.
 func filterError(line string, err error) error {
-	var at *wire.FilterError
+	var at *query.Error
 	if errors.As(err, &at) && at.Pos < at.End && at.End <= len(line) {
 		return usageError{fmt.Errorf("--filter %q, at %q: %w", line, line[at.Pos:at.End], err)}
 	}
@@ -240,7 +241,7 @@ func reportDamage(log *wire.Log, errOut io.Writer) error {
 }
 
 // viewSeqs are the frames of a view.
-func viewSeqs(v *wire.View) iter.Seq[int64] {
+func viewSeqs(v *query.View) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for from := int64(0); ; {
 			seqs := v.Seqs(from, 1024)

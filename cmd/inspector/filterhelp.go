@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // newFilterHelp is a topic of help, and no command: the language of filter lines.
@@ -16,7 +16,7 @@ func newFilterHelp() *cobra.Command {
 --filter of 'inspector export'. It is made of terms, words and regular expressions.
 
 `)
-	for _, t := range wire.FilterTerms() {
+	for _, t := range query.Terms() {
 		fmt.Fprintf(&b, "  %-22s %s\n", t.Example, t.Means)
 	}
 	b.WriteString(`

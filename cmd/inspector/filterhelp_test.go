@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // Every term is told of, in the help and in the docs, and its example holds.
@@ -21,8 +21,8 @@ func TestFilterHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, term := range wire.FilterTerms() {
-		if _, err := wire.ParseFilter(term.Example); err != nil || !strings.HasPrefix(term.Example, term.Name) {
+	for _, term := range query.Terms() {
+		if _, err := query.Parse(term.Example); err != nil || !strings.HasPrefix(term.Example, term.Name) {
 			t.Errorf("the example %q of %s: %v", term.Example, term.Name, err)
 		}
 		if !strings.Contains(out.String(), term.Example+" ") || !strings.Contains(string(docs), "`"+term.Example+"` | "+term.Means) {

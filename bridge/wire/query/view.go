@@ -1,13 +1,14 @@
-package wire
+package query
 
 import (
 	"context"
-	"errors"
 	"math/bits"
 	"runtime"
 	"sort"
 	"sync"
 	"sync/atomic"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // View is the list of a log's frames that a filter picks, in order. It grows
@@ -16,7 +17,7 @@ import (
 //
 // All methods are safe for concurrent use.
 type View struct {
-	log    *Log
+	log    *wire.Log
 	filter *Filter
 	hooks  Hooks
 	busy   chan struct{} // held by the one that judges
@@ -34,8 +35,8 @@ const rankBits = 512
 // pieceLen is how many frames are judged at a time.
 const pieceLen = 8192
 
-// View makes a view in which no frame is judged yet.
-func (l *Log) View(f *Filter, h Hooks) *View {
+// NewView makes a view in which no frame is judged yet.
+func NewView(l *wire.Log, f *Filter, h Hooks) *View {
 	return &View{log: l, filter: f, hooks: h, busy: make(chan struct{}, 1)}
 }
 
@@ -148,69 +149,38 @@ func (v *View) parallel(ctx context.Context, pieces int64, piece func(int64) (in
 
 // worker judges pieces for one goroutine.
 type worker struct {
-	log   *Log
+	log   *wire.Log
 	test  test
-	buf   []byte
 	maybe []int64
 }
 
 func (v *View) newWorker() *worker {
-	return &worker{log: v.log, test: v.filter.root(newJudge(v.log, v.hooks))}
+	return &worker{log: v.log, test: v.filter.root(newScope(v.log, v.hooks))}
 }
-
-// hugeLine is the size from which on lines are looked into one at a time.
-const hugeLine = 4 << 20
-
-var errStop = errors.New("stop")
 
 // judge judges the frames from first to last: bit i of the set is for frame
 // first+i.
 func (w *worker) judge(ctx context.Context, first, last int64) ([]uint64, error) {
 	set := make([]uint64, (last-first)/64+1)
 	w.maybe = w.maybe[:0]
+	var c candidate // one for all: it would be allocated each time
 	for seq := first; seq <= last; seq++ {
-		switch w.test.index(seq, w.log.index.at(seq)) {
+		c.Entry = w.log.Entry(seq)
+		switch w.test(&c) {
 		case yes:
 			set[(seq-first)/64] |= 1 << ((seq - first) % 64)
 		case maybe:
 			w.maybe = append(w.maybe, seq)
 		}
 	}
-	if len(w.maybe) == 0 {
-		return set, ctx.Err()
-	}
-	if w.buf == nil {
-		w.buf = make([]byte, together)
-	}
-	c := content{log: w.log}
-	look := func(seq int64, e *entry, line []byte, err error) {
-		c.open(seq, e, line, err)
-		if w.test.match(&c) {
-			set[(seq-first)/64] |= 1 << ((seq - first) % 64)
-		}
-	}
-	n := 0
-	err := w.log.lines(w.maybe, hugeLine, w.buf, func(seq int64, e *entry, line []byte, err error) error {
-		if n++; n%64 == 0 && ctx.Err() != nil {
-			return errStop
-		}
-		if line != nil || err != nil {
-			look(seq, e, line, err)
-			return nil
-		}
-		select {
-		case w.log.huge <- struct{}{}:
-			line, err = w.log.store.read(nil, e.off, int(e.length))
-			look(seq, e, line, err)
-			c = content{log: w.log}
-			<-w.log.huge
-			return nil
-		case <-ctx.Done():
-			return errStop
-		}
-	})
-	if err == errStop {
-		err = ctx.Err()
+	err := ctx.Err()
+	if len(w.maybe) > 0 && err == nil {
+		err = w.log.Bodies(ctx, w.maybe, func(seq int64, raw []byte) {
+			c = candidate{w.log.Entry(seq), raw, true}
+			if w.test(&c) == yes {
+				set[(seq-first)/64] |= 1 << ((seq - first) % 64)
+			}
+		})
 	}
 	return set, err
 }

@@ -1,4 +1,4 @@
-package wire
+package query
 
 import (
 	"context"
@@ -11,47 +11,63 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"elicitation-inspector/bridge/wire"
 )
 
-// filterLog is a log with something for every term.
-func filterLog(t testing.TB) *Log {
-	l := newTestLog(t, Options{})
-	start := time.Date(2026, 7, 28, 10, 2, 0, 0, time.UTC)
-	add := func(after time.Duration, f Frame) { f.Time = start.Add(after); l.Append(f) }
-	s := time.Second
-	f := message(ClientToServer, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"deploy","arguments":{"path":"a\/b"}}}`)
-	f.Call = 3
-	add(0, f) // 1
-	f = message(ServerToClient, `{"jsonrpc":"2.0","id":"7","method":"elicitation/create","params":{"message":"Grüße, which \"branch\"?","requestedSchema":{"type":"object"}}}`)
-	f.Call, f.Question = 3, 1
-	add(1*s, f) // 2
-	f = message(ClientToServer, `{"jsonrpc":"2.0","id":"7","result":{"action":"accept","content":{"branch":"main"}}}`)
-	f.Call, f.Question, f.Actor = 3, 1, "person"
-	add(3*s, f)                                                                                                            // 3, 2000 ms
-	add(3500*time.Millisecond, message(ServerToClient, `{"jsonrpc":"2.0","id":7,"result":{"content":"Gr\u00fc\u00dfe"}}`)) // 4, 3500 ms
-	add(4*s, message(ServerToClient, `{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"twice"}}`))                // 5, 4000 ms, duplicate
-	add(5*s, message(ServerToClient, `{"jsonrpc":"2.0","id":99,"result":{}}`))                                             // 6, orphan
-	f = message(ServerToClient, `{"jsonrpc":"2.0","method":"elicitation/odd","params":{"requestedSchema" : "%s"}}`, strings.Repeat("x", 12_000))
-	f.Server, f.Session, f.Transport, f.Stream, f.Status = "web two", "w1", "http", StreamGetSSE, 200
-	f.Header = map[string][]string{"X": {"y"}}
-	add(6*s, f)                                                             // 7
-	add(7*s, message(ServerToClient, `listening on "port" 3000`))           // 8
-	add(8*s, message(Stderr, "WARNING: requestedSchema\tis\todd"))          // 9
-	add(70*time.Minute, message(Meta, "process exited"))                    // 10
-	add(26*time.Hour, message(ServerToClient, "caf\xe9 \"quoted\" KELVIN")) // 11
+func newLog(t testing.TB) *wire.Log {
+	t.Helper()
+	l, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
 	return l
 }
 
-func pick(t testing.TB, l *Log, line string, h Hooks) []int64 {
+func message(dir wire.Direction, format string, args ...any) wire.Frame {
+	return wire.Frame{Server: "files", Session: "s1", Transport: "stdio", Dir: dir, Raw: fmt.Appendf(nil, format, args...)}
+}
+
+// filterLog is a log with something for every term.
+func filterLog(t testing.TB) *wire.Log {
+	l := newLog(t)
+	start := time.Date(2026, 7, 28, 10, 2, 0, 0, time.UTC)
+	add := func(after time.Duration, f wire.Frame) { f.Time = start.Add(after); l.Append(f) }
+	s := time.Second
+	f := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"deploy","arguments":{"path":"a\/b"}}}`)
+	f.Call = 3
+	add(0, f) // 1
+	f = message(wire.ServerToClient, `{"jsonrpc":"2.0","id":"7","method":"elicitation/create","params":{"message":"Grüße, which \"branch\"?","requestedSchema":{"type":"object"}}}`)
+	f.Call, f.Question = 3, 1
+	add(1*s, f) // 2
+	f = message(wire.ClientToServer, `{"jsonrpc":"2.0","id":"7","result":{"action":"accept","content":{"branch":"main"}}}`)
+	f.Call, f.Question, f.Actor = 3, 1, "person"
+	add(3*s, f)                                                                                                                 // 3, 2000 ms
+	add(3500*time.Millisecond, message(wire.ServerToClient, `{"jsonrpc":"2.0","id":7,"result":{"content":"Gr\u00fc\u00dfe"}}`)) // 4, 3500 ms
+	add(4*s, message(wire.ServerToClient, `{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"twice"}}`))                // 5, 4000 ms, duplicate
+	add(5*s, message(wire.ServerToClient, `{"jsonrpc":"2.0","id":99,"result":{}}`))                                             // 6, orphan
+	f = message(wire.ServerToClient, `{"jsonrpc":"2.0","method":"elicitation/odd","params":{"requestedSchema" : "%s"}}`, strings.Repeat("x", 12_000))
+	f.Server, f.Session, f.Transport, f.Stream, f.Status = "web two", "w1", "http", wire.StreamGetSSE, 200
+	f.Header = map[string][]string{"X": {"y"}}
+	add(6*s, f)                                                                  // 7
+	add(7*s, message(wire.ServerToClient, `listening on "port" 3000`))           // 8
+	add(8*s, message(wire.Stderr, "WARNING: requestedSchema\tis\todd"))          // 9
+	add(70*time.Minute, message(wire.Meta, "process exited"))                    // 10
+	add(26*time.Hour, message(wire.ServerToClient, "caf\xe9 \"quoted\" KELVIN")) // 11
+	return l
+}
+
+func pick(t testing.TB, l *wire.Log, line string, h Hooks) []int64 {
 	t.Helper()
-	f, err := ParseFilter(line)
+	f, err := Parse(line)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
 	if h.Location == nil {
 		h.Location = time.UTC
 	}
-	v := l.View(f, h)
+	v := NewView(l, f, h)
 	if err := v.Update(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +231,8 @@ func TestFilterSaysWhatIsWrong(t *testing.T) {
 		{strings.Repeat("(", 200) + "a", "(", "nested too deep"},
 	}
 	for _, tt := range tests {
-		_, err := ParseFilter(tt.line)
-		var fe *FilterError
+		_, err := Parse(tt.line)
+		var fe *Error
 		if !errors.As(err, &fe) {
 			t.Errorf("%s: %v", tt.line, err)
 			continue
@@ -267,12 +283,12 @@ func TestRequiredText(t *testing.T) {
 }
 
 func TestViewGrowsWithTheLog(t *testing.T) {
-	l := newTestLog(t, Options{})
-	f, err := ParseFilter("kind:request or accept")
+	l := newLog(t)
+	f, err := Parse("kind:request or accept")
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := l.View(f, Hooks{})
+	v := NewView(l, f, Hooks{})
 	var want []int64
 	for i := range 30_000 {
 		l.Append(floodFrame(i))
@@ -325,11 +341,11 @@ var sevenStep = regexp.MustCompile(`step \d*7 of`)
 
 func TestViewCanBeReadAndCancelledWhileItJudges(t *testing.T) {
 	l := flood(t, 60_000)
-	f, err := ParseFilter("/step \\d*7 of/")
+	f, err := Parse("/step \\d*7 of/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := l.View(f, Hooks{})
+	v := NewView(l, f, Hooks{})
 	ctx, cancel := context.WithCancel(context.Background())
 	var judged []int64
 	err = v.Update(ctx, func(p Progress) {
@@ -379,23 +395,29 @@ func TestViewCanBeReadAndCancelledWhileItJudges(t *testing.T) {
 		t.Errorf("%d match, want %d", v.Len(), want)
 	}
 	cancel()
-	if err := l.View(f, Hooks{}).Update(ctx, nil); !errors.Is(err, context.Canceled) {
+	if err := NewView(l, f, Hooks{}).Update(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("an Update that was cancelled before: %v", err)
 	}
 }
 
 func TestFilterLooksIntoHugeAndLostFrames(t *testing.T) {
-	l := newTestLog(t, Options{})
-	l.Append(message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":"%s needle %s"}`, strings.Repeat("x", hugeLine), strings.Repeat("y", 100)))
-	l.Append(message(ServerToClient, "no such thing"))
+	l := newLog(t)
+	l.Append(message(wire.ServerToClient, `{"jsonrpc":"2.0","id":1,"result":"%s needle %s"}`, strings.Repeat("x", 5<<20), strings.Repeat("y", 100)))
+	l.Append(message(wire.ServerToClient, "no such thing"))
 	if got := pick(t, l, "NEEDLE", Hooks{}); !reflect.DeepEqual(got, []int64{1}) {
 		t.Errorf("%v", got)
 	}
-	lost := newTestLog(t, Options{Dir: "/nowhere/at/all", Memory: 1 << 10})
-	for i := range 2000 {
-		lost.Append(message(ServerToClient, `{"jsonrpc":"2.0","id":%d,"result":"%s"}`, i, strings.Repeat("x", 100)))
+	lost, err := wire.NewLog(wire.Options{Dir: "/nowhere/at/all", Memory: 1 << 10})
+	if err != nil {
+		t.Fatal(err)
 	}
-	waitWritten(t, lost)
+	defer lost.Close()
+	for i := range 2000 {
+		lost.Append(message(wire.ServerToClient, `{"jsonrpc":"2.0","id":%d,"result":"%s"}`, i, strings.Repeat("x", 100)))
+	}
+	for grown := lost.Grown(); lost.Err() == nil; grown = lost.Grown() {
+		<-grown
+	}
 	if got := pick(t, lost, "id:3", Hooks{}); !reflect.DeepEqual(got, []int64{4}) {
 		t.Errorf("%v", got)
 	}
@@ -405,21 +427,23 @@ func TestFilterLooksIntoHugeAndLostFrames(t *testing.T) {
 }
 
 func TestFilterWhereTheTablesAreFull(t *testing.T) {
-	l := newTestLog(t, Options{})
-	l.methods.limit, l.actors.limit = 3, 2
-	for i := range 10 {
-		f := message(ClientToServer, `{"jsonrpc":"2.0","id":%d,"method":"m%d"}`, i, i)
-		f.Actor = fmt.Sprint("a", i)
+	l := newLog(t)
+	const methods, actors = 9000, 300 // more than the index has room for
+	for i := range methods {
+		f := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":%d,"method":"m%d"}`, i, i)
+		f.Actor = fmt.Sprint("a", i%actors)
 		if got := l.Append(f); got.Method != fmt.Sprint("m", i) {
 			t.Errorf("method %q", got.Method)
 		}
 	}
-	for line, want := range map[string][]int64{"method:m1": {2}, "method:m8": {9}, "actor:a7": {8}, "method:m8 !actor:a8": nil} {
+	for line, want := range map[string][]int64{
+		"method:m1": {2}, "method:m8999": {9000}, "actor:a299 seq<400": {300}, "method:m8999 !actor:a299": nil, "id:8999": {9000},
+	} {
 		if got := pick(t, l, line, Hooks{}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}
-	if f, err := l.Frame(9); err != nil || f.Method != "m8" || f.Actor != "a8" {
+	if f, err := l.Frame(methods); err != nil || f.Method != "m8999" || f.Actor != "a299" {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -458,7 +482,7 @@ func TestComplete(t *testing.T) {
 	for _, tt := range tests {
 		at := strings.IndexByte(tt.line, '|')
 		line := tt.line[:at] + tt.line[at+1:]
-		got := l.Complete(line, at, hooks)
+		got := Complete(l, line, at, hooks)
 		var texts []string
 		for _, c := range got.Items {
 			texts = append(texts, c.Text)
@@ -469,14 +493,14 @@ func TestComplete(t *testing.T) {
 		}
 		for _, c := range got.Items {
 			whole := line[:got.From] + c.Text + line[got.To:]
-			if _, err := ParseFilter(whole); err != nil && !strings.HasSuffix(c.Text, ":") && !strings.HasSuffix(c.Text, ">") && !strings.HasPrefix(line, "(") {
+			if _, err := Parse(whole); err != nil && !strings.HasSuffix(c.Text, ":") && !strings.HasSuffix(c.Text, ">") && !strings.HasPrefix(line, "(") {
 				t.Errorf("%s: the candidate %q does not parse: %v", tt.line, whole, err)
 			}
 		}
 	}
 }
 
-func FuzzParseFilter(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, line := range []string{
 		`method:elicitation/* !(dir:in or kind:error,noise) id:7 "a b" /re+/i ms>500 size<=10k`,
 		`after:10:02:03 before:2026-07-28 has:x finding:any not server:"a \"b\"" call>3`, `((a)`, `"\`, `/\//`, "grüße",
@@ -487,16 +511,16 @@ func FuzzParseFilter(f *testing.F) {
 	l := filterLog(f)
 	f.Fuzz(func(t *testing.T, line string) {
 		for at := range len(line) + 1 {
-			if c := l.Complete(line, at, Hooks{}); c.From < 0 || c.From > at || c.To < at || c.To > len(line) {
+			if c := Complete(l, line, at, Hooks{}); c.From < 0 || c.From > at || c.To < at || c.To > len(line) {
 				t.Fatalf("completion at %d replaces %d to %d", at, c.From, c.To)
 			}
 			if at > 50 {
 				break
 			}
 		}
-		filter, err := ParseFilter(line)
+		filter, err := Parse(line)
 		if err != nil {
-			fe, ok := err.(*FilterError)
+			fe, ok := err.(*Error)
 			if !ok || fe.Pos < 0 || fe.End < fe.Pos || fe.End > len(line) || fe.Text == "" {
 				t.Fatalf("%#v", err)
 			}
@@ -505,7 +529,7 @@ func FuzzParseFilter(f *testing.F) {
 		if len(line) > 200 {
 			return
 		}
-		v, w := l.View(filter, Hooks{}), l.View(filter, Hooks{})
+		v, w := NewView(l, filter, Hooks{}), NewView(l, filter, Hooks{})
 		if err := v.Update(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}

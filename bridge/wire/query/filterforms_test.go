@@ -1,4 +1,4 @@
-package wire
+package query
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // And, or, not and comparisons are understood in all the ways people try them.
@@ -63,8 +65,8 @@ func TestFilterSaysWhatMayBeMeant(t *testing.T) {
 		"kind > error":   {">", `kind goes with ":", not with ">"`},
 		"wholly:unknown": {"wholly", "but there are method, kind"},
 	} {
-		_, err := ParseFilter(line)
-		var fe *FilterError
+		_, err := Parse(line)
+		var fe *Error
 		if !errors.As(err, &fe) {
 			t.Errorf("%s: %v", line, err)
 		} else if at := line[fe.Pos:fe.End]; at != want[0] || !strings.Contains(fe.Text, want[1]) {
@@ -78,25 +80,25 @@ func TestFilterSaysWhatMayBeMeant(t *testing.T) {
 func TestFilterByTool(t *testing.T) {
 	for name, call := range map[string]int{"numbered": 1, "not numbered": 0} {
 		t.Run(name, func(t *testing.T) {
-			l := newTestLog(t, Options{})
-			add := func(call int, dir Direction, raw string) {
+			l := newLog(t)
+			add := func(call int, dir wire.Direction, raw string) {
 				f := message(dir, "%s", raw)
 				f.Call = call
 				l.Append(f)
 			}
-			add(0, ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-			add(0, ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"deploy"}]}}`)
-			add(call, ClientToServer, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"deploy"}}`)            // 3
-			add(call, ServerToClient, `{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Where?"}}`) // 4
-			add(call, ClientToServer, `{"jsonrpc":"2.0","id":9,"result":{"action":"decline"}}`)                               // 5
-			add(call, ServerToClient, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`)          // 6
-			add(0, ServerToClient, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-			add(call, ServerToClient, `{"jsonrpc":"2.0","id":2,"result":{"content":[]}}`) // 8
-			add(2*call, ClientToServer, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"build it"}}`)
-			add(2*call, ClientToServer, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
-			add(3*call, ClientToServer, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"deploy"}}`)     // 11
-			add(3*call, ServerToClient, `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"deploy"}}`) // 12
-			add(3*call, ServerToClient, `{"jsonrpc":"2.0","id":4,"error":{"code":-32603,"message":"no"}}`)               // 13
+			add(0, wire.ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+			add(0, wire.ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"deploy"}]}}`)
+			add(call, wire.ClientToServer, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"deploy"}}`)            // 3
+			add(call, wire.ServerToClient, `{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Where?"}}`) // 4
+			add(call, wire.ClientToServer, `{"jsonrpc":"2.0","id":9,"result":{"action":"decline"}}`)                               // 5
+			add(call, wire.ServerToClient, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`)          // 6
+			add(0, wire.ServerToClient, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			add(call, wire.ServerToClient, `{"jsonrpc":"2.0","id":2,"result":{"content":[]}}`) // 8
+			add(2*call, wire.ClientToServer, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"build it"}}`)
+			add(2*call, wire.ClientToServer, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
+			add(3*call, wire.ClientToServer, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"deploy"}}`)     // 11
+			add(3*call, wire.ServerToClient, `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"deploy"}}`) // 12
+			add(3*call, wire.ServerToClient, `{"jsonrpc":"2.0","id":4,"error":{"code":-32603,"message":"no"}}`)               // 13
 			for line, want := range map[string]string{
 				"tool:deploy": "3 4 5 6 8 11 12 13", "tool:dep*": "3 4 5 6 8 11 12 13", `tool:"build it"`: "9 10", "tool:nope": "",
 				"-tool:*": "1 2 7", "tool:deploy kind:error": "13", "tool!=deploy tool:*": "9 10",
@@ -105,7 +107,7 @@ func TestFilterByTool(t *testing.T) {
 					t.Errorf("%s: %s, want %s", line, got, want)
 				}
 			}
-			if got := l.Complete("tool:", 5, Hooks{}).Items; len(got) != 2 || got[0].Text != `"build it"` || got[1].Text != "deploy" {
+			if got := Complete(l, "tool:", 5, Hooks{}).Items; len(got) != 2 || got[0].Text != `"build it"` || got[1].Text != "deploy" {
 				t.Errorf("after tool: %v", got)
 			}
 		})
@@ -114,28 +116,28 @@ func TestFilterByTool(t *testing.T) {
 
 // kind:error picks all that failed, and kind:rpc-error the error responses.
 func TestFilterFailures(t *testing.T) {
-	l := newTestLog(t, Options{})
-	add := func(f Frame) { l.Append(f) }
-	add(message(ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`))
-	add(message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"%s"}],"is\u0045rror":true}}`, strings.Repeat("x", 100_000))) // 2
-	add(message(ClientToServer, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}`))
-	add(message(ServerToClient, `{"jsonrpc":"2.0","id":2,"result":{"content":[],"isError":false,"structuredContent":{"isError":true}}}`))
-	add(message(ClientToServer, `{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"a"}}`))
-	add(message(ServerToClient, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"no"}}`)) // 6
-	exit := message(Meta, "process 4711 exited with code 1")                                        // 7
+	l := newLog(t)
+	add := func(f wire.Frame) { l.Append(f) }
+	add(message(wire.ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`))
+	add(message(wire.ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"%s"}],"is\u0045rror":true}}`, strings.Repeat("x", 100_000))) // 2
+	add(message(wire.ClientToServer, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}`))
+	add(message(wire.ServerToClient, `{"jsonrpc":"2.0","id":2,"result":{"content":[],"isError":false,"structuredContent":{"isError":true}}}`))
+	add(message(wire.ClientToServer, `{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"a"}}`))
+	add(message(wire.ServerToClient, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"no"}}`)) // 6
+	exit := message(wire.Meta, "process 4711 exited with code 1")                                        // 7
 	exit.Failed = true
 	add(exit)
-	add(message(Meta, "process 4712 exited with code 0"))
+	add(message(wire.Meta, "process 4712 exited with code 0"))
 	for status, note := range map[int]string{http.StatusMethodNotAllowed: "the server has no GET event stream"} {
-		f := message(Meta, "%s", note) // 9
+		f := message(wire.Meta, "%s", note) // 9
 		f.Status = status
 		add(f)
 	}
-	add(message(ClientToServer, `{"jsonrpc":"2.0","id":4,"method":"tools/list"}`)) // 10
-	refused := message(Meta, "POST of tools/list was answered with 502 Bad Gateway")
+	add(message(wire.ClientToServer, `{"jsonrpc":"2.0","id":4,"method":"tools/list"}`)) // 10
+	refused := message(wire.Meta, "POST of tools/list was answered with 502 Bad Gateway")
 	refused.Status, refused.Answers = 502, []byte("4") // 11
 	add(refused)
-	odd := message(ServerToClient, "<html>")
+	odd := message(wire.ServerToClient, "<html>")
 	odd.Status = 500 // 12
 	add(odd)
 
@@ -153,7 +155,7 @@ func TestFilterFailures(t *testing.T) {
 
 	// A transcript says the same.
 	var out bytes.Buffer
-	if err := WriteTranscript(&out, l, 1, l.Len(), NoRedaction()); err != nil {
+	if err := wire.WriteTranscript(&out, l, 1, l.Len(), wire.NoRedaction()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -167,4 +169,33 @@ func TestFilterFailures(t *testing.T) {
 	if f, err := opened.Frame(11); err != nil || f.Pair != 10 || string(f.Answers) != "4" || !f.Failed {
 		t.Errorf("opened: frame 11 is %+v, %v", f, err)
 	}
+}
+
+// A frame whose transcript has no time for it is before every time.
+func TestFilterFramesWithoutATime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "least.jsonl")
+	text := `{"direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"ping"}}` + "\n" +
+		`{"direction":"s2c","ts":"2026-07-28T10:00:00Z","raw":{"jsonrpc":"2.0","id":1,"result":{}}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, path)
+	for line, want := range map[string][]int64{"after:2026-07-28T09:00:00": {2}, "before:2026-07-28T09:00:00": {1}} {
+		if got := pick(t, l, line, Hooks{}); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+}
+
+func open(t *testing.T, path string) *wire.Log {
+	t.Helper()
+	l, err := wire.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if err := l.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return l
 }

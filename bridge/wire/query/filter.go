@@ -1,4 +1,6 @@
-package wire
+// Package query is the filter language: a line picks frames of a wire log, and a
+// View lists those that it has picked.
+package query
 
 import (
 	"fmt"
@@ -9,9 +11,11 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/wire"
 )
 
-// Filter is a parsed filter line. It picks frames of a log; see Log.View.
+// Filter is a parsed filter line. It picks frames of a log; see View.
 //
 // A line is made of terms, words and regular expressions. Side by side, or with
 // "and" or "&&" between them, they must all hold; "or" or "||" means either; "!",
@@ -66,17 +70,17 @@ func (f *Filter) Lasting() bool { return !f.changing }
 // String is the line that was parsed.
 func (f *Filter) String() string { return f.text }
 
-// FilterError says what is wrong in a filter line, and where.
-type FilterError struct {
+// Error says what is wrong in a filter line, and where.
+type Error struct {
 	Pos, End int // byte offsets in the line: what the error is about
 	Text     string
 }
 
-func (e *FilterError) Error() string { return e.Text }
+func (e *Error) Error() string { return e.Text }
 
-// ParseFilter parses a filter line. An empty one picks all frames. The error
-// is a *FilterError.
-func ParseFilter(line string) (*Filter, error) {
+// Parse parses a filter line. An empty one picks all frames. The error
+// is a *Error.
+func Parse(line string) (*Filter, error) {
 	p := filterParser{in: line}
 	if valid := strings.ToValidUTF8(line, ""); valid != line {
 		at := 0
@@ -139,14 +143,14 @@ type filterParser struct {
 	in       string
 	at       int
 	tok      token
-	err      *FilterError
+	err      *Error
 	changing bool // see Filter.Lasting
 	findings bool // see Filter.AsksFindings
 }
 
 func (p *filterParser) fail(pos, end int, format string, args ...any) {
 	if p.err == nil {
-		p.err = &FilterError{pos, max(end, pos), fmt.Sprintf(format, args...)}
+		p.err = &Error{pos, max(end, pos), fmt.Sprintf(format, args...)}
 	}
 	p.tok = token{kind: tokEnd, pos: len(p.in), end: len(p.in)}
 	p.at = len(p.in)
@@ -355,7 +359,7 @@ func termStart(s string) (name, op string, end int) {
 
 func isTerm(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc(terms, func(t FilterTerm) bool { return t.Name == name })
+	return slices.ContainsFunc(terms, func(t Term) bool { return t.Name == name })
 }
 
 // word reads up to white space, a parenthesis, or a sign for "and" or "or".
@@ -470,17 +474,17 @@ func (p *filterParser) termValues(start int, name, op string) {
 	p.tok = t
 }
 
-// FilterTerm is a term of filter lines.
-type FilterTerm struct {
+// Term is a term of filter lines.
+type Term struct {
 	Name    string
 	Example string
 	Means   string // in words
 }
 
-// FilterTerms lists the terms of filter lines, the most useful first.
-func FilterTerms() []FilterTerm { return slices.Clone(terms) }
+// Terms lists the terms of filter lines, the most useful first.
+func Terms() []Term { return slices.Clone(terms) }
 
-var terms = []FilterTerm{
+var terms = []Term{
 	{"method", "method:elicitation/*", "the method, of a response that of its request"},
 	{"kind", "kind:error,noise", "error (what failed), request, notification, result, noise, stderr, note; response, message, rpc-error"},
 	{"dir", "dir:in", "in (from the server) or out; also c2s, s2c, stderr, meta"},
@@ -563,15 +567,27 @@ func (p *filterParser) term(t token) node {
 
 // plainTerms make the nodes of terms that only know ":".
 var plainTerms = map[string]func(v string) (node, error){
-	"method":    func(v string) (node, error) { return methodIs(newGlob(v)), nil },
-	"server":    func(v string) (node, error) { return connIs(newGlob(v), serverOf), nil },
-	"session":   func(v string) (node, error) { return connIs(newGlob(v), sessionOf), nil },
-	"transport": func(v string) (node, error) { return connIs(newGlob(v), transportOf), nil },
-	"actor":     func(v string) (node, error) { return actorIs(newGlob(v)), nil },
-	"tool":      func(v string) (node, error) { return toolIs(newGlob(v)), nil },
-	"id":        func(v string) (node, error) { return idIs(v), nil },
-	"has":       func(v string) (node, error) { return has(v), nil },
-	"finding":   func(v string) (node, error) { return finding(v), nil },
+	"method": func(v string) (node, error) {
+		return named(newGlob(v), func(c *candidate) string { return c.Method() }), nil
+	},
+	"server": func(v string) (node, error) {
+		return named(newGlob(v), func(c *candidate) string { return c.Connection().Server }), nil
+	},
+	"session": func(v string) (node, error) {
+		return named(newGlob(v), func(c *candidate) string { return c.Connection().Session }), nil
+	},
+	"transport": func(v string) (node, error) {
+		return named(newGlob(v), func(c *candidate) string { return c.Connection().Transport }), nil
+	},
+	"actor": func(v string) (node, error) {
+		return named(newGlob(v), func(c *candidate) string { return c.Actor() }), nil
+	},
+	"tool": func(v string) (node, error) {
+		return named(newGlob(v), func(c *candidate) string { return c.Tool() }), nil
+	},
+	"id":      func(v string) (node, error) { return idIs(v), nil },
+	"has":     func(v string) (node, error) { return has(v), nil },
+	"finding": func(v string) (node, error) { return finding(v), nil },
 	"after": func(v string) (node, error) {
 		at, err := parseMoment(v)
 		return timeIs(at, true), err
@@ -581,61 +597,64 @@ var plainTerms = map[string]func(v string) (node, error){
 		return timeIs(at, false), err
 	},
 	"kind": func(v string) (node, error) {
-		var kinds []Kind
-		switch k, err := ParseKind(strings.ToLower(v)); {
-		case k == Error:
-			return where(func(e *entry) bool { return e.flags&flagFailed != 0 }), nil
+		var kinds []wire.Kind
+		switch k, err := wire.ParseKind(strings.ToLower(v)); {
+		case k == wire.Error:
+			return where(func(c *candidate) bool { return c.Failed() }), nil
 		case err == nil:
-			kinds = []Kind{k}
+			kinds = []wire.Kind{k}
 		case strings.EqualFold(v, "response"):
-			kinds = []Kind{Result, Error}
+			kinds = []wire.Kind{wire.Result, wire.Error}
 		case strings.EqualFold(v, "message"):
-			kinds = []Kind{Request, Notification, Result, Error}
+			kinds = []wire.Kind{wire.Request, wire.Notification, wire.Result, wire.Error}
 		case strings.EqualFold(v, "rpc-error"):
-			kinds = []Kind{Error}
+			kinds = []wire.Kind{wire.Error}
 		default:
-			return nil, choose("kind", v, append(kindNames[1:len(kindNames):len(kindNames)], moreKinds...)...)
+			return nil, choose("kind", v, kindNames...)
 		}
-		return where(func(e *entry) bool { return slices.Contains(kinds, e.kind) }), nil
+		return where(func(c *candidate) bool { return slices.Contains(kinds, c.Kind()) }), nil
 	},
 	"dir": func(v string) (node, error) {
-		var dir Direction
+		var dir wire.Direction
 		switch v = strings.ToLower(v); v {
 		case "in":
-			dir = ServerToClient
+			dir = wire.ServerToClient
 		case "out":
-			dir = ClientToServer
+			dir = wire.ClientToServer
 		default:
 			var err error
-			if dir, err = ParseDirection(v); err != nil {
+			if dir, err = wire.ParseDirection(v); err != nil {
 				return nil, choose("dir", v, "in", "out", "stderr", "meta")
 			}
 		}
-		return where(func(e *entry) bool { return e.dir() == dir }), nil
+		return where(func(c *candidate) bool { return c.Direction() == dir }), nil
 	},
 	"colour": func(v string) (node, error) {
 		colour := strings.ToLower(v)
-		if !slices.Contains(Colours(), colour) {
-			return nil, choose("colour", v, Colours()...)
+		if !slices.Contains(wire.Colours(), colour) {
+			return nil, choose("colour", v, wire.Colours()...)
 		}
-		return marked(func(m Mark) bool { return m.Colour == colour }), nil
+		return marked(func(m wire.Mark) bool { return m.Colour == colour }), nil
 	},
 	"stream": func(v string) (node, error) {
-		stream, err := ParseStream(strings.ToLower(v))
+		stream, err := wire.ParseStream(strings.ToLower(v))
 		if err != nil {
-			return nil, choose("stream", v, streamNames[1:]...)
+			return nil, choose("stream", v, streamNames...)
 		}
-		return where(func(e *entry) bool { return e.stream() == stream }), nil
+		return where(func(c *candidate) bool { return c.Stream() == stream }), nil
 	},
 	"action": func(v string) (node, error) {
 		action := strings.ToLower(v)
-		if slices.Index(actions[:], action) < 1 {
-			return nil, choose("action", v, actions[1:]...)
+		if !slices.Contains(actions, action) {
+			return nil, choose("action", v, actions...)
 		}
-		return where(func(e *entry) bool { return e.action() == action }), nil
+		return where(func(c *candidate) bool { return c.Action() == action }), nil
 	},
 	"is": func(v string) (node, error) {
-		flags := map[string]uint16{"duplicate": flagDuplicate, "orphan": flagOrphan, "truncated": flagTruncated, "redacted": flagRedacted}
+		flags := map[string]func(*candidate) bool{
+			"duplicate": func(c *candidate) bool { return c.Duplicate() }, "orphan": func(c *candidate) bool { return c.Orphan() },
+			"truncated": func(c *candidate) bool { return c.Truncated() }, "redacted": func(c *candidate) bool { return c.Redacted() },
+		}
 		if holds := markTerms[strings.ToLower(v)]; holds != nil {
 			return marked(holds), nil
 		}
@@ -649,18 +668,22 @@ var plainTerms = map[string]func(v string) (node, error){
 		if !ok {
 			return nil, choose("is", v, "question", "answer", "duplicate", "orphan", "truncated", "redacted", "pinned", "noted")
 		}
-		return where(func(e *entry) bool { return e.flags&flag != 0 }), nil
+		return where(flag), nil
 	},
 }
 
 // markTerms are the values of is: that ask for marks.
-var markTerms = map[string]func(Mark) bool{
-	"pinned": func(m Mark) bool { return m.Pinned },
-	"noted":  func(m Mark) bool { return m.Note != "" },
+var markTerms = map[string]func(wire.Mark) bool{
+	"pinned": func(m wire.Mark) bool { return m.Pinned },
+	"noted":  func(m wire.Mark) bool { return m.Note != "" },
 }
 
-// moreKinds are the values of kind: besides the kinds.
-var moreKinds = []string{"response", "message", "rpc-error"}
+var (
+	// kindNames are the values of kind:, those of wire.Kind first.
+	kindNames   = []string{"request", "notification", "result", "error", "noise", "stderr", "note", "response", "message", "rpc-error"}
+	streamNames = []string{"post", "post-sse", "get-sse"}
+	actions     = []string{"accept", "decline", "cancel"}
+)
 
 func choose(name, v string, from ...string) error {
 	if meant := nearest(strings.ToLower(v), from); meant != "" {
@@ -671,19 +694,17 @@ func choose(name, v string, from ...string) error {
 
 // numericTerms make the nodes of terms that compare numbers.
 var numericTerms = map[string]func(op, v string) (node, error){
-	"call":     numbered("call", func(e *entry) uint32 { return e.call }),
-	"question": numbered("question", func(e *entry) uint32 { return e.question }),
-	"round":    numbered("round", func(e *entry) uint32 { return uint32(e.round) }),
-	"status":   numbered("status", func(e *entry) uint32 { return uint32(e.status) }),
+	"call":     numbered("call", func(c *candidate) int { return c.Call() }),
+	"question": numbered("question", func(c *candidate) int { return c.Question() }),
+	"round":    numbered("round", func(c *candidate) int { return c.Round() }),
+	"status":   numbered("status", func(c *candidate) int { return c.Status() }),
 	"seq": func(op, v string) (node, error) {
 		n, err := parseNumber("seq", v)
-		return func(*judge) test {
-			return test{index: func(seq int64, _ *entry) verdict { return of(compare(op, seq, n)) }}
-		}, err
+		return where(func(c *candidate) bool { return compare(op, c.Seq, n) }), err
 	},
 	"size": func(op, v string) (node, error) {
 		n, err := parseSize(v)
-		return where(func(e *entry) bool { return compare(op, int64(e.size), n) }), err
+		return where(func(c *candidate) bool { return compare(op, c.Size(), n) }), err
 	},
 	"ms": func(op, v string) (node, error) {
 		d, err := parseLatency(v)
@@ -692,10 +713,10 @@ var numericTerms = map[string]func(op, v string) (node, error){
 }
 
 // numbered compares a number that is 0 where there is none.
-func numbered(name string, of func(e *entry) uint32) func(op, v string) (node, error) {
+func numbered(name string, of func(c *candidate) int) func(op, v string) (node, error) {
 	return func(op, v string) (node, error) {
 		n, err := parseNumber(name, v)
-		return where(func(e *entry) bool { return of(e) > 0 && compare(op, int64(of(e)), n) }), err
+		return where(func(c *candidate) bool { return of(c) > 0 && compare(op, int64(of(c)), n) }), err
 	}
 }
 
@@ -772,17 +793,17 @@ func parseMoment(v string) (moment, error) {
 	return moment{}, fmt.Errorf("%q is no time; times look like 10:02:03, 2026-07-28T10:02:03 or +5s (since the first frame)", v)
 }
 
-// in says when that is, in Unix nanoseconds, in a log that began at start.
-func (m moment) in(start time.Time) int64 {
+// in says when that is in a log that began at start.
+func (m moment) in(start time.Time) time.Time {
 	if m.layout == "" {
-		return start.Add(m.since).UnixNano()
+		return start.Add(m.since)
 	}
 	t, err := time.ParseInLocation(m.layout, m.text, start.Location())
 	if err != nil {
-		return start.UnixNano()
+		return start
 	}
 	if t.Year() == 0 {
 		t = time.Date(start.Year(), start.Month(), start.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), start.Location())
 	}
-	return t.UnixNano()
+	return t
 }

@@ -1,7 +1,8 @@
-package wire
+package query
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -25,7 +26,7 @@ type needle struct {
 }
 
 func newSearch(text string) search {
-	escaped := string(appendString(nil, text))
+	escaped := string(quoted(text))
 	escaped = escaped[1 : len(escaped)-1]
 	forms := []string{text, escaped, strings.ReplaceAll(escaped, "/", `\/`), asciiEscaped(escaped)}
 	var s search
@@ -42,7 +43,16 @@ func newSearch(text string) search {
 // newMemberSearch finds the name of a JSON member: in its quotes, before a
 // colon.
 func newMemberSearch(name string) search {
-	return search{[]needle{newNeedle(string(appendString(nil, name)))}}
+	return search{[]needle{newNeedle(string(quoted(name)))}}
+}
+
+// quoted is a text as a JSON string, in which nothing is escaped that need not be.
+func quoted(text string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(text) // a string that is valid UTF-8 has no error
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // asciiEscaped writes what is not ASCII as \u escapes, as many JSON encoders do.

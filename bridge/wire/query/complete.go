@@ -1,8 +1,10 @@
-package wire
+package query
 
 import (
 	"slices"
 	"strings"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // Completion is what can stand at a place in a filter line.
@@ -22,7 +24,7 @@ const maxCandidates = 50
 
 // Complete says how the filter line can go on at the byte offset at: with the
 // names of terms, or after one with values that occur in the log.
-func (l *Log) Complete(line string, at int, h Hooks) Completion {
+func Complete(l *wire.Log, line string, at int, h Hooks) Completion {
 	at = min(max(at, 0), len(line))
 	start, end, ok := tokenAround(line, at)
 	out := Completion{From: start, To: end}
@@ -41,7 +43,7 @@ func (l *Log) Complete(line string, at int, h Hooks) Completion {
 			end = at + i
 		}
 		out.From, out.To = from, end
-		out.add(strings.TrimPrefix(line[from:at], `"`), "", l.values(strings.ToLower(name), h))
+		out.add(strings.TrimPrefix(line[from:at], `"`), "", values(l, strings.ToLower(name), h))
 		return out
 	}
 	var names []Candidate
@@ -58,7 +60,7 @@ func (l *Log) Complete(line string, at int, h Hooks) Completion {
 		}
 	}
 	if len(typed) >= 2 {
-		out.add(typed, "method:", l.values("method", h))
+		out.add(typed, "method:", values(l, "method", h))
 	}
 	return out
 }
@@ -142,7 +144,7 @@ func termAround(line string, start, end int) (name string, from int) {
 }
 
 // values are those that make sense after the name of a term.
-func (l *Log) values(name string, h Hooks) (out []Candidate) {
+func values(l *wire.Log, name string, h Hooks) (out []Candidate) {
 	list := func(texts ...string) {
 		for _, text := range texts {
 			if text != "" && !slices.ContainsFunc(out, func(c Candidate) bool { return c.Text == text }) {
@@ -150,9 +152,9 @@ func (l *Log) values(name string, h Hooks) (out []Candidate) {
 			}
 		}
 	}
-	ofConns := func(of func(conn) string) {
+	ofConns := func(of func(wire.Connection) string) {
 		var texts []string
-		for _, k := range l.conns.all() {
+		for _, k := range l.Connections() {
 			texts = append(texts, of(k))
 		}
 		slices.Sort(texts)
@@ -160,7 +162,7 @@ func (l *Log) values(name string, h Hooks) (out []Candidate) {
 	}
 	switch name {
 	case "method":
-		methods := slices.Sorted(slices.Values(l.methods.all()))
+		methods := slices.Sorted(slices.Values(l.Methods()))
 		groups := make(map[string]int)
 		for _, m := range methods {
 			if group, _, ok := strings.Cut(m, "/"); ok {
@@ -171,30 +173,29 @@ func (l *Log) values(name string, h Hooks) (out []Candidate) {
 		}
 		list(methods...)
 	case "server":
-		ofConns(serverOf)
+		ofConns(func(c wire.Connection) string { return c.Server })
 	case "session":
-		ofConns(sessionOf)
+		ofConns(func(c wire.Connection) string { return c.Session })
 	case "transport":
-		ofConns(transportOf)
+		ofConns(func(c wire.Connection) string { return c.Transport })
 	case "actor":
-		list(l.actors.all()...)
+		list(l.Actors()...)
 	case "kind":
 		out = []Candidate{{"error", "what failed: errors, isError, HTTP 400 and above, exits with a code"}}
-		list(kindNames[1:]...)
-		list(moreKinds...)
+		list(kindNames...)
 	case "tool":
-		list(slices.Sorted(slices.Values(l.tools.all()))...)
+		list(slices.Sorted(slices.Values(l.Tools()))...)
 	case "dir":
 		out = []Candidate{{"in", "from the server"}, {"out", "to the server"}, {"stderr", ""}, {"meta", "said by the inspector"}}
 	case "stream":
 		out = []Candidate{{"post", "the body of a POST, or its JSON answer"}, {"post-sse", "the event stream that answers a POST"}, {"get-sse", "the event stream opened by GET"}}
 	case "action":
-		list(actions[1:]...)
+		list(actions...)
 	case "is":
 		out = []Candidate{{"question", "what a server asks of people"}, {"answer", "what went back"},
 			{"duplicate", "an id used before, or a second response"}, {"orphan", "a response to nothing"}, {"truncated", "only the head was kept"}, {"redacted", "secrets were left out"}, {"pinned", ""}, {"noted", "somebody wrote a note"}}
 	case "colour":
-		list(Colours()...)
+		list(wire.Colours()...)
 	case "finding":
 		list("any")
 		list(h.Findings...)
