@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -69,8 +69,8 @@ func (in *Inspection) placed(i int) Found {
 
 // findingsOf lists what the linter has to say of a question. The caller holds
 // in.mu.
-func (in *Inspection) findingsOf(q *question) []elicit.Finding {
-	var out []elicit.Finding
+func (in *Inspection) findingsOf(q *question) []lint.Finding {
+	var out []lint.Finding
 	for _, i := range in.foundAt[q.seq] {
 		if in.found[i].Place == q.place {
 			out = append(out, in.found[i].Finding)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/exchange"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
@@ -32,7 +32,7 @@ func told(list []bridge.Found) []string {
 }
 
 // exportedFindings are those in the JSON export of some frames, by frame.
-func exportedFindings(t *testing.T, l *wire.Log, line string) map[int64][]elicit.Finding {
+func exportedFindings(t *testing.T, l *wire.Log, line string) map[int64][]lint.Finding {
 	t.Helper()
 	view := viewOf(t, l, line)
 	seqs := view.Seqs(0, int(view.Len()))
@@ -41,11 +41,11 @@ func exportedFindings(t *testing.T, l *wire.Log, line string) map[int64][]elicit
 	if err := x.Write(t.Context(), &b, exchange.JSON); err != nil {
 		t.Fatal(err)
 	}
-	var list []struct{ Findings []elicit.Finding }
+	var list []struct{ Findings []lint.Finding }
 	if err := json.Unmarshal(b.Bytes(), &list); err != nil || len(list) != len(seqs) {
 		t.Fatalf("%v: %d objects of %d", err, len(list), len(seqs))
 	}
-	out := map[int64][]elicit.Finding{}
+	out := map[int64][]lint.Finding{}
 	for i, one := range list {
 		if len(one.Findings) > 0 {
 			out[seqs[i]] = one.Findings
@@ -91,7 +91,7 @@ func sameFindings(t *testing.T, b *bench, file string) []bridge.Found {
 	player.Close()
 	for _, filter := range []string{"", "dir:in", "method:elicitation/*", "kind:result,error"} {
 		chosen := exportedFindings(t, log, filter)
-		want := map[int64][]elicit.Finding{}
+		want := map[int64][]lint.Finding{}
 		view := viewOf(t, log, filter)
 		for _, f := range live {
 			if _, in := view.Index(f.Seq); in {

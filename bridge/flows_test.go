@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 )
 
 func init() {
@@ -441,10 +441,10 @@ func init() {
 func TestNoiseIsFound(t *testing.T) {
 	b := start(t, "chatty", bridge.Settings{})
 	found := b.judged()
-	if len(found) != 2 || found[0].Rule != "stdout-noise" || found[0].Severity != elicit.Violation || !strings.Contains(found[1].Text, "JSON, but no message") {
+	if len(found) != 2 || found[0].Rule != "stdout-noise" || found[0].Severity != lint.Violation || !strings.Contains(found[1].Text, "JSON, but no message") {
 		t.Fatalf("the linter says %+v", found)
 	}
-	if at := b.in.Found(found[0].Seq); len(at) != 1 || b.server().Findings[elicit.Violation] != 2 {
+	if at := b.in.Found(found[0].Seq); len(at) != 1 || b.server().Findings[lint.Violation] != 2 {
 		t.Errorf("at its frame: %+v; in all %v", at, b.server().Findings)
 	}
 	if _, text := b.done(b.call("flood").Number); text != "done" {

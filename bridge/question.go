@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 )
 
 // State is where a question stands. It is in exactly one.
@@ -177,11 +178,11 @@ type Question struct {
 	Waited     time.Duration // from asked to settled
 	AnswerSeq  int64
 	Completion Completion
-	Awaited    bool             // the outcome of its URL can still come
-	Own        bool             // refused by the inspector for what it is, not by a policy that the person set
-	Handed     string           // why its server's policy left it to the person, "" if it did not
-	Held       bool             // not on show, because its server asks too often
-	Findings   []elicit.Finding // their pointers lead into the frame that asked
+	Awaited    bool           // the outcome of its URL can still come
+	Own        bool           // refused by the inspector for what it is, not by a policy that the person set
+	Handed     string         // why its server's policy left it to the person, "" if it did not
+	Held       bool           // not on show, because its server asks too often
+	Findings   []lint.Finding // their pointers lead into the frame that asked
 }
 
 func (q *question) snapshot() Question {

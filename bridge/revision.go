@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/exchange"
 	"elicitation-inspector/bridge/wire"
 )
@@ -138,10 +138,10 @@ func (s *server) reconnected(ctx context.Context) error {
 // it gave this response; "" where the response says no such thing.
 func unsentIn(result, rpcError json.RawMessage, revision string) string {
 	if rpcError != nil {
-		method, _ := elicit.UnsentInError(rpcError, revision)
+		method, _ := lint.UnsentInError(rpcError, revision)
 		return method
 	}
-	method, _ := elicit.UnsentInResult(result, revision)
+	method, _ := lint.UnsentInResult(result, revision)
 	return method
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/target"
 )
 
@@ -76,7 +76,7 @@ type server struct {
 	attempt  int
 	queued   bool // a reconnect waits for its turn, and does what others want meanwhile
 	policy   Policy
-	findings map[elicit.Severity]int
+	findings map[lint.Severity]int
 	shown    []time.Time // when its questions of the last minute were put on show
 
 	shownNow, heldNow int // its questions that wait, on show and held back
@@ -112,7 +112,7 @@ type Server struct {
 	Room     int // how many of those can be shown now
 	// TurnedAway is how many questions were refused because too many wait.
 	TurnedAway int
-	Findings   map[elicit.Severity]int
+	Findings   map[lint.Severity]int
 }
 
 func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *server {
@@ -123,7 +123,7 @@ func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *
 	return &server{
 		in: in, id: fmt.Sprintf("s%d", index+1), index: index, spec: spec,
 		configured: settings, settings: settings, since: now(), policy: PolicyAsk, turn: newTurn(),
-		findings: map[elicit.Severity]int{},
+		findings: map[lint.Severity]int{},
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 )
 
 // severities are the linter's, the gravest first.
@@ -82,7 +82,7 @@ type ruleGroup struct {
 
 // broken words what breaks the rule, in general.
 func (g ruleGroup) broken() string {
-	for _, r := range elicit.Rules() {
+	for _, r := range lint.Rules() {
 		if r.ID == g.Rule {
 			// A keyword of JSON Schema keeps its letters.
 			if word, _, _ := strings.Cut(r.Breaks, " "); strings.ToLower(word) != word {

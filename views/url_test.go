@@ -7,12 +7,12 @@ import (
 
 	"golang.org/x/net/html"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
 )
 
 // urlQuestion is a question for a URL as package web would put it.
 func urlQuestion(raw string) Question {
-	verdict := elicit.JudgeURL(raw)
+	verdict := link.Judge(raw)
 	q := someQuestion()
 	q.Mode, q.URL, q.ID = "url", raw, "e-1"
 	q.Address = &Address{Raw: raw, Openable: verdict.Openable}

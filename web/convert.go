@@ -13,6 +13,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -33,7 +35,7 @@ func serverView(s bridge.Server) views.Server {
 			Sampling: s.Settings.Sampling, Roots: s.Settings.Roots,
 		},
 		Policy: string(s.Policy), Held: s.Held, Room: s.Room, TurnedAway: s.TurnedAway,
-		Violations: s.Findings[elicit.Violation], Shoulds: s.Findings[elicit.Should], Advices: s.Findings[elicit.Advice],
+		Violations: s.Findings[lint.Violation], Shoulds: s.Findings[lint.Should], Advices: s.Findings[lint.Advice],
 	}
 }
 
@@ -132,7 +134,7 @@ func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 		out.Revision = bridge.RevisionOfRequests
 	}
 	for _, f := range s.in.Found(c.Reply) {
-		if f.Rule == elicit.RuleUnsent {
+		if f.Rule == lint.RuleUnsent {
 			finding := findingView(f.Finding, f.Seq, f.Question, f.Call)
 			out.Finding = &finding
 		}
@@ -324,7 +326,7 @@ func addressView(r *elicit.Request) *views.Address {
 	if r.Mode != elicit.ModeURL {
 		return nil
 	}
-	verdict := elicit.JudgeURL(r.URL)
+	verdict := link.Judge(r.URL)
 	a := &views.Address{Raw: r.URL, Openable: verdict.Openable}
 	for _, p := range verdict.Parts {
 		a.Parts = append(a.Parts, views.AddressPart{Text: p.Shown, Strong: p.Strong()})
@@ -338,14 +340,14 @@ func addressView(r *elicit.Request) *views.Address {
 	return a
 }
 
-func findingView(f elicit.Finding, seq int64, question, call int) views.Finding {
+func findingView(f lint.Finding, seq int64, question, call int) views.Finding {
 	return views.Finding{
 		Rule: f.Rule, Severity: f.Severity.String(), Text: f.Text, Pointer: f.Pointer, Reference: f.Reference,
 		Seq: seq, Question: question, Call: call,
 	}
 }
 
-func findingViews(list []elicit.Finding, q bridge.Question) []views.Finding {
+func findingViews(list []lint.Finding, q bridge.Question) []views.Finding {
 	var out []views.Finding
 	for _, f := range list {
 		out = append(out, findingView(f, q.Seq, q.Number, q.Call))

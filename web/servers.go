@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/views"
 )
@@ -147,7 +147,7 @@ func (s *Server) findingsView(server views.Server) views.Findings {
 // exported is a finding as /findings.json has it.
 type exported struct {
 	Server string `json:"server"` // its label
-	elicit.Finding
+	lint.Finding
 	Frame    int64 `json:"frame"` // that the pointer leads into; its place in the wire log
 	Question int   `json:"question,omitempty"`
 	Call     int   `json:"call,omitempty"`

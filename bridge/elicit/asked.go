@@ -6,6 +6,16 @@ import (
 	"math/big"
 )
 
+// Via is how an elicitation travelled.
+type Via int
+
+// The ways of an elicitation.
+const (
+	ByRequest Via = iota // a request elicitation/create of its own
+	InRound              // one of the inputRequests of an input-required result
+	InError              // one of the elicitations of error -32042
+)
+
 // Asked is one request for input that a response carries.
 type Asked struct {
 	Key     string // in inputRequests

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/wording"
+
 	"github.com/dlclark/regexp2/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -97,7 +99,7 @@ func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
 		return nil, err
 	}
 	if c.content, err = decode(content); err != nil {
-		return []Problem{{Field: -1, Text: sentence(err.Error())}}, nil
+		return []Problem{{Field: -1, Text: wording.Sentence(err.Error())}}, nil
 	}
 	if err := compiled.Validate(c.content); err != nil {
 		var failed *jsonschema.ValidationError
@@ -157,7 +159,7 @@ func computableIn(v any) error {
 	switch v := v.(type) {
 	case json.Number:
 		if !computable(string(v)) {
-			return fmt.Errorf("the number %s has too many digits to be compared", shorten(string(v), 40))
+			return fmt.Errorf("the number %s has too many digits to be compared", wording.Shorten(string(v), 40))
 		}
 	case []any:
 		for _, e := range v {
@@ -252,9 +254,9 @@ func (c *checker) pattern(source string) (jsonschema.Regexp, error) {
 	var large tooLarge
 	switch {
 	case errors.As(err, &large):
-		panic(tooLarge(fmt.Sprintf("the pattern %s is too large: %v", quoted(source), err))) // an error would make the schema invalid
+		panic(tooLarge(fmt.Sprintf("the pattern %s is too large: %v", wording.Quoted(source), err))) // an error would make the schema invalid
 	case err != nil:
-		return nil, fmt.Errorf("%s is no ECMA-262 expression: %w", quoted(source), err)
+		return nil, fmt.Errorf("%s is no ECMA-262 expression: %w", wording.Quoted(source), err)
 	}
 	return matcher{c, re}, nil
 }
@@ -263,7 +265,7 @@ func (c *checker) pattern(source string) (jsonschema.Regexp, error) {
 type match struct{ pattern, text string }
 
 func (m match) words() string {
-	return fmt.Sprintf("Whether %s matches the pattern could not be told within %v: %s", quoted(m.text), matchTime, shorten(m.pattern, 120))
+	return fmt.Sprintf("Whether %s matches the pattern could not be told within %v: %s", wording.Quoted(m.text), matchTime, wording.Shorten(m.pattern, 120))
 }
 
 type matcher struct {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // Content is the JSON object that inputs amount to: one member per field that
@@ -175,9 +177,9 @@ func (f Field) otherThan(what string, fits bool) string {
 // briefly shows a JSON value inside a sentence.
 func briefly(value json.RawMessage) string {
 	if text, exact := unquote(value); exact && typeOf(value) == typeString {
-		return quoted(text)
+		return wording.Quoted(text)
 	}
-	return shorten(string(appendCompact(nil, value)), 80)
+	return wording.Shorten(string(appendCompact(nil, value)), 80)
 }
 
 // InputsOf is the way back from [Content]: the inputs that amount to this
@@ -203,7 +205,7 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 	extra := []byte{'{'}
 	for name, value := range members(content) {
 		if seen[name] {
-			return in, fmt.Errorf("the content has %s twice, and a form can only give it once", quoted(name))
+			return in, fmt.Errorf("the content has %s twice, and a form can only give it once", wording.Quoted(name))
 		}
 		seen[name] = true
 		if i, ok := index[name]; ok {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"elicitation-inspector/bridge/wording"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
@@ -89,7 +91,7 @@ func (c *checker) explain(e *jsonschema.ValidationError) {
 
 func (c *checker) dependent(at []string, keyword, given string, missing []string) {
 	for _, name := range missing {
-		c.add(append(slices.Clone(at), name), keyword, "Required, because "+quoted(given)+" is given.")
+		c.add(append(slices.Clone(at), name), keyword, "Required, because "+wording.Quoted(given)+" is given.")
 	}
 }
 
@@ -131,15 +133,15 @@ func (c *checker) words(e *jsonschema.ValidationError) string {
 	case *kind.Format:
 		return wrongFormat(k)
 	case *kind.MinLength:
-		return fmt.Sprintf("At least %s. You entered %d.", plural(k.Want, "character"), k.Got)
+		return fmt.Sprintf("At least %s. You entered %d.", wording.Plural(k.Want, "character"), k.Got)
 	case *kind.MaxLength:
-		return fmt.Sprintf("At most %s. You entered %d.", plural(k.Want, "character"), k.Got)
+		return fmt.Sprintf("At most %s. You entered %d.", wording.Plural(k.Want, "character"), k.Got)
 	case *kind.Pattern:
 		if m := (match{k.Want, k.Got}); c.undecided[m] {
 			delete(c.undecided, m)
 			return m.words()
 		}
-		return "Does not match the pattern " + shorten(k.Want, 120)
+		return "Does not match the pattern " + wording.Shorten(k.Want, 120)
 	case *kind.Minimum:
 		return "At least " + c.limit(e, "minimum", k.Want) + "." + entered
 	case *kind.Maximum:
@@ -158,28 +160,28 @@ func (c *checker) words(e *jsonschema.ValidationError) string {
 			}
 			return text
 		}
-		return "At least " + plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got) + "."
+		return "At least " + wording.Plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got) + "."
 	case *kind.MaxItems:
 		if isField && f.Kind == MultiChoice {
 			return fmt.Sprintf("Choose at most %d. You chose %d.", k.Want, k.Got)
 		}
-		return "At most " + plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got) + "."
+		return "At most " + wording.Plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got) + "."
 	case *kind.UniqueItems:
 		return fmt.Sprintf("Items %d and %d are the same.", k.Duplicates[0]+1, k.Duplicates[1]+1)
 	case *kind.MinProperties:
-		return "At least " + plural(k.Want, "member") + ", not " + strconv.Itoa(k.Got) + "."
+		return "At least " + wording.Plural(k.Want, "member") + ", not " + strconv.Itoa(k.Got) + "."
 	case *kind.MaxProperties:
-		return "At most " + plural(k.Want, "member") + ", not " + strconv.Itoa(k.Got) + "."
+		return "At most " + wording.Plural(k.Want, "member") + ", not " + strconv.Itoa(k.Got) + "."
 	case *kind.FalseSchema:
 		return "The schema allows no value here."
 	case *kind.Not:
 		return "The schema excludes this value."
 	case *kind.PropertyNames:
-		return "The schema does not allow the name " + quoted(k.Property) + "."
+		return "The schema does not allow the name " + wording.Quoted(k.Property) + "."
 	case *kind.RefCycle:
 		return "The schema refers to itself without end."
 	}
-	return sentence(e.ErrorKind.LocalizedString(english))
+	return wording.Sentence(e.ErrorKind.LocalizedString(english))
 }
 
 var english = message.NewPrinter(language.English)
@@ -204,7 +206,7 @@ func (c *checker) wrongType(e *jsonschema.ValidationError, k *kind.Type) string 
 }
 
 func wrongFormat(k *kind.Format) string {
-	what := "Not of the format " + quoted(k.Want)
+	what := "Not of the format " + wording.Quoted(k.Want)
 	switch k.Want {
 	case "email":
 		what = "Not an email address"
@@ -217,7 +219,7 @@ func wrongFormat(k *kind.Format) string {
 	case "date-time":
 		what = "Not a date and time"
 	case "regex":
-		return sentence(k.Err.Error())
+		return wording.Sentence(k.Err.Error())
 	}
 	return what + ": " + k.Err.Error() + "."
 }
@@ -248,9 +250,9 @@ func child(v any, name string) any {
 func compactOf(v any) string {
 	switch v := v.(type) {
 	case string:
-		return quoted(v)
+		return wording.Quoted(v)
 	case json.Number:
-		return shorten(v.String(), 80)
+		return wording.Shorten(v.String(), 80)
 	case map[string]any:
 		return "this object"
 	case []any:
@@ -261,7 +263,7 @@ func compactOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-func capital(text string) string { return strings.TrimSuffix(sentence(text), ".") }
+func capital(text string) string { return strings.TrimSuffix(wording.Sentence(text), ".") }
 
 // limit is the value of a schema's keyword with the digits it is written with.
 func (c *checker) limit(e *jsonschema.ValidationError, keyword string, want *big.Rat) string {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // FieldKind says which control stands for a property.
@@ -72,7 +74,7 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 	keyword := keywordsOf(schema)
 	if t, ok := keyword["type"]; ok {
 		if name, _ := unquote(t); name != "object" && !slices.Contains(stringsOf(t), "object") {
-			return nil, fmt.Errorf("the schema does not ask for an object, its type is %s", shorten(string(t), 80))
+			return nil, fmt.Errorf("the schema does not ask for an object, its type is %s", wording.Shorten(string(t), 80))
 		}
 	}
 	properties, ok := keyword["properties"]

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // formats are the checks of the formats that the specification names, and of
@@ -44,7 +46,7 @@ func checkEmail(s string) error {
 		literal, ok = strings.CutSuffix(literal, "]")
 		v6, is6 := strings.CutPrefix(literal, "IPv6:")
 		if addr, err := netip.ParseAddr(v6); !ok || err != nil || addr.Is4() == is6 || addr.Zone() != "" {
-			return fmt.Errorf("%s is not an address literal", quoted(domain))
+			return fmt.Errorf("%s is not an address literal", wording.Quoted(domain))
 		}
 		return nil
 	}
@@ -156,7 +158,7 @@ func checkAuthority(authority string) error {
 		port = strings.TrimPrefix(after, ":")
 		if addr, err := netip.ParseAddr(literal); err != nil || !addr.Is6() || addr.Zone() != "" {
 			if !isFutureAddress(literal) {
-				return fmt.Errorf("%s is not an IPv6 address", quoted(literal))
+				return fmt.Errorf("%s is not an IPv6 address", wording.Quoted(literal))
 			}
 		}
 	} else {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"elicitation-inspector/bridge/wording"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -112,11 +114,11 @@ func schemaError(err error, doc any) error {
 	var failed *jsonschema.ValidationError
 	switch {
 	case errors.As(err, &load):
-		return fmt.Errorf("the schema refers to %s, and %w", quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
+		return fmt.Errorf("the schema refers to %s, and %w", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
 	case errors.As(err, &notFound):
-		return &invalidSchema{"", fmt.Sprintf("the schema refers to %s, which is not there", quoted(fragment(notFound.URL)))}
+		return &invalidSchema{"", fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(notFound.URL)))}
 	case errors.As(err, &noAnchor):
-		return &invalidSchema{"", fmt.Sprintf("the schema refers to %s, which is not there", quoted(fragment(noAnchor.Reference)))}
+		return &invalidSchema{"", fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(noAnchor.Reference)))}
 	case errors.As(err, &regex):
 		return wrongAt(fragment(regex.URL), regex.Err.Error())
 	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):

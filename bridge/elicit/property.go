@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // keywords are the members of one schema object that are understood here, by
@@ -104,7 +106,7 @@ func fieldOf(name string, schema json.RawMessage, required bool) Field {
 	if err := f.control(k); err != nil {
 		f.Kind = JSON
 		f.Choices = nil
-		f.Why = sentence(err.Error())
+		f.Why = wording.Sentence(err.Error())
 	}
 	return f
 }
@@ -146,7 +148,7 @@ func (f *Field) control(k keywords) error {
 	case "null":
 		return errors.New("it can only be null")
 	}
-	return fmt.Errorf("its type is %s, which JSON Schema does not have", quoted(kind))
+	return fmt.Errorf("its type is %s, which JSON Schema does not have", wording.Quoted(kind))
 }
 
 // textControl is that of a string, or of choices without a type.
@@ -175,7 +177,7 @@ func typeKeyword(raw json.RawMessage) (string, error) {
 		name, _ := unquote(raw)
 		return name, nil
 	case typeArray:
-		return "", fmt.Errorf("its schema allows several types (%s)", shorten(strings.Join(stringsOf(raw), ", "), 80))
+		return "", fmt.Errorf("its schema allows several types (%s)", wording.Shorten(strings.Join(stringsOf(raw), ", "), 80))
 	}
 	return "", fmt.Errorf("its type is %s, not a name", withArticle(typeOf(raw)))
 }
@@ -280,7 +282,7 @@ func itemChoices(items json.RawMessage) ([]Choice, error) {
 		return nil, fmt.Errorf("of its items: %w", err)
 	}
 	if kind != "string" && kind != "" {
-		return nil, fmt.Errorf("it is a list of values of type %s, not of choices", quoted(kind))
+		return nil, fmt.Errorf("it is a list of values of type %s, not of choices", wording.Quoted(kind))
 	}
 	choices, err := choicesOf(k)
 	if err == nil && choices == nil {

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // Mode is how a question wants to be answered. A value that is neither
@@ -75,7 +77,7 @@ func Parse(params json.RawMessage) (*Request, error) {
 		fields, err := FieldsOf(r.Schema)
 		r.Fields = fields
 		if err != nil {
-			r.Trouble = sentence(err.Error())
+			r.Trouble = wording.Sentence(err.Error())
 		}
 	case r.Mode == ModeForm:
 		r.Trouble = "The question has no requestedSchema."

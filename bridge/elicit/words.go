@@ -3,8 +3,8 @@ package elicit
 import (
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // withArticle names a JSON type in a sentence.
@@ -18,42 +18,6 @@ func withArticle(t jsonType) string {
 		return "nothing"
 	}
 	return "a " + string(t)
-}
-
-// sentence makes the text of an error one: a capital first, a full stop last.
-func sentence(text string) string {
-	r, n := utf8.DecodeRuneInString(text)
-	if n == 0 {
-		return ""
-	}
-	text = string(unicode.ToUpper(r)) + text[n:]
-	if !strings.HasSuffix(text, ".") {
-		text += "."
-	}
-	return text
-}
-
-// quoted shows a text that somebody else wrote inside a sentence: in quotation
-// marks, invisible characters escaped, and cut when it is long.
-func quoted(text string) string { return strconv.Quote(shorten(text, 80)) }
-
-// shorten cuts text to at most n code points, the last one an ellipsis.
-func shorten(text string, n int) string {
-	for i := range text {
-		if n--; n == 0 && utf8.RuneCountInString(text[i:]) > 1 {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
-
-// plural is n and the noun, in the singular for one.
-func plural(n int, noun string) string {
-	s := strconv.Itoa(n) + " " + noun
-	if n != 1 {
-		s += "s"
-	}
-	return s
 }
 
 // missing says that a required field has been left alone.
@@ -90,5 +54,5 @@ func notNumber(kind FieldKind, text string) string {
 	case isNumber(strings.TrimLeft(text, "0")):
 		what = "Write the number without leading zeros"
 	}
-	return what + ". You entered " + quoted(text) + "."
+	return what + ". You entered " + wording.Quoted(text) + "."
 }

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
@@ -268,7 +269,7 @@ type shownQuestion struct {
 	Story           []string
 	Followed        string
 	Message         []run
-	Address         *elicit.URLVerdict
+	Address         *link.Verdict
 	Trouble, Legend string
 	Fields          []shownField
 	Actions         []shownChoice
@@ -320,7 +321,7 @@ func showQuestion(number int, q *Question) shownQuestion {
 	}
 	s.Message = runsOf(request.Message)
 	if request.URL != "" {
-		v := elicit.JudgeURL(request.URL)
+		v := link.Judge(request.URL)
 		s.Address = &v
 	}
 	if request.Trouble != "" {

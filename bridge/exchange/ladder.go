@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -356,7 +357,7 @@ func (q *Question) words() string {
 		m := members(q.Params)
 		words := text(m["message"])
 		if url := text(m["url"]); url != "" && text(m["mode"]) == string(elicit.ModeURL) {
-			if v := elicit.JudgeURL(url); v.ASCII != "" {
+			if v := link.Judge(url); v.ASCII != "" {
 				words = v.ASCII + " · " + words
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
@@ -298,7 +299,7 @@ func (d *document) question(number int, q *Question, found []findings.Found) {
 	if request.URL != "" {
 		d.line("Address:")
 		d.block("text", request.URL)
-		for _, warning := range elicit.JudgeURL(request.URL).Warnings {
+		for _, warning := range link.Judge(request.URL).Warnings {
 			d.item("%s: %s", warning.Severity, span(warning.Text))
 		}
 		d.line("")

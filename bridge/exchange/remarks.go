@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
@@ -156,9 +157,9 @@ func (q *Question) Anyway() []elicit.Problem {
 
 // said is what JSON has of a frame beside the fields of a transcript.
 type said struct {
-	Findings []elicit.Finding `json:"findings,omitempty"`
-	Anyway   []sentAnyway     `json:"sent_anyway,omitempty"`
-	Mark     *saidMark        `json:"mark,omitempty"`
+	Findings []lint.Finding `json:"findings,omitempty"`
+	Anyway   []sentAnyway   `json:"sent_anyway,omitempty"`
+	Mark     *saidMark      `json:"mark,omitempty"`
 }
 
 // sentAnyway is one thing that is wrong with an answer. Its pointer leads into

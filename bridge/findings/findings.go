@@ -14,14 +14,15 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
 
 // Found is a finding with the place that it was found in.
 type Found struct {
-	elicit.Finding       // its pointer leads into the frame
-	Seq            int64 // the frame
+	lint.Finding       // its pointer leads into the frame
+	Seq          int64 // the frame
 	// Place is that of a request for input among those of the frame, from 1; 0
 	// where the finding is about the frame as a whole.
 	Place int

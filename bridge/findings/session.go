@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -66,13 +67,13 @@ type request struct {
 // call is a call of the client's with all its rounds.
 type call struct {
 	asked map[string]string // what its last round asked: QuestionKey by key
-	given []string          // its questions that were accepted, see elicit.QuestionKey
+	given []string          // its questions that were accepted, see lint.QuestionKey
 }
 
 // asked is a request of the server's.
 type asked struct {
 	method string
-	key    string // elicit.QuestionKey
+	key    string // lint.QuestionKey
 	call   *call  // nil where it cannot be told
 	offer  *offer // nil unless it has an elicitationId
 }
@@ -80,7 +81,7 @@ type asked struct {
 // offer is an elicitation that has an id.
 type offer struct {
 	url   string
-	state elicit.IDState
+	state lint.IDState
 }
 
 // most bounds the sessions, and each of the lists of one.
@@ -95,7 +96,7 @@ func newSession() *session {
 
 // find adds findings. base is put before their pointers, and question is the
 // place of the request for input that they are about, 0 if none.
-func (s *session) find(f *wire.Frame, question int, base string, list []elicit.Finding) {
+func (s *session) find(f *wire.Frame, question int, base string, list []lint.Finding) {
 	for _, one := range list {
 		one.Pointer = base + one.Pointer
 		s.found = append(s.found, Found{one, f.Seq, question})
@@ -198,8 +199,8 @@ func (a *asked) answered(result json.RawMessage) {
 	if action == "accept" && a.call != nil {
 		a.call.gave(a.key)
 	}
-	if (action == "decline" || action == "cancel") && a.offer != nil && a.offer.state == elicit.IDOpen {
-		a.offer.state = elicit.IDTurnedDown
+	if (action == "decline" || action == "cancel") && a.offer != nil && a.offer.state == lint.IDOpen {
+		a.offer.state = lint.IDTurnedDown
 	}
 }
 
@@ -247,7 +248,7 @@ func (s *session) receivedNoise(f *wire.Frame) {
 	}
 	if elicit.ValueAt(f.Raw, "result") != nil || elicit.ValueAt(f.Raw, "error") != nil {
 		if id := elicit.ValueAt(f.Raw, "id"); id == nil || string(id) == "null" {
-			s.find(f, 0, "", elicit.LintNamelessResponse(f.Raw, s.revision))
+			s.find(f, 0, "", lint.NamelessResponse(f.Raw, s.revision))
 			return
 		}
 	}
@@ -258,7 +259,7 @@ func (s *session) receivedNoise(f *wire.Frame) {
 	if _, err := wire.ParseMessage(f.Raw); err != nil {
 		why = err.Error()
 	}
-	s.find(f, 0, "", elicit.LintOutput(f.Raw, why, s.revision))
+	s.find(f, 0, "", lint.Output(f.Raw, why, s.revision))
 }
 
 func (s *session) receivedRequest(f *wire.Frame) {
@@ -268,12 +269,12 @@ func (s *session) receivedRequest(f *wire.Frame) {
 	if f.Method == methodElicit || f.Method == methodSampling || f.Method == methodRoots {
 		question = 1
 	}
-	s.find(f, question, "", elicit.LintServerRequest(f.Method, s.revision))
+	s.find(f, question, "", lint.ServerRequest(f.Method, s.revision))
 	if s.asked[id] != nil && s.greeted { // else its answer may be left out of the log
-		s.find(f, question, "", elicit.LintTakenID(f.Message.ID, s.revision))
+		s.find(f, question, "", lint.TakenID(f.Message.ID, s.revision))
 	}
 	if question == 1 && !f.Truncated {
-		one.call, one.key = s.callBehind(f), elicit.QuestionKey(f.Message.Params)
+		one.call, one.key = s.callBehind(f), lint.QuestionKey(f.Message.Params)
 		r := request{revision: s.revision, declared: s.declared, call: one.call}
 		one.offer = s.judge(f, 1, r, elicit.Asked{
 			Method: f.Method, Params: f.Message.Params, Pointer: "/params", MethodPointer: "/method", Via: elicit.ByRequest,
@@ -326,14 +327,14 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	}
 	var questions []elicit.Asked
 	if f.Kind == wire.Error {
-		s.find(f, 0, "/error", elicit.LintError(f.Message.Error, r.revision))
+		s.find(f, 0, "/error", lint.Error(f.Message.Error, r.revision))
 		questions = elicit.AskedInError(f.Message.Error)
 	} else if f.Method != methodInit {
 		if _, typed := elicit.StringAt(f.Message.Result, "resultType"); r.revision == "" && typed {
 			r.revision = "2026-07-28" // no earlier revision has it
 		}
 		if r.revision != "" {
-			s.find(f, 0, "/result", elicit.LintResult(f.Message.Result, f.Method, r.revision))
+			s.find(f, 0, "/result", lint.Result(f.Message.Result, f.Method, r.revision))
 		}
 		if r.revision >= "2026-07-28" {
 			questions = elicit.AskedInResult(f.Message.Result)
@@ -348,7 +349,7 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	if r.call != nil {
 		r.call.asked = make(map[string]string)
 		for _, q := range questions {
-			r.call.asked[q.Key] = elicit.QuestionKey(q.Params)
+			r.call.asked[q.Key] = lint.QuestionKey(q.Params)
 		}
 	}
 }
@@ -357,9 +358,9 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 func (s *session) unasked(f *wire.Frame) {
 	switch {
 	case f.Message.ID != nil:
-		s.find(f, 0, "", elicit.LintUnasked(f.Message.ID, s.alike(string(f.Message.ID)), s.revision))
+		s.find(f, 0, "", lint.Unasked(f.Message.ID, s.alike(string(f.Message.ID)), s.revision))
 	case !f.Truncated:
-		s.find(f, 0, "", elicit.LintNamelessResponse(f.Raw, s.revision))
+		s.find(f, 0, "", lint.NamelessResponse(f.Raw, s.revision))
 	}
 }
 
@@ -381,30 +382,30 @@ func (s *session) receivedNotification(f *wire.Frame) {
 	}
 	switch f.Method {
 	case noteComplete:
-		s.find(f, 0, "", elicit.LintCompletion(f.Message.Params, s.revision, s.complete))
+		s.find(f, 0, "", lint.Completion(f.Message.Params, s.revision, s.complete))
 	case noteCancelled:
 		delete(s.asked, wire.IDKey(elicit.ValueAt(f.Message.Params, "requestId")))
-		s.find(f, 0, "", elicit.LintServerCancelled(f.Message.Params, s.revision, func(id string) bool {
+		s.find(f, 0, "", lint.ServerCancelled(f.Message.Params, s.revision, func(id string) bool {
 			return s.listens[id] || !s.greeted
 		}))
 	default:
-		s.find(f, 0, "", elicit.LintNotification(f.Method, s.revision))
+		s.find(f, 0, "", lint.Notification(f.Method, s.revision))
 	}
 }
 
 // complete notes that an elicitation is said to be complete, and says what was
 // known of it.
-func (s *session) complete(id string) elicit.IDState {
+func (s *session) complete(id string) lint.IDState {
 	one := s.offers[id]
 	if one == nil {
 		if !s.greeted || len(s.offers) >= most {
-			return elicit.IDOpen // it may have been, before what is known
+			return lint.IDOpen // it may have been, before what is known
 		}
-		return elicit.IDUnknown
+		return lint.IDUnknown
 	}
 	state := one.state
-	if state == elicit.IDOpen || state == elicit.IDTurnedDown {
-		one.state = elicit.IDCompleted
+	if state == lint.IDOpen || state == lint.IDTurnedDown {
+		one.state = lint.IDCompleted
 	}
 	return state
 }
@@ -413,14 +414,14 @@ func (s *session) complete(id string) elicit.IDState {
 // elicitation if that has an id.
 func (s *session) judge(f *wire.Frame, question int, r request, q elicit.Asked) *offer {
 	if capability := r.declared.undeclared(q.Method); capability != "" && s.greeted {
-		s.find(f, question, "", elicit.LintUndeclared(q.Method, capability, q.MethodPointer, r.revision))
+		s.find(f, question, "", lint.Undeclared(q.Method, capability, q.MethodPointer, r.revision))
 	}
 	if q.Method != methodElicit {
 		return nil
 	}
-	input := elicit.LintInput{Params: q.Params, Revision: r.revision, Via: q.Via, Declared: []elicit.Mode{elicit.ModeForm, elicit.ModeURL}}
+	input := lint.Input{Params: q.Params, Revision: r.revision, Via: q.Via, Declared: []elicit.Mode{elicit.ModeForm, elicit.ModeURL}}
 	if s.greeted {
-		input.Declared = elicit.DeclaredModes(r.declared.elicitation, r.revision)
+		input.Declared = lint.DeclaredModes(r.declared.elicitation, r.revision)
 	}
 	if r.call != nil {
 		input.Answered = r.call.given
@@ -430,20 +431,20 @@ func (s *session) judge(f *wire.Frame, question int, r request, q elicit.Asked) 
 	}
 	id, _ := elicit.StringAt(q.Params, "elicitationId")
 	known := s.offers[id]
-	if known != nil && known.state == elicit.IDCompleted {
-		s.find(f, question, q.Pointer, elicit.LintCompletedID(id, r.revision))
+	if known != nil && known.state == lint.IDCompleted {
+		s.find(f, question, q.Pointer, lint.CompletedID(id, r.revision))
 		known = nil
 	}
 	if known != nil {
-		input.Offered = []elicit.Offered{{ID: id, URL: known.url}}
+		input.Offered = []lint.Offered{{ID: id, URL: known.url}}
 	}
-	list := elicit.Lint(input)
+	list := lint.Elicitation(input)
 	s.find(f, question, q.Pointer, list)
-	reused := slices.ContainsFunc(list, func(one elicit.Finding) bool { return one.Rule == "id-reused" })
+	reused := slices.ContainsFunc(list, func(one lint.Finding) bool { return one.Rule == "id-reused" })
 	if known == nil || reused {
 		known = s.offer(id, q.Params)
-	} else if known.state == elicit.IDTurnedDown {
-		known.state = elicit.IDOpen // it is offered once more
+	} else if known.state == lint.IDTurnedDown {
+		known.state = lint.IDOpen // it is offered once more
 	}
 	return known
 }
@@ -453,9 +454,9 @@ func (s *session) offer(id string, params json.RawMessage) *offer {
 	if id == "" {
 		return nil
 	}
-	one := &offer{state: elicit.IDOfForm}
+	one := &offer{state: lint.IDOfForm}
 	if mode, _ := elicit.StringAt(params, "mode"); mode == string(elicit.ModeURL) {
-		one.state = elicit.IDOpen
+		one.state = lint.IDOpen
 	}
 	one.url, _ = elicit.StringAt(params, "url")
 	if s.offers[id] != nil || len(s.offers) < most {

@@ -3,7 +3,7 @@ package findings
 import (
 	"fmt"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -11,7 +11,7 @@ import (
 // say: what r leaves out stays out of them, and where a rule leaves something out
 // of the message itself, it is only said which rule of the specification it breaks.
 // r must have seen the log.
-func Shared(f elicit.Finding, seq int64, log *wire.Log, r *wire.Redaction) (elicit.Finding, error) {
+func Shared(f lint.Finding, seq int64, log *wire.Log, r *wire.Redaction) (lint.Finding, error) {
 	frame, err := log.Frame(seq)
 	if err != nil {
 		return f, fmt.Errorf("reading what a finding is about: %w", err)
@@ -25,7 +25,7 @@ func Shared(f elicit.Finding, seq int64, log *wire.Log, r *wire.Redaction) (elic
 
 // ruleWords says what breaks a rule, in a sentence.
 func ruleWords(id string) string {
-	for _, rule := range elicit.Rules() {
+	for _, rule := range lint.Rules() {
 		if rule.ID == id && rule.Breaks != "" {
 			return "The rule forbids: " + rule.Breaks + "."
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/history"
 )
@@ -61,7 +61,7 @@ Damaged lines are reported on standard error and left out.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = args
-			return lint(cmd.Context(), o, out, errOut)
+			return lintFiles(cmd.Context(), o, out, errOut)
 		},
 	}
 	f := cmd.Flags()
@@ -82,19 +82,19 @@ type lintFinding struct {
 	Line    int64  `json:"line,omitempty"` // 0 where the file has no lines of frames
 	Server  string `json:"server"`
 	Session string `json:"session"`
-	elicit.Finding
+	lint.Finding
 	Frame    int64 `json:"frame"`
 	Call     int   `json:"call"`
 	Question int   `json:"question"`
 }
 
-// lint prints the findings of transcripts.
-func lint(ctx context.Context, o lintOptions, out, errOut io.Writer) error {
+// lintFiles prints the findings of transcripts.
+func lintFiles(ctx context.Context, o lintOptions, out, errOut io.Writer) error {
 	write := lintFormats[o.format]
 	if write == nil {
 		return usage("--format must be text, json or sarif, not %q", o.format)
 	}
-	failOn, never := elicit.Violation, o.failOn == "never"
+	failOn, never := lint.Violation, o.failOn == "never"
 	if err := failOn.UnmarshalText([]byte(o.failOn)); err != nil && !never {
 		return usage("--fail-on must be violation, should, advice or never, not %q", o.failOn)
 	}
@@ -171,7 +171,7 @@ func lintFile(ctx context.Context, name string, redact redactOptions, errOut io.
 
 func writeLintText(w io.Writer, list []lintFinding) error {
 	var b strings.Builder
-	counts := map[elicit.Severity]int{}
+	counts := map[lint.Severity]int{}
 	for _, f := range list {
 		counts[f.Severity]++
 		place := f.File
@@ -190,17 +190,17 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 }
 
 // lintSummary says how many findings there are of each severity.
-func lintSummary(counts map[elicit.Severity]int) string {
+func lintSummary(counts map[lint.Severity]int) string {
 	total := 0
 	var parts []string
-	for _, severity := range []elicit.Severity{elicit.Violation, elicit.Should, elicit.Advice} {
+	for _, severity := range []lint.Severity{lint.Violation, lint.Should, lint.Advice} {
 		n := counts[severity]
 		if n == 0 {
 			continue
 		}
 		total += n
 		words := severity.String()
-		if n > 1 && severity != elicit.Advice {
+		if n > 1 && severity != lint.Advice {
 			words += "s"
 		}
 		parts = append(parts, fmt.Sprintf("%d %s", n, words))

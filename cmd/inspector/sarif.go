@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 )
 
 // The members of SARIF 2.1.0 that lint prints. Their names are the standard's.
@@ -71,12 +71,12 @@ type (
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 // sarifLevels are the levels of the severities.
-var sarifLevels = map[elicit.Severity]string{elicit.Violation: "error", elicit.Should: "warning", elicit.Advice: "note"}
+var sarifLevels = map[lint.Severity]string{lint.Violation: "error", lint.Should: "warning", lint.Advice: "note"}
 
 // writeSARIF writes findings in the Static Analysis Results Interchange Format
 // (OASIS, version 2.1.0).
 func writeSARIF(w io.Writer, list []lintFinding) error {
-	rules := elicit.Rules()
+	rules := lint.Rules()
 	run := sarifRun{Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "elicitation-inspector", Version: version()}
 	for _, r := range rules {
@@ -92,7 +92,7 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 			at.Logical = []sarifLogical{{f.Pointer}}
 		}
 		run.Results = append(run.Results, sarifResult{
-			RuleID: f.Rule, RuleIndex: slices.IndexFunc(rules, func(r elicit.Rule) bool { return r.ID == f.Rule }),
+			RuleID: f.Rule, RuleIndex: slices.IndexFunc(rules, func(r lint.Rule) bool { return r.ID == f.Rule }),
 			Level: sarifLevels[f.Severity], Message: sarifMessage{f.Text}, Locations: []sarifLocation{at},
 			Properties: sarifProperties{f.Reference, f.Server, f.Session, f.Frame, f.Call, f.Question},
 		})

@@ -1,4 +1,4 @@
-package elicit
+package lint
 
 import (
 	"encoding/json"
@@ -25,9 +25,9 @@ func TestUnsent(t *testing.T) {
 		}
 		lint := func(revision string) []Finding {
 			if m.Error != nil {
-				return LintError(m.Error, revision)
+				return Error(m.Error, revision)
 			}
-			return LintResult(m.Result, "tools/call", revision)
+			return Result(m.Result, "tools/call", revision)
 		}
 		findings := lint(july)
 		if len(findings) != 1 || findings[0].Rule != "request-unsent" || findings[0].Reference != "MCP 2026-07-28, basic/patterns/mrtr, introduction" {

@@ -1,4 +1,4 @@
-package elicit
+package lint
 
 import (
 	"encoding/json"

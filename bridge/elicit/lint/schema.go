@@ -1,12 +1,14 @@
-package elicit
+package lint
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
 )
 
 // wellScoped is how many fields a single request may have before it is advised
@@ -27,7 +29,7 @@ func (q *question) lintSchema() {
 	case k["type"] == nil:
 		q.find("root-not-object", root, `The schema has to say "type": "object".`)
 	default:
-		q.find("root-not-object", root+"/type", `The schema's type is %s; it has to be "object".`, shorten(string(k["type"]), 60))
+		q.find("root-not-object", root+"/type", `The schema's type is %s; it has to be "object".`, wording.Shorten(string(k["type"]), 60))
 	}
 	q.lintKeywords(root, q.schema, "The schema")
 	q.lintSpelling(root, q.schema, keywordNames)
@@ -50,7 +52,7 @@ func (q *question) lintProperties(properties json.RawMessage, required []string)
 	var order []string
 	for name, schema := range members(properties) {
 		if _, again := last[name]; !again {
-			if len(order) == maxFields {
+			if len(order) == elicit.MaxFields {
 				break
 			}
 			order = append(order, name)
@@ -65,7 +67,7 @@ func (q *question) lintProperties(properties json.RawMessage, required []string)
 	}
 	for i, name := range required {
 		if last[name] == nil {
-			q.find("required-unknown", fmt.Sprintf("/requestedSchema/required/%d", i), "The required property %s is not among the properties, so no form can give it.", quoted(name))
+			q.find("required-unknown", fmt.Sprintf("/requestedSchema/required/%d", i), "The required property %s is not among the properties, so no form can give it.", wording.Quoted(name))
 		}
 	}
 }
@@ -74,12 +76,12 @@ func (q *question) lintProperty(name string, schema json.RawMessage) {
 	switch t := typeOf(schema); t {
 	case typeObject:
 	default:
-		q.find("property-no-schema", q.place(name), "%s is described by %s, not by an object.", quoted(name), withArticle(t))
+		q.find("property-no-schema", q.place(name), "%s is described by %s, not by an object.", wording.Quoted(name), withArticle(t))
 		return
 	}
 	k := keywordsOf(schema)
-	f := fieldOf(name, schema, false)
-	q.lintKeywords(q.place(name), schema, quoted(name))
+	f := elicit.FieldOf(name, schema)
+	q.lintKeywords(q.place(name), schema, wording.Quoted(name))
 	q.lintSpelling(q.place(name), schema, keywordNames)
 	q.lintType(name, k)
 	q.lintChoices(q.place(name), name, k)
@@ -100,21 +102,20 @@ const invalidMost = 10
 func (q *question) lintValid(root string, schema json.RawMessage) {
 	start := time.Now()
 	for range invalidMost {
-		_, err := check(nil, schema, json.RawMessage(`{}`))
-		var invalid *invalidSchema
-		if !errors.As(err, &invalid) || time.Since(start) > validTime {
+		at, fault, found := elicit.Fault(schema)
+		if !found || time.Since(start) > validTime {
 			return
 		}
-		if invalid.pointer == "" {
+		if at == "" {
 			if !slices.ContainsFunc(q.findings, func(f Finding) bool { return f.Rule == "keyword-unsupported" || f.Rule == "root-not-object" }) {
-				q.find("schema-invalid", root, "%s", sentence(invalid.text))
+				q.find("schema-invalid", root, "%s", wording.Sentence(fault))
 			}
 			return
 		}
-		if !q.saysFault(root + invalid.pointer) {
-			q.find("schema-invalid", root+invalid.pointer, "%s", sentence(invalid.text))
+		if !q.saysFault(root + at) {
+			q.find("schema-invalid", root+at, "%s", wording.Sentence(fault))
 		}
-		path := strings.Split(invalid.pointer[1:], "/")
+		path := strings.Split(at[1:], "/")
 		if path[0] == "properties" {
 			path = path[:min(len(path), 3)]
 		} else {
@@ -200,47 +201,47 @@ func (q *question) lintType(name string, k keywords) {
 	switch {
 	case raw == nil:
 		if !q.found(q.place(name)) {
-			q.find("type-missing", q.place(name), "%s has no type.", quoted(name))
+			q.find("type-missing", q.place(name), "%s has no type.", wording.Quoted(name))
 		}
 	case typeOf(raw) == typeArray:
-		q.find("type-union", q.place(name, "type"), "%s has several types, %s; it can only have one.", quoted(name), shorten(string(raw), 60))
+		q.find("type-union", q.place(name, "type"), "%s has several types, %s; it can only have one.", wording.Quoted(name), wording.Shorten(string(raw), 60))
 	case t == "object":
-		q.find("nested-object", q.place(name), "%s is an object inside the object; a form is flat.", quoted(name))
+		q.find("nested-object", q.place(name), "%s is an object inside the object; a form is flat.", wording.Quoted(name))
 	case t == "array":
 		q.lintArray(name, k)
 	case !slices.Contains([]string{"string", "number", "integer", "boolean"}, t):
-		q.find("type-unknown", q.place(name, "type"), "%s has the type %s; it can be string, number, integer, boolean, or array for choices.", quoted(name), shorten(string(raw), 60))
+		q.find("type-unknown", q.place(name, "type"), "%s has the type %s; it can be string, number, integer, boolean, or array for choices.", wording.Quoted(name), wording.Shorten(string(raw), 60))
 	}
 }
 
 func (q *question) lintArray(name string, k keywords) {
 	if q.revision == rev2025June {
-		q.find("newer-than-revision", q.place(name), "%s is a multiple choice, which came with revision 2025-11-25.", quoted(name))
+		q.find("newer-than-revision", q.place(name), "%s is a multiple choice, which came with revision 2025-11-25.", wording.Quoted(name))
 		return
 	}
 	items := k["items"]
 	if typeOf(items) != typeObject {
-		q.find("array-without-choices", q.place(name), "%s is a list of anything; a list in a form has to be one of choices.", quoted(name))
+		q.find("array-without-choices", q.place(name), "%s is a list of anything; a list in a form has to be one of choices.", wording.Quoted(name))
 		return
 	}
 	ik := keywordsOf(items)
 	titled := ik["anyOf"] != nil && listsChoices(ik["anyOf"]) || ik["oneOf"] != nil && listsChoices(ik["oneOf"])
 	for member := range members(items) {
 		if slices.Contains(advanced, member) && !(titled && (member == "anyOf" || member == "oneOf")) {
-			q.find("keyword-unsupported", q.place(name, "items", member), "%s uses %s, which a form's schema must not have.", quoted(name), member)
+			q.find("keyword-unsupported", q.place(name, "items", member), "%s uses %s, which a form's schema must not have.", wording.Quoted(name), member)
 		}
 	}
 	switch t, _ := unquote(ik["type"]); {
 	case t == "object" && !titled:
-		q.find("array-of-objects", q.place(name, "items"), "%s is a list of objects.", quoted(name))
+		q.find("array-of-objects", q.place(name, "items"), "%s is a list of objects.", wording.Quoted(name))
 	case titled && ik["type"] != nil:
 		q.find("items-type-stray", q.place(name, "items", "type"), "The items of a multiple choice with titles have anyOf and no type.")
 	case !titled && ik["enum"] == nil && !q.found(q.place(name, "items")):
-		q.find("array-without-choices", q.place(name, "items"), "%s is a list without choices; its items need enum or anyOf.", quoted(name))
+		q.find("array-without-choices", q.place(name, "items"), "%s is a list without choices; its items need enum or anyOf.", wording.Quoted(name))
 	}
 	q.lintChoices(q.place(name, "items"), name, ik)
 	if typeOf(ik["enum"]) == typeArray && ik["type"] == nil {
-		q.find("type-missing", q.place(name, "items"), `The items of %s need "type": "string" beside their enum.`, quoted(name))
+		q.find("type-missing", q.place(name, "items"), `The items of %s need "type": "string" beside their enum.`, wording.Quoted(name))
 	}
 }
 
@@ -253,16 +254,16 @@ func (q *question) lintFormat(name string, k keywords) {
 		return
 	}
 	if format, _ := unquote(raw); !slices.Contains(supportedFormats, format) {
-		q.find("format-unsupported", q.place(name, "format"), "%s has the format %s; only email, uri, date and date-time are supported.", quoted(name), shorten(string(raw), 60))
+		q.find("format-unsupported", q.place(name, "format"), "%s has the format %s; only email, uri, date and date-time are supported.", wording.Quoted(name), wording.Shorten(string(raw), 60))
 	}
 }
 
 // lintTexts judges what people read of a property. A field for an address may
 // well show one.
-func (q *question) lintTexts(name string, f Field, k keywords) {
+func (q *question) lintTexts(name string, f elicit.Field, k keywords) {
 	for _, keyword := range []string{"title", "description"} {
 		if t := typeOf(k[keyword]); t != typeNone && t != typeString {
-			q.find("text-not-string", q.place(name, keyword), "The %s of %s is %s, not a string.", keyword, quoted(name), withArticle(t))
+			q.find("text-not-string", q.place(name, keyword), "The %s of %s is %s, not a string.", keyword, wording.Quoted(name), withArticle(t))
 		}
 	}
 	q.lintLinks(q.place(name, "title"), "title", k.text("title"))
@@ -277,25 +278,24 @@ func (q *question) lintDefault(name string, schema json.RawMessage, k keywords) 
 		return
 	}
 	if wanted := q.defaultType(k); wanted != "" {
-		q.find("default-type", q.place(name, "default"), "The default of %s is %s, where the type wants %s.", quoted(name), shorten(string(value), 60), wanted)
+		q.find("default-type", q.place(name, "default"), "The default of %s is %s, where the type wants %s.", wording.Quoted(name), wording.Shorten(string(value), 60), wanted)
 		return
 	}
 	if k["pattern"] != nil && time.Now().After(q.deadline) {
 		return
 	}
-	c := checker{schema: schema}
-	problems, err := c.run(value)
+	problems, gaveUp, err := elicit.CheckDefault(schema, value)
 	switch {
 	case err != nil || len(problems) == 0:
 		return
-	case c.gaveUp:
+	case gaveUp:
 		if q.has("pattern-slow", q.place(name, "pattern")) {
 			return
 		}
-		q.find("pattern-slow", q.place(name, "pattern"), "Whether the default of %s matches its pattern cannot be told within %v.", quoted(name), matchTime)
+		q.find("pattern-slow", q.place(name, "pattern"), "Whether the default of %s matches its pattern cannot be told within %v.", wording.Quoted(name), elicit.MatchTime)
 		return
 	}
-	q.find("default-invalid", q.place(name, "default"), "The default of %s is not valid by its own schema: %s", quoted(name), strings.ReplaceAll(problems[0].Text, "You entered", "It is"))
+	q.find("default-invalid", q.place(name, "default"), "The default of %s is not valid by its own schema: %s", wording.Quoted(name), strings.ReplaceAll(problems[0].Text, "You entered", "It is"))
 }
 
 // defaultType is what a property's default has to be, in words, where it is something

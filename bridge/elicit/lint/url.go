@@ -1,11 +1,12 @@
-package elicit
+package lint
 
 import (
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"unicode"
+
+	"elicitation-inspector/bridge/elicit/link"
 )
 
 // lintAddress judges the URL of a question in URL mode.
@@ -20,7 +21,7 @@ func (q *question) lintAddress() {
 		return
 	}
 	if err := checkURI(text); err != nil {
-		if isASCII(text) || checkURI(strings.Map(lettered, text)) != nil {
+		if link.IsASCII(text) || checkURI(strings.Map(lettered, text)) != nil {
 			q.find("url-invalid", "/url", "The url is not valid: %s.", err)
 			return
 		}
@@ -33,7 +34,7 @@ func (q *question) lintAddress() {
 		return
 	}
 	switch {
-	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && link.IsLoopback(u.Hostname()):
 	case u.Scheme == "http":
 		q.find("url-insecure", "/url", "The url does not use HTTPS, as it should outside development.")
 	default:
@@ -48,14 +49,6 @@ func lettered(r rune) rune {
 		return 'x'
 	}
 	return r
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
 }
 
 // page is a URL without its query and fragment, which may differ each time that the
@@ -74,7 +67,7 @@ const (
 	ordinary          carried = iota
 	aCredential               // a password or a key, by its name or its shape
 	aSession                  // a token that signs in
-	maybeSession              // named like one
+	maybeSession              // link.Named like one
 	somethingPersonal         // by name and shape
 	maybePersonal             // by one of the two
 	carriedKindsCount         // how many there are
@@ -85,35 +78,35 @@ func (q *question) lintCarried(u *url.URL) {
 	names := make([][]string, carriedKindsCount)
 	given := make(map[string]string)
 	for _, text := range []string{u.RawQuery, u.EscapedFragment()} {
-		for pair := range strings.FieldsFuncSeq(text[:min(len(text), maxQuery)], func(r rune) bool { return r == '&' || r == ';' }) {
+		for pair := range strings.FieldsFuncSeq(text[:min(len(text), link.MaxQuery)], func(r rune) bool { return r == '&' || r == ';' }) {
 			name, value, ok := strings.Cut(pair, "=")
 			if !ok {
 				continue
 			}
-			name, value = unescape(name), unescape(value)
-			given[plainName(name)] = value
+			name, value = link.Unescape(name), link.Unescape(value)
+			given[link.PlainName(name)] = value
 			if kind := judgeCarried(name, value); kind != ordinary {
-				names[kind] = appendName(names[kind], name)
+				names[kind] = link.AppendName(names[kind], name)
 			}
 		}
 	}
 	q.lintUser(u.User)
 	if list := names[aCredential]; list != nil {
-		q.find("url-credentials", "/url", "The url carries what looks like a password or a key, in %s. Whoever sees the address has it.", named(list))
+		q.find("url-credentials", "/url", "The url carries what looks like a password or a key, in %s. Whoever sees the address has it.", link.Named(list))
 	}
 	switch {
 	case isPresigned(given):
 		q.find("url-preauthenticated", "/url", "The url looks signed in already: whoever has it can open what it leads to. It should ask who is there.")
 	case names[aSession] != nil:
-		q.find("url-preauthenticated", "/url", "The url looks signed in already, by %s: whoever has it can use it.", named(names[aSession]))
+		q.find("url-preauthenticated", "/url", "The url looks signed in already, by %s: whoever has it can use it.", link.Named(names[aSession]))
 	case names[maybeSession] != nil:
-		q.guess("url-preauthenticated", "/url", "The url may be signed in already, by %s. It must not open anything protected without asking who is there.", named(names[maybeSession]))
+		q.guess("url-preauthenticated", "/url", "The url may be signed in already, by %s. It must not open anything protected without asking who is there.", link.Named(names[maybeSession]))
 	}
 	if list := names[somethingPersonal]; list != nil {
-		q.find("url-personal-data", "/url", "The url carries what looks like personal data, in %s.", named(list))
+		q.find("url-personal-data", "/url", "The url carries what looks like personal data, in %s.", link.Named(list))
 	} else if list := names[maybePersonal]; list != nil {
-		q.guess("url-personal-data", "/url", "The url may carry personal data, in %s.", named(list))
-	} else if slices.ContainsFunc(strings.Split(u.Path, "/"), shapes().email.MatchString) {
+		q.guess("url-personal-data", "/url", "The url may carry personal data, in %s.", link.Named(list))
+	} else if slices.ContainsFunc(strings.Split(u.Path, "/"), link.Shapes().Email.MatchString) {
 		q.guess("url-personal-data", "/url", "The url may carry personal data: an e-mail address stands in its path.")
 	}
 }
@@ -132,14 +125,14 @@ func (q *question) lintUser(user *url.Userinfo) {
 
 // judgeCarried tells what a parameter is, by its name and its value.
 func judgeCarried(name, value string) carried {
-	n := plainName(name)
+	n := link.PlainName(name)
 	if value == "" || slices.Contains(words("true false yes no on off 0 1 null none required optional reset change forgot email phone"), strings.ToLower(value)) || strings.ContainsAny(value, "{}<>") {
 		return ordinary
 	}
 	endsWith := func(list string) bool {
 		return slices.ContainsFunc(words(list), func(end string) bool { return strings.HasSuffix(n, end) })
 	}
-	jwt := strings.HasPrefix(value, "eyJ") && shapes().secret.MatchString(value)
+	jwt := strings.HasPrefix(value, "eyJ") && link.Shapes().Secret.MatchString(value)
 	switch {
 	case endsWith("password passwd passphrase") || n == "pwd", isKey(value):
 		return aCredential
@@ -149,7 +142,7 @@ func judgeCarried(name, value string) carried {
 		return ordinary // what an authorization request has to carry, however it looks
 	case slices.Contains(words("csrftoken xsrftoken oauthtoken requesttoken"), n):
 		return ordinary
-	case jwt, isSecretName(name) && n != "pin" && n != "tan" && n != "pass" && n != "pw":
+	case jwt, link.IsSecretName(name) && n != "pin" && n != "tan" && n != "pass" && n != "pw":
 		return maybeSession
 	}
 	return judgePersonal(n, value)
@@ -166,18 +159,18 @@ func judgePersonal(name, value string) carried {
 	has := func(list ...string) bool {
 		return slices.ContainsFunc(list, func(part string) bool { return strings.Contains(name, part) })
 	}
-	isEmail := shapes().email.MatchString(value)
+	isEmail := link.Shapes().Email.MatchString(value)
 	switch {
 	case len(value) > 320:
 		return ordinary
 	case isEmail && (has("mail", "user", "account", "person", "customer") || name == "loginhint" || name == "hint"),
-		isCardNumber(value) && has("card", "ccn", "pan"),
-		shapes().ssn.MatchString(value) && has("ssn", "social"),
-		isIBAN(value) && has("iban", "account"),
+		link.IsCardNumber(value) && has("card", "ccn", "pan"),
+		link.Shapes().SSN.MatchString(value) && has("ssn", "social"),
+		link.IsIBAN(value) && has("iban", "account"),
 		digits >= 7 && has("phone", "mobile", "msisdn", "tel"),
 		digits == 8 && has("dob", "birth"):
 		return somethingPersonal
-	case isEmail, isPersonal(value), isPersonalName(name):
+	case isEmail, link.IsPersonal(value), link.IsPersonalName(name):
 		return maybePersonal
 	}
 	return ordinary
@@ -191,7 +184,7 @@ func isKey(value string) bool {
 			return false
 		}
 	}
-	return shapes().secret.MatchString(value)
+	return link.Shapes().Secret.MatchString(value)
 }
 
 // isPresigned tells whether the parameters of a URL, by plain name, are those with

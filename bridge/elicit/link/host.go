@@ -1,4 +1,4 @@
-package elicit
+package link
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"elicitation-inspector/bridge/wording"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
@@ -30,7 +32,7 @@ var hostProfile = sync.OnceValue(func() *idna.Profile {
 // readHost finds out which host is meant. labels is how many labels at the end of
 // the written host make up the registrable domain, 0 if that cannot be told apart.
 // why says, if the host cannot be read, what is wrong with it.
-func (v *URLVerdict) readHost(host string) (labels int, why string) {
+func (v *Verdict) readHost(host string) (labels int, why string) {
 	switch {
 	case host == "":
 		return 0, "It names no host."
@@ -92,7 +94,7 @@ func (v *URLVerdict) readHost(host string) (labels int, why string) {
 	return labels, ""
 }
 
-func (v *URLVerdict) setAddress(addr netip.Addr) {
+func (v *Verdict) setAddress(addr netip.Addr) {
 	v.ASCII = usual(addr)
 	v.Unicode = v.ASCII
 	v.Loopback = addr.IsLoopback()
@@ -180,16 +182,16 @@ func parseIPv4Number(s string) (uint64, bool) {
 }
 
 // judgeHost says what is remarkable about the host, given as it was written.
-func (v *URLVerdict) judgeHost(host string) {
+func (v *Verdict) judgeHost(host string) {
 	if addr, err := netip.ParseAddr(strings.Trim(v.ASCII, "[]")); err == nil {
 		v.judgeAddress(host, addr.Unmap())
 		return
 	}
 	switch written := strings.ToLower(strings.TrimRightFunc(host, isDot)); {
 	case strings.Contains(host, "%"):
-		v.warn(URLDanger, "escaped-host", "Parts of its host are written as %%-escapes, which hides that the site is %s.", quoted(v.Unicode))
+		v.warn(Danger, "escaped-host", "Parts of its host are written as %%-escapes, which hides that the site is %s.", wording.Quoted(v.Unicode))
 	case written != v.ASCII && written != v.Unicode:
-		v.warn(URLCaution, "rewritten-host", "Its host is written with characters that stand for others. The site is %s.", quoted(v.Unicode))
+		v.warn(Caution, "rewritten-host", "Its host is written with characters that stand for others. The site is %s.", wording.Quoted(v.Unicode))
 	}
 	if v.International() || strings.Contains(v.ASCII, "xn--") {
 		v.judgeScripts()
@@ -197,16 +199,16 @@ func (v *URLVerdict) judgeHost(host string) {
 }
 
 // judgeAddress is about a host that is an IP address.
-func (v *URLVerdict) judgeAddress(written string, addr netip.Addr) {
+func (v *Verdict) judgeAddress(written string, addr netip.Addr) {
 	if !addr.Is6() && v.ASCII != strings.TrimRightFunc(written, isDot) && !strings.HasPrefix(written, "[") {
-		v.warn(URLDanger, "odd-ip-address", "Its host %s is the IP address %s, in a notation that hides it.", quoted(written), v.ASCII)
+		v.warn(Danger, "odd-ip-address", "Its host %s is the IP address %s, in a notation that hides it.", wording.Quoted(written), v.ASCII)
 	}
 	switch {
 	case v.Loopback:
 	case addr.IsPrivate(), addr.IsLinkLocalUnicast(), addr.IsUnspecified(), shared.Contains(addr):
-		v.warn(URLCaution, "private-address", "%s is an address inside your own network, or of this computer.", v.ASCII)
+		v.warn(Caution, "private-address", "%s is an address inside your own network, or of this computer.", v.ASCII)
 	default:
-		v.warn(URLCaution, "ip-address", "Its host is the bare IP address %s, which does not tell whose site it is.", v.ASCII)
+		v.warn(Caution, "ip-address", "Its host is the bare IP address %s, which does not tell whose site it is.", v.ASCII)
 	}
 }
 
@@ -221,24 +223,24 @@ var shared = netip.MustParsePrefix("100.64.0.0/10")
 // that all look like Latin ones, by a short table of our own. It does not know
 // look-alikes within a script (ı and i, rn and m, 0 and o, accents), and does not
 // compare with the names of known sites.
-func (v *URLVerdict) judgeScripts() {
-	v.warn(URLCaution, "international-host", "Its host has letters outside of ASCII. It reads %s, and is looked up as %s.", quoted(v.Unicode), v.ASCII)
+func (v *Verdict) judgeScripts() {
+	v.warn(Caution, "international-host", "Its host has letters outside of ASCII. It reads %s, and is looked up as %s.", wording.Quoted(v.Unicode), v.ASCII)
 	labels := strings.Split(v.Unicode, ".")
 	top := scriptsOf(labels[len(labels)-1])
 	for _, label := range labels {
 		scripts := scriptsOf(label)
 		latin, like := looksLatin(label)
 		if !belongTogether(scripts) {
-			text := fmt.Sprintf("%s mixes letters of %s.", quoted(label), scriptNames(scripts))
+			text := fmt.Sprintf("%s mixes letters of %s.", wording.Quoted(label), scriptNames(scripts))
 			if like != 0 {
-				text += fmt.Sprintf(" Its %s is U+%04X, and looks like a Latin %q.", quoted(string(like)), like, lookAlikes[like])
+				text += fmt.Sprintf(" Its %s is U+%04X, and looks like a Latin %q.", wording.Quoted(string(like)), like, lookAlikes[like])
 			}
-			v.warn(URLDanger, "mixed-scripts", "%s", text)
+			v.warn(Danger, "mixed-scripts", "%s", text)
 			continue
 		}
 		// A label of a country that writes so is as it should be.
 		if like != 0 && latin != "" && !slices.Contains(scripts, "Latin") && !slices.Equal(scripts, top) {
-			v.warn(URLDanger, "look-alike", "%s is written in %s, and looks like the Latin %s.", quoted(label), scriptNames(scripts), quoted(latin))
+			v.warn(Danger, "look-alike", "%s is written in %s, and looks like the Latin %s.", wording.Quoted(label), scriptNames(scripts), wording.Quoted(latin))
 		}
 	}
 }
@@ -269,7 +271,7 @@ func scriptsOf(label string) []string {
 }
 
 func scriptNames(scripts []string) string {
-	return strings.ReplaceAll(series(scripts), "_", " ")
+	return strings.ReplaceAll(wording.Series(scripts), "_", " ")
 }
 
 // writtenTogether are the scripts that people mix (UTS 39, "highly restrictive").
@@ -322,10 +324,10 @@ func looksLatin(label string) (latin string, like rune) {
 	return b.String(), like
 }
 
-// series is names in a sentence.
-func series(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
+func isLoopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
 }

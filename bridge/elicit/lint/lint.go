@@ -1,4 +1,6 @@
-package elicit
+// Package lint says which rules of the specification an elicitation, or what is
+// around it on the wire, breaks. It judges single messages, and does no I/O.
+package lint
 
 import (
 	"bytes"
@@ -8,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Severity says how binding the rule is that a request breaks.
@@ -57,24 +62,14 @@ type Finding struct {
 	Reference string   `json:"reference"` // "MCP 2025-11-25, client/elicitation, Safe URL Handling"
 }
 
-// Via is how an elicitation travelled.
-type Via int
-
-// The ways of an elicitation.
-const (
-	ByRequest Via = iota // a request elicitation/create of its own
-	InRound              // one of the inputRequests of an input-required result
-	InError              // one of the elicitations of error -32042
-)
-
-// LintInput is one elicitation and what has to be known around it.
-type LintInput struct {
+// Input is one elicitation and what has to be known around it.
+type Input struct {
 	Params   json.RawMessage // exact bytes of the elicitation's params
 	Revision string          // negotiated protocol revision; "" counts as 2025-11-25
-	Via      Via
-	Declared []Mode    // what the client declared, see DeclaredModes
-	Offered  []Offered // questions in URL mode that came earlier in the session
-	Answered []string  // the questions that were accepted earlier in the same call, see QuestionKey
+	Via      elicit.Via
+	Declared []elicit.Mode // what the client declared, see DeclaredModes
+	Offered  []Offered     // questions in URL mode that came earlier in the session
+	Answered []string      // the questions that were accepted earlier in the same call, see QuestionKey
 }
 
 // Offered is a question in URL mode that a session has seen.
@@ -120,17 +115,17 @@ func knownRevision(revision string) string {
 // DeclaredModes are the modes that a client's elicitation capability declares:
 // none where it is absent, and form alone where it is empty or the revision has
 // no modes yet.
-func DeclaredModes(capability json.RawMessage, revision string) []Mode {
+func DeclaredModes(capability json.RawMessage, revision string) []elicit.Mode {
 	if valid(capability) != nil || typeOf(capability) != typeObject {
 		return nil
 	}
 	form, url := member(capability, "form") != nil, member(capability, "url") != nil
-	var modes []Mode
+	var modes []elicit.Mode
 	if form || !url || knownRevision(revision) == rev2025June {
-		modes = append(modes, ModeForm)
+		modes = append(modes, elicit.ModeForm)
 	}
 	if url && knownRevision(revision) != rev2025June {
-		modes = append(modes, ModeURL)
+		modes = append(modes, elicit.ModeURL)
 	}
 	return modes
 }
@@ -191,16 +186,16 @@ func (l *linter) has(rule, ptr string) bool {
 	return slices.ContainsFunc(l.findings, func(f Finding) bool { return f.Rule == rule && f.Pointer == ptr })
 }
 
-// Lint says what a server's author should know about an elicitation. The rules
+// Elicitation says what a server's author should know about an elicitation. The rules
 // are those of the revision; [Rules] lists them. It takes about as long as
 // reading the request, and at most half a second longer where patterns are hard.
-func Lint(in LintInput) []Finding {
+func Elicitation(in Input) []Finding {
 	l := newLinter(in.Revision)
 	if err := valid(in.Params); err != nil || typeOf(in.Params) != typeObject {
 		l.find("params-malformed", "", "The elicitation's params are not an object, so there is nothing to ask.")
 		return l.findings
 	}
-	q := question{linter: l, in: in, mode: ModeForm}
+	q := question{linter: l, in: in, mode: elicit.ModeForm}
 	l.lintSpelling("", in.Params, paramNames)
 	for name, value := range members(in.Params) {
 		switch name {
@@ -218,12 +213,12 @@ func Lint(in LintInput) []Finding {
 	}
 	if typeOf(q.modeRaw) == typeString {
 		mode, _ := unquote(q.modeRaw)
-		q.mode = Mode(mode)
+		q.mode = elicit.Mode(mode)
 	}
 	q.lintTravel()
 	q.lintMode()
 	q.lintMessage()
-	if q.mode == ModeURL && q.revision != rev2025June {
+	if q.mode == elicit.ModeURL && q.revision != rev2025June {
 		q.lintURL()
 	} else {
 		q.lintForm()
@@ -246,7 +241,7 @@ func (l *linter) lintDuplicates(raw json.RawMessage) {
 					return
 				}
 				if many[name] || many == nil && slices.Contains(few, name) {
-					l.find("duplicate-member", pointer(ptr, name), "%s stands twice in one object; whoever reads it keeps one of the two.", quoted(name))
+					l.find("duplicate-member", pointer(ptr, name), "%s stands twice in one object; whoever reads it keeps one of the two.", wording.Quoted(name))
 				}
 				switch few = append(few, name); {
 				case many != nil:

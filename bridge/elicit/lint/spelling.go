@@ -1,8 +1,10 @@
-package elicit
+package lint
 
 import (
 	"encoding/json"
 	"strings"
+
+	"elicitation-inspector/bridge/wording"
 
 	"elicitation-inspector/bridge/spelling"
 )
@@ -38,7 +40,7 @@ func (l *linter) lintSpelling(ptr string, object json.RawMessage, known []string
 			continue
 		}
 		if meant := misspelt(name, known); meant != "" && !present[meant] {
-			l.guess("keyword-misspelt", pointer(ptr, name), "%s looks misspelt: did you mean %s? As it stands, clients ignore it.", quoted(name), quoted(meant))
+			l.guess("keyword-misspelt", pointer(ptr, name), "%s looks misspelt: did you mean %s? As it stands, clients ignore it.", wording.Quoted(name), wording.Quoted(meant))
 		}
 	}
 }

@@ -1,24 +1,27 @@
-package elicit
+package lint
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
 )
 
 // question is one elicitation under the linter. Its members are nil where the
 // params do not have them.
 type question struct {
 	*linter
-	in                                LintInput
-	mode                              Mode
+	in                                Input
+	mode                              elicit.Mode
 	modeRaw, message, url, id, schema json.RawMessage
 }
 
 // lintTravel judges how the elicitation came.
 func (q *question) lintTravel() {
-	if q.in.Via == ByRequest && q.revision == rev2026July {
+	if q.in.Via == elicit.ByRequest && q.revision == rev2026July {
 		q.find("request-removed", "", "Since 2026-07-28 a server asks inside an input-required result; elicitation/create is no longer a request of its own.")
 	}
 }
@@ -32,10 +35,10 @@ func (q *question) lintMode() {
 	case t == typeString && string(q.modeRaw) == `""`:
 		q.find("mode-unknown", "/mode", "The mode is empty; it can be form or url, and be left out for form.")
 		return
-	case q.mode != ModeForm && q.mode != ModeURL:
-		q.find("mode-unknown", "/mode", "There is no mode %s, only form and url.", quoted(string(q.mode)))
+	case q.mode != elicit.ModeForm && q.mode != elicit.ModeURL:
+		q.find("mode-unknown", "/mode", "There is no mode %s, only form and url.", wording.Quoted(string(q.mode)))
 		return
-	case q.mode == ModeURL && q.revision == rev2025June:
+	case q.mode == elicit.ModeURL && q.revision == rev2025June:
 		q.find("mode-unknown", "/mode", "Revision 2025-06-18 has no modes, so a client of it takes this for a form; URL mode came with 2025-11-25.")
 		return
 	}
@@ -87,7 +90,7 @@ func (q *question) lintID() {
 	case t != typeString || id == "":
 		q.find("id-missing", "/elicitationId", "The elicitationId has to be a string that identifies the elicitation.")
 	case slices.ContainsFunc(q.in.Offered, func(o Offered) bool { return o.ID == id && page(o.URL) != page(text) }):
-		q.find("id-reused", "/elicitationId", "The elicitationId %s belonged to another URL earlier in this session; it has to identify one elicitation.", quoted(id))
+		q.find("id-reused", "/elicitationId", "The elicitationId %s belonged to another URL earlier in this session; it has to identify one elicitation.", wording.Quoted(id))
 	}
 }
 
@@ -99,7 +102,7 @@ func (q *question) lintForm() {
 		q.lintLinks("/message", "message", message)
 	}
 	if q.schema == nil {
-		if q.mode == ModeForm || q.revision == rev2025June {
+		if q.mode == elicit.ModeForm || q.revision == rev2025June {
 			q.find("schema-missing", "", "A question with a form needs a requestedSchema.")
 		}
 		return
@@ -118,8 +121,8 @@ func (q *question) lintSecretMessage() {
 	if kind.sort == noSecret || slices.ContainsFunc(q.findings, func(f Finding) bool { return f.Rule == "secret-in-form" || f.Rule == "identity-in-form" }) {
 		return
 	}
-	fields, _ := FieldsOf(q.schema)
-	texts := slices.DeleteFunc(fields, func(f Field) bool { return f.Kind != Text && f.Kind != Integer })
+	fields, _ := elicit.FieldsOf(q.schema)
+	texts := slices.DeleteFunc(fields, func(f elicit.Field) bool { return f.Kind != elicit.Text && f.Kind != elicit.Integer })
 	switch {
 	case len(texts) == 0:
 	case kind.sort == identifying:
@@ -132,18 +135,18 @@ func (q *question) lintSecretMessage() {
 }
 
 // lintSecretField finds a field that asks for a secret.
-func (q *question) lintSecretField(name string, f Field) {
-	kind := f.secret()
+func (q *question) lintSecretField(name string, f elicit.Field) {
+	kind := secretIn(f)
 	if kind.sort == likely && isWhole(name, "key") && member(member(q.schema, "properties"), "value") != nil {
 		return // a key and its value
 	}
 	switch kind.sort {
 	case certain:
-		q.find("secret-in-form", q.place(name), "%s looks like a request for a secret: %s. %s", quoted(f.Label), kind.names, q.secretHint())
+		q.find("secret-in-form", q.place(name), "%s looks like a request for a secret: %s. %s", wording.Quoted(f.Label), kind.names, q.secretHint())
 	case likely:
-		q.guess("secret-in-form", q.place(name), "%s may be a request for a secret: %s. If it is, %s", quoted(f.Label), kind.names, q.guessHint())
+		q.guess("secret-in-form", q.place(name), "%s may be a request for a secret: %s. If it is, %s", wording.Quoted(f.Label), kind.names, q.guessHint())
 	case identifying:
-		q.find("identity-in-form", q.place(name), "%s looks like a request for %s. %s", quoted(f.Label), kind.names, identityHint)
+		q.find("identity-in-form", q.place(name), "%s looks like a request for %s. %s", wording.Quoted(f.Label), kind.names, identityHint)
 	}
 }
 
@@ -168,7 +171,7 @@ func (q *question) guessHint() string {
 // lintLinks finds addresses that ask to be opened.
 func (q *question) lintLinks(ptr, where, text string) {
 	if link := linkIn(text); link != "" {
-		q.find("url-in-form", ptr, "The %s looks like it wants a URL followed (%s); clients should not make it clickable there, so URL mode is the way to have it opened.", where, shorten(link, 60))
+		q.find("url-in-form", ptr, "The %s looks like it wants a URL followed (%s); clients should not make it clickable there, so URL mode is the way to have it opened.", where, wording.Shorten(link, 60))
 	}
 }
 
@@ -194,7 +197,7 @@ func linkIn(text string) string {
 		link := strings.TrimRight(text[i:end], ".,;:!?")
 		_, rest, _ := strings.Cut(strings.TrimPrefix(link, "www."), "://")
 		hasHost := strings.Trim(rest, "/.…") != "" || strings.HasPrefix(strings.ToLower(link), "www.") && strings.Count(link, ".") > 1
-		word := i == 0 || !isAlnum(rune(lower[i-1]))
+		word := i == 0 || !isLetterOrDigit(rune(lower[i-1]))
 		if word && hasHost && isFollowed(lower[:i]) {
 			return link
 		}

@@ -1,4 +1,4 @@
-package elicit
+package lint
 
 import (
 	"encoding/json"
@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math/big"
 	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
 )
 
 // maxPerList is how many entries of one list are named before the rest is left
@@ -25,7 +28,7 @@ func (q *question) lintChoices(ptr, name string, k keywords) {
 			continue
 		}
 		if q.revision == rev2025June && !items {
-			q.find("newer-than-revision", pointer(ptr, keyword), "%s has choices with titles, which came with revision 2025-11-25; write enum and enumNames.", quoted(name))
+			q.find("newer-than-revision", pointer(ptr, keyword), "%s has choices with titles, which came with revision 2025-11-25; write enum and enumNames.", wording.Quoted(name))
 			continue
 		}
 		if keyword == "oneOf" && items {
@@ -44,25 +47,25 @@ func (q *question) lintEnum(ptr, name string, k keywords, enum json.RawMessage) 
 	isText := true
 	if t := k.text("type"); t != "" && t != "string" {
 		isText = false
-		q.find("enum-not-text", pointer(ptr, "enum"), "%s has choices and the type %s; choices are of type string.", quoted(name), quoted(t))
+		q.find("enum-not-text", pointer(ptr, "enum"), "%s has choices and the type %s; choices are of type string.", wording.Quoted(name), wording.Quoted(t))
 	}
 	for i, v := range elements(enum) {
 		n++
 		if typeOf(v) != typeString && isText {
 			if notText++; notText <= maxPerList {
-				q.find("enum-not-text", fmt.Sprintf("%s/enum/%d", ptr, i), "A choice of %s is %s, not a string.", quoted(name), withArticle(typeOf(v)))
+				q.find("enum-not-text", fmt.Sprintf("%s/enum/%d", ptr, i), "A choice of %s is %s, not a string.", wording.Quoted(name), withArticle(typeOf(v)))
 			}
 			continue
 		}
 		if seen[string(v)] {
 			if twice++; twice <= maxPerList {
-				q.find("enum-duplicate", fmt.Sprintf("%s/enum/%d", ptr, i), "The choice %s of %s is listed twice.", shorten(string(v), 60), quoted(name))
+				q.find("enum-duplicate", fmt.Sprintf("%s/enum/%d", ptr, i), "The choice %s of %s is listed twice.", wording.Shorten(string(v), 60), wording.Quoted(name))
 			}
 		}
 		seen[string(v)] = true
 	}
 	if n == 0 {
-		q.find("enum-empty", pointer(ptr, "enum"), "%s has an empty list of choices, so no answer is possible.", quoted(name))
+		q.find("enum-empty", pointer(ptr, "enum"), "%s has an empty list of choices, so no answer is possible.", wording.Quoted(name))
 	}
 	names := k["enumNames"]
 	if names == nil {
@@ -72,7 +75,7 @@ func (q *question) lintEnum(ptr, name string, k keywords, enum json.RawMessage) 
 		q.find("enum-names-deprecated", pointer(ptr, "enumNames"), "enumNames is no part of JSON Schema and will go; list the choices in oneOf with const and title.")
 	}
 	if t := typeOf(names); t != typeArray {
-		q.find("text-not-string", pointer(ptr, "enumNames"), "The enumNames of %s are %s, not a list of strings.", quoted(name), withArticle(t))
+		q.find("text-not-string", pointer(ptr, "enumNames"), "The enumNames of %s are %s, not a list of strings.", wording.Quoted(name), withArticle(t))
 		return
 	}
 	count, wrong := 0, 0
@@ -80,12 +83,12 @@ func (q *question) lintEnum(ptr, name string, k keywords, enum json.RawMessage) 
 		count++
 		if t := typeOf(v); t != typeString {
 			if wrong++; wrong <= maxPerList {
-				q.find("text-not-string", fmt.Sprintf("%s/enumNames/%d", ptr, i), "A name in the enumNames of %s is %s, not a string.", quoted(name), withArticle(t))
+				q.find("text-not-string", fmt.Sprintf("%s/enumNames/%d", ptr, i), "A name in the enumNames of %s is %s, not a string.", wording.Quoted(name), withArticle(t))
 			}
 		}
 	}
 	if count != n {
-		q.find("enum-names-length", pointer(ptr, "enumNames"), "%s has %s and %s.", quoted(name), plural(n, "choice"), plural(count, "name")+" for them")
+		q.find("enum-names-length", pointer(ptr, "enumNames"), "%s has %s and %s.", wording.Quoted(name), wording.Plural(n, "choice"), wording.Plural(count, "name")+" for them")
 	}
 }
 
@@ -107,7 +110,7 @@ func (q *question) lintTitled(ptr, name string, list json.RawMessage) {
 		}
 		if missing != "" {
 			if incomplete++; incomplete <= maxPerList {
-				q.find("choice-incomplete", at, "Choice %d of %s has %s.", i+1, quoted(name), missing)
+				q.find("choice-incomplete", at, "Choice %d of %s has %s.", i+1, wording.Quoted(name), missing)
 			}
 		}
 		if value == nil {
@@ -115,12 +118,12 @@ func (q *question) lintTitled(ptr, name string, list json.RawMessage) {
 		}
 		if typeOf(value) != typeString {
 			if notText++; notText <= maxPerList {
-				q.find("enum-not-text", at+"/const", "A choice of %s is %s, not a string.", quoted(name), withArticle(typeOf(value)))
+				q.find("enum-not-text", at+"/const", "A choice of %s is %s, not a string.", wording.Quoted(name), withArticle(typeOf(value)))
 			}
 		}
 		if seen[string(value)] {
 			if twice++; twice <= maxPerList {
-				q.find("choice-duplicate", at, "The choice %s of %s is listed twice; under oneOf, validators then reject it.", shorten(string(value), 60), quoted(name))
+				q.find("choice-duplicate", at, "The choice %s of %s is listed twice; under oneOf, validators then reject it.", wording.Shorten(string(value), 60), wording.Quoted(name))
 			}
 		}
 		seen[string(value)] = true
@@ -128,9 +131,9 @@ func (q *question) lintTitled(ptr, name string, list json.RawMessage) {
 }
 
 // lintLimits finds limits that no value can keep.
-func (q *question) lintLimits(name string, f Field, k keywords) {
+func (q *question) lintLimits(name string, f elicit.Field, k keywords) {
 	crossed := func(keyword, low, high string) {
-		q.find("limits-crossed", q.place(name, keyword), "%s can have no value: %s is above %s.", quoted(name), low, high)
+		q.find("limits-crossed", q.place(name, keyword), "%s can have no value: %s is above %s.", wording.Quoted(name), low, high)
 	}
 	for _, pair := range [][2]string{{"minLength", "maxLength"}, {"minItems", "maxItems"}} {
 		low, high := k.count(pair[0]), k.count(pair[1])
@@ -139,7 +142,7 @@ func (q *question) lintLimits(name string, f Field, k keywords) {
 		}
 	}
 	q.lintRange(name, k, crossed)
-	if f.Kind != MultiChoice {
+	if f.Kind != elicit.MultiChoice {
 		return
 	}
 	different := make(map[string]bool)
@@ -148,7 +151,7 @@ func (q *question) lintLimits(name string, f Field, k keywords) {
 	}
 	for _, keyword := range []string{"minItems", "maxItems"} {
 		if n := k.count(keyword); n != nil && *n > len(different) {
-			q.find("limits-beyond-choices", q.place(name, keyword), "%s of %s is %s, with no more than %s to pick from.", keyword, quoted(name), k.number(keyword), plural(len(different), "choice"))
+			q.find("limits-beyond-choices", q.place(name, keyword), "%s of %s is %s, with no more than %s to pick from.", keyword, wording.Quoted(name), k.number(keyword), wording.Plural(len(different), "choice"))
 		}
 	}
 }
@@ -172,21 +175,21 @@ func (q *question) lintRange(name string, k keywords, crossed func(keyword, low,
 }
 
 // lintPattern judges a pattern, together with the allowed lengths.
-func (q *question) lintPattern(name string, f Field, k keywords) {
+func (q *question) lintPattern(name string, f elicit.Field, k keywords) {
 	pattern := k.text("pattern")
 	if typeOf(k["pattern"]) != typeString {
 		return
 	}
 	re, err := compilePattern(pattern)
-	var large tooLarge
+	var large elicit.TooLarge
 	switch {
 	case errors.As(err, &large):
 		return
 	case err != nil:
-		q.find("pattern-invalid", q.place(name, "pattern"), "The pattern of %s is no ECMA-262 expression: %s.", quoted(name), err)
+		q.find("pattern-invalid", q.place(name, "pattern"), "The pattern of %s is no ECMA-262 expression: %s.", wording.Quoted(name), err)
 		return
 	}
-	if f.Kind != Text {
+	if f.Kind != elicit.Text {
 		return
 	}
 	low, high := 0, -1
@@ -199,16 +202,16 @@ func (q *question) lintPattern(name string, f Field, k keywords) {
 	if high >= 0 && low > high {
 		return // said already
 	}
-	result, text := findMatch(pattern, re, low, high, q.deadline)
+	result, text := elicit.FindMatch(pattern, re, low, high, q.deadline)
 	switch result {
-	case noMatch:
-		q.find("pattern-unmatched", q.place(name, "pattern"), "No text of an allowed length matches the pattern of %s, so no answer is possible.", quoted(name))
-	case matchUnknown:
-		q.find("pattern-unmatched", q.place(name, "pattern"), "No text of an allowed length could be found in bounded time that matches the pattern of %s.", quoted(name))
-	case matchFound:
-		if time.Now().Before(q.deadline) && isSlow(re, text, high) {
-			q.find("pattern-slow", q.place(name, "pattern"), "The pattern of %s takes longer than %v on some texts, so whether they match cannot be told.", quoted(name), matchTime)
+	case elicit.NoMatch:
+		q.find("pattern-unmatched", q.place(name, "pattern"), "No text of an allowed length matches the pattern of %s, so no answer is possible.", wording.Quoted(name))
+	case elicit.NotFound:
+		q.find("pattern-unmatched", q.place(name, "pattern"), "No text of an allowed length could be found in bounded time that matches the pattern of %s.", wording.Quoted(name))
+	case elicit.MatchFound:
+		if time.Now().Before(q.deadline) && elicit.IsSlow(re, text, high) {
+			q.find("pattern-slow", q.place(name, "pattern"), "The pattern of %s takes longer than %v on some texts, so whether they match cannot be told.", wording.Quoted(name), elicit.MatchTime)
 		}
-	case notTried:
+	case elicit.NotTried:
 	}
 }

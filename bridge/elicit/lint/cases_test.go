@@ -1,4 +1,4 @@
-package elicit
+package lint
 
 import (
 	"encoding/json"
@@ -253,7 +253,7 @@ func TestJudgedRequests(t *testing.T) {
 				silent++
 			}
 			var lines []string
-			for _, f := range Lint(in(revision, c.params)) {
+			for _, f := range Elicitation(in(revision, c.params)) {
 				lines = append(lines, f.Severity.String()+" "+f.Rule+" "+f.Pointer)
 				if f.Severity != Advice && strings.Contains(f.Text, " may be ") {
 					t.Errorf("%s: a guess is more than advice: %s", c.name, f.Text)

@@ -1,4 +1,4 @@
-package elicit
+package lint
 
 import (
 	"bytes"
@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"elicitation-inspector/bridge/elicit"
 )
 
-var both = []Mode{ModeForm, ModeURL}
+var both = []elicit.Mode{elicit.ModeForm, elicit.ModeURL}
 
 // ask is a form with these members of the schema beside its type.
 func ask(schema string) string {
@@ -25,12 +27,12 @@ func visit(members string) string {
 }
 
 // in is an elicitation as it usually comes in that revision.
-func in(revision, params string) LintInput {
-	via := ByRequest
+func in(revision, params string) Input {
+	via := elicit.ByRequest
 	if revision == rev2026July {
-		via = InRound
+		via = elicit.InRound
 	}
-	return LintInput{Params: []byte(params), Revision: revision, Via: via, Declared: both}
+	return Input{Params: []byte(params), Revision: revision, Via: via, Declared: both}
 }
 
 // found lists findings as rule@pointer.
@@ -50,19 +52,19 @@ const (
 	schem = "/requestedSchema"
 )
 
-// lintTests has for every rule of Lint requests that break it and ones that keep
+// lintTests has for every rule of Elicitation requests that break it and ones that keep
 // it. A request that breaks one rule breaks no other, unless also says so.
 var lintTests = []struct {
 	rule   string
 	breaks []lintCase
-	keeps  []LintInput
+	keeps  []Input
 }{
 	{"params-malformed",
 		[]lintCase{{in(nov, ``), ""}, {in(nov, `null`), ""}, {in(nov, `[]`), ""}, {in(nov, `{"a"`), ""}},
-		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+		[]Input{in(nov, asking(`{"type":"string"}`))}},
 	{"request-removed",
-		[]lintCase{{LintInput{Params: []byte(asking(`{"type":"string"}`)), Revision: july, Via: ByRequest, Declared: both}, ""}},
-		[]LintInput{in(july, asking(`{"type":"string"}`)), in(nov, asking(`{"type":"string"}`))}},
+		[]lintCase{{Input{Params: []byte(asking(`{"type":"string"}`)), Revision: july, Via: elicit.ByRequest, Declared: both}, ""}},
+		[]Input{in(july, asking(`{"type":"string"}`)), in(nov, asking(`{"type":"string"}`))}},
 	{"mode-unknown",
 		[]lintCase{
 			{in(nov, `{"mode":"voice",`+asking(`{"type":"string"}`)[1:]), "/mode"},
@@ -70,33 +72,33 @@ var lintTests = []struct {
 			{in(nov, `{"mode":"",`+asking(`{"type":"string"}`)[1:]), "/mode"},
 			{in(june, `{"mode":"url",`+asking(`{"type":"string"}`)[1:]), "/mode"},
 		},
-		[]LintInput{in(nov, `{"mode":"form",`+asking(`{"type":"string"}`)[1:]), in(nov, visit(""))}},
+		[]Input{in(nov, `{"mode":"form",`+asking(`{"type":"string"}`)[1:]), in(nov, visit(""))}},
 	{"mode-undeclared",
 		[]lintCase{
-			{LintInput{Params: []byte(visit("")), Revision: nov, Declared: []Mode{ModeForm}}, "/mode"},
-			{LintInput{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: []Mode{ModeURL}}, ""},
-			{LintInput{Params: []byte(asking(`{"type":"string"}`)), Revision: nov}, ""},
+			{Input{Params: []byte(visit("")), Revision: nov, Declared: []elicit.Mode{elicit.ModeForm}}, "/mode"},
+			{Input{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: []elicit.Mode{elicit.ModeURL}}, ""},
+			{Input{Params: []byte(asking(`{"type":"string"}`)), Revision: nov}, ""},
 		},
-		[]LintInput{{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: []Mode{ModeForm}}}},
+		[]Input{{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: []elicit.Mode{elicit.ModeForm}}}},
 	{"message-missing",
 		[]lintCase{
 			{in(nov, `{"requestedSchema":{"type":"object","properties":{}}}`), ""},
 			{in(nov, `{"message":null,"requestedSchema":{"type":"object","properties":{}}}`), "/message"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+		[]Input{in(nov, asking(`{"type":"string"}`))}},
 	{"message-empty",
 		[]lintCase{{in(nov, `{"message":" ","requestedSchema":{"type":"object","properties":{}}}`), "/message"}},
-		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+		[]Input{in(nov, asking(`{"type":"string"}`))}},
 	{"duplicate-member",
 		[]lintCase{
 			{in(nov, ask(`"properties":{"p":{"type":"string"},"p":{"type":"integer"}}`)), p},
 			{in(nov, asking(`{"type":"string","title":"A","title":"B"}`)), p + "/title"},
 			{in(nov, `{"message":"a",`+asking(`{"type":"string"}`)[1:]), "/message"},
 		},
-		[]LintInput{in(nov, ask(`"properties":{"p":{"type":"string"},"q":{"type":"string"}}`))}},
+		[]Input{in(nov, ask(`"properties":{"p":{"type":"string"},"q":{"type":"string"}}`))}},
 	{"asked-again",
-		[]lintCase{{LintInput{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: both, Answered: []string{QuestionKey([]byte(asking(`{ "type": "string" }`)))}}, ""}},
-		[]LintInput{{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: both, Answered: []string{
+		[]lintCase{{Input{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: both, Answered: []string{QuestionKey([]byte(asking(`{ "type": "string" }`)))}}, ""}},
+		[]Input{{Params: []byte(asking(`{"type":"string"}`)), Revision: nov, Declared: both, Answered: []string{
 			QuestionKey([]byte(asking(`{"type":"integer"}`))), QuestionKey([]byte(strings.Replace(asking(`{"type":"string"}`), "Which one?", "And which one now?", 1))),
 		}}}},
 
@@ -105,7 +107,7 @@ var lintTests = []struct {
 			{in(nov, `{"mode":"url","message":"Go","elicitationId":"1"}`), ""},
 			{in(nov, `{"mode":"url","message":"Go","elicitationId":"1","url":null}`), "/url"},
 		},
-		[]LintInput{in(nov, visit(""))}},
+		[]Input{in(nov, visit(""))}},
 	{"url-invalid",
 		[]lintCase{
 			{in(july, `{"mode":"url","message":"Go","url":"example.com/in"}`), "/url"},
@@ -114,61 +116,61 @@ var lintTests = []struct {
 			{in(july, `{"mode":"url","message":"Go","url":""}`), "/url"},
 			{in(july, `{"mode":"url","message":"Go","url":"https://bücher.example/ a"}`), "/url"},
 		},
-		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"https://xn--bcher-kva.example/in?a=%20#x"}`)}},
+		[]Input{in(july, `{"mode":"url","message":"Go","url":"https://xn--bcher-kva.example/in?a=%20#x"}`)}},
 	{"url-insecure",
 		[]lintCase{
 			{in(july, `{"mode":"url","message":"Go","url":"http://example.com/"}`), "/url"},
 			{in(july, `{"mode":"url","message":"Go","url":"javascript:alert(1)"}`), "/url"},
 		},
-		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"http://localhost:8080/"}`), in(july, `{"mode":"url","message":"Go","url":"http://[::1]/"}`)}},
+		[]Input{in(july, `{"mode":"url","message":"Go","url":"http://localhost:8080/"}`), in(july, `{"mode":"url","message":"Go","url":"http://[::1]/"}`)}},
 	{"url-credentials",
 		[]lintCase{{in(july, `{"mode":"url","message":"Go","url":"https://ann:pw@example.com/"}`), "/url"}},
-		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"https://example.com/@ann"}`)}},
+		[]Input{in(july, `{"mode":"url","message":"Go","url":"https://example.com/@ann"}`)}},
 	{"url-not-ascii",
 		[]lintCase{{in(july, `{"mode":"url","message":"Go","url":"https://bücher.example/käse"}`), "/url"}},
-		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"https://xn--bcher-kva.example/k%C3%A4se"}`)}},
+		[]Input{in(july, `{"mode":"url","message":"Go","url":"https://xn--bcher-kva.example/k%C3%A4se"}`)}},
 	{"url-personal-data",
 		[]lintCase{{in(july, `{"mode":"url","message":"Go","url":"https://example.com/in?email=ann%40example.com"}`), "/url"}},
-		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"https://example.com/in?scope=email&state=x"}`)}},
+		[]Input{in(july, `{"mode":"url","message":"Go","url":"https://example.com/in?scope=email&state=x"}`)}},
 	{"url-preauthenticated",
 		[]lintCase{{in(july, `{"mode":"url","message":"Go","url":"https://example.com/in?access_token=0123456789abcdef"}`), "/url"}},
-		[]LintInput{in(july, `{"mode":"url","message":"Go","url":"https://example.com/in?elicitationId=0123456789abcdef"}`)}},
+		[]Input{in(july, `{"mode":"url","message":"Go","url":"https://example.com/in?elicitationId=0123456789abcdef"}`)}},
 	{"url-with-schema",
 		[]lintCase{{in(nov, visit(`,"requestedSchema":{"type":"object","properties":{}}`)), schem}},
-		[]LintInput{in(nov, visit(""))}},
+		[]Input{in(nov, visit(""))}},
 	{"id-missing",
 		[]lintCase{
 			{in(nov, `{"mode":"url","message":"Go","url":"https://example.com/"}`), ""},
 			{in(nov, `{"mode":"url","message":"Go","url":"https://example.com/","elicitationId":""}`), "/elicitationId"},
 			{in(nov, `{"mode":"url","message":"Go","url":"https://example.com/","elicitationId":7}`), "/elicitationId"},
 		},
-		[]LintInput{in(nov, visit("")), in(july, `{"mode":"url","message":"Go","url":"https://example.com/"}`)}},
+		[]Input{in(nov, visit("")), in(july, `{"mode":"url","message":"Go","url":"https://example.com/"}`)}},
 	{"id-reused",
-		[]lintCase{{LintInput{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: []Offered{{"e1", "https://example.com/other"}}}, "/elicitationId"}},
-		[]LintInput{
+		[]lintCase{{Input{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: []Offered{{"e1", "https://example.com/other"}}}, "/elicitationId"}},
+		[]Input{
 			{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: []Offered{{"e0", "https://example.com/other"}}},
 			{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: []Offered{{"e1", "https://example.com/in"}, {"e1", "https://example.com/in?nonce=2"}}},
 		}},
 	{"id-removed",
 		[]lintCase{{in(july, visit("")), "/elicitationId"}},
-		[]LintInput{in(nov, visit(""))}},
+		[]Input{in(nov, visit(""))}},
 
 	{"form-with-url",
 		[]lintCase{{in(nov, `{"url":"https://example.com",`+asking(`{"type":"string"}`)[1:]), "/url"}},
-		[]LintInput{in(nov, visit(""))}},
+		[]Input{in(nov, visit(""))}},
 	{"schema-missing",
 		[]lintCase{{in(nov, `{"message":"Which one?"}`), ""}, {in(june, `{"message":"Which one?"}`), ""}},
-		[]LintInput{in(nov, visit(""))}},
+		[]Input{in(nov, visit(""))}},
 	{"secret-in-form",
 		[]lintCase{{in(nov, asking(`{"type":"string","title":"Password"}`)), p}, {in(june, asking(`{"type":"string","description":"Paste your API key."}`)), p}},
-		[]LintInput{in(nov, asking(`{"type":"boolean","title":"Reset the password"}`)), in(nov, `{"mode":"url","message":"Enter your password there.","url":"https://example.com/","elicitationId":"1"}`)}},
+		[]Input{in(nov, asking(`{"type":"boolean","title":"Reset the password"}`)), in(nov, `{"mode":"url","message":"Enter your password there.","url":"https://example.com/","elicitationId":"1"}`)}},
 	{"url-in-form",
 		[]lintCase{
 			{in(nov, `{"message":"Visit https://example.com/terms first.","requestedSchema":{"type":"object","properties":{}}}`), "/message"},
 			{in(nov, asking(`{"type":"string","title":"Open www.example.com"}`)), p + "/title"},
 			{in(nov, asking(`{"type":"string","description":"Read the [terms](http://example.com/terms)"}`)), p + "/description"},
 		},
-		[]LintInput{
+		[]Input{
 			in(june, `{"message":"Visit https://example.com/terms first.","requestedSchema":{"type":"object","properties":{}}}`),
 			in(nov, `{"message":"Delete the repository https://example.com/ann/shop?","requestedSchema":{"type":"object","properties":{}}}`),
 			in(nov, asking(`{"type":"string","title":"www.example.com"}`)),
@@ -178,10 +180,10 @@ var lintTests = []struct {
 		}},
 	{"identity-in-form",
 		[]lintCase{{in(nov, asking(`{"type":"string","title":"Passport number"}`)), p}, {in(june, asking(`{"type":"string","title":"IBAN"}`)), p}},
-		[]LintInput{in(nov, asking(`{"type":"string","title":"Passport country"}`))}},
+		[]Input{in(nov, asking(`{"type":"string","title":"Passport country"}`))}},
 	{"too-many-fields",
 		[]lintCase{{in(nov, ask(manyFields(11))), schem + "/properties"}},
-		[]LintInput{in(nov, ask(manyFields(10)))}},
+		[]Input{in(nov, ask(manyFields(10)))}},
 
 	{"schema-invalid",
 		[]lintCase{
@@ -189,41 +191,41 @@ var lintTests = []struct {
 			{in(nov, asking(`{"type":"number","maximum":"5"}`)), p + "/maximum"},
 			{in(nov, ask(`"properties":{},"required":"p"`)), schem + "/required"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","minLength":0}`))}},
+		[]Input{in(nov, asking(`{"type":"string","minLength":0}`))}},
 	{"root-not-object",
 		[]lintCase{
 			{in(nov, `{"message":"a","requestedSchema":true}`), schem},
 			{in(nov, `{"message":"a","requestedSchema":{"properties":{}}}`), schem},
 			{in(nov, `{"message":"a","requestedSchema":{"type":["object"],"properties":{}}}`), schem + "/type"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+		[]Input{in(nov, asking(`{"type":"string"}`))}},
 	{"properties-missing",
 		[]lintCase{{in(nov, `{"message":"a","requestedSchema":{"type":"object"}}`), schem}, {in(nov, ask(`"properties":[]`)), schem + "/properties"}},
-		[]LintInput{in(nov, ask(`"properties":{}`))}},
+		[]Input{in(nov, ask(`"properties":{}`))}},
 	{"required-unknown",
 		[]lintCase{{in(nov, ask(`"properties":{"name":{"type":"string"}},"required":["name","nmae"]`)), schem + "/required/1"}},
-		[]LintInput{in(nov, ask(`"properties":{"name":{"type":"string"}},"required":["name"]`))}},
+		[]Input{in(nov, ask(`"properties":{"name":{"type":"string"}},"required":["name"]`))}},
 	{"property-no-schema",
 		[]lintCase{{in(nov, asking(`true`)), p}, {in(nov, asking(`"string"`)), p}},
-		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+		[]Input{in(nov, asking(`{"type":"string"}`))}},
 	{"type-missing",
 		[]lintCase{{in(nov, asking(`{"title":"Paint"}`)), p}, {in(nov, asking(`{"enum":["a"]}`)), p}, {in(nov, asking(`{"type":"array","items":{"enum":["a"]}}`)), p + "/items"}},
-		[]LintInput{in(nov, asking(`{"type":"string","enum":["a"]}`))}},
+		[]Input{in(nov, asking(`{"type":"string","enum":["a"]}`))}},
 	{"type-unknown",
 		[]lintCase{{in(nov, asking(`{"type":"colour"}`)), p + "/type"}, {in(nov, asking(`{"type":"null"}`)), p + "/type"}, {in(nov, asking(`{"type":7}`)), p + "/type"}},
-		[]LintInput{in(nov, asking(`{"type":"integer"}`))}},
+		[]Input{in(nov, asking(`{"type":"integer"}`))}},
 	{"type-union",
 		[]lintCase{{in(nov, asking(`{"type":["string","null"]}`)), p + "/type"}},
-		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+		[]Input{in(nov, asking(`{"type":"string"}`))}},
 	{"nested-object",
 		[]lintCase{{in(nov, asking(`{"type":"object","properties":{"a":{"type":"string"}}}`)), p}},
-		[]LintInput{in(nov, asking(`{"type":"string"}`))}},
+		[]Input{in(nov, asking(`{"type":"string"}`))}},
 	{"array-of-objects",
 		[]lintCase{{in(nov, asking(`{"type":"array","items":{"type":"object"}}`)), p + "/items"}},
-		[]LintInput{in(nov, asking(`{"type":"array","items":{"type":"string","enum":["a"]}}`))}},
+		[]Input{in(nov, asking(`{"type":"array","items":{"type":"string","enum":["a"]}}`))}},
 	{"array-without-choices",
 		[]lintCase{{in(nov, asking(`{"type":"array"}`)), p}, {in(nov, asking(`{"type":"array","items":{"type":"string"}}`)), p + "/items"}},
-		[]LintInput{in(nov, asking(`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`))}},
+		[]Input{in(nov, asking(`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`))}},
 	{"keyword-unsupported",
 		[]lintCase{
 			{in(nov, asking(`{"$ref":"#/$defs/x"}`)), p + "/$ref"},
@@ -232,13 +234,13 @@ var lintTests = []struct {
 			{in(nov, ask(`"properties":{"p":{"type":"string"}},"if":{},"x":1`)), schem + "/if"},
 			{in(nov, asking(`{"type":"array","items":{"$ref":"#"}}`)), p + "/items/$ref"},
 		},
-		[]LintInput{in(nov, ask(`"properties":{"p":{"type":"string"}},"additionalProperties":false,"$schema":"https://json-schema.org/draft/2020-12/schema"`))}},
+		[]Input{in(nov, ask(`"properties":{"p":{"type":"string"}},"additionalProperties":false,"$schema":"https://json-schema.org/draft/2020-12/schema"`))}},
 	{"newer-than-revision",
 		[]lintCase{
 			{in(june, asking(`{"type":"array","items":{"type":"string","enum":["a"]}}`)), p},
 			{in(june, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"}]}`)), p + "/oneOf"},
 		},
-		[]LintInput{in(june, asking(`{"type":"boolean","default":true}`)), in(june, asking(`{"type":"string","default":"a"}`)), in(june, asking(`{"type":"string","enum":["a"],"enumNames":["A"]}`))}},
+		[]Input{in(june, asking(`{"type":"boolean","default":true}`)), in(june, asking(`{"type":"string","default":"a"}`)), in(june, asking(`{"type":"string","enum":["a"],"enumNames":["A"]}`))}},
 	{"keyword-misspelt",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","minLenght":3}`)), p + "/minLenght"},
@@ -247,7 +249,7 @@ var lintTests = []struct {
 			{in(nov, ask(`"properties":{"p":{"type":"string"}},"requried":["p"]`)), schem + "/requried"},
 			{in(nov, `{"elicitationID":"e1",`+asking(`{"type":"string"}`)[1:]), "/elicitationID"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","example":"a","examples":["b"],"x-title":"c","order":1,"placeholder":"d","widget":"e","minLength":1}`))}},
+		[]Input{in(nov, asking(`{"type":"string","example":"a","examples":["b"],"x-title":"c","order":1,"placeholder":"d","widget":"e","minLength":1}`))}},
 	{"text-not-string",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","title":7}`)), p + "/title"},
@@ -255,51 +257,51 @@ var lintTests = []struct {
 			{in(june, asking(`{"type":"string","enum":["a"],"enumNames":"A"}`)), p + "/enumNames"},
 			{in(june, asking(`{"type":"string","enum":["a"],"enumNames":[null]}`)), p + "/enumNames/0"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","title":"","description":""}`))}},
+		[]Input{in(nov, asking(`{"type":"string","title":"","description":""}`))}},
 	{"format-unsupported",
 		[]lintCase{{in(nov, asking(`{"type":"string","format":"phone"}`)), p + "/format"}},
-		[]LintInput{in(nov, asking(`{"type":"string","format":"date-time"}`))}},
+		[]Input{in(nov, asking(`{"type":"string","format":"date-time"}`))}},
 
 	{"enum-empty",
 		[]lintCase{{in(nov, asking(`{"type":"string","enum":[]}`)), p + "/enum"}},
-		[]LintInput{in(nov, asking(`{"type":"string","enum":["a"]}`))}},
+		[]Input{in(nov, asking(`{"type":"string","enum":["a"]}`))}},
 	{"enum-duplicate",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","enum":["S","M","M"]}`)), p + "/enum/2"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","enum":["S","M"]}`))}},
+		[]Input{in(nov, asking(`{"type":"string","enum":["S","M"]}`))}},
 	{"choice-duplicate",
 		[]lintCase{{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"a","title":"B"}]}`)), p + "/oneOf/1"}},
-		[]LintInput{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"A"}]}`))}},
+		[]Input{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"A"}]}`))}},
 	{"enum-not-text",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","enum":["a",1]}`)), p + "/enum/1"},
 			{in(nov, asking(`{"type":"integer","enum":[1,2]}`)), p + "/enum"},
 			{in(nov, asking(`{"type":"string","oneOf":[{"const":1,"title":"A"}]}`)), p + "/oneOf/0/const"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","enum":["1","2"]}`))}},
+		[]Input{in(nov, asking(`{"type":"string","enum":["1","2"]}`))}},
 	{"enum-names-length",
 		[]lintCase{{in(june, asking(`{"type":"string","enum":["S","M"],"enumNames":["Small"]}`)), p + "/enumNames"}},
-		[]LintInput{in(june, asking(`{"type":"string","enum":["S","M"],"enumNames":["Small","Medium"]}`))}},
+		[]Input{in(june, asking(`{"type":"string","enum":["S","M"],"enumNames":["Small","Medium"]}`))}},
 	{"enum-names-deprecated",
 		[]lintCase{{in(nov, asking(`{"type":"string","enum":["S"],"enumNames":["Small"]}`)), p + "/enumNames"}},
-		[]LintInput{in(june, asking(`{"type":"string","enum":["S"],"enumNames":["Small"]}`))}},
+		[]Input{in(june, asking(`{"type":"string","enum":["S"],"enumNames":["Small"]}`))}},
 	{"choice-incomplete",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b"}]}`)), p + "/oneOf/1"},
 			{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"},{"title":"B"}]}`)), p + "/oneOf/1"},
 			{in(nov, asking(`{"type":"array","items":{"anyOf":[{"title":"A"}]}}`)), p + "/items/anyOf/0"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"}]}`))}},
+		[]Input{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"}]}`))}},
 	{"choice-keyword",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","anyOf":[{"const":"a","title":"A"}]}`)), p + "/anyOf"},
 			{in(nov, asking(`{"type":"array","items":{"oneOf":[{"const":"a","title":"A"}]}}`)), p + "/items/oneOf"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"}]}`))}},
+		[]Input{in(nov, asking(`{"type":"string","oneOf":[{"const":"a","title":"A"}]}`))}},
 	{"items-type-stray",
 		[]lintCase{{in(nov, asking(`{"type":"array","items":{"type":"string","anyOf":[{"const":"a","title":"A"}]}}`)), p + "/items/type"}},
-		[]LintInput{in(nov, asking(`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`))}},
+		[]Input{in(nov, asking(`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`))}},
 
 	{"default-invalid",
 		[]lintCase{
@@ -308,7 +310,7 @@ var lintTests = []struct {
 			{in(nov, asking(`{"type":"string","enum":["a"],"default":"b"}`)), p + "/default"},
 			{in(nov, asking(`{"type":"string","format":"email","default":"nobody"}`)), p + "/default"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"number","maximum":1,"default":1.0}`))}},
+		[]Input{in(nov, asking(`{"type":"number","maximum":1,"default":1.0}`))}},
 	{"default-type",
 		[]lintCase{
 			{in(nov, asking(`{"type":"integer","default":"three"}`)), p + "/default"},
@@ -316,7 +318,7 @@ var lintTests = []struct {
 			{in(july, asking(`{"type":"array","items":{"type":"string","enum":["1"]},"default":[1]}`)), p + "/default"},
 			{in(june, asking(`{"type":"boolean","default":"yes"}`)), p + "/default"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"integer","default":3}`)), in(nov, asking(`{"type":"array","items":{"type":"string","enum":["1"]},"default":["1"]}`))}},
+		[]Input{in(nov, asking(`{"type":"integer","default":3}`)), in(nov, asking(`{"type":"array","items":{"type":"string","enum":["1"]},"default":["1"]}`))}},
 	{"limits-crossed",
 		[]lintCase{
 			{in(nov, asking(`{"type":"integer","minimum":10,"maximum":1}`)), p + "/minimum"},
@@ -324,32 +326,32 @@ var lintTests = []struct {
 			{in(nov, asking(`{"type":"string","minLength":20,"maxLength":5,"pattern":"^a*$"}`)), p + "/minLength"},
 			{in(nov, asking(`{"type":"array","minItems":2,"maxItems":1,"items":{"type":"string","enum":["a","b"]}}`)), p + "/minItems"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"integer","minimum":1,"maximum":1}`)), in(nov, asking(`{"type":"string","minLength":5,"maxLength":5}`))}},
+		[]Input{in(nov, asking(`{"type":"integer","minimum":1,"maximum":1}`)), in(nov, asking(`{"type":"string","minLength":5,"maxLength":5}`))}},
 	{"limits-beyond-choices",
 		[]lintCase{
 			{in(nov, asking(`{"type":"array","maxItems":9,"items":{"type":"string","enum":["a","b"]}}`)), p + "/maxItems"},
 			{in(nov, asking(`{"type":"array","minItems":3,"items":{"anyOf":[{"const":"a","title":"A"}]}}`)), p + "/minItems"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"array","maxItems":2,"items":{"type":"string","enum":["a","b"]}}`))}},
+		[]Input{in(nov, asking(`{"type":"array","maxItems":2,"items":{"type":"string","enum":["a","b"]}}`))}},
 	{"pattern-invalid",
 		[]lintCase{{in(nov, asking(`{"type":"string","pattern":"^[A-Z{3}$"}`)), p + "/pattern"}, {in(nov, asking(`{"type":"string","pattern":"(?i)a"}`)), p + "/pattern"}},
-		[]LintInput{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$"}`)), in(nov, asking(`{"type":"string","pattern":"^[\\w-.]+$"}`))}},
+		[]Input{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$"}`)), in(nov, asking(`{"type":"string","pattern":"^[\\w-.]+$"}`))}},
 	{"pattern-unmatched",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$","minLength":4}`)), p + "/pattern"},
 			{in(nov, asking(`{"type":"string","pattern":"^(?=a)b$"}`)), p + "/pattern"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$","minLength":3}`))}},
+		[]Input{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$","minLength":3}`))}},
 	{"pattern-slow",
 		[]lintCase{
 			{in(nov, asking(`{"type":"string","pattern":"^(a+)+$"}`)), p + "/pattern"},
 			{in(nov, asking(`{"type":"string","pattern":"^(a+)+$","maxLength":60,"default":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}`)), p + "/pattern"},
 		},
-		[]LintInput{in(nov, asking(`{"type":"string","pattern":"^a+$"}`)), in(nov, asking(`{"type":"string","pattern":"^(a+)+$","maxLength":10}`))}},
+		[]Input{in(nov, asking(`{"type":"string","pattern":"^a+$"}`)), in(nov, asking(`{"type":"string","pattern":"^(a+)+$","maxLength":10}`))}},
 }
 
 type lintCase struct {
-	in      LintInput
+	in      Input
 	pointer string
 }
 
@@ -366,7 +368,7 @@ func TestEveryRule(t *testing.T) {
 	for _, tt := range lintTests {
 		tested[tt.rule] = true
 		for _, c := range tt.breaks {
-			findings := Lint(c.in)
+			findings := Elicitation(c.in)
 			if want := []string{tt.rule + "@" + c.pointer}; !slices.Equal(found(findings), want) {
 				t.Errorf("%s in %s\n got %q\nwant %q", c.in.Params, c.in.Revision, found(findings), want)
 			}
@@ -374,13 +376,13 @@ func TestEveryRule(t *testing.T) {
 				if f.Text == "" || !strings.HasSuffix(f.Text, ".") || f.Reference == "" || !strings.Contains(f.Reference, f.Section) {
 					t.Errorf("%+v", f)
 				}
-				if f.Pointer != "" && at(c.in.Params, f.Pointer) == nil {
+				if f.Pointer != "" && elicit.Pointed(c.in.Params, f.Pointer) == nil {
 					t.Errorf("%s leads nowhere in %s", f.Pointer, c.in.Params)
 				}
 			}
 		}
 		for _, in := range tt.keeps {
-			if findings := Lint(in); len(findings) > 0 {
+			if findings := Elicitation(in); len(findings) > 0 {
 				t.Errorf("%s: %s in %s\n got %q %s, want none", tt.rule, in.Params, in.Revision, found(findings), findings[0].Text)
 			}
 		}
@@ -401,31 +403,31 @@ var envelopeTests = []struct {
 	breaks        func() []Finding
 	keeps         func() []Finding
 }{
-	{"stdout-noise", "", func() []Finding { return LintOutput([]byte("listening…"), "no JSON", nov) }, func() []Finding { return nil }},
-	{"stdout-noise", "", func() []Finding { return LintOutput([]byte("[]"), "it is an array", june) }, func() []Finding { return nil }},
-	{"stdout-noise", "", func() []Finding { return LintOutput(nil, "", july) }, func() []Finding { return nil }},
-	{"roots-undeclared", "/method", func() []Finding { return LintUndeclared("roots/list", "roots", "/method", nov) }, func() []Finding { return nil }},
-	{"sampling-undeclared", "/x/method", func() []Finding { return LintUndeclared("sampling/createMessage", "sampling", "/x/method", july) }, func() []Finding { return nil }},
-	{"completion-malformed", "", func() []Finding { return LintCompletion(nil, nov, known(IDOpen)) }, func() []Finding { return complete(nov, IDOpen) }},
-	{"completion-malformed", "/params", func() []Finding { return LintCompletion([]byte(`{}`), nov, known(IDOpen)) }, func() []Finding { return nil }},
-	{"completion-malformed", "/params", func() []Finding { return LintCompletion([]byte(`[]`), nov, known(IDOpen)) }, func() []Finding { return nil }},
-	{"completion-malformed", "/params/elicitationId", func() []Finding { return LintCompletion([]byte(`{"elicitationId":7}`), nov, known(IDOpen)) }, func() []Finding { return nil }},
+	{"stdout-noise", "", func() []Finding { return Output([]byte("listening…"), "no JSON", nov) }, func() []Finding { return nil }},
+	{"stdout-noise", "", func() []Finding { return Output([]byte("[]"), "it is an array", june) }, func() []Finding { return nil }},
+	{"stdout-noise", "", func() []Finding { return Output(nil, "", july) }, func() []Finding { return nil }},
+	{"roots-undeclared", "/method", func() []Finding { return Undeclared("roots/list", "roots", "/method", nov) }, func() []Finding { return nil }},
+	{"sampling-undeclared", "/x/method", func() []Finding { return Undeclared("sampling/createMessage", "sampling", "/x/method", july) }, func() []Finding { return nil }},
+	{"completion-malformed", "", func() []Finding { return Completion(nil, nov, known(IDOpen)) }, func() []Finding { return complete(nov, IDOpen) }},
+	{"completion-malformed", "/params", func() []Finding { return Completion([]byte(`{}`), nov, known(IDOpen)) }, func() []Finding { return nil }},
+	{"completion-malformed", "/params", func() []Finding { return Completion([]byte(`[]`), nov, known(IDOpen)) }, func() []Finding { return nil }},
+	{"completion-malformed", "/params/elicitationId", func() []Finding { return Completion([]byte(`{"elicitationId":7}`), nov, known(IDOpen)) }, func() []Finding { return nil }},
 	{"completion-unknown", "/params/elicitationId", func() []Finding { return complete(nov, IDUnknown) }, func() []Finding { return nil }},
 	{"completion-of-form", "/params/elicitationId", func() []Finding { return complete(nov, IDOfForm) }, func() []Finding { return nil }},
 	{"completion-repeated", "/params/elicitationId", func() []Finding { return complete(nov, IDCompleted) }, func() []Finding { return nil }},
 	{"completion-declined", "/params/elicitationId", func() []Finding { return complete(nov, IDTurnedDown) }, func() []Finding { return nil }},
 	{"completion-early", "/method", func() []Finding { return complete(june, IDOpen) }, func() []Finding { return nil }},
 	{"completion-removed", "/method", func() []Finding { return complete(july, IDOpen) }, func() []Finding { return nil }},
-	{"request-without-id", "", func() []Finding { return LintNotification("elicitation/create", nov) }, func() []Finding { return LintNotification("notifications/x", nov) }},
-	{"response-unasked", "/id", func() []Finding { return LintUnasked([]byte(`"4"`), []byte(`4`), nov) }, func() []Finding { return nil }},
-	{"response-unasked", "/id", func() []Finding { return LintUnasked([]byte(`9`), nil, june) }, func() []Finding { return nil }},
-	{"response-unasked", "", func() []Finding { return LintNamelessResponse([]byte(`{"result":{}}`), nov) }, func() []Finding { return nil }},
-	{"error-without-id", "/id", func() []Finding { return LintNamelessResponse([]byte(`{"id":null,"error":{}}`), nov) }, func() []Finding { return nil }},
-	{"request-removed", "/method", func() []Finding { return LintServerRequest("roots/list", july) }, func() []Finding { return LintServerRequest("roots/list", nov) }},
-	{"server-request-removed", "/method", func() []Finding { return LintServerRequest("ping", july) }, func() []Finding { return LintServerRequest("ping", nov) }},
+	{"request-without-id", "", func() []Finding { return Notification("elicitation/create", nov) }, func() []Finding { return Notification("notifications/x", nov) }},
+	{"response-unasked", "/id", func() []Finding { return Unasked([]byte(`"4"`), []byte(`4`), nov) }, func() []Finding { return nil }},
+	{"response-unasked", "/id", func() []Finding { return Unasked([]byte(`9`), nil, june) }, func() []Finding { return nil }},
+	{"response-unasked", "", func() []Finding { return NamelessResponse([]byte(`{"result":{}}`), nov) }, func() []Finding { return nil }},
+	{"error-without-id", "/id", func() []Finding { return NamelessResponse([]byte(`{"id":null,"error":{}}`), nov) }, func() []Finding { return nil }},
+	{"request-removed", "/method", func() []Finding { return ServerRequest("roots/list", july) }, func() []Finding { return ServerRequest("roots/list", nov) }},
+	{"server-request-removed", "/method", func() []Finding { return ServerRequest("ping", july) }, func() []Finding { return ServerRequest("ping", nov) }},
 	{"cancelled-by-server", "/method", func() []Finding { return cancelled(july, false) }, func() []Finding { return cancelled(july, true) }},
 	{"cancelled-by-server", "/method", func() []Finding { return cancelled(july, false) }, func() []Finding { return cancelled(nov, false) }},
-	{"request-id-taken", "/id", func() []Finding { return LintTakenID([]byte(`"a"`), july) }, func() []Finding { return nil }},
+	{"request-id-taken", "/id", func() []Finding { return TakenID([]byte(`"a"`), july) }, func() []Finding { return nil }},
 	{"request-unsent", "/content/0/text", result(`{"resultType":"complete","isError":true,"content":[{"type":"text","text":"\"roots/list\" cannot be sent while serving a request on protocol version 2026-07-28"}]}`, "tools/call", july),
 		result(`{"resultType":"complete","content":[{"type":"text","text":"'elicitation/create': server-to-client requests are not available"}]}`, "tools/call", july)},
 	{"request-unsent", "/message", failure(`{"code":-32603,"message":"Cannot send 'elicitation/create': no back-channel for server-initiated requests"}`, july),
@@ -455,11 +457,11 @@ var envelopeTests = []struct {
 }
 
 func result(raw, method, revision string) func() []Finding {
-	return func() []Finding { return LintResult([]byte(raw), method, revision) }
+	return func() []Finding { return Result([]byte(raw), method, revision) }
 }
 
 func failure(raw, revision string) func() []Finding {
-	return func() []Finding { return LintError([]byte(raw), revision) }
+	return func() []Finding { return Error([]byte(raw), revision) }
 }
 
 func TestEnvelopeRules(t *testing.T) {
@@ -475,10 +477,10 @@ func TestEnvelopeRules(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{``, `null`, `{`, `[]`} {
-		if got := LintResult([]byte(raw), "tools/call", july); got != nil {
+		if got := Result([]byte(raw), "tools/call", july); got != nil {
 			t.Errorf("%s: %q", raw, found(got))
 		}
-		if got := LintError([]byte(raw), july); got != nil {
+		if got := Error([]byte(raw), july); got != nil {
 			t.Errorf("%s: %q", raw, found(got))
 		}
 	}
@@ -487,10 +489,10 @@ func TestEnvelopeRules(t *testing.T) {
 func TestDeclaredModes(t *testing.T) {
 	for _, tt := range []struct {
 		capability, revision string
-		want                 []Mode
+		want                 []elicit.Mode
 	}{
-		{``, nov, nil}, {`null`, nov, nil}, {`{}`, nov, []Mode{ModeForm}}, {`{"form":{}}`, july, []Mode{ModeForm}}, {`{"url":{}}`, nov, []Mode{ModeURL}},
-		{`{"form":{},"url":{}}`, nov, both}, {`{"form":{},"url":{}}`, june, []Mode{ModeForm}}, {`{"url":{}}`, june, []Mode{ModeForm}},
+		{``, nov, nil}, {`null`, nov, nil}, {`{}`, nov, []elicit.Mode{elicit.ModeForm}}, {`{"form":{}}`, july, []elicit.Mode{elicit.ModeForm}}, {`{"url":{}}`, nov, []elicit.Mode{elicit.ModeURL}},
+		{`{"form":{},"url":{}}`, nov, both}, {`{"form":{},"url":{}}`, june, []elicit.Mode{elicit.ModeForm}}, {`{"url":{}}`, june, []elicit.Mode{elicit.ModeForm}},
 	} {
 		if got := DeclaredModes([]byte(tt.capability), tt.revision); !slices.Equal(got, tt.want) {
 			t.Errorf("%s in %s: %v, want %v", tt.capability, tt.revision, got, tt.want)
@@ -500,7 +502,7 @@ func TestDeclaredModes(t *testing.T) {
 
 // A finding has the same members wherever it is exported.
 func TestFindingsAsJSON(t *testing.T) {
-	findings := Lint(in(nov, asking(`{"type":"string","title":"<Password>"}`)))
+	findings := Elicitation(in(nov, asking(`{"type":"string","title":"<Password>"}`)))
 	want := `[
   {
     "rule": "secret-in-form",
@@ -542,7 +544,7 @@ func TestHostileLintsEnd(t *testing.T) {
 		"many members":  ask(`"properties":{},"x":{` + strings.Repeat(`"a":1,`, 100_000) + `"a":1}`),
 	} {
 		start := time.Now()
-		findings := Lint(in(nov, params))
+		findings := Elicitation(in(nov, params))
 		if d := time.Since(start); d > 30*time.Second {
 			t.Errorf("%s took %v", name, d)
 		}
@@ -559,22 +561,22 @@ func FuzzLint(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, params []byte, revision string) {
-		for _, finding := range Lint(LintInput{Params: params, Revision: revision, Via: InRound, Declared: both}) {
-			if finding.Pointer != "" && at(params, finding.Pointer) == nil {
+		for _, finding := range Elicitation(Input{Params: params, Revision: revision, Via: elicit.InRound, Declared: both}) {
+			if finding.Pointer != "" && elicit.Pointed(params, finding.Pointer) == nil {
 				t.Fatalf("%+v leads nowhere in %q", finding, params)
 			}
 		}
-		LintResult(params, "tools/call", revision)
-		LintError(params, revision)
+		Result(params, "tools/call", revision)
+		Error(params, revision)
 	})
 }
 
 func known(state IDState) func(string) IDState { return func(string) IDState { return state } }
 
 func complete(revision string, state IDState) []Finding {
-	return LintCompletion([]byte(`{"elicitationId":"e1"}`), revision, known(state))
+	return Completion([]byte(`{"elicitationId":"e1"}`), revision, known(state))
 }
 
 func cancelled(revision string, listens bool) []Finding {
-	return LintServerCancelled([]byte(`{"requestId":1}`), revision, func(string) bool { return listens })
+	return ServerCancelled([]byte(`{"requestId":1}`), revision, func(string) bool { return listens })
 }

@@ -1,4 +1,4 @@
-package elicit
+package link
 
 import (
 	"net/url"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 // judgeQuery looks for what should not travel in an address, which ends up in
 // histories and logs: by the names of parameters, and by the shapes of values.
 // The values themselves are never repeated.
-func (v *URLVerdict) judgeQuery(query, fragment string) {
+func (v *Verdict) judgeQuery(query, fragment string) {
 	var secrets, personal []string
 	for _, text := range []string{strings.TrimPrefix(query, "?"), fragment} {
 		for pair := range strings.FieldsFuncSeq(text[:min(len(text), maxQuery)], func(r rune) bool { return r == '&' || r == ';' }) {
@@ -26,7 +28,7 @@ func (v *URLVerdict) judgeQuery(query, fragment string) {
 			}
 			name, value = unescape(name), unescape(value)
 			switch {
-			case isSecretName(name) || shapes().secret.MatchString(value):
+			case isSecretName(name) || shapes().Secret.MatchString(value):
 				secrets = appendName(secrets, name)
 			case isPersonalName(name) || isPersonal(value):
 				personal = appendName(personal, name)
@@ -34,10 +36,10 @@ func (v *URLVerdict) judgeQuery(query, fragment string) {
 		}
 	}
 	if secrets != nil {
-		v.warn(URLCaution, "secret-in-query", "It carries what looks like a secret, in %s. Whoever sees the address can use it, and a server must not send an address that is signed in already.", named(secrets))
+		v.warn(Caution, "secret-in-query", "It carries what looks like a secret, in %s. Whoever sees the address can use it, and a server must not send an address that is signed in already.", named(secrets))
 	}
 	if personal != nil {
-		v.warn(URLCaution, "personal-data-in-query", "It carries what looks like personal data, in %s, which a server must not put into an address.", named(personal))
+		v.warn(Caution, "personal-data-in-query", "It carries what looks like personal data, in %s, which a server must not put into an address.", named(personal))
 	}
 }
 
@@ -58,12 +60,12 @@ func appendName(names []string, name string) []string {
 func named(names []string) string {
 	quotedNames := make([]string, min(len(names), maxNamed))
 	for i := range quotedNames {
-		quotedNames[i] = quoted(names[i])
+		quotedNames[i] = wording.Quoted(names[i])
 	}
 	if len(names) > maxNamed {
 		quotedNames = append(quotedNames, "others")
 	}
-	return series(quotedNames)
+	return wording.Series(quotedNames)
 }
 
 // plainName is a parameter's name without its case and separators.
@@ -97,16 +99,16 @@ func isPersonalName(name string) bool {
 }
 
 // shapes are how values look that are secrets or about a person, whatever they are called.
-var shapes = sync.OnceValue(func() (s struct{ secret, email, ssn *regexp.Regexp }) {
+var shapes = sync.OnceValue(func() (s struct{ Secret, Email, SSN *regexp.Regexp }) {
 	// A JSON web token, and the keys of services that mark theirs.
-	s.secret = regexp.MustCompile(`^eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*$|^(ghp|gho|ghu|ghs|ghr)_\w{20,}|^github_pat_\w{20,}|^glpat-[\w-]{16,}|^(sk|rk)_(live|test)_\w{10,}|^sk-[\w-]{20,}|^xox[abprs]-[\w-]{10,}|^(AKIA|ASIA)[0-9A-Z]{16}$|^AIza[\w-]{30,}|^npm_\w{30,}|-----BEGIN [A-Z ]*PRIVATE KEY`)
-	s.email = regexp.MustCompile(`(?i)^(mailto:)?[^\s@/?#&=:]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$`)
-	s.ssn = regexp.MustCompile(`^\d{3}-\d{2}-\d{4}$`)
+	s.Secret = regexp.MustCompile(`^eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*$|^(ghp|gho|ghu|ghs|ghr)_\w{20,}|^github_pat_\w{20,}|^glpat-[\w-]{16,}|^(sk|rk)_(live|test)_\w{10,}|^sk-[\w-]{20,}|^xox[abprs]-[\w-]{10,}|^(AKIA|ASIA)[0-9A-Z]{16}$|^AIza[\w-]{30,}|^npm_\w{30,}|-----BEGIN [A-Z ]*PRIVATE KEY`)
+	s.Email = regexp.MustCompile(`(?i)^(mailto:)?[^\s@/?#&=:]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$`)
+	s.SSN = regexp.MustCompile(`^\d{3}-\d{2}-\d{4}$`)
 	return s
 })
 
 func isPersonal(value string) bool {
-	return len(value) <= 320 && (shapes().email.MatchString(value) || shapes().ssn.MatchString(value) || isCardNumber(value) || isIBAN(value))
+	return len(value) <= 320 && (shapes().Email.MatchString(value) || shapes().SSN.MatchString(value) || isCardNumber(value) || isIBAN(value))
 }
 
 // isCardNumber tells whether a value is 13 to 19 digits whose check digit is right

@@ -1,4 +1,4 @@
-package elicit
+package lint
 
 import (
 	"slices"
@@ -63,7 +63,7 @@ func TestRealServers(t *testing.T) {
 		{"the specification's contact form", july, `{"mode":"form","message":"Please provide your contact information","requestedSchema":{"type":"object","properties":{
 			"name":{"type":"string","description":"Your full name"},"email":{"type":"string","format":"email","description":"Your email address"},"age":{"type":"number","minimum":18,"description":"Your age"}},"required":["name","email"]}}`, nil},
 	} {
-		if got := found(Lint(in(tt.revision, tt.params))); !slices.Equal(got, tt.want) {
+		if got := found(Elicitation(in(tt.revision, tt.params))); !slices.Equal(got, tt.want) {
 			t.Errorf("%s\n got %q\nwant %q", tt.name, got, tt.want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestRealServers(t *testing.T) {
 func BenchmarkLint(b *testing.B) {
 	input := in(nov, asking(`{"type":"string","title":"Sail number","pattern":"^[A-Z]{3}-[0-9]{1,5}$","minLength":5,"default":"NED-204"}`))
 	for b.Loop() {
-		if f := Lint(input); len(f) > 0 {
+		if f := Elicitation(input); len(f) > 0 {
 			b.Fatal(found(f))
 		}
 	}

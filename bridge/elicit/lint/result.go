@@ -1,10 +1,13 @@
-package elicit
+package lint
 
 import (
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
 )
 
 // withInput are the methods whose results may require input (revision
@@ -14,10 +17,10 @@ var withInput = []string{"prompts/get", "resources/read", "tools/call"}
 // inputMethods are the requests that can be inside an input-required result.
 var inputMethods = []string{"elicitation/create", "sampling/createMessage", "roots/list"}
 
-// LintResult judges the result of a request as far as elicitation goes: its
+// Result judges the result of a request as far as elicitation goes: its
 // resultType, whether a failed tool wanted to ask by a request, and what is around the elicitations of an input-required result.
-// Each of these is for [Lint] itself. Pointers lead into the result.
-func LintResult(result json.RawMessage, method, revision string) []Finding {
+// Each of these is for [Elicitation] itself. Pointers lead into the result.
+func Result(result json.RawMessage, method, revision string) []Finding {
 	l := newLinter(revision)
 	if valid(result) != nil || typeOf(result) != typeObject {
 		return nil // no MCP result at all, which is not for this linter to say
@@ -37,7 +40,7 @@ func LintResult(result json.RawMessage, method, revision string) []Finding {
 	switch name, _ := unquote(kind); {
 	case name == "input_required":
 	case name != "complete" && l.revision == rev2026July:
-		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", quoted(name))
+		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", wording.Quoted(name))
 		return l.findings
 	default:
 		return l.findings
@@ -46,7 +49,7 @@ func LintResult(result json.RawMessage, method, revision string) []Finding {
 		l.find("input-required-early", "/resultType", "Results that require input came with revision 2026-07-28; a client of %s takes this for the final result.", l.revision)
 	}
 	if !slices.Contains(withInput, method) {
-		l.find("input-required-method", "/resultType", "The result of %s cannot require input; only those of prompts/get, resources/read and tools/call can.", quoted(method))
+		l.find("input-required-method", "/resultType", "The result of %s cannot require input; only those of prompts/get, resources/read and tools/call can.", wording.Quoted(method))
 	}
 	requests, state := member(result, "inputRequests"), member(result, "requestState")
 	if requests == nil && state == nil {
@@ -72,28 +75,28 @@ func (l *linter) lintInputRequests(requests json.RawMessage) {
 	for key, request := range members(requests) {
 		at := pointer("/inputRequests", key)
 		if seen[key] {
-			l.find("input-request-duplicate", at, "The key %s stands twice among the inputRequests; one of the two is lost.", quoted(key))
+			l.find("input-request-duplicate", at, "The key %s stands twice among the inputRequests; one of the two is lost.", wording.Quoted(key))
 		}
 		seen[key] = true
 		if t := typeOf(request); t != typeObject {
-			l.find("input-request-unknown", at, "The input request %s is %s, not a request.", quoted(key), withArticle(t))
+			l.find("input-request-unknown", at, "The input request %s is %s, not a request.", wording.Quoted(key), withArticle(t))
 			continue
 		}
 		method := member(request, "method")
 		if name, _ := unquote(method); !slices.Contains(inputMethods, name) {
 			what := "has no method"
 			if method != nil {
-				what = "has the method " + shorten(string(method), 60)
+				what = "has the method " + wording.Shorten(string(method), 60)
 			}
-			l.find("input-request-unknown", pointer(at, "method"), "The input request %s %s; it can be elicitation/create, sampling/createMessage or roots/list.", quoted(key), what)
+			l.find("input-request-unknown", pointer(at, "method"), "The input request %s %s; it can be elicitation/create, sampling/createMessage or roots/list.", wording.Quoted(key), what)
 		}
 	}
 }
 
-// LintError judges the error object of a response as far as elicitation goes:
+// Error judges the error object of a response as far as elicitation goes:
 // whether the server wanted to ask by a request, and whether error -32042 may be there and has what it needs. Each of its
-// elicitations is for [Lint] itself. Pointers lead into the error object.
-func LintError(object json.RawMessage, revision string) []Finding {
+// elicitations is for [Elicitation] itself. Pointers lead into the error object.
+func Error(object json.RawMessage, revision string) []Finding {
 	l := newLinter(revision)
 	if valid(object) != nil || typeOf(object) != typeObject {
 		return nil
@@ -105,7 +108,7 @@ func LintError(object json.RawMessage, revision string) []Finding {
 		code = exact(text)
 	}
 	if raw != nil && (typeOf(raw) != typeNumber || code != nil && !code.IsInt()) {
-		l.find("error-code-type", "/code", "The error code %s is no integer, so clients will not know it.", shorten(string(raw), 60))
+		l.find("error-code-type", "/code", "The error code %s is no integer, so clients will not know it.", wording.Shorten(string(raw), 60))
 	}
 	if code == nil || code.Cmp(big.NewRat(-32042, 1)) != 0 {
 		return l.findings
@@ -134,7 +137,7 @@ func LintError(object json.RawMessage, revision string) []Finding {
 		switch {
 		case typeOf(e) != typeObject:
 			l.find("error-malformed", at, "An elicitation of error -32042 is %s, not an object.", withArticle(typeOf(e)))
-		case mode != string(ModeURL):
+		case mode != string(elicit.ModeURL):
 			l.find("error-not-url", at, `The elicitations of error -32042 are in URL mode; this one has to say "mode": "url".`)
 		}
 	}

@@ -1,10 +1,13 @@
-package elicit
+package lint
 
 import (
 	"iter"
 	"slices"
 	"strings"
 	"unicode"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
 )
 
 // secretKind is what a field asks for, as far as its texts tell.
@@ -121,11 +124,11 @@ func terms(lists ...phrases) []secretTerm {
 	return all
 }
 
-// secret is what kind of secret a field asks for. A choice, or yes and no, gives no
+// secretIn is what kind of secret a field asks for. A choice, or yes and no, gives no
 // secret away.
-func (f Field) secret() secretKind {
+func secretIn(f elicit.Field) secretKind {
 	switch {
-	case f.Kind == Boolean || f.Kind == SingleChoice || f.Kind == MultiChoice:
+	case f.Kind == elicit.Boolean || f.Kind == elicit.SingleChoice || f.Kind == elicit.MultiChoice:
 		return secretKind{}
 	case f.Format == "password":
 		return secretKind{"a password", certain}
@@ -327,7 +330,7 @@ func secretAsked(list []string) (kind secretKind, before, after []string) {
 
 func sentencesOf(text string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
-		for sentence := range strings.FieldsFuncSeq(shorten(text, 2000), func(r rune) bool { return strings.ContainsRune(".!?;:\n()", r) }) {
+		for sentence := range strings.FieldsFuncSeq(wording.Shorten(text, 2000), func(r rune) bool { return strings.ContainsRune(".!?;:\n()", r) }) {
 			if list := wordsOf(sentence); !yield(list) {
 				return
 			}
@@ -381,7 +384,7 @@ func phraseAt(list, phrase []string) int {
 // wordsOf splits a name or a text into lower-case words: "APIKey", "api_key" and
 // "API key's" are all api and key.
 func wordsOf(text string) []string {
-	runes := []rune(shorten(text, 2000))
+	runes := []rune(wording.Shorten(text, 2000))
 	var list []string
 	var word []rune
 	flush := func() {

@@ -1,4 +1,4 @@
-package elicit
+package link
 
 import (
 	"net/url"
@@ -8,7 +8,7 @@ import (
 )
 
 // ids are the warnings of a verdict, in its order.
-func ids(v URLVerdict) []string {
+func ids(v Verdict) []string {
 	var list []string
 	for _, w := range v.Warnings {
 		list = append(list, w.ID)
@@ -158,7 +158,7 @@ func TestJudgeURL(t *testing.T) {
 		{" https://example.com/", "", "", "", "unreadable"},
 	}
 	for _, c := range cases {
-		v := JudgeURL(c.url)
+		v := Judge(c.url)
 		c.warnings = strings.TrimSuffix(c.warnings, " user")
 		if c.strong == "αβγ한글.example" {
 			c.ascii, c.domain = v.ASCII, v.Registrable // the mixture is what matters
@@ -183,7 +183,7 @@ func TestJudgeURL(t *testing.T) {
 }
 
 // checkVerdict insists on what holds for every verdict.
-func checkVerdict(t *testing.T, v URLVerdict) {
+func checkVerdict(t *testing.T, v Verdict) {
 	t.Helper()
 	var whole strings.Builder
 	for _, p := range v.Parts {
@@ -204,7 +204,7 @@ func checkVerdict(t *testing.T, v URLVerdict) {
 	if v.Openable != (strong == 1) || v.Openable != (v.ASCII != "") || v.Openable && v.Scheme != "https" && v.Scheme != "http" {
 		t.Errorf("%q: openable %v, with host %q and %d parts that are emphasised", v.Raw, v.Openable, v.ASCII, strong)
 	}
-	if !v.Openable && (len(v.Warnings) == 0 || v.Warnings[0].Severity != URLDanger) {
+	if !v.Openable && (len(v.Warnings) == 0 || v.Warnings[0].Severity != Danger) {
 		t.Errorf("%q cannot be opened, and nobody is told why", v.Raw)
 	}
 	if !isASCII(v.ASCII) || !strings.HasSuffix(v.ASCII, v.Registrable) {
@@ -217,7 +217,7 @@ func checkVerdict(t *testing.T, v URLVerdict) {
 		if i > 0 && w.Severity > v.Warnings[i-1].Severity {
 			t.Errorf("%q: %s comes after %s", v.Raw, w.ID, v.Warnings[i-1].ID)
 		}
-		if slices.ContainsFunc(v.Warnings[:i], func(o URLWarning) bool { return o == w }) {
+		if slices.ContainsFunc(v.Warnings[:i], func(o Warning) bool { return o == w }) {
 			t.Errorf("%q: says %s twice", v.Raw, w.ID)
 		}
 	}
@@ -231,7 +231,7 @@ func checkVerdict(t *testing.T, v URLVerdict) {
 		if strings.Contains(host, ":") {
 			host = "[" + host + "]"
 		}
-		var o URLVerdict
+		var o Verdict
 		if _, why := o.readHost(host); why != "" || o.ASCII != v.ASCII {
 			t.Errorf("%q: net/url reads the host %q (%s), we read %q", v.Raw, u.Hostname(), why, v.ASCII)
 		}
@@ -239,17 +239,17 @@ func checkVerdict(t *testing.T, v URLVerdict) {
 }
 
 func TestURLParts(t *testing.T) {
-	v := JudgeURL("https://ada:pw@login.eu.example.co.uk:8443/a/b\u202e?x=1&y=%20#frag?ment")
-	want := []URLPart{
-		{URLScheme, "https://", "https://"}, {URLUser, "ada:pw@", "ada:pw@"}, {URLSubdomain, "login.eu.", "login.eu."},
-		{URLDomain, "example.co.uk", "example.co.uk"}, {URLPort, ":8443", ":8443"}, {URLPath, "/a/b\u202e", `/a/b\u{202E}`},
-		{URLQuery, "?x=1&y=%20", "?x=1&y=%20"}, {URLFragment, "#frag?ment", "#frag?ment"},
+	v := Judge("https://ada:pw@login.eu.example.co.uk:8443/a/b\u202e?x=1&y=%20#frag?ment")
+	want := []Part{
+		{Scheme, "https://", "https://"}, {User, "ada:pw@", "ada:pw@"}, {Subdomain, "login.eu.", "login.eu."},
+		{Domain, "example.co.uk", "example.co.uk"}, {Port, ":8443", ":8443"}, {Path, "/a/b\u202e", `/a/b\u{202E}`},
+		{Query, "?x=1&y=%20", "?x=1&y=%20"}, {Fragment, "#frag?ment", "#frag?ment"},
 	}
 	if !slices.Equal(v.Parts, want) {
 		t.Errorf("got %+v", v.Parts)
 	}
-	v = JudgeURL("mailto:ada@example.com")
-	if want := []URLPart{{URLScheme, "mailto:", "mailto:"}, {URLOther, "ada@example.com", "ada@example.com"}}; !slices.Equal(v.Parts, want) {
+	v = Judge("mailto:ada@example.com")
+	if want := []Part{{Scheme, "mailto:", "mailto:"}, {Other, "ada@example.com", "ada@example.com"}}; !slices.Equal(v.Parts, want) {
 		t.Errorf("got %+v", v.Parts)
 	}
 }
@@ -265,7 +265,7 @@ func TestURLWords(t *testing.T) {
 		{"https://parcels.example/?token=hunter2&a_b=x&email=ada@example.com", "secret-in-query", `in "token".`},
 	}
 	for _, c := range cases {
-		for _, w := range JudgeURL(c.url).Warnings {
+		for _, w := range Judge(c.url).Warnings {
 			if w.ID == c.id && !strings.Contains(w.Text, strings.TrimSuffix(c.want, ".")) {
 				t.Errorf("%s: %s", w.ID, w.Text)
 			}
@@ -278,7 +278,7 @@ func TestURLWords(t *testing.T) {
 	for _, n := range strings.Fields("a b c d e f g h") {
 		many += n + "_token=x&" + n + "_token=y&"
 	}
-	if w := JudgeURL(many).Warnings; len(w) != 1 || !strings.Contains(w[0].Text, `"e_token" and others`) {
+	if w := Judge(many).Warnings; len(w) != 1 || !strings.Contains(w[0].Text, `"e_token" and others`) {
 		t.Errorf("many secrets: %+v", w)
 	}
 }
@@ -290,11 +290,11 @@ func FuzzJudgeURL(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, raw string) { checkVerdict(t, JudgeURL(raw)) })
+	f.Fuzz(func(t *testing.T, raw string) { checkVerdict(t, Judge(raw)) })
 }
 
 func BenchmarkJudgeURL(b *testing.B) {
 	for b.Loop() {
-		JudgeURL("https://login.bаnk.example.co.uk:8443/authorize?client_id=a&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&login_hint=ada@example.com")
+		Judge("https://login.bаnk.example.co.uk:8443/authorize?client_id=a&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&login_hint=ada@example.com")
 	}
 }

@@ -1,4 +1,6 @@
-package elicit
+// Package link says what a person should know of a URL before opening it, by
+// reading it alone: nothing is looked up or fetched.
+package link
 
 import (
 	"fmt"
@@ -7,74 +9,76 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // maxURL is how many characters of a URL are still ordinary. RFC 9110, section
 // 4.1, recommends that 8,000 work; in practice, more than this is cut somewhere.
 const maxURL = 2048
 
-// URLSeverity says how much a warning about a URL should weigh with a person.
-type URLSeverity int
+// Severity says how much a warning about a URL should weigh with a person.
+type Severity int
 
 // The severities, from the least.
 const (
-	URLNote    URLSeverity = iota // worth knowing, nothing wrong
-	URLCaution                    // look twice
-	URLDanger                     // often means that someone is being deceived
+	Note    Severity = iota // worth knowing, nothing wrong
+	Caution                 // look twice
+	Danger                  // often means that someone is being deceived
 )
 
 // String is the severity's name: note, caution or danger.
-func (s URLSeverity) String() string {
+func (s Severity) String() string {
 	switch s {
-	case URLNote:
+	case Note:
 		return "note"
-	case URLCaution:
+	case Caution:
 		return "caution"
-	case URLDanger:
+	case Danger:
 		return "danger"
 	}
 	return "URLSeverity(" + strconv.Itoa(int(s)) + ")"
 }
 
-// URLWarning is one thing that a person should know before opening a URL.
-type URLWarning struct {
+// Warning is one thing that a person should know before opening a URL.
+type Warning struct {
 	ID       string // stable, such as "user-info"
-	Severity URLSeverity
+	Severity Severity
 	Text     string // one sentence or two, in plain words; never a value from the query
 }
 
-// URLPartKind says what a part of a URL is.
-type URLPartKind string
+// PartKind says what a part of a URL is.
+type PartKind string
 
 // The kinds, in the order in which they stand in a URL.
 const (
-	URLScheme    URLPartKind = "scheme"    // with what separates it from the rest
-	URLUser      URLPartKind = "user"      // user name and password, with the "@"
-	URLSubdomain URLPartKind = "subdomain" // what the owner of the domain may choose at will, with its last dot
-	URLDomain    URLPartKind = "domain"    // what somebody registered, or the whole host where nobody did
-	URLPort      URLPartKind = "port"      // with the ":"
-	URLPath      URLPartKind = "path"
-	URLQuery     URLPartKind = "query"    // with the "?"
-	URLFragment  URLPartKind = "fragment" // with the "#"
-	URLOther     URLPartKind = "other"    // of something that is no web address, or none that can be read
+	Scheme    PartKind = "scheme"    // with what separates it from the rest
+	User      PartKind = "user"      // user name and password, with the "@"
+	Subdomain PartKind = "subdomain" // what the owner of the domain may choose at will, with its last dot
+	Domain    PartKind = "domain"    // what somebody registered, or the whole host where nobody did
+	Port      PartKind = "port"      // with the ":"
+	Path      PartKind = "path"
+	Query     PartKind = "query"    // with the "?"
+	Fragment  PartKind = "fragment" // with the "#"
+	Other     PartKind = "other"    // of something that is no web address, or none that can be read
 )
 
-// URLPart is a piece of a URL.
-type URLPart struct {
-	Kind  URLPartKind
+// Part is a piece of a URL.
+type Part struct {
+	Kind  PartKind
 	Text  string // exactly as it was sent
 	Shown string // Text, with characters that hide or reorder text written as \u{202E}
 }
 
 // Strong tells whether the part is the one to emphasise: whose site it is.
-func (p URLPart) Strong() bool { return p.Kind == URLDomain }
+func (p Part) Strong() bool { return p.Kind == Domain }
 
-// URLVerdict is what can be told of a URL by reading it. Nothing is looked up or
+// Verdict is what can be told of a URL by reading it. Nothing is looked up or
 // fetched, so it says nothing of what is at the other end.
-type URLVerdict struct {
-	Raw      string    // as the server sent it
-	Parts    []URLPart // all of Raw, in order
-	Openable bool      // it is an http or https address that every program reads in the same way
+type Verdict struct {
+	Raw      string // as the server sent it
+	Parts    []Part // all of Raw, in order
+	Openable bool   // it is an http or https address that every program reads in the same way
 
 	// Of a web address; "" where there is none. A host is in lower case, without
 	// a trailing dot, and an IP address is in its usual notation.
@@ -84,32 +88,32 @@ type URLVerdict struct {
 	Registrable string // the domain that somebody registered, in ASCII, by the public suffix list; "" for an IP address or a name such as "localhost"
 	Loopback    bool   // the host is this computer
 
-	Warnings []URLWarning // the most severe first
+	Warnings []Warning // the most severe first
 }
 
 // International tells whether the host's two forms differ, so that both should be shown.
-func (v URLVerdict) International() bool { return v.ASCII != v.Unicode }
+func (v Verdict) International() bool { return v.ASCII != v.Unicode }
 
-func (v *URLVerdict) warn(severity URLSeverity, id, format string, args ...any) {
-	v.Warnings = append(v.Warnings, URLWarning{id, severity, fmt.Sprintf(format, args...)})
+func (v *Verdict) warn(severity Severity, id, format string, args ...any) {
+	v.Warnings = append(v.Warnings, Warning{id, severity, fmt.Sprintf(format, args...)})
 }
 
-func (v *URLVerdict) part(kind URLPartKind, text string) {
+func (v *Verdict) part(kind PartKind, text string) {
 	if text != "" {
-		v.Parts = append(v.Parts, URLPart{kind, text, reveal(text)})
+		v.Parts = append(v.Parts, Part{kind, text, reveal(text)})
 	}
 }
 
-// JudgeURL reads the URL of a question in URL mode, and says what a person should
+// Judge reads the URL of a question in URL mode, and says what a person should
 // know before opening it. It reads addresses as browsers do (the URL Standard),
 // except that it refuses the ones that browsers repair by guessing.
-func JudgeURL(raw string) URLVerdict {
-	v := URLVerdict{Raw: raw}
+func Judge(raw string) Verdict {
+	v := Verdict{Raw: raw}
 	v.judge()
 	v.judgeText()
 	// The most severe first, and otherwise in the order in which they were found.
-	var sorted []URLWarning
-	for s := URLDanger; s >= URLNote; s-- {
+	var sorted []Warning
+	for s := Danger; s >= Note; s-- {
 		for _, w := range v.Warnings {
 			if w.Severity == s {
 				sorted = append(sorted, w)
@@ -121,7 +125,7 @@ func JudgeURL(raw string) URLVerdict {
 }
 
 // judge cuts the URL into its parts.
-func (v *URLVerdict) judge() {
+func (v *Verdict) judge() {
 	scheme, rest, ok := strings.Cut(v.Raw, ":")
 	if !ok || !isScheme(scheme) {
 		v.unreadable("It is not a web address: it does not begin with https://.", v.Raw)
@@ -129,9 +133,9 @@ func (v *URLVerdict) judge() {
 	}
 	v.Scheme = strings.ToLower(scheme)
 	if v.Scheme != "https" && v.Scheme != "http" {
-		v.part(URLScheme, scheme+":")
-		v.part(URLOther, rest)
-		v.warn(URLDanger, "scheme", "It is not a web address: it begins with %s, and cannot be opened from here.", quoted(v.Scheme+":"))
+		v.part(Scheme, scheme+":")
+		v.part(Other, rest)
+		v.warn(Danger, "scheme", "It is not a web address: it begins with %s, and cannot be opened from here.", wording.Quoted(v.Scheme+":"))
 		return
 	}
 	after, ok := strings.CutPrefix(rest, "//")
@@ -172,25 +176,25 @@ func (v *URLVerdict) judge() {
 		return
 	}
 
-	v.part(URLScheme, v.Raw[:len(scheme)+len("://")])
-	v.part(URLUser, user)
+	v.part(Scheme, v.Raw[:len(scheme)+len("://")])
+	v.part(User, user)
 	sub, domain := cutDomain(host, labels)
-	v.part(URLSubdomain, sub)
-	v.part(URLDomain, domain)
-	v.part(URLPort, port)
-	v.part(URLPath, path)
-	v.part(URLQuery, beforeQuery[len(path):])
-	v.part(URLFragment, tail[len(beforeQuery):])
+	v.part(Subdomain, sub)
+	v.part(Domain, domain)
+	v.part(Port, port)
+	v.part(Path, path)
+	v.part(Query, beforeQuery[len(path):])
+	v.part(Fragment, tail[len(beforeQuery):])
 	v.Openable = true
 
 	if user != "" {
-		v.warn(URLDanger, "user-info", "What stands before the @ is not part of the site's name, though it may look like it. The site is %s.", quoted(v.Unicode))
+		v.warn(Danger, "user-info", "What stands before the @ is not part of the site's name, though it may look like it. The site is %s.", wording.Quoted(v.Unicode))
 	}
 	if v.Scheme == "http" {
 		if v.Loopback {
-			v.warn(URLNote, "http-loopback", "It is not encrypted, but it does not leave this computer.")
+			v.warn(Note, "http-loopback", "It is not encrypted, but it does not leave this computer.")
 		} else {
-			v.warn(URLCaution, "not-encrypted", "It is not encrypted: others on the way can read and change what you see and enter.")
+			v.warn(Caution, "not-encrypted", "It is not encrypted: others on the way can read and change what you see and enter.")
 		}
 	}
 	v.judgeHost(host)
@@ -198,14 +202,14 @@ func (v *URLVerdict) judge() {
 }
 
 // unreadable gives up on a URL, all of which becomes one part.
-func (v *URLVerdict) unreadable(why, text string) {
+func (v *Verdict) unreadable(why, text string) {
 	v.Parts, v.ASCII, v.Unicode, v.Registrable, v.Loopback = nil, "", "", "", false
-	v.part(URLOther, text)
-	v.warn(URLDanger, "unreadable", "%s It cannot be opened from here.", why)
+	v.part(Other, text)
+	v.warn(Danger, "unreadable", "%s It cannot be opened from here.", why)
 }
 
 // judgeText looks at the characters, whatever the URL means.
-func (v *URLVerdict) judgeText() {
+func (v *Verdict) judgeText() {
 	hidden := map[rune]bool{}
 	var list []string
 	length := 0
@@ -224,14 +228,14 @@ func (v *URLVerdict) judgeText() {
 		hidden[r] = true
 	}
 	if len(list) > 0 {
-		v.warn(URLDanger, "hidden-characters", "It contains characters that cannot be seen, or that change the order in which text is read: %s.", strings.Join(list, ", "))
+		v.warn(Danger, "hidden-characters", "It contains characters that cannot be seen, or that change the order in which text is read: %s.", strings.Join(list, ", "))
 	}
 	if length > maxURL {
-		v.warn(URLCaution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
+		v.warn(Caution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
 	}
 	if v.Openable && len(list) == 0 {
 		if err := checkURI(v.Raw); err != nil && isASCII(v.Raw) {
-			v.warn(URLNote, "not-a-uri", "It is not a valid URI (RFC 3986): %s. Browsers open it all the same.", err)
+			v.warn(Note, "not-a-uri", "It is not a valid URI (RFC 3986): %s. Browsers open it all the same.", err)
 		}
 	}
 }

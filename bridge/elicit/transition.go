@@ -1,0 +1,76 @@
+package elicit
+
+import (
+	"encoding/json"
+	"errors"
+	"iter"
+	"math/big"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+// What package lint reads JSON with, until bridge/rawjson does it for both.
+
+type (
+	JSONType = jsonType
+	TooLarge = tooLarge
+)
+
+const (
+	TypeObject  = typeObject
+	TypeArray   = typeArray
+	TypeString  = typeString
+	TypeNumber  = typeNumber
+	TypeBoolean = typeBoolean
+	TypeNull    = typeNull
+	TypeNone    = typeNone
+
+	MaxFields  = maxFields
+	MatchTime  = matchTime
+	MatchFound = matchFound
+	NoMatch    = noMatch
+	NotFound   = matchUnknown
+	NotTried   = notTried
+)
+
+func Valid(raw []byte) error                                    { return valid(raw) }
+func TypeOf(raw []byte) JSONType                                { return typeOf(raw) }
+func Members(raw []byte) iter.Seq2[string, json.RawMessage]     { return members(raw) }
+func Elements(raw []byte) iter.Seq2[int, json.RawMessage]       { return elements(raw) }
+func Member(raw []byte, name string) json.RawMessage            { return member(raw, name) }
+func Unquote(raw []byte) (string, bool)                         { return unquote(raw) }
+func Pointer(base, name string) string                          { return pointer(base, name) }
+func Exact(number string) *big.Rat                              { return exact(number) }
+func Count(number string) *int                                  { return count(number) }
+func IsNumber(text string) bool                                 { return isNumber(text) }
+func WithArticle(t JSONType) string                             { return withArticle(t) }
+func Keywords(raw json.RawMessage) map[string]json.RawMessage   { return keywordsOf(raw) }
+func FieldOf(name string, schema json.RawMessage) Field         { return fieldOf(name, schema, false) }
+func Strings(raw json.RawMessage) []string                      { return stringsOf(raw) }
+func Constant(e json.RawMessage) (value, title json.RawMessage) { return constant(e) }
+func CompilePattern(pattern string) (*regexp2.Regexp, error)    { return compilePattern(pattern) }
+func CheckURI(text string) error                                { return checkURI(text) }
+
+func FindMatch(pattern string, re *regexp2.Regexp, low, high int, deadline time.Time) (matchResult, string) {
+	return findMatch(pattern, re, low, high, deadline)
+}
+
+func IsSlow(re *regexp2.Regexp, matching string, high int) bool { return isSlow(re, matching, high) }
+
+// CheckDefault is Check of one value, and reports whether a pattern was given up.
+func CheckDefault(schema, value json.RawMessage) (problems []Problem, gaveUp bool, err error) {
+	c := checker{schema: schema}
+	problems, err = c.run(value)
+	return problems, c.gaveUp, err
+}
+
+// Fault is what is wrong with a schema, and where.
+func Fault(schema json.RawMessage) (pointer, text string, found bool) {
+	_, err := check(nil, schema, json.RawMessage(`{}`))
+	var invalid *invalidSchema
+	if !errors.As(err, &invalid) {
+		return "", "", false
+	}
+	return invalid.pointer, invalid.text, true
+}
