@@ -86,9 +86,7 @@ func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case tooLong:
-			err = fmt.Errorf("checking against the schema takes more than %v", checkBudget)
-		case tooLarge:
+		case gaveUp:
 			err = r
 		default:
 			err = fmt.Errorf("the schema cannot be checked against: %v", r)
@@ -113,33 +111,30 @@ func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
 			c.problems[i].Text = "At " + p.Pointer + ": " + p.Text
 		}
 	}
-	for m := range c.undecided {
-		c.add(nil, "pattern", m.words())
-	}
 	inOrder(c.problems)
 	return c.problems, nil
 }
 
 // checker is one run of a check.
 type checker struct {
-	fields    []Field
-	schema    json.RawMessage
-	content   any
-	deadline  time.Time
-	steps     int
-	schemas   int
-	undecided map[match]bool // given up, and no problem says so yet
-	gaveUp    bool           // on at least one match
-	problems  []Problem
+	fields   []Field
+	schema   json.RawMessage
+	content  any
+	deadline time.Time
+	steps    int
+	schemas  int
+	problems []Problem
 }
 
-// tooLong is what a check that takes too long panics with: the validator cannot
-// be stopped otherwise.
-type tooLong struct{}
+// gaveUp says why a check ends without a result. The check panics with it, as
+// the validator cannot be stopped otherwise.
+type gaveUp string
+
+func (g gaveUp) Error() string { return string(g) }
 
 func (c *checker) inTime() {
 	if time.Now().After(c.deadline) {
-		panic(tooLong{})
+		panic(gaveUp(fmt.Sprintf("checking against the schema takes more than %v", checkBudget)))
 	}
 }
 
@@ -251,39 +246,26 @@ func (e extension) Validate(ctx *jsonschema.ValidatorContext, v any) {
 func (c *checker) pattern(source string) (jsonschema.Regexp, error) {
 	c.inTime()
 	re, err := compilePattern(source)
-	var large tooLarge
 	switch {
-	case errors.As(err, &large):
-		panic(tooLarge(fmt.Sprintf("the pattern %s is too large: %v", wording.Quoted(source), err))) // an error would make the schema invalid
+	case err == errTooLong: // to return it would make the schema invalid
+		panic(gaveUp(fmt.Sprintf("the pattern %s is too large: %v", wording.Quoted(source), err)))
 	case err != nil:
 		return nil, fmt.Errorf("%s is no ECMA-262 expression: %w", wording.Quoted(source), err)
 	}
 	return matcher{c, re}, nil
 }
 
-// match is one question put to the engine.
-type match struct{ pattern, text string }
-
-func (m match) words() string {
-	return fmt.Sprintf("Whether %s matches the pattern could not be told within %v: %s", wording.Quoted(m.text), matchTime, wording.Shorten(m.pattern, 120))
-}
-
 type matcher struct {
-	c  *checker
-	re *regexp2.Regexp
+	c *checker
+	*regexp2.Regexp
 }
-
-func (m matcher) String() string { return m.re.String() }
 
 func (m matcher) MatchString(text string) bool {
 	m.c.inTime()
-	ok, err := m.re.MatchString(text)
+	ok, err := m.Regexp.MatchString(text)
 	if err != nil {
-		if m.c.undecided == nil {
-			m.c.undecided = make(map[match]bool)
-		}
-		m.c.undecided[match{m.re.String(), text}] = true
-		m.c.gaveUp = true
+		panic(gaveUp(fmt.Sprintf("whether %s matches the pattern %s could not be told within %v",
+			wording.Quoted(text), wording.Shorten(m.String(), 120), matchTime)))
 	}
-	return ok && err == nil
+	return ok
 }

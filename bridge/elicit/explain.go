@@ -137,10 +137,6 @@ func (c *checker) words(e *jsonschema.ValidationError) string {
 	case *kind.MaxLength:
 		return fmt.Sprintf("At most %s. You entered %d.", wording.Plural(k.Want, "character"), k.Got)
 	case *kind.Pattern:
-		if m := (match{k.Want, k.Got}); c.undecided[m] {
-			delete(c.undecided, m)
-			return m.words()
-		}
 		return "Does not match the pattern " + wording.Shorten(k.Want, 120)
 	case *kind.Minimum:
 		return "At least " + c.limit(e, "minimum", k.Want) + "." + entered

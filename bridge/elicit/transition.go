@@ -5,16 +5,12 @@ import (
 	"errors"
 	"iter"
 	"math/big"
-	"time"
-
-	"github.com/dlclark/regexp2/v2"
 )
 
 // What package lint reads JSON with, until bridge/rawjson does it for both.
 
 type (
 	JSONType = jsonType
-	TooLarge = tooLarge
 )
 
 const (
@@ -26,12 +22,7 @@ const (
 	TypeNull    = typeNull
 	TypeNone    = typeNone
 
-	MaxFields  = maxFields
-	MatchTime  = matchTime
-	MatchFound = matchFound
-	NoMatch    = noMatch
-	NotFound   = matchUnknown
-	NotTried   = notTried
+	MaxFields = maxFields
 )
 
 func Valid(raw []byte) error                                    { return valid(raw) }
@@ -49,21 +40,7 @@ func Keywords(raw json.RawMessage) map[string]json.RawMessage   { return keyword
 func FieldOf(name string, schema json.RawMessage) Field         { return fieldOf(name, schema, false) }
 func Strings(raw json.RawMessage) []string                      { return stringsOf(raw) }
 func Constant(e json.RawMessage) (value, title json.RawMessage) { return constant(e) }
-func CompilePattern(pattern string) (*regexp2.Regexp, error)    { return compilePattern(pattern) }
 func CheckURI(text string) error                                { return checkURI(text) }
-
-func FindMatch(pattern string, re *regexp2.Regexp, low, high int, deadline time.Time) (matchResult, string) {
-	return findMatch(pattern, re, low, high, deadline)
-}
-
-func IsSlow(re *regexp2.Regexp, matching string, high int) bool { return isSlow(re, matching, high) }
-
-// CheckDefault is Check of one value, and reports whether a pattern was given up.
-func CheckDefault(schema, value json.RawMessage) (problems []Problem, gaveUp bool, err error) {
-	c := checker{schema: schema}
-	problems, err = c.run(value)
-	return problems, c.gaveUp, err
-}
 
 // Fault is what is wrong with a schema, and where.
 func Fault(schema json.RawMessage) (pointer, text string, found bool) {

@@ -2,10 +2,8 @@ package lint
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
-	"time"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/wording"
@@ -174,44 +172,11 @@ func (q *question) lintRange(name string, k keywords, crossed func(keyword, low,
 	}
 }
 
-// lintPattern judges a pattern, together with the allowed lengths.
-func (q *question) lintPattern(name string, f elicit.Field, k keywords) {
-	pattern := k.text("pattern")
+func (q *question) lintPattern(name string, k keywords) {
 	if typeOf(k["pattern"]) != typeString {
 		return
 	}
-	re, err := compilePattern(pattern)
-	var large elicit.TooLarge
-	switch {
-	case errors.As(err, &large):
-		return
-	case err != nil:
+	if err := elicit.CheckPattern(k.text("pattern")); err != nil {
 		q.find("pattern-invalid", q.place(name, "pattern"), "The pattern of %s is no ECMA-262 expression: %s.", wording.Quoted(name), err)
-		return
-	}
-	if f.Kind != elicit.Text {
-		return
-	}
-	low, high := 0, -1
-	if f.MinLength != nil {
-		low = *f.MinLength
-	}
-	if f.MaxLength != nil {
-		high = *f.MaxLength
-	}
-	if high >= 0 && low > high {
-		return // said already
-	}
-	result, text := elicit.FindMatch(pattern, re, low, high, q.deadline)
-	switch result {
-	case elicit.NoMatch:
-		q.find("pattern-unmatched", q.place(name, "pattern"), "No text of an allowed length matches the pattern of %s, so no answer is possible.", wording.Quoted(name))
-	case elicit.NotFound:
-		q.find("pattern-unmatched", q.place(name, "pattern"), "No text of an allowed length could be found in bounded time that matches the pattern of %s.", wording.Quoted(name))
-	case elicit.MatchFound:
-		if time.Now().Before(q.deadline) && elicit.IsSlow(re, text, high) {
-			q.find("pattern-slow", q.place(name, "pattern"), "The pattern of %s takes longer than %v on some texts, so whether they match cannot be told.", wording.Quoted(name), elicit.MatchTime)
-		}
-	case elicit.NotTried:
 	}
 }

@@ -336,18 +336,6 @@ var lintTests = []struct {
 	{"pattern-invalid",
 		[]lintCase{{in(nov, asking(`{"type":"string","pattern":"^[A-Z{3}$"}`)), p + "/pattern"}, {in(nov, asking(`{"type":"string","pattern":"(?i)a"}`)), p + "/pattern"}},
 		[]Input{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$"}`)), in(nov, asking(`{"type":"string","pattern":"^[\\w-.]+$"}`))}},
-	{"pattern-unmatched",
-		[]lintCase{
-			{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$","minLength":4}`)), p + "/pattern"},
-			{in(nov, asking(`{"type":"string","pattern":"^(?=a)b$"}`)), p + "/pattern"},
-		},
-		[]Input{in(nov, asking(`{"type":"string","pattern":"^[A-Z]{3}$","minLength":3}`))}},
-	{"pattern-slow",
-		[]lintCase{
-			{in(nov, asking(`{"type":"string","pattern":"^(a+)+$"}`)), p + "/pattern"},
-			{in(nov, asking(`{"type":"string","pattern":"^(a+)+$","maxLength":60,"default":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}`)), p + "/pattern"},
-		},
-		[]Input{in(nov, asking(`{"type":"string","pattern":"^a+$"}`)), in(nov, asking(`{"type":"string","pattern":"^(a+)+$","maxLength":10}`))}},
 }
 
 type lintCase struct {
@@ -539,8 +527,7 @@ func TestHostileLintsEnd(t *testing.T) {
 	for name, params := range map[string]string{
 		"slow patterns": ask(`"properties":{` + strings.Join(slow, ",") + `}`),
 		"many faults":   ask(`"properties":{` + strings.Join(broken, ",") + `}`),
-		"huge pattern":  asking(`{"type":"string","pattern":"^((a{1,1000}){1,1000}){1,1000}$","minLength":100000000}`),
-		"huge lengths":  asking(`{"type":"string","pattern":"x$","minLength":2147483647}`),
+		"huge pattern":  asking(`{"type":"string","pattern":"^((a{1,1000}){1,1000}){1,1000}$","minLength":100000000,"maxLength":1}`),
 		"many members":  ask(`"properties":{},"x":{` + strings.Repeat(`"a":1,`, 100_000) + `"a":1}`),
 	} {
 		start := time.Now()

@@ -170,8 +170,6 @@ var rules = []Rule{
 	{"limits-crossed", "a lower limit above the upper one", always(unsourced)},
 	{"limits-beyond-choices", "minItems or maxItems above the number of choices", sinceNovember(unsourced)},
 	{"pattern-invalid", "a pattern that is no ECMA-262 expression", always(elsewhere(Should, schemaValidation, "6.3.3. pattern"))},
-	{"pattern-unmatched", "a pattern that no text of an allowed length is known to match", always(unsourced)},
-	{"pattern-slow", "a pattern that takes too long on some texts", always(unsourced)},
 
 	// The wire.
 	{"stdout-noise", "a line on standard output that is no message", always(must(transports, "stdio")).in(rev2026July, must(stdio, introduction))},

@@ -87,7 +87,7 @@ func (q *question) lintProperty(name string, schema json.RawMessage) {
 	q.lintChoices(q.place(name), name, k)
 	q.lintFormat(name, k)
 	q.lintLimits(name, f, k)
-	q.lintPattern(name, f, k)
+	q.lintPattern(name, k)
 	q.lintTexts(name, f, k)
 	q.lintDefault(name, schema, k)
 	q.lintSecretField(name, f)
@@ -284,15 +284,8 @@ func (q *question) lintDefault(name string, schema json.RawMessage, k keywords) 
 	if k["pattern"] != nil && time.Now().After(q.deadline) {
 		return
 	}
-	problems, gaveUp, err := elicit.CheckDefault(schema, value)
-	switch {
-	case err != nil || len(problems) == 0:
-		return
-	case gaveUp:
-		if q.has("pattern-slow", q.place(name, "pattern")) {
-			return
-		}
-		q.find("pattern-slow", q.place(name, "pattern"), "Whether the default of %s matches its pattern cannot be told within %v.", wording.Quoted(name), elicit.MatchTime)
+	problems, err := elicit.Check(schema, value)
+	if err != nil || len(problems) == 0 {
 		return
 	}
 	q.find("default-invalid", q.place(name, "default"), "The default of %s is not valid by its own schema: %s", wording.Quoted(name), strings.ReplaceAll(problems[0].Text, "You entered", "It is"))

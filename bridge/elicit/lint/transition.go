@@ -21,19 +21,18 @@ const (
 )
 
 var (
-	valid          = elicit.Valid
-	typeOf         = elicit.TypeOf
-	members        = elicit.Members
-	elements       = elicit.Elements
-	member         = elicit.Member
-	unquote        = elicit.Unquote
-	pointer        = elicit.Pointer
-	exact          = elicit.Exact
-	withArticle    = elicit.WithArticle
-	stringsOf      = elicit.Strings
-	constant       = elicit.Constant
-	compilePattern = elicit.CompilePattern
-	checkURI       = elicit.CheckURI
+	valid       = elicit.Valid
+	typeOf      = elicit.TypeOf
+	members     = elicit.Members
+	elements    = elicit.Elements
+	member      = elicit.Member
+	unquote     = elicit.Unquote
+	pointer     = elicit.Pointer
+	exact       = elicit.Exact
+	withArticle = elicit.WithArticle
+	stringsOf   = elicit.Strings
+	constant    = elicit.Constant
+	checkURI    = elicit.CheckURI
 )
 
 // keywords are the members of one schema object that are understood.
