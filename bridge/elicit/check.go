@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/elicit/format"
+
 	"elicitation-inspector/bridge/wording"
 
 	"github.com/dlclark/regexp2/v2"
@@ -192,7 +194,7 @@ func (c *checker) compile() (*jsonschema.Schema, error) {
 	compiler.UseRegexpEngine(c.pattern)
 	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: vocabulary, Compile: c.extend})
 	compiler.AssertVocabs()
-	for name, test := range formats {
+	for name, test := range format.Checks {
 		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
 			if s, ok := v.(string); ok {
 				return test(s)

@@ -52,7 +52,7 @@ func TestCheckOneProperty(t *testing.T) {
 		{`{"type":"string","pattern":"b"}`, `"abc"`, ""},
 		{`{"type":"string","format":"email"}`, `"a.b"`, `format: Not an email address: it has no @.`},
 		{`{"type":"string","format":"uri"}`, `"a.b"`, `format: Not a URI: it has no scheme such as https.`},
-		{`{"type":"string","format":"date"}`, `"2026-02-30"`, `format: Not a date: 2026-02 has 28 days.`},
+		{`{"type":"string","format":"date"}`, `"2026-02-30"`, `format: Not a date: there is no 2026-02-30.`},
 		{`{"type":"string","format":"date-time"}`, `"2026-02-03T10:00:00"`, `format: Not a date and time: the offset from UTC is missing; write Z or one such as +02:00.`},
 		{`{"type":"string","format":"uuid"}`, `"x"`, `format: Not of the format "uuid": must have 5 elements.`},
 		{`{"type":"string","format":"postcode"}`, `"x"`, ""},

@@ -40,7 +40,6 @@ func Keywords(raw json.RawMessage) map[string]json.RawMessage   { return keyword
 func FieldOf(name string, schema json.RawMessage) Field         { return fieldOf(name, schema, false) }
 func Strings(raw json.RawMessage) []string                      { return stringsOf(raw) }
 func Constant(e json.RawMessage) (value, title json.RawMessage) { return constant(e) }
-func CheckURI(text string) error                                { return checkURI(text) }
 
 // Fault is what is wrong with a schema, and where.
 func Fault(schema json.RawMessage) (pointer, text string, found bool) {

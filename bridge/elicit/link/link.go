@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/elicit/format"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -234,7 +236,7 @@ func (v *Verdict) judgeText() {
 		v.warn(Caution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
 	}
 	if v.Openable && len(list) == 0 {
-		if err := checkURI(v.Raw); err != nil && isASCII(v.Raw) {
+		if err := format.URI(v.Raw); err != nil && isASCII(v.Raw) {
 			v.warn(Note, "not-a-uri", "It is not a valid URI (RFC 3986): %s. Browsers open it all the same.", err)
 		}
 	}

@@ -1,13 +1,10 @@
 package link
 
-import "elicitation-inspector/bridge/elicit"
-
 // What package lint judges URLs with, until both judge once.
 
 const MaxQuery = maxQuery
 
 var (
-	checkURI       = elicit.CheckURI
 	Unescape       = unescape
 	AppendName     = appendName
 	Named          = named

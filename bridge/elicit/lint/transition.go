@@ -32,7 +32,6 @@ var (
 	withArticle = elicit.WithArticle
 	stringsOf   = elicit.Strings
 	constant    = elicit.Constant
-	checkURI    = elicit.CheckURI
 )
 
 // keywords are the members of one schema object that are understood.

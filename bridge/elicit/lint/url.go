@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"elicitation-inspector/bridge/elicit/format"
+
 	"elicitation-inspector/bridge/elicit/link"
 )
 
@@ -20,8 +22,8 @@ func (q *question) lintAddress() {
 		q.find("url-missing", "/url", "The url is %s, not a string.", withArticle(t))
 		return
 	}
-	if err := checkURI(text); err != nil {
-		if link.IsASCII(text) || checkURI(strings.Map(lettered, text)) != nil {
+	if err := format.URI(text); err != nil {
+		if link.IsASCII(text) || format.URI(strings.Map(lettered, text)) != nil {
 			q.find("url-invalid", "/url", "The url is not valid: %s.", err)
 			return
 		}

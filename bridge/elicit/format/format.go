@@ -1,0 +1,162 @@
+// Package format checks texts by the formats of JSON Schema that elicitations may
+// ask for.
+package format
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Checks are the checks by format: of those that the specification names, and of
+// "time", which date-time consists of. An error says what is wrong, in words that
+// follow a colon.
+var Checks = map[string]func(string) error{
+	"email":     Email,
+	"uri":       URI,
+	"date":      Date,
+	"time":      Time,
+	"date-time": DateTime,
+}
+
+// localPart is what may stand before the @ of an email address, atoms or a quoted
+// string, and domain what may follow it.
+var localPart, domain = sync.OnceValue(func() *regexp.Regexp {
+	const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+	return regexp.MustCompile(`^(?:` + atom + `(?:\.` + atom + `)*|"(?:[ !#-\[\]-~]|\\[ -~])*")$`)
+}), sync.OnceValue(func() *regexp.Regexp {
+	const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+	return regexp.MustCompile(`^` + label + `(?:\.` + label + `)*$`)
+})
+
+// Email checks a Mailbox as RFC 5321, section 4.1.2, writes it, with the lengths
+// of section 4.5.3.1.
+func Email(s string) error {
+	i := strings.LastIndexByte(s, '@')
+	if i < 0 {
+		return errors.New("it has no @")
+	}
+	local, host := s[:i], s[i+1:]
+	literal, isLiteral := strings.CutPrefix(host, "[")
+	switch {
+	case local == "":
+		return errors.New("nothing stands before the @")
+	case host == "":
+		return errors.New("nothing stands after the @")
+	case len(local) > 64:
+		return errors.New("more than 64 bytes stand before the @")
+	case len(s) > 254:
+		return errors.New("it is longer than 254 bytes")
+	case !localPart().MatchString(local):
+		return fmt.Errorf("%q cannot stand before the @", local)
+	case !isLiteral && !domain().MatchString(host), isLiteral && !isAddressLiteral(literal):
+		return fmt.Errorf("%q cannot stand after the @", host)
+	}
+	return nil
+}
+
+// isAddressLiteral tells whether what follows a [ is an IP address in the place of
+// a domain: 192.0.2.1] or IPv6:2001:db8::1].
+func isAddressLiteral(s string) bool {
+	s, closed := strings.CutSuffix(s, "]")
+	v6, is6 := strings.CutPrefix(s, "IPv6:")
+	addr, err := netip.ParseAddr(v6)
+	return closed && err == nil && addr.Is4() != is6 && addr.Zone() == ""
+}
+
+// uri is the grammar of RFC 3986, appendix A, in which the first group is an IP
+// address in brackets.
+var uri = sync.OnceValue(func() *regexp.Regexp {
+	char := func(more string) string { return "(?:[A-Za-z0-9._~!$&'()*+,;=" + more + "-]|%[0-9A-Fa-f]{2})" }
+	const scheme = `[A-Za-z][A-Za-z0-9+.-]*:`
+	const address = `\[(?:([0-9A-Fa-f:.]+)|[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+)\]`
+	authority := `//(?:` + char(":") + `*@)?(?:` + address + `|` + char("") + `*)(?::[0-9]*)?`
+	afterHost := `(?:/` + char(":@/") + `*)?`
+	path := `/?(?:` + char(":@") + char(":@/") + `*)?`
+	query := char(":@/?") + "*"
+	return regexp.MustCompile(`^` + scheme + `(?:` + authority + afterHost + `|` + path + `)(?:\?` + query + `)?(?:#` + query + `)?$`)
+})
+
+// scheme is what a URI begins with, and everything else does not.
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+
+// URI checks a URI, which has a scheme, by RFC 3986.
+func URI(s string) error {
+	if !scheme.MatchString(s) {
+		return errors.New("it has no scheme such as https")
+	}
+	if i := strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("<>\"{}|\\^`", r) }); i >= 0 {
+		for _, r := range s[i:] {
+			return fmt.Errorf("%q cannot stand in it unescaped", r)
+		}
+	}
+	match := uri().FindStringSubmatch(s)
+	if match == nil {
+		return errors.New("its parts are not put together as RFC 3986 has it")
+	}
+	if address := match[1]; address != "" {
+		if ip, err := netip.ParseAddr(address); err != nil || !ip.Is6() {
+			return fmt.Errorf("%q is not an IPv6 address", address)
+		}
+	}
+	return nil
+}
+
+// Date checks a full-date of RFC 3339, section 5.6.
+func Date(s string) error {
+	_, err := time.Parse(time.DateOnly, s)
+	var wrong *time.ParseError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong) && strings.Contains(wrong.Message, "out of range"):
+		return fmt.Errorf("there is no %s", s)
+	}
+	return errors.New("it is not written like 2026-01-31")
+}
+
+// Time checks a full-time of RFC 3339, section 5.6.
+func Time(s string) error {
+	if !isDateTime("2026-01-31T" + s) {
+		return errors.New("it is not written like 09:30:00Z, or there is no such time")
+	}
+	return nil
+}
+
+// DateTime checks a date-time of RFC 3339, section 5.6.
+func DateTime(s string) error {
+	if isDateTime(s) {
+		return nil
+	}
+	switch {
+	case Date(s) == nil:
+		return errors.New("the time is missing")
+	case isDateTime(s + "Z"):
+		return errors.New("the offset from UTC is missing; write Z or one such as +02:00")
+	case isDateTime(strings.Replace(s, " ", "T", 1)):
+		return errors.New("a T has to stand between the date and the time")
+	}
+	return errors.New("it is not written like 2026-01-31T09:30:00Z, or there is no such time")
+}
+
+var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$`)
+
+// isDateTime reads a date-time, in which T and Z may be small. Second 60 is
+// allowed where a leap second can be: at 23:59 UTC.
+func isDateTime(s string) bool {
+	s = strings.ToUpper(s)
+	if !dateTime.MatchString(s) {
+		return false
+	}
+	leap := s[17:19] == "60"
+	if leap {
+		s = s[:17] + "59" + s[19:]
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	t = t.UTC()
+	return err == nil && (!leap || t.Hour() == 23 && t.Minute() == 59)
+}
