@@ -83,6 +83,9 @@ func (s *session) sendResponse(link *target.Link, q *question) {
 	if err := link.Respond(s.in.life, json.RawMessage(q.id), result, failure); err != nil {
 		s.in.logger.Debug("sending a response", "server", s.server.label(), "question", q.number, "error", err)
 	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	s.in.noteEnd(q) // for what was not sent after all
 }
 
 // response is what is sent for a settled question: a result, or else an error.

@@ -74,6 +74,7 @@ type Inspection struct {
 	askedBy   map[int64][]*question // by the frame that asked
 	over      map[int64]bool        // frames of requests that will have no response any more
 	subs      map[*Subscription]struct{}
+	noting    noting
 	closed    bool
 }
 

@@ -150,6 +150,7 @@ type question struct {
 	settledAt  int64  // of a replay: the frame at which it was settled
 	handed     string // why its server's policy left it to the person, "" if it did not
 	noted      string // what a note in the log says of the answer, "" if there is none
+	told       bool   // a frame of the log says how it ended
 }
 
 // Question is a copy of a question's state for readers.
@@ -298,8 +299,11 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 	if by != ByServer {
 		q.server.keptUp(q)
 	}
-	if q.origin == OriginRequest && !q.mute {
+	switch {
+	case q.origin == OriginRequest && !q.mute:
 		q.session.respond(q)
+	case state != Answered:
+		in.noteEnd(q)
 	}
 	if i := slices.Index(in.pending, q); i >= 0 {
 		in.pending = slices.Delete(in.pending, i, i+1)

@@ -650,7 +650,8 @@ func (c *call) keepAnswers(open []*question) {
 			continue
 		}
 		q.noted = noted
-		f := c.note(wire.Note{Kind: wire.NoteAnswered, Answer: q.answer.JSON(), Pointer: q.pointer, Completion: q.completion.word(), At: q.ended})
+		f := c.session.frame(wire.Meta)
+		f.Note, f.Call = q.answerNote(), c.number
 		f.Round, f.Question, f.Actor = q.round, q.number, string(q.by)
 		frames = append(frames, f)
 	}
@@ -660,22 +661,16 @@ func (c *call) keepAnswers(open []*question) {
 	}
 }
 
-// note is a note that belongs to the call.
-func (c *call) note(n wire.Note) wire.Frame {
-	f := c.session.frame(wire.Meta)
-	f.Note, f.Call = &n, c.number
-	return f
-}
-
 // keepEnd notes in the log how the call ended, if no response says so.
 func (c *call) keepEnd() {
+	f := c.session.frame(wire.Meta)
 	c.in.mu.Lock()
-	f := c.note(wire.Note{Kind: wire.NoteEnded, State: c.state.String(), Why: c.failure, At: c.ended})
-	silent := c.reply == 0 || c.failure != "" // what came is no end by itself
-	c.in.mu.Unlock()
-	if silent {
-		c.in.log.Append(f)
+	defer c.in.mu.Unlock()
+	if c.reply != 0 && c.failure == "" { // what came is no end by itself otherwise
+		return
 	}
+	f.Call, f.Note = c.number, &wire.Note{Kind: wire.NoteEnded, State: c.state.String(), Why: c.failure, At: c.ended}
+	c.in.note(f)
 }
 
 // word names an outcome that is known.

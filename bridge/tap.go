@@ -129,7 +129,7 @@ func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
 	s.in.mu.Lock()
 	if in.reason != "" {
 		if q.state == Answered { // the cancellation came between the answer and its way out
-			q.state, q.reason = Undelivered, in.reason+", before the answer went out"
+			q.state, q.reason, q.told = Undelivered, in.reason+", before the answer went out", false
 			s.in.over[q.seq] = true
 			s.in.changed(Change{Kind: QuestionChanged, Number: q.number})
 		}
@@ -141,6 +141,9 @@ func (s *session) sentAnswer(in *incoming, f wire.Frame) bool {
 		f.Call, f.Round = q.call.number, q.round
 	}
 	f.Actor = string(q.by)
+	if q.told = true; q.state != Answered || q.reason != "" {
+		f.Note = q.endNote()
+	}
 	s.in.mu.Unlock()
 	seq := s.in.log.Append(f).Seq
 	s.in.mu.Lock()
@@ -166,7 +169,8 @@ func (s *session) Undelivered(u target.Unit, err error) {
 	defer s.in.mu.Unlock()
 	for _, q := range slices.Backward(s.in.settled) {
 		if q.session == s && q.id == string(u.Message.ID) && q.origin == OriginRequest && q.state == Answered {
-			q.state, q.reason = Undelivered, err.Error()
+			q.state, q.reason, q.told = Undelivered, err.Error(), false
+			s.in.noteEnd(q)
 			s.in.changed(Change{Kind: QuestionChanged, Number: q.number})
 			return
 		}
@@ -543,7 +547,7 @@ func (s *session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 				f.Call = c.number
 			}
 			act = func() {
-				in.reason = reason
+				in.reason, in.question.told = reason, true
 				if !s.in.settle(in.question, Withdrawn, ByServer, reason) {
 					s.in.overtaken(in.question, reason)
 				}
