@@ -80,6 +80,7 @@ func startAny(t *testing.T, config bridge.Config) *bench {
 		if err := in.Close(ctx); err != nil {
 			t.Errorf("closing: %v", err)
 		}
+		b.checkEnds()
 		b.sub.Close()
 		if err := log.Close(); err != nil {
 			t.Errorf("closing the log: %v", err)

@@ -302,7 +302,7 @@ func (in *Inspection) settle(q *question, state State, by Actor, reason string) 
 	switch {
 	case q.origin == OriginRequest && !q.mute:
 		q.session.respond(q)
-	case state != Answered:
+	case state != Answered, q.list != "": // which no call waits for
 		in.noteEnd(q)
 	}
 	if i := slices.Index(in.pending, q); i >= 0 {
@@ -465,6 +465,8 @@ func (in *Inspection) complete(q *question, c Completion) {
 		q.call.wake()
 	}
 	if q.list != "" {
+		q.told = false
+		in.noteEnd(q)
 		in.visited(q)
 	}
 }

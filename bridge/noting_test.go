@@ -1,0 +1,41 @@
+package bridge_test
+
+import (
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/wire"
+)
+
+// checkEnds makes sure that the log alone says of each question how it ended. It
+// does so at the end of every test that drives an inspection.
+func (b *bench) checkEnds() {
+	b.Helper()
+	frames, err := b.log.Frames(1, int(b.log.Len()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	type end struct {
+		state, by, why string
+	}
+	ends := map[int]end{} // by question, as the log says it
+	for _, f := range frames {
+		switch {
+		case f.Question == 0:
+		case f.Note != nil && f.Note.Kind == wire.NoteSettled:
+			ends[f.Question] = end{f.Note.State, f.Actor, f.Note.Why}
+		case f.Note != nil && f.Note.Kind == wire.NoteAnswered,
+			f.Dir == wire.ClientToServer && f.Kind.IsResponse():
+			ends[f.Question] = end{"answered", f.Actor, ""}
+		case f.Method == "notifications/cancelled" && ends[f.Question].by != string(bridge.ByPerson):
+			delete(ends, f.Question) // the server's word for it, which the reason repeats
+		}
+	}
+	for _, q := range b.in.Questions() {
+		got, told := ends[q.Number]
+		switch {
+		case q.State == bridge.Pending, !told && q.State == bridge.Withdrawn && q.By == bridge.ByServer:
+		case !told && q.State == bridge.Answered && q.Round != 0 && (q.AnswerSeq != 0 || q.Reason != ""): // in a retry
+		case got.state != q.State.String(), got.by != string(q.By), got.why != q.Reason && got.why != "":
+			b.Errorf("question %d is %s by %s: %q; the log says %+v", q.Number, q.State, q.By, q.Reason, got)
+		}
+	}
+}
