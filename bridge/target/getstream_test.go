@@ -112,7 +112,7 @@ func TestGetStreamRefused(t *testing.T) {
 	}{
 		{"405", nil, reply(405, "text/plain", ""), "the server has no GET event stream", false},
 		{"404", nil, reply(404, "text/plain", "what?"), "404 Not Found: what?", false},
-		{"a web page", nil, reply(200, "text/html", "<h1>Hi"), "200 OK and text/html: <h1>Hi", false},
+		{"a web page", nil, reply(200, "text/html", "<h1>Hi"), "HTTP 200 OK and text/html in place of an event stream: <h1>Hi", false},
 		{"500", nil, reply(500, "text/plain", "boom"), "500 Internal Server Error: boom", false},
 		{"405 after a while", ends, reply(405, "text/plain", ""), "the server has no GET event stream", false},
 		{"400 after a while", ends, reply(400, "text/plain", "what?"), "400 Bad Request: what?", false},
