@@ -1,0 +1,60 @@
+package rawjson
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Names of members are escaped in a JSON pointer (RFC 6901, section 3).
+var (
+	pointerEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// PointerTo is the JSON pointer to a member of what another one leads to.
+func PointerTo(pointer, name string) string { return pointer + "/" + pointerEscaper.Replace(name) }
+
+// SplitPointer gives the names and indices that a JSON pointer is made of.
+func SplitPointer(pointer string) []string {
+	tokens := strings.Split(pointer, "/")[1:]
+	for i, token := range tokens {
+		tokens[i] = pointerUnescaper.Replace(token)
+	}
+	return tokens
+}
+
+// At is the value that a JSON pointer leads to; nil if there is none. Of members
+// that share a name it takes the last, as decoders do.
+func At(raw []byte, pointer string) json.RawMessage {
+	if pointer != "" && pointer[0] != '/' || strings.Count(pointer, "/") > MaxDepth {
+		return nil
+	}
+	return NewCursor(raw).find(SplitPointer(pointer))
+}
+
+// find reads the value in front of the cursor for what the tokens lead to in it.
+func (c *Cursor) find(tokens []string) (found json.RawMessage) {
+	if len(tokens) == 0 {
+		return c.Value()
+	}
+	switch c.Kind() {
+	case Object:
+		for name := range c.Members() {
+			if name.Is(tokens[0]) {
+				found = c.find(tokens[1:])
+			}
+		}
+	case Array:
+		n, err := strconv.Atoi(tokens[0])
+		if err != nil || strconv.Itoa(n) != tokens[0] {
+			return nil
+		}
+		for i := range c.Elements() {
+			if i == n {
+				found = c.find(tokens[1:])
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,142 @@
+package rawjson
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text decodes a JSON string; it is "" for anything else.
+func Text(raw []byte) string {
+	s, _ := Unquote(raw)
+	return s
+}
+
+// Unquote decodes a JSON string. The text is not exact if raw is no string, or
+// if it holds surrogates without their partner, which become U+FFFD.
+func Unquote(raw []byte) (text string, exact bool) {
+	raw = Trim(raw)
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	in := raw[1 : len(raw)-1]
+	if !hasEscape(in) {
+		return string(in), true
+	}
+	out, exact := appendUnescaped(make([]byte, 0, len(in)), in)
+	return string(out), exact
+}
+
+// Unescape decodes what stands between the quotes of a JSON string, or the front
+// of it. Surrogates without their partner become U+FFFD.
+func Unescape(in []byte) string {
+	if !hasEscape(in) {
+		return string(in)
+	}
+	return string(AppendUnescaped(make([]byte, 0, len(in)), in))
+}
+
+// AppendUnescaped is Unescape, onto dst.
+func AppendUnescaped(dst, in []byte) []byte {
+	dst, _ = appendUnescaped(dst, in)
+	return dst
+}
+
+func hasEscape(in []byte) bool { return bytes.IndexByte(in, '\\') >= 0 }
+
+func appendUnescaped(dst, in []byte) (out []byte, exact bool) {
+	exact = true
+	for {
+		at := bytes.IndexByte(in, '\\')
+		if at < 0 || at+1 == len(in) {
+			return append(dst, in...), exact
+		}
+		dst = append(dst, in[:at]...)
+		c := in[at+1]
+		in = in[at+2:]
+		switch c {
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		case 'u':
+			r := hex4(in)
+			in = in[min(4, len(in)):]
+			if utf16.IsSurrogate(r) {
+				low := rune(-1)
+				if len(in) >= 6 && in[0] == '\\' && in[1] == 'u' {
+					low = hex4(in[2:])
+				}
+				if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+					exact = false
+				} else {
+					in = in[6:]
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = append(dst, c)
+		}
+	}
+}
+
+func hex4(in []byte) rune {
+	if len(in) < 4 {
+		return utf8.RuneError
+	}
+	n, err := strconv.ParseUint(string(in[:4]), 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(n)
+}
+
+// AppendQuoted appends s as a JSON string. Only what RFC 8259 demands is
+// escaped: the quotation mark, the backslash and control characters. What is
+// not UTF-8 becomes U+FFFD.
+func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, s[from:i]...), "\uFFFD"...)
+				from = i + 1
+			}
+			i += n
+			continue
+		}
+		dst = appendEscape(append(dst, s[from:i]...), c)
+		i++
+		from = i
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}
