@@ -13,6 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
@@ -140,7 +141,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 	for _, found := range s.in.Found(f.Seq) {
 		d.Found = append(d.Found, findingView(found.Finding, found.Seq, found.Question, found.Call))
 	}
-	if wire.IsJSON(f.Raw) {
+	if rawjson.Valid(f.Raw) {
 		tree := newTree(f, d.Found).root()
 		d.Tree = &tree
 	}
@@ -199,7 +200,7 @@ func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
 		return err
 	}
 	defer done()
-	if wire.IsJSON(pair.Raw) {
+	if rawjson.Valid(pair.Raw) {
 		tree := newTree(pair, nil).root()
 		d.PairTree = &tree
 	}
@@ -222,7 +223,7 @@ func exchangeOf(f wire.Frame) string {
 	case len(f.Message.ID) > 0:
 		id := string(f.Message.ID)
 		if id[0] == '"' {
-			id = wire.Unquote(f.Message.ID[1 : len(id)-1])
+			id = rawjson.Text(f.Message.ID)
 		}
 		line := "id:" + filterValue(id)
 		if f.Method != "" {
@@ -349,13 +350,13 @@ func (s *Server) stringMore(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	value, ok := wire.Locate(f.Raw, c.QueryParam("at"))
+	value := rawjson.At(f.Raw, c.QueryParam("at"))
 	done()
 	from, err := queryNumber(c, "from", 0)
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if value == nil {
 		return echo.ErrNotFound
 	}
 	return html(c, views.StringPiece(excerpt(value, from, stringStep)))
@@ -374,8 +375,8 @@ func (s *Server) nodes(c echo.Context) error {
 		return err
 	}
 	at := c.QueryParam("at")
-	value, ok := wire.Locate(f.Raw, at)
-	if !ok {
+	value := rawjson.At(f.Raw, at)
+	if value == nil {
 		done()
 		return echo.ErrNotFound
 	}
@@ -399,7 +400,7 @@ func (s *Server) raw(c echo.Context) error {
 	}
 	kind, name := "application/octet-stream", ".bin"
 	switch {
-	case wire.IsJSON(f.Raw):
+	case rawjson.Valid(f.Raw):
 		kind, name = "application/json", ".json"
 	case utf8.Valid(f.Raw):
 		kind, name = "text/plain; charset=utf-8", ".txt"

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -93,17 +94,17 @@ func (t *tree) inside(n *views.Node, value []byte, from int) {
 		return true
 	}
 	if value[0] == '[' {
-		for i, v := range wire.Elements(value) {
+		for i, v := range rawjson.Elements(value) {
 			if !add(i, views.Node{Index: i, Pointer: n.Pointer + "/" + strconv.Itoa(i)}, v) {
 				break
 			}
 		}
 		return
 	}
-	i := 0
-	for name, v := range wire.Members(value) {
-		plain := wire.Unquote(name)
-		if !add(i, views.Node{Index: -1, Name: plain, Key: `"` + string(name) + `"`, Pointer: wire.PointerTo(n.Pointer, plain)}, v) {
+	i, c := 0, rawjson.NewCursor(value)
+	for name := range c.Members() {
+		plain := name.String()
+		if !add(i, views.Node{Index: -1, Name: plain, Key: `"` + string(name) + `"`, Pointer: rawjson.PointerTo(n.Pointer, plain)}, c.Value()) {
 			break
 		}
 		i++
@@ -114,12 +115,12 @@ func (t *tree) inside(n *views.Node, value []byte, from int) {
 func count(value []byte) int {
 	n := 0
 	if value[0] == '[' {
-		for range wire.Elements(value) {
+		for range rawjson.Elements(value) {
 			n++
 		}
 		return n
 	}
-	for range wire.Members(value) {
+	for range rawjson.Members(value) {
 		n++
 	}
 	return n

@@ -6,6 +6,8 @@ import (
 	"hash/maphash"
 	"strconv"
 	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // DiffOp says how a value differs.
@@ -42,11 +44,11 @@ type Difference struct {
 //
 // The error says which of them is no JSON.
 func Diff(a, b []byte, most int) (list []Difference, total int, err error) {
-	a, b = bytes.Trim(a, " \t\r\n"), bytes.Trim(b, " \t\r\n")
+	a, b = rawjson.Trim(a), rawjson.Trim(b)
 	switch {
-	case !isJSON(a):
+	case !rawjson.Valid(a):
 		return nil, 0, errors.New("the first text is not JSON")
-	case !isJSON(b):
+	case !rawjson.Valid(b):
 		return nil, 0, errors.New("the second text is not JSON")
 	}
 	d := differ{most: most, seed: maphash.MakeSeed(), left: 64*(len(a)+len(b)) + 1<<20}
@@ -97,19 +99,19 @@ func (d *differ) objects(pointer string, a, b []byte) {
 	before := make(map[nth][]byte)
 	var order []nth
 	seen := make(map[string]int)
-	for name, value := range Members(a) {
-		key := nth{Unquote(name), 0}
+	for name, value := range rawjson.Members(a) {
+		key := nth{name, 0}
 		key.n = seen[key.name]
 		seen[key.name]++
 		before[key] = value
 		order = append(order, key)
 	}
 	clear(seen)
-	for name, value := range Members(b) {
-		key := nth{Unquote(name), 0}
+	for name, value := range rawjson.Members(b) {
+		key := nth{name, 0}
 		key.n = seen[key.name]
 		seen[key.name]++
-		at := PointerTo(pointer, key.name)
+		at := rawjson.PointerTo(pointer, key.name)
 		if old, ok := before[key]; ok {
 			delete(before, key)
 			d.compare(at, old, value)
@@ -119,7 +121,7 @@ func (d *differ) objects(pointer string, a, b []byte) {
 	}
 	for _, key := range order {
 		if old, ok := before[key]; ok {
-			d.add(PointerTo(pointer, key.name), Removed, old, nil)
+			d.add(rawjson.PointerTo(pointer, key.name), Removed, old, nil)
 		}
 	}
 }
@@ -172,7 +174,7 @@ func (d *differ) arrays(pointer string, a, b []byte) {
 }
 
 func elements(raw []byte) (list [][]byte) {
-	for _, value := range Elements(raw) {
+	for _, value := range rawjson.Elements(raw) {
 		list = append(list, value)
 	}
 	return list
@@ -227,20 +229,20 @@ func (d *differ) hash(value []byte) uint64 {
 	case '{':
 		// The sum does not depend on the order of members.
 		var sum uint64
-		for name, v := range Members(value) {
+		for name, v := range rawjson.Members(value) {
 			var m maphash.Hash
 			m.SetSeed(d.seed)
-			m.WriteString(Unquote(name))
+			m.WriteString(name)
 			maphash.WriteComparable(&m, d.hash(v))
 			sum += m.Sum64()
 		}
 		maphash.WriteComparable(&h, sum)
 	case '[':
-		for _, v := range Elements(value) {
+		for _, v := range rawjson.Elements(value) {
 			maphash.WriteComparable(&h, d.hash(v))
 		}
 	case '"':
-		h.WriteString(Unquote(value[1 : len(value)-1]))
+		h.WriteString(rawjson.Text(value))
 	case 't', 'f', 'n':
 		h.Write(value)
 	default:
@@ -258,7 +260,7 @@ func sameScalar(a, b []byte) bool {
 	number := func(c byte) bool { return c == '-' || c >= '0' && c <= '9' }
 	switch {
 	case a[0] == '"' && b[0] == '"':
-		return Unquote(a[1:len(a)-1]) == Unquote(b[1:len(b)-1])
+		return rawjson.Text(a) == rawjson.Text(b)
 	case number(a[0]) && number(b[0]):
 		return parseDecimal(a) == parseDecimal(b)
 	}

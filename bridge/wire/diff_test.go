@@ -90,27 +90,3 @@ func TestDiffHasAnEnd(t *testing.T) {
 		}
 	}
 }
-
-func TestLocate(t *testing.T) {
-	const doc = ` {"a":[{"b/c":1,"~":2}, [ 10 , 20 ] ],"":{"x":null},"a":3,"01":4} `
-	for pointer, want := range map[string]string{
-		"": strings.TrimSpace(doc), "/a/0/b~1c": "1", "/a/0/~0": "2", "/a/1/1": "20", "/a/1": "[ 10 , 20 ]", "//x": "null", "/01": "4",
-	} {
-		if got, ok := Locate([]byte(doc), pointer); !ok || string(got) != want {
-			t.Errorf("%q leads to %q, %v, not to %q", pointer, got, ok, want)
-		}
-	}
-	for _, pointer := range []string{"a", "/b", "/a/2", "/a/01", "/a/-1", "/a/-", "/a/0/b", "/01/x", "/a/1/1/0"} {
-		if got, ok := Locate([]byte(doc), pointer); ok {
-			t.Errorf("%q leads to %q", pointer, got)
-		}
-	}
-	for _, doc := range []string{"", "{", `{"a":`, `{"a":[`, `[`} {
-		if got, ok := Locate([]byte(doc), "/a"); ok {
-			t.Errorf("/a leads into %q, to %q", doc, got)
-		}
-		if got, ok := Locate([]byte(doc), "/0"); ok {
-			t.Errorf("/0 leads into %q, to %q", doc, got)
-		}
-	}
-}

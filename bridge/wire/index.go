@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // entry is what memory keeps of a frame: 56 bytes without pointers, so that a
@@ -311,7 +313,7 @@ func hashID(id []byte) uint64 {
 		in := id[1 : len(id)-1]
 		for i := range in {
 			if in[i] == '\\' {
-				id = append(appendUnquoted(append(room[:0], '"'), in, len(in)), '"')
+				id = append(rawjson.AppendUnescaped(append(room[:0], '"'), in), '"')
 				break
 			}
 		}

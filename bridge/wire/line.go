@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // A line of a transcript holds one frame; docs/transcript.md describes it. The
@@ -38,7 +40,7 @@ func formOf(f *Frame) form {
 		raw := f.Raw
 		whole := f.Kind.IsMessage() && f.Message.Kind != 0
 		if !whole {
-			whole = isJSON(bytes.Trim(raw, " \t\r\n")) && (f.Kind != NoteFrame || raw[0] == '{')
+			whole = rawjson.Valid(raw) && (f.Kind != NoteFrame || raw[0] == '{')
 		}
 		if whole {
 			if space(raw[0]) || space(raw[len(raw)-1]) || bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
@@ -69,17 +71,17 @@ func appendLine(dst []byte, number int64, f *Frame, how form) (line []byte, body
 	case formText:
 		dst = append(dst, `,"text":`...)
 		at := len(dst) + 1
-		if dst = appendString(dst, f.Raw); len(dst)-1-at == len(f.Raw) {
+		if dst = rawjson.AppendQuoted(dst, f.Raw); len(dst)-1-at == len(f.Raw) {
 			body = at - start
 		}
 	case formCompact:
 		dst = appendBytes(dst, f.Raw)
 		dst = append(dst, `,"raw":`...)
-		dst = appendCompact(dst, f.Raw)
+		dst = rawjson.AppendCompact(dst, f.Raw)
 	case formBytes:
 		dst = appendBytes(dst, f.Raw)
 		dst = append(dst, `,"text":`...)
-		dst = appendString(dst, f.Raw[:min(len(f.Raw), textPreview)])
+		dst = rawjson.AppendQuoted(dst, f.Raw[:min(len(f.Raw), textPreview)])
 	}
 	return append(dst, "}\n"...), body
 }
@@ -87,9 +89,9 @@ func appendLine(dst []byte, number int64, f *Frame, how form) (line []byte, body
 // appendHead appends a line up to its body.
 func appendHead(dst []byte, number int64, f *Frame) []byte {
 	dst = append(dst, `{"v":1,"session_id":`...)
-	dst = appendString(dst, f.Session)
+	dst = rawjson.AppendQuoted(dst, f.Session)
 	dst = append(dst, `,"server_label":`...)
-	dst = appendString(dst, f.Server)
+	dst = rawjson.AppendQuoted(dst, f.Server)
 	dst = append(dst, `,"seq":`...)
 	dst = strconv.AppendInt(dst, number, 10)
 	dst = append(dst, `,"ts":"`...)
@@ -97,7 +99,7 @@ func appendHead(dst []byte, number int64, f *Frame) []byte {
 	dst = append(dst, `","direction":"`...)
 	dst = append(dst, f.Dir.String()...)
 	dst = append(dst, `","transport":`...)
-	dst = appendString(dst, f.Transport)
+	dst = rawjson.AppendQuoted(dst, f.Transport)
 	if f.Stream != StreamNone {
 		dst = append(dst, `,"stream":"`...)
 		dst = append(dst, f.Stream.String()...)
@@ -105,11 +107,11 @@ func appendHead(dst []byte, number int64, f *Frame) []byte {
 	}
 	if f.HTTPMethod != "" {
 		dst = append(dst, `,"http_method":`...)
-		dst = appendString(dst, f.HTTPMethod)
+		dst = rawjson.AppendQuoted(dst, f.HTTPMethod)
 	}
 	if f.URL != "" {
 		dst = append(dst, `,"url":`...)
-		dst = appendString(dst, f.URL)
+		dst = rawjson.AppendQuoted(dst, f.URL)
 	}
 	dst = appendNumber(dst, `,"status":`, f.Status)
 	dst = appendNumber(dst, `,"call":`, f.Call)
@@ -117,7 +119,7 @@ func appendHead(dst []byte, number int64, f *Frame) []byte {
 	dst = appendNumber(dst, `,"elicitation":`, f.Question)
 	if f.Actor != "" {
 		dst = append(dst, `,"actor":`...)
-		dst = appendString(dst, f.Actor)
+		dst = rawjson.AppendQuoted(dst, f.Actor)
 	}
 	if f.Kind != impliedKind(f) {
 		dst = append(dst, `,"kind":"`...)
@@ -194,12 +196,12 @@ func appendHeader(dst []byte, h http.Header) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendString(dst, name), ":["...)
+		dst = append(rawjson.AppendQuoted(dst, name), ":["...)
 		for j, value := range h[name] {
 			if j > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendString(dst, value)
+			dst = rawjson.AppendQuoted(dst, value)
 		}
 		dst = append(dst, ']')
 	}
@@ -207,7 +209,7 @@ func appendHeader(dst []byte, h http.Header) []byte {
 	for _, r := range routing {
 		if value := h.Get(r.header); value != "" {
 			dst = append(append(append(dst, `,"`...), r.field...), `":`...)
-			dst = appendString(dst, value)
+			dst = rawjson.AppendQuoted(dst, value)
 		}
 	}
 	return dst
@@ -219,47 +221,7 @@ func appendBytes(dst, raw []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendString appends s as a JSON string. Nothing is escaped that need not
-// be. What is not UTF-8 becomes U+FFFD.
-func appendString[T string | []byte](dst []byte, s T) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-			if r == utf8.RuneError && n == 1 {
-				dst = append(append(dst, s[from:i]...), "\uFFFD"...)
-				from = i + 1
-			}
-			i += n
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			const hex = "0123456789abcdef"
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-		i++
-		from = i
-	}
-	return append(append(dst, s[from:]...), '"')
-}
-
-// escapedLen is how long appendString makes valid UTF-8, without the quotes.
+// escapedLen is how long rawjson.AppendQuoted makes valid UTF-8, without the quotes.
 func escapedLen(b []byte) int {
 	n := len(b)
 	for _, c := range b {
@@ -271,26 +233,6 @@ func escapedLen(b []byte) int {
 		}
 	}
 	return n
-}
-
-// appendCompact appends valid JSON without the white space between its
-// tokens. Strings and numbers stay as they are.
-func appendCompact(dst, raw []byte) []byte {
-	s := scanner{b: raw}
-	for i := 0; i < len(raw); {
-		switch c := raw[i]; {
-		case c == '"':
-			end := s.str(i)
-			dst = append(dst, raw[i:end]...)
-			i = end
-		case space(c):
-			i++
-		default:
-			dst = append(dst, c)
-			i++
-		}
-	}
-	return dst
 }
 
 // parsedLine is a line taken apart. Its slices are parts of the line.
@@ -324,34 +266,27 @@ type parsedLine struct {
 // passed over.
 func parseLine(line []byte, p *parsedLine) error {
 	*p = parsedLine{}
-	s := scanner{b: line}
-	start := s.space(0)
-	if p.blank = start == len(line); p.blank {
+	c := rawjson.NewCursor(line)
+	if p.blank = c.Offset() == len(line); p.blank {
 		return nil
 	}
-	if line[start] != '{' {
+	if c.Kind() != rawjson.Object {
 		return errors.New("not a JSON object")
 	}
 	var wrong string
-	end := s.object(start, func(name []byte, at int) int {
+	for name := range c.Members() {
 		if string(name) == "raw" {
-			return p.parseRaw(&s, at)
+			p.parseRaw(c)
+			continue
 		}
-		end := s.value(at)
-		if end < 0 {
-			return end
+		at := c.Offset()
+		value := c.Value()
+		if value != nil && !p.field(name, value, at) && wrong == "" {
+			wrong = fmt.Sprintf("%q cannot be %s", name, brief(value))
 		}
-		if !p.field(name, line[at:end], at) && wrong == "" {
-			wrong = fmt.Sprintf("%q cannot be %s", name, brief(line[at:end]))
-		}
-		return end
-	})
-	if end < 0 {
-		return s.err()
 	}
-	if s.space(end) != len(line) {
-		s.unexpected(s.space(end), "nothing after the object")
-		return s.err()
+	if !c.End() {
+		return c.Err()
 	}
 	switch {
 	case wrong != "":
@@ -362,19 +297,13 @@ func parseLine(line []byte, p *parsedLine) error {
 	return nil
 }
 
-func (p *parsedLine) parseRaw(s *scanner, at int) int {
-	p.rawAt = at
-	if at >= len(s.b) {
-		return s.unexpected(at, "a value")
+func (p *parsedLine) parseRaw(c *rawjson.Cursor) {
+	text := c.Rest()
+	p.rawAt = c.Offset()
+	if p.message, p.messageErr = parseEnvelope(c); c.Offset() == p.rawAt {
+		c.Skip()
 	}
-	var end int
-	if p.message, end, p.messageErr = parseEnvelope(s, at); end == 0 {
-		end = s.value(at)
-	}
-	if end > 0 {
-		p.raw = s.b[at:end]
-	}
-	return end
+	p.raw = text[:c.Offset()-p.rawAt]
 }
 
 // field takes note of one member, and says whether its value makes sense.
@@ -457,15 +386,20 @@ func (p *parsedLine) field(name, value []byte, at int) bool {
 // listsOfStrings reports whether a value is an object of nothing but lists of
 // strings.
 func listsOfStrings(value []byte) bool {
-	s := scanner{b: value}
-	return s.object(0, func(_ []byte, at int) int {
-		return s.array(at, func(_, at int) int {
-			if value[at] != '"' {
-				return -1
+	if rawjson.KindOf(value) != rawjson.Object {
+		return false
+	}
+	for _, list := range rawjson.Members(value) {
+		if rawjson.KindOf(list) != rawjson.Array {
+			return false
+		}
+		for _, text := range rawjson.Elements(list) {
+			if rawjson.KindOf(text) != rawjson.String {
+				return false
 			}
-			return s.str(at)
-		})
-	}) > 0
+		}
+	}
+	return true
 }
 
 func setString(to *[]byte, value []byte) bool {
@@ -495,14 +429,6 @@ func plainString(value []byte) string {
 	return string(value[1 : len(value)-1])
 }
 
-// text decodes what stands between quotes.
-func text(in []byte) string {
-	if bytes.IndexByte(in, '\\') < 0 {
-		return string(in)
-	}
-	return string(unquote(in))
-}
-
 // body gives the frame's exact bytes, and where they stand in the line as
 // they are; 0 where they had to be decoded.
 func (p *parsedLine) body() (raw []byte, at int, err error) {
@@ -517,7 +443,7 @@ func (p *parsedLine) body() (raw []byte, at int, err error) {
 	case p.text == nil || bytes.IndexByte(p.text, '\\') < 0:
 		return p.text, p.textAt, nil
 	}
-	return unquote(p.text), 0, nil
+	return rawjson.AppendUnescaped(nil, p.text), 0, nil
 }
 
 // identify says what the frame with those bytes is.
@@ -548,11 +474,7 @@ func (p *parsedLine) identify(raw []byte) (Kind, Message) {
 // headOf finds what can be told of a message of which only the head was kept.
 // preset is its kind if that is known, else 0.
 func headOf(raw []byte, preset Kind) (Kind, Message) {
-	var m Message
-	s := scanner{b: raw}
-	if i := s.space(0); i < len(raw) && raw[i] == '{' {
-		m, _, _ = parseEnvelope(&s, i)
-	}
+	m, _ := parseEnvelope(rawjson.NewCursor(raw))
 	if preset != 0 {
 		m.Kind = preset
 	}
@@ -575,7 +497,7 @@ func (c *nameCache) get(i int, raw []byte) string {
 	}
 	if !bytes.Equal(c[i].raw, raw) {
 		c[i].raw = append(c[i].raw[:0], raw...)
-		c[i].text = text(raw)
+		c[i].text = rawjson.Unescape(raw)
 	}
 	return c[i].text
 }
@@ -592,7 +514,7 @@ func (p *parsedLine) frame(names *nameCache) (f Frame, at int, err error) {
 		Time: p.time, Session: names.get(0, p.session), Server: names.get(1, p.server), Dir: p.dir,
 		Transport: names.get(2, p.transport), Stream: p.stream, Raw: raw, Size: int64(len(raw)), Truncated: p.truncated,
 		Status: p.status, Call: p.call, Round: p.round, Question: p.question, Actor: names.get(3, p.actor),
-		Redacted: p.redacted, HTTPMethod: text(p.httpMethod), URL: text(p.url), line: p.number,
+		Redacted: p.redacted, HTTPMethod: rawjson.Unescape(p.httpMethod), URL: rawjson.Unescape(p.url), line: p.number,
 	}
 	if len(p.conn) > 0 {
 		// mcpsnoop's logs of an HTTP proxy name the client's connection beside
@@ -641,7 +563,7 @@ func (p *parsedLine) header() (http.Header, error) {
 	}
 	for i, value := range p.routing {
 		if len(value) > 0 {
-			set(routing[i].header, text(value))
+			set(routing[i].header, rawjson.Unescape(value))
 		}
 	}
 	params, err := p.paramHeaders()

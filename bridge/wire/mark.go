@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // Mark is what a person noted of a frame. The zero Mark says nothing.
@@ -328,15 +330,13 @@ func (l *Log) numberOf(e *entry) (int64, error) {
 		}
 		var number int64
 		found := false
-		s := scanner{b: line}
-		s.object(s.space(0), func(name []byte, at int) int {
-			end := s.value(at)
-			if string(name) == "seq" && end > 0 {
-				found = setInt(&number, line[at:end])
-				return -1
+		c := rawjson.NewCursor(line)
+		for name := range c.Members() {
+			if string(name) == "seq" {
+				found = setInt(&number, c.Value())
+				break
 			}
-			return end
-		})
+		}
 		if found || size == e.length {
 			return number, nil
 		}

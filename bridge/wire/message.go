@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // Message is the envelope of one JSON-RPC 2.0 message. Its parts are
@@ -30,18 +32,16 @@ type Message struct {
 // an error. An error without an id is a message (MCP 2025-11-25, "Responses");
 // an array of messages is none (MCP dropped batches with 2025-06-18).
 func ParseMessage(raw []byte) (Message, error) {
-	s := scanner{b: raw}
-	i := s.space(0)
-	if i == len(raw) {
+	c := rawjson.NewCursor(raw)
+	if c.Offset() == len(raw) {
 		return Message{}, errors.New("empty")
 	}
-	m, end, err := parseEnvelope(&s, i)
+	m, err := parseEnvelope(c)
 	if err != nil {
 		return Message{}, err
 	}
-	if end = s.space(end); end != len(raw) {
-		s.unexpected(end, "nothing after the message")
-		return Message{}, s.err()
+	if !c.End() {
+		return Message{}, c.Err()
 	}
 	return m, nil
 }
@@ -49,8 +49,8 @@ func ParseMessage(raw []byte) (Message, error) {
 // IDKey is the same for two ids that are the same JSON value, however they are
 // written: "\u0061" is "a".
 func IDKey(id json.RawMessage) string {
-	if len(id) > 0 && id[0] == '"' && bytes.IndexByte(id, '\\') >= 0 {
-		return `"` + string(unquote(id[1:len(id)-1])) + `"`
+	if rawjson.KindOf(id) == rawjson.String {
+		return `"` + rawjson.Text(id) + `"`
 	}
 	return string(id)
 }
@@ -67,96 +67,78 @@ const (
 
 var envelopeNames = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-// parseEnvelope parses the message that begins at i and says where it ends.
-// Where the text is cut off (s.open), the message has what was found so far,
-// and its Kind is the likeliest.
-func parseEnvelope(s *scanner, i int) (m Message, end int, err error) {
-	switch b := s.b; {
-	case bytes.HasPrefix(b[i:], []byte("\xef\xbb\xbf")):
-		return m, 0, errors.New("begins with a byte order mark")
-	case b[i] == '[':
-		return m, 0, errors.New("an array: MCP has no JSON-RPC batches since 2025-06-18")
-	case b[i] != '{':
-		return m, 0, errors.New("not a JSON object")
+// parseEnvelope parses the message in front of the cursor, and leaves the cursor
+// there if that is no object. Where the text is cut off (c.Cut), the message has
+// what was found so far, and its Kind is the likeliest.
+func parseEnvelope(c *rawjson.Cursor) (m Message, err error) {
+	switch kind := c.Kind(); {
+	case kind == rawjson.Object:
+	case kind == rawjson.Array:
+		return m, errors.New("an array: MCP has no JSON-RPC batches since 2025-06-18")
+	case bytes.HasPrefix(c.Rest(), []byte("\xef\xbb\xbf")):
+		return m, errors.New("begins with a byte order mark")
+	default:
+		return m, errors.New("not a JSON object")
 	}
 	seen, wrong := 0, ""
-	end = s.space(i + 1)
-	if end < len(s.b) && s.b[end] == '}' {
-		return m, 0, errors.New(`"jsonrpc" is missing`)
-	}
-	for done := false; !done; {
-		name, at := s.key(end)
-		if at < 0 {
-			end = at
-			break
-		}
+	for name := range c.Members() {
 		member := memberOf(name)
 		if seen&member != 0 && wrong == "" {
-			wrong = fmt.Sprintf("%q appears twice", unquote(name))
-		}
-		if at >= len(s.b) {
-			end = s.unexpected(at, "a value")
-			break
+			wrong = fmt.Sprintf("%q appears twice", name.String())
 		}
 		seen |= member
-		if end = s.value(at); end < 0 {
-			break
-		}
-		switch value := s.b[at:end]; member {
-		case hasJSONRPC:
-			if wrong == "" && !isVersion(value) {
-				wrong = fmt.Sprintf(`"jsonrpc" is %s, not "2.0"`, brief(value))
+		if value := c.Value(); value != nil {
+			if unfit := m.set(member, value); wrong == "" {
+				wrong = unfit
 			}
-		case hasID:
-			m.ID = value
-			if wrong == "" {
-				wrong = checkID(value)
-			}
-		case hasMethod:
-			if value[0] == '"' {
-				m.Method = methodName(value[1 : len(value)-1])
-			} else if wrong == "" {
-				wrong = fmt.Sprintf(`"method" is %s, not a string`, brief(value))
-			}
-		case hasParams:
-			m.Params = value
-		case hasResult:
-			m.Result = value
-		case hasError:
-			m.Error = value
-			if value[0] != '{' && wrong == "" {
-				wrong = fmt.Sprintf(`"error" is %s, not an object`, brief(value))
-			}
-		}
-		end = s.space(end)
-		switch {
-		case end < len(s.b) && s.b[end] == ',':
-			end = s.space(end + 1)
-		case end < len(s.b) && s.b[end] == '}':
-			end++
-			done = true
-		default:
-			end = s.unexpected(end, "',' or '}'")
-			done = true
 		}
 	}
-	if end < 0 {
-		if s.open && wrong == "" {
-			m.Kind = likelyKind(seen, m.Method)
-			return m, end, s.err()
+	if err := c.Err(); err != nil {
+		if !c.Cut() || wrong != "" {
+			return Message{}, err
 		}
-		return Message{}, end, s.err()
+		m.Kind = likelyKind(seen, m.Method)
+		return m, err
 	}
 	if wrong == "" {
 		m.Kind, wrong = kindOf(seen)
 	}
 	if wrong != "" {
-		return Message{}, end, errors.New(wrong)
+		return Message{}, errors.New(wrong)
 	}
-	return m, end, nil
+	return m, nil
 }
 
-func memberOf(name []byte) int {
+// set gives the message one member, and says what is wrong with it; "" if
+// nothing is.
+func (m *Message) set(member int, value json.RawMessage) (wrong string) {
+	switch member {
+	case hasJSONRPC:
+		if string(value) != `"2.0"` && rawjson.Text(value) != "2.0" {
+			return fmt.Sprintf(`"jsonrpc" is %s, not "2.0"`, brief(value))
+		}
+	case hasID:
+		m.ID = value
+		return checkID(value)
+	case hasMethod:
+		if value[0] != '"' {
+			return fmt.Sprintf(`"method" is %s, not a string`, brief(value))
+		}
+		m.Method = methodName(value)
+	case hasParams:
+		m.Params = value
+	case hasResult:
+		m.Result = value
+	case hasError:
+		m.Error = value
+		if value[0] != '{' {
+			return fmt.Sprintf(`"error" is %s, not an object`, brief(value))
+		}
+	}
+	return ""
+}
+
+func memberOf(name rawjson.Name) int {
 	switch string(name) {
 	case "jsonrpc":
 		return hasJSONRPC
@@ -173,7 +155,7 @@ func memberOf(name []byte) int {
 	}
 	if bytes.IndexByte(name, '\\') >= 0 {
 		for i, n := range envelopeNames {
-			if string(unquote(name)) == n {
+			if name.Is(n) {
 				return 1 << i
 			}
 		}
@@ -221,11 +203,6 @@ func likelyKind(seen int, method string) Kind {
 	return Request
 }
 
-func isVersion(value []byte) bool {
-	return string(value) == `"2.0"` ||
-		value[0] == '"' && string(unquote(value[1:len(value)-1])) == "2.0"
-}
-
 // checkID says what is wrong with the value of "id", "" if nothing is. An
 // exponent is let pass where it does not make a fraction.
 func checkID(value []byte) string {
@@ -260,14 +237,11 @@ func brief(value []byte) string {
 }
 
 // methodName decodes a method, without allocating where it is one of MCP's.
-func methodName(in []byte) string {
-	if known, ok := knownMethods[string(in)]; ok {
+func methodName(value []byte) string {
+	if known, ok := knownMethods[string(value[1:len(value)-1])]; ok {
 		return known
 	}
-	if bytes.IndexByte(in, '\\') >= 0 {
-		in = unquote(in)
-	}
-	return string(in)
+	return rawjson.Text(value)
 }
 
 // knownMethods are those of MCP 2025-06-18 to 2026-07-28.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // redacted stands in place of what was left out. It is what mcpsnoop writes.
@@ -149,12 +151,12 @@ func (r *Redaction) members(raw []byte, tell func(value []byte, rule string)) ([
 	if len(r.fields) == 0 && len(r.paths) == 0 {
 		return raw, false
 	}
-	w := redactor{r: r, s: scanner{b: raw}, tell: tell}
+	w := redactor{r: r, raw: raw, c: rawjson.NewCursor(raw), tell: tell}
 	var active []progress
 	for i := range r.paths {
 		active = append(active, progress{i, 0})
 	}
-	w.value(w.s.space(0), active, inData, 0)
+	w.value(active, inData, 0)
 	if w.out == nil {
 		return raw, false
 	}
@@ -237,39 +239,37 @@ type progress struct{ path, step int }
 // redactor copies JSON and leaves out what the rules name.
 type redactor struct {
 	r    *Redaction
-	s    scanner
-	out  []byte // up to from; nil as long as nothing was left out
+	raw  []byte
+	c    *rawjson.Cursor // over raw
+	out  []byte          // up to from; nil as long as nothing was left out
 	from int
 	tell func(value []byte, rule string) // of what is left out; may be nil
 	rule string                          // the latest that applied
 }
 
-// value passes over the value at i, leaving out what active leads to.
-func (w *redactor) value(i int, active []progress, in place, depth int) int {
-	if i >= len(w.s.b) {
-		return w.s.cut("where a value should follow")
+// value passes over a value, leaving out what active leads to.
+func (w *redactor) value(active []progress, in place, depth int) {
+	switch kind := w.c.Kind(); {
+	case depth == rawjson.MaxDepth || kind == rawjson.None:
+	case kind == rawjson.Object:
+		for name := range w.c.Members() {
+			w.child(active, in, name.String(), -1, depth)
+		}
+		return
+	case kind == rawjson.Array:
+		for n := range w.c.Elements() {
+			w.child(active, in, "", n, depth)
+		}
+		return
+	case in == inSecret:
+		w.replace()
+		return
 	}
-	if depth == maxDepth {
-		return w.s.value(i)
-	}
-	switch w.s.b[i] {
-	case '{':
-		return w.s.object(i, func(name []byte, at int) int {
-			return w.child(at, active, in, text(name), -1, depth)
-		})
-	case '[':
-		return w.s.array(i, func(n, at int) int {
-			return w.child(at, active, in, "", n, depth)
-		})
-	}
-	if in == inSecret {
-		return w.replace(i)
-	}
-	return w.s.value(i)
+	w.c.Skip()
 }
 
 // child passes over one member or element of a value.
-func (w *redactor) child(i int, active []progress, in place, name string, index, depth int) int {
+func (w *redactor) child(active []progress, in place, name string, index, depth int) {
 	hit := false
 	if index < 0 {
 		lower := strings.ToLower(name)
@@ -278,7 +278,7 @@ func (w *redactor) child(i int, active []progress, in place, name string, index,
 		}
 		named := in == inSchemas || in == inSecretSchemas
 		in = in.member(name)
-		if hit && named && i < len(w.s.b) && strings.IndexByte("{tf", w.s.b[i]) >= 0 {
+		if kind := w.c.Kind(); hit && named && (kind == rawjson.Object || kind == rawjson.Boolean) {
 			hit, in = false, inSecretSchema
 		}
 	}
@@ -299,31 +299,27 @@ func (w *redactor) child(i int, active []progress, in place, name string, index,
 	}
 	switch {
 	case hit:
-		return w.replace(i)
+		w.replace()
 	case len(next) == 0 && len(w.r.fields) == 0:
-		return w.s.value(i)
+		w.c.Skip()
+	default:
+		w.value(next, in, depth+1)
 	}
-	return w.value(i, next, in, depth+1)
 }
 
-// replace leaves the value at i out.
-func (w *redactor) replace(i int) int {
-	end := w.s.value(i)
-	if end < 0 && !w.s.open {
-		return end
+// replace leaves a value out.
+func (w *redactor) replace() {
+	from, value := w.c.Offset(), w.c.Rest()
+	if w.c.Skip() {
+		value = w.raw[from:w.c.Offset()]
+	} else if !w.c.Cut() {
+		return
 	}
-	if w.tell != nil && i < len(w.s.b) {
-		value := w.s.b[i:]
-		if end >= 0 {
-			value = w.s.b[i:end]
-		}
+	if w.tell != nil && len(value) > 0 {
 		w.tell(value, w.rule)
 	}
-	w.out = append(append(w.out, w.s.b[w.from:min(i, len(w.s.b))]...), `"`+redacted+`"`...)
-	if w.from = end; end < 0 {
-		w.from = len(w.s.b)
-	}
-	return end
+	w.out = append(append(w.out, w.raw[w.from:from]...), `"`+redacted+`"`...)
+	w.from = from + len(value)
 }
 
 // place says what a value is: data, or some part of a JSON Schema. An element

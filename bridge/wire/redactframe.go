@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // LeastValue is how many characters a value must have to be given to Values.
@@ -268,10 +270,10 @@ func leaves(value []byte) iter.Seq[string] {
 			switch c := value[i]; {
 			case c == '"':
 				if end = endOfString(value, i); end < 0 {
-					yield(text(value[i+1:]))
+					yield(rawjson.Unescape(value[i+1:]))
 					return
 				}
-				if !isName(value, end) && !yield(text(value[i+1:end-1])) {
+				if !isName(value, end) && !yield(rawjson.Unescape(value[i+1:end-1])) {
 					return
 				}
 			case strings.IndexByte(" \t\r\n,:[]{}", c) < 0:

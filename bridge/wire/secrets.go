@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // reach says where a value that is left out is looked for besides the place
@@ -324,7 +326,7 @@ func (s sweep) json(b []byte) ([]byte, bool) {
 				put(from, to, with)
 			}
 			if i = end; name {
-				member = text(b[from:to])
+				member = rawjson.Unescape(b[from:to])
 			}
 		case c == '-' || c >= '0' && c <= '9':
 			end := i + 1
@@ -360,9 +362,7 @@ func endOfString(b []byte, i int) int {
 
 // isName reports whether the string that ends at i is the name of a member.
 func isName(b []byte, i int) bool {
-	s := scanner{b: b}
-	i = s.space(i)
-	return i < len(b) && b[i] == ':'
+	return bytes.HasPrefix(bytes.TrimLeft(b[i:], " \t\r\n"), []byte(":"))
 }
 
 // number reports whether a number is left out.
@@ -400,7 +400,7 @@ func (s sweep) quoted(in []byte, least reach) ([]byte, bool) {
 	decoded, offsets := unescape(in)
 	if s.urls {
 		if t, found := withoutQueries(string(decoded)); found {
-			quoted := appendString(nil, []byte(t))
+			quoted := rawjson.AppendQuoted(nil, []byte(t))
 			in, _ = s.quoted(quoted[1:len(quoted)-1], least)
 			return in, true
 		}
@@ -430,7 +430,7 @@ func unescape(in []byte) (decoded []byte, offsets []int) {
 					n = 12
 				}
 			}
-			part = []byte(text(in[i : i+n]))
+			part = []byte(rawjson.Unescape(in[i : i+n]))
 		}
 		for range part {
 			offsets = append(offsets, i)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 const (
@@ -409,125 +411,95 @@ func peekAt(b []byte) peek { return b[:min(len(b), summaryWindow)] }
 
 // get is the member with that name, nil if there is none to be seen.
 func (p peek) get(name string) (found peek) {
-	if len(p) == 0 || p[0] != '{' {
-		return nil
-	}
-	s := scanner{b: p}
-	s.object(0, func(n []byte, at int) int {
-		if string(n) == name || bytes.IndexByte(n, '\\') >= 0 && string(unquote(n)) == name {
-			if at < len(p) {
-				found = p[at:]
-			}
-			return -1
+	c := rawjson.NewCursor(p)
+	for n := range c.Members() {
+		if n.Is(name) {
+			found = c.Rest()
+			break
 		}
-		return s.value(at)
-	})
+	}
 	return found
 }
 
 // each calls f for the members in order, until it returns false.
 func (p peek) each(f func(name string, value peek) bool) {
-	if len(p) == 0 || p[0] != '{' {
-		return
-	}
-	s := scanner{b: p}
-	s.object(0, func(n []byte, at int) int {
-		if at >= len(p) || !f(text(n), p[at:]) {
-			return -1
+	c := rawjson.NewCursor(p)
+	for name := range c.Members() {
+		if rest := c.Rest(); len(rest) == 0 || !f(name.String(), rest) {
+			return
 		}
-		return s.value(at)
-	})
+	}
 }
 
 // count is the number of members or elements, and whether there are more than
 // can be seen.
 func (p peek) count() (n int, more bool) {
-	if len(p) == 0 {
-		return 0, false
+	c := rawjson.NewCursor(p)
+	for range c.Members() {
+		n++
 	}
-	s := scanner{b: p}
-	end := -1
-	switch p[0] {
-	case '{':
-		end = s.object(0, func(_ []byte, at int) int { n++; return s.value(at) })
-	case '[':
-		end = s.array(0, func(_, at int) int { n++; return s.value(at) })
-	default:
-		return 0, false
+	for range c.Elements() {
+		n++
 	}
-	if end < 0 && n > 0 {
+	if c.Cut() && n > 0 {
 		n-- // the one that was cut off
 	}
-	return n, end < 0
+	return n, c.Cut()
 }
 
-func (p peek) first() peek { return p.element(true) }
+func (p peek) first() (found peek) {
+	c := rawjson.NewCursor(p)
+	for range c.Elements() {
+		found = c.Rest()
+		break
+	}
+	return found
+}
 
 // last is the last element, or the last that can be seen.
-func (p peek) last() peek { return p.element(false) }
-
-func (p peek) element(first bool) (found peek) {
-	if len(p) == 0 || p[0] != '[' {
-		return nil
+func (p peek) last() (found peek) {
+	c := rawjson.NewCursor(p)
+	for range c.Elements() {
+		if rest := c.Rest(); len(rest) > 0 {
+			found = rest
+		}
 	}
-	s := scanner{b: p}
-	s.array(0, func(_, at int) int {
-		if at < len(p) {
-			found = p[at:]
-		}
-		if first {
-			return -1
-		}
-		return s.value(at)
-	})
 	return found
 }
 
 // texts are the elements, the first of them, as text has them.
 func (p peek) texts() (out []string) {
 	const most = 20
-	if len(p) == 0 || p[0] != '[' {
-		return nil
-	}
-	s := scanner{b: p}
-	s.array(0, func(n, at int) int {
-		if n == most || at >= len(p) {
-			return -1
+	c := rawjson.NewCursor(p)
+	for n := range c.Elements() {
+		rest := c.Rest()
+		if n == most || len(rest) == 0 {
+			break
 		}
-		out = append(out, p[at:].text())
-		return s.value(at)
-	})
+		out = append(out, peek(rest).text())
+	}
 	return out
 }
 
 // whole is the value's text, nil if its end cannot be seen.
-func (p peek) whole() []byte {
-	s := scanner{b: p}
-	if end := s.value(0); end >= 0 {
-		return p[:end]
-	}
-	return nil
-}
+func (p peek) whole() []byte { return rawjson.NewCursor(p).Value() }
 
 // text is a string decoded, or another value as it is written; either way as
 // much of it as a summary can use.
 func (p peek) text() string {
-	const room = summaryRunes * utf8.UTFMax * 2
-	if len(p) == 0 {
-		return ""
+	const room = summaryRunes * len(`\ud83d\ude00`) * 2
+	value, isString := p.whole(), rawjson.KindOf(p) == rawjson.String
+	switch {
+	case value == nil:
+		value = p
+	case isString:
+		value = value[:len(value)-1]
 	}
-	if p[0] == '"' {
-		s := scanner{b: p}
-		end := s.str(0) - 1
-		if end < 0 {
-			end = len(p)
-		}
-		return strings.ToValidUTF8(string(appendUnquoted(nil, p[1:end], room)), "")
+	value = value[:min(len(value), room)]
+	if isString {
+		return strings.ToValidUTF8(rawjson.Unescape(value[1:]), "")
 	}
-	if b := p.whole(); b != nil {
-		p = b
-	}
-	return strings.ToValidUTF8(string(p[:min(len(p), room)]), "")
+	return strings.ToValidUTF8(string(value), "")
 }
 
 // filled is text, but "" for an object or array with nothing in it, and for

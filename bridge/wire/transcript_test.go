@@ -224,7 +224,7 @@ func TestReadTranscriptReportsDamage(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	want := []string{
-		"line 2: byte 29: the text ends inside a string",
+		"line 2: column 29: the text ends inside a string",
 		"line 4: not a JSON object",
 		`line 5: "direction" cannot be "sideways"`,
 		`line 6: "direction" is missing`,
@@ -232,7 +232,7 @@ func TestReadTranscriptReportsDamage(t *testing.T) {
 		`line 8: "ts" cannot be "yesterday"`,
 		`line 9: "bytes" is no base64: illegal base64 data at input byte 0`,
 		`line 10: "headers" cannot be {"a":"b"}`,
-		"line 11: byte 21: expected nothing after the object, found '{'",
+		"line 11: column 21: expected nothing after the value, found '{'",
 		"line 14: the last line is incomplete",
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -195,8 +196,8 @@ const knownNames = 10_000
 
 // idIs finds an id, be it a number or a string.
 func idIs(v string) node {
-	ids := []wire.IDHash{wire.HashID(quoted(v))}
-	if (v[0] == '-' || v[0] >= '0' && v[0] <= '9') && wire.IsJSON([]byte(v)) {
+	ids := []wire.IDHash{wire.HashID(rawjson.AppendQuoted(nil, v))}
+	if (v[0] == '-' || v[0] >= '0' && v[0] <= '9') && rawjson.Valid([]byte(v)) {
 		ids = append(ids, wire.HashID([]byte(v)))
 	}
 	return where(func(c *candidate) bool { return slices.ContainsFunc(ids, c.HasID) })

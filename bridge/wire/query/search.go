@@ -2,12 +2,13 @@ package query
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // search finds a text in frames, without regard to case. In JSON the text can
@@ -26,7 +27,7 @@ type needle struct {
 }
 
 func newSearch(text string) search {
-	escaped := string(quoted(text))
+	escaped := string(rawjson.AppendQuoted(nil, text))
 	escaped = escaped[1 : len(escaped)-1]
 	forms := []string{text, escaped, strings.ReplaceAll(escaped, "/", `\/`), asciiEscaped(escaped)}
 	var s search
@@ -43,16 +44,7 @@ func newSearch(text string) search {
 // newMemberSearch finds the name of a JSON member: in its quotes, before a
 // colon.
 func newMemberSearch(name string) search {
-	return search{[]needle{newNeedle(string(quoted(name)))}}
-}
-
-// quoted is a text as a JSON string, in which nothing is escaped that need not be.
-func quoted(text string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(text) // a string that is valid UTF-8 has no error
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return search{[]needle{newNeedle(string(rawjson.AppendQuoted(nil, name)))}}
 }
 
 // asciiEscaped writes what is not ASCII as \u escapes, as many JSON encoders do.
