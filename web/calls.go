@@ -14,6 +14,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
 )
 
@@ -61,7 +62,7 @@ func argumentsOf(item bridge.Item, arguments json.RawMessage) submission {
 	}
 	inputs, err := elicit.InputsOf(fields, arguments)
 	if err != nil || trouble != "" {
-		return submission{json: true, content: elicit.Pretty(arguments), inputs: elicit.Defaults(fields)}
+		return submission{json: true, content: rawjson.Pretty(arguments), inputs: elicit.Defaults(fields)}
 	}
 	return submission{inputs: inputs}
 }

@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -204,7 +205,7 @@ func pretty(raw json.RawMessage) string {
 	if len(raw) > prettyMost {
 		return string(raw)
 	}
-	return elicit.Pretty(raw)
+	return rawjson.Pretty(raw)
 }
 
 func partView(call, i int, c bridge.Content) views.Part {
@@ -273,7 +274,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 			v.Form.Trouble = q.Request.Trouble
 		}
 		if a.isURL() {
-			v.Form.Preview = elicit.Pretty(a.accept(nil).JSON())
+			v.Form.Preview = rawjson.Pretty(a.accept(nil).JSON())
 		}
 		v.Asked = s.ago(v.Asked)
 		return v

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
 )
 
@@ -82,7 +83,7 @@ func (sub submission) value(fields []elicit.Field) (json.RawMessage, []elicit.Pr
 	if !sub.json {
 		return elicit.Content(fields, sub.inputs)
 	}
-	value, err := elicit.Compact(json.RawMessage(sub.content))
+	value, err := rawjson.Compact(json.RawMessage(sub.content))
 	if err != nil {
 		return nil, []elicit.Problem{{Field: -1, Text: "Not JSON: " + err.Error() + "."}}
 	}
@@ -147,7 +148,7 @@ func (sub submission) switched(fields []elicit.Field, toJSON bool) (submission, 
 	}
 	if toJSON {
 		value, _ := elicit.Content(fields, sub.inputs)
-		return submission{json: true, content: elicit.Pretty(value), inputs: sub.inputs}, nil
+		return submission{json: true, content: rawjson.Pretty(value), inputs: sub.inputs}, nil
 	}
 	inputs, err := elicit.InputsOf(fields, json.RawMessage(sub.content))
 	if err != nil {
@@ -185,7 +186,7 @@ func (sub submission) view(id string, fields []elicit.Field, problems []elicit.P
 		f.Problems = append(f.Problems, text)
 	}
 	if value, _ := sub.value(fields); value != nil {
-		f.Preview = elicit.Pretty(wrap(value))
+		f.Preview = rawjson.Pretty(wrap(value))
 	}
 	return f
 }

@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
 )
 
@@ -52,7 +53,7 @@ func (a answerable) isURL() bool {
 func (a answerable) first() submission {
 	if a.Request == nil {
 		sub := untouched(nil, true)
-		sub.content = elicit.Pretty(a.Suggestion)
+		sub.content = rawjson.Pretty(a.Suggestion)
 		return sub
 	}
 	return untouched(a.fields, a.isForm() && a.Request.Trouble != "" && a.schema != nil)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -38,7 +38,7 @@ func (s *Server) copied(c echo.Context) error {
 	case "raw":
 		return c.Blob(http.StatusOK, echo.MIMETextPlainCharsetUTF8, f.Raw)
 	case "pretty":
-		return c.String(http.StatusOK, elicit.Pretty(f.Raw))
+		return c.String(http.StatusOK, rawjson.Pretty(f.Raw))
 	case "line":
 		var line bytes.Buffer
 		if err := wire.WriteFrames(&line, s.in.Log(), slices.Values([]int64{f.Seq}), redaction); err != nil {

@@ -101,7 +101,7 @@ func TestCheckWholeContent(t *testing.T) {
 		{order, `{"tags":["a","x"],"size":"XL","note":1,"price":"a","gift":true}`,
 			"0 /note type: Must be text. You entered 1.\n3 /price type: Must be a number. You entered \"a\".\n6 /size enum: \"XL\" is not one of the choices.\n7 /tags/1 enum: \"x\" is not one of the choices."},
 		{order, `[]`, "-1  type: Must be an object, not a list."},
-		{order, `{"a":}`, "-1  : Not JSON: column 6: '}' is not expected where a value should be."},
+		{order, `{"a":}`, "-1  : Not JSON: column 6: expected a value, found '}'."},
 		{`{"type":"object","properties":{"a/b":{"type":"object","properties":{"c":{"type":"array","items":{"type":"string"}}},"required":["d"]}}}`, `{"a/b":{"c":["x",1]}}`,
 			"0 /a~1b/c/1 type: At /c/1: Must be text. You entered 1.\n0 /a~1b/d required: At /d: Required."},
 		{`{"properties":{"a":{}},"additionalProperties":false,"minProperties":3}`, `{"a":1,"c":1}`,
@@ -150,7 +150,7 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 		`{"properties":{"a":{"pattern":"("}}}`:               `the schema is wrong at /properties/a/pattern: "(" is no ECMA-262 expression: missing closing )`,
 		`{"required":"a"}`:                                   `the schema is wrong at /required: Must be a list. It is "a"`,
 		`{"properties":{"a":{"maximum":1e999999999}}}`:       `the number 1e999999999 has too many digits`,
-		`{"type":"object"`:                                   `the schema is not JSON: column 17: it ends after a value`,
+		`{"type":"object"`:                                   `the schema is not JSON: column 17: the text ends where ',' or '}' should follow`,
 		`7`:                                                  `the schema is wrong at its root`,
 	} {
 		problems, err := Check([]byte(schema), []byte(`{"a":"x"}`))

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -226,8 +227,7 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 
 // input is what the field's control has to hold to give that value.
 func (f Field) input(value json.RawMessage) Input {
-	value = appendUTF8(nil, value)
-	raw := Input{JSON: Pretty(value)}
+	raw := Input{JSON: rawjson.Pretty(value)}
 	text, exact := unquote(value)
 	isText := exact && typeOf(value) == typeString
 	switch f.Kind {

@@ -48,7 +48,7 @@ func TestContent(t *testing.T) {
 		{"fractions are for the check", "f3=1&f4=1.5&f5=true", `{"price":1,"count":1.5,"gift":true}`, nil},
 		{"JSON overrides", "f0=x&f0.json=+%5B1,+2%5D+&f3=1&f5=true&f5.json=null", `{"note":[1,2],"price":1,"gift":null}`, nil},
 		{"no JSON is left out", "f3=1&f5=true&f8=%7B", `{"price":1,"gift":true}`, []Problem{
-			{8, "/rest", "", "Not JSON: column 2: it ends where the name of a member should be."}}},
+			{8, "/rest", "", "Not JSON: column 2: the text ends where a member's name in quotes should follow."}}},
 		{"picks beyond the choices", "f3=1&f5=true&f6=3&f7=-1&f7=x&f7=1", `{"price":1,"gift":true,"tags":["b"]}`, nil},
 		{"order of picks", "f3=1&f5=true&f7=0&f7=1&f7=2&f7.order=2,0", `{"price":1,"gift":true,"tags":["c","a","b"]}`, nil},
 		{"extra", "f3=1&f5=true&extra=%7B%22x%22:+%5B1.0,+2%5D,%22price%22:2,%22size%22:%22XL%22%7D", `{"price":1,"gift":true,"x":[1.0,2],"size":"XL"}`, nil},
@@ -142,7 +142,7 @@ func TestSwitchLosesNothing(t *testing.T) {
 	for content, want := range map[string]string{
 		``:                   "there is no content; an empty one is {}",
 		`[1]`:                "the content is an array, and a form can only give an object",
-		`{"a":1`:             "the content is not JSON: column 7: it ends after a value; a comma or } should be there",
+		`{"a":1`:             "the content is not JSON: column 7: the text ends where ',' or '}' should follow",
 		`{"a":1,"\u0061":2}`: `the content has "a" twice, and a form can only give it once`,
 	} {
 		if _, err := InputsOf(orderFields(t), []byte(content)); err == nil || err.Error() != want {

@@ -34,8 +34,8 @@ func TestParse(t *testing.T) {
 		`{"message":1}`:     `"message" is a number, not a string`,
 		`{"mode":null}`:     `"mode" is null, not a string`,
 		`{"url":{}}`:        `"url" is an object, not a string`,
-		`{"message":"a"`:    "are not JSON: column 15: it ends",
-		`{"message":"a"} {`: "something follows",
+		`{"message":"a"`:    "are not JSON: column 15: the text ends",
+		`{"message":"a"} {`: "expected nothing after the value",
 	} {
 		if _, err := Parse([]byte(params)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%s) = %v, want %q in it", params, err, want)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // maxExponent bounds the size of numbers that are computed with. Beyond it the
@@ -13,7 +15,8 @@ const maxExponent = 2000
 
 // isNumber tells whether text is a number as JSON writes it (RFC 8259, section 6).
 func isNumber(text string) bool {
-	return text != "" && numberLen([]byte(text)) == len(text)
+	raw := []byte(text)
+	return rawjson.KindOf(raw) == rawjson.Number && len(rawjson.Trim(raw)) == len(raw) && rawjson.Valid(raw)
 }
 
 // exact returns the value of a JSON number without rounding; nil if it has more

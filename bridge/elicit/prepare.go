@@ -12,6 +12,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // prepare readies a decoded schema for the validator, which compares a value
@@ -162,8 +164,8 @@ func fragment(u string) string {
 
 // valueAt is the part of a decoded document that a JSON pointer names.
 func valueAt(doc any, ptr string) any {
-	for _, name := range strings.Split(ptr, "/")[1:] {
-		doc = child(doc, pointerUnescaper.Replace(name))
+	for _, name := range rawjson.SplitPointer(ptr) {
+		doc = child(doc, name)
 	}
 	return doc
 }

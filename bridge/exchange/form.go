@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // shownField is a field of a question as it looked, with what stood in it. Its
@@ -134,10 +135,10 @@ func resultOf(result json.RawMessage) shownResult {
 		}
 	}
 	if structured := m["structuredContent"]; structured != nil {
-		out.JSON = elicit.Pretty(structured)
+		out.JSON = rawjson.Pretty(structured)
 	}
 	if len(out.Blocks) == 0 && out.JSON == "" {
-		out.JSON = elicit.Pretty(result)
+		out.JSON = rawjson.Pretty(result)
 	}
 	return out
 }
@@ -170,7 +171,7 @@ func blockOf(raw json.RawMessage) shownBlock {
 		}
 	}
 	if b.About = line(strings.Join(about, " · "), 400); b.Text == "" && b.About == "" {
-		b.Text = elicit.Pretty(raw)
+		b.Text = rawjson.Pretty(raw)
 	}
 	return b
 }

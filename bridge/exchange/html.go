@@ -16,9 +16,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -198,7 +198,7 @@ func laidOut(raw json.RawMessage) *code {
 	if raw == nil {
 		return nil
 	}
-	return codeOf(elicit.Pretty(raw), false)
+	return codeOf(rawjson.Pretty(raw), false)
 }
 
 type shownExchange struct {

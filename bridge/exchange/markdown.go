@@ -11,6 +11,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -184,7 +185,7 @@ func (d *document) block(language, s string) {
 // json writes JSON laid out for reading. What cannot be seen becomes an escape,
 // which means the same in JSON.
 func (d *document) json(raw []byte) {
-	d.block("json", escaped(elicit.Pretty(raw)))
+	d.block("json", escaped(rawjson.Pretty(raw)))
 }
 
 // span writes a text as code within a line.
