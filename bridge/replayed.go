@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -226,7 +227,7 @@ func (r *Replay) question(one *replayed, e *exchange.Exchange, i int, s *session
 		q.carried, q.pointer = carriedOn(streamOf(e, asked.AskedSeq)), "/params"
 	case OriginRound:
 		q.carried = fmt.Sprintf("round %d, %q", q.round, q.key)
-		q.pointer = "/result/inputRequests/" + escapePointer(q.key) + "/params"
+		q.pointer = rawjson.PointerTo("/result/inputRequests", q.key) + "/params"
 	case OriginError:
 		n, all := 0, 0
 		for k, other := range e.Questions {

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -200,20 +201,10 @@ func readInputRequired(result json.RawMessage) (*inputRequired, error) {
 	if r.Requests == nil {
 		return out, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(r.Requests))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	if rawjson.KindOf(r.Requests) != rawjson.Object {
 		return nil, fmt.Errorf("inputRequests is %s, not an object", jsonKind(r.Requests))
 	}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("reading inputRequests: %w", err)
-		}
-		key, _ := t.(string) // the decoder has made sure that it is one
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return nil, fmt.Errorf("reading inputRequests[%q]: %w", key, err)
-		}
+	for key, raw := range rawjson.Members(r.Requests) {
 		var request struct {
 			Method string          `json:"method"`
 			Params json.RawMessage `json:"params"`
@@ -238,7 +229,7 @@ func (c *call) roundQuestions(r *inputRequired, round int, seq int64) []*questio
 			session: c.session, server: c.session.server, call: c, sure: true, round: round, key: request.key,
 			origin: OriginRound, carried: fmt.Sprintf("round %d, %q", round, request.key),
 			method: request.method, params: request.params, asked: now(), seq: seq,
-			pointer: "/result/inputRequests/" + escapePointer(request.key) + "/params", place: i + 1,
+			pointer: rawjson.PointerTo("/result/inputRequests", request.key) + "/params", place: i + 1,
 		})
 		if request.lost {
 			open[len(open)-1].lost = true
@@ -247,11 +238,6 @@ func (c *call) roundQuestions(r *inputRequired, round int, seq int64) []*questio
 	}
 	c.put(open)
 	return open
-}
-
-// escapePointer makes a member's name a part of a JSON pointer (RFC 6901, section 4).
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
 // urlQuestions puts the elicitations of error -32042 into the inbox.

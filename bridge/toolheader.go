@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // headerKeyword marks a parameter in a tool's inputSchema that the client copies
@@ -54,7 +56,7 @@ func (h headerScan) scan(schema any, at string, reachable bool) (map[string]any,
 		left["type"], left[headerKeyword] = s["type"], name
 	}
 	for _, keyword := range slices.Sorted(maps.Keys(s)) {
-		at := at + "/" + escapePointer(keyword)
+		at := rawjson.PointerTo(at, keyword)
 		switch sub := s[keyword]; keyword {
 		case "properties":
 			properties, err := h.scanEach(sub, at, reachable)
@@ -97,7 +99,7 @@ func (h headerScan) scanEach(schemas any, at string, reachable bool) (map[string
 	members, _ := schemas.(map[string]any)
 	left := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		one, err := h.scan(members[name], at+"/"+escapePointer(name), reachable)
+		one, err := h.scan(members[name], rawjson.PointerTo(at, name), reachable)
 		if err != nil {
 			return nil, err
 		}

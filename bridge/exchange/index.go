@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -222,8 +223,8 @@ func (x *Index) look(row wire.Row, awaits bool) (clue, error) {
 	case calls(f.Method):
 		c.name, c.arguments = target(f.Method, params)
 		c.state = member(params, "requestState")
-		for _, answer := range inOrder(member(params, "inputResponses")) {
-			c.answers = append(c.answers, answer.name)
+		for key := range rawjson.Members(member(params, "inputResponses")) {
+			c.answers = append(c.answers, key)
 		}
 	}
 	if c.asked.more && row.Call == 0 && row.Pair != 0 {

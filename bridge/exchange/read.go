@@ -3,6 +3,8 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // members are the members of a JSON object; nil for anything else. Of a member
@@ -16,44 +18,10 @@ func members(raw json.RawMessage) map[string]json.RawMessage {
 }
 
 // member is one member of a JSON object, nil if there is none.
-func member(raw json.RawMessage, name string) json.RawMessage { return members(raw)[name] }
+func member(raw json.RawMessage, name string) json.RawMessage { return rawjson.Member(raw, name) }
 
 // text decodes a JSON string; it is "" for anything else.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
-// named is a member of an object with its name.
-type named struct {
-	name  string
-	value json.RawMessage
-}
-
-// inOrder are the members of an object in the order of its bytes.
-func inOrder(raw json.RawMessage) []named {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	var out []named
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return nil
-		}
-		name, _ := t.(string) // the decoder has made sure that it is one
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return nil
-		}
-		out = append(out, named{name, value})
-	}
-	return out
-}
+func text(raw json.RawMessage) string { return rawjson.Text(raw) }
 
 // asked are the questions in a response: in an input-required result, or in
 // error -32042. more says that the server wants the call made again, which an
@@ -73,10 +41,10 @@ func readResult(result json.RawMessage) asked {
 		return asked{}
 	}
 	a := asked{more: true, state: m["requestState"], keys: make(map[string]struct{})}
-	for _, request := range inOrder(m["inputRequests"]) {
-		r := members(request.value)
-		a.keys[request.name] = struct{}{}
-		a.questions = append(a.questions, Question{Method: text(r["method"]), Key: request.name, Params: r["params"]})
+	for key, request := range rawjson.Members(m["inputRequests"]) {
+		r := members(request)
+		a.keys[key] = struct{}{}
+		a.questions = append(a.questions, Question{Method: text(r["method"]), Key: key, Params: r["params"]})
 	}
 	return a
 }

@@ -11,6 +11,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -193,7 +194,7 @@ func (x Export) anyway(ctx context.Context, c choice) (map[int64][]sentAnyway, e
 			q := &e.Questions[i]
 			base := "/result/content"
 			if q.Via == elicit.InRound {
-				base = "/params/inputResponses/" + pointerEscaper.Replace(q.Key) + "/content"
+				base = rawjson.PointerTo("/params/inputResponses", q.Key) + "/content"
 			}
 			for _, p := range q.Anyway() {
 				out[q.AnswerSeq] = append(out[q.AnswerSeq], sentAnyway{base + p.Pointer, p.Text})
@@ -202,9 +203,6 @@ func (x Export) anyway(ctx context.Context, c choice) (map[int64][]sentAnyway, e
 	}
 	return out, nil
 }
-
-// pointerEscaper escapes a member's name in a JSON pointer (RFC 6901, section 3).
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // asks reports whether any exchange has a question.
 func (x *Index) asks() bool {
