@@ -17,7 +17,7 @@ func urlQuestion(raw string) Question {
 	q.Mode, q.URL, q.ID = "url", raw, "e-1"
 	q.Address = &Address{Raw: raw, Openable: verdict.Openable}
 	for _, p := range verdict.Parts {
-		q.Address.Parts = append(q.Address.Parts, AddressPart{Text: p.Shown, Strong: p.Strong()})
+		q.Address.Parts = append(q.Address.Parts, AddressPart{Text: p.Shown, Strong: p.Strong})
 	}
 	if verdict.International() {
 		q.Address.ASCII, q.Address.Unicode = verdict.ASCII, verdict.Unicode

@@ -330,7 +330,7 @@ func addressView(r *elicit.Request) *views.Address {
 	verdict := link.Judge(r.URL)
 	a := &views.Address{Raw: r.URL, Openable: verdict.Openable}
 	for _, p := range verdict.Parts {
-		a.Parts = append(a.Parts, views.AddressPart{Text: p.Shown, Strong: p.Strong()})
+		a.Parts = append(a.Parts, views.AddressPart{Text: p.Shown, Strong: p.Strong})
 	}
 	if verdict.International() {
 		a.ASCII, a.Unicode = verdict.ASCII, verdict.Unicode

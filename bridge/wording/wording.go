@@ -51,3 +51,16 @@ func Series(names []string) string {
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
+
+// QuotedSeries is Series of the first five names, each in quotation marks.
+func QuotedSeries(names []string) string {
+	const most = 5
+	var list []string
+	for _, name := range names[:min(len(names), most)] {
+		list = append(list, Quoted(name))
+	}
+	if len(names) > most {
+		list = append(list, "others")
+	}
+	return Series(list)
+}

@@ -1,0 +1,210 @@
+package link
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"elicitation-inspector/bridge/wording"
+)
+
+// Carried is what an address gives away to whoever sees it: in its query and its
+// fragment, by the names of the parameters, and in its path. The values are never
+// repeated.
+type Carried struct {
+	Credentials      []string // a password or a key, by name or shape
+	Sessions         []string // a token that signs in
+	PossibleSessions []string // named like one
+	Personal         []string // about a person, by name and shape
+	PossiblyPersonal []string // by one of the two
+
+	Presigned   bool // the parameters with which object stores and CDNs hand out access
+	EmailInPath bool
+}
+
+// maxQuery is how many bytes of a query or fragment are looked at.
+const maxQuery = 64 << 10
+
+func carriedIn(path, query, fragment string) (c Carried) {
+	given := make(map[string]bool)
+	for _, text := range []string{query, fragment} {
+		text = strings.TrimLeft(text[:min(len(text), maxQuery)], "?#")
+		for pair := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '&' || r == ';' }) {
+			name, value, _ := strings.Cut(pair, "=")
+			name, value = unescape(name), unescape(value)
+			if value == "" {
+				continue
+			}
+			given[plainName(name)] = true
+			if list := c.listFor(plainName(name), value); list != nil && !slices.Contains(*list, name) {
+				*list = append(*list, name)
+			}
+		}
+	}
+	c.Presigned = isPresigned(given)
+	c.EmailInPath = slices.ContainsFunc(strings.Split(path, "/"), isEmail)
+	return c
+}
+
+func (v *Verdict) judgeCarried() {
+	c := v.Carried
+	if list := slices.Concat(c.Credentials, c.Sessions, c.PossibleSessions); len(list) > 0 {
+		v.warn(Caution, "secret-in-query", "It carries what looks like a secret, in %s. Whoever sees the address can use it, and a server must not send an address that is signed in already.", wording.QuotedSeries(list))
+	}
+	if list := slices.Concat(c.Personal, c.PossiblyPersonal); len(list) > 0 {
+		v.warn(Caution, "personal-data-in-query", "It carries what looks like personal data, in %s, which a server must not put into an address.", wording.QuotedSeries(list))
+	}
+}
+
+func unescape(s string) string {
+	if u, err := url.QueryUnescape(s); err == nil {
+		return u
+	}
+	return s
+}
+
+// separators are left out of a parameter's plain name.
+var separators = strings.NewReplacer("_", "", "-", "", ".", "", "[", "", "]", "", " ", "")
+
+// plainName is a parameter's name without its case and separators.
+func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
+
+// The plain names of parameters.
+var (
+	ordinaryValues = names("true false yes no on off 0 1 null none required optional reset change forgot email phone")
+	// What an authorization request has to carry, however it looks.
+	ordinaryNames = names("state request nonce clientassertion idtokenhint csrftoken xsrftoken oauthtoken requesttoken pagetoken nextpagetoken continuationtoken pin tan pass pw")
+	tokenNames    = names("accesstoken refreshtoken idtoken bearertoken bearer")
+	sessionNames  = names("pwd auth authorization jwt bearer sid sessionid session jsessionid phpsessid otp xamzsignature xamzcredential")
+	personalNames = names("email emailaddress mail useremail phone phonenumber mobile tel telephone msisdn " +
+		"ssn socialsecurity socialsecuritynumber nationalid passport passportnumber taxid " +
+		"card cardnumber creditcard ccnumber ccnum pan cvv cvc iban accountnumber " +
+		"dob birthdate birthday dateofbirth firstname lastname fullname surname givenname familyname")
+)
+
+func names(list string) []string { return strings.Fields(list) }
+
+// listFor is the list that a parameter belongs to, by its plain name and its value;
+// nil if it is ordinary.
+func (c *Carried) listFor(name, value string) *[]string {
+	isToken := strings.HasPrefix(value, "eyJ") && shapes().secret.MatchString(value)
+	switch {
+	case slices.Contains(ordinaryValues, strings.ToLower(value)), strings.ContainsAny(value, "{}<>"):
+		return nil
+	case endsIn(name, "password", "passwd", "passphrase"), name == "pwd", IsKey(value):
+		return &c.Credentials
+	case slices.Contains(tokenNames, name) && len(value) >= 8:
+		return &c.Sessions
+	case slices.Contains(ordinaryNames, name), name == "logintoken" && !isToken:
+		return nil
+	case isToken, slices.Contains(sessionNames, name), endsIn(name, "secret", "apikey", "accesskey", "privatekey", "credential", "credentials", "token"):
+		return &c.PossibleSessions
+	}
+	return c.personalListFor(name, value)
+}
+
+func (c *Carried) personalListFor(name, value string) *[]string {
+	if len(value) > 320 {
+		return nil
+	}
+	digits := 0
+	for _, r := range value {
+		if '0' <= r && r <= '9' {
+			digits++
+		}
+	}
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+	}
+	isSSN := shapes().ssn.MatchString(value)
+	switch {
+	case isEmail(value) && (has("mail", "user", "account", "person", "customer") || name == "loginhint" || name == "hint"),
+		isCardNumber(value) && has("card", "ccn", "pan"),
+		isSSN && has("ssn", "social"),
+		isIBAN(value) && has("iban", "account"),
+		digits >= 7 && has("phone", "mobile", "msisdn", "tel"),
+		digits == 8 && has("dob", "birth"):
+		return &c.Personal
+	case isEmail(value), isSSN, isCardNumber(value), isIBAN(value), slices.Contains(personalNames, name):
+		return &c.PossiblyPersonal
+	}
+	return nil
+}
+
+func endsIn(name string, ends ...string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// signatures are the parameters, by plain name, of an address that is signed.
+var signatures = [][]string{
+	{"xamzsignature", "xamzcredential"}, {"xgoogsignature", "xgoogcredential"}, {"sig", "se", "sv"},
+	{"signature", "keypairid"}, {"signature", "awsaccesskeyid"}, {"signature", "googleaccessid"},
+}
+
+func isPresigned(given map[string]bool) bool {
+	return slices.ContainsFunc(signatures, func(signature []string) bool {
+		return !slices.ContainsFunc(signature, func(name string) bool { return !given[name] })
+	})
+}
+
+// shapes are how values look that are secrets or about a person, whatever they are called.
+var shapes = sync.OnceValue(func() (s struct{ secret, email, ssn *regexp.Regexp }) {
+	// A JSON web token, and the keys of services that mark theirs.
+	s.secret = regexp.MustCompile(`^eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*$|^(ghp|gho|ghu|ghs|ghr)_\w{20,}|^github_pat_\w{20,}|^glpat-[\w-]{16,}|^(sk|rk)_(live|test)_\w{10,}|^sk-[\w-]{20,}|^xox[abprs]-[\w-]{10,}|^npm_\w{30,}|-----BEGIN [A-Z ]*PRIVATE KEY`)
+	s.email = regexp.MustCompile(`(?i)^(mailto:)?[^\s@/?#&=:]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$`)
+	s.ssn = regexp.MustCompile(`^\d{3}-\d{2}-\d{4}$`)
+	return s
+})
+
+func isEmail(value string) bool { return len(value) <= 320 && shapes().email.MatchString(value) }
+
+// IsKey tells whether a value has the shape that a service gives its secret keys.
+// Ids of keys, keys that may be public, and JSON web tokens are none.
+func IsKey(value string) bool {
+	return !strings.HasPrefix(value, "eyJ") && shapes().secret.MatchString(value)
+}
+
+// isCardNumber tells whether a value is 13 to 19 digits whose check digit is right
+// (ISO/IEC 7812, Luhn), of an issuer that makes payment cards.
+func isCardNumber(s string) bool {
+	s = strings.NewReplacer(" ", "", "-", "").Replace(s)
+	if len(s) < 13 || len(s) > 19 || s[0] < '2' || s[0] > '6' {
+		return false
+	}
+	sum := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+		d := int(s[i] - '0')
+		if (len(s)-i)%2 == 0 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}
+
+var iban = regexp.MustCompile(`^[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}$`)
+
+// isIBAN tells whether a value is an international bank account number whose check
+// digits are right (ISO 13616).
+func isIBAN(s string) bool {
+	s = strings.ToUpper(strings.ReplaceAll(s, " ", ""))
+	if !iban.MatchString(s) {
+		return false
+	}
+	rest := 0
+	for _, c := range s[4:] + s[:4] {
+		if c <= '9' {
+			rest = (rest*10 + int(c-'0')) % 97
+		} else {
+			rest = (rest*100 + int(c-'A'+10)) % 97
+		}
+	}
+	return rest == 1
+}

@@ -1,0 +1,102 @@
+package link
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"elicitation-inspector/bridge/elicit/format"
+)
+
+// maxURL is how many characters of a URL are still ordinary. RFC 9110, section
+// 4.1, recommends that 8,000 work; in practice, more than this is cut somewhere.
+const maxURL = 2048
+
+// judgeText looks at the characters, whatever the URL means.
+func (v *Verdict) judgeText() {
+	hidden := map[rune]bool{}
+	var list []string
+	for i, r := range v.Raw {
+		if !isHidden(r) && !isBroken(r, v.Raw[i:]) {
+			continue
+		}
+		if !hidden[r] && len(list) < 5 {
+			list = append(list, hiddenName(r))
+		}
+		hidden[r] = true
+	}
+	if len(list) > 0 {
+		v.warn(Danger, "hidden-characters", "It contains characters that cannot be seen, or that change the order in which text is read: %s.", strings.Join(list, ", "))
+	}
+	if length := utf8.RuneCountInString(v.Raw); length > maxURL {
+		v.warn(Caution, "too-long", "It has %d characters. Some browsers and servers cut an address off after %d.", length, maxURL)
+	}
+	if v.Openable && len(list) == 0 && IsASCII(v.Raw) {
+		if err := format.URI(v.Raw); err != nil {
+			v.warn(Note, "not-a-uri", "It is not a valid URI (RFC 3986): %s. Browsers open it all the same.", err)
+		}
+	}
+}
+
+// IsASCII tells whether a text has no characters but those of ASCII.
+func IsASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// isBroken tells whether a rune stands for a byte that is no UTF-8, and not for the
+// character U+FFFD, which says so itself.
+func isBroken(r rune, text string) bool {
+	if r != utf8.RuneError {
+		return false
+	}
+	_, n := utf8.DecodeRuneInString(text)
+	return n == 1
+}
+
+// isHidden tells whether a character changes how text reads without being seen:
+// controls, characters of no width, and those that set the direction of text.
+func isHidden(r rune) bool {
+	switch {
+	case r == ' ':
+		return false // seen well enough, and not allowed
+	case unicode.IsControl(r):
+		return true
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0:
+		return true // soft hyphen, joiners and fillers
+	case 0x180b <= r && r <= 0x180f, 0xfe00 <= r && r <= 0xfe0f, 0xe0000 <= r && r <= 0xe0fff:
+		return true // variation selectors and tags
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp)
+}
+
+func hiddenName(r rune) string {
+	name := fmt.Sprintf("U+%04X", r)
+	switch {
+	case r == utf8.RuneError:
+		return "bytes that are no UTF-8"
+	case unicode.Is(unicode.Bidi_Control, r):
+		return name + " (changes the direction of text)"
+	case unicode.Is(unicode.Zs, r):
+		return name + " (a kind of space)"
+	case unicode.IsControl(r):
+		return name + " (a control character)"
+	}
+	return name + " (cannot be seen)"
+}
+
+// reveal writes out the characters that cannot be seen.
+func reveal(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case isBroken(r, text[i:]):
+			fmt.Fprintf(&b, `\x{%02X}`, text[i])
+		case isHidden(r):
+			fmt.Fprintf(&b, `\u{%04X}`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
