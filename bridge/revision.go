@@ -137,11 +137,7 @@ func (s *server) reconnected(ctx context.Context) error {
 // unsentIn is the method of the request that the server could not send before
 // it gave this response; "" where the response says no such thing.
 func unsentIn(result, rpcError json.RawMessage, revision string) string {
-	if rpcError != nil {
-		method, _ := lint.UnsentInError(rpcError, revision)
-		return method
-	}
-	method, _ := lint.UnsentInResult(result, revision)
+	method, _ := lint.Unsent(result, rpcError, revision)
 	return method
 }
 

@@ -40,9 +40,9 @@ func Check(schema, content json.RawMessage) ([]Problem, error) {
 }
 
 // Unchecked reports whether an error of a check leaves open what the content is
-// worth: the check has given up. Otherwise it is the schema that is not valid.
+// worth: the check has given up. Otherwise it is a [SchemaError].
 func Unchecked(err error) bool {
-	var invalid *invalidSchema
+	var invalid *SchemaError
 	return err != nil && !errors.As(err, &invalid)
 }
 

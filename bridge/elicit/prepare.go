@@ -106,6 +106,13 @@ func onlyConstant(entry map[string]any) bool {
 	return true
 }
 
+// SchemaError says that a schema is not valid by its own dialect.
+type SchemaError struct {
+	Faults []Problem // by place, at least one; pointers lead into the schema
+}
+
+func (e *SchemaError) Error() string { return e.Faults[0].Text }
+
 // schemaError says in words why a schema does not compile.
 func schemaError(err error, doc any) error {
 	var load *jsonschema.LoadURLError
@@ -118,39 +125,36 @@ func schemaError(err error, doc any) error {
 	case errors.As(err, &load):
 		return fmt.Errorf("the schema refers to %s, and %w", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
 	case errors.As(err, &notFound):
-		return &invalidSchema{"", fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(notFound.URL)))}
+		return missing(notFound.URL)
 	case errors.As(err, &noAnchor):
-		return &invalidSchema{"", fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(noAnchor.Reference)))}
+		return missing(noAnchor.Reference)
 	case errors.As(err, &regex):
-		return wrongAt(fragment(regex.URL), regex.Err.Error())
+		return &SchemaError{[]Problem{fault(fragment(regex.URL), regex.Err.Error())}}
 	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):
 		c := &checker{content: valueAt(doc, fragment(invalid.URL))}
 		c.explain(failed)
-		if len(c.problems) > 0 {
-			// The validator looks at members in no order.
-			p := slices.MinFunc(c.problems, func(a, b Problem) int {
-				return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Text, b.Text))
-			})
-			return wrongAt(fragment(invalid.URL)+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is"))
+		var faults []Problem
+		for _, p := range c.problems {
+			faults = append(faults, fault(fragment(invalid.URL)+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is")))
+		}
+		// The validator looks at members in no order.
+		slices.SortFunc(faults, func(a, b Problem) int {
+			return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Text, b.Text))
+		})
+		if len(faults) > 0 {
+			return &SchemaError{faults}
 		}
 	}
 	return fmt.Errorf("the schema cannot be checked against: %w", err)
 }
 
-// invalidSchema is a schema that is not valid by its own dialect.
-type invalidSchema struct {
-	pointer string // to where it is wrong
-	text    string
+func missing(reference string) error {
+	return &SchemaError{[]Problem{{Field: -1, Text: fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(reference)))}}}
 }
 
-func (e *invalidSchema) Error() string { return e.text }
-
-func wrongAt(ptr, what string) error {
-	where := ptr
-	if where == "" {
-		where = "its root"
-	}
-	return &invalidSchema{ptr, "the schema is wrong at " + where + ": " + what}
+func fault(pointer, what string) Problem {
+	where := cmp.Or(pointer, "its root")
+	return Problem{Field: -1, Pointer: pointer, Text: "the schema is wrong at " + where + ": " + what}
 }
 
 // fragment is the decoded part of a URL after the #.

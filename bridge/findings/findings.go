@@ -220,15 +220,7 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 		s = newSession()
 		l.sessions[key] = s
 	}
-	s.found = nil
-	if f.Dir == wire.ClientToServer {
-		s.sent(f)
-	} else {
-		s.received(ctx, f)
-	}
-	found := s.found
-	s.found = nil
-	return slices.DeleteFunc(found, func(one Found) bool { return f.Redacted && isRedacted(f.Raw, one.Pointer) })
+	return slices.DeleteFunc(s.judge(ctx, f), func(one Found) bool { return f.Redacted && isRedacted(f.Raw, one.Pointer) })
 }
 
 // isRedacted reports whether the value that a finding is about was left out of

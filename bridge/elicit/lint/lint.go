@@ -7,60 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 )
-
-// Severity says how binding the rule is that a request breaks.
-type Severity int
-
-// The severities, the gravest first.
-const (
-	Violation Severity = iota // of a MUST, or of the protocol's own schema
-	Should                    // of a SHOULD
-	Advice                    // of no rule, but people or clients will stumble
-)
-
-// String names the severity in a word, as it is exported.
-func (s Severity) String() string {
-	switch s {
-	case Violation:
-		return "violation"
-	case Should:
-		return "should"
-	case Advice:
-		return "advice"
-	}
-	return "unknown"
-}
-
-// MarshalText writes the severity as its word.
-func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads the severity's word.
-func (s *Severity) UnmarshalText(text []byte) error {
-	for _, known := range []Severity{Violation, Should, Advice} {
-		if known.String() == string(text) {
-			*s = known
-			return nil
-		}
-	}
-	return fmt.Errorf("there is no severity %q", text)
-}
-
-// Finding is one thing that the linter says of a request.
-type Finding struct {
-	Rule      string   `json:"rule"` // the rule's id, such as "secret-in-form"
-	Severity  Severity `json:"severity"`
-	Text      string   `json:"text"`      // a sentence in plain words
-	Pointer   string   `json:"pointer"`   // JSON pointer (RFC 6901) into what was linted; "" is the whole
-	Section   string   `json:"section"`   // heading that the rule stands under; "" where there is none
-	Reference string   `json:"reference"` // "MCP 2025-11-25, client/elicitation, Safe URL Handling"
-}
 
 // Input is one elicitation and what has to be known around it.
 type Input struct {
@@ -91,25 +43,25 @@ func QuestionKey(params json.RawMessage) string {
 	return fmt.Sprintf("%x", sha256.Sum256(key.Bytes()))
 }
 
-// The protocol revisions with rules of their own.
+// The revisions with rules of their own, by their month.
 const (
-	rev2025June     = "2025-06-18"
-	rev2025November = "2025-11-25"
-	rev2026July     = "2026-07-28"
+	june     = mcp.Revision20250618
+	november = mcp.Revision20251125
+	july     = mcp.Revision20260728
 )
 
-// knownRevision is the revision whose rules hold: revisions are dates, and one that
-// is not known here is judged by the last before it.
-func knownRevision(revision string) string {
+// rulesOf is the revision whose rules hold: revisions are dates, and one that is not
+// known here is judged by the last before it.
+func rulesOf(revision string) string {
 	switch {
 	case revision == "":
-		return rev2025November
-	case revision < rev2025November:
-		return rev2025June
-	case revision < rev2026July:
-		return rev2025November
+		return november
+	case revision < november:
+		return june
+	case revision < july:
+		return november
 	}
-	return rev2026July
+	return july
 }
 
 // DeclaredModes are the modes that a client's elicitation capability declares:
@@ -119,75 +71,35 @@ func DeclaredModes(capability json.RawMessage, revision string) []elicit.Mode {
 	if valid(capability) != nil || typeOf(capability) != typeObject {
 		return nil
 	}
+	if rulesOf(revision) == june {
+		return []elicit.Mode{elicit.ModeForm}
+	}
 	form, url := member(capability, "form") != nil, member(capability, "url") != nil
 	var modes []elicit.Mode
-	if form || !url || knownRevision(revision) == rev2025June {
+	if form || !url {
 		modes = append(modes, elicit.ModeForm)
 	}
-	if url && knownRevision(revision) != rev2025June {
+	if url {
 		modes = append(modes, elicit.ModeURL)
 	}
 	return modes
 }
 
-// Bounds on one run of the linter.
-const (
-	maxFindings = 200
-	patternTime = 500 * time.Millisecond // for all patterns of a request together
-)
+// patternTime bounds the time for all patterns of an elicitation together.
+const patternTime = 500 * time.Millisecond
 
-// linter is one run over one text.
-type linter struct {
-	revision string
-	findings []Finding
-	deadline time.Time // for patterns
+// question is one elicitation under the linter. Its members are nil where the
+// params do not have them.
+type question struct {
+	*linter
+	in                                Input
+	mode                              elicit.Mode
+	modeRaw, message, url, id, schema json.RawMessage
+	deadline                          time.Time // for patterns
 }
 
-func newLinter(revision string) *linter {
-	return &linter{revision: knownRevision(revision), deadline: time.Now().Add(patternTime)}
-}
-
-// find notes that a rule is broken at a place, if the rule exists in the revision.
-func (l *linter) find(id, ptr, format string, args ...any) {
-	if source, ok := rules[ruleIndex[id]].Sources[l.revision]; ok {
-		l.note(id, source, ptr, fmt.Sprintf(format, args...))
-	}
-}
-
-// guess notes that a rule may be broken. However binding the rule is, a guess is
-// advice, and its text has to read as one.
-func (l *linter) guess(id, ptr, format string, args ...any) {
-	if source, ok := rules[ruleIndex[id]].Sources[l.revision]; ok {
-		source.Severity = Advice
-		l.note(id, source, ptr, fmt.Sprintf(format, args...))
-	}
-}
-
-func (l *linter) note(id string, source Source, ptr, text string) {
-	if len(l.findings) == maxFindings {
-		return
-	}
-	l.findings = append(l.findings, Finding{
-		Rule: id, Severity: source.Severity, Text: text, Pointer: ptr,
-		Section: source.Section, Reference: source.Reference(l.revision),
-	})
-}
-
-// found tells whether the schema at a place, or below it, has been found to be
-// wrong.
-func (l *linter) found(ptr string) bool {
-	return slices.ContainsFunc(l.findings, func(f Finding) bool {
-		return f.Severity != Advice && !slices.Contains([]string{"secret-in-form", "url-in-form", "text-not-string"}, f.Rule) && (f.Pointer == ptr || strings.HasPrefix(f.Pointer, ptr+"/"))
-	})
-}
-
-// has tells whether a rule has been broken at just that place.
-func (l *linter) has(rule, ptr string) bool {
-	return slices.ContainsFunc(l.findings, func(f Finding) bool { return f.Rule == rule && f.Pointer == ptr })
-}
-
-// Elicitation says what a server's author should know about an elicitation. The rules
-// are those of the revision; [Rules] lists them. It takes about as long as
+// Elicitation says what a server's author should know about an elicitation. The
+// rules are those of the revision; [Rules] lists them. It takes about as long as
 // reading the request, and at most half a second longer where patterns are hard.
 func Elicitation(in Input) []Finding {
 	l := newLinter(in.Revision)
@@ -195,77 +107,46 @@ func Elicitation(in Input) []Finding {
 		l.find("params-malformed", "", "The elicitation's params are not an object, so there is nothing to ask.")
 		return l.findings
 	}
-	q := question{linter: l, in: in, mode: elicit.ModeForm}
-	l.lintSpelling("", in.Params, paramNames)
-	for name, value := range members(in.Params) {
-		switch name {
-		case "mode":
-			q.modeRaw = value
-		case "message":
-			q.message = value
-		case "url":
-			q.url = value
-		case "elicitationId":
-			q.id = value
-		case "requestedSchema":
-			q.schema = value
-		}
+	q := question{
+		linter: l, in: in, mode: elicit.ModeForm, deadline: time.Now().Add(patternTime),
+		modeRaw: member(in.Params, "mode"), message: member(in.Params, "message"), url: member(in.Params, "url"),
+		id: member(in.Params, "elicitationId"), schema: member(in.Params, "requestedSchema"),
 	}
-	if typeOf(q.modeRaw) == typeString {
-		mode, _ := unquote(q.modeRaw)
+	if mode, _ := unquote(q.modeRaw); typeOf(q.modeRaw) == typeString {
 		q.mode = elicit.Mode(mode)
 	}
+	l.lintSpelling("", in.Params, paramNames)
 	q.lintTravel()
 	q.lintMode()
 	q.lintMessage()
-	if q.mode == elicit.ModeURL && q.revision != rev2025June {
+	if q.mode == elicit.ModeURL && q.revision != june {
 		q.lintURL()
 	} else {
 		q.lintForm()
 	}
-	l.lintDuplicates(in.Params)
+	members := 100_000
+	l.lintDuplicates(in.Params, "", &members)
 	return l.findings
 }
 
-// lintDuplicates finds members that stand twice in one object.
-func (l *linter) lintDuplicates(raw json.RawMessage) {
-	budget := 100_000 // members looked at
-	var walk func(raw json.RawMessage, ptr string)
-	walk = func(raw json.RawMessage, ptr string) {
-		switch typeOf(raw) {
-		case typeObject:
-			var few []string // most objects are small, and there may be thousands of them
-			var many map[string]bool
-			for name, value := range members(raw) {
-				if budget--; budget < 0 {
-					return
-				}
-				if many[name] || many == nil && slices.Contains(few, name) {
-					l.find("duplicate-member", pointer(ptr, name), "%s stands twice in one object; whoever reads it keeps one of the two.", wording.Quoted(name))
-				}
-				switch few = append(few, name); {
-				case many != nil:
-					many[name] = true
-				case len(few) == 16:
-					many = make(map[string]bool)
-					for _, n := range few {
-						many[n] = true
-					}
-				}
-				if t := typeOf(value); t == typeObject || t == typeArray {
-					walk(value, pointer(ptr, name))
-				}
-			}
-		case typeArray:
-			for i, value := range elements(raw) {
-				if budget--; budget < 0 {
-					return
-				}
-				if t := typeOf(value); t == typeObject || t == typeArray {
-					walk(value, fmt.Sprintf("%s/%d", ptr, i))
-				}
-			}
+// lintDuplicates finds members that stand twice in one object, among so many at most.
+func (l *linter) lintDuplicates(raw json.RawMessage, ptr string, most *int) {
+	seen := make(map[string]bool)
+	for name, value := range members(raw) {
+		at := pointer(ptr, name)
+		if seen[name] {
+			l.find("duplicate-member", at, "%s stands twice in one object; whoever reads it keeps one of the two.", wording.Quoted(name))
 		}
+		seen[name] = true
+		if *most--; *most < 0 {
+			return
+		}
+		l.lintDuplicates(value, at, most)
 	}
-	walk(raw, "")
+	for i, value := range elements(raw) {
+		if *most--; *most < 0 {
+			return
+		}
+		l.lintDuplicates(value, fmt.Sprintf("%s/%d", ptr, i), most)
+	}
 }

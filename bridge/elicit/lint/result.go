@@ -3,52 +3,45 @@ package lint
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
-	"slices"
+	"math"
+	"strconv"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 )
 
-// withInput are the methods whose results may require input (revision
-// 2026-07-28, Supported Requests).
-var withInput = []string{"prompts/get", "resources/read", "tools/call"}
-
-// inputMethods are the requests that can be inside an input-required result.
-var inputMethods = []string{"elicitation/create", "sampling/createMessage", "roots/list"}
-
-// Result judges the result of a request as far as elicitation goes: its
-// resultType, whether a failed tool wanted to ask by a request, and what is around the elicitations of an input-required result.
-// Each of these is for [Elicitation] itself. Pointers lead into the result.
+// Result judges the result of a request as far as elicitation goes: its resultType,
+// whether a failed tool wanted to ask by a request, and what is around the
+// elicitations of an input-required result. Each of these is for [Elicitation].
+// Pointers lead into the result.
 func Result(result json.RawMessage, method, revision string) []Finding {
 	l := newLinter(revision)
 	if valid(result) != nil || typeOf(result) != typeObject {
 		return nil // no MCP result at all, which is not for this linter to say
 	}
-	l.lintUnsent(UnsentInResult(result, revision))
-	kind := member(result, "resultType")
-	if typeOf(kind) != typeString {
-		switch {
-		case l.revision != rev2026July:
-		case kind == nil:
-			l.find("result-type-missing", "", "Since 2026-07-28 every result says what it is; this one has no resultType.")
-		default:
-			l.find("result-type-missing", "/resultType", "The resultType is %s, not a string.", withArticle(typeOf(kind)))
-		}
-		return l.findings
+	l.lintUnsent(Unsent(result, nil, revision))
+	raw := member(result, "resultType")
+	kind, _ := unquote(raw)
+	switch t := typeOf(raw); {
+	case kind == "input_required":
+		l.lintInputRequired(result, method)
+	case l.revision != july:
+	case t == typeNone:
+		l.find("result-type-missing", "", "Since 2026-07-28 every result says what it is; this one has no resultType.")
+	case t != typeString:
+		l.find("result-type-missing", "/resultType", "The resultType is %s, not a string.", withArticle(t))
+	case kind != "complete":
+		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", wording.Quoted(kind))
 	}
-	switch name, _ := unquote(kind); {
-	case name == "input_required":
-	case name != "complete" && l.revision == rev2026July:
-		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", wording.Quoted(name))
-		return l.findings
-	default:
-		return l.findings
-	}
-	if l.revision != rev2026July {
+	return l.findings
+}
+
+func (l *linter) lintInputRequired(result json.RawMessage, method string) {
+	if l.revision != july {
 		l.find("input-required-early", "/resultType", "Results that require input came with revision 2026-07-28; a client of %s takes this for the final result.", l.revision)
 	}
-	if !slices.Contains(withInput, method) {
+	if !mcp.AsksForInput(method) {
 		l.find("input-required-method", "/resultType", "The result of %s cannot require input; only those of prompts/get, resources/read and tools/call can.", wording.Quoted(method))
 	}
 	requests, state := member(result, "inputRequests"), member(result, "requestState")
@@ -58,65 +51,67 @@ func Result(result json.RawMessage, method, revision string) []Finding {
 	if t := typeOf(state); t != typeNone && t != typeString {
 		l.find("request-state-type", "/requestState", "The requestState is %s, not a string.", withArticle(t))
 	}
-	l.lintInputRequests(requests)
-	return l.findings
-}
-
-func (l *linter) lintInputRequests(requests json.RawMessage) {
-	switch t := typeOf(requests); t {
-	case typeNone:
-		return
-	case typeObject:
-	default:
+	if t := typeOf(requests); t != typeNone && t != typeObject {
 		l.find("input-request-unknown", "/inputRequests", "The inputRequests are %s, not an object.", withArticle(t))
-		return
 	}
 	seen := make(map[string]bool)
 	for key, request := range members(requests) {
-		at := pointer("/inputRequests", key)
-		if seen[key] {
-			l.find("input-request-duplicate", at, "The key %s stands twice among the inputRequests; one of the two is lost.", wording.Quoted(key))
-		}
+		l.lintInputRequest(key, request, seen[key])
 		seen[key] = true
-		if t := typeOf(request); t != typeObject {
-			l.find("input-request-unknown", at, "The input request %s is %s, not a request.", wording.Quoted(key), withArticle(t))
-			continue
-		}
-		method := member(request, "method")
-		if name, _ := unquote(method); !slices.Contains(inputMethods, name) {
-			what := "has no method"
-			if method != nil {
-				what = "has the method " + wording.Shorten(string(method), 60)
-			}
-			l.find("input-request-unknown", pointer(at, "method"), "The input request %s %s; it can be elicitation/create, sampling/createMessage or roots/list.", wording.Quoted(key), what)
-		}
 	}
 }
 
-// Error judges the error object of a response as far as elicitation goes:
-// whether the server wanted to ask by a request, and whether error -32042 may be there and has what it needs. Each of its
-// elicitations is for [Elicitation] itself. Pointers lead into the error object.
+func (l *linter) lintInputRequest(key string, request json.RawMessage, again bool) {
+	at := pointer("/inputRequests", key)
+	if again {
+		l.find("input-request-duplicate", at, "The key %s stands twice among the inputRequests; one of the two is lost.", wording.Quoted(key))
+	}
+	if t := typeOf(request); t != typeObject {
+		l.find("input-request-unknown", at, "The input request %s is %s, not a request.", wording.Quoted(key), withArticle(t))
+		return
+	}
+	method := member(request, "method")
+	if name, _ := unquote(method); mcp.IsInput(name) {
+		return
+	}
+	what := "has no method"
+	if method != nil {
+		what = "has the method " + wording.Shorten(string(method), 60)
+	}
+	l.find("input-request-unknown", at+"/method", "The input request %s %s; it can be elicitation/create, sampling/createMessage or roots/list.", wording.Quoted(key), what)
+}
+
+// Error judges the error object of a response as far as elicitation goes: whether
+// the server wanted to ask by a request, and whether error -32042 may be there and
+// has what it needs. Each of its elicitations is for [Elicitation]. Pointers lead
+// into the error object.
 func Error(object json.RawMessage, revision string) []Finding {
 	l := newLinter(revision)
 	if valid(object) != nil || typeOf(object) != typeObject {
 		return nil
 	}
-	l.lintUnsent(UnsentInError(object, revision))
+	l.lintUnsent(Unsent(nil, object, revision))
 	raw := member(object, "code")
-	code := exact(string(raw))
+	digits := string(raw)
 	if text, _ := unquote(raw); text != "" {
-		code = exact(text)
+		digits = text
 	}
-	if raw != nil && (typeOf(raw) != typeNumber || code != nil && !code.IsInt()) {
+	code, err := strconv.ParseFloat(digits, 64)
+	if raw != nil && (typeOf(raw) != typeNumber || err == nil && code != math.Trunc(code)) {
 		l.find("error-code-type", "/code", "The error code %s is no integer, so clients will not know it.", wording.Shorten(string(raw), 60))
 	}
-	if code == nil || code.Cmp(big.NewRat(-32042, 1)) != 0 {
-		return l.findings
+	if err == nil && code == mcp.CodeURLElicitationRequired {
+		l.lintURLRequired(object)
 	}
+	return l.findings
+}
+
+// lintURLRequired judges error -32042.
+func (l *linter) lintURLRequired(object json.RawMessage) {
 	switch l.revision {
-	case rev2026July:
+	case july:
 		l.find("error-removed", "/code", "Error -32042 is gone since 2026-07-28; the server asks inside an input-required result.")
-	case rev2025June:
+	case june:
 		l.find("error-removed", "/code", "Revision 2025-06-18 does not know error -32042, so clients will not see more in it than a failure.")
 	}
 	list := member(member(object, "data"), "elicitations")
@@ -124,10 +119,10 @@ func Error(object json.RawMessage, revision string) []Finding {
 	case typeArray:
 	case typeNone:
 		l.find("error-malformed", "/data", "Error -32042 has to list the elicitations that are required, in data.elicitations.")
-		return l.findings
+		return
 	default:
 		l.find("error-malformed", "/data/elicitations", "The elicitations of error -32042 are %s, not a list.", withArticle(t))
-		return l.findings
+		return
 	}
 	n := 0
 	for i, e := range elements(list) {
@@ -144,5 +139,4 @@ func Error(object json.RawMessage, revision string) []Finding {
 	if n == 0 {
 		l.find("error-malformed", "/data/elicitations", "Error -32042 lists no elicitation, so there is nothing to complete before trying again.")
 	}
-	return l.findings
 }

@@ -66,11 +66,11 @@ var unsourced = Source{Severity: Advice}
 type sources map[string]Source
 
 func always(s Source) sources {
-	return sources{rev2025June: s, rev2025November: s, rev2026July: s}
+	return sources{june: s, november: s, july: s}
 }
 
-func sinceNovember(s Source) sources { return sources{rev2025November: s, rev2026July: s} }
-func sinceJuly(s Source) sources     { return sources{rev2026July: s} }
+func sinceNovember(s Source) sources { return sources{november: s, july: s} }
+func sinceJuly(s Source) sources     { return sources{july: s} }
 
 // in is the same, except in one revision.
 func (m sources) in(revision string, s Source) sources {
@@ -82,15 +82,15 @@ func (m sources) in(revision string, s Source) sources {
 // The sources that many rules share.
 var (
 	// restricted is what makes a form's schema a subset of JSON Schema.
-	restricted = always(must(elicitation, "Requested Schema")).in(rev2025June, must(elicitation, "Supported Schema Types"))
+	restricted = always(must(elicitation, "Requested Schema")).in(june, must(elicitation, "Supported Schema Types"))
 	// flat is what makes it an object of properties.
-	flat = always(must(elicitation, "Requested Schema")).in(rev2025June, must(elicitation, "Request Schema"))
+	flat = always(must(elicitation, "Requested Schema")).in(june, must(elicitation, "Request Schema"))
 	// parameters are those that every elicitation has.
-	parameters = always(must(elicitation, "Elicitation Requests")).in(rev2025June, must(schemaPage, "ElicitRequest"))
+	parameters = always(must(elicitation, "Elicitation Requests")).in(june, must(schemaPage, "ElicitRequest"))
 	urlMode    = must(elicitation, "URL Mode Elicitation Requests")
 	safeURLs   = "Safe URL Handling"
 	// completions is what a notification of a URL's outcome has to be.
-	completions = sources{rev2025November: must(elicitation, "Completion Notifications for URL Mode Elicitation")}
+	completions = sources{november: must(elicitation, "Completion Notifications for URL Mode Elicitation")}
 	inputs      = must(roundTrips, "Server Requirements (Basic Workflow)")
 )
 
@@ -99,10 +99,10 @@ var rules = []Rule{
 	{"params-malformed", "params that are absent or no object", parameters},
 	{"request-removed", "elicitation/create, sampling/createMessage or roots/list as a request, since 2026-07-28", sinceJuly(must(roundTrips, introduction))},
 	{RuleUnsent, "a tool that fails because it asks by a request, since 2026-07-28", sinceJuly(advice(roundTrips, introduction))},
-	{"mode-unknown", "a mode other than form or url, or one that the revision does not have", parameters.in(rev2025June, unsourced)},
-	{"mode-undeclared", "a mode that the client has not declared", always(must(elicitation, "Capabilities")).in(rev2025June, must(lifecycle, "Operation"))},
+	{"mode-unknown", "a mode other than form or url, or one that the revision does not have", parameters.in(june, unsourced)},
+	{"mode-undeclared", "a mode that the client has not declared", always(must(elicitation, "Capabilities")).in(june, must(lifecycle, "Operation"))},
 	{"message-missing", "no message, or one that is no string", parameters},
-	{"message-empty", "an empty message", always(advice(elicitation, "Elicitation Requests")).in(rev2025June, advice(schemaPage, "ElicitRequest"))},
+	{"message-empty", "an empty message", always(advice(elicitation, "Elicitation Requests")).in(june, advice(schemaPage, "ElicitRequest"))},
 	{"duplicate-member", "a member that stands twice in one object", always(elsewhere(Should, rfc8259, "4. Objects"))},
 	{"asked-again", "a question that was already answered, word for word, in the same call", always(unsourced)},
 
@@ -115,30 +115,30 @@ var rules = []Rule{
 	{"url-personal-data", "personal data in the URL", sinceNovember(must(elicitation, safeURLs))},
 	{"url-preauthenticated", "a URL that is signed in already", sinceNovember(must(elicitation, safeURLs))},
 	{"url-with-schema", "URL mode with a requestedSchema", sinceNovember(advice(elicitation, "URL Mode Elicitation Requests"))},
-	{"id-missing", "URL mode without an elicitationId, in 2025-11-25", sources{rev2025November: urlMode}},
-	{"id-reused", "an elicitationId that belongs to another elicitation", sources{rev2025November: urlMode}},
+	{"id-missing", "URL mode without an elicitationId, in 2025-11-25", sources{november: urlMode}},
+	{"id-reused", "an elicitationId that belongs to another elicitation", sources{november: urlMode}},
 	{"id-removed", "an elicitationId, since 2026-07-28", sinceJuly(advice(elicitation, "URL Mode Elicitation Requests"))},
 
 	{"completion-malformed", "notifications/elicitation/complete without an elicitationId", completions},
 	{"completion-unknown", "a completion of an elicitation that was not asked for in the session", completions},
 	{"completion-of-form", "a completion of an elicitation that is not in URL mode", completions},
-	{"completion-repeated", "a second completion of the same elicitation", sources{rev2025November: unsourced}},
-	{"completion-declined", "a completion of an elicitation that was declined or cancelled", sources{rev2025November: unsourced}},
-	{"completion-early", "notifications/elicitation/complete before 2025-11-25", sources{rev2025June: must(lifecycle, "Operation")}},
+	{"completion-repeated", "a second completion of the same elicitation", sources{november: unsourced}},
+	{"completion-declined", "a completion of an elicitation that was declined or cancelled", sources{november: unsourced}},
+	{"completion-early", "notifications/elicitation/complete before 2025-11-25", sources{june: must(lifecycle, "Operation")}},
 	{"completion-removed", "notifications/elicitation/complete, since 2026-07-28", sinceJuly(must("changelog", "Minor changes"))},
 
 	// Form mode.
-	{"form-with-url", "form mode with a url", always(advice(elicitation, "URL Mode Elicitation Requests")).in(rev2025June, unsourced)},
-	{"schema-missing", "form mode without a requestedSchema", always(must(elicitation, "Form Mode Elicitation Requests")).in(rev2025June, must(schemaPage, "ElicitRequest"))},
-	{"secret-in-form", "a field or a message that asks for a secret", always(must(elicitation, "Form Mode Security")).in(rev2025June, must(elicitation, "Security Considerations"))},
+	{"form-with-url", "form mode with a url", always(advice(elicitation, "URL Mode Elicitation Requests")).in(june, unsourced)},
+	{"schema-missing", "form mode without a requestedSchema", always(must(elicitation, "Form Mode Elicitation Requests")).in(june, must(schemaPage, "ElicitRequest"))},
+	{"secret-in-form", "a field or a message that asks for a secret", always(must(elicitation, "Form Mode Security")).in(june, must(elicitation, "Security Considerations"))},
 	{"identity-in-form", "a field that asks for the number of an identity document or a bank account", always(advice(elicitation, "User Interaction Model"))},
 	{"url-in-form", "a URL to be followed, in the message or in a field's texts", sinceNovember(should(elicitation, safeURLs))},
 	{"too-many-fields", "more than ten fields", always(unsourced)},
 
 	// The schema.
-	{"schema-invalid", "a schema that is not valid by its own dialect", always(must(basic, "Schema Validation")).in(rev2025June, must(elicitation, "Request Schema"))},
+	{"schema-invalid", "a schema that is not valid by its own dialect", always(must(basic, "Schema Validation")).in(june, must(elicitation, "Request Schema"))},
 	{"root-not-object", "a root that is not of type object", flat},
-	{"properties-missing", "no properties, or properties that are no object", always(must(schemaPage, "ElicitRequestFormParams")).in(rev2025June, must(schemaPage, "ElicitRequest"))},
+	{"properties-missing", "no properties, or properties that are no object", always(must(schemaPage, "ElicitRequestFormParams")).in(june, must(schemaPage, "ElicitRequest"))},
 	{"required-unknown", "a required property that no field gives", always(unsourced)},
 	{"property-no-schema", "a property that is true, false or no object", restricted},
 	{"type-missing", "a property without a type", restricted},
@@ -149,7 +149,7 @@ var rules = []Rule{
 	{"array-without-choices", "a list of anything but choices", restricted},
 	{"keyword-unsupported", "$ref, allOf, if and other keywords that refer or combine", restricted},
 	{"keyword-misspelt", "a keyword that looks misspelt", always(unsourced)},
-	{"newer-than-revision", "what only later revisions allow", sources{rev2025June: restricted[rev2025June]}},
+	{"newer-than-revision", "what only later revisions allow", sources{june: restricted[june]}},
 	{"format-unsupported", "a format other than email, uri, date and date-time", restricted},
 	{"text-not-string", "a title, description or display name that is no string", always(must(schemaPage, "PrimitiveSchemaDefinition"))},
 
@@ -157,11 +157,11 @@ var rules = []Rule{
 	{"enum-empty", "an empty list of choices", always(elsewhere(Should, schemaValidation, "6.1.2. enum"))},
 	{"enum-duplicate", "a choice that is listed twice", always(elsewhere(Should, schemaValidation, "6.1.2. enum"))},
 	{"enum-not-text", "choices that are no strings", restricted},
-	{"enum-names-length", "enumNames of another length than enum", always(advice(schemaPage, "LegacyTitledEnumSchema")).in(rev2025June, advice(schemaPage, "EnumSchema"))},
+	{"enum-names-length", "enumNames of another length than enum", always(advice(schemaPage, "LegacyTitledEnumSchema")).in(june, advice(schemaPage, "EnumSchema"))},
 	{"enum-names-deprecated", "enumNames, since 2025-11-25", sinceNovember(advice(schemaPage, "LegacyTitledEnumSchema"))},
-	{"choice-incomplete", "a titled choice without const or title", sinceNovember(restricted[rev2025November])},
+	{"choice-incomplete", "a titled choice without const or title", sinceNovember(restricted[november])},
 	{"choice-duplicate", "a titled choice that is listed twice", sinceNovember(unsourced)},
-	{"choice-keyword", "anyOf for a single choice, or oneOf for a multiple one", sinceNovember(restricted[rev2025November])},
+	{"choice-keyword", "anyOf for a single choice, or oneOf for a multiple one", sinceNovember(restricted[november])},
 	{"items-type-stray", "a titled multiple choice whose items have a type", sinceNovember(advice(schemaPage, "TitledMultiSelectEnumSchema"))},
 
 	// Values and limits.
@@ -172,37 +172,37 @@ var rules = []Rule{
 	{"pattern-invalid", "a pattern that is no ECMA-262 expression", always(elsewhere(Should, schemaValidation, "6.3.3. pattern"))},
 
 	// The wire.
-	{"stdout-noise", "a line on standard output that is no message", always(must(transports, "stdio")).in(rev2026July, must(stdio, introduction))},
+	{"stdout-noise", "a line on standard output that is no message", always(must(transports, "stdio")).in(july, must(stdio, introduction))},
 	{"request-id-taken", "a request under the id of one that still waits for its response", always(must(basic, "Requests"))},
 	{"request-without-id", "a request such as elicitation/create without an id, as a notification", always(must(basic, "Requests"))},
 	{"response-unasked", "a response whose id no request of the client's has", always(must(basic, "Responses"))},
-	{"error-without-id", "an error without an id", always(advice(basic, "Error Responses")).in(rev2025June, must(basic, "Responses"))},
+	{"error-without-id", "an error without an id", always(advice(basic, "Error Responses")).in(june, must(basic, "Responses"))},
 	{"server-request-removed", "ping and other requests of the server's, since 2026-07-28", sinceJuly(must("basic/patterns", introduction))},
 	{"cancelled-by-server", "notifications/cancelled for anything but a subscription, since 2026-07-28", sinceJuly(must("basic/patterns/cancellation", "Behavior Requirements"))},
-	{"sampling-undeclared", "sampling/createMessage to a client that has not declared sampling", always(must(lifecycle, "Operation")).in(rev2026July, inputs)},
-	{"roots-undeclared", "roots/list to a client that has not declared roots", always(must(lifecycle, "Operation")).in(rev2026July, inputs)},
+	{"sampling-undeclared", "sampling/createMessage to a client that has not declared sampling", always(must(lifecycle, "Operation")).in(july, inputs)},
+	{"roots-undeclared", "roots/list to a client that has not declared roots", always(must(lifecycle, "Operation")).in(july, inputs)},
 
 	// Results and errors around elicitations.
 	{"result-type-missing", "a result without resultType, since 2026-07-28", sinceJuly(must(basic, "Result Responses"))},
 	{"result-type-unknown", "a resultType that the protocol does not define", sinceJuly(must(basic, "ResultType"))},
-	{"input-required-early", "an input-required result before 2026-07-28", sources{rev2025June: unsourced, rev2025November: unsourced}},
+	{"input-required-early", "an input-required result before 2026-07-28", sources{june: unsourced, november: unsourced}},
 	{"input-required-empty", "an input-required result with neither inputRequests nor requestState", sinceJuly(inputs)},
 	{"input-required-method", "an input-required result on a method that does not allow it", sinceJuly(must(roundTrips, "Supported Requests"))},
 	{"input-request-unknown", "an input request that is none of the three there are", sinceJuly(inputs)},
 	{"input-request-duplicate", "two input requests of the same key", sinceJuly(inputs)},
 	{"request-state-type", "a requestState that is no string", sinceJuly(must(roundTrips, "InputRequiredResult"))},
-	{"error-code-type", "an error code that is no integer", always(must(basic, "Error Responses")).in(rev2025June, must(basic, "Responses"))},
-	{"error-removed", "error -32042 in a revision that does not have it", sinceJuly(must(basic, "Error Codes")).in(rev2025June, unsourced)},
-	{"error-malformed", "error -32042 without a list of elicitations", sources{rev2025November: must(elicitation, "URL Elicitation Required Error")}},
-	{"error-not-url", "an elicitation in error -32042 that is not in URL mode", sources{rev2025November: must(elicitation, "URL Elicitation Required Error")}},
+	{"error-code-type", "an error code that is no integer", always(must(basic, "Error Responses")).in(june, must(basic, "Responses"))},
+	{"error-removed", "error -32042 in a revision that does not have it", sinceJuly(must(basic, "Error Codes")).in(june, unsourced)},
+	{"error-malformed", "error -32042 without a list of elicitations", sources{november: must(elicitation, "URL Elicitation Required Error")}},
+	{"error-not-url", "an elicitation in error -32042 that is not in URL mode", sources{november: must(elicitation, "URL Elicitation Required Error")}},
 }
 
-var ruleIndex = func() map[string]int {
-	index := make(map[string]int, len(rules))
-	for i, r := range rules {
-		index[r.ID] = i
+var ruleByID = func() map[string]Rule {
+	byID := make(map[string]Rule, len(rules))
+	for _, r := range rules {
+		byID[r.ID] = r
 	}
-	return index
+	return byID
 }()
 
 // Rules lists all rules of the linter, in the order in which they are documented.

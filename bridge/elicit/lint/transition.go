@@ -8,8 +8,6 @@ import (
 
 // What bridge/rawjson will do.
 
-type jsonType = elicit.JSONType
-
 const (
 	typeObject  = elicit.TypeObject
 	typeArray   = elicit.TypeArray
@@ -31,7 +29,6 @@ var (
 	exact       = elicit.Exact
 	withArticle = elicit.WithArticle
 	stringsOf   = elicit.Strings
-	constant    = elicit.Constant
 )
 
 // keywords are the members of one schema object that are understood.
@@ -52,7 +49,3 @@ func (k keywords) number(name string) string {
 }
 
 func (k keywords) count(name string) *int { return elicit.Count(k.number(name)) }
-
-func isLetterOrDigit(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-}

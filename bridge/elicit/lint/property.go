@@ -1,0 +1,225 @@
+package lint
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
+)
+
+// property is one property of a form's schema under the linter.
+type property struct {
+	*question
+	name   string // in quotation marks
+	at     string // pointer to its schema
+	schema json.RawMessage
+	k      keywords
+	field  elicit.Field
+}
+
+func (q *question) lintProperty(name string, schema json.RawMessage) {
+	p := property{question: q, name: wording.Quoted(name), at: pointer(schemaAt+"/properties", name), schema: schema}
+	if t := typeOf(schema); t != typeObject {
+		q.find("property-no-schema", p.at, "%s is described by %s, not by an object.", p.name, withArticle(t))
+		return
+	}
+	p.k, p.field = keywordsOf(schema), elicit.FieldOf(name, schema)
+	q.lintKeywords(p.at, schema, p.name)
+	q.lintSpelling(p.at, schema, keywordNames)
+	p.lintType()
+	p.lintChoices(p.at, p.k)
+	p.lintFormat()
+	p.lintLimits()
+	p.lintPattern()
+	p.lintTexts()
+	p.lintDefault()
+	q.lintSecretField(p.at, name, p.field)
+}
+
+func (p property) lintType() {
+	raw := p.k["type"]
+	t := p.k.text("type")
+	switch {
+	case raw == nil:
+		if !p.isWrong(p.at) {
+			p.find("type-missing", p.at, "%s has no type.", p.name)
+		}
+	case typeOf(raw) == typeArray:
+		p.find("type-union", p.at+"/type", "%s has several types, %s; it can only have one.", p.name, wording.Shorten(string(raw), 60))
+	case t == "object":
+		p.find("nested-object", p.at, "%s is an object inside the object; a form is flat.", p.name)
+	case t == "array":
+		p.lintArray()
+	case !slices.Contains([]string{"string", "number", "integer", "boolean"}, t):
+		p.find("type-unknown", p.at+"/type", "%s has the type %s; it can be string, number, integer, boolean, or array for choices.", p.name, wording.Shorten(string(raw), 60))
+	}
+}
+
+// isWrong tells whether the schema at a place, or below it, has been found to be
+// wrong.
+func (p property) isWrong(at string) bool {
+	return slices.ContainsFunc(p.findings, func(f Finding) bool {
+		rest, inside := strings.CutPrefix(f.Pointer, at)
+		return inside && (rest == "" || rest[0] == '/') && f.Severity != Advice &&
+			!slices.Contains([]string{"secret-in-form", "url-in-form", "text-not-string"}, f.Rule)
+	})
+}
+
+func (p property) lintArray() {
+	if p.revision == june {
+		p.find("newer-than-revision", p.at, "%s is a multiple choice, which came with revision 2025-11-25.", p.name)
+		return
+	}
+	items, at := p.k["items"], p.at+"/items"
+	if typeOf(items) != typeObject {
+		p.find("array-without-choices", p.at, "%s is a list of anything; a list in a form has to be one of choices.", p.name)
+		return
+	}
+	k := keywordsOf(items)
+	titled := isChoices("anyOf", k["anyOf"]) || isChoices("oneOf", k["oneOf"])
+	p.lintKeywords(at, items, p.name)
+	switch {
+	case k.text("type") == "object" && !titled:
+		p.find("array-of-objects", at, "%s is a list of objects.", p.name)
+	case titled && k["type"] != nil:
+		p.find("items-type-stray", at+"/type", "The items of a multiple choice with titles have anyOf and no type.")
+	case !titled && k["enum"] == nil && !p.isWrong(at):
+		p.find("array-without-choices", at, "%s is a list without choices; its items need enum or anyOf.", p.name)
+	}
+	p.lintChoices(at, k)
+	if typeOf(k["enum"]) == typeArray && k["type"] == nil {
+		p.find("type-missing", at, `The items of %s need "type": "string" beside their enum.`, p.name)
+	}
+}
+
+// supportedFormats are those of the specification, for strings.
+var supportedFormats = []string{"email", "uri", "date", "date-time"}
+
+func (p property) lintFormat() {
+	raw := p.k["format"]
+	if raw == nil || p.k.text("type") != "string" || p.k["enum"] != nil || p.k["oneOf"] != nil {
+		return
+	}
+	if !slices.Contains(supportedFormats, p.k.text("format")) {
+		p.find("format-unsupported", p.at+"/format", "%s has the format %s; only email, uri, date and date-time are supported.", p.name, wording.Shorten(string(raw), 60))
+	}
+}
+
+// lintLimits finds limits that no value can keep.
+func (p property) lintLimits() {
+	for _, pair := range [][2]string{{"minLength", "maxLength"}, {"minItems", "maxItems"}} {
+		low, high := p.k.count(pair[0]), p.k.count(pair[1])
+		if low != nil && high != nil && *low > *high {
+			p.findCrossed(pair[0], pair[1])
+		}
+	}
+	p.lintRange()
+	if p.field.Kind != elicit.MultiChoice {
+		return
+	}
+	different := make(map[string]bool)
+	for _, c := range p.field.Choices {
+		different[c.Value] = true
+	}
+	for _, keyword := range []string{"minItems", "maxItems"} {
+		if n := p.k.count(keyword); n != nil && *n > len(different) {
+			p.find("limits-beyond-choices", p.at+"/"+keyword, "%s of %s is %s, with no more than %s to pick from.", keyword, p.name, p.k.number(keyword), wording.Plural(len(different), "choice"))
+		}
+	}
+}
+
+// lintRange compares the limits of a number, exactly.
+func (p property) lintRange() {
+	limit := func(keyword string) *big.Rat { return exact(p.k.number(keyword)) }
+	for _, low := range []string{"minimum", "exclusiveMinimum"} {
+		for _, high := range []string{"maximum", "exclusiveMaximum"} {
+			l, h := limit(low), limit(high)
+			if l == nil || h == nil {
+				continue
+			}
+			order := l.Cmp(h)
+			if order > 0 || order == 0 && (low != "minimum" || high != "maximum") {
+				p.findCrossed(low, high)
+				return
+			}
+		}
+	}
+}
+
+func (p property) findCrossed(low, high string) {
+	p.find("limits-crossed", p.at+"/"+low, "%s can have no value: %s %s is above %s %s.", p.name, low, p.k.number(low), high, p.k.number(high))
+}
+
+func (p property) lintPattern() {
+	if typeOf(p.k["pattern"]) != typeString {
+		return
+	}
+	if err := elicit.CheckPattern(p.k.text("pattern")); err != nil {
+		p.find("pattern-invalid", p.at+"/pattern", "The pattern of %s is no ECMA-262 expression: %s.", p.name, err)
+	}
+}
+
+// lintTexts judges what people read of a property. A field for an address may
+// well show one.
+func (p property) lintTexts() {
+	for _, keyword := range []string{"title", "description"} {
+		if t := typeOf(p.k[keyword]); t != typeNone && t != typeString {
+			p.find("text-not-string", p.at+"/"+keyword, "The %s of %s is %s, not a string.", keyword, p.name, withArticle(t))
+		}
+	}
+	p.lintLinks(p.at+"/title", "title", p.k.text("title"))
+	if p.field.Format != "uri" {
+		p.lintLinks(p.at+"/description", "description", p.field.Description)
+	}
+}
+
+func (p property) lintDefault() {
+	value := p.k["default"]
+	if value == nil {
+		return
+	}
+	if wanted := p.defaultType(); wanted != "" {
+		p.find("default-type", p.at+"/default", "The default of %s is %s, where the type wants %s.", p.name, wording.Shorten(string(value), 60), wanted)
+		return
+	}
+	if p.k["pattern"] != nil && time.Now().After(p.deadline) {
+		return
+	}
+	problems, err := elicit.Check(p.schema, value)
+	if err == nil && len(problems) > 0 {
+		p.find("default-invalid", p.at+"/default", "The default of %s is not valid by its own schema: %s", p.name, strings.ReplaceAll(problems[0].Text, "You entered", "It is"))
+	}
+}
+
+// defaultType is what a property's default has to be, in words, where it is something
+// else. Revision 2025-06-18 knows defaults of booleans only.
+func (p property) defaultType() string {
+	t, got := p.k.text("type"), typeOf(p.k["default"])
+	if p.revision == june && t != "boolean" {
+		return ""
+	}
+	switch t {
+	case "string", "boolean":
+		if string(got) != t {
+			return "a " + t
+		}
+	case "number", "integer":
+		if got != typeNumber {
+			return "a number"
+		}
+	case "array":
+		if got != typeArray {
+			return "a list of choices"
+		}
+		for _, v := range elements(p.k["default"]) {
+			if typeOf(v) != typeString {
+				return "a list of strings"
+			}
+		}
+	}
+	return ""
+}

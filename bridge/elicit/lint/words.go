@@ -1,0 +1,63 @@
+package lint
+
+import (
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"elicitation-inspector/bridge/wording"
+)
+
+// textMost is how many characters of a text are looked at for words.
+const textMost = 2000
+
+var (
+	apostrophes = regexp.MustCompile(`['’][st](\P{L}|$)`)                // key's and don't are key and don
+	humps       = regexp.MustCompile(`(\p{Ll}|\p{Lo}|\p{L}\d+)(\p{Lu})`) // fooBar and foo2Bar are two words, 2FA is one
+	lastCapital = regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll})`)           // APIKey is API and key
+)
+
+// wordsOf splits a name or a text into lower-case words: "APIKey", "api_key" and
+// "API key's" are all api and key.
+func wordsOf(text string) []string {
+	text = apostrophes.ReplaceAllString(wording.Shorten(text, textMost), " $1")
+	text = lastCapital.ReplaceAllString(humps.ReplaceAllString(text, "$1 $2"), "$1 $2")
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// sentencesOf gives the words of each sentence of a text.
+func sentencesOf(text string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for sentence := range strings.FieldsFuncSeq(wording.Shorten(text, textMost), func(r rune) bool { return strings.ContainsRune(".!?;:\n()", r) }) {
+			if !yield(wordsOf(sentence)) {
+				return
+			}
+		}
+	}
+}
+
+// hasAny tells whether one of the words is in a set.
+func hasAny(words, set []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(set, w) })
+}
+
+// hasOnly tells whether all of the words are in a set.
+func hasOnly(words, set []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(set, w) })
+}
+
+// phraseAt is where a phrase stands in a list of words, -1 if it does not.
+func phraseAt(list, phrase []string) int {
+	for i := range list {
+		if hasPrefix(list[i:], phrase) {
+			return i
+		}
+	}
+	return -1
+}
+
+func hasPrefix(list, prefix []string) bool {
+	return len(list) >= len(prefix) && slices.Equal(list[:len(prefix)], prefix)
+}

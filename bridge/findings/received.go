@@ -1,0 +1,235 @@
+package findings
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// noiseMost bounds how many lines of noise on standard output are judged in one
+// session: whoever logs there writes many.
+const noiseMost = 100
+
+func (s *session) receivedNoise(f *wire.Frame) {
+	if s.noise++; s.noise > noiseMost || f.Truncated {
+		return
+	}
+	isResponse := elicit.ValueAt(f.Raw, "result") != nil || elicit.ValueAt(f.Raw, "error") != nil
+	if id := string(elicit.ValueAt(f.Raw, "id")); isResponse && (id == "" || id == "null") {
+		s.nameless(f.Raw)
+		return
+	}
+	if f.Transport != "stdio" {
+		return
+	}
+	_, err := wire.ParseMessage(f.Raw)
+	switch {
+	case strings.TrimSpace(string(f.Raw)) == "":
+		s.broken(0, "stdout-noise", "", "An empty line on standard output is no message; clients may end the connection over it.")
+	case err == nil || !json.Valid(f.Raw):
+		s.broken(0, "stdout-noise", "", "Standard output is for messages alone, and this line is none; clients may end the connection over it. Logs belong on standard error.")
+	default:
+		s.broken(0, "stdout-noise", "", "This line on standard output is JSON, but no message (%s); clients may end the connection over it.", wording.Shorten(err.Error(), 120))
+	}
+}
+
+// nameless judges a response without an id, or with the id null.
+func (s *session) nameless(response json.RawMessage) {
+	at := ""
+	if elicit.ValueAt(response, "id") != nil {
+		at = "/id"
+	}
+	if elicit.ValueAt(response, "error") != nil {
+		s.broken(0, "error-without-id", at, "The error has no id, so nobody can tell which request failed; only where the request's own id could not be read is there none to give.")
+	} else {
+		s.broken(0, "response-unasked", at, "The response has no id, so nobody can tell which request it answers.")
+	}
+}
+
+func (s *session) receivedRequest(f *wire.Frame) {
+	id := wire.IDKey(f.Message.ID)
+	place := 0
+	if mcp.IsInput(f.Method) {
+		place = 1
+	}
+	switch {
+	case f.Method == mcp.MethodElicit: // of which the linter says so
+	case place == 1:
+		s.broken(place, "request-removed", "/method", "Since 2026-07-28 a server asks inside an input-required result; %s is no longer a request of its own.", f.Method)
+	default:
+		s.broken(place, "server-request-removed", "/method", "Since 2026-07-28 servers send no requests; this one is %s.", wording.Quoted(f.Method))
+	}
+	if s.asked[id] != nil && s.greeted { // else its answer may be left out of the log
+		s.broken(place, "request-id-taken", "/id", "The id %s is that of an earlier request which still waits for its response; one response cannot answer two requests.", wording.Shorten(string(f.Message.ID), 60))
+	}
+	one := &asked{}
+	if place == 1 && !f.Truncated {
+		r := s.request()
+		r.call = s.callBehind(f)
+		one.call, one.key = r.call, lint.QuestionKey(f.Message.Params)
+		one.offer = s.judgeInput(input{
+			method: f.Method, params: f.Message.Params, at: "/params", methodAt: "/method", via: elicit.ByRequest,
+		}, place, r)
+	}
+	if s.asked[id] == nil && len(s.asked) < most {
+		s.asked[id] = one
+	}
+}
+
+// callBehind is the call that a request of the server's belongs to, nil where
+// that cannot be told: several run, and the connection does not say.
+func (s *session) callBehind(f *wire.Frame) *call {
+	if f.Stream == wire.StreamPostSSE && f.Call != 0 {
+		return s.calls[f.Call] // the stream is that of the call's own request
+	}
+	var only *call
+	for _, r := range s.requests {
+		if r.call == nil {
+			continue
+		}
+		if only != nil && only != r.call {
+			return nil
+		}
+		only = r.call
+	}
+	return only
+}
+
+func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
+	id := string(f.Message.ID)
+	if f.Pair == 0 {
+		if s.greeted { // else the request may be left out of the log
+			s.receivedUnasked(f)
+		}
+		return
+	}
+	r := s.requests[id]
+	delete(s.requests, id)
+	if r == nil { // taken back, or answered before
+		r = s.request()
+	}
+	if f.Truncated {
+		return
+	}
+	inputs := s.judgeResponse(f, r)
+	for i, in := range inputs {
+		if ctx.Err() != nil {
+			break // patterns can make each of them take half a second
+		}
+		s.judgeInput(in, i+1, r)
+	}
+	if r.call != nil {
+		r.call.asked = make(map[string]string)
+		for _, in := range inputs {
+			r.call.asked[in.key] = lint.QuestionKey(in.params)
+		}
+	}
+}
+
+// judgeResponse judges a response as a whole, and lists what it asks for.
+func (s *session) judgeResponse(f *wire.Frame, r *request) []input {
+	if f.Kind == wire.Error {
+		s.find(0, "/error", lint.Error(f.Message.Error, r.revision))
+		return inputsOfError(f.Message.Error)
+	}
+	if f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover {
+		if revision, ok := elicit.StringAt(f.Message.Result, "protocolVersion"); ok {
+			s.revision, r.revision = revision, revision
+		}
+	}
+	if f.Method == mcp.MethodInitialize {
+		return nil
+	}
+	if _, typed := elicit.StringAt(f.Message.Result, "resultType"); r.revision == "" && typed {
+		r.revision = mcp.Revision20260728 // no earlier revision has it
+	}
+	if r.revision != "" {
+		s.find(0, "/result", lint.Result(f.Message.Result, f.Method, r.revision))
+	}
+	if r.revision < mcp.Revision20260728 {
+		return nil
+	}
+	return inputsOfResult(f.Message.Result)
+}
+
+// receivedUnasked judges a response that answers nothing.
+func (s *session) receivedUnasked(f *wire.Frame) {
+	id := string(f.Message.ID)
+	alike := `"` + id + `"` // the id of the other type
+	if strings.HasPrefix(id, `"`) {
+		alike = strings.Trim(id, `"`)
+	}
+	switch {
+	case id == "" && !f.Truncated:
+		s.nameless(f.Raw)
+	case id == "":
+	case s.requests[alike] != nil:
+		s.broken(0, "response-unasked", "/id", "No request has the id %s; that of the request is %s, of another type.", wording.Shorten(id, 60), wording.Shorten(alike, 60))
+	default:
+		s.broken(0, "response-unasked", "/id", "No request of the client's has the id %s, so this response answers nothing.", wording.Shorten(id, 60))
+	}
+}
+
+func (s *session) receivedNotification(f *wire.Frame) {
+	switch {
+	case f.Truncated:
+	case f.Method == mcp.NotificationElicitComplete:
+		s.receivedCompletion(f.Message.Params)
+	case f.Method == mcp.NotificationCancelled:
+		id := elicit.ValueAt(f.Message.Params, "requestId")
+		delete(s.asked, wire.IDKey(id))
+		if s.greeted && !s.listens[string(id)] {
+			s.broken(0, "cancelled-by-server", "/method", "Since 2026-07-28 a server sends notifications/cancelled only to end a subscriptions/listen of the client's.")
+		}
+	case f.Method == mcp.MethodPing || mcp.IsInput(f.Method):
+		s.broken(0, "request-without-id", "", "%s is a request and has no id, so nothing can answer it.", f.Method)
+	}
+}
+
+func (s *session) receivedCompletion(params json.RawMessage) {
+	s.broken(0, "completion-removed", "/method", "notifications/elicitation/complete is gone since 2026-07-28; the client learns the outcome by retrying.")
+	s.broken(0, "completion-early", "/method", "Revision 2025-06-18 has no URL mode, and so nothing that notifications/elicitation/complete could be about.")
+	const at = "/params/elicitationId"
+	raw := elicit.ValueAt(params, "elicitationId")
+	id, isString := elicit.StringAt(raw)
+	switch t := elicit.TypeOf(params); {
+	case t == elicit.TypeNone:
+		s.broken(0, "completion-malformed", "", "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
+	case t != elicit.TypeObject:
+		s.broken(0, "completion-malformed", "/params", "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
+	case raw == nil:
+		s.broken(0, "completion-malformed", "/params", "The notification has no elicitationId, so nobody can tell which elicitation is complete.")
+	case !isString:
+		s.broken(0, "completion-malformed", at, "The elicitationId is %s, not a string.", elicit.WithArticle(elicit.TypeOf(raw)))
+	default:
+		s.complete(id, at)
+	}
+}
+
+// complete notes that an elicitation is said to be complete.
+func (s *session) complete(id, at string) {
+	one := s.offers[id]
+	if one == nil {
+		if s.greeted && len(s.offers) < most { // else it may have been, before what is known
+			s.broken(0, "completion-unknown", at, "No elicitation so far in this session has the id %s; clients ignore the notification.", wording.Quoted(id))
+		}
+		return
+	}
+	switch one.state {
+	case open:
+	case ofForm:
+		s.broken(0, "completion-of-form", at, "The elicitation %s is not in URL mode; it is complete with its answer, and has no completion to notify.", wording.Quoted(id))
+		return
+	case completed:
+		s.broken(0, "completion-repeated", at, "The elicitation %s was complete already; clients ignore the second notification.", wording.Quoted(id))
+	case turnedDown:
+		s.broken(0, "completion-declined", at, "The user did not accept the elicitation %s, and yet it is said to be complete.", wording.Quoted(id))
+	}
+	one.state = completed
+}
