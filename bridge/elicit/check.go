@@ -1,7 +1,6 @@
 package elicit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,25 +8,21 @@ import (
 	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/elicit/format"
-
-	"elicitation-inspector/bridge/wording"
-
 	"github.com/dlclark/regexp2/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"elicitation-inspector/bridge/elicit/format"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
-// Bounds on a check, so that no schema can keep it busy.
-const (
-	checkBudget = 3 * time.Second
-	maxSchemas  = 5_000 // objects in a schema, choices left out
-	largeChoice = 32    // choices from which on they are looked up rather than compared one by one
-)
-
-// schemaURL is what the schema under check is called inside the validator. No
-// loader knows it.
-const schemaURL = "inspector:///schema"
+// Problem is one thing that is wrong with an answer.
+type Problem struct {
+	Field   int    // index of the field it belongs to, -1 if it belongs to none
+	Pointer string // JSON pointer (RFC 6901) to the place in the content
+	Keyword string // the schema's keyword that is not satisfied, "" if none is concerned
+	Text    string // in plain words: "At most 1. You entered 1.50."
+}
 
 // Check tells what in content does not satisfy the schema, by JSON Schema
 // 2020-12 unless its $schema names another draft. Formats are asserted, patterns
@@ -75,14 +70,24 @@ func inOrder(problems []Problem) {
 	})
 }
 
-func check(fields []Field, schema, content json.RawMessage) ([]Problem, error) {
-	c := &checker{fields: fields, schema: schema}
-	return c.run(content)
+// checker is one run of a check.
+type checker struct {
+	fields   []Field
+	schema   json.RawMessage
+	content  any
+	deadline time.Time
+	steps    int
+	problems []Problem
 }
 
-func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
-	c.deadline = time.Now().Add(checkBudget)
-	if err := valid(content); err != nil {
+// gaveUp says why a check ends without a result. The check panics with it, as
+// the validator cannot be stopped otherwise.
+type gaveUp string
+
+func (g gaveUp) Error() string { return string(g) }
+
+func check(fields []Field, schema, content json.RawMessage) (problems []Problem, err error) {
+	if err := rawjson.Check(content); err != nil {
 		return []Problem{{Field: -1, Text: "Not JSON: " + err.Error() + "."}}, nil
 	}
 	defer func() {
@@ -94,6 +99,7 @@ func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
 			err = fmt.Errorf("the schema cannot be checked against: %v", r)
 		}
 	}()
+	c := &checker{fields: fields, schema: schema, deadline: time.Now().Add(checkBudget)}
 	compiled, err := c.compile()
 	if err != nil {
 		return nil, err
@@ -101,12 +107,12 @@ func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
 	if c.content, err = decode(content); err != nil {
 		return []Problem{{Field: -1, Text: wording.Sentence(err.Error())}}, nil
 	}
-	if err := compiled.Validate(c.content); err != nil {
-		var failed *jsonschema.ValidationError
-		if !errors.As(err, &failed) {
-			return nil, err
-		}
+	var failed *jsonschema.ValidationError
+	switch err := compiled.Validate(c.content); {
+	case errors.As(err, &failed):
 		c.explain(failed)
+	case err != nil:
+		return nil, err
 	}
 	for i, p := range c.problems {
 		if p.Field < 0 && p.Pointer != "" { // no field says what it is about
@@ -117,22 +123,8 @@ func (c *checker) run(content json.RawMessage) (problems []Problem, err error) {
 	return c.problems, nil
 }
 
-// checker is one run of a check.
-type checker struct {
-	fields   []Field
-	schema   json.RawMessage
-	content  any
-	deadline time.Time
-	steps    int
-	schemas  int
-	problems []Problem
-}
-
-// gaveUp says why a check ends without a result. The check panics with it, as
-// the validator cannot be stopped otherwise.
-type gaveUp string
-
-func (g gaveUp) Error() string { return string(g) }
+// checkBudget bounds a check, so that no schema can keep it busy.
+const checkBudget = 3 * time.Second
 
 func (c *checker) inTime() {
 	if time.Now().After(c.deadline) {
@@ -140,51 +132,20 @@ func (c *checker) inTime() {
 	}
 }
 
-// decode turns JSON into what the validator works on, with numbers as they are
-// written. It fails on numbers whose exact value is beyond what is computed with.
-func decode(raw json.RawMessage) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	return v, computableIn(v)
-}
-
-func computableIn(v any) error {
-	switch v := v.(type) {
-	case json.Number:
-		if !computable(string(v)) {
-			return fmt.Errorf("the number %s has too many digits to be compared", wording.Shorten(string(v), 40))
-		}
-	case []any:
-		for _, e := range v {
-			if err := computableIn(e); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		for _, e := range v {
-			if err := computableIn(e); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
+// schemaURL is what the schema under check is called inside the validator. No
+// loader knows it.
+const schemaURL = "inspector:///schema"
 
 // compile makes the validator's form of the schema.
 func (c *checker) compile() (*jsonschema.Schema, error) {
-	if err := valid(c.schema); err != nil {
+	if err := rawjson.Check(c.schema); err != nil {
 		return nil, fmt.Errorf("the schema is not JSON: %w", err)
 	}
 	doc, err := decode(c.schema)
 	if err != nil {
 		return nil, fmt.Errorf("the schema cannot be checked against: %w", err)
 	}
-	c.prepare(doc)
-	if c.schemas > maxSchemas {
+	if prepare(doc) > maxSchemas {
 		return nil, fmt.Errorf("the schema has more than %d parts, which is too many to check against", maxSchemas)
 	}
 	compiler := jsonschema.NewCompiler()
@@ -192,7 +153,7 @@ func (c *checker) compile() (*jsonschema.Schema, error) {
 	compiler.AssertFormat()
 	compiler.UseLoader(refusal{})
 	compiler.UseRegexpEngine(c.pattern)
-	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: vocabulary, Compile: c.extend})
+	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: "inspector:///clock", Compile: c.clock})
 	compiler.AssertVocabs()
 	for name, test := range format.Checks {
 		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
@@ -219,28 +180,18 @@ var errRefused = errors.New("other documents are never loaded")
 
 func (refusal) Load(string) (any, error) { return nil, errRefused }
 
-// extend is called for every schema that is compiled.
-func (c *checker) extend(_ *jsonschema.CompilerContext, schema map[string]any) (jsonschema.SchemaExt, error) {
+// clock is called for every schema that is compiled, and makes an extension that
+// is called whenever a value is validated against it.
+func (c *checker) clock(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) {
 	c.inTime()
-	set, _ := schema[setKeyword].(choices)
-	return extension{c, set}, nil
+	return tick{c}, nil
 }
 
-// extension is called whenever a value is validated against a schema.
-type extension struct {
-	c   *checker
-	set choices
-}
+type tick struct{ c *checker }
 
-func (e extension) Validate(ctx *jsonschema.ValidatorContext, v any) {
-	if e.c.steps++; e.c.steps%64 == 0 {
-		e.c.inTime()
-	}
-	if e.set == nil {
-		return
-	}
-	if text, ok := v.(string); !ok || !e.set[text] {
-		ctx.AddError(&kind.Enum{Got: v})
+func (t tick) Validate(*jsonschema.ValidatorContext, any) {
+	if t.c.steps++; t.c.steps%64 == 0 {
+		t.c.inTime()
 	}
 }
 

@@ -26,7 +26,7 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(appendQuoted(out, name), ':')
+		out = append(rawjson.AppendQuoted(out, name), ':')
 	}
 	sent := make(map[string]bool)
 	for i, f := range fields {
@@ -36,7 +36,7 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 		}
 		value, problem := f.value(input)
 		if problem != nil {
-			problem.Field, problem.Pointer = i, pointer("", f.Name)
+			problem.Field, problem.Pointer = i, rawjson.PointerTo("", f.Name)
 			problems = append(problems, *problem)
 		}
 		if value != nil {
@@ -46,14 +46,14 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 		}
 	}
 	if len(in.Extra) > 0 {
-		if err := valid(in.Extra); err != nil || typeOf(in.Extra) != typeObject {
+		if err := rawjson.Check(in.Extra); err != nil || rawjson.KindOf(in.Extra) != rawjson.Object {
 			problems = append(problems, Problem{Field: -1, Text: "The further members are not a JSON object."})
 			return append(out, '}'), problems
 		}
-		for name, value := range members(in.Extra) {
+		for name, value := range rawjson.Members(in.Extra) {
 			if !sent[name] {
 				add(name)
-				out = appendCompact(out, value)
+				out = rawjson.AppendCompact(out, value)
 			}
 		}
 	}
@@ -63,15 +63,15 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 // value is the compact JSON of one field's input, nil if it is left out.
 func (f Field) value(in Input) ([]byte, *Problem) {
 	if strings.TrimSpace(in.JSON) != "" {
-		if err := valid([]byte(in.JSON)); err != nil {
+		if err := rawjson.Check([]byte(in.JSON)); err != nil {
 			return nil, &Problem{Text: "Not JSON: " + err.Error() + "."}
 		}
-		return appendCompact(nil, json.RawMessage(in.JSON)), nil
+		return rawjson.AppendCompact(nil, json.RawMessage(in.JSON)), nil
 	}
 	switch f.Kind {
 	case Text:
 		if in.Text != "" || in.Empty {
-			return appendQuoted(nil, in.Text), nil
+			return rawjson.AppendQuoted(nil, in.Text), nil
 		}
 	case Number, Integer:
 		text := strings.TrimFunc(in.Text, unicode.IsSpace)
@@ -80,7 +80,7 @@ func (f Field) value(in Input) ([]byte, *Problem) {
 		case isNumber(text):
 			return []byte(text), nil
 		default:
-			return appendQuoted(nil, in.Text), &Problem{Keyword: "type", Text: notNumber(f.Kind, text)}
+			return rawjson.AppendQuoted(nil, in.Text), &Problem{Keyword: "type", Text: notNumber(f.Kind, text)}
 		}
 	case Boolean:
 		if in.Text == "true" || in.Text == "false" {
@@ -88,7 +88,7 @@ func (f Field) value(in Input) ([]byte, *Problem) {
 		}
 	case SingleChoice:
 		if len(in.Picks) > 0 && in.Picks[0] >= 0 && in.Picks[0] < len(f.Choices) {
-			return appendQuoted(nil, f.Choices[in.Picks[0]].Value), nil
+			return rawjson.AppendQuoted(nil, f.Choices[in.Picks[0]].Value), nil
 		}
 	case MultiChoice:
 		out := []byte{'['}
@@ -99,7 +99,7 @@ func (f Field) value(in Input) ([]byte, *Problem) {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out = appendQuoted(out, f.Choices[p].Value)
+			out = rawjson.AppendQuoted(out, f.Choices[p].Value)
 		}
 		if len(out) > 1 || in.Empty {
 			return append(out, ']'), nil
@@ -131,27 +131,27 @@ func (f Field) DefaultProblem() string {
 	if f.Default == nil {
 		return ""
 	}
-	t := typeOf(f.Default)
+	t := rawjson.KindOf(f.Default)
 	switch f.Kind {
 	case Text:
-		return f.otherThan("text", t == typeString)
+		return f.otherThan("text", t == rawjson.String)
 	case Number:
-		return f.otherThan("a number", t == typeNumber)
+		return f.otherThan("a number", t == rawjson.Number)
 	case Integer:
-		return f.otherThan("a whole number", t == typeNumber)
+		return f.otherThan("a whole number", t == rawjson.Number)
 	case Boolean:
-		return f.otherThan("true or false", t == typeBoolean)
+		return f.otherThan("true or false", t == rawjson.Boolean)
 	case SingleChoice:
 		return f.otherThan("one of the choices", f.input(f.Default).JSON == "")
 	case MultiChoice:
-		if t != typeArray {
+		if t != rawjson.Array {
 			return f.otherThan("a list of choices", false)
 		}
 		seen := make(map[string]bool)
-		for _, v := range elements(f.Default) {
-			text, _ := unquote(v)
+		for _, v := range rawjson.Elements(f.Default) {
+			text := rawjson.Text(v)
 			switch {
-			case typeOf(v) != typeString || !slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == text }):
+			case rawjson.KindOf(v) != rawjson.String || !slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == text }):
 				return "The schema’s default names " + briefly(v) + ", which is not one of the choices, so nothing is chosen."
 			case seen[text]:
 				return "The schema’s default names " + briefly(v) + " twice, so nothing is chosen."
@@ -177,10 +177,10 @@ func (f Field) otherThan(what string, fits bool) string {
 
 // briefly shows a JSON value inside a sentence.
 func briefly(value json.RawMessage) string {
-	if text, exact := unquote(value); exact && typeOf(value) == typeString {
+	if text, exact := rawjson.Unquote(value); exact && rawjson.KindOf(value) == rawjson.String {
 		return wording.Quoted(text)
 	}
-	return wording.Shorten(string(appendCompact(nil, value)), 80)
+	return wording.Shorten(string(rawjson.AppendCompact(nil, value)), 80)
 }
 
 // InputsOf is the way back from [Content]: the inputs that amount to this
@@ -189,14 +189,14 @@ func briefly(value json.RawMessage) string {
 // is no JSON object, or names a member twice, since no form stands for that.
 func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 	in := Inputs{Fields: make([]Input, len(fields))}
-	if len(trim(content)) == 0 {
+	if len(rawjson.Trim(content)) == 0 {
 		return in, errors.New("there is no content; an empty one is {}")
 	}
-	if err := valid(content); err != nil {
+	if err := rawjson.Check(content); err != nil {
 		return in, fmt.Errorf("the content is not JSON: %w", err)
 	}
-	if t := typeOf(content); t != typeObject {
-		return in, fmt.Errorf("the content is %s, and a form can only give an object", withArticle(t))
+	if t := rawjson.KindOf(content); t != rawjson.Object {
+		return in, fmt.Errorf("the content is %s, and a form can only give an object", wording.WithArticle(t))
 	}
 	index := make(map[string]int, len(fields))
 	for i, f := range fields {
@@ -204,7 +204,7 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 	}
 	seen := make(map[string]bool)
 	extra := []byte{'{'}
-	for name, value := range members(content) {
+	for name, value := range rawjson.Members(content) {
 		if seen[name] {
 			return in, fmt.Errorf("the content has %s twice, and a form can only give it once", wording.Quoted(name))
 		}
@@ -216,8 +216,8 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 		if len(extra) > 1 {
 			extra = append(extra, ',')
 		}
-		extra = append(appendQuoted(extra, name), ':')
-		extra = appendCompact(extra, value)
+		extra = append(rawjson.AppendQuoted(extra, name), ':')
+		extra = rawjson.AppendCompact(extra, value)
 	}
 	if len(extra) > 1 {
 		in.Extra = append(extra, '}')
@@ -228,8 +228,8 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 // input is what the field's control has to hold to give that value.
 func (f Field) input(value json.RawMessage) Input {
 	raw := Input{JSON: rawjson.Pretty(value)}
-	text, exact := unquote(value)
-	isText := exact && typeOf(value) == typeString
+	text, exact := rawjson.Unquote(value)
+	isText := exact && rawjson.KindOf(value) == rawjson.String
 	switch f.Kind {
 	case Text:
 		switch {
@@ -239,15 +239,15 @@ func (f Field) input(value json.RawMessage) Input {
 			return Input{Text: text}
 		}
 	case Number, Integer:
-		if typeOf(value) == typeNumber {
-			return Input{Text: string(trim(value))}
+		if rawjson.KindOf(value) == rawjson.Number {
+			return Input{Text: string(rawjson.Trim(value))}
 		}
 		if isText && text != "" && !isNumber(text) && oneLine(text) {
 			return Input{Text: text}
 		}
 	case Boolean:
-		if typeOf(value) == typeBoolean {
-			return Input{Text: string(trim(value))}
+		if rawjson.KindOf(value) == rawjson.Boolean {
+			return Input{Text: string(rawjson.Trim(value))}
 		}
 	case SingleChoice:
 		for i, c := range f.Choices {
@@ -256,7 +256,7 @@ func (f Field) input(value json.RawMessage) Input {
 			}
 		}
 	case MultiChoice:
-		if typeOf(value) == typeArray {
+		if rawjson.KindOf(value) == rawjson.Array {
 			if picks, ok := f.picksOf(value); ok {
 				return Input{Picks: picks, Empty: len(picks) == 0}
 			}
@@ -274,10 +274,10 @@ func (f Field) picksOf(array json.RawMessage) ([]int, bool) {
 		index[f.Choices[i].Value] = i
 	}
 	var picks []int
-	for _, v := range elements(array) {
-		text, exact := unquote(v)
+	for _, v := range rawjson.Elements(array) {
+		text, exact := rawjson.Unquote(v)
 		i, ok := index[text]
-		if !ok || !exact || typeOf(v) != typeString {
+		if !ok || !exact || rawjson.KindOf(v) != rawjson.String {
 			return nil, false
 		}
 		delete(index, text)

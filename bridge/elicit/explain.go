@@ -8,25 +8,26 @@ import (
 	"strconv"
 	"strings"
 
-	"elicitation-inspector/bridge/wording"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // add notes a problem at a place in the content.
 func (c *checker) add(location []string, keyword, text string) {
 	p := Problem{Field: -1, Keyword: keyword, Text: text}
 	for _, name := range location {
-		p.Pointer = pointer(p.Pointer, name)
+		p.Pointer = rawjson.PointerTo(p.Pointer, name)
 	}
 	if len(location) > 0 {
 		p.Field = slices.IndexFunc(c.fields, func(f Field) bool { return f.Name == location[0] })
 	}
 	if len(location) > 1 && p.Field >= 0 && c.fields[p.Field].Kind != MultiChoice {
-		p.Text = "At " + strings.TrimPrefix(p.Pointer, pointer("", location[0])) + ": " + text
+		p.Text = "At " + strings.TrimPrefix(p.Pointer, rawjson.PointerTo("", location[0])) + ": " + text
 	}
 	c.problems = append(c.problems, p)
 }
@@ -264,7 +265,7 @@ func capital(text string) string { return strings.TrimSuffix(wording.Sentence(te
 // limit is the value of a schema's keyword with the digits it is written with.
 func (c *checker) limit(e *jsonschema.ValidationError, keyword string, want *big.Rat) string {
 	if strings.HasPrefix(e.SchemaURL, schemaURL+"#") {
-		if digits := string(at(c.schema, pointer(fragment(e.SchemaURL), keyword))); isNumber(digits) {
+		if digits := string(rawjson.At(c.schema, rawjson.PointerTo(fragment(e.SchemaURL), keyword))); isNumber(digits) {
 			return digits
 		}
 	}

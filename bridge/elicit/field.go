@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -52,7 +53,7 @@ type Field struct {
 
 // Bounds on what is drawn as a form. A schema beyond them is answered as JSON.
 const (
-	maxFields  = 1_000
+	MaxFields  = 1_000
 	maxChoices = 100_000 // of all fields together
 )
 
@@ -62,18 +63,18 @@ const (
 // its own becomes a field of kind [JSON]. Of a property that stands twice the
 // last counts, as it does for JSON decoders, at the place of the first.
 func FieldsOf(schema json.RawMessage) ([]Field, error) {
-	if len(trim(schema)) == 0 {
+	if len(rawjson.Trim(schema)) == 0 {
 		return nil, nil
 	}
-	if err := valid(schema); err != nil {
+	if err := rawjson.Check(schema); err != nil {
 		return nil, fmt.Errorf("the schema is not JSON: %w", err)
 	}
-	if t := typeOf(schema); t != typeObject {
-		return nil, fmt.Errorf("the schema is %s, not an object", withArticle(t))
+	if t := rawjson.KindOf(schema); t != rawjson.Object {
+		return nil, fmt.Errorf("the schema is %s, not an object", wording.WithArticle(t))
 	}
-	keyword := keywordsOf(schema)
+	keyword := KeywordsOf(schema)
 	if t, ok := keyword["type"]; ok {
-		if name, _ := unquote(t); name != "object" && !slices.Contains(stringsOf(t), "object") {
+		if name := rawjson.Text(t); name != "object" && !slices.Contains(stringsOf(t), "object") {
 			return nil, fmt.Errorf("the schema does not ask for an object, its type is %s", wording.Shorten(string(t), 80))
 		}
 	}
@@ -81,8 +82,8 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 	if !ok {
 		return nil, nil
 	}
-	if t := typeOf(properties); t != typeObject {
-		return nil, fmt.Errorf("the schema's properties are %s, not an object", withArticle(t))
+	if t := rawjson.KindOf(properties); t != rawjson.Object {
+		return nil, fmt.Errorf("the schema's properties are %s, not an object", wording.WithArticle(t))
 	}
 	required := make(map[string]bool)
 	for _, name := range stringsOf(keyword["required"]) {
@@ -91,8 +92,8 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 	var fields []Field
 	index := make(map[string]int)
 	choices := 0
-	for name, property := range members(properties) {
-		field := fieldOf(name, property, required[name])
+	for name, property := range rawjson.Members(properties) {
+		field := FieldOf(name, property, required[name])
 		if choices += len(field.Choices); choices > maxChoices {
 			choices -= len(field.Choices)
 			field.Kind, field.Choices = JSON, nil
@@ -102,8 +103,8 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 			fields[i] = field
 			continue
 		}
-		if len(fields) == maxFields {
-			return nil, fmt.Errorf("the schema has more than %d properties", maxFields)
+		if len(fields) == MaxFields {
+			return nil, fmt.Errorf("the schema has more than %d properties", MaxFields)
 		}
 		index[name] = len(fields)
 		fields = append(fields, field)

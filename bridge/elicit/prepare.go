@@ -1,32 +1,64 @@
 package elicit
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/url"
-	"slices"
-	"strings"
 
 	"elicitation-inspector/bridge/wording"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"elicitation-inspector/bridge/rawjson"
 )
 
-// prepare readies a decoded schema for the validator, which compares a value
-// with every choice in turn, compiles each entry of oneOf for itself, and lets
-// limits overflow.
-func (c *checker) prepare(v any) {
+// Bounds on a schema that is checked against.
+const (
+	maxSchemas  = 5_000 // objects in it, long lists of choices left out
+	largeChoice = 32    // choices from which on a list is long
+)
+
+// decode turns JSON into what the validator works on, with numbers as they are
+// written. It fails on numbers that cannot be computed with exactly.
+func decode(raw json.RawMessage) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if number := uncomputable(v); number != "" {
+		return nil, fmt.Errorf("the number %s has too many digits to be compared", wording.Shorten(number, 40))
+	}
+	return v, nil
+}
+
+// uncomputable is the first number of a decoded value that cannot be computed with.
+func uncomputable(v any) (number string) {
+	switch v := v.(type) {
+	case json.Number:
+		if !computable(string(v)) {
+			return string(v)
+		}
+	case []any:
+		for i := 0; i < len(v) && number == ""; i++ {
+			number = uncomputable(v[i])
+		}
+	case map[string]any:
+		for _, e := range v {
+			if number == "" {
+				number = uncomputable(e)
+			}
+		}
+	}
+	return number
+}
+
+// prepare readies a decoded schema for the validator, which compiles each entry of
+// oneOf for itself and lets limits overflow. It counts the objects in the schema.
+func prepare(v any) (objects int) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			c.prepare(e)
+			objects += prepare(e)
 		}
 	case map[string]any:
-		c.schemas++
+		objects = 1
 		for _, name := range []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"} {
 			if n, ok := v[name].(json.Number); ok {
 				if i := count(string(n)); i != nil {
@@ -34,64 +66,48 @@ func (c *checker) prepare(v any) {
 				}
 			}
 		}
-		for _, name := range []string{"oneOf", "anyOf", "enum"} {
-			if set := choiceSet(name, v[name]); set != nil && v[setKeyword] == nil {
+		for _, name := range []string{"oneOf", "anyOf"} {
+			if list := constantsOf(v[name], name == "oneOf"); list != nil && v["enum"] == nil {
 				delete(v, name)
-				v[setKeyword] = set
+				v["enum"] = list
 			}
 		}
 		for name, e := range v {
 			if name != "enum" && name != "const" && name != "default" && name != "examples" {
-				c.prepare(e)
+				objects += prepare(e)
 			}
 		}
 	}
+	return objects
 }
 
-// vocabulary and setKeyword are how a set of choices reaches the validator.
-const (
-	vocabulary = "inspector:///vocabulary"
-	setKeyword = "inspector:choices"
-)
-
-// choices are the texts that can be chosen.
-type choices map[string]bool
-
-// choiceSet makes a set of a long list of texts, as enum has it, or of constants
-// with titles, as oneOf and anyOf have it; nil if the list is anything else.
-func choiceSet(keyword string, v any) choices {
-	list, _ := v.([]any)
-	if len(list) < largeChoice {
+// constantsOf is a long list of titled constants as enum would have it; nil if the
+// list is anything else. If exactly one entry may fit, those that stand there twice
+// are left out.
+func constantsOf(v any, exactlyOne bool) []any {
+	entries, _ := v.([]any)
+	if len(entries) < largeChoice {
 		return nil
 	}
-	set := make(choices, len(list))
-	var twice []string
-	for _, e := range list {
-		if keyword != "enum" {
-			entry, ok := e.(map[string]any)
-			if !ok || !onlyConstant(entry) {
-				return nil
-			}
-			e = entry["const"]
-		}
-		text, ok := e.(string)
-		if !ok {
+	times := make(map[string]int, len(entries))
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		text, ok := entry["const"].(string)
+		if !ok || !isTitledConstant(entry) {
 			return nil
 		}
-		if set[text] {
-			twice = append(twice, text)
-		}
-		set[text] = true
+		times[text]++
 	}
-	if keyword == "oneOf" {
-		for _, text := range twice { // exactly one entry has to fit
-			delete(set, text)
+	list := make([]any, 0, len(times))
+	for text, n := range times {
+		if n == 1 || !exactlyOne {
+			list = append(list, text)
 		}
 	}
-	return set
+	return list
 }
 
-func onlyConstant(entry map[string]any) bool {
+func isTitledConstant(entry map[string]any) bool {
 	for name, v := range entry {
 		switch name {
 		case "const", "title", "description", "$comment", "deprecated":
@@ -104,72 +120,4 @@ func onlyConstant(entry map[string]any) bool {
 		}
 	}
 	return true
-}
-
-// SchemaError says that a schema is not valid by its own dialect.
-type SchemaError struct {
-	Faults []Problem // by place, at least one; pointers lead into the schema
-}
-
-func (e *SchemaError) Error() string { return e.Faults[0].Text }
-
-// schemaError says in words why a schema does not compile.
-func schemaError(err error, doc any) error {
-	var load *jsonschema.LoadURLError
-	var notFound *jsonschema.JSONPointerNotFoundError
-	var noAnchor *jsonschema.AnchorNotFoundError
-	var regex *jsonschema.InvalidRegexError
-	var invalid *jsonschema.SchemaValidationError
-	var failed *jsonschema.ValidationError
-	switch {
-	case errors.As(err, &load):
-		return fmt.Errorf("the schema refers to %s, and %w", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
-	case errors.As(err, &notFound):
-		return missing(notFound.URL)
-	case errors.As(err, &noAnchor):
-		return missing(noAnchor.Reference)
-	case errors.As(err, &regex):
-		return &SchemaError{[]Problem{fault(fragment(regex.URL), regex.Err.Error())}}
-	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):
-		c := &checker{content: valueAt(doc, fragment(invalid.URL))}
-		c.explain(failed)
-		var faults []Problem
-		for _, p := range c.problems {
-			faults = append(faults, fault(fragment(invalid.URL)+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is")))
-		}
-		// The validator looks at members in no order.
-		slices.SortFunc(faults, func(a, b Problem) int {
-			return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Text, b.Text))
-		})
-		if len(faults) > 0 {
-			return &SchemaError{faults}
-		}
-	}
-	return fmt.Errorf("the schema cannot be checked against: %w", err)
-}
-
-func missing(reference string) error {
-	return &SchemaError{[]Problem{{Field: -1, Text: fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(reference)))}}}
-}
-
-func fault(pointer, what string) Problem {
-	where := cmp.Or(pointer, "its root")
-	return Problem{Field: -1, Pointer: pointer, Text: "the schema is wrong at " + where + ": " + what}
-}
-
-// fragment is the decoded part of a URL after the #.
-func fragment(u string) string {
-	_, f, _ := strings.Cut(u, "#")
-	if decoded, err := url.PathUnescape(f); err == nil {
-		return decoded
-	}
-	return f
-}
-
-// valueAt is the part of a decoded document that a JSON pointer names.
-func valueAt(doc any, ptr string) any {
-	for _, name := range rawjson.SplitPointer(ptr) {
-		doc = child(doc, name)
-	}
-	return doc
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -49,17 +50,17 @@ type Request struct {
 // no JSON object, or if "message", "mode" or "url" is no string; whatever else
 // the server did wrong is the linter's to say.
 func Parse(params json.RawMessage) (*Request, error) {
-	if len(trim(params)) == 0 {
+	if len(rawjson.Trim(params)) == 0 {
 		return nil, errors.New("the elicitation has no params")
 	}
-	if err := valid(params); err != nil {
+	if err := rawjson.Check(params); err != nil {
 		return nil, fmt.Errorf("the elicitation's params are not JSON: %w", err)
 	}
-	if t := typeOf(params); t != typeObject {
-		return nil, fmt.Errorf("the elicitation's params are %s, not an object", withArticle(t))
+	if t := rawjson.KindOf(params); t != rawjson.Object {
+		return nil, fmt.Errorf("the elicitation's params are %s, not an object", wording.WithArticle(t))
 	}
 	r := &Request{Mode: ModeForm, Params: params}
-	for name, value := range members(params) {
+	for name, value := range rawjson.Members(params) {
 		var text *string
 		switch name {
 		case "mode":
@@ -70,17 +71,17 @@ func Parse(params json.RawMessage) (*Request, error) {
 		case "url":
 			text = &r.URL
 		case "elicitationId":
-			r.ElicitationID, _ = unquote(value)
+			r.ElicitationID = rawjson.Text(value)
 		case "requestedSchema":
 			r.Schema = value
 		}
 		if text == nil {
 			continue
 		}
-		if t := typeOf(value); t != typeString {
-			return nil, fmt.Errorf("the elicitation's %q is %s, not a string", name, withArticle(t))
+		if t := rawjson.KindOf(value); t != rawjson.String {
+			return nil, fmt.Errorf("the elicitation's %q is %s, not a string", name, wording.WithArticle(t))
 		}
-		*text, _ = unquote(value)
+		*text = rawjson.Text(value)
 	}
 	switch {
 	case r.Schema != nil:

@@ -7,19 +7,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// withArticle names a JSON type in a sentence.
-func withArticle(t jsonType) string {
-	switch t {
-	case typeObject, typeArray:
-		return "an " + string(t)
-	case typeNull:
-		return "null"
-	case typeNone:
-		return "nothing"
-	}
-	return "a " + string(t)
-}
-
 // missing says that a required field has been left alone.
 func (f Field) missing() string {
 	switch f.Kind {

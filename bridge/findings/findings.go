@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -226,6 +226,5 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 // isRedacted reports whether the value that a finding is about was left out of
 // a transcript, so that nothing is known of it.
 func isRedacted(raw []byte, pointer string) bool {
-	s, _ := elicit.StringAt(elicit.Pointed(raw, pointer))
-	return strings.Contains(s, wire.RedactedValue)
+	return strings.Contains(rawjson.Text(rawjson.At(raw, pointer)), wire.RedactedValue)
 }

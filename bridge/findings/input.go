@@ -9,6 +9,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -25,15 +26,15 @@ type input struct {
 // inputsOfResult lists what an input-required result asks, in order; nothing for
 // another result.
 func inputsOfResult(result json.RawMessage) []input {
-	if kind, _ := elicit.StringAt(result, "resultType"); kind != "input_required" {
+	if kind := rawjson.Text(rawjson.Member(result, "resultType")); kind != "input_required" {
 		return nil
 	}
 	var list []input
-	for key, request := range elicit.Members(elicit.Member(result, "inputRequests")) {
-		at := elicit.Pointer("/result/inputRequests", key)
-		in := input{key: key, params: elicit.Member(request, "params"), at: at + "/params", methodAt: at + "/method", via: elicit.InRound}
-		in.method, _ = elicit.StringAt(request, "method")
-		if elicit.TypeOf(in.params) == elicit.TypeNull { // which decoders take for an absent member
+	for key, request := range rawjson.Members(rawjson.Member(result, "inputRequests")) {
+		at := rawjson.PointerTo("/result/inputRequests", key)
+		in := input{key: key, params: rawjson.Member(request, "params"), at: at + "/params", methodAt: at + "/method", via: elicit.InRound}
+		in.method = rawjson.Text(rawjson.Member(request, "method"))
+		if rawjson.KindOf(in.params) == rawjson.Null { // which decoders take for an absent member
 			in.params = nil
 		}
 		list = append(list, in)
@@ -45,11 +46,11 @@ func inputsOfResult(result json.RawMessage) []input {
 // another error.
 func inputsOfError(object json.RawMessage) []input {
 	var code float64
-	if json.Unmarshal(elicit.ValueAt(object, "code"), &code) != nil || code != mcp.CodeURLElicitationRequired {
+	if json.Unmarshal(rawjson.Member(object, "code"), &code) != nil || code != mcp.CodeURLElicitationRequired {
 		return nil
 	}
 	var list []input
-	for i, params := range elicit.Elements(elicit.ValueAt(object, "data", "elicitations")) {
+	for i, params := range rawjson.Elements(rawjson.Member(object, "data", "elicitations")) {
 		at := fmt.Sprintf("/error/data/elicitations/%d", i)
 		list = append(list, input{method: mcp.MethodElicit, params: params, at: at, methodAt: at, via: elicit.InError})
 	}
@@ -85,7 +86,7 @@ func (s *session) judgeInput(in input, place int, r *request) *offer {
 	if in.params == nil {
 		in.at = strings.TrimSuffix(in.at, "/params")
 	}
-	id, _ := elicit.StringAt(in.params, "elicitationId")
+	id := rawjson.Text(rawjson.Member(in.params, "elicitationId"))
 	known := s.offers[id]
 	if known != nil && known.state == completed {
 		s.find(place, in.at, lint.Broken(r.revision, "id-reused", "/elicitationId", "The elicitation %s is complete; another one needs an id of its own.", wording.Quoted(id)))
@@ -111,10 +112,10 @@ func (s *session) offer(id string, params json.RawMessage) *offer {
 		return nil
 	}
 	one := &offer{state: ofForm}
-	if mode, _ := elicit.StringAt(params, "mode"); mode == string(elicit.ModeURL) {
+	if mode := rawjson.Text(rawjson.Member(params, "mode")); mode == string(elicit.ModeURL) {
 		one.state = open
 	}
-	one.url, _ = elicit.StringAt(params, "url")
+	one.url = rawjson.Text(rawjson.Member(params, "url"))
 	if s.offers[id] != nil || len(s.offers) < most {
 		s.offers[id] = one
 	}

@@ -8,6 +8,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
@@ -20,8 +21,8 @@ func (s *session) receivedNoise(f *wire.Frame) {
 	if s.noise++; s.noise > noiseMost || f.Truncated {
 		return
 	}
-	isResponse := elicit.ValueAt(f.Raw, "result") != nil || elicit.ValueAt(f.Raw, "error") != nil
-	if id := string(elicit.ValueAt(f.Raw, "id")); isResponse && (id == "" || id == "null") {
+	isResponse := rawjson.Member(f.Raw, "result") != nil || rawjson.Member(f.Raw, "error") != nil
+	if id := string(rawjson.Member(f.Raw, "id")); isResponse && (id == "" || id == "null") {
 		s.nameless(f.Raw)
 		return
 	}
@@ -42,10 +43,10 @@ func (s *session) receivedNoise(f *wire.Frame) {
 // nameless judges a response without an id, or with the id null.
 func (s *session) nameless(response json.RawMessage) {
 	at := ""
-	if elicit.ValueAt(response, "id") != nil {
+	if rawjson.Member(response, "id") != nil {
 		at = "/id"
 	}
-	if elicit.ValueAt(response, "error") != nil {
+	if rawjson.Member(response, "error") != nil {
 		s.broken(0, "error-without-id", at, "The error has no id, so nobody can tell which request failed; only where the request's own id could not be read is there none to give.")
 	} else {
 		s.broken(0, "response-unasked", at, "The response has no id, so nobody can tell which request it answers.")
@@ -139,14 +140,14 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []input {
 		return inputsOfError(f.Message.Error)
 	}
 	if f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover {
-		if revision, ok := elicit.StringAt(f.Message.Result, "protocolVersion"); ok {
+		if revision := rawjson.Text(rawjson.Member(f.Message.Result, "protocolVersion")); revision != "" {
 			s.revision, r.revision = revision, revision
 		}
 	}
 	if f.Method == mcp.MethodInitialize {
 		return nil
 	}
-	if _, typed := elicit.StringAt(f.Message.Result, "resultType"); r.revision == "" && typed {
+	if r.revision == "" && rawjson.Text(rawjson.Member(f.Message.Result, "resultType")) != "" {
 		r.revision = mcp.Revision20260728 // no earlier revision has it
 	}
 	if r.revision != "" {
@@ -182,7 +183,7 @@ func (s *session) receivedNotification(f *wire.Frame) {
 	case f.Method == mcp.NotificationElicitComplete:
 		s.receivedCompletion(f.Message.Params)
 	case f.Method == mcp.NotificationCancelled:
-		id := elicit.ValueAt(f.Message.Params, "requestId")
+		id := rawjson.Member(f.Message.Params, "requestId")
 		delete(s.asked, wire.IDKey(id))
 		if s.greeted && !s.listens[string(id)] {
 			s.broken(0, "cancelled-by-server", "/method", "Since 2026-07-28 a server sends notifications/cancelled only to end a subscriptions/listen of the client's.")
@@ -196,19 +197,18 @@ func (s *session) receivedCompletion(params json.RawMessage) {
 	s.broken(0, "completion-removed", "/method", "notifications/elicitation/complete is gone since 2026-07-28; the client learns the outcome by retrying.")
 	s.broken(0, "completion-early", "/method", "Revision 2025-06-18 has no URL mode, and so nothing that notifications/elicitation/complete could be about.")
 	const at = "/params/elicitationId"
-	raw := elicit.ValueAt(params, "elicitationId")
-	id, isString := elicit.StringAt(raw)
-	switch t := elicit.TypeOf(params); {
-	case t == elicit.TypeNone:
+	raw := rawjson.Member(params, "elicitationId")
+	switch t := rawjson.KindOf(params); {
+	case t == rawjson.None:
 		s.broken(0, "completion-malformed", "", "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
-	case t != elicit.TypeObject:
+	case t != rawjson.Object:
 		s.broken(0, "completion-malformed", "/params", "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
 	case raw == nil:
 		s.broken(0, "completion-malformed", "/params", "The notification has no elicitationId, so nobody can tell which elicitation is complete.")
-	case !isString:
-		s.broken(0, "completion-malformed", at, "The elicitationId is %s, not a string.", elicit.WithArticle(elicit.TypeOf(raw)))
+	case rawjson.KindOf(raw) != rawjson.String:
+		s.broken(0, "completion-malformed", at, "The elicitationId is %s, not a string.", wording.WithArticle(rawjson.KindOf(raw)))
 	default:
-		s.complete(id, at)
+		s.complete(rawjson.Text(raw), at)
 	}
 }
 

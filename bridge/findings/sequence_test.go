@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // A step of a conversation is a message with who sends it: "> " the client and
@@ -136,7 +136,7 @@ func TestSequences(t *testing.T) {
 			for _, f := range found {
 				got = append(got, fmt.Sprintf("%d %s", f.Seq, f.Rule))
 				frame, err := log.Frame(f.Seq)
-				if err != nil || f.Pointer != "" && elicit.Pointed(frame.Raw, f.Pointer) == nil {
+				if err != nil || f.Pointer != "" && rawjson.At(frame.Raw, f.Pointer) == nil {
 					t.Errorf("%+v leads nowhere in %s, %v", f, frame.Raw, err)
 				}
 				if !strings.HasSuffix(f.Text, ".") || f.Reference == "" {

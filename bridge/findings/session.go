@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -133,7 +133,7 @@ func (s *session) sent(f *wire.Frame) {
 		}
 	case wire.Notification:
 		if f.Method == mcp.NotificationCancelled {
-			delete(s.requests, string(elicit.ValueAt(f.Message.Params, "requestId")))
+			delete(s.requests, string(rawjson.Member(f.Message.Params, "requestId")))
 		}
 	}
 }
@@ -142,15 +142,15 @@ func (s *session) sentRequest(f *wire.Frame) {
 	params, id := f.Message.Params, string(f.Message.ID)
 	if f.Method == mcp.MethodInitialize {
 		s.greeted = true
-		s.revision, _ = elicit.StringAt(params, "protocolVersion")
-		s.declared = declaredIn(elicit.ValueAt(params, "capabilities"))
+		s.revision = rawjson.Text(rawjson.Member(params, "protocolVersion"))
+		s.declared = declaredIn(rawjson.Member(params, "capabilities"))
 	}
 	// The keys cannot be written without a slash, but the slash can be escaped.
 	if bytes.Contains(params, []byte("io.modelcontextprotocol")) {
-		if revision, ok := elicit.StringAt(params, "_meta", metaProtocol); ok {
+		if revision := rawjson.Text(rawjson.Member(params, "_meta", metaProtocol)); revision != "" {
 			s.greeted, s.revision = true, revision
 		}
-		if object := elicit.ValueAt(params, "_meta", metaCapabilities); object != nil {
+		if object := rawjson.Member(params, "_meta", metaCapabilities); object != nil {
 			s.declared = declaredIn(object)
 		}
 	}
@@ -163,7 +163,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 	r := s.request()
 	if mcp.AsksForInput(f.Method) {
 		r.call = s.callOf(f)
-		r.call.answered(elicit.ValueAt(params, "inputResponses"))
+		r.call.answered(rawjson.Member(params, "inputResponses"))
 	}
 	s.requests[id] = r
 }
@@ -191,8 +191,8 @@ func (s *session) callOf(f *wire.Frame) *call {
 
 // answered notes what the inputResponses of a round answer.
 func (c *call) answered(responses json.RawMessage) {
-	for key, response := range elicit.Members(responses) {
-		if action, _ := elicit.StringAt(response, "action"); action == "accept" {
+	for key, response := range rawjson.Members(responses) {
+		if action := rawjson.Text(rawjson.Member(response, "action")); action == "accept" {
 			c.gave(c.asked[key])
 		}
 	}
@@ -211,7 +211,7 @@ func (c *call) gave(key string) {
 // answered notes the client's answer to an elicitation; other requests have neither
 // key nor offer.
 func (a *asked) answered(result json.RawMessage) {
-	action, _ := elicit.StringAt(result, "action")
+	action := rawjson.Text(rawjson.Member(result, "action"))
 	if action == "accept" && a.call != nil {
 		a.call.gave(a.key)
 	}
@@ -222,8 +222,8 @@ func (a *asked) answered(result json.RawMessage) {
 
 func declaredIn(object json.RawMessage) capabilities {
 	return capabilities{
-		elicitation: elicit.ValueAt(object, "elicitation"),
-		sampling:    elicit.ValueAt(object, "sampling") != nil,
-		roots:       elicit.ValueAt(object, "roots") != nil,
+		elicitation: rawjson.Member(object, "elicitation"),
+		sampling:    rawjson.Member(object, "sampling") != nil,
+		roots:       rawjson.Member(object, "roots") != nil,
 	}
 }

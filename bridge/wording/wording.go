@@ -64,3 +64,17 @@ func QuotedSeries(names []string) string {
 	}
 	return Series(list)
 }
+
+// WithArticle names a JSON type: "an object", "null", or "nothing" where there is
+// no value.
+func WithArticle[T ~string](kind T) string {
+	switch kind {
+	case "object", "array":
+		return "an " + string(kind)
+	case "null":
+		return "null"
+	case "":
+		return "nothing"
+	}
+	return "a " + string(kind)
+}

@@ -3,12 +3,12 @@
 package link
 
 import (
-	"elicitation-inspector/bridge/wording"
-
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // Severity says how much a warning about a URL should weigh with a person.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // nothing is the column of the cases that the linter has to be silent about.
@@ -216,7 +218,7 @@ func judgedCases() []judged {
 			name, params := field(text)
 			want := found
 			if found != nothing {
-				want = found + " " + rule + " " + pointer(schem+"/properties", name)
+				want = found + " " + rule + " " + rawjson.PointerTo(schem+"/properties", name)
 			}
 			cases = append(cases, judged{"the field " + text, all, params, want})
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -27,9 +29,9 @@ func (l listFaults) find(rule, at, format string, args ...any) {
 
 // lintChoices judges the choices in the schema at a place, which is that of the
 // property or of its items.
-func (p property) lintChoices(at string, k keywords) {
+func (p property) lintChoices(at string, k elicit.Keywords) {
 	items := at != p.at
-	if enum := k["enum"]; typeOf(enum) == typeArray {
+	if enum := k["enum"]; rawjson.KindOf(enum) == rawjson.Array {
 		n := p.lintEnum(at, k, enum)
 		p.lintNames(at+"/enumNames", k["enumNames"], n)
 	}
@@ -51,20 +53,20 @@ func (p property) lintChoices(at string, k keywords) {
 }
 
 // lintEnum judges the entries of enum, and counts them.
-func (p property) lintEnum(at string, k keywords, enum json.RawMessage) int {
+func (p property) lintEnum(at string, k elicit.Keywords, enum json.RawMessage) int {
 	seen := make(map[string]bool)
 	n := 0
 	isText := true
-	if t := k.text("type"); t != "" && t != "string" {
+	if t := k.Text("type"); t != "" && t != "string" {
 		isText = false
 		p.find("enum-not-text", at+"/enum", "%s has choices and the type %s; choices are of type string.", p.name, wording.Quoted(t))
 	}
 	faults := p.faults()
-	for i, v := range elements(enum) {
+	for i, v := range rawjson.Elements(enum) {
 		n++
 		place := fmt.Sprintf("%s/enum/%d", at, i)
-		if typeOf(v) != typeString && isText {
-			faults.find("enum-not-text", place, "A choice of %s is %s, not a string.", p.name, withArticle(typeOf(v)))
+		if rawjson.KindOf(v) != rawjson.String && isText {
+			faults.find("enum-not-text", place, "A choice of %s is %s, not a string.", p.name, wording.WithArticle(rawjson.KindOf(v)))
 			continue
 		}
 		if seen[string(v)] {
@@ -86,16 +88,16 @@ func (p property) lintNames(at string, names json.RawMessage, choices int) {
 	if p.revision != june {
 		p.find("enum-names-deprecated", at, "enumNames is no part of JSON Schema and will go; list the choices in oneOf with const and title.")
 	}
-	if t := typeOf(names); t != typeArray {
-		p.find("text-not-string", at, "The enumNames of %s are %s, not a list of strings.", p.name, withArticle(t))
+	if t := rawjson.KindOf(names); t != rawjson.Array {
+		p.find("text-not-string", at, "The enumNames of %s are %s, not a list of strings.", p.name, wording.WithArticle(t))
 		return
 	}
 	n := 0
 	faults := p.faults()
-	for i, v := range elements(names) {
+	for i, v := range rawjson.Elements(names) {
 		n++
-		if t := typeOf(v); t != typeString {
-			faults.find("text-not-string", fmt.Sprintf("%s/%d", at, i), "A name in the enumNames of %s is %s, not a string.", p.name, withArticle(t))
+		if t := rawjson.KindOf(v); t != rawjson.String {
+			faults.find("text-not-string", fmt.Sprintf("%s/%d", at, i), "A name in the enumNames of %s is %s, not a string.", p.name, wording.WithArticle(t))
 		}
 	}
 	if n != choices {
@@ -107,16 +109,16 @@ func (p property) lintNames(at string, names json.RawMessage, choices int) {
 func (p property) lintTitled(at string, list json.RawMessage) {
 	seen := make(map[string]bool)
 	faults := p.faults()
-	for i, entry := range elements(list) {
+	for i, entry := range rawjson.Elements(list) {
 		place := fmt.Sprintf("%s/%d", at, i)
-		value, title := member(entry, "const"), member(entry, "title")
+		value, title := rawjson.Member(entry, "const"), rawjson.Member(entry, "title")
 		missing := ""
 		switch {
 		case value == nil && title == nil:
 			missing = "neither const nor title"
 		case value == nil:
 			missing = "no const"
-		case typeOf(title) != typeString:
+		case rawjson.KindOf(title) != rawjson.String:
 			missing = "no title"
 		}
 		if missing != "" {
@@ -125,8 +127,8 @@ func (p property) lintTitled(at string, list json.RawMessage) {
 		if value == nil {
 			continue
 		}
-		if typeOf(value) != typeString {
-			faults.find("enum-not-text", place+"/const", "A choice of %s is %s, not a string.", p.name, withArticle(typeOf(value)))
+		if rawjson.KindOf(value) != rawjson.String {
+			faults.find("enum-not-text", place+"/const", "A choice of %s is %s, not a string.", p.name, wording.WithArticle(rawjson.KindOf(value)))
 		}
 		if seen[string(value)] {
 			faults.find("choice-duplicate", place, "The choice %s of %s is listed twice; under oneOf, validators then reject it.", wording.Shorten(string(value), 60), p.name)

@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -30,7 +31,7 @@ type Offered struct{ ID, URL string }
 // QuestionKey is the same for two elicitations in form mode that ask the same thing
 // in the same words. It is "" for params that ask nothing.
 func QuestionKey(params json.RawMessage) string {
-	message, schema := member(params, "message"), member(params, "requestedSchema")
+	message, schema := rawjson.Member(params, "message"), rawjson.Member(params, "requestedSchema")
 	if message == nil || schema == nil {
 		return ""
 	}
@@ -68,13 +69,13 @@ func rulesOf(revision string) string {
 // none where it is absent, and form alone where it is empty or the revision has
 // no modes yet.
 func DeclaredModes(capability json.RawMessage, revision string) []elicit.Mode {
-	if valid(capability) != nil || typeOf(capability) != typeObject {
+	if !rawjson.Valid(capability) || rawjson.KindOf(capability) != rawjson.Object {
 		return nil
 	}
 	if rulesOf(revision) == june {
 		return []elicit.Mode{elicit.ModeForm}
 	}
-	form, url := member(capability, "form") != nil, member(capability, "url") != nil
+	form, url := rawjson.Member(capability, "form") != nil, rawjson.Member(capability, "url") != nil
 	var modes []elicit.Mode
 	if form || !url {
 		modes = append(modes, elicit.ModeForm)
@@ -103,16 +104,16 @@ type question struct {
 // reading the request, and at most half a second longer where patterns are hard.
 func Elicitation(in Input) []Finding {
 	l := newLinter(in.Revision)
-	if err := valid(in.Params); err != nil || typeOf(in.Params) != typeObject {
+	if err := rawjson.Check(in.Params); err != nil || rawjson.KindOf(in.Params) != rawjson.Object {
 		l.find("params-malformed", "", "The elicitation's params are not an object, so there is nothing to ask.")
 		return l.findings
 	}
 	q := question{
 		linter: l, in: in, mode: elicit.ModeForm, deadline: time.Now().Add(patternTime),
-		modeRaw: member(in.Params, "mode"), message: member(in.Params, "message"), url: member(in.Params, "url"),
-		id: member(in.Params, "elicitationId"), schema: member(in.Params, "requestedSchema"),
+		modeRaw: rawjson.Member(in.Params, "mode"), message: rawjson.Member(in.Params, "message"), url: rawjson.Member(in.Params, "url"),
+		id: rawjson.Member(in.Params, "elicitationId"), schema: rawjson.Member(in.Params, "requestedSchema"),
 	}
-	if mode, _ := unquote(q.modeRaw); typeOf(q.modeRaw) == typeString {
+	if mode := rawjson.Text(q.modeRaw); rawjson.KindOf(q.modeRaw) == rawjson.String {
 		q.mode = elicit.Mode(mode)
 	}
 	l.lintSpelling("", in.Params, paramNames)
@@ -132,8 +133,8 @@ func Elicitation(in Input) []Finding {
 // lintDuplicates finds members that stand twice in one object, among so many at most.
 func (l *linter) lintDuplicates(raw json.RawMessage, ptr string, most *int) {
 	seen := make(map[string]bool)
-	for name, value := range members(raw) {
-		at := pointer(ptr, name)
+	for name, value := range rawjson.Members(raw) {
+		at := rawjson.PointerTo(ptr, name)
 		if seen[name] {
 			l.find("duplicate-member", at, "%s stands twice in one object; whoever reads it keeps one of the two.", wording.Quoted(name))
 		}
@@ -143,7 +144,7 @@ func (l *linter) lintDuplicates(raw json.RawMessage, ptr string, most *int) {
 		}
 		l.lintDuplicates(value, at, most)
 	}
-	for i, value := range elements(raw) {
+	for i, value := range rawjson.Elements(raw) {
 		if *most--; *most < 0 {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 var both = []elicit.Mode{elicit.ModeForm, elicit.ModeURL}
@@ -362,7 +363,7 @@ func TestEveryRule(t *testing.T) {
 				if f.Text == "" || !strings.HasSuffix(f.Text, ".") || f.Reference == "" || !strings.Contains(f.Reference, f.Section) {
 					t.Errorf("%+v", f)
 				}
-				if f.Pointer != "" && elicit.Pointed(c.in.Params, f.Pointer) == nil {
+				if f.Pointer != "" && rawjson.At(c.in.Params, f.Pointer) == nil {
 					t.Errorf("%s leads nowhere in %s", f.Pointer, c.in.Params)
 				}
 			}
@@ -530,7 +531,7 @@ func FuzzLint(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, params []byte, revision string) {
 		for _, finding := range Elicitation(Input{Params: params, Revision: revision, Via: elicit.InRound, Declared: both}) {
-			if finding.Pointer != "" && elicit.Pointed(params, finding.Pointer) == nil {
+			if finding.Pointer != "" && rawjson.At(params, finding.Pointer) == nil {
 				t.Fatalf("%+v leads nowhere in %q", finding, params)
 			}
 		}

@@ -2,12 +2,12 @@ package lint
 
 import (
 	"encoding/json"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -17,17 +17,17 @@ type property struct {
 	name   string // in quotation marks
 	at     string // pointer to its schema
 	schema json.RawMessage
-	k      keywords
+	k      elicit.Keywords
 	field  elicit.Field
 }
 
 func (q *question) lintProperty(name string, schema json.RawMessage) {
-	p := property{question: q, name: wording.Quoted(name), at: pointer(schemaAt+"/properties", name), schema: schema}
-	if t := typeOf(schema); t != typeObject {
-		q.find("property-no-schema", p.at, "%s is described by %s, not by an object.", p.name, withArticle(t))
+	p := property{question: q, name: wording.Quoted(name), at: rawjson.PointerTo(schemaAt+"/properties", name), schema: schema}
+	if t := rawjson.KindOf(schema); t != rawjson.Object {
+		q.find("property-no-schema", p.at, "%s is described by %s, not by an object.", p.name, wording.WithArticle(t))
 		return
 	}
-	p.k, p.field = keywordsOf(schema), elicit.FieldOf(name, schema)
+	p.k, p.field = elicit.KeywordsOf(schema), elicit.FieldOf(name, schema, false)
 	q.lintKeywords(p.at, schema, p.name)
 	q.lintSpelling(p.at, schema, keywordNames)
 	p.lintType()
@@ -42,13 +42,13 @@ func (q *question) lintProperty(name string, schema json.RawMessage) {
 
 func (p property) lintType() {
 	raw := p.k["type"]
-	t := p.k.text("type")
+	t := p.k.Text("type")
 	switch {
 	case raw == nil:
 		if !p.isWrong(p.at) {
 			p.find("type-missing", p.at, "%s has no type.", p.name)
 		}
-	case typeOf(raw) == typeArray:
+	case rawjson.KindOf(raw) == rawjson.Array:
 		p.find("type-union", p.at+"/type", "%s has several types, %s; it can only have one.", p.name, wording.Shorten(string(raw), 60))
 	case t == "object":
 		p.find("nested-object", p.at, "%s is an object inside the object; a form is flat.", p.name)
@@ -75,15 +75,15 @@ func (p property) lintArray() {
 		return
 	}
 	items, at := p.k["items"], p.at+"/items"
-	if typeOf(items) != typeObject {
+	if rawjson.KindOf(items) != rawjson.Object {
 		p.find("array-without-choices", p.at, "%s is a list of anything; a list in a form has to be one of choices.", p.name)
 		return
 	}
-	k := keywordsOf(items)
+	k := elicit.KeywordsOf(items)
 	titled := isChoices("anyOf", k["anyOf"]) || isChoices("oneOf", k["oneOf"])
 	p.lintKeywords(at, items, p.name)
 	switch {
-	case k.text("type") == "object" && !titled:
+	case k.Text("type") == "object" && !titled:
 		p.find("array-of-objects", at, "%s is a list of objects.", p.name)
 	case titled && k["type"] != nil:
 		p.find("items-type-stray", at+"/type", "The items of a multiple choice with titles have anyOf and no type.")
@@ -91,7 +91,7 @@ func (p property) lintArray() {
 		p.find("array-without-choices", at, "%s is a list without choices; its items need enum or anyOf.", p.name)
 	}
 	p.lintChoices(at, k)
-	if typeOf(k["enum"]) == typeArray && k["type"] == nil {
+	if rawjson.KindOf(k["enum"]) == rawjson.Array && k["type"] == nil {
 		p.find("type-missing", at, `The items of %s need "type": "string" beside their enum.`, p.name)
 	}
 }
@@ -101,10 +101,10 @@ var supportedFormats = []string{"email", "uri", "date", "date-time"}
 
 func (p property) lintFormat() {
 	raw := p.k["format"]
-	if raw == nil || p.k.text("type") != "string" || p.k["enum"] != nil || p.k["oneOf"] != nil {
+	if raw == nil || p.k.Text("type") != "string" || p.k["enum"] != nil || p.k["oneOf"] != nil {
 		return
 	}
-	if !slices.Contains(supportedFormats, p.k.text("format")) {
+	if !slices.Contains(supportedFormats, p.k.Text("format")) {
 		p.find("format-unsupported", p.at+"/format", "%s has the format %s; only email, uri, date and date-time are supported.", p.name, wording.Shorten(string(raw), 60))
 	}
 }
@@ -112,7 +112,7 @@ func (p property) lintFormat() {
 // lintLimits finds limits that no value can keep.
 func (p property) lintLimits() {
 	for _, pair := range [][2]string{{"minLength", "maxLength"}, {"minItems", "maxItems"}} {
-		low, high := p.k.count(pair[0]), p.k.count(pair[1])
+		low, high := p.k.Count(pair[0]), p.k.Count(pair[1])
 		if low != nil && high != nil && *low > *high {
 			p.findCrossed(pair[0], pair[1])
 		}
@@ -126,18 +126,17 @@ func (p property) lintLimits() {
 		different[c.Value] = true
 	}
 	for _, keyword := range []string{"minItems", "maxItems"} {
-		if n := p.k.count(keyword); n != nil && *n > len(different) {
-			p.find("limits-beyond-choices", p.at+"/"+keyword, "%s of %s is %s, with no more than %s to pick from.", keyword, p.name, p.k.number(keyword), wording.Plural(len(different), "choice"))
+		if n := p.k.Count(keyword); n != nil && *n > len(different) {
+			p.find("limits-beyond-choices", p.at+"/"+keyword, "%s of %s is %s, with no more than %s to pick from.", keyword, p.name, p.k.Number(keyword), wording.Plural(len(different), "choice"))
 		}
 	}
 }
 
 // lintRange compares the limits of a number, exactly.
 func (p property) lintRange() {
-	limit := func(keyword string) *big.Rat { return exact(p.k.number(keyword)) }
 	for _, low := range []string{"minimum", "exclusiveMinimum"} {
 		for _, high := range []string{"maximum", "exclusiveMaximum"} {
-			l, h := limit(low), limit(high)
+			l, h := p.k.Exact(low), p.k.Exact(high)
 			if l == nil || h == nil {
 				continue
 			}
@@ -151,14 +150,14 @@ func (p property) lintRange() {
 }
 
 func (p property) findCrossed(low, high string) {
-	p.find("limits-crossed", p.at+"/"+low, "%s can have no value: %s %s is above %s %s.", p.name, low, p.k.number(low), high, p.k.number(high))
+	p.find("limits-crossed", p.at+"/"+low, "%s can have no value: %s %s is above %s %s.", p.name, low, p.k.Number(low), high, p.k.Number(high))
 }
 
 func (p property) lintPattern() {
-	if typeOf(p.k["pattern"]) != typeString {
+	if rawjson.KindOf(p.k["pattern"]) != rawjson.String {
 		return
 	}
-	if err := elicit.CheckPattern(p.k.text("pattern")); err != nil {
+	if err := elicit.CheckPattern(p.k.Text("pattern")); err != nil {
 		p.find("pattern-invalid", p.at+"/pattern", "The pattern of %s is no ECMA-262 expression: %s.", p.name, err)
 	}
 }
@@ -167,11 +166,11 @@ func (p property) lintPattern() {
 // well show one.
 func (p property) lintTexts() {
 	for _, keyword := range []string{"title", "description"} {
-		if t := typeOf(p.k[keyword]); t != typeNone && t != typeString {
-			p.find("text-not-string", p.at+"/"+keyword, "The %s of %s is %s, not a string.", keyword, p.name, withArticle(t))
+		if t := rawjson.KindOf(p.k[keyword]); t != rawjson.None && t != rawjson.String {
+			p.find("text-not-string", p.at+"/"+keyword, "The %s of %s is %s, not a string.", keyword, p.name, wording.WithArticle(t))
 		}
 	}
-	p.lintLinks(p.at+"/title", "title", p.k.text("title"))
+	p.lintLinks(p.at+"/title", "title", p.k.Text("title"))
 	if p.field.Format != "uri" {
 		p.lintLinks(p.at+"/description", "description", p.field.Description)
 	}
@@ -198,7 +197,7 @@ func (p property) lintDefault() {
 // defaultType is what a property's default has to be, in words, where it is something
 // else. Revision 2025-06-18 knows defaults of booleans only.
 func (p property) defaultType() string {
-	t, got := p.k.text("type"), typeOf(p.k["default"])
+	t, got := p.k.Text("type"), rawjson.KindOf(p.k["default"])
 	if p.revision == june && t != "boolean" {
 		return ""
 	}
@@ -208,15 +207,15 @@ func (p property) defaultType() string {
 			return "a " + t
 		}
 	case "number", "integer":
-		if got != typeNumber {
+		if got != rawjson.Number {
 			return "a number"
 		}
 	case "array":
-		if got != typeArray {
+		if got != rawjson.Array {
 			return "a list of choices"
 		}
-		for _, v := range elements(p.k["default"]) {
-			if typeOf(v) != typeString {
+		for _, v := range rawjson.Elements(p.k["default"]) {
+			if rawjson.KindOf(v) != rawjson.String {
 				return "a list of strings"
 			}
 		}

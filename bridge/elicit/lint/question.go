@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -16,10 +17,10 @@ func (q *question) lintTravel() {
 }
 
 func (q *question) lintMode() {
-	t := typeOf(q.modeRaw)
+	t := rawjson.KindOf(q.modeRaw)
 	switch {
-	case t != typeNone && t != typeString:
-		q.find("mode-unknown", "/mode", "The mode is %s, not a string.", withArticle(t))
+	case t != rawjson.None && t != rawjson.String:
+		q.find("mode-unknown", "/mode", "The mode is %s, not a string.", wording.WithArticle(t))
 		return
 	case q.mode == "":
 		q.find("mode-unknown", "/mode", "The mode is empty; it can be form or url, and be left out for form.")
@@ -34,7 +35,7 @@ func (q *question) lintMode() {
 		return
 	}
 	place := "/mode"
-	if t == typeNone {
+	if t == rawjson.None {
 		place = ""
 	}
 	if len(q.in.Declared) == 0 {
@@ -45,15 +46,15 @@ func (q *question) lintMode() {
 }
 
 func (q *question) lintMessage() {
-	switch t := typeOf(q.message); t {
-	case typeNone:
+	switch t := rawjson.KindOf(q.message); t {
+	case rawjson.None:
 		q.find("message-missing", "", "The question has no message that says why it is asked.")
-	case typeString:
-		if text, _ := unquote(q.message); strings.TrimSpace(text) == "" {
+	case rawjson.String:
+		if text := rawjson.Text(q.message); strings.TrimSpace(text) == "" {
 			q.find("message-empty", "/message", "The message is empty, so nobody can tell why the question is asked.")
 		}
 	default:
-		q.find("message-missing", "/message", "The message is %s, not a string.", withArticle(t))
+		q.find("message-missing", "/message", "The message is %s, not a string.", wording.WithArticle(t))
 	}
 }
 
@@ -66,16 +67,16 @@ func (q *question) lintURL() {
 }
 
 func (q *question) lintID() {
-	id, _ := unquote(q.id)
-	text, _ := unquote(q.url)
-	t := typeOf(q.id)
+	id := rawjson.Text(q.id)
+	text := rawjson.Text(q.url)
+	t := rawjson.KindOf(q.id)
 	switch {
-	case q.revision == july && t != typeNone:
+	case q.revision == july && t != rawjson.None:
 		q.find("id-removed", "/elicitationId", "elicitationId is gone since 2026-07-28; the client learns the outcome by retrying.")
 	case q.revision == july:
-	case t == typeNone:
+	case t == rawjson.None:
 		q.find("id-missing", "", "A question in URL mode needs an elicitationId.")
-	case t != typeString || id == "":
+	case t != rawjson.String || id == "":
 		q.find("id-missing", "/elicitationId", "The elicitationId has to be a string that identifies the elicitation.")
 	case slices.ContainsFunc(q.in.Offered, func(o Offered) bool { return o.ID == id && page(o.URL) != page(text) }):
 		q.find("id-reused", "/elicitationId", "The elicitationId %s belonged to another URL earlier in this session; it has to identify one elicitation.", wording.Quoted(id))
@@ -86,7 +87,7 @@ func (q *question) lintForm() {
 	if q.url != nil && !q.has("mode-unknown") {
 		q.find("form-with-url", "/url", `The question has a url and is not in URL mode; if it is meant to be opened, say "mode": "url".`)
 	}
-	message, _ := unquote(q.message)
+	message := rawjson.Text(q.message)
 	q.lintLinks("/message", "message", message)
 	if q.schema == nil {
 		if q.mode == elicit.ModeForm || q.revision == june {
@@ -123,7 +124,7 @@ func (q *question) lintSecretMessage(message string) {
 // lintSecretField finds a field that asks for a secret.
 func (q *question) lintSecretField(ptr, name string, f elicit.Field) {
 	asked := secretIn(f)
-	if asked.sort == likely && isKey(wordsOf(name)) && member(member(q.schema, "properties"), "value") != nil {
+	if asked.sort == likely && isKey(wordsOf(name)) && rawjson.Member(rawjson.Member(q.schema, "properties"), "value") != nil {
 		return // a key and its value
 	}
 	switch asked.sort {

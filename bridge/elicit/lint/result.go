@@ -8,6 +8,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -17,20 +18,20 @@ import (
 // Pointers lead into the result.
 func Result(result json.RawMessage, method, revision string) []Finding {
 	l := newLinter(revision)
-	if valid(result) != nil || typeOf(result) != typeObject {
+	if !rawjson.Valid(result) || rawjson.KindOf(result) != rawjson.Object {
 		return nil // no MCP result at all, which is not for this linter to say
 	}
 	l.lintUnsent(Unsent(result, nil, revision))
-	raw := member(result, "resultType")
-	kind, _ := unquote(raw)
-	switch t := typeOf(raw); {
+	raw := rawjson.Member(result, "resultType")
+	kind := rawjson.Text(raw)
+	switch t := rawjson.KindOf(raw); {
 	case kind == "input_required":
 		l.lintInputRequired(result, method)
 	case l.revision != july:
-	case t == typeNone:
+	case t == rawjson.None:
 		l.find("result-type-missing", "", "Since 2026-07-28 every result says what it is; this one has no resultType.")
-	case t != typeString:
-		l.find("result-type-missing", "/resultType", "The resultType is %s, not a string.", withArticle(t))
+	case t != rawjson.String:
+		l.find("result-type-missing", "/resultType", "The resultType is %s, not a string.", wording.WithArticle(t))
 	case kind != "complete":
 		l.find("result-type-unknown", "/resultType", "The protocol has no resultType %s. Unless an extension that both sides declare brings it, clients have to take the result as invalid.", wording.Quoted(kind))
 	}
@@ -44,34 +45,34 @@ func (l *linter) lintInputRequired(result json.RawMessage, method string) {
 	if !mcp.AsksForInput(method) {
 		l.find("input-required-method", "/resultType", "The result of %s cannot require input; only those of prompts/get, resources/read and tools/call can.", wording.Quoted(method))
 	}
-	requests, state := member(result, "inputRequests"), member(result, "requestState")
+	requests, state := rawjson.Member(result, "inputRequests"), rawjson.Member(result, "requestState")
 	if requests == nil && state == nil {
 		l.find("input-required-empty", "", "The result requires input and has neither inputRequests nor requestState.")
 	}
-	if t := typeOf(state); t != typeNone && t != typeString {
-		l.find("request-state-type", "/requestState", "The requestState is %s, not a string.", withArticle(t))
+	if t := rawjson.KindOf(state); t != rawjson.None && t != rawjson.String {
+		l.find("request-state-type", "/requestState", "The requestState is %s, not a string.", wording.WithArticle(t))
 	}
-	if t := typeOf(requests); t != typeNone && t != typeObject {
-		l.find("input-request-unknown", "/inputRequests", "The inputRequests are %s, not an object.", withArticle(t))
+	if t := rawjson.KindOf(requests); t != rawjson.None && t != rawjson.Object {
+		l.find("input-request-unknown", "/inputRequests", "The inputRequests are %s, not an object.", wording.WithArticle(t))
 	}
 	seen := make(map[string]bool)
-	for key, request := range members(requests) {
+	for key, request := range rawjson.Members(requests) {
 		l.lintInputRequest(key, request, seen[key])
 		seen[key] = true
 	}
 }
 
 func (l *linter) lintInputRequest(key string, request json.RawMessage, again bool) {
-	at := pointer("/inputRequests", key)
+	at := rawjson.PointerTo("/inputRequests", key)
 	if again {
 		l.find("input-request-duplicate", at, "The key %s stands twice among the inputRequests; one of the two is lost.", wording.Quoted(key))
 	}
-	if t := typeOf(request); t != typeObject {
-		l.find("input-request-unknown", at, "The input request %s is %s, not a request.", wording.Quoted(key), withArticle(t))
+	if t := rawjson.KindOf(request); t != rawjson.Object {
+		l.find("input-request-unknown", at, "The input request %s is %s, not a request.", wording.Quoted(key), wording.WithArticle(t))
 		return
 	}
-	method := member(request, "method")
-	if name, _ := unquote(method); mcp.IsInput(name) {
+	method := rawjson.Member(request, "method")
+	if name := rawjson.Text(method); mcp.IsInput(name) {
 		return
 	}
 	what := "has no method"
@@ -87,17 +88,17 @@ func (l *linter) lintInputRequest(key string, request json.RawMessage, again boo
 // into the error object.
 func Error(object json.RawMessage, revision string) []Finding {
 	l := newLinter(revision)
-	if valid(object) != nil || typeOf(object) != typeObject {
+	if !rawjson.Valid(object) || rawjson.KindOf(object) != rawjson.Object {
 		return nil
 	}
 	l.lintUnsent(Unsent(nil, object, revision))
-	raw := member(object, "code")
+	raw := rawjson.Member(object, "code")
 	digits := string(raw)
-	if text, _ := unquote(raw); text != "" {
+	if text := rawjson.Text(raw); text != "" {
 		digits = text
 	}
 	code, err := strconv.ParseFloat(digits, 64)
-	if raw != nil && (typeOf(raw) != typeNumber || err == nil && code != math.Trunc(code)) {
+	if raw != nil && (rawjson.KindOf(raw) != rawjson.Number || err == nil && code != math.Trunc(code)) {
 		l.find("error-code-type", "/code", "The error code %s is no integer, so clients will not know it.", wording.Shorten(string(raw), 60))
 	}
 	if err == nil && code == mcp.CodeURLElicitationRequired {
@@ -114,24 +115,24 @@ func (l *linter) lintURLRequired(object json.RawMessage) {
 	case june:
 		l.find("error-removed", "/code", "Revision 2025-06-18 does not know error -32042, so clients will not see more in it than a failure.")
 	}
-	list := member(member(object, "data"), "elicitations")
-	switch t := typeOf(list); t {
-	case typeArray:
-	case typeNone:
+	list := rawjson.Member(rawjson.Member(object, "data"), "elicitations")
+	switch t := rawjson.KindOf(list); t {
+	case rawjson.Array:
+	case rawjson.None:
 		l.find("error-malformed", "/data", "Error -32042 has to list the elicitations that are required, in data.elicitations.")
 		return
 	default:
-		l.find("error-malformed", "/data/elicitations", "The elicitations of error -32042 are %s, not a list.", withArticle(t))
+		l.find("error-malformed", "/data/elicitations", "The elicitations of error -32042 are %s, not a list.", wording.WithArticle(t))
 		return
 	}
 	n := 0
-	for i, e := range elements(list) {
+	for i, e := range rawjson.Elements(list) {
 		n++
 		at := fmt.Sprintf("/data/elicitations/%d", i)
-		mode, _ := unquote(member(e, "mode"))
+		mode := rawjson.Text(rawjson.Member(e, "mode"))
 		switch {
-		case typeOf(e) != typeObject:
-			l.find("error-malformed", at, "An elicitation of error -32042 is %s, not an object.", withArticle(typeOf(e)))
+		case rawjson.KindOf(e) != rawjson.Object:
+			l.find("error-malformed", at, "An elicitation of error -32042 is %s, not an object.", wording.WithArticle(rawjson.KindOf(e)))
 		case mode != string(elicit.ModeURL):
 			l.find("error-not-url", at, `The elicitations of error -32042 are in URL mode; this one has to say "mode": "url".`)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -19,13 +20,13 @@ const wellScoped = 10
 const schemaAt = "/requestedSchema"
 
 func (q *question) lintSchema() {
-	if t := typeOf(q.schema); t != typeObject {
-		q.find("root-not-object", schemaAt, "The schema is %s, not an object.", withArticle(t))
+	if t := rawjson.KindOf(q.schema); t != rawjson.Object {
+		q.find("root-not-object", schemaAt, "The schema is %s, not an object.", wording.WithArticle(t))
 		return
 	}
-	k := keywordsOf(q.schema)
+	k := elicit.KeywordsOf(q.schema)
 	switch {
-	case k.text("type") == "object":
+	case k.Text("type") == "object":
 	case k["type"] == nil:
 		q.find("root-not-object", schemaAt, `The schema has to say "type": "object".`)
 	default:
@@ -34,23 +35,23 @@ func (q *question) lintSchema() {
 	q.lintKeywords(schemaAt, q.schema, "The schema")
 	q.lintSpelling(schemaAt, q.schema, keywordNames)
 	properties := k["properties"]
-	switch t := typeOf(properties); t {
-	case typeObject:
-	case typeNone:
+	switch t := rawjson.KindOf(properties); t {
+	case rawjson.Object:
+	case rawjson.None:
 		q.find("properties-missing", schemaAt, "The schema has no properties, so there is nothing to fill in.")
 	default:
-		q.find("properties-missing", schemaAt+"/properties", "The schema's properties are %s, not an object.", withArticle(t))
+		q.find("properties-missing", schemaAt+"/properties", "The schema's properties are %s, not an object.", wording.WithArticle(t))
 	}
-	q.lintProperties(properties, stringsOf(k["required"]))
+	q.lintProperties(properties, k["required"])
 	q.lintValid()
 }
 
 // lintProperties judges each property as decoders see it: the last of those
 // that share a name.
-func (q *question) lintProperties(properties json.RawMessage, required []string) {
+func (q *question) lintProperties(properties, required json.RawMessage) {
 	last := make(map[string]json.RawMessage)
 	var order []string
-	for name, schema := range members(properties) {
+	for name, schema := range rawjson.Members(properties) {
 		if _, again := last[name]; !again {
 			if len(order) == elicit.MaxFields {
 				break
@@ -65,8 +66,8 @@ func (q *question) lintProperties(properties json.RawMessage, required []string)
 	for _, name := range order {
 		q.lintProperty(name, last[name])
 	}
-	for i, name := range required {
-		if last[name] == nil {
+	for i, raw := range rawjson.Elements(required) {
+		if name := rawjson.Text(raw); last[name] == nil && rawjson.KindOf(raw) == rawjson.String {
 			q.find("required-unknown", fmt.Sprintf("%s/required/%d", schemaAt, i), "The required property %s is not among the properties, so no form can give it.", wording.Quoted(name))
 		}
 	}
@@ -113,9 +114,9 @@ var advanced = []string{
 
 // lintKeywords finds what the restricted subset of JSON Schema leaves out.
 func (q *question) lintKeywords(ptr string, schema json.RawMessage, what string) {
-	for name, value := range members(schema) {
+	for name, value := range rawjson.Members(schema) {
 		if slices.Contains(advanced, name) && !isChoices(name, value) {
-			q.find("keyword-unsupported", pointer(ptr, name), "%s uses %s, which a form's schema must not have.", what, name)
+			q.find("keyword-unsupported", rawjson.PointerTo(ptr, name), "%s uses %s, which a form's schema must not have.", what, name)
 		}
 	}
 }
@@ -127,10 +128,10 @@ func isChoices(keyword string, list json.RawMessage) bool {
 		return false
 	}
 	onlyTexts, n := true, 0
-	for _, entry := range elements(list) {
+	for _, entry := range rawjson.Elements(list) {
 		n++
-		onlyTexts = onlyTexts && typeOf(entry) == typeObject
-		for name := range members(entry) {
+		onlyTexts = onlyTexts && rawjson.KindOf(entry) == rawjson.Object
+		for name := range rawjson.Members(entry) {
 			if name == "const" {
 				return true
 			}

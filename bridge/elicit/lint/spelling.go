@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"elicitation-inspector/bridge/wording"
-
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/spelling"
+	"elicitation-inspector/bridge/wording"
 )
 
 // paramNames are the members of an elicitation's params.
@@ -32,15 +32,15 @@ var otherNames = map[string]bool{
 // lintSpelling finds members of an object that look like misspelt known ones.
 func (l *linter) lintSpelling(ptr string, object json.RawMessage, known []string) {
 	present := make(map[string]bool)
-	for name := range members(object) {
+	for name := range rawjson.Members(object) {
 		present[name] = true
 	}
-	for name := range members(object) {
+	for name := range rawjson.Members(object) {
 		if len(name) > 24 || otherNames[name] || strings.ContainsAny(name, "$:-") {
 			continue
 		}
 		if meant := misspelt(name, known); meant != "" && !present[meant] {
-			l.guess("keyword-misspelt", pointer(ptr, name), "%s looks misspelt: did you mean %s? As it stands, clients ignore it.", wording.Quoted(name), wording.Quoted(meant))
+			l.guess("keyword-misspelt", rawjson.PointerTo(ptr, name), "%s looks misspelt: did you mean %s? As it stands, clients ignore it.", wording.Quoted(name), wording.Quoted(meant))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // RuleUnsent is the rule that [Unsent] finds broken.
@@ -49,15 +50,15 @@ func Unsent(result, rpcError json.RawMessage, revision string) (method, pointer 
 	if rulesOf(revision) != july {
 		return "", ""
 	}
-	if valid(rpcError) == nil {
-		text, _ := unquote(member(rpcError, "message"))
+	if rawjson.Valid(rpcError) {
+		text := rawjson.Text(rawjson.Member(rpcError, "message"))
 		return refusedMethod(text), "/message"
 	}
-	if valid(result) != nil || string(member(result, "isError")) != "true" {
+	if !rawjson.Valid(result) || string(rawjson.Member(result, "isError")) != "true" {
 		return "", ""
 	}
-	for i, block := range elements(member(result, "content")) {
-		text, _ := unquote(member(block, "text"))
+	for i, block := range rawjson.Elements(rawjson.Member(result, "content")) {
+		text := rawjson.Text(rawjson.Member(block, "text"))
 		if method := refusedMethod(text); method != "" {
 			return method, fmt.Sprintf("/content/%d/text", i)
 		}

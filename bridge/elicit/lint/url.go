@@ -6,18 +6,19 @@ import (
 
 	"elicitation-inspector/bridge/elicit/format"
 	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wording"
 )
 
 // lintAddress judges the URL of a question in URL mode.
 func (q *question) lintAddress() {
-	text, _ := unquote(q.url)
-	switch t := typeOf(q.url); {
-	case t == typeNone:
+	text := rawjson.Text(q.url)
+	switch t := rawjson.KindOf(q.url); {
+	case t == rawjson.None:
 		q.find("url-missing", "", "The question is in URL mode and has no url.")
 		return
-	case t != typeString:
-		q.find("url-missing", "/url", "The url is %s, not a string.", withArticle(t))
+	case t != rawjson.String:
+		q.find("url-missing", "/url", "The url is %s, not a string.", wording.WithArticle(t))
 		return
 	}
 	if err := format.URI(text); err != nil {

@@ -1,0 +1,83 @@
+package elicit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
+)
+
+// SchemaError says that a schema is not valid by its own dialect.
+type SchemaError struct {
+	Faults []Problem // by place, at least one; pointers lead into the schema
+}
+
+func (e *SchemaError) Error() string { return e.Faults[0].Text }
+
+// schemaError says in words why a schema does not compile.
+func schemaError(err error, doc any) error {
+	var load *jsonschema.LoadURLError
+	var notFound *jsonschema.JSONPointerNotFoundError
+	var noAnchor *jsonschema.AnchorNotFoundError
+	var regex *jsonschema.InvalidRegexError
+	var invalid *jsonschema.SchemaValidationError
+	var failed *jsonschema.ValidationError
+	switch {
+	case errors.As(err, &load):
+		return fmt.Errorf("the schema refers to %s, and %w", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
+	case errors.As(err, &notFound):
+		return missing(notFound.URL)
+	case errors.As(err, &noAnchor):
+		return missing(noAnchor.Reference)
+	case errors.As(err, &regex):
+		return &SchemaError{[]Problem{fault(fragment(regex.URL), regex.Err.Error())}}
+	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):
+		c := &checker{content: valueAt(doc, fragment(invalid.URL))}
+		c.explain(failed)
+		var faults []Problem
+		for _, p := range c.problems {
+			faults = append(faults, fault(fragment(invalid.URL)+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is")))
+		}
+		// The validator looks at members in no order.
+		slices.SortFunc(faults, func(a, b Problem) int {
+			return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Text, b.Text))
+		})
+		if len(faults) > 0 {
+			return &SchemaError{faults}
+		}
+	}
+	return fmt.Errorf("the schema cannot be checked against: %w", err)
+}
+
+func missing(reference string) error {
+	return &SchemaError{[]Problem{{Field: -1, Text: fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(reference)))}}}
+}
+
+func fault(pointer, what string) Problem {
+	where := cmp.Or(pointer, "its root")
+	return Problem{Field: -1, Pointer: pointer, Text: "the schema is wrong at " + where + ": " + what}
+}
+
+// fragment is the decoded part of a URL after the #.
+func fragment(u string) string {
+	_, f, _ := strings.Cut(u, "#")
+	if decoded, err := url.PathUnescape(f); err == nil {
+		return decoded
+	}
+	return f
+}
+
+// valueAt is the part of a decoded document that a JSON pointer names.
+func valueAt(doc any, ptr string) any {
+	for _, name := range rawjson.SplitPointer(ptr) {
+		doc = child(doc, name)
+	}
+	return doc
+}
