@@ -72,12 +72,8 @@ func inOrder(problems []Problem) {
 
 // checker is one run of a check.
 type checker struct {
-	fields   []Field
-	schema   json.RawMessage
-	content  any
 	deadline time.Time
 	steps    int
-	problems []Problem
 }
 
 // gaveUp says why a check ends without a result. The check panics with it, as
@@ -99,28 +95,28 @@ func check(fields []Field, schema, content json.RawMessage) (problems []Problem,
 			err = fmt.Errorf("the schema cannot be checked against: %v", r)
 		}
 	}()
-	c := &checker{fields: fields, schema: schema, deadline: time.Now().Add(checkBudget)}
-	compiled, err := c.compile()
+	c := &checker{deadline: time.Now().Add(checkBudget)}
+	compiled, err := c.compile(schema)
 	if err != nil {
 		return nil, err
 	}
-	if c.content, err = decode(content); err != nil {
+	value, err := decode(content)
+	if err != nil {
 		return []Problem{{Field: -1, Text: wording.Sentence(err.Error())}}, nil
 	}
 	var failed *jsonschema.ValidationError
-	switch err := compiled.Validate(c.content); {
-	case errors.As(err, &failed):
-		c.explain(failed)
-	case err != nil:
+	if err := compiled.Validate(value); err == nil || !errors.As(err, &failed) {
 		return nil, err
 	}
-	for i, p := range c.problems {
+	x := &explainer{fields: fields, schema: schema, content: content}
+	x.explain(failed)
+	for i, p := range x.problems {
 		if p.Field < 0 && p.Pointer != "" { // no field says what it is about
-			c.problems[i].Text = "At " + p.Pointer + ": " + p.Text
+			x.problems[i].Text = "At " + p.Pointer + ": " + p.Text
 		}
 	}
-	inOrder(c.problems)
-	return c.problems, nil
+	inOrder(x.problems)
+	return x.problems, nil
 }
 
 // checkBudget bounds a check, so that no schema can keep it busy.
@@ -137,11 +133,11 @@ func (c *checker) inTime() {
 const schemaURL = "inspector:///schema"
 
 // compile makes the validator's form of the schema.
-func (c *checker) compile() (*jsonschema.Schema, error) {
-	if err := rawjson.Check(c.schema); err != nil {
+func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
+	if err := rawjson.Check(schema); err != nil {
 		return nil, fmt.Errorf("the schema is not JSON: %w", err)
 	}
-	doc, err := decode(c.schema)
+	doc, err := decode(schema)
 	if err != nil {
 		return nil, fmt.Errorf("the schema cannot be checked against: %w", err)
 	}
@@ -168,7 +164,7 @@ func (c *checker) compile() (*jsonschema.Schema, error) {
 	}
 	compiled, err := compiler.Compile(schemaURL)
 	if err != nil {
-		return nil, schemaError(err, doc)
+		return nil, schemaError(err, schema)
 	}
 	return compiled, nil
 }

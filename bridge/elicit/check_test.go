@@ -67,7 +67,7 @@ func TestCheckOneProperty(t *testing.T) {
 		{`{"type":"array","items":{"enum":["a","b"]},"maxItems":1}`, `["a","b"]`, `maxItems: Choose at most 1. You chose 2.`},
 		{`{"type":"array","items":{"type":"number"},"maxItems":1}`, `[1,2]`, `maxItems: At most 1 item, not 2.`},
 		{`{"type":"array","uniqueItems":true}`, `[1,2,1.0]`, `uniqueItems: Items 1 and 3 are the same.`},
-		{`{"const":{"a":1}}`, `1`, `const: Must be exactly this object. You entered 1.`},
+		{`{"const":{"a":1}}`, `1`, `const: Must be exactly {"a":1}. You entered 1.`},
 		{`false`, `1`, `: The schema allows no value here.`},
 		{`true`, `1`, ""},
 		{`{"not":{"type":"null"}}`, `null`, `not: The schema excludes this value.`},

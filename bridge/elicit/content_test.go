@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"reflect"
+	"strconv"
 	"testing"
 )
 
@@ -64,7 +65,7 @@ func TestContent(t *testing.T) {
 		if string(got) != tt.want || !reflect.DeepEqual(problems, tt.problems) {
 			t.Errorf("%s\n got %s %+v\nwant %s %+v", tt.name, got, problems, tt.want, tt.problems)
 		}
-		if again := InputsFrom(fields, in.Values()); !reflect.DeepEqual(again, in) {
+		if again := InputsFrom(fields, posted(in)); !reflect.DeepEqual(again, in) {
 			t.Errorf("%s: through its form\n%+v becomes\n%+v", tt.name, in, again)
 		}
 	}
@@ -130,7 +131,7 @@ func TestSwitchLosesNothing(t *testing.T) {
 				t.Errorf("%s: field %s has the input %+v", tt.content, fields[i].Name, input)
 			}
 		}
-		in = InputsFrom(fields, in.Values())
+		in = InputsFrom(fields, posted(in))
 		want := tt.want
 		if want == "" {
 			want = tt.content
@@ -141,7 +142,7 @@ func TestSwitchLosesNothing(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		``:                   "there is no content; an empty one is {}",
-		`[1]`:                "the content is an array, and a form can only give an object",
+		`[1]`:                "the content is an array, not an object",
 		`{"a":1`:             "the content is not JSON: column 7: the text ends where ',' or '}' should follow",
 		`{"a":1,"\u0061":2}`: `the content has "a" twice, and a form can only give it once`,
 	} {
@@ -173,7 +174,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got %+v", in.Fields)
 	}
 	const content = `{"a":"x","b":0.10,"c":false,"d":"q","e":["q","p"],"g":{"h":[1.0]},"h":""}`
-	if got, problems := Content(fields, InputsFrom(fields, in.Values())); string(got) != content || problems != nil {
+	if got, problems := Content(fields, InputsFrom(fields, posted(in))); string(got) != content || problems != nil {
 		t.Errorf("got %s, %v", got, problems)
 	}
 }
@@ -232,12 +233,12 @@ func FuzzContentRoundTrip(f *testing.F) {
 		if err != nil {
 			return
 		}
-		content, _ := Content(fields, InputsFrom(fields, in.Values()))
+		content, _ := Content(fields, InputsFrom(fields, posted(in)))
 		again, err := InputsOf(fields, content)
 		if err != nil {
 			t.Fatalf("%q becomes %q: %v", raw, content, err)
 		}
-		if twice, _ := Content(fields, InputsFrom(fields, again.Values())); string(twice) != string(content) {
+		if twice, _ := Content(fields, InputsFrom(fields, posted(again))); string(twice) != string(content) {
 			t.Fatalf("%q becomes %q, then %q", raw, content, twice)
 		}
 		var before, after map[string]any
@@ -245,4 +246,31 @@ func FuzzContentRoundTrip(f *testing.F) {
 			t.Fatalf("%q becomes %q", raw, content)
 		}
 	})
+}
+
+// posted is the HTML form that InputsFrom reads these inputs from.
+func posted(in Inputs) url.Values {
+	form := make(url.Values)
+	for i, input := range in.Fields {
+		name := InputName(i)
+		if input.Text != "" {
+			form.Set(name, input.Text)
+		}
+		for _, p := range input.Picks {
+			form.Add(name, strconv.Itoa(p))
+		}
+		if input.Empty {
+			form.Set(name+".empty", "1")
+		}
+		if input.JSON != "" {
+			form.Set(name+".json", input.JSON)
+		}
+		if order := input.Order(); order != "" {
+			form.Set(name+".order", order)
+		}
+	}
+	if in.Extra != nil {
+		form.Set(extraName, string(in.Extra))
+	}
+	return form
 }

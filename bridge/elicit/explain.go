@@ -17,35 +17,39 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
+// explainer turns what the validator found into problems.
+type explainer struct {
+	fields   []Field
+	schema   json.RawMessage // as it was written
+	content  json.RawMessage
+	problems []Problem
+}
+
 // add notes a problem at a place in the content.
-func (c *checker) add(location []string, keyword, text string) {
-	p := Problem{Field: -1, Keyword: keyword, Text: text}
-	for _, name := range location {
-		p.Pointer = rawjson.PointerTo(p.Pointer, name)
-	}
+func (x *explainer) add(location []string, keyword, text string) {
+	p := Problem{Field: -1, Pointer: pointerOf(location), Keyword: keyword, Text: text}
 	if len(location) > 0 {
-		p.Field = slices.IndexFunc(c.fields, func(f Field) bool { return f.Name == location[0] })
+		p.Field = x.fieldNamed(location[0])
 	}
-	if len(location) > 1 && p.Field >= 0 && c.fields[p.Field].Kind != MultiChoice {
-		p.Text = "At " + strings.TrimPrefix(p.Pointer, rawjson.PointerTo("", location[0])) + ": " + text
+	if len(location) > 1 && p.Field >= 0 && x.fields[p.Field].Kind != MultiChoice {
+		p.Text = "At " + pointerOf(location[1:]) + ": " + text
 	}
-	c.problems = append(c.problems, p)
+	x.problems = append(x.problems, p)
 }
 
-// field is the field at a place, if a field is what stands there.
-func (c *checker) field(location []string) (Field, bool) {
-	if len(location) != 1 {
-		return Field{}, false
-	}
-	i := slices.IndexFunc(c.fields, func(f Field) bool { return f.Name == location[0] })
-	if i < 0 {
-		return Field{}, false
-	}
-	return c.fields[i], true
+func (x *explainer) fieldNamed(name string) int {
+	return slices.IndexFunc(x.fields, func(f Field) bool { return f.Name == name })
 }
 
-// explain turns what the validator found into problems.
-func (c *checker) explain(e *jsonschema.ValidationError) {
+func pointerOf(location []string) (pointer string) {
+	for _, name := range location {
+		pointer = rawjson.PointerTo(pointer, name)
+	}
+	return pointer
+}
+
+// explain notes what an error of the validator says.
+func (x *explainer) explain(e *jsonschema.ValidationError) {
 	at := e.InstanceLocation
 	keyword := ""
 	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
@@ -54,51 +58,54 @@ func (c *checker) explain(e *jsonschema.ValidationError) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		for _, cause := range e.Causes {
-			c.explain(cause)
+			x.explain(cause)
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
-			place := append(slices.Clone(at), name)
 			text := "Required."
-			if f, ok := c.field(place); ok {
-				text = f.missing()
+			if i := x.fieldNamed(name); i >= 0 && len(at) == 0 {
+				text = x.fields[i].missing()
 			}
-			c.add(place, keyword, text)
+			x.addMember(at, name, keyword, text)
 		}
 	case *kind.AdditionalProperties:
 		slices.Sort(k.Properties)
 		for _, name := range k.Properties {
-			c.add(append(slices.Clone(at), name), keyword, "The schema allows no such member.")
+			x.addMember(at, name, keyword, "The schema allows no such member.")
 		}
 	case *kind.DependentRequired:
-		c.dependent(at, keyword, k.Prop, k.Missing)
+		x.addDependent(at, keyword, k.Prop, k.Missing)
 	case *kind.Dependency:
-		c.dependent(at, keyword, k.Prop, k.Missing)
+		x.addDependent(at, keyword, k.Prop, k.Missing)
 	case *kind.AnyOf:
-		c.add(at, keyword, c.noneFits(e))
+		x.add(at, keyword, x.noneFits(e))
 	case *kind.OneOf:
 		if len(k.Subschemas) > 1 {
-			c.add(at, keyword, fmt.Sprintf("Fits two of the alternatives, %d and %d; only one is allowed.", k.Subschemas[0]+1, k.Subschemas[1]+1))
+			x.add(at, keyword, fmt.Sprintf("Fits two of the alternatives, %d and %d; only one is allowed.", k.Subschemas[0]+1, k.Subschemas[1]+1))
 			break
 		}
-		c.add(at, keyword, c.noneFits(e))
+		x.add(at, keyword, x.noneFits(e))
+	case *kind.Not:
+		x.add(at, "not", "The schema excludes this value.")
 	default:
-		if _, ok := k.(*kind.Not); ok {
-			keyword = "not"
-		}
-		c.add(at, keyword, c.words(e))
+		x.add(at, keyword, x.words(e, keyword))
 	}
 }
 
-func (c *checker) dependent(at []string, keyword, given string, missing []string) {
+// addMember notes a problem with a member of what is at a place.
+func (x *explainer) addMember(at []string, name, keyword, text string) {
+	x.add(append(slices.Clone(at), name), keyword, text)
+}
+
+func (x *explainer) addDependent(at []string, keyword, given string, missing []string) {
 	for _, name := range missing {
-		c.add(append(slices.Clone(at), name), keyword, "Required, because "+wording.Quoted(given)+" is given.")
+		x.addMember(at, name, keyword, "Required, because "+wording.Quoted(given)+" is given.")
 	}
 }
 
 // noneFits says why a value fits none of several alternatives.
-func (c *checker) noneFits(e *jsonschema.ValidationError) string {
-	inner := &checker{schema: c.schema, content: c.content}
+func (x *explainer) noneFits(e *jsonschema.ValidationError) string {
+	inner := &explainer{schema: x.schema, content: x.content}
 	constants := true
 	for _, cause := range e.Causes {
 		_, constant := cause.ErrorKind.(*kind.Const)
@@ -106,7 +113,7 @@ func (c *checker) noneFits(e *jsonschema.ValidationError) string {
 		inner.explain(cause)
 	}
 	if constants {
-		return capital(c.entered(e.InstanceLocation)) + " is not one of the choices."
+		return x.noChoice(e)
 	}
 	var why []string
 	for _, p := range inner.problems {
@@ -120,68 +127,83 @@ func (c *checker) noneFits(e *jsonschema.ValidationError) string {
 	return "Fits none of the alternatives: " + strings.Join(why, "; ") + "."
 }
 
+func (x *explainer) noChoice(e *jsonschema.ValidationError) string {
+	return wording.Sentence(x.entered(e) + " is not one of the choices")
+}
+
 // words says what is wrong with one value.
-func (c *checker) words(e *jsonschema.ValidationError) string {
-	f, isField := c.field(e.InstanceLocation)
-	entered := " You entered " + c.entered(e.InstanceLocation) + "."
+func (x *explainer) words(e *jsonschema.ValidationError, keyword string) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
-		return c.wrongType(e, k)
+		return x.wrongType(e, k)
 	case *kind.Enum:
-		return capital(c.entered(e.InstanceLocation)) + " is not one of the choices."
+		return x.noChoice(e)
 	case *kind.Const:
-		return "Must be exactly " + compactOf(k.Want) + "." + entered
+		return "Must be exactly " + briefly(x.wanted(e, keyword)) + ". You entered " + x.entered(e) + "."
 	case *kind.Format:
 		return wrongFormat(k)
-	case *kind.MinLength:
-		return fmt.Sprintf("At least %s. You entered %d.", wording.Plural(k.Want, "character"), k.Got)
-	case *kind.MaxLength:
-		return fmt.Sprintf("At most %s. You entered %d.", wording.Plural(k.Want, "character"), k.Got)
 	case *kind.Pattern:
 		return "Does not match the pattern " + wording.Shorten(k.Want, 120)
-	case *kind.Minimum:
-		return "At least " + c.limit(e, "minimum", k.Want) + "." + entered
-	case *kind.Maximum:
-		return "At most " + c.limit(e, "maximum", k.Want) + "." + entered
-	case *kind.ExclusiveMinimum:
-		return "More than " + c.limit(e, "exclusiveMinimum", k.Want) + "." + entered
-	case *kind.ExclusiveMaximum:
-		return "Less than " + c.limit(e, "exclusiveMaximum", k.Want) + "." + entered
-	case *kind.MultipleOf:
-		return "Must be a multiple of " + c.limit(e, "multipleOf", k.Want) + "." + entered
-	case *kind.MinItems:
-		if isField && f.Kind == MultiChoice {
-			text := "Choose at least " + strconv.Itoa(k.Want) + "."
-			if k.Got > 0 {
-				text += " You chose " + strconv.Itoa(k.Got) + "."
-			}
-			return text
-		}
-		return "At least " + wording.Plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got) + "."
-	case *kind.MaxItems:
-		if isField && f.Kind == MultiChoice {
-			return fmt.Sprintf("Choose at most %d. You chose %d.", k.Want, k.Got)
-		}
-		return "At most " + wording.Plural(k.Want, "item") + ", not " + strconv.Itoa(k.Got) + "."
 	case *kind.UniqueItems:
 		return fmt.Sprintf("Items %d and %d are the same.", k.Duplicates[0]+1, k.Duplicates[1]+1)
-	case *kind.MinProperties:
-		return "At least " + wording.Plural(k.Want, "member") + ", not " + strconv.Itoa(k.Got) + "."
-	case *kind.MaxProperties:
-		return "At most " + wording.Plural(k.Want, "member") + ", not " + strconv.Itoa(k.Got) + "."
 	case *kind.FalseSchema:
 		return "The schema allows no value here."
-	case *kind.Not:
-		return "The schema excludes this value."
 	case *kind.PropertyNames:
 		return "The schema does not allow the name " + wording.Quoted(k.Property) + "."
 	case *kind.RefCycle:
 		return "The schema refers to itself without end."
 	}
-	return wording.Sentence(e.ErrorKind.LocalizedString(english))
+	return x.limitWords(e)
 }
 
-var english = message.NewPrinter(language.English)
+// limitWords says which limit a value exceeds.
+func (x *explainer) limitWords(e *jsonschema.ValidationError) string {
+	exceeded := func(what, keyword string, want *big.Rat) string {
+		return what + " " + x.limit(e, keyword, want) + ". You entered " + x.entered(e) + "."
+	}
+	counted := func(what string, want int, noun string, got int) string {
+		return fmt.Sprintf("%s %s, not %d.", what, wording.Plural(want, noun), got)
+	}
+	isChoice := false
+	if at := e.InstanceLocation; len(at) == 1 {
+		i := x.fieldNamed(at[0])
+		isChoice = i >= 0 && x.fields[i].Kind == MultiChoice
+	}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Minimum:
+		return exceeded("At least", "minimum", k.Want)
+	case *kind.Maximum:
+		return exceeded("At most", "maximum", k.Want)
+	case *kind.ExclusiveMinimum:
+		return exceeded("More than", "exclusiveMinimum", k.Want)
+	case *kind.ExclusiveMaximum:
+		return exceeded("Less than", "exclusiveMaximum", k.Want)
+	case *kind.MultipleOf:
+		return exceeded("Must be a multiple of", "multipleOf", k.Want)
+	case *kind.MinLength:
+		return fmt.Sprintf("At least %s. You entered %d.", wording.Plural(k.Want, "character"), k.Got)
+	case *kind.MaxLength:
+		return fmt.Sprintf("At most %s. You entered %d.", wording.Plural(k.Want, "character"), k.Got)
+	case *kind.MinItems:
+		switch {
+		case isChoice && k.Got == 0:
+			return "Choose at least " + strconv.Itoa(k.Want) + "."
+		case isChoice:
+			return fmt.Sprintf("Choose at least %d. You chose %d.", k.Want, k.Got)
+		}
+		return counted("At least", k.Want, "item", k.Got)
+	case *kind.MaxItems:
+		if isChoice {
+			return fmt.Sprintf("Choose at most %d. You chose %d.", k.Want, k.Got)
+		}
+		return counted("At most", k.Want, "item", k.Got)
+	case *kind.MinProperties:
+		return counted("At least", k.Want, "member", k.Got)
+	case *kind.MaxProperties:
+		return counted("At most", k.Want, "member", k.Got)
+	}
+	return wording.Sentence(e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+}
 
 // typeWords names the types of JSON Schema for people.
 var typeWords = map[string]string{
@@ -189,85 +211,52 @@ var typeWords = map[string]string{
 	"array": "a list", "object": "an object", "null": "null",
 }
 
-func (c *checker) wrongType(e *jsonschema.ValidationError, k *kind.Type) string {
+func (x *explainer) wrongType(e *jsonschema.ValidationError, k *kind.Type) string {
 	var want []string
 	for _, t := range k.Want {
 		want = append(want, typeWords[t])
 	}
 	text := "Must be " + strings.Join(want, " or ")
-	switch k.Got {
-	case "object", "array":
+	if k.Got == "object" || k.Got == "array" {
 		return text + ", not " + typeWords[k.Got] + "."
 	}
-	return text + ". You entered " + c.entered(e.InstanceLocation) + "."
+	return text + ". You entered " + x.entered(e) + "."
+}
+
+// formatWords names the formats for people.
+var formatWords = map[string]string{
+	"email": "an email address", "uri": "a URI", "date": "a date", "time": "a time", "date-time": "a date and time",
 }
 
 func wrongFormat(k *kind.Format) string {
-	what := "Not of the format " + wording.Quoted(k.Want)
-	switch k.Want {
-	case "email":
-		what = "Not an email address"
-	case "uri":
-		what = "Not a URI"
-	case "date":
-		what = "Not a date"
-	case "time":
-		what = "Not a time"
-	case "date-time":
-		what = "Not a date and time"
-	case "regex":
+	if k.Want == "regex" {
 		return wording.Sentence(k.Err.Error())
 	}
-	return what + ": " + k.Err.Error() + "."
-}
-
-// entered shows the value at a place as it was written.
-func (c *checker) entered(location []string) string {
-	v := c.content
-	for _, name := range location {
-		v = child(v, name)
+	what := formatWords[k.Want]
+	if what == "" {
+		what = "of the format " + wording.Quoted(k.Want)
 	}
-	return compactOf(v)
+	return "Not " + what + ": " + k.Err.Error() + "."
 }
 
-// child is one member or element of a decoded value, nil if it is not there.
-func child(v any, name string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return v[name]
-	case []any:
-		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(v) {
-			return v[i]
-		}
+// entered shows the value that an error is about as it was written.
+func (x *explainer) entered(e *jsonschema.ValidationError) string {
+	return briefly(rawjson.At(x.content, pointerOf(e.InstanceLocation)))
+}
+
+// wanted is the value of the schema's keyword that an error is about; nil if it
+// stands in another document.
+func (x *explainer) wanted(e *jsonschema.ValidationError, keyword string) json.RawMessage {
+	if !strings.HasPrefix(e.SchemaURL, schemaURL+"#") {
+		return nil
 	}
-	return nil
+	return rawjson.At(x.schema, rawjson.PointerTo(fragment(e.SchemaURL), keyword))
 }
 
-// compactOf shows a decoded value in a sentence.
-func compactOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return wording.Quoted(v)
-	case json.Number:
-		return wording.Shorten(v.String(), 80)
-	case map[string]any:
-		return "this object"
-	case []any:
-		return "this list"
-	case nil:
-		return "null"
-	}
-	return fmt.Sprint(v)
-}
-
-func capital(text string) string { return strings.TrimSuffix(wording.Sentence(text), ".") }
-
-// limit is the value of a schema's keyword with the digits it is written with.
-func (c *checker) limit(e *jsonschema.ValidationError, keyword string, want *big.Rat) string {
-	if strings.HasPrefix(e.SchemaURL, schemaURL+"#") {
-		if digits := string(rawjson.At(c.schema, rawjson.PointerTo(fragment(e.SchemaURL), keyword))); isNumber(digits) {
-			return digits
-		}
+// limit is the limit that an error is about, with the digits it is written with.
+func (x *explainer) limit(e *jsonschema.ValidationError, keyword string, want *big.Rat) string {
+	if digits := string(x.wanted(e, keyword)); isNumber(digits) {
+		return digits
 	}
 	if precision, exact := want.FloatPrec(); exact {
 		return want.FloatString(precision)

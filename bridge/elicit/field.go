@@ -23,6 +23,11 @@ const (
 	JSON                          // raw JSON text, where no other control will do; see Field.Why
 )
 
+// String names the kind in a word.
+func (k FieldKind) String() string {
+	return [...]string{"text", "number", "integer", "boolean", "choice", "multiple choice", "JSON"}[k]
+}
+
 // Choice is one value that can be picked.
 type Choice struct {
 	Value string // what goes over the wire
@@ -66,11 +71,8 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 	if len(rawjson.Trim(schema)) == 0 {
 		return nil, nil
 	}
-	if err := rawjson.Check(schema); err != nil {
-		return nil, fmt.Errorf("the schema is not JSON: %w", err)
-	}
-	if t := rawjson.KindOf(schema); t != rawjson.Object {
-		return nil, fmt.Errorf("the schema is %s, not an object", wording.WithArticle(t))
+	if err := checkObject("the schema is", schema); err != nil {
+		return nil, err
 	}
 	keyword := KeywordsOf(schema)
 	if t, ok := keyword["type"]; ok {
@@ -112,23 +114,13 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 	return fields, nil
 }
 
-// String names the kind in a word.
-func (k FieldKind) String() string {
-	switch k {
-	case Text:
-		return "text"
-	case Number:
-		return "number"
-	case Integer:
-		return "integer"
-	case Boolean:
-		return "boolean"
-	case SingleChoice:
-		return "choice"
-	case MultiChoice:
-		return "multiple choice"
-	case JSON:
-		return "JSON"
+// checkObject says why raw is no JSON object. What it is called comes with its verb.
+func checkObject(is string, raw json.RawMessage) error {
+	if err := rawjson.Check(raw); err != nil {
+		return fmt.Errorf("%s not JSON: %w", is, err)
 	}
-	return "unknown"
+	if t := rawjson.KindOf(raw); t != rawjson.Object {
+		return fmt.Errorf("%s %s, not an object", is, wording.WithArticle(t))
+	}
+	return nil
 }

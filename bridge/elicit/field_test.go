@@ -15,14 +15,14 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Mode != ModeForm || r.ModeGiven || r.Message != "Who?" || r.Trouble != "" {
+	if r.Mode != ModeForm || r.Message != "Who?" || r.Trouble != "" {
 		t.Errorf("got %+v", r)
 	}
 	if names(r.Fields) != "z a" {
 		t.Errorf("fields are %q, want them in the schema's order", names(r.Fields))
 	}
 	r, err = Parse([]byte(`{"mode":"url","message":"Sign in","url":"https://example.com/x","elicitationId":"e-1"}`))
-	if err != nil || r.Mode != ModeURL || !r.ModeGiven || r.URL != "https://example.com/x" || r.ElicitationID != "e-1" || r.Trouble != "" {
+	if err != nil || r.Mode != ModeURL || r.URL != "https://example.com/x" || r.ElicitationID != "e-1" || r.Trouble != "" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	r, err = Parse([]byte(`{"mode":"voice"}`))

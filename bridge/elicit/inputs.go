@@ -102,30 +102,3 @@ func picks(values []string, order string, f Field) []int {
 	slices.SortStableFunc(picked, func(a, b int) int { return rank[a] - rank[b] })
 	return picked
 }
-
-// Values is the HTML form that [InputsFrom] reads these inputs from.
-func (in Inputs) Values() url.Values {
-	form := make(url.Values)
-	for i, input := range in.Fields {
-		name := InputName(i)
-		if input.Text != "" {
-			form.Set(name, input.Text)
-		}
-		for _, p := range input.Picks {
-			form.Add(name, strconv.Itoa(p))
-		}
-		if input.Empty {
-			form.Set(name+".empty", "1")
-		}
-		if input.JSON != "" {
-			form.Set(name+".json", input.JSON)
-		}
-		if order := input.Order(); order != "" {
-			form.Set(name+".order", order)
-		}
-	}
-	if in.Extra != nil {
-		form.Set(extraName, string(in.Extra))
-	}
-	return form
-}

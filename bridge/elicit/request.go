@@ -36,7 +36,6 @@ const (
 // Request is the parameters of one elicitation.
 type Request struct {
 	Mode          Mode
-	ModeGiven     bool // "mode" was on the wire
 	Message       string
 	URL           string
 	ElicitationID string          // revision 2025-11-25 only
@@ -53,18 +52,14 @@ func Parse(params json.RawMessage) (*Request, error) {
 	if len(rawjson.Trim(params)) == 0 {
 		return nil, errors.New("the elicitation has no params")
 	}
-	if err := rawjson.Check(params); err != nil {
-		return nil, fmt.Errorf("the elicitation's params are not JSON: %w", err)
-	}
-	if t := rawjson.KindOf(params); t != rawjson.Object {
-		return nil, fmt.Errorf("the elicitation's params are %s, not an object", wording.WithArticle(t))
+	if err := checkObject("the elicitation's params are", params); err != nil {
+		return nil, err
 	}
 	r := &Request{Mode: ModeForm, Params: params}
 	for name, value := range rawjson.Members(params) {
 		var text *string
 		switch name {
 		case "mode":
-			r.ModeGiven = true
 			text = (*string)(&r.Mode)
 		case "message":
 			text = &r.Message

@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -22,7 +23,7 @@ type SchemaError struct {
 func (e *SchemaError) Error() string { return e.Faults[0].Text }
 
 // schemaError says in words why a schema does not compile.
-func schemaError(err error, doc any) error {
+func schemaError(err error, schema json.RawMessage) error {
 	var load *jsonschema.LoadURLError
 	var notFound *jsonschema.JSONPointerNotFoundError
 	var noAnchor *jsonschema.AnchorNotFoundError
@@ -33,17 +34,18 @@ func schemaError(err error, doc any) error {
 	case errors.As(err, &load):
 		return fmt.Errorf("the schema refers to %s, and %w", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
 	case errors.As(err, &notFound):
-		return missing(notFound.URL)
+		return dangling(notFound.URL)
 	case errors.As(err, &noAnchor):
-		return missing(noAnchor.Reference)
+		return dangling(noAnchor.Reference)
 	case errors.As(err, &regex):
 		return &SchemaError{[]Problem{fault(fragment(regex.URL), regex.Err.Error())}}
 	case errors.As(err, &invalid) && errors.As(invalid.Err, &failed):
-		c := &checker{content: valueAt(doc, fragment(invalid.URL))}
-		c.explain(failed)
+		at := fragment(invalid.URL)
+		x := &explainer{content: rawjson.At(schema, at)}
+		x.explain(failed)
 		var faults []Problem
-		for _, p := range c.problems {
-			faults = append(faults, fault(fragment(invalid.URL)+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is")))
+		for _, p := range x.problems {
+			faults = append(faults, fault(at+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is")))
 		}
 		// The validator looks at members in no order.
 		slices.SortFunc(faults, func(a, b Problem) int {
@@ -56,7 +58,7 @@ func schemaError(err error, doc any) error {
 	return fmt.Errorf("the schema cannot be checked against: %w", err)
 }
 
-func missing(reference string) error {
+func dangling(reference string) error {
 	return &SchemaError{[]Problem{{Field: -1, Text: fmt.Sprintf("the schema refers to %s, which is not there", wording.Quoted(fragment(reference)))}}}
 }
 
@@ -72,12 +74,4 @@ func fragment(u string) string {
 		return decoded
 	}
 	return f
-}
-
-// valueAt is the part of a decoded document that a JSON pointer names.
-func valueAt(doc any, ptr string) any {
-	for _, name := range rawjson.SplitPointer(ptr) {
-		doc = child(doc, name)
-	}
-	return doc
 }
