@@ -1,11 +1,30 @@
-// Package spelling measures how far a word is from another one, for those who
-// suggest what a misspelt name may mean.
+// Package spelling guesses what a misspelt name may mean.
 package spelling
 
-// Distance is how many bytes have to be added, dropped, changed, or swapped with
-// their neighbour to make a into b (optimal string alignment). It takes time and
-// memory of the product of their lengths.
-func Distance(a, b string) int {
+import "strings"
+
+// longest is how many bytes a name may have that is compared with others.
+const longest = 24
+
+// Nearest is the word that a name may be a misspelling of, whatever their case; ""
+// if it is like none of them.
+func Nearest(name string, words []string) string {
+	if len(name) > longest {
+		return ""
+	}
+	best, meant := 3, ""
+	for _, word := range words {
+		// Short words are all alike.
+		if d := distance(strings.ToLower(name), strings.ToLower(word)); d < best && d <= (len(word)+1)/3 {
+			best, meant = d, word
+		}
+	}
+	return meant
+}
+
+// distance is how many bytes have to be added, dropped, changed, or swapped with
+// their neighbour to make a into b (optimal string alignment).
+func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
 		rows[i] = make([]int, len(b)+1)

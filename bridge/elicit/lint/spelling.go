@@ -2,6 +2,7 @@ package lint
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -29,42 +30,21 @@ var otherNames = map[string]bool{
 	"formatMinimum": true, "formatMaximum": true, "options": true, "order": true, "hint": true, "label": true, "name": true, "id": true, "value": true, "urls": true, "uri": true, "meta": true,
 }
 
+// spelledMost is how many members of one object are looked at for their spelling.
+const spelledMost = 1000
+
 // lintSpelling finds members of an object that look like misspelt known ones.
 func (l *linter) lintSpelling(ptr string, object json.RawMessage, known []string) {
-	present := make(map[string]bool)
+	n := 0
 	for name := range rawjson.Members(object) {
-		present[name] = true
-	}
-	for name := range rawjson.Members(object) {
-		if len(name) > 24 || otherNames[name] || strings.ContainsAny(name, "$:-") {
+		if n++; n > spelledMost {
+			return
+		}
+		if otherNames[name] || slices.Contains(known, name) || strings.ContainsAny(name, "$:-") {
 			continue
 		}
-		if meant := misspelt(name, known); meant != "" && !present[meant] {
+		if meant := spelling.Nearest(name, known); meant != "" && rawjson.Member(object, meant) == nil {
 			l.guess("keyword-misspelt", rawjson.PointerTo(ptr, name), "%s looks misspelt: did you mean %s? As it stands, clients ignore it.", wording.Quoted(name), wording.Quoted(meant))
 		}
 	}
-}
-
-// misspelt is the known name that another one looks like, "" if it is known itself or
-// looks like none.
-func misspelt(name string, known []string) string {
-	best, least := "", 3
-	for _, k := range known {
-		if name == k {
-			return ""
-		}
-		if strings.EqualFold(strings.ReplaceAll(name, "_", ""), strings.TrimPrefix(k, "_")) {
-			best, least = k, 0
-			continue
-		}
-		// A short word is a slip of one letter away from too many others.
-		most := 2
-		if len(k) < 8 {
-			most = 1
-		}
-		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(k)); len(k) > 3 && d <= most && d < least {
-			best, least = k, d
-		}
-	}
-	return best
 }

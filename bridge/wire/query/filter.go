@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/spelling"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -686,7 +687,7 @@ var (
 )
 
 func choose(name, v string, from ...string) error {
-	if meant := nearest(strings.ToLower(v), from); meant != "" {
+	if meant := spelling.Nearest(v, from); meant != "" {
 		return fmt.Errorf("%s cannot be %q; did you mean %s? It is one of %s", name, v, meant, strings.Join(from, ", "))
 	}
 	return fmt.Errorf("%s cannot be %q; it is one of %s", name, v, strings.Join(from, ", "))

@@ -39,7 +39,7 @@ func meantTerm(name string) string {
 	if other := otherNames[name]; other != "" {
 		return other
 	}
-	return nearest(name, termNames())
+	return spelling.Nearest(name, termNames())
 }
 
 // unknownTerm says that there is no such term, and which one may be meant.
@@ -62,22 +62,4 @@ func (p *filterParser) strayOperator(at int, op string) {
 		return
 	}
 	p.fail(at, at+len(op), "the name of a term must stand before %q, as in ms>500; put text with %q in it in quotes", op, op)
-}
-
-// longestName is how long a misspelt name can be.
-const longestName = 20
-
-// nearest is the word that name may be a misspelling of, "" if there is none.
-func nearest(name string, words []string) string {
-	if len(name) > longestName {
-		return ""
-	}
-	best, meant := 3, ""
-	for _, word := range words {
-		// Short words are all alike.
-		if d := spelling.Distance(name, word); d < best && d <= (len(word)+1)/3 {
-			best, meant = d, word
-		}
-	}
-	return meant
 }
