@@ -2,14 +2,16 @@
 
 // Package demo is an MCP server that asks its client every kind of question there is, each in a small story of everyday work.
 // It serves clients of 2025-06-18, 2025-11-25 and 2026-07-28, and gives every one of them what its revision prescribes.
+//
+// A story is told once for all revisions. What differs between them is in asking.go, but for the shape of a message in question.go.
 package demo
 
 import (
 	"context"
 	"crypto/cipher"
+	"errors"
 	"log/slog"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -52,21 +54,20 @@ type Server struct {
 	options Options
 	mcp     *mcp.Server
 	send    mcp.MethodHandler // sends what it is given, without the SDK's judgement of elicitations
-	order   map[string]int    // the tools' places in the list, by name
-	links   map[string]bool   // the tools that are of no use to a client without URL mode
 	desk    *desk
+	seal    cipher.AEAD // of requestState; its key lives and dies with the server
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
 	work sync.WaitGroup // what outlives a call
 
-	sealOnce sync.Once
-	seal     cipher.AEAD // of requestState
-
 	mu     sync.Mutex
 	visits map[*visit]struct{}                     // the calls being served
 	levels map[*mcp.ServerSession]mcp.LoggingLevel // as set by logging/setLevel, before 2026-07-28
 }
+
+// tools are listed in this order, rather than in that of the alphabet.
+var tools = slices.Concat(work, fields, links, rounds, trouble, rules, results)
 
 // New makes a server. Close releases what it comes to hold.
 func New(o Options) *Server {
@@ -78,13 +79,12 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		options: o,
-		order:   map[string]int{},
-		links:   map[string]bool{},
+		desk:    newDesk(o.BaseURL),
+		seal:    newSeal(),
 		visits:  map[*visit]struct{}{},
 		levels:  map[*mcp.ServerSession]mcp.LoggingLevel{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.desk = newDesk(o.BaseURL)
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Demo server", Version: Version}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Logger:       o.Logger,
@@ -95,13 +95,9 @@ func New(o Options) *Server {
 		return next
 	})
 	s.mcp.AddReceivingMiddleware(s.receive)
-	s.addWork()
-	s.addFields()
-	s.addLinks()
-	s.addRounds()
-	s.addTrouble()
-	s.addRules()
-	s.addResults()
+	for _, t := range tools {
+		s.mcp.AddTool(t.listed(), t.handler(s))
+	}
 	s.addLibrary()
 	return s
 }
@@ -120,57 +116,43 @@ func (s *Server) Close() error {
 	return err
 }
 
-// receive passes on what the SDK's types cannot say: raw results, the list of tools in order, and the levels of log messages.
-func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		switch method {
-		case methodCallTool, methodGetPrompt, methodReadResource:
-			var raw mcp.Result
-			res, err := next(context.WithValue(ctx, rawKey{}, &raw), method, req)
-			if err == nil && raw != nil {
-				return raw, nil
-			}
-			return res, err
-		case "tools/list":
-			res, err := next(ctx, method, req)
-			list, ok := res.(*mcp.ListToolsResult)
-			if r, isList := req.(*mcp.ListToolsRequest); ok && isList {
-				return s.arrange(list, modesOf(revisionOf(r), r.ClientCapabilities()).url), err
-			}
-			return res, err
-		case "logging/setLevel":
-			res, err := next(ctx, method, req)
-			if p, ok := req.GetParams().(*mcp.SetLoggingLevelParams); ok && err == nil {
-				s.setLevel(req.GetSession().(*mcp.ServerSession), p.Level)
-			}
-			return res, err
-		}
-		return next(ctx, method, req)
-	}
-}
-
-// arrange returns the list in the order of the stories rather than of the alphabet,
-// and without the tools that only lead to a page for a client that does not open pages.
-func (s *Server) arrange(list *mcp.ListToolsResult, opensPages bool) *mcp.ListToolsResult {
-	l := *list
-	l.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *mcp.Tool) bool { return s.links[t.Name] && !opensPages })
-	slices.SortStableFunc(l.Tools, func(a, b *mcp.Tool) int { return s.order[a.Name] - s.order[b.Name] })
-	return &l
-}
-
 // cacheable keeps others from caching what depends on who asks.
 func cacheable(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }
+
+// receive adds what the SDK's types cannot say: raw results, the list of tools in order, and the levels of log messages.
+func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		if raw := (*rawResult)(nil); errors.As(err, &raw) {
+			return raw, nil
+		}
+		if err != nil {
+			return res, err
+		}
+		switch r := req.(type) {
+		case *mcp.ListToolsRequest:
+			list := *res.(*mcp.ListToolsResult)
+			list.Tools = nil
+			opensPages := slices.Contains(modesOf(revisionOf(r), r.ClientCapabilities()), "url")
+			for _, t := range tools {
+				if opensPages || !t.urlOnly {
+					list.Tools = append(list.Tools, t.listed())
+				}
+			}
+			return &list, nil
+		case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
+			s.setLevel(r.Session, r.Params.Level)
+		}
+		return res, nil
+	}
+}
 
 // setLevel notes the least level that a session wants to be told of, and forgets the sessions that have ended.
 func (s *Server) setLevel(ss *mcp.ServerSession, level mcp.LoggingLevel) {
 	live := slices.Collect(s.mcp.Sessions())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for old := range s.levels {
-		if !slices.Contains(live, old) {
-			delete(s.levels, old)
-		}
-	}
+	maps.DeleteFunc(s.levels, func(old *mcp.ServerSession, _ mcp.LoggingLevel) bool { return !slices.Contains(live, old) })
 	s.levels[ss] = level
 }
 
@@ -185,54 +167,9 @@ func (s *Server) level(ss *mcp.ServerSession) mcp.LoggingLevel {
 	return "info"
 }
 
-// Handler serves the demo over Streamable HTTP: MCP on every path but those of the sign-in pages.
-//
-// Revisions up to 2025-11-25 need a session, and 2026-07-28 must not have one,
-// so each has a handler of its own, chosen by the MCP-Protocol-Version header.
-func (s *Server) Handler() http.Handler {
-	get := func(*http.Request) *mcp.Server { return s.mcp }
-	sessions := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Logger: s.options.Logger})
-	requests := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
-		Logger:                       s.options.Logger,
-		Stateless:                    true,
-		PropagateRequestCancellation: true,
-	})
-	mux := http.NewServeMux()
-	mux.Handle(signInPath, s.desk)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.Method == http.MethodPost && r.Header.Get("Mcp-Protocol-Version") >= rev20260728:
-			requests.ServeHTTP(w, r)
-		case r.Method == http.MethodDelete:
-			s.leave(r.Header.Get("Mcp-Session-Id"))
-			fallthrough
-		default:
-			sessions.ServeHTTP(w, r)
-		}
-	})
-	return http.NewCrossOriginProtection().Handler(mux)
-}
-
-// leave ends the calls of a session, because the SDK ends a session only after its last call.
-func (s *Server) leave(session string) {
-	if session == "" {
-		return
-	}
-	s.mu.Lock()
-	visits := slices.Collect(maps.Keys(s.visits))
-	s.mu.Unlock()
-	for _, v := range visits {
-		if v.session.ID() == session {
-			v.end()
-		}
-	}
-}
-
 func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

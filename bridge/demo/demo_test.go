@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
 )
 
 // asServer is the variable that makes the test binary a server.
@@ -175,7 +177,7 @@ func sit(t *testing.T, s setup) (*person, *Server) {
 		}
 	})
 	p.session = session
-	if got, want := session.InitializeResult().ProtocolVersion, cmp.Or(s.revision, rev20260728); got != want {
+	if got, want := session.InitializeResult().ProtocolVersion, cmp.Or(s.revision, protocol.Revision20260728); got != want {
 		t.Fatalf("negotiated %s, want %s", got, want)
 	}
 	return p, srv
@@ -257,7 +259,7 @@ func script(answers map[string]map[string]any) func(context.Context, *mcp.Elicit
 
 // everywhere runs a test for each revision, in process and over HTTP.
 func everywhere(t *testing.T, f func(t *testing.T, s setup)) {
-	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		for _, web := range []bool{false, true} {
 			name := rev + "/in process"
 			if web {
@@ -360,7 +362,7 @@ func TestAnswersThatDoNotFit(t *testing.T) {
 		{"transfer_money", `{"action":"accept","content":{"amount":"1250.10"}}`, `The answer does not fit the question`},
 		{"onboard", `{"action":"accept","content":{"name":"Ada"}}`, `The answer does not fit the question`},
 	}
-	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		for _, c := range cases {
 			b := newBare(t, rev, Options{})
 			b.answer = func(string, json.RawMessage) string { return c.answer }

@@ -2,8 +2,8 @@ package demo
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
+	_ "embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -26,17 +26,12 @@ const maxCards = 256
 
 // service is what a person signs in to.
 type service struct {
-	name    string
-	purpose string // completes "to let the demo …"
-	never   bool   // signing in leads nowhere
+	key                 string // of the question
+	name                string
+	purpose             string // completes "to let the demo …"
+	never               bool   // signing in leads nowhere
+	declined, cancelled string // what the story ends with
 }
-
-var (
-	calendar  = service{name: "Fernhill Calendar", purpose: "read when you are free"}
-	mailbox   = service{name: "Northmail", purpose: "read your newsletters", never: true}
-	reporting = service{name: "Ledger Reports", purpose: "fetch the quarterly report"}
-	boardroom = service{name: "Boardroom", purpose: "see what only the board sees"}
-)
 
 // verdict is what became of a sign-in.
 type verdict uint8
@@ -55,30 +50,87 @@ type card struct {
 	session     *mcp.ServerSession
 	url         string
 
-	// guarded by the desk
-	verdict verdict
+	verdict verdict       // set once, by the desk, before settled is closed
 	settled chan struct{} // closed when there is a verdict
-	then    func()        // called once, after settled is closed
+	then    func(*card)   // called after that; may be nil
+}
+
+// decided returns what has become of the sign-in so far.
+func (c *card) decided() verdict {
+	select {
+	case <-c.settled:
+		return c.verdict
+	default:
+		return waiting
+	}
+}
+
+// question sends the person to the page.
+func (c *card) question() question {
+	s := c.service
+	return question{
+		key: s.key, url: c.url, id: c.elicitation, declined: s.declined, cancelled: s.cancelled,
+		message: fmt.Sprintf("Sign in to %s, to let the demo server %s.", s.name, s.purpose),
+	}
 }
 
 // desk keeps the cards and serves their pages. Without a base URL it listens on a loopback port of its own from the first card on.
 type desk struct {
-	base string
+	pages *http.ServeMux
+
+	open   sync.Once     // opens the port, unless there is a base URL or the desk is closed
+	down   error         // why the pages cannot be reached
+	base   string        // of the addresses of the pages
+	web    *http.Server  // nil without a port of its own
+	served chan struct{} // closed when web has stopped
 
 	mu     sync.Mutex
 	cards  map[string]*card
 	oldest []string // ids in the order that they were made
-	web    *http.Server
-	served chan struct{} // closed when web has stopped
-	closed bool
 }
 
 func newDesk(base string) *desk {
-	return &desk{base: strings.TrimSuffix(base, "/"), cards: map[string]*card{}}
+	d := &desk{pages: http.NewServeMux(), base: strings.TrimSuffix(base, "/"), cards: map[string]*card{}}
+	d.pages.HandleFunc("GET "+signInPath+"style.css", serveStyle)
+	d.pages.HandleFunc("GET "+signInPath+"{card}", d.show)
+	d.pages.HandleFunc("POST "+signInPath+"{card}", d.decide)
+	return d
+}
+
+// listen makes sure that the pages can be reached.
+func (d *desk) listen() error {
+	d.open.Do(func() {
+		if d.base != "" {
+			return
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			d.down = fmt.Errorf("opening the sign-in pages: %w", err)
+			return
+		}
+		d.base = "http://" + l.Addr().String()
+		d.web = &http.Server{Handler: http.NewCrossOriginProtection().Handler(d), ReadHeaderTimeout: 10 * time.Second}
+		d.served = make(chan struct{})
+		go func() {
+			defer close(d.served)
+			d.web.Serve(l) // ends with close
+		}()
+	})
+	return d.down
+}
+
+func (d *desk) close() error {
+	d.open.Do(func() { d.down = errors.New("the sign-in pages are closed") })
+	if d.web == nil {
+		return nil
+	}
+	err := d.web.Close()
+	<-d.served
+	return err
 }
 
 // card returns the card with this id, which is made if there is none.
-func (d *desk) card(id string, s service, session *mcp.ServerSession) (*card, error) {
+func (d *desk) card(id string, s service, session *mcp.ServerSession, then func(*card)) (*card, error) {
 	if err := d.listen(); err != nil {
 		return nil, err
 	}
@@ -89,7 +141,7 @@ func (d *desk) card(id string, s service, session *mcp.ServerSession) (*card, er
 	}
 	c := &card{
 		id: id, elicitation: rand.Text(), service: s, session: session,
-		url: d.base + signInPath + id, settled: make(chan struct{}),
+		url: d.base + signInPath + id, settled: make(chan struct{}), then: then,
 	}
 	if len(d.oldest) == maxCards {
 		delete(d.cards, d.oldest[0])
@@ -98,66 +150,6 @@ func (d *desk) card(id string, s service, session *mcp.ServerSession) (*card, er
 	d.cards[id] = c
 	d.oldest = append(d.oldest, id)
 	return c, nil
-}
-
-// listen makes sure that the pages can be reached.
-func (d *desk) listen() error {
-	if done, err := d.listening(); done || err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("opening the sign-in pages: %w", err)
-	}
-	base := "http://" + l.Addr().String()
-	web := &http.Server{Handler: http.NewCrossOriginProtection().Handler(d), ReadHeaderTimeout: 10 * time.Second}
-	served := make(chan struct{})
-	d.mu.Lock()
-	first := !d.closed && d.base == ""
-	if first {
-		d.base, d.web, d.served = base, web, served
-	}
-	d.mu.Unlock()
-	if !first { // another card was quicker, or the end was
-		_, err := d.listening()
-		return errors.Join(err, l.Close())
-	}
-	go func() {
-		defer close(served)
-		web.Serve(l) // ends with close
-	}()
-	return nil
-}
-
-// listening reports whether the pages can be reached. The error says that they
-// never will be again.
-func (d *desk) listening() (bool, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return false, errors.New("the sign-in pages are closed")
-	}
-	return d.base != "", nil
-}
-
-func (d *desk) close() error {
-	d.mu.Lock()
-	d.closed = true
-	web := d.web
-	d.mu.Unlock()
-	if web == nil {
-		return nil
-	}
-	err := web.Close()
-	<-d.served
-	return err
-}
-
-// verdictOf returns what has become of a card so far.
-func (d *desk) verdictOf(c *card) verdict {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return c.verdict
 }
 
 // find returns the newest card of a session for a service, or nil.
@@ -172,51 +164,17 @@ func (d *desk) find(session *mcp.ServerSession, s service) *card {
 	return nil
 }
 
-// whenSettled has f called once there is a verdict, which may be at once.
-func (d *desk) whenSettled(c *card, f func()) {
-	d.mu.Lock()
-	late := c.verdict != waiting
-	if !late {
-		c.then = f
-	}
-	d.mu.Unlock()
-	if late {
-		f()
-	}
-}
-
 // settle gives a card its verdict. Only the first one counts.
 func (d *desk) settle(c *card, v verdict) {
 	d.mu.Lock()
-	first := c.verdict == waiting
-	then := c.then
+	first := c.decided() == waiting
 	if first {
 		c.verdict = v
 		close(c.settled)
 	}
 	d.mu.Unlock()
-	if first && then != nil {
-		then()
-	}
-}
-
-// wait returns the verdict, or that there is none when ctx ends or d has gone by. A d of 0 has no end.
-func (v *visit) wait(ctx context.Context, c *card, d time.Duration) (verdict, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	var timer sync.WaitGroup
-	defer timer.Wait()
-	defer cancel()
-	tick := make(chan error, 1)
-	if d > 0 {
-		timer.Go(func() { tick <- v.server.options.Pause(ctx, d) })
-	}
-	select {
-	case <-c.settled:
-		return v.server.desk.verdictOf(c), nil
-	case err := <-tick:
-		return v.server.desk.verdictOf(c), err
-	case <-ctx.Done():
-		return waiting, ctx.Err()
+	if first && c.then != nil {
+		c.then(c)
 	}
 }
 
@@ -231,65 +189,68 @@ func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
+	d.pages.ServeHTTP(w, r)
+}
 
+// isAt reports whether the page is served by this host. A loopback server goes by more than one name.
+func (c *card) isAt(host string) bool {
+	u, err := url.Parse(c.url)
+	return err == nil && (host == u.Host || host == strings.Replace(u.Host, "127.0.0.1:", "localhost:", 1))
+}
+
+// named returns the card that a request is about, or answers that there is none.
+func (d *desk) named(w http.ResponseWriter, r *http.Request) *card {
 	d.mu.Lock()
-	base, err := url.Parse(d.base)
+	c := d.cards[r.PathValue("card")]
 	d.mu.Unlock()
-	if err != nil || !sameHost(base.Host, r.Host) {
+	switch {
+	case c != nil && !c.isAt(r.Host):
 		http.Error(w, "These pages are not served under this name.", http.StatusMisdirectedRequest)
-		return
+		return nil
+	case c == nil:
+		page{Title: "This sign-in is over", Text: "The server no longer knows it. Call the tool again for a new one."}.write(w, http.StatusNotFound)
 	}
-	id := strings.TrimPrefix(r.URL.Path, signInPath)
-	if id == "style.css" && r.Method == http.MethodGet {
-		h.Set("Content-Type", "text/css; charset=utf-8")
-		w.Write([]byte(style))
-		return
-	}
-	d.mu.Lock()
-	c := d.cards[id]
-	d.mu.Unlock()
+	return c
+}
+
+func (d *desk) show(w http.ResponseWriter, r *http.Request) {
+	c := d.named(w, r)
 	if c == nil {
-		d.page(w, http.StatusNotFound, page{Title: "This sign-in is over", Text: "The server no longer knows it. Call the tool again for a new one."})
 		return
 	}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		d.show(w, c)
-	case http.MethodPost:
-		r.Body = http.MaxBytesReader(w, r.Body, 4096)
-		switch choice := r.PostFormValue("choice"); {
-		case choice == "allow" && c.service.never:
-			d.page(w, http.StatusOK, page{Title: c.service.name, Text: "Checking your mailbox. This can take a while, and in this demo it never ends.", Busy: true})
-			return
-		case choice == "allow":
-			d.settle(c, allowed)
-		case choice == "refuse":
-			d.settle(c, refused)
-		default:
-			http.Error(w, "choice must be allow or refuse", http.StatusBadRequest)
-			return
-		}
-		http.Redirect(w, r, signInPath+c.id, http.StatusSeeOther)
-	default:
-		h.Set("Allow", "GET, HEAD, POST")
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	name := c.service.name
+	p := page{
+		Title: "Sign in to " + name, Ask: true,
+		Text: "To let the demo server " + c.service.purpose + ". Nothing here is real: there is no account, and no password is asked for.",
 	}
-}
-
-// sameHost compares authorities, where a loopback server goes by more than one name.
-func sameHost(want, got string) bool {
-	return got == want || got == strings.Replace(want, "127.0.0.1:", "localhost:", 1)
-}
-
-func (d *desk) show(w http.ResponseWriter, c *card) {
-	switch d.verdictOf(c) {
+	switch c.decided() {
 	case allowed:
-		d.page(w, http.StatusOK, page{Title: "You are signed in", Text: c.service.name + " is connected. You can close this page and go back."})
+		p = page{Title: "You are signed in", Text: name + " is connected. You can close this page and go back."}
 	case refused:
-		d.page(w, http.StatusOK, page{Title: "You said no", Text: c.service.name + " is not connected. You can close this page and go back."})
-	default:
-		d.page(w, http.StatusOK, page{Title: "Sign in to " + c.service.name, Text: "To let the demo server " + c.service.purpose + ". Nothing here is real: there is no account, and no password is asked for.", Ask: true})
+		p = page{Title: "You said no", Text: name + " is not connected. You can close this page and go back."}
 	}
+	p.write(w, http.StatusOK)
+}
+
+func (d *desk) decide(w http.ResponseWriter, r *http.Request) {
+	c := d.named(w, r)
+	if c == nil {
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 4096)
+	switch choice := r.PostFormValue("choice"); {
+	case choice == "allow" && c.service.never:
+		page{Title: c.service.name, Text: "Checking your mailbox. This can take a while, and in this demo it never ends.", Busy: true}.write(w, http.StatusOK)
+		return
+	case choice == "allow":
+		d.settle(c, allowed)
+	case choice == "refuse":
+		d.settle(c, refused)
+	default:
+		http.Error(w, "choice must be allow or refuse", http.StatusBadRequest)
+		return
+	}
+	http.Redirect(w, r, signInPath+c.id, http.StatusSeeOther)
 }
 
 // page is what a sign-in page says.
@@ -298,7 +259,18 @@ type page struct {
 	Ask, Busy   bool
 }
 
-func (d *desk) page(w http.ResponseWriter, status int, p page) {
+//go:embed signin.html
+var layoutText string
+
+//go:embed signin.css
+var style string
+
+// layout is read when it is first needed, so that it does not cost the start of the program.
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(layoutText))
+})
+
+func (p page) write(w http.ResponseWriter, status int) {
 	var b bytes.Buffer
 	if err := layout().Execute(&b, p); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -309,37 +281,7 @@ func (d *desk) page(w http.ResponseWriter, status int, p page) {
 	w.Write(b.Bytes())
 }
 
-// layout is read when it is first needed, so that it does not cost the start of the program.
-var layout = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Parse(`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{{.Title}}</title>
-<link rel="stylesheet" href="/sign-in/style.css">
-<main>
-<h1>{{.Title}}</h1>
-<p>{{.Text}}</p>
-{{if .Ask}}<form method="post">
-<button name="choice" value="allow">Continue as Robin</button>
-<button name="choice" value="refuse" class="plain">Not now</button>
-</form>{{end}}
-{{if .Busy}}<progress aria-label="Checking"></progress>{{end}}
-</main>
-</html>
-`))
-})
-
-const style = `:root{--bg:#f6f7f9;--panel:#fff;--line:#cfd6de;--ink:#16202b;--soft:#51606f;--accent:#0b6e66;--on:#fff}
-@media (prefers-color-scheme:dark){:root{--bg:#0f1419;--panel:#161c23;--line:#35414e;--ink:#e6ebf0;--soft:#a5b2bf;--accent:#4cc3b5;--on:#06201d}}
-*{box-sizing:border-box}
-body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--bg);color:var(--ink);font:16px/1.5 ui-sans-serif,system-ui,"Segoe UI",Roboto,sans-serif}
-main{width:min(26rem,92vw);padding:2rem;background:var(--panel);border:1px solid var(--line);border-radius:12px}
-h1{margin:0 0 .5rem;font-size:1.3rem}
-p{margin:0 0 1.25rem;color:var(--soft)}
-form{display:flex;gap:.75rem;flex-wrap:wrap}
-button{font:inherit;font-weight:600;padding:.55rem 1rem;border-radius:8px;border:1px solid var(--accent);background:var(--accent);color:var(--on);cursor:pointer}
-button.plain{background:none;border-color:var(--line);color:var(--ink)}
-progress{width:100%;accent-color:var(--accent)}
-`
+func serveStyle(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	w.Write([]byte(style))
+}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
 )
 
 // browse asks for a page as a browser would and returns its status and body.
@@ -45,7 +47,7 @@ func browse(t *testing.T, method, address string, form url.Values, header ...str
 var allow, refuse = url.Values{"choice": {"allow"}}, url.Values{"choice": {"refuse"}}
 
 func TestCalendar(t *testing.T) {
-	for _, rev := range []string{rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20251125, protocol.Revision20260728} {
 		for _, web := range []bool{false, true} {
 			for choice, want := range map[string]string{"allow": "Fernhill Calendar is connected.", "refuse": "You said no"} {
 				p, _ := sit(t, setup{revision: rev, http: web, answer: func(_ context.Context, q *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -63,10 +65,10 @@ func TestCalendar(t *testing.T) {
 				if got := textOf(res); !strings.HasPrefix(got, want) {
 					t.Errorf("%s: got %q, want %q", rev, got, want)
 				}
-				if len(p.asked) != 1 || p.asked[0].Mode != "url" || (p.asked[0].ElicitationID != "") != (rev == rev20251125) {
+				if len(p.asked) != 1 || p.asked[0].Mode != "url" || (p.asked[0].ElicitationID != "") != (rev == protocol.Revision20251125) {
 					t.Errorf("%s: asked %+v", rev, p.asked)
 				}
-				if rev == rev20251125 {
+				if rev == protocol.Revision20251125 {
 					p.await("the completion", func() bool { return slices.Contains(p.completed, p.asked[0].ElicitationID) })
 				}
 			}
@@ -136,7 +138,7 @@ func TestLookingAtAPageDecidesNothing(t *testing.T) {
 			}
 		})
 	}
-	if got := srv.desk.verdictOf(srv.desk.cards[strings.TrimPrefix(u.Path, signInPath)]); got != waiting {
+	if got := srv.desk.cards[strings.TrimPrefix(u.Path, signInPath)].decided(); got != waiting {
 		t.Errorf("the verdict is %d", got)
 	}
 }
@@ -148,7 +150,7 @@ func TestNoListenerWithoutAQuestion(t *testing.T) {
 		t.Error("a port is open that nobody asked for")
 	}
 	srv.Close()
-	if _, err := srv.desk.card("x", calendar, nil); err == nil {
+	if _, err := srv.desk.card("x", calendar, nil, nil); err == nil {
 		t.Error("a closed server opens a port")
 	}
 }
@@ -159,14 +161,14 @@ func TestPagesBelowABaseURL(t *testing.T) {
 	web := newWeb(t, func() http.Handler { return srv.Handler() })
 	srv = New(Options{BaseURL: web.URL + "/", Pause: quick})
 	t.Cleanup(func() { srv.Close() })
-	c, err := srv.desk.card("abc", calendar, nil)
+	c, err := srv.desk.card("abc", calendar, nil, nil)
 	if err != nil || c.url != web.URL+"/sign-in/abc" || srv.desk.web != nil {
 		t.Fatalf("card at %v, %v", c, err)
 	}
-	if status, _, _ := browse(t, "POST", c.url, allow); status != 200 || srv.desk.verdictOf(c) != allowed {
-		t.Errorf("status %d, verdict %d", status, srv.desk.verdictOf(c))
+	if status, _, _ := browse(t, "POST", c.url, allow); status != 200 || c.decided() != allowed {
+		t.Errorf("status %d, verdict %d", status, c.decided())
 	}
-	if status, _, _ := browse(t, "POST", c.url, refuse); status != 200 || srv.desk.verdictOf(c) != allowed {
+	if status, _, _ := browse(t, "POST", c.url, refuse); status != 200 || c.decided() != allowed {
 		t.Error("the first choice is the one that counts")
 	}
 }
@@ -174,7 +176,7 @@ func TestPagesBelowABaseURL(t *testing.T) {
 func TestCardsMakeRoom(t *testing.T) {
 	d := newDesk("http://127.0.0.1:1")
 	for i := range maxCards + 10 {
-		if _, err := d.card(string(mustJSON(i)), calendar, nil); err != nil {
+		if _, err := d.card(string(mustJSON(i)), calendar, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -184,7 +186,7 @@ func TestCardsMakeRoom(t *testing.T) {
 }
 
 func TestMailboxNeverCompletes(t *testing.T) {
-	p, _ := sit(t, setup{revision: rev20251125, answer: func(_ context.Context, q *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	p, _ := sit(t, setup{revision: protocol.Revision20251125, answer: func(_ context.Context, q *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		if status, body, _ := browse(t, "POST", q.URL, allow); status != 200 || !strings.Contains(body, "it never ends") {
 			t.Errorf("%d %s", status, body)
 		}
@@ -209,14 +211,14 @@ func TestMailboxNeverCompletes(t *testing.T) {
 
 func TestProtectedReport(t *testing.T) {
 	for _, web := range []bool{false, true} {
-		p, _ := sit(t, setup{revision: rev20251125, http: web})
+		p, _ := sit(t, setup{revision: protocol.Revision20251125, http: web})
 		for _, report := range []string{"quarter", "board"} {
 			args := map[string]any{"report": report}
 			elicitations := func() []mcp.ElicitParams {
 				t.Helper()
 				_, err := p.try("protected_report", args)
 				e, ok := wireError(err)
-				if !ok || e.Code != mcp.CodeURLElicitationRequired {
+				if !ok || e.Code != protocol.CodeURLElicitationRequired {
 					t.Fatalf("got %v, want -32042", err)
 				}
 				var data struct{ Elicitations []mcp.ElicitParams }
@@ -283,14 +285,14 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 		code     int64  // of the error, if there is one
 		want     string // in the error's data, or in the result
 	}{
-		{rev20250618, nil, "connect_calendar", 0, "which revision 2025-06-18 has no way to ask for"},
-		{rev20250618, nil, "protected_report", 0, "which revision 2025-06-18 has no way to ask for"},
-		{rev20251125, form, "connect_calendar", 0, `{"elicitation":{"url":{}}}`},
-		{rev20251125, form, "protected_report", 0, `{"elicitation":{"url":{}}}`},
-		{rev20251125, none, "deploy", 0, `{"elicitation":{"form":{}}}`},
-		{rev20260728, form, "connect_calendar", mcp.CodeMissingRequiredClientCapabilities, `{"requiredCapabilities":{"elicitation":{"url":{}}}}`},
-		{rev20260728, none, "deploy", mcp.CodeMissingRequiredClientCapabilities, `{"requiredCapabilities":{"elicitation":{"form":{}}}}`},
-		{rev20260728, none, "flood", mcp.CodeMissingRequiredClientCapabilities, `{"requiredCapabilities":{"elicitation":{"form":{}}}}`},
+		{protocol.Revision20250618, nil, "connect_calendar", 0, "which revision 2025-06-18 has no way to ask for"},
+		{protocol.Revision20250618, nil, "protected_report", 0, "which revision 2025-06-18 has no way to ask for"},
+		{protocol.Revision20251125, form, "connect_calendar", 0, `{"elicitation":{"url":{}}}`},
+		{protocol.Revision20251125, form, "protected_report", 0, `{"elicitation":{"url":{}}}`},
+		{protocol.Revision20251125, none, "deploy", 0, `{"elicitation":{"form":{}}}`},
+		{protocol.Revision20260728, form, "connect_calendar", protocol.CodeMissingCapability, `{"requiredCapabilities":{"elicitation":{"url":{}}}}`},
+		{protocol.Revision20260728, none, "deploy", protocol.CodeMissingCapability, `{"requiredCapabilities":{"elicitation":{"form":{}}}}`},
+		{protocol.Revision20260728, none, "flood", protocol.CodeMissingCapability, `{"requiredCapabilities":{"elicitation":{"form":{}}}}`},
 	}
 	for _, c := range cases {
 		p, _ := sit(t, setup{revision: c.revision, caps: c.caps, client: func(o *mcp.ClientOptions) {
@@ -318,7 +320,7 @@ func TestHiddenTools(t *testing.T) {
 		caps     *mcp.ClientCapabilities
 		want     bool
 	}{
-		{rev20250618, nil, false}, {rev20251125, nil, true}, {rev20251125, form, false}, {rev20260728, nil, true}, {rev20260728, form, false},
+		{protocol.Revision20250618, nil, false}, {protocol.Revision20251125, nil, true}, {protocol.Revision20251125, form, false}, {protocol.Revision20260728, nil, true}, {protocol.Revision20260728, form, false},
 	} {
 		p, _ := sit(t, setup{revision: c.revision, caps: c.caps})
 		list, err := p.session.ListTools(t.Context(), nil)
@@ -334,13 +336,13 @@ func TestHiddenTools(t *testing.T) {
 
 func TestSuspiciousLinks(t *testing.T) {
 	for _, link := range suspicious {
-		b := newBare(t, rev20251125, Options{})
+		b := newBare(t, protocol.Revision20251125, Options{})
 		b.greet()
 		if _, err := b.tool("suspicious_link", `{"link":"`+link.name+`"}`); err != nil {
 			t.Fatal(err)
 		}
 		var q struct{ Mode, URL string }
-		if err := json.Unmarshal(b.seen[0].Params, &q); err != nil || q.Mode != "url" || q.URL != link.value {
+		if err := json.Unmarshal(b.seen[0].Params, &q); err != nil || q.Mode != "url" || q.URL != link.url {
 			t.Errorf("%s: sent %s, %v", link.name, b.seen[0].Params, err)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
 )
 
 func TestEveryFieldComesBack(t *testing.T) {
@@ -39,7 +41,7 @@ func TestEveryKind(t *testing.T) {
 		"titled_choice": "r3", "old_choice": "d", "several": []any{"Monday", "Friday"}, "titled_several": []any{"cape"}, "ten_thousand": "Roof, 10000",
 	}
 	for _, k := range kinds {
-		for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+		for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 			p, _ := sit(t, setup{revision: rev, answer: func(_ context.Context, q *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				if q.Message != k.message {
 					t.Errorf("asked %q, want %q", q.Message, k.message)
@@ -60,9 +62,9 @@ func TestEveryKind(t *testing.T) {
 // TestQuestionsAreProper holds what the ordinary stories ask against the rules that rule_breaker is there to break.
 func TestQuestionsAreProper(t *testing.T) {
 	for _, k := range kinds {
-		properQuestion(t, k.name, one("answer", k.field()))
+		properQuestion(t, k.name, k.schema())
 	}
-	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		for _, tool := range []string{"deploy", "transfer_money", "book_table", "delete_files", "onboard", "every_field", "plan_trip", "pay_invoice", "haggle", "ask_many", "crash_on_decline", "flood", "impatient", "times_out"} {
 			b := newBare(t, rev, Options{Pause: func(ctx context.Context, d time.Duration) error {
 				if d > 5*time.Second {
@@ -82,7 +84,7 @@ func TestQuestionsAreProper(t *testing.T) {
 				t.Fatalf("%s: %v", tool, err)
 			}
 			for _, m := range b.seen {
-				if m.Method != methodElicit {
+				if m.Method != protocol.MethodElicit {
 					continue
 				}
 				var q struct {
@@ -264,14 +266,14 @@ func TestExportPhotos(t *testing.T) {
 	if rounds != 4 || textOf(res) != "1,204 photos are ready, after 4 rounds." {
 		t.Errorf("%d rounds, %q", rounds, textOf(res))
 	}
-	p, _ = sit(t, setup{revision: rev20251125})
+	p, _ = sit(t, setup{revision: protocol.Revision20251125})
 	if got := textOf(p.call("export_photos", nil)); !strings.HasPrefix(got, "1,204 photos") || len(p.progress) != 3 {
 		t.Errorf("got %q after %d progress notifications", got, len(p.progress))
 	}
 }
 
 func TestHaggle(t *testing.T) {
-	for _, rev := range []string{rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20251125, protocol.Revision20260728} {
 		b := newBare(t, rev, Options{})
 		b.answer = func(string, json.RawMessage) string { return `{"action":"accept","content":{"offer":250}}` }
 		b.greet()
@@ -371,10 +373,10 @@ func TestShowResult(t *testing.T) {
 
 func TestWhoAmI(t *testing.T) {
 	cases := []struct{ revision, caps, want string }{
-		{rev20250618, `{"elicitation":{}}`, `"revision":"2025-06-18","client":{"name":"bare","version":"1"},"capabilities":{"elicitation":{}},"canBeAsked":["form"]`},
-		{rev20251125, `{"elicitation":{"form":{},"url":{}},"sampling":{}}`, `"capabilities":{"elicitation":{"form":{},"url":{}},"sampling":{}},"canBeAsked":["form","url"]`},
-		{rev20251125, `{"elicitation":{"url":{}},"roots":{}}`, `"capabilities":{"elicitation":{"url":{}},"roots":{}},"canBeAsked":["url"]`},
-		{rev20260728, `{}`, `"revision":"2026-07-28","capabilities":{},"canBeAsked":[]`},
+		{protocol.Revision20250618, `{"elicitation":{}}`, `"revision":"2025-06-18","client":{"name":"bare","version":"1"},"capabilities":{"elicitation":{}},"canBeAsked":["form"]`},
+		{protocol.Revision20251125, `{"elicitation":{"form":{},"url":{}},"sampling":{}}`, `"capabilities":{"elicitation":{"form":{},"url":{}},"sampling":{}},"canBeAsked":["form","url"]`},
+		{protocol.Revision20251125, `{"elicitation":{"url":{}},"roots":{}}`, `"capabilities":{"elicitation":{"url":{}},"roots":{}},"canBeAsked":["url"]`},
+		{protocol.Revision20260728, `{}`, `"revision":"2026-07-28","capabilities":{},"canBeAsked":[]`},
 		{"2024-11-05", `{}`, `"revision":"2024-11-05"`},
 		{"2031-01-01", `{}`, `"revision":"2026-07-28"`}, // refused below
 	}
@@ -382,9 +384,9 @@ func TestWhoAmI(t *testing.T) {
 		b := newBare(t, c.revision, Options{})
 		b.caps = c.caps
 		b.greet()
-		res, err := b.call(methodCallTool, `{"name":"who_am_i"}`)
+		res, err := b.call(protocol.MethodCallTool, `{"name":"who_am_i"}`)
 		if c.revision == "2031-01-01" {
-			if e, ok := wireError(err); !ok || e.Code != mcp.CodeUnsupportedProtocolVersion {
+			if e, ok := wireError(err); !ok || e.Code != protocol.CodeUnsupportedVersion {
 				t.Errorf("%s: %s, %v", c.revision, res, err)
 			}
 			continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,35 +28,30 @@ func (s *Server) sendRaw(ctx context.Context, ss *mcp.ServerSession, method stri
 }
 
 // rawResult is a result that goes out as it is, but for the server's name that the SDK adds to it.
+// A story returns it as its error, and receive makes it the result.
 type rawResult struct {
 	mcp.ResultBase
-	json json.RawMessage // an object without _meta
+	json json.RawMessage // an object without _meta; nil for a request that is never answered
 }
 
+func rawf(format string, a ...any) error {
+	return &rawResult{json: fmt.Appendf(nil, format, a...)}
+}
+
+func (r *rawResult) Error() string { return "the answer is a raw result" }
+
 func (r *rawResult) MarshalJSON() ([]byte, error) {
-	if len(r.GetMeta()) == 0 {
+	switch {
+	case r.json == nil:
+		return nil, errors.New("the server has crashed")
+	case len(r.GetMeta()) == 0:
 		return r.json, nil
 	}
 	meta, err := json.Marshal(r.GetMeta())
 	if err != nil {
 		return nil, err
 	}
-	body := r.json[:len(r.json)-1]
-	comma := ","
-	if len(body) == len("{") {
-		comma = ""
-	}
-	return fmt.Appendf(nil, `%s%s"_meta":%s}`, body, comma, meta), nil
-}
-
-// rawKey is where a handler leaves a result that takes the place of what it returns.
-type rawKey struct{}
-
-// replyRaw makes r the answer to the request that ctx belongs to.
-func replyRaw(ctx context.Context, r mcp.Result) {
-	if slot, ok := ctx.Value(rawKey{}).(*mcp.Result); ok {
-		*slot = r
-	}
+	return fmt.Appendf(nil, `%s,"_meta":%s}`, bytes.TrimSuffix(r.json, []byte("}")), meta), nil
 }
 
 // mustJSON encodes what cannot fail to be encoded: strings, numbers, and plain structs of them.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
 )
 
 // bare is a client that sends and reads messages as they are, so that it can be asked what would be the end of the SDK's client.
@@ -55,13 +57,13 @@ func newBare(t *testing.T, revision string, o Options) *bare {
 // greet begins the session, where there is one.
 func (b *bare) greet() {
 	b.t.Helper()
-	if b.revision >= rev20260728 {
+	if b.revision >= protocol.Revision20260728 {
 		return
 	}
 	if _, err := b.call("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"bare","version":"1"}}`, b.revision, b.caps)); err != nil {
 		b.t.Fatal(err)
 	}
-	b.write(&jsonrpc.Request{Method: "notifications/initialized"})
+	b.write(&jsonrpc.Request{Method: protocol.NotificationInitialized})
 }
 
 func (b *bare) write(m jsonrpc.Message) {
@@ -80,7 +82,7 @@ func (b *bare) call(method, params string) (json.RawMessage, error) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if b.revision >= rev20260728 {
+	if b.revision >= protocol.Revision20260728 {
 		meta := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s,"io.modelcontextprotocol/logLevel":"debug"}`, b.revision, b.caps)
 		params = strings.TrimSuffix(params, "}")
 		if params != "{" {
@@ -113,7 +115,7 @@ func (b *bare) tool(name, args string) (json.RawMessage, error) {
 	b.t.Helper()
 	params := fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)
 	for range 30 {
-		res, err := b.call(methodCallTool, params)
+		res, err := b.call(protocol.MethodCallTool, params)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +158,7 @@ func (b *bare) tool(name, args string) (json.RawMessage, error) {
 }
 
 func TestEveryRuleIsBroken(t *testing.T) {
-	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		t.Run(rev, func(t *testing.T) {
 			for _, breach := range breaches {
 				t.Run(breach.name, func(t *testing.T) {
@@ -178,7 +180,7 @@ func TestEveryRuleIsBroken(t *testing.T) {
 					}
 					switch breach.name {
 					case "malformed_required_error", "left_over_error":
-						if e, ok := err.(*jsonrpc.Error); !ok || e.Code != mcp.CodeURLElicitationRequired || !json.Valid(e.Data) {
+						if e, ok := err.(*jsonrpc.Error); !ok || e.Code != protocol.CodeURLElicitationRequired || !json.Valid(e.Data) {
 							t.Fatalf("got %v, want error -32042", err)
 						}
 						return
@@ -202,7 +204,7 @@ func TestEveryRuleIsBroken(t *testing.T) {
 // arrivedAsWritten insists that the question was sent with its members in order, none twice or missing that was not meant to be.
 func (b *bare) arrivedAsWritten(breach breach) {
 	b.t.Helper()
-	if len(b.seen) != 1 || b.seen[0].Method != methodElicit {
+	if len(b.seen) != 1 || b.seen[0].Method != protocol.MethodElicit {
 		b.t.Fatalf("the server sent %d messages", len(b.seen))
 	}
 	want := breach.schema
@@ -239,8 +241,8 @@ func TestRawResults(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.rule, func(t *testing.T) {
-			b := newBare(t, rev20260728, Options{})
-			res, err := b.call(methodCallTool, fmt.Sprintf(`{"name":"rule_breaker","arguments":{"rule":%q}}`, c.rule))
+			b := newBare(t, protocol.Revision20260728, Options{})
+			res, err := b.call(protocol.MethodCallTool, fmt.Sprintf(`{"name":"rule_breaker","arguments":{"rule":%q}}`, c.rule))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -254,10 +256,10 @@ func TestRawResults(t *testing.T) {
 // TestUndeclaredMode is about what a client has not declared, which the table of breaches above does not vary.
 func TestUndeclaredMode(t *testing.T) {
 	cases := []struct{ revision, caps, want string }{
-		{rev20250618, `{}`, `"requestedSchema"`},
-		{rev20251125, `{"elicitation":{}}`, `"mode":"url"`},
-		{rev20251125, `{"elicitation":{"url":{}}}`, `"mode":"form"`},
-		{rev20260728, `{"elicitation":{"form":{}}}`, `"mode":"url"`},
+		{protocol.Revision20250618, `{}`, `"requestedSchema"`},
+		{protocol.Revision20251125, `{"elicitation":{}}`, `"mode":"url"`},
+		{protocol.Revision20251125, `{"elicitation":{"url":{}}}`, `"mode":"form"`},
+		{protocol.Revision20260728, `{"elicitation":{"form":{}}}`, `"mode":"url"`},
 	}
 	for _, c := range cases {
 		b := newBare(t, c.revision, Options{})
@@ -273,11 +275,11 @@ func TestUndeclaredMode(t *testing.T) {
 }
 
 func TestRequestState(t *testing.T) {
-	b := newBare(t, rev20260728, Options{})
+	b := newBare(t, protocol.Revision20260728, Options{})
 	var round struct{ RequestState *string }
 	first := func() string {
 		round.RequestState = nil
-		res, err := b.call(methodCallTool, `{"name":"onboard","arguments":{},"inputResponses":{"who":{"action":"accept","content":{"name":"Ada","email":"ada@example.com"}}}}`)
+		res, err := b.call(protocol.MethodCallTool, `{"name":"onboard","arguments":{},"inputResponses":{"who":{"action":"accept","content":{"name":"Ada","email":"ada@example.com"}}}}`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +289,7 @@ func TestRequestState(t *testing.T) {
 		return *round.RequestState
 	}
 
-	res, err := b.call(methodCallTool, `{"name":"onboard","arguments":{}}`)
+	res, err := b.call(protocol.MethodCallTool, `{"name":"onboard","arguments":{}}`)
 	if err != nil || strings.Contains(string(res), "requestState") {
 		t.Errorf("a first round has nothing to remember: %s, %v", res, err)
 	}
@@ -296,7 +298,7 @@ func TestRequestState(t *testing.T) {
 		t.Errorf("requestState can be read: %s", state)
 	}
 	const answer = `"inputResponses":{"job":{"action":"cancel"}}`
-	if res, err = b.call(methodCallTool, fmt.Sprintf(`{"name":"onboard",%s,"requestState":%q}`, answer, state)); err != nil || !strings.Contains(string(res), "The account of Ada is there") {
+	if res, err = b.call(protocol.MethodCallTool, fmt.Sprintf(`{"name":"onboard",%s,"requestState":%q}`, answer, state)); err != nil || !strings.Contains(string(res), "The account of Ada is there") {
 		t.Errorf("got %s, %v", res, err)
 	}
 	for what, params := range map[string]string{
@@ -305,10 +307,10 @@ func TestRequestState(t *testing.T) {
 		"no base64":              fmt.Sprintf(`{"name":"onboard",%s,"requestState":"***"}`, answer),
 		"of another tool":        fmt.Sprintf(`{"name":"deploy",%s,"requestState":%q}`, answer, state),
 		"of other arguments":     fmt.Sprintf(`{"name":"onboard","arguments":{"x":1},%s,"requestState":%q}`, answer, state),
-		"of another server":      fmt.Sprintf(`{"name":"onboard",%s,"requestState":%q}`, answer, stateOfAnother(t)),
+		"of another server":      fmt.Sprintf(`{"name":"onboard",%s,"requestState":%q}`, answer, stateOfAnother()),
 		"of a former revision's": fmt.Sprintf(`{"name":"onboard",%s,"requestState":"{}"}`, answer),
 	} {
-		if _, err := b.call(methodCallTool, params); err == nil || !strings.Contains(err.Error(), "not one that this server gave out") {
+		if _, err := b.call(protocol.MethodCallTool, params); err == nil || !strings.Contains(err.Error(), "not one that this server gave out") {
 			t.Errorf("a requestState that is %s: %v", what, err)
 		}
 	}
@@ -324,19 +326,15 @@ func flip(s string) string {
 	return string(b)
 }
 
-func stateOfAnother(t *testing.T) string {
-	s, err := New(Options{}).sealed(notes{}, []byte("tools/call\nonboard\n{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+func stateOfAnother() string {
+	return New(Options{}).sealed(notes{}, []byte("tools/call\nonboard\n{}"))
 }
 
 func TestModesOnTheWire(t *testing.T) {
 	for rev, want := range map[string]string{
-		rev20250618: `{"message":"Who is joining?"`,
-		rev20251125: `{"mode":"form","message":"Who is joining?"`,
-		rev20260728: `{"mode":"form","message":"Who is joining?"`,
+		protocol.Revision20250618: `{"message":"Who is joining?"`,
+		protocol.Revision20251125: `{"mode":"form","message":"Who is joining?"`,
+		protocol.Revision20260728: `{"mode":"form","message":"Who is joining?"`,
 	} {
 		b := newBare(t, rev, Options{})
 		b.greet()
@@ -361,11 +359,11 @@ func TestDroppedQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bare{t: t, conn: conn, revision: rev20251125, caps: `{"elicitation":{}}`}
+	b := &bare{t: t, conn: conn, revision: protocol.Revision20251125, caps: `{"elicitation":{}}`}
 	b.greet()
 	id, _ := jsonrpc.MakeID("last")
-	b.write(&jsonrpc.Request{ID: id, Method: methodCallTool, Params: json.RawMessage(`{"name":"delete_files"}`)})
-	if m, err := conn.Read(context.Background()); err != nil || m.(*jsonrpc.Request).Method != methodElicit {
+	b.write(&jsonrpc.Request{ID: id, Method: protocol.MethodCallTool, Params: json.RawMessage(`{"name":"delete_files"}`)})
+	if m, err := conn.Read(context.Background()); err != nil || m.(*jsonrpc.Request).Method != protocol.MethodElicit {
 		t.Fatalf("got %v, %v", m, err)
 	}
 	conn.Close()

@@ -5,7 +5,6 @@ package demo
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -18,47 +17,43 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-var shows = []string{"text", "structured", "image", "audio", "resource_link", "embedded_text", "embedded_blob", "everything", "tool_error", "protocol_error", "nothing"}
+// show is a kind of result.
+type show string
 
-// addResults adds the stories that ask nothing: what results look like, and what the server knows about its client.
-func (s *Server) addResults() {
-	s.addTool(tool{
-		name: "show_result", title: "Show a result", tell: showResult,
-		annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)},
-		description: "The weather of yesterday, in the form that you choose. Shows each kind of content that a result can have, and both kinds of errors. Asks nothing.",
-		input: `{"type":"object","properties":{
-			"kind":{"type":"string","title":"Kind","enum":["` + strings.Join(shows, `","`) + `"],"default":"everything"}
-		},"additionalProperties":false}`,
-	})
-	s.addTool(tool{
-		name: "who_am_i", title: "Tell what the server knows of you", tell: whoAmI,
-		annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)},
-		description: "Returns the client's name, its revision and the capabilities that it has declared. Shows how those differ between revisions and settings. Asks nothing.",
-		output: `{"type":"object","properties":{
-			"revision":{"type":"string"},"client":{"type":"object"},"capabilities":{"type":"object"},
-			"canBeAsked":{"type":"array","items":{"type":"string","enum":["form","url"]}}
-		},"required":["revision","canBeAsked"]}`,
-	})
+func (s show) id() string { return string(s) }
+
+var shows = []show{"text", "structured", "image", "audio", "resource_link", "embedded_text", "embedded_blob", "everything", "tool_error", "protocol_error", "nothing"}
+
+// results are the stories that ask nothing: what results look like, and what the server knows about its client.
+var results = []tool{{
+	name: "show_result", title: "Show a result", tell: taking(showResult),
+	annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)},
+	description: "The weather of yesterday, in the form that you choose. Shows each kind of content that a result can have, and both kinds of errors. Asks nothing.",
+	input:       `"kind":` + choice("Kind", "everything", shows),
+}, {
+	name: "who_am_i", title: "Tell what the server knows of you", tell: whoAmI,
+	annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)},
+	description: "Returns the client's name, its revision and the capabilities that it has declared. Shows how those differ between revisions and settings. Asks nothing.",
+	output: object(`"revision":{"type":"string"},"client":{"type":"object"},"capabilities":{"type":"object"},
+		"canBeAsked":{"type":"array","items":{"type":"string","enum":["form","url"]}}`, "revision", "canBeAsked"),
+}}
+
+// weather is structured content.
+type weather struct {
+	Place string    `json:"place"`
+	Rain  float64   `json:"rain_mm"`
+	Hours []float64 `json:"hours"`
+	Sun   bool      `json:"sun"`
 }
 
-func showResult(_ context.Context, v *visit) (*mcp.CallToolResult, error) {
-	args := struct{ Kind string }{"everything"}
-	if err := v.args(&args); err != nil {
-		return nil, err
-	}
-	const sentence = "Yesterday it rained until four, 11.2 mm, and then the sun came out."
-	structured := struct {
-		Place string    `json:"place"`
-		Rain  float64   `json:"rain_mm"`
-		Hours []float64 `json:"hours"`
-		Sun   bool      `json:"sun"`
-	}{"Harbour", 11.2, rain[:], true}
+func showResult(_ context.Context, v *visit, args struct{ Kind show }) (*mcp.CallToolResult, error) {
+	yesterday := weather{"Harbour", 11.2, rain[:], true}
 	picture, err := chart()
 	if err != nil {
 		return nil, err
 	}
-	content := map[string]mcp.Content{
-		"text":          &mcp.TextContent{Text: sentence},
+	content := map[show]mcp.Content{
+		"text":          &mcp.TextContent{Text: "Yesterday it rained until four, 11.2 mm, and then the sun came out."},
 		"image":         &mcp.ImageContent{Data: picture, MIMEType: "image/png"},
 		"audio":         &mcp.AudioContent{Data: chime(), MIMEType: "audio/wav"},
 		"resource_link": &mcp.ResourceLink{URI: "weather://harbour/yesterday", Name: "yesterday", Title: "Yesterday's weather", Description: "Hour by hour", MIMEType: "text/csv"},
@@ -67,11 +62,13 @@ func showResult(_ context.Context, v *visit) (*mcp.CallToolResult, error) {
 	}
 	switch args.Kind {
 	case "structured":
-		return with(said("%s", mustJSON(structured)), structured), nil
+		v.outcome = yesterday
+		return said("%s", mustJSON(yesterday)), nil
 	case "everything":
-		r := with(&mcp.CallToolResult{}, structured)
-		for _, k := range shows {
-			if c := content[k]; c != nil {
+		v.outcome = yesterday
+		r := &mcp.CallToolResult{}
+		for _, s := range shows {
+			if c := content[s]; c != nil {
 				r.Content = append(r.Content, c)
 			}
 		}
@@ -122,27 +119,19 @@ func chart() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// chime is half a second of two notes, as a WAV file of 8,000 samples a second and 8 bits each.
+// chime is two notes, as a WAV file of half a second: 4,000 samples of 8 bits each, 8,000 of them a second.
 func chime() []byte {
 	const rate, samples = 8000, 4000
-	var b bytes.Buffer
-	b.WriteString("RIFF")
-	binary.Write(&b, binary.LittleEndian, uint32(36+samples))
-	b.WriteString("WAVEfmt ")
-	for _, v := range []any{uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate), uint16(1), uint16(8)} {
-		binary.Write(&b, binary.LittleEndian, v) // a bytes.Buffer does not fail
-	}
-	b.WriteString("data")
-	binary.Write(&b, binary.LittleEndian, uint32(samples))
+	b := []byte("RIFF\xc4\x0f\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\xa0\x0f\x00\x00")
 	for i := range samples {
 		f := 660.0
 		if i > samples/2 {
 			f = 880
 		}
 		fade := 1 - float64(i%(samples/2))/(samples/2)
-		b.WriteByte(byte(128 + 90*fade*math.Sin(2*math.Pi*f*float64(i)/rate)))
+		b = append(b, byte(128+90*fade*math.Sin(2*math.Pi*f*float64(i)/rate)))
 	}
-	return b.Bytes()
+	return b
 }
 
 // capabilities are those of a client as it declared them. The SDK's own type always has roots in its JSON.
@@ -154,34 +143,24 @@ type capabilities struct {
 	Experimental map[string]any               `json:"experimental,omitempty"`
 }
 
-func capabilitiesOf(c *mcp.ClientCapabilities) capabilities {
-	if c == nil {
-		return capabilities{}
-	}
-	return capabilities{c.Elicitation, c.Sampling, c.RootsV2, c.Extensions, c.Experimental}
-}
-
 func whoAmI(_ context.Context, v *visit) (*mcp.CallToolResult, error) {
-	o := struct {
+	var declared capabilities
+	if c := v.caps; c != nil {
+		declared = capabilities{c.Elicitation, c.Sampling, c.RootsV2, c.Extensions, c.Experimental}
+	}
+	modes := modesOf(v.revision, v.caps)
+	v.outcome = struct {
 		Revision     string              `json:"revision"`
 		Client       *mcp.Implementation `json:"client,omitempty"`
 		Capabilities capabilities        `json:"capabilities"`
 		CanBeAsked   []string            `json:"canBeAsked"`
-	}{v.revision, v.client, capabilitiesOf(v.caps), []string{}}
-	m := modesOf(v.revision, v.caps)
-	if m.form {
-		o.CanBeAsked = append(o.CanBeAsked, "form")
-	}
-	if m.url {
-		o.CanBeAsked = append(o.CanBeAsked, "url")
-	}
-	name := "someone"
+	}{v.revision, v.client, declared, modes}
+	name, questions := "someone", "no question at all"
 	if v.client != nil {
 		name = v.client.Name + " " + v.client.Version
 	}
-	modes := "no question at all"
-	if len(o.CanBeAsked) > 0 {
-		modes = "questions as " + strings.Join(o.CanBeAsked, " and ")
+	if len(modes) > 0 {
+		questions = "questions as " + strings.Join(modes, " and ")
 	}
-	return with(said("You are %s, you speak %s, and you take %s.", name, v.revision, modes), o), nil
+	return said("You are %s, you speak %s, and you take %s.", name, v.revision, questions), nil
 }

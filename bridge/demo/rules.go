@@ -4,12 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
 )
+
+// rules has the one tool that keeps none.
+var rules = []tool{{
+	name: "rule_breaker", title: "Break a rule", tell: taking(ruleBreaker),
+	description: "Asks in a way that the specification forbids or advises against: one rule at a time, or as many as fit into one form. Shows what a client makes of a server that is wrong, and what a linter finds. Returns what came back.",
+	input:       `"rule":` + choice("Rule", "many_at_once", breaches),
+}}
 
 // breach is one way of asking wrongly.
 type breach struct {
@@ -18,29 +26,19 @@ type breach struct {
 	since, before string // the revisions in which it can be done; empty for no limit
 
 	// One of:
-	schema string                                                             // of a form that is otherwise in order
-	params string                                                             // of the elicitation, whole
-	do     func(context.Context, *visit, breach) (*mcp.CallToolResult, error) // anything else
+	schema string // of a form that is otherwise in order
+	params string // of the elicitation, whole
+	do     wrong  // anything else
 }
 
-// addRules adds the one tool that keeps none.
-func (s *Server) addRules() {
-	names := make([]string, len(breaches))
-	for i, b := range breaches {
-		names[i] = b.name
-	}
-	s.addTool(tool{
-		name: "rule_breaker", title: "Break a rule", tell: ruleBreaker,
-		description: "Asks in a way that the specification forbids or advises against: one rule at a time, or as many as fit into one form. Shows what a client makes of a server that is wrong, and what a linter finds. Returns what came back.",
-		input: `{"type":"object","properties":{
-			"rule":{"type":"string","title":"Rule","enum":["` + strings.Join(names, `","`) + `"],"default":"` + names[0] + `"}
-		},"additionalProperties":false}`,
-	})
-}
+// wrong does something that is against a rule, and returns what came of it.
+type wrong func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error)
+
+func (b breach) id() string { return b.name }
 
 // one is the schema of a form with a single property.
 func one(name, schema string) string {
-	return `{"type":"object","properties":{"` + name + `":` + schema + `}}`
+	return object(`"` + name + `":` + schema)
 }
 
 var breaches = []breach{
@@ -90,25 +88,25 @@ var breaches = []breach{
 	{name: "no_message", what: "every elicitation needs a message", params: `{"mode":"form","requestedSchema":{"type":"object","properties":{"size":{"type":"string","title":"Size"}}}}`},
 	{name: "empty_message", what: "a message should say why", params: `{"mode":"form","message":"","requestedSchema":{"type":"object","properties":{"size":{"type":"string","title":"Size"}}}}`},
 	{name: "asked_twice", what: "a server should not ask again for what was answered", do: askedTwice},
-	{name: "no_elicitation_id", what: "URL mode needs an elicitationId", since: rev20251125, before: rev20260728, params: `{"mode":"url","message":"Sign in to Parcels.","url":"https://parcels.example/login"}`},
-	{name: "reused_elicitation_id", what: "every elicitationId is used once", since: rev20251125, before: rev20260728, do: reusedID},
-	{name: "unknown_completion", what: "only what was asked for can be completed", since: rev20251125, before: rev20260728, do: unknownCompletion},
-	{name: "malformed_required_error", what: "error -32042 needs data.elicitations, each in URL mode with an elicitationId", since: rev20251125, before: rev20260728, do: malformedRequired},
-	{name: "left_over_elicitation_id", what: "there is no elicitationId any more", since: rev20260728, params: `{"mode":"url","message":"Sign in to Parcels.","url":"https://parcels.example/login","elicitationId":"rule-3"}`},
-	{name: "left_over_request", what: "elicitation/create is no request any more", since: rev20260728, do: leftOverRequest},
-	{name: "left_over_error", what: "there is no error -32042 any more", since: rev20260728, do: malformedRequired},
-	{name: "nothing_required", what: "an input-required result needs inputRequests or requestState", since: rev20260728, do: raw(`{"resultType":"input_required"}`, false)},
-	{name: "empty_state", what: "none; but an empty requestState is one, and goes back as it is", since: rev20260728, do: emptyState},
-	{name: "no_result_type", what: "every result needs a resultType", since: rev20260728, do: raw(`{"content":[{"type":"text","text":"Done, but not a word on whether that is all."}]}`, false)},
-	{name: "unknown_result_type", what: "there is no such resultType", since: rev20260728, do: raw(`{"resultType":"perhaps","content":[{"type":"text","text":"Done, perhaps."}]}`, false)},
-	{name: "unknown_input_request", what: "there is no such input request", since: rev20260728, do: raw(`{"resultType":"input_required","inputRequests":{"tea":{"method":"kettle/boil","params":{"cups":2}}}`, true)},
-	{name: "null_input_request", what: "an input request is an object", since: rev20260728, do: raw(`{"resultType":"input_required","inputRequests":{"a":null}`, true)},
-	{name: "input_requests_in_an_array", what: "inputRequests is an object", since: rev20260728, do: raw(`{"resultType":"input_required","inputRequests":[{"method":"elicitation/create","params":{"message":"Which size?","requestedSchema":{"type":"object","properties":{}}}}]`, true)},
+	{name: "no_elicitation_id", what: "URL mode needs an elicitationId", since: protocol.Revision20251125, before: protocol.Revision20260728, params: `{"mode":"url","message":"Sign in to Parcels.","url":"https://parcels.example/login"}`},
+	{name: "reused_elicitation_id", what: "every elicitationId is used once", since: protocol.Revision20251125, before: protocol.Revision20260728, do: reusedID},
+	{name: "unknown_completion", what: "only what was asked for can be completed", since: protocol.Revision20251125, before: protocol.Revision20260728, do: completes(json.RawMessage(`{"elicitationId":"nobody-asked-for-this"}`), 2)},
+	{name: "malformed_required_error", what: "error -32042 needs data.elicitations, each in URL mode with an elicitationId", since: protocol.Revision20251125, before: protocol.Revision20260728, do: requires(`[{"mode":"form","message":"Which size?"},{"mode":"url","message":"Sign in to Parcels."},"and sign this",null]`)},
+	{name: "left_over_elicitation_id", what: "there is no elicitationId any more", since: protocol.Revision20260728, params: `{"mode":"url","message":"Sign in to Parcels.","url":"https://parcels.example/login","elicitationId":"rule-3"}`},
+	{name: "left_over_request", what: "elicitation/create is no request any more", since: protocol.Revision20260728, do: leftOverRequest},
+	{name: "left_over_error", what: "there is no error -32042 any more", since: protocol.Revision20260728, do: requires(`[{"mode":"url","message":"Sign in to Parcels.","url":"https://parcels.example/login","elicitationId":"rule-6"}]`)},
+	{name: "nothing_required", what: "an input-required result needs inputRequests or requestState", since: protocol.Revision20260728, do: replies(`{"resultType":"input_required"}`)},
+	{name: "empty_state", what: "none; but an empty requestState is one, and goes back as it is", since: protocol.Revision20260728, do: emptyState},
+	{name: "no_result_type", what: "every result needs a resultType", since: protocol.Revision20260728, do: replies(`{"content":[{"type":"text","text":"Done, but not a word on whether that is all."}]}`)},
+	{name: "unknown_result_type", what: "there is no such resultType", since: protocol.Revision20260728, do: replies(`{"resultType":"perhaps","content":[{"type":"text","text":"Done, perhaps."}]}`)},
+	{name: "unknown_input_request", what: "there is no such input request", since: protocol.Revision20260728, do: repliesOnce(`{"resultType":"input_required","inputRequests":{"tea":{"method":"kettle/boil","params":{"cups":2}}}`)},
+	{name: "null_input_request", what: "an input request is an object", since: protocol.Revision20260728, do: repliesOnce(`{"resultType":"input_required","inputRequests":{"a":null}`)},
+	{name: "input_requests_in_an_array", what: "inputRequests is an object", since: protocol.Revision20260728, do: repliesOnce(`{"resultType":"input_required","inputRequests":[{"method":"elicitation/create","params":{"message":"Which size?","requestedSchema":{"type":"object","properties":{}}}}]`)},
 	{name: "message_is_a_number", what: "a message is text", params: `{"mode":"form","message":42,"requestedSchema":{"type":"object","properties":{}}}`},
 	{name: "schema_is_text", what: "requestedSchema is an object", params: `{"mode":"form","message":"Which size?","requestedSchema":"a size, please"}`},
 	{name: "params_in_an_array", what: "params is an object", params: `["form","Which size?"]`},
 	{name: "no_params", what: "an elicitation needs params", do: noParams},
-	{name: "completion_without_params", what: "a completion needs params", since: rev20251125, before: rev20260728, do: emptyCompletion},
+	{name: "completion_without_params", what: "a completion needs params", since: protocol.Revision20251125, before: protocol.Revision20260728, do: completes(nil, 1)},
 }
 
 // manyAtOnce is one question that does nearly everything wrong that a form can do wrong.
@@ -147,60 +145,51 @@ const markup = `{"mode":"form","message":"<img src=x onerror=alert(1)></script><
 	`"__proto__":{"type":"string","title":"__proto__","enum":["<i>one</i>","constructor"]},` +
 	`"choice":{"type":"string","title":"{{7*7}} ${7*7}","oneOf":[{"const":"'\";--","title":"<option selected>"},{"const":"b","title":"\u0000\u2028\ufeff"}]}}}}`
 
-func ruleBreaker(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-	args := struct{ Rule string }{breaches[0].name}
-	if err := v.args(&args); err != nil {
-		return nil, err
+func ruleBreaker(ctx context.Context, v *visit, args struct{ Rule string }) (*mcp.CallToolResult, error) {
+	b := chosen(args.Rule, breaches)
+	if v.revision < b.since || b.before != "" && v.revision >= b.before {
+		span := b.since + " or later"
+		if b.before != "" {
+			span = "a revision from " + b.since + " to before " + b.before
+		}
+		return said("%s cannot be done in %s: it needs %s.", b.name, v.revision, span), nil
 	}
-	for _, b := range breaches {
-		if b.name != args.Rule {
-			continue
-		}
-		if v.revision < b.since || b.before != "" && v.revision >= b.before {
-			return said("%s cannot be done in %s: it needs %s.", b.name, v.revision, b.span()), nil
-		}
-		if b.do != nil {
-			return b.do(ctx, v, b)
-		}
-		q := question{key: "broken", message: "Which one would you like?", schema: b.schema, unruly: true}
-		if b.params != "" {
-			q.params = b.paramsFor(v.revision)
-		}
-		a, err := v.ask(ctx, q)
-		return b.told(a, err)
+	if b.do != nil {
+		return b.do(ctx, v, b)
 	}
-	return nil, problem("There is no such rule.")
+	q := question{key: "broken", message: "Which one would you like?", schema: b.schema}
+	if b.params != "" {
+		q.params = b.paramsFor(v.revision)
+	}
+	return b.ask(ctx, v, q)
 }
 
 // paramsFor leaves out the mode where there are none, so that only the rule in question is broken.
 func (b breach) paramsFor(revision string) json.RawMessage {
 	p := b.params
-	if revision < rev20251125 {
+	if revision < protocol.Revision20251125 {
 		p = strings.Replace(p, `{"mode":"form",`, `{`, 1)
 	}
 	return json.RawMessage(p)
 }
 
-func (b breach) span() string {
-	switch {
-	case b.before == "":
-		return b.since + " or later"
-	case b.since == "":
-		return "a revision before " + b.before
-	}
-	return "a revision from " + b.since + " to before " + b.before
+// ask asks whatever the client has declared, and says what came of it.
+func (b breach) ask(ctx context.Context, v *visit, q question) (*mcp.CallToolResult, error) {
+	q.unruly = true
+	a, err := v.answer(ctx, q)
+	return b.told(a, err)
 }
 
 // told says which rule was broken, and what came of it.
 func (b breach) told(a answer, err error) (*mcp.CallToolResult, error) {
 	rule := "This breaks a rule: " + b.what + "."
-	if strings.HasPrefix(b.what, "none; but ") {
-		rule = "This breaks no rule, but " + strings.TrimPrefix(b.what, "none; but ") + "."
+	if what, none := strings.CutPrefix(b.what, "none; but "); none {
+		rule = "This breaks no rule, but " + what + "."
 	}
-	var why problem
+	var why *ending
 	switch {
 	case errors.As(err, &why):
-		return said("%s %s", rule, string(why)), nil
+		return said("%s %s", rule, why.text), nil
 	case err != nil:
 		return nil, err
 	case a.accepted() && a.Content != nil:
@@ -209,106 +198,99 @@ func (b breach) told(a answer, err error) (*mcp.CallToolResult, error) {
 	return said("%s The answer was %s.", rule, a.Action), nil
 }
 
+// sizes is a question that is in order.
+var sizes = question{key: "size", message: "Which size?", schema: one("size", `{"type":"string","title":"Size","enum":["S","M"]}`)}
+
 func undeclaredMode(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	q := question{key: "broken", unruly: true}
-	switch m := modesOf(v.revision, v.caps); {
-	case !m.url && v.revision >= rev20251125:
-		q.message, q.url, q.id = "Sign in to Parcels.", "https://parcels.example/login", "rule-4"
-	case !m.form:
-		q.message, q.schema = "Which size?", one("size", `{"type":"string","title":"Size","enum":["S","M"]}`)
-	default:
-		return said("This client has declared every mode of %s, so there is none left to break the rule with. Declare fewer and call again.", v.revision), nil
+	link := question{key: "broken", message: "Sign in to Parcels.", url: "https://parcels.example/login", id: "rule-4"}
+	form := sizes
+	form.key = "broken"
+	switch {
+	case v.missing(link) != "" && v.revision >= protocol.Revision20251125:
+		return b.ask(ctx, v, link)
+	case v.missing(form) != "":
+		return b.ask(ctx, v, form)
 	}
-	a, err := v.ask(ctx, q)
-	return b.told(a, err)
+	return said("This client has declared every mode of %s, so there is none left to break the rule with. Declare fewer and call again.", v.revision), nil
 }
 
 func askedTwice(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	schema := `{"type":"object","properties":{"size":{"type":"string","title":"Size","enum":["S","M","L"]}},"required":["size"]}`
-	if a, err := v.ask(ctx, question{key: "first", message: "Which size?", schema: schema}); err != nil || !a.accepted() {
-		return b.told(a, err)
+	q := question{key: "first", message: "Which size?", schema: object(`"size":{"type":"string","title":"Size","enum":["S","M","L"]}`, "size")}
+	a, err := v.answer(ctx, q)
+	if err == nil && a.accepted() {
+		q.key = "second"
+		a, err = v.answer(ctx, q)
 	}
-	a, err := v.ask(ctx, question{key: "second", message: "Which size?", schema: schema})
 	return b.told(a, err)
 }
 
 func reusedID(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
+	var a answer
+	var err error
 	for _, town := range []string{"Amber", "Birch"} {
-		a, err := v.ask(ctx, question{key: town, message: "Sign in to the archive of " + town + ".", url: "https://archive.example/" + town, id: "rule-5"})
-		if err != nil || town == "Birch" {
-			return b.told(a, err)
+		if err == nil {
+			a, err = v.answer(ctx, question{key: town, message: "Sign in to the archive of " + town + ".", url: "https://archive.example/" + town, id: "rule-5"})
 		}
 	}
-	return nil, nil // not reached: Birch is the last
+	return b.told(a, err)
 }
 
-func unknownCompletion(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	for range 2 {
-		if _, err := v.server.sendRaw(ctx, v.session, "notifications/elicitation/complete", json.RawMessage(`{"elicitationId":"nobody-asked-for-this"}`)); err != nil {
-			return nil, err
+// completes completes sign-ins that nobody has begun.
+func completes(params json.RawMessage, times int) wrong {
+	return func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
+		for range times {
+			if _, err := v.server.sendRaw(ctx, v.session, protocol.NotificationElicitComplete, params); err != nil {
+				return nil, err
+			}
+		}
+		return b.told(answer{Action: "not needed"}, nil)
+	}
+}
+
+// requires fails with an error -32042.
+func requires(elicitations string) wrong {
+	return func(_ context.Context, _ *visit, b breach) (*mcp.CallToolResult, error) {
+		return nil, &jsonrpc.Error{
+			Code: protocol.CodeURLElicitationRequired, Message: "This breaks a rule: " + b.what + ".",
+			Data: json.RawMessage(`{"elicitations":` + elicitations + `}`),
 		}
 	}
-	return b.told(answer{Action: "not needed"}, nil)
-}
-
-func emptyCompletion(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	if _, err := v.server.sendRaw(ctx, v.session, "notifications/elicitation/complete", nil); err != nil {
-		return nil, err
-	}
-	return b.told(answer{Action: "not needed"}, nil)
-}
-
-func malformedRequired(_ context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	data := `{"elicitations":[{"mode":"form","message":"Which size?"},{"mode":"url","message":"Sign in to Parcels."},"and sign this",null]}`
-	if v.rounds() {
-		data = `{"elicitations":[{"mode":"url","message":"Sign in to Parcels.","url":"https://parcels.example/login","elicitationId":"rule-6"}]}`
-	}
-	return nil, &jsonrpc.Error{Code: mcp.CodeURLElicitationRequired, Message: "This breaks a rule: " + b.what + ".", Data: json.RawMessage(data)}
 }
 
 func leftOverRequest(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	q := question{message: "Which size?", schema: one("size", `{"type":"string","title":"Size","enum":["S","M"]}`)}
-	res, err := v.server.sendRaw(ctx, v.session, methodElicit, q.encode(v.revision))
-	if e := (*jsonrpc.Error)(nil); errors.As(err, &e) {
-		err = problem(fmt.Sprintf("The client would not ask: %s (%d)", e.Message, e.Code))
-	} else if err != nil {
-		err = problem("It did not get through: " + err.Error())
+	res, err := v.server.sendRaw(ctx, v.session, protocol.MethodElicit, sizes.encode(v.revision))
+	if err != nil {
+		if err = refusal(err); !errors.As(err, new(*ending)) {
+			err = problem("It did not get through: %v", err)
+		}
 	}
 	return b.told(answerOf(res), err)
 }
 
 func noParams(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	a, err := v.ask(ctx, question{key: "broken", bare: true, unruly: true})
-	return b.told(a, err)
+	return b.ask(ctx, v, question{key: "broken", bare: true})
 }
 
-// raw answers with a result that is written out as it is.
-// With state, the result lacks its last brace: a requestState is added, and the retry that brings it back gets a proper result.
-func raw(result string, state bool) func(context.Context, *visit, breach) (*mcp.CallToolResult, error) {
-	return func(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-		reply := []byte(result)
-		if state {
-			if len(v.notes.Memos) > 0 {
-				return b.told(answer{Action: "a retry"}, nil)
-			}
-			v.memo("sent", func() string { return "yes" })
-			sealed, err := v.state()
-			if err != nil {
-				return nil, err
-			}
-			reply = append(append(reply, sealed...), '}')
+// replies answers with a result that is written out as it is.
+func replies(result string) wrong {
+	return func(context.Context, *visit, breach) (*mcp.CallToolResult, error) { return nil, rawf("%s", result) }
+}
+
+// repliesOnce answers with a result that lacks its last brace, and a requestState. The retry that brings it back gets a proper result.
+func repliesOnce(result string) wrong {
+	return func(_ context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
+		if len(v.notes.Memos) > 0 {
+			return b.told(answer{Action: "a retry"}, nil)
 		}
-		replyRaw(ctx, &rawResult{json: reply})
-		return &mcp.CallToolResult{}, nil
+		v.memo("sent", func() string { return "yes" })
+		return nil, rawf("%s,%s}", result, v.state())
 	}
 }
 
 func emptyState(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	q := question{key: "size", message: "Which size?", schema: one("size", `{"type":"string","title":"Size","enum":["S","M"]}`)}
-	if _, answered := v.replies[q.key]; answered {
-		a, err := v.ask(ctx, q)
+	if _, answered := v.replies[sizes.key]; answered {
+		a, err := v.answer(ctx, sizes)
 		return b.told(a, err)
 	}
-	replyRaw(ctx, &rawResult{json: fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"size":{"method":%q,"params":%s}},"requestState":""}`, methodElicit, q.encode(v.revision))})
-	return &mcp.CallToolResult{}, nil
+	return nil, rawf(`{"resultType":"input_required","inputRequests":{"size":{"method":%q,"params":%s}},"requestState":""}`, protocol.MethodElicit, sizes.encode(v.revision))
 }

@@ -12,29 +12,24 @@ import (
 
 var errState = errors.New("requestState is not one that this server gave out for this request")
 
-// aead returns the cipher that requestState is sealed with. Its key lives and dies with the server.
-func (s *Server) aead() cipher.AEAD {
-	s.sealOnce.Do(func() {
-		var key [32]byte
-		rand.Read(key[:])
-		block, err := aes.NewCipher(key[:])
-		if err != nil {
-			panic(err) // only for a key of the wrong length
-		}
-		if s.seal, err = cipher.NewGCMWithRandomNonce(block); err != nil {
-			panic(err) // only for a block of the wrong size
-		}
-	})
-	return s.seal
+// newSeal makes a cipher for requestState, with a key of its own.
+func newSeal() cipher.AEAD {
+	key := make([]byte, 32)
+	rand.Read(key)
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err) // only for a key of the wrong length
+	}
+	seal, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err) // only for a block of the wrong size
+	}
+	return seal
 }
 
 // sealed encodes v for the client to keep, who can neither read nor change it, nor use it for any other request.
-func (s *Server) sealed(v any, identity []byte) (string, error) {
-	plain, err := json.Marshal(v)
-	if err != nil {
-		return "", fmt.Errorf("encoding requestState: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(s.aead().Seal(nil, nil, plain, identity)), nil
+func (s *Server) sealed(v any, identity []byte) string {
+	return base64.RawURLEncoding.EncodeToString(s.seal.Seal(nil, nil, mustJSON(v), identity))
 }
 
 // open decodes what sealed returned for the same identity.
@@ -43,7 +38,7 @@ func (s *Server) open(state string, identity []byte, v any) error {
 	if err != nil {
 		return errState
 	}
-	plain, err := s.aead().Open(nil, nil, box, identity)
+	plain, err := s.seal.Open(nil, nil, box, identity)
 	if err != nil {
 		return errState
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -12,67 +13,88 @@ import (
 // story is what a tool does. It asks through v, and may be told several times for one call (see visit).
 type story func(ctx context.Context, v *visit) (*mcp.CallToolResult, error)
 
+// taking is a story with arguments, for which defaults are those of the tool's input schema.
+func taking[A any](tell func(context.Context, *visit, A) (*mcp.CallToolResult, error)) story {
+	return func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
+		var args A
+		if err := v.args(&args); err != nil {
+			return nil, err
+		}
+		return tell(ctx, v, args)
+	}
+}
+
 // tool describes a tool. Schemas are constants rather than derived from Go types, which would cost the start of the program.
 type tool struct {
 	name, title, description string
-	input                    string // JSON Schema; empty for a tool without arguments
+	input                    string // properties of the arguments' JSON Schema; empty for a tool without arguments
 	output                   string // JSON Schema of structuredContent; empty for none
 	annotations              *mcp.ToolAnnotations
+	urlOnly                  bool // of no use to a client without URL mode, and hidden from it
 	tell                     story
 }
 
-const noArguments = `{"type":"object","properties":{},"additionalProperties":false}`
+func (t tool) inputSchema() string {
+	return `{"type":"object","properties":{` + t.input + `},"additionalProperties":false}`
+}
 
-func (s *Server) addTool(t tool) {
-	if t.input == "" {
-		t.input = noArguments
+// object is the JSON Schema of an object with these properties.
+func object(properties string, required ...string) string {
+	if required == nil {
+		return `{"type":"object","properties":{` + properties + `}}`
 	}
-	d := &mcp.Tool{
+	return `{"type":"object","properties":{` + properties + `},"required":` + string(mustJSON(required)) + `}`
+}
+
+// listed is the tool as a client sees it.
+func (t tool) listed() *mcp.Tool {
+	l := &mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
-		InputSchema: json.RawMessage(t.input), Annotations: t.annotations,
+		InputSchema: json.RawMessage(t.inputSchema()), Annotations: t.annotations,
 	}
 	if t.output != "" {
-		d.OutputSchema = json.RawMessage(t.output)
+		l.OutputSchema = json.RawMessage(t.output)
 	}
-	s.order[t.name] = len(s.order)
-	s.mcp.AddTool(d, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx, v, err := welcome(ctx, s, req, methodCallTool, t.name)
+	return l
+}
+
+// handler tells the story for each call.
+func (t tool) handler(s *Server) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ctx, v, err := welcome(ctx, s, req)
 		if err != nil {
 			return nil, err
 		}
 		defer v.leave()
-		if err := validate(t.input, v.arguments); err != nil {
+		v.input = t.inputSchema()
+		if err := validate(v.input, v.arguments); err != nil {
 			return failed("The arguments do not fit: %v", err), nil
 		}
 		res, err := t.tell(ctx, v)
-		var (
-			again *inputRequired
-			why   problem
-		)
-		switch {
-		case errors.As(err, &again):
-			raw, err := again.result(v)
-			if err != nil {
-				return nil, err
+		if early := (*ending)(nil); errors.As(err, &early) {
+			if early.failed {
+				return failed("%s", early.text), nil
 			}
-			replyRaw(ctx, raw)
-			return &mcp.CallToolResult{}, nil
-		case errors.As(err, &why):
-			return failed("%s", string(why)), nil
-		case err != nil:
-			return nil, err
+			res, err = said("%s", early.text), nil
 		}
-		return res, nil
-	})
+		if err == nil && v.outcome != nil {
+			res.StructuredContent = mustJSON(v.outcome)
+		}
+		return res, err
+	}
 }
 
-// args decodes the arguments over their defaults.
-func (v *visit) args(defaults any) error {
-	if err := json.Unmarshal(v.arguments, defaults); err != nil {
-		return problem("The arguments could not be read: " + err.Error())
-	}
-	return nil
+// ending is an error that a story ends with early, for the person to read.
+// It becomes a result, which is marked as an error if the story failed.
+type ending struct {
+	text   string
+	failed bool
 }
+
+func (e *ending) Error() string { return e.text }
+
+// problem is why a story fails.
+func problem(format string, a ...any) error { return &ending{fmt.Sprintf(format, a...), true} }
 
 // said is a result of text alone.
 func said(format string, a ...any) *mcp.CallToolResult {
@@ -86,16 +108,19 @@ func failed(format string, a ...any) *mcp.CallToolResult {
 	return r
 }
 
-// with adds structured content to a result.
-func with(r *mcp.CallToolResult, structured any) *mcp.CallToolResult {
-	r.StructuredContent = mustJSON(structured)
-	return r
+// variant is one of those that a tool leaves its caller to choose from, by name.
+type variant interface{ id() string }
+
+// choice is the schema of an argument that names a variant.
+func choice[V variant](title, first string, list []V) string {
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = v.id()
+	}
+	return fmt.Sprintf(`{"type":"string","title":%q,"enum":%s,"default":%q}`, title, mustJSON(names), first)
 }
 
-// instead returns what became of a thing that the person would not go through with.
-func instead(a answer, declined, cancelled string) *mcp.CallToolResult {
-	if a.Action == "decline" {
-		return said("%s", declined)
-	}
-	return said("%s", cancelled)
+// chosen is the variant with this name, which is in the list because the argument fits its schema.
+func chosen[V variant](name string, list []V) V {
+	return list[slices.IndexFunc(list, func(v V) bool { return v.id() == name })]
 }

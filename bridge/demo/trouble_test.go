@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
 )
 
 // newWeb serves a handler that does not exist yet.
@@ -99,7 +101,7 @@ func TestTooLate(t *testing.T) {
 				time := newClock()
 				withdrawn := make(chan struct{})
 				kept := make(chan struct{})
-				p, srv := sit(t, setup{revision: rev20251125, http: web, options: time.thenUntil(withdrawn), answer: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				p, srv := sit(t, setup{revision: protocol.Revision20251125, http: web, options: time.thenUntil(withdrawn), answer: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 					close(time.go1) // the question is open: time is up
 					select {
 					case <-ctx.Done():
@@ -197,7 +199,7 @@ func TestFlood(t *testing.T) {
 				t.Errorf("wait %v: %+v", wait, o)
 			}
 			p.await("every message", func() bool { return len(p.logs) == count })
-			if !wait && s.revision < rev20260728 && !s.http && len(p.messages()) > 0 {
+			if !wait && s.revision < protocol.Revision20260728 && !s.http && len(p.messages()) > 0 {
 				<-withdrawn
 			}
 			close(over)
@@ -206,22 +208,22 @@ func TestFlood(t *testing.T) {
 }
 
 func TestLogLevels(t *testing.T) {
-	p, _ := sit(t, setup{revision: rev20251125, answer: script(nil)})
+	p, _ := sit(t, setup{revision: protocol.Revision20251125, answer: script(nil)})
 	if err := p.session.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "warning"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := textOf(p.call("flood", map[string]any{"count": 5})); !strings.HasPrefix(got, "No messages") {
 		t.Errorf("got %q", got)
 	}
-	b := newBare(t, rev20260728, Options{})
+	b := newBare(t, protocol.Revision20260728, Options{})
 	res, err := b.tool("flood", `{"count":5,"wait":false}`)
 	if err != nil || len(b.seen) != 5 || !strings.Contains(string(res), `"sent":5`) {
 		t.Errorf("%d messages, %s, %v", len(b.seen), res, err)
 	}
 	// Without a level in the request, nothing may be sent.
 	b.seen = nil
-	b.revision = rev20251125 // for params as they are
-	res, err = b.call(methodCallTool, `{"name":"flood","arguments":{"count":5,"wait":false},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}`)
+	b.revision = protocol.Revision20251125 // for params as they are
+	res, err = b.call(protocol.MethodCallTool, `{"name":"flood","arguments":{"count":5,"wait":false},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}`)
 	if err != nil || len(b.seen) != 0 || !strings.Contains(string(res), `"sent":0`) {
 		t.Errorf("%d messages, %s, %v", len(b.seen), res, err)
 	}
@@ -250,7 +252,7 @@ func TestAskMany(t *testing.T) {
 func TestCrash(t *testing.T) {
 	// In a process of its own, the process ends.
 	exits := make(chan int, 1)
-	b := newBare(t, rev20251125, Options{Exit: func(code int) { exits <- code }})
+	b := newBare(t, protocol.Revision20251125, Options{Exit: func(code int) { exits <- code }})
 	b.greet()
 	done := make(chan error)
 	go func() {
@@ -266,7 +268,7 @@ func TestCrash(t *testing.T) {
 	}
 
 	// Inside another program, the session ends without an answer.
-	for _, rev := range []string{rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20251125, protocol.Revision20260728} {
 		b := newBare(t, rev, Options{})
 		b.greet()
 		if res, err := b.tool("crash_on_decline", `{}`); err == nil || !strings.HasPrefix(err.Error(), "reading:") {
@@ -282,7 +284,7 @@ func TestCrash(t *testing.T) {
 }
 
 func TestStdio(t *testing.T) {
-	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env = append(os.Environ(), asServer+"=1")
 		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
@@ -312,7 +314,7 @@ func TestStdio(t *testing.T) {
 }
 
 func TestCountIsStopped(t *testing.T) {
-	for _, rev := range []string{rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20251125, protocol.Revision20260728} {
 		for _, web := range []bool{false, true} {
 			ctx, cancel := context.WithCancel(t.Context())
 			stopped := make(chan struct{})
@@ -348,7 +350,7 @@ func TestCountIsStopped(t *testing.T) {
 func TestLeavingASession(t *testing.T) {
 	// Ending an HTTP session with a question open ends the call too, rather than waiting for an answer for ever.
 	open, over := make(chan struct{}), make(chan struct{})
-	p, srv := sit(t, setup{revision: rev20251125, http: true, answer: func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	p, srv := sit(t, setup{revision: protocol.Revision20251125, http: true, answer: func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		close(open)
 		<-over
 		return &mcp.ElicitResult{Action: "cancel"}, nil
@@ -378,7 +380,7 @@ func TestLeavingASession(t *testing.T) {
 
 func TestCloseEndsEverything(t *testing.T) {
 	everywhere(t, func(t *testing.T, s setup) {
-		if s.revision == rev20260728 {
+		if s.revision == protocol.Revision20260728 {
 			t.Skip("nothing waits in the server")
 		}
 		opened := make(chan struct{})

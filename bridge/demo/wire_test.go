@@ -19,6 +19,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
 )
 
 var (
@@ -37,7 +39,7 @@ var declared = map[string]string{
 // TestWire compares what goes over the wire, for every tool, prompt and resource in every revision, with testdata/wire.
 // The files have the ordinary transcripts as they are, and digests of those in which the client is difficult or the arguments vary.
 func TestWire(t *testing.T) {
-	for _, rev := range []string{rev20250618, rev20251125, rev20260728} {
+	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		t.Run(rev, func(t *testing.T) {
 			t.Parallel()
 			var kept, all strings.Builder
@@ -146,7 +148,7 @@ func storiesToTell() []storyToTell {
 	everyWay := []policy{accepts, declines, cancels, wavers, misfits, errs}
 	var list []storyToTell
 	tool := func(name, args string, ordinary bool, policies ...policy) {
-		list = append(list, storyToTell{methodCallTool, fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args), policies, ordinary})
+		list = append(list, storyToTell{protocol.MethodCallTool, fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args), policies, ordinary})
 	}
 	for _, name := range []string{"deploy", "transfer_money", "book_table", "delete_files", "onboard", "every_field", "ask", "connect_calendar",
 		"connect_mailbox", "protected_report", "suspicious_link", "plan_trip", "pay_invoice", "export_photos", "haggle", "crash_on_decline", "slow_count", "who_am_i"} {
@@ -184,14 +186,14 @@ func storiesToTell() []storyToTell {
 	}
 	tool("rule_breaker", `{"rule":"undeclared_mode"}`, true, errs)
 	list = append(list,
-		storyToTell{methodGetPrompt, `{"name":"release_notes","arguments":{"version":"1.4.0"}}`, everyWay, true},
-		storyToTell{methodGetPrompt, `{"name":"release_notes"}`, []policy{accepts}, false},
-		storyToTell{methodGetPrompt, `{"name":"stand_up"}`, []policy{accepts}, false},
-		storyToTell{methodReadResource, `{"uri":"contract://lease/old-mill"}`, everyWay, true},
-		storyToTell{methodReadResource, `{"uri":"contract://acme/terms"}`, []policy{accepts, declines}, false},
-		storyToTell{methodReadResource, `{"uri":"contract://"}`, []policy{accepts}, false},
-		storyToTell{methodReadResource, `{"uri":"weather://harbour/yesterday"}`, []policy{accepts}, false},
-		storyToTell{methodReadResource, `{"uri":"weather://harbour/yesterday.png"}`, []policy{accepts}, false},
+		storyToTell{protocol.MethodGetPrompt, `{"name":"release_notes","arguments":{"version":"1.4.0"}}`, everyWay, true},
+		storyToTell{protocol.MethodGetPrompt, `{"name":"release_notes"}`, []policy{accepts}, false},
+		storyToTell{protocol.MethodGetPrompt, `{"name":"stand_up"}`, []policy{accepts}, false},
+		storyToTell{protocol.MethodReadResource, `{"uri":"contract://lease/old-mill"}`, everyWay, true},
+		storyToTell{protocol.MethodReadResource, `{"uri":"contract://acme/terms"}`, []policy{accepts, declines}, false},
+		storyToTell{protocol.MethodReadResource, `{"uri":"contract://"}`, []policy{accepts}, false},
+		storyToTell{protocol.MethodReadResource, `{"uri":"weather://harbour/yesterday"}`, []policy{accepts}, false},
+		storyToTell{protocol.MethodReadResource, `{"uri":"weather://harbour/yesterday.png"}`, []policy{accepts}, false},
 	)
 	return list
 }
@@ -234,9 +236,9 @@ func newTeller(t *testing.T, revision, caps string, p policy) *teller {
 			t.Error(err)
 		}
 	})
-	if revision < rev20260728 {
+	if revision < protocol.Revision20260728 {
 		c.call("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"teller","version":"1"}}`, revision, caps))
-		c.write(&jsonrpc.Request{Method: "notifications/initialized"})
+		c.write(&jsonrpc.Request{Method: protocol.NotificationInitialized})
 	} else {
 		c.call("server/discover", `{}`)
 	}
@@ -304,7 +306,7 @@ func (c *teller) read(id jsonrpc.ID) *jsonrpc.Response {
 		case *jsonrpc.Request:
 			if !m.IsCall() {
 				c.note("%s %s", m.Method, m.Params)
-				if m.Method == "notifications/cancelled" && c.policy == silent {
+				if m.Method == protocol.NotificationCancelled && c.policy == silent {
 					close(c.withdrawn)
 				}
 				continue
@@ -331,7 +333,7 @@ func (c *teller) call(method, params string) *jsonrpc.Response {
 	c.next++
 	id, _ := jsonrpc.MakeID(float64(c.next))
 	meta := `"progressToken":"p"`
-	if c.revision >= rev20260728 {
+	if c.revision >= protocol.Revision20260728 {
 		meta += fmt.Sprintf(`,"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s,"io.modelcontextprotocol/logLevel":"debug"`, c.revision, c.caps)
 	}
 	c.write(&jsonrpc.Request{ID: id, Method: method, Params: json.RawMessage(withMembers(params, `"_meta":{`+meta+`}`))})
@@ -356,7 +358,7 @@ func (c *teller) tell(method, params string) {
 		if res == nil {
 			return
 		}
-		if e, ok := res.Error.(*jsonrpc.Error); ok && e.Code == mcp.CodeURLElicitationRequired && strings.Contains(params, "protected_report") {
+		if e, ok := res.Error.(*jsonrpc.Error); ok && e.Code == protocol.CodeURLElicitationRequired && strings.Contains(params, "protected_report") {
 			c.signInto(e.Data)
 			continue
 		}
@@ -428,7 +430,7 @@ func (c *teller) open(address string) {
 		choice = "refuse"
 	}
 	c.visits.Go(func() { browse(c.t, "POST", address, url.Values{"choice": {choice}}) })
-	if c.revision >= rev20260728 {
+	if c.revision >= protocol.Revision20260728 {
 		c.visits.Wait()
 	}
 }
@@ -436,9 +438,9 @@ func (c *teller) open(address string) {
 // answer returns the answer to a question, or nothing.
 func (c *teller) answer(method string, params json.RawMessage) string {
 	switch method {
-	case methodSample:
+	case protocol.MethodSample:
 		return `{"role":"assistant","model":"m","content":{"type":"text","text":"Gutters."}}`
-	case methodRoots:
+	case protocol.MethodListRoots:
 		return `{"roots":[{"uri":"file:///books","name":"Books"}]}`
 	}
 	c.asked++

@@ -1,0 +1,377 @@
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+)
+
+// rounds tells whether questions travel in results, and answers in retries, rather than as requests of the server's.
+func (v *visit) rounds() bool { return v.revision >= protocol.Revision20260728 }
+
+// ask asks for something, or several things at once, and has each question read its answer when all are there.
+func (v *visit) ask(ctx context.Context, questions ...question) error {
+	answers, err := v.answers(ctx, questions)
+	if err != nil {
+		return err
+	}
+	for _, q := range questions {
+		if err := q.read(answers[q.key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer asks for one thing and returns what came back.
+func (v *visit) answer(ctx context.Context, q question) (answer, error) {
+	answers, err := v.answers(ctx, []question{q})
+	if err != nil {
+		return answer{}, err
+	}
+	return answers[q.key], nil
+}
+
+// answers returns by key what came back, when all of it is there. A form that was accepted fits its schema.
+func (v *visit) answers(ctx context.Context, questions []question) (map[string]answer, error) {
+	for _, q := range questions {
+		if err := v.may(q); err != nil {
+			return nil, err
+		}
+	}
+	get := v.request
+	if v.rounds() {
+		get = v.collect
+	}
+	answers, err := get(ctx, questions)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range questions {
+		if err := q.check(answers[q.key]); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+// request asks the client by requests of the server's, all at the same time. The first failure withdraws the others.
+func (v *visit) request(ctx context.Context, questions []question) (map[string]answer, error) {
+	asking, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	results := make([]mcp.Result, len(questions))
+	var wait sync.WaitGroup
+	for i, q := range questions {
+		wait.Go(func() {
+			res, err := v.server.sendRaw(asking, v.session, q.requestMethod(), q.encode(v.revision))
+			if err != nil {
+				cancel(err) // only the first counts
+			}
+			results[i] = res
+		})
+	}
+	wait.Wait()
+	if !slices.Contains(results, nil) {
+		answers := map[string]answer{}
+		for i, q := range questions {
+			answers[q.key] = answerOf(results[i])
+		}
+		return answers, nil
+	}
+	if ctx.Err() != nil || len(questions) > 1 {
+		// The SDK sends notifications/cancelled in the background, and over HTTP it is lost once the call has its result.
+		v.server.options.Pause(v.server.life, 100*time.Millisecond)
+	}
+	return nil, refusal(context.Cause(asking))
+}
+
+// refusal is the error of a request as the person reads it.
+func refusal(err error) error {
+	if e := (*jsonrpc.Error)(nil); errors.As(err, &e) {
+		return problem("The client would not ask: %s (%d)", e.Message, e.Code)
+	}
+	return err
+}
+
+// collect finds the answers among those of earlier rounds and of this one. If one is missing, the round ends.
+func (v *visit) collect(_ context.Context, questions []question) (map[string]answer, error) {
+	var missing []question
+	for _, q := range questions {
+		if _, known := v.notes.Answers[q.key]; known {
+			continue
+		}
+		r := v.replies[q.key]
+		if r == nil {
+			missing = append(missing, q)
+			continue
+		}
+		v.notes.Answers[q.key] = answerOf(r)
+		v.retold = false
+	}
+	if len(missing) > 0 {
+		return nil, v.inputRequired(missing...)
+	}
+	return v.notes.Answers, nil
+}
+
+// inputRequired is the error that ends a round, and goes out as an input-required result.
+func (v *visit) inputRequired(questions ...question) error {
+	members := []string{`"resultType":"input_required"`}
+	var requests []string
+	for _, q := range questions {
+		params := q.encode(v.revision)
+		if params != nil {
+			params = fmt.Appendf(nil, `,"params":%s`, params)
+		}
+		requests = append(requests, fmt.Sprintf(`%s:{"method":%s%s}`, mustJSON(q.key), mustJSON(q.requestMethod()), params))
+	}
+	if requests != nil {
+		members = append(members, `"inputRequests":{`+strings.Join(requests, ",")+`}`)
+	}
+	if len(v.notes.Answers)+len(v.notes.Memos) > 0 {
+		members = append(members, v.state())
+	}
+	return rawf("{%s}", strings.Join(members, ","))
+}
+
+// state is requestState as a member of a result.
+func (v *visit) state() string {
+	return fmt.Sprintf(`"requestState":%q`, v.server.sealed(v.notes, v.identity()))
+}
+
+// comeBack has the client come back this many times before the story goes on.
+// Before 2026-07-28, when a request can simply take long, it waits.
+func (v *visit) comeBack(ctx context.Context, key string, times int) error {
+	if !v.rounds() {
+		for i := range times {
+			v.progress(ctx, i, times, "Not yet")
+			if err := v.pause(ctx, time.Second); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	been, err := strconv.Atoi(v.memo(key, func() string { return "0" }))
+	if err != nil {
+		return fmt.Errorf("reading %s from requestState: %w", key, err)
+	}
+	v.notes.Memos[key] = strconv.Itoa(min(been, times) + 1)
+	if been < times {
+		return v.inputRequired()
+	}
+	if been == times {
+		v.retold = false
+	}
+	return nil
+}
+
+var errTooLate = errors.New("too late")
+
+// askWithin asks for one thing, and returns errTooLate if the answer takes longer than d. Then the question is withdrawn, or left standing.
+// Since 2026-07-28 it can only be left standing, and an answer is too late after the time that the first round gave for it.
+func (v *visit) askWithin(ctx context.Context, d time.Duration, withdraw bool, q question) error {
+	if v.rounds() {
+		now := v.server.options.Now()
+		until, err := time.Parse(time.RFC3339Nano, v.memo("until", func() string { return now.Add(d).Format(time.RFC3339Nano) }))
+		if err != nil {
+			return fmt.Errorf("reading the deadline from requestState: %w", err)
+		}
+		a, err := v.answer(ctx, q)
+		switch {
+		case err != nil:
+			return err
+		case now.After(until):
+			return errTooLate
+		}
+		return q.read(a)
+	}
+
+	var a answer
+	replied, clock := make(chan error, 1), make(chan error, 1)
+	// A question that is left standing outlives the call, until it is answered or the session or the server ends.
+	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(v.server.life, cancel)
+	v.server.work.Go(func() {
+		defer cancel()
+		defer stop()
+		var err error
+		a, err = v.answer(asking, q)
+		replied <- err
+	})
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	v.server.work.Go(func() { clock <- v.server.options.Pause(ctx, d) })
+	select {
+	case err := <-replied:
+		if err != nil {
+			return err
+		}
+		return q.read(a)
+	case err := <-clock:
+		if err == nil {
+			err = errTooLate
+		}
+		if withdraw || err != errTooLate {
+			cancel()
+			<-replied
+		}
+		return err
+	}
+}
+
+// askDuring asks for one thing while work is done, and returns what work returned.
+// Without wait, the question is withdrawn when the work is done, and there may be no answer.
+// Since 2026-07-28 the work is done before the question, and without wait nothing is asked.
+func (v *visit) askDuring(ctx context.Context, q question, wait bool, work func() string) (string, error) {
+	if err := v.may(q); err != nil {
+		return "", err
+	}
+	if v.rounds() {
+		done := v.memo("work", work)
+		if !wait {
+			return done, nil
+		}
+		return done, v.ask(ctx, q)
+	}
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		err  error
+		open sync.WaitGroup
+	)
+	open.Go(func() { err = v.ask(asking, q) })
+	done := work()
+	if !wait {
+		cancel()
+	}
+	open.Wait()
+	if !wait && ctx.Err() == nil {
+		err = nil
+	}
+	return done, err
+}
+
+// patience is how long a request of 2026-07-28 is held for a sign-in before the client is asked to come back.
+const patience = time.Second
+
+// signIn sends the person to a service and returns what they decided there.
+// Before 2026-07-28 the client is told of the end of a sign-in, even if that never comes and the story goes on without.
+func (v *visit) signIn(ctx context.Context, s service) (verdict, error) {
+	unfinished := s.never && !v.rounds()
+	var then func(*card)
+	if unfinished {
+		then = v.server.completeLater
+	}
+	c, err := v.server.desk.card(v.memo(s.key, rand.Text), s, v.session, then)
+	if err != nil {
+		return waiting, err
+	}
+	if err := v.ask(ctx, c.question()); err != nil || unfinished {
+		return waiting, err
+	}
+	v.log(ctx, "info", "waiting for you at "+s.name)
+
+	var over chan error
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if v.rounds() {
+		over = make(chan error, 1)
+		v.server.work.Go(func() { over <- v.server.options.Pause(ctx, patience) })
+	}
+	select {
+	case <-c.settled:
+	case err := <-over:
+		if err != nil {
+			return waiting, err
+		}
+	case <-ctx.Done():
+		return waiting, ctx.Err()
+	}
+	got := c.decided()
+	switch {
+	case !v.rounds():
+		v.server.complete(ctx, c)
+	case got == waiting: // the same question again
+		delete(v.notes.Answers, s.key)
+		return waiting, v.inputRequired(c.question())
+	}
+	return got, nil
+}
+
+// signInFirst has the person sign in to these services before the story goes on.
+// In 2025-11-25 the request fails with error -32042 until they have.
+func (v *visit) signInFirst(ctx context.Context, needs ...service) error {
+	if v.rounds() {
+		for _, s := range needs {
+			if got, err := v.signIn(ctx, s); err != nil {
+				return err
+			} else if got != allowed {
+				return problem("%s did not let you in.", s.name)
+			}
+		}
+		return nil
+	}
+	if err := v.may(question{url: "https://ledger.example/"}); err != nil {
+		return err
+	}
+	var open []json.RawMessage
+	for _, s := range needs {
+		c := v.server.desk.find(v.session, s)
+		if c != nil && c.decided() == allowed {
+			continue
+		}
+		if c == nil || c.decided() == refused {
+			var err error
+			if c, err = v.server.desk.card(rand.Text(), s, v.session, v.server.completeLater); err != nil {
+				return err
+			}
+		}
+		open = append(open, c.question().encode(v.revision))
+	}
+	if open == nil {
+		return nil
+	}
+	return &jsonrpc.Error{
+		Code:    protocol.CodeURLElicitationRequired,
+		Message: "You have to sign in before you can read this report.",
+		Data: mustJSON(struct {
+			Elicitations []json.RawMessage `json:"elicitations"`
+		}{open}),
+	}
+}
+
+// complete tells a client of 2025-11-25 that a sign-in is over, however it ended.
+func (s *Server) complete(ctx context.Context, c *card) {
+	s.sendRaw(ctx, c.session, protocol.NotificationElicitComplete, mustJSON(struct {
+		ElicitationID string `json:"elicitationId"`
+	}{c.elicitation}))
+}
+
+// completeLater completes a sign-in outside of any call.
+func (s *Server) completeLater(c *card) {
+	ctx, cancel := context.WithTimeout(s.life, 10*time.Second)
+	defer cancel()
+	s.complete(ctx, c)
+}
+
+// leastLevel is the least level of log messages that the client wants.
+// Since 2026-07-28 a request says so itself, and one that does not is told nothing.
+func (v *visit) leastLevel() mcp.LoggingLevel {
+	if !v.rounds() {
+		return v.server.level(v.session)
+	}
+	level, _ := v.meta[mcp.MetaKeyLogLevel].(string)
+	return mcp.LoggingLevel(level)
+}

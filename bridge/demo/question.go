@@ -1,0 +1,206 @@
+package demo
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	protocol "elicitation-inspector/bridge/mcp"
+)
+
+// question is one thing to ask the client for.
+type question struct {
+	key     string // names it among the questions of the story
+	method  string // an elicitation if empty
+	message string
+	schema  string          // of form mode
+	url     string          // of URL mode
+	id      string          // elicitationId of URL mode, for 2025-11-25
+	params  json.RawMessage // go out instead of what the above would make
+	bare    bool            // goes out without params
+	unruly  bool            // may be asked of any client, and is answered by anything
+
+	into any // points to what an accepted form is decoded into, or to an answer of any kind; nil if nobody wants to know
+
+	// What the story ends with if the person does not accept. If they say nothing, it goes on.
+	declined, cancelled string
+}
+
+func (q question) requestMethod() string { return cmp.Or(q.method, protocol.MethodElicit) }
+
+// encode returns the params, or nil for none, as the revision wants them: 2025-06-18 has no modes, and only 2025-11-25 has an elicitationId.
+func (q question) encode(revision string) json.RawMessage {
+	switch {
+	case q.bare:
+		return nil
+	case q.params != nil:
+		return q.params
+	}
+	p := struct {
+		Mode          string          `json:"mode,omitempty"`
+		Message       string          `json:"message"`
+		URL           string          `json:"url,omitempty"`
+		ElicitationID string          `json:"elicitationId,omitempty"`
+		Schema        json.RawMessage `json:"requestedSchema,omitempty"`
+	}{Message: q.message, URL: q.url, Schema: json.RawMessage(q.schema)}
+	switch {
+	case revision < protocol.Revision20251125:
+	case q.url == "":
+		p.Mode = "form"
+	default:
+		p.Mode = "url"
+	}
+	if revision == protocol.Revision20251125 {
+		p.ElicitationID = q.id
+	}
+	return mustJSON(p)
+}
+
+// modesOf are the modes in which a client has said that it can be asked.
+func modesOf(revision string, c *mcp.ClientCapabilities) []string {
+	modes := []string{}
+	if c == nil || c.Elicitation == nil {
+		return modes
+	}
+	if c.Elicitation.Form != nil || c.Elicitation.URL == nil {
+		modes = append(modes, "form")
+	}
+	if c.Elicitation.URL != nil && revision >= protocol.Revision20251125 {
+		modes = append(modes, "url")
+	}
+	return modes
+}
+
+// missing returns the capability that a question needs and the client has not declared, or nothing.
+func (v *visit) missing(q question) string {
+	modes := modesOf(v.revision, v.caps)
+	switch {
+	case q.unruly:
+	case q.method == protocol.MethodSample && (v.caps == nil || v.caps.Sampling == nil):
+		return `{"sampling":{}}`
+	case q.method == protocol.MethodListRoots && (v.caps == nil || v.caps.RootsV2 == nil):
+		return `{"roots":{}}`
+	case q.method != "":
+	case q.url != "" && !slices.Contains(modes, "url"):
+		return `{"elicitation":{"url":{}}}`
+	case q.url == "" && !slices.Contains(modes, "form"):
+		return `{"elicitation":{"form":{}}}`
+	}
+	return ""
+}
+
+// may refuses to ask for what the client has not said that it can give.
+func (v *visit) may(q question) error {
+	missing := v.missing(q)
+	switch {
+	case missing == "":
+		return nil
+	case v.rounds():
+		return &jsonrpc.Error{
+			Code:    protocol.CodeMissingCapability,
+			Message: v.name + " has to ask something that this client has not declared it can ask",
+			Data:    json.RawMessage(`{"requiredCapabilities":` + missing + `}`),
+		}
+	case q.url != "" && v.revision < protocol.Revision20251125:
+		return problem("%s has to send you to a web page, which revision %s has no way to ask for. Connect with 2025-11-25 or later.", v.name, v.revision)
+	}
+	return problem("%s has to ask you something, and this client has not declared that it can: %s", v.name, missing)
+}
+
+// answer is what came back for a question.
+type answer struct {
+	Action  string          `json:"action,omitempty"`
+	Content json.RawMessage `json:"content,omitempty"`
+	Text    string          `json:"text,omitempty"`  // what a model said
+	Roots   []string        `json:"roots,omitempty"` // names or URIs
+}
+
+func (a answer) accepted() bool { return a.Action == "accept" }
+
+// answerOf reads a result, whether it came as a response or among inputResponses.
+func answerOf(r any) answer {
+	switch r := r.(type) {
+	case *mcp.ElicitResult:
+		a := answer{Action: r.Action}
+		if r.Content != nil {
+			a.Content = mustJSON(r.Content)
+		}
+		return a
+	case *mcp.CreateMessageWithToolsResult:
+		var text []string
+		for _, c := range r.Content {
+			if t, ok := c.(*mcp.TextContent); ok {
+				text = append(text, t.Text)
+			}
+		}
+		return answer{Text: strings.Join(text, "\n")}
+	case *mcp.ListRootsResult:
+		roots := make([]string, len(r.Roots))
+		for i, root := range r.Roots {
+			roots[i] = cmp.Or(root.Name, root.URI)
+		}
+		return answer{Roots: roots}
+	}
+	return answer{}
+}
+
+// check holds an accepted form against its schema, as every server should.
+func (q question) check(a answer) error {
+	switch {
+	case q.unruly || q.method != "" || a.Action == "decline" || a.Action == "cancel":
+		return nil
+	case !a.accepted():
+		return problem("The client answered with the action %q, which does not exist.", a.Action)
+	case q.url != "":
+		return nil
+	case a.Content == nil:
+		a.Content = json.RawMessage(`{}`) // what a form without fields may leave out
+	}
+	if err := validate(q.schema, a.Content); err != nil {
+		return problem("The answer does not fit the question: %v", err)
+	}
+	return nil
+}
+
+// read decodes an accepted form, or ends the story with what the question says of any other answer.
+func (q question) read(a answer) error {
+	if whole, ok := q.into.(*answer); ok {
+		*whole = a
+		return nil
+	}
+	switch {
+	case a.accepted() && q.into != nil:
+		if err := json.Unmarshal(a.Content, q.into); err != nil {
+			return problem("The answer could not be read: %v", err)
+		}
+	case a.accepted():
+	case a.Action == "decline" && q.declined != "":
+		return &ending{text: q.declined}
+	case q.cancelled != "":
+		return &ending{text: q.cancelled}
+	}
+	return nil
+}
+
+// validate holds a value against a schema of this package.
+func validate(schema string, value json.RawMessage) error {
+	var s jsonschema.Schema
+	if err := json.Unmarshal([]byte(schema), &s); err != nil {
+		return fmt.Errorf("reading the schema: %w", err)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		return fmt.Errorf("resolving the schema: %w", err)
+	}
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
+		return err
+	}
+	return r.Validate(v)
+}
