@@ -179,9 +179,9 @@ func (v *visit) comeBack(ctx context.Context, key string, times int) error {
 
 var errTooLate = errors.New("too late")
 
-// askWithin asks for one thing, and returns errTooLate if the answer takes longer than d. Then the question is withdrawn, or left standing.
+// askWithin asks for one thing, and returns errTooLate if the answer takes longer than d. Then the question is taken back, or left standing.
 // Since 2026-07-28 it can only be left standing, and an answer is too late after the time that the first round gave for it.
-func (v *visit) askWithin(ctx context.Context, d time.Duration, withdraw bool, q question) error {
+func (v *visit) askWithin(ctx context.Context, d time.Duration, takeBack bool, q question) error {
 	if v.rounds() {
 		now := v.server.options.Now()
 		until, err := time.Parse(time.RFC3339Nano, v.memo("until", func() string { return now.Add(d).Format(time.RFC3339Nano) }))
@@ -198,33 +198,19 @@ func (v *visit) askWithin(ctx context.Context, d time.Duration, withdraw bool, q
 		return q.read(a)
 	}
 
-	var a answer
-	replied, clock := make(chan error, 1), make(chan error, 1)
 	// A question that is left standing outlives the call, until it is answered or the session or the server ends.
-	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(v.server.life, cancel)
-	v.server.work.Go(func() {
-		defer cancel()
-		defer stop()
-		var err error
-		a, err = v.answer(asking, q)
-		replied <- err
-	})
+	replied, withdraw := v.begin(context.WithoutCancel(ctx), q)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	v.server.work.Go(func() { clock <- v.server.options.Pause(ctx, d) })
 	select {
 	case err := <-replied:
-		if err != nil {
-			return err
-		}
-		return q.read(a)
-	case err := <-clock:
+		return err
+	case err := <-v.clock(ctx, d):
 		if err == nil {
 			err = errTooLate
 		}
-		if withdraw || err != errTooLate {
-			cancel()
+		if takeBack || err != errTooLate {
+			withdraw()
 			<-replied
 		}
 		return err
@@ -245,22 +231,36 @@ func (v *visit) askDuring(ctx context.Context, q question, wait bool, work func(
 		}
 		return done, v.ask(ctx, q)
 	}
-	asking, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var (
-		err  error
-		open sync.WaitGroup
-	)
-	open.Go(func() { err = v.ask(asking, q) })
+	replied, withdraw := v.begin(ctx, q)
 	done := work()
 	if !wait {
-		cancel()
+		withdraw()
 	}
-	open.Wait()
+	err := <-replied
 	if !wait && ctx.Err() == nil {
 		err = nil
 	}
 	return done, err
+}
+
+// begin asks by a request of the server's that nobody waits for. It says so when the question has read its answer, or withdraw has taken it back.
+func (v *visit) begin(ctx context.Context, q question) (replied <-chan error, withdraw func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(v.server.life, cancel)
+	c := make(chan error, 1)
+	v.server.work.Go(func() {
+		defer cancel()
+		defer stop()
+		c <- v.ask(ctx, q)
+	})
+	return c, cancel
+}
+
+// clock says when d of story time has passed, or why it has not.
+func (v *visit) clock(ctx context.Context, d time.Duration) <-chan error {
+	c := make(chan error, 1)
+	v.server.work.Go(func() { c <- v.server.options.Pause(ctx, d) })
+	return c
 }
 
 // patience is how long a request of 2026-07-28 is held for a sign-in before the client is asked to come back.
@@ -283,12 +283,11 @@ func (v *visit) signIn(ctx context.Context, s service) (verdict, error) {
 	}
 	v.log(ctx, "info", "waiting for you at "+s.name)
 
-	var over chan error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var over <-chan error
 	if v.rounds() {
-		over = make(chan error, 1)
-		v.server.work.Go(func() { over <- v.server.options.Pause(ctx, patience) })
+		over = v.clock(ctx, patience)
 	}
 	select {
 	case <-c.settled:
@@ -328,7 +327,7 @@ func (v *visit) signInFirst(ctx context.Context, needs ...service) error {
 	}
 	var open []json.RawMessage
 	for _, s := range needs {
-		c := v.server.desk.find(v.session, s)
+		c := v.server.desk.find(func(c *card) bool { return c.session == v.session && c.service.name == s.name })
 		if c != nil && c.decided() == allowed {
 			continue
 		}

@@ -84,13 +84,12 @@ type desk struct {
 	web    *http.Server  // nil without a port of its own
 	served chan struct{} // closed when web has stopped
 
-	mu     sync.Mutex
-	cards  map[string]*card
-	oldest []string // ids in the order that they were made
+	mu    sync.Mutex
+	cards []*card // the newest last
 }
 
 func newDesk(base string) *desk {
-	d := &desk{pages: http.NewServeMux(), base: strings.TrimSuffix(base, "/"), cards: map[string]*card{}}
+	d := &desk{pages: http.NewServeMux(), base: strings.TrimSuffix(base, "/")}
 	d.pages.HandleFunc("GET "+signInPath+"style.css", serveStyle)
 	d.pages.HandleFunc("GET "+signInPath+"{card}", d.show)
 	d.pages.HandleFunc("POST "+signInPath+"{card}", d.decide)
@@ -136,28 +135,27 @@ func (d *desk) card(id string, s service, session *mcp.ServerSession, then func(
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c, ok := d.cards[id]; ok {
+	if c := d.newest(func(c *card) bool { return c.id == id }); c != nil {
 		return c, nil
 	}
 	c := &card{
 		id: id, elicitation: rand.Text(), service: s, session: session,
 		url: d.base + signInPath + id, settled: make(chan struct{}), then: then,
 	}
-	if len(d.oldest) == maxCards {
-		delete(d.cards, d.oldest[0])
-		d.oldest = d.oldest[1:]
-	}
-	d.cards[id] = c
-	d.oldest = append(d.oldest, id)
+	d.cards = append(d.cards[max(0, len(d.cards)+1-maxCards):], c)
 	return c, nil
 }
 
-// find returns the newest card of a session for a service, or nil.
-func (d *desk) find(session *mcp.ServerSession, s service) *card {
+// find returns the newest card of which this is true, or nil.
+func (d *desk) find(is func(*card) bool) *card {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, id := range slices.Backward(d.oldest) {
-		if c := d.cards[id]; c.session == session && c.service.name == s.name {
+	return d.newest(is)
+}
+
+func (d *desk) newest(is func(*card) bool) *card {
+	for _, c := range slices.Backward(d.cards) {
+		if is(c) {
 			return c
 		}
 	}
@@ -200,9 +198,7 @@ func (c *card) isAt(host string) bool {
 
 // named returns the card that a request is about, or answers that there is none.
 func (d *desk) named(w http.ResponseWriter, r *http.Request) *card {
-	d.mu.Lock()
-	c := d.cards[r.PathValue("card")]
-	d.mu.Unlock()
+	c := d.find(func(c *card) bool { return c.id == r.PathValue("card") })
 	switch {
 	case c != nil && !c.isAt(r.Host):
 		http.Error(w, "These pages are not served under this name.", http.StatusMisdirectedRequest)

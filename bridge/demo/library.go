@@ -35,14 +35,13 @@ func (s *Server) addLibrary() {
 		URI: "weather://harbour/yesterday", Name: "yesterday", Title: "Yesterday's weather", MIMEType: "text/csv",
 		Description: "Hour by hour. A resource that asks nothing.",
 	}, telling[*mcp.ReadResourceParams](s, func(context.Context, *visit) (*mcp.ReadResourceResult, error) {
-		return contents(mcp.ResourceContents{Text: table()}), nil
+		return contents(mcp.ResourceContents{Text: weatherTable}), nil
 	}))
 	s.mcp.AddResource(&mcp.Resource{
 		URI: "weather://harbour/yesterday.png", Name: "yesterday.png", Title: "Yesterday's weather, drawn", MIMEType: "image/png",
 		Description: "A picture. A resource that asks nothing.",
 	}, telling[*mcp.ReadResourceParams](s, func(context.Context, *visit) (*mcp.ReadResourceResult, error) {
-		picture, err := chart()
-		return contents(mcp.ResourceContents{Blob: picture}), err
+		return contents(mcp.ResourceContents{Blob: weatherChart}), nil
 	}))
 }
 

@@ -111,13 +111,15 @@ func transcripts(t *testing.T, rev string) []transcript {
 		}
 		list = append(list, transcript{"lists: " + client, c.greeting + c.text(""), client == "everything"})
 		for _, s := range stories {
+			policies := s.policies
 			switch {
-			case client == "everything":
-				for _, p := range s.policies {
-					tell(s, client, p)
-				}
-			case s.ordinary:
-				tell(s, client, accepts)
+			case client != "everything" && s.ordinary:
+				policies = []policy{accepts}
+			case client != "everything":
+				policies = nil
+			}
+			for _, p := range policies {
+				tell(s, client, p)
 			}
 		}
 	}
@@ -151,10 +153,13 @@ func storiesToTell() []storyToTell {
 		list = append(list, storyToTell{protocol.MethodCallTool, fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args), policies, ordinary})
 	}
 	for _, name := range []string{"deploy", "transfer_money", "book_table", "delete_files", "onboard", "every_field", "ask", "connect_calendar",
-		"connect_mailbox", "protected_report", "suspicious_link", "plan_trip", "pay_invoice", "export_photos", "haggle", "crash_on_decline", "slow_count", "who_am_i"} {
+		"connect_mailbox", "protected_report", "suspicious_link", "pay_invoice", "export_photos", "haggle", "crash_on_decline", "slow_count", "who_am_i"} {
 		tool(name, `{}`, true, everyWay...)
 		tool(name, `{"x":1}`, false, accepts)
 	}
+	// These ask at the same time, so that nobody knows which question is the first.
+	tool("plan_trip", `{}`, true, accepts, declines, cancels, misfits, errs)
+	tool("ask_many", `{"count":3}`, true, accepts, declines, cancels, misfits, errs)
 	tool("haggle", `{"rounds":2}`, false, accepts)
 	tool("haggle", `{"rounds":2.5}`, false, accepts)
 	tool("haggle", `{"rounds":2.0}`, false, accepts)
@@ -165,7 +170,6 @@ func storiesToTell() []storyToTell {
 	tool("deploy", `{"service":"search"}`, false, accepts)
 	tool("connect_calendar", `{}`, false, refuses)
 	tool("protected_report", `{"report":"board"}`, false, accepts, declines, cancels, refuses)
-	tool("ask_many", `{"count":3}`, true, everyWay...)
 	tool("flood", `{"count":3}`, true, everyWay...)
 	tool("flood", `{"count":3,"wait":false}`, false, declines)
 	for _, name := range []string{"impatient", "times_out"} {
