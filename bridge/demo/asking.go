@@ -342,12 +342,13 @@ func (v *visit) signInFirst(ctx context.Context, needs ...service) error {
 	if open == nil {
 		return nil
 	}
+	return urlRequired("You have to sign in before you can read this report.", mustJSON(open))
+}
+
+// urlRequired is error -32042, with these elicitations.
+func urlRequired(message string, elicitations json.RawMessage) error {
 	return &jsonrpc.Error{
-		Code:    protocol.CodeURLElicitationRequired,
-		Message: "You have to sign in before you can read this report.",
-		Data: mustJSON(struct {
-			Elicitations []json.RawMessage `json:"elicitations"`
-		}{open}),
+		Code: protocol.CodeURLElicitationRequired, Message: message, Data: fmt.Appendf(nil, `{"elicitations":%s}`, elicitations),
 	}
 }
 

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -161,7 +162,7 @@ func TestEveryRuleIsBroken(t *testing.T) {
 	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		t.Run(rev, func(t *testing.T) {
 			for _, breach := range breaches {
-				t.Run(breach.name, func(t *testing.T) {
+				t.Run(breach.Name, func(t *testing.T) {
 					b := newBare(t, rev, Options{})
 					b.answer = func(_ string, params json.RawMessage) string {
 						if strings.Contains(string(params), `"size"`) && strings.Contains(string(params), `"L"`) {
@@ -170,15 +171,15 @@ func TestEveryRuleIsBroken(t *testing.T) {
 						return `{"action":"decline"}`
 					}
 					b.greet()
-					res, err := b.tool("rule_breaker", fmt.Sprintf(`{"rule":%q}`, breach.name))
-					possible := rev >= breach.since && (breach.before == "" || rev < breach.before)
+					res, err := b.tool("rule_breaker", fmt.Sprintf(`{"rule":%q}`, breach.Name))
+					possible := rev >= breach.Since && (breach.Before == "" || rev < breach.Before)
 					if !possible {
 						if err != nil || !strings.Contains(string(res), "cannot be done in "+rev) || len(b.seen) > 0 {
 							t.Fatalf("it should say that it is not possible: %s, %v", res, err)
 						}
 						return
 					}
-					switch breach.name {
+					switch breach.Name {
 					case "malformed_required_error", "left_over_error":
 						if e, ok := err.(*jsonrpc.Error); !ok || e.Code != protocol.CodeURLElicitationRequired || !json.Valid(e.Data) {
 							t.Fatalf("got %v, want error -32042", err)
@@ -188,11 +189,11 @@ func TestEveryRuleIsBroken(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if want := strings.TrimPrefix(breach.what, "none; but "); !strings.Contains(string(res), string(mustJSON(want)[1:len(want)-1])) &&
-						!slices.Contains([]string{"no_result_type", "unknown_result_type", "nothing_required", "undeclared_mode"}, breach.name) {
+					if want := strings.TrimPrefix(breach.What, "none; but "); !strings.Contains(string(res), string(mustJSON(want)[1:len(want)-1])) &&
+						!slices.Contains([]string{"no_result_type", "unknown_result_type", "nothing_required", "undeclared_mode"}, breach.Name) {
 						t.Errorf("the result does not say what was broken: %s", res)
 					}
-					if breach.schema != "" || breach.params != "" {
+					if breach.Schema != nil || breach.Params != nil {
 						b.arrivedAsWritten(breach)
 					}
 				})
@@ -207,11 +208,7 @@ func (b *bare) arrivedAsWritten(breach breach) {
 	if len(b.seen) != 1 || b.seen[0].Method != protocol.MethodElicit {
 		b.t.Fatalf("the server sent %d messages", len(b.seen))
 	}
-	want := breach.schema
-	if want == "" {
-		want = string(breach.paramsFor(b.revision))
-	}
-	want = compact(b.t, want)
+	want := compact(b.t, cmp.Or(string(breach.Schema), string(breach.paramsFor(b.revision))))
 	if got := compact(b.t, string(b.seen[0].Params)); !strings.Contains(got, want) {
 		b.t.Errorf("sent %s\nwant %s", got, want)
 	}

@@ -186,7 +186,7 @@ func storiesToTell() []storyToTell {
 		tool("show_result", fmt.Sprintf(`{"kind":%q}`, kind), kind == "everything", accepts)
 	}
 	for _, b := range breaches {
-		tool("rule_breaker", fmt.Sprintf(`{"rule":%q}`, b.name), false, accepts, declines)
+		tool("rule_breaker", fmt.Sprintf(`{"rule":%q}`, b.Name), false, accepts, declines)
 	}
 	tool("rule_breaker", `{"rule":"undeclared_mode"}`, true, errs)
 	list = append(list,
@@ -491,7 +491,10 @@ func (c *teller) text(params string) string {
 	}
 	together := regexp.MustCompile(`plan_trip|pay_invoice|ask_many|flood|impatient|connect_calendar`).MatchString(params)
 	if together && c.policy == errs || strings.Contains(params, `"wait":false`) {
-		// How many questions get through before they are withdrawn is up to chance.
+		// How many questions get through, and are answered, before they are withdrawn is up to chance.
+		for i := range c.said {
+			c.said[i] = strings.Replace(c.said[i], `,"answer":"decline"`, "", 1)
+		}
 		c.said = slices.DeleteFunc(c.said, func(l string) bool {
 			return !regexp.MustCompile(`^(result|error|notifications/message)`).MatchString(l)
 		})
