@@ -126,8 +126,7 @@ func newLog() *Log {
 //
 // Append costs a few microseconds and never waits for a reader. It waits for
 // the disk only where frames have come faster than it could take them for so
-// long that 8 MiB are due, and while a frame larger than 256 KiB is written,
-// which is not copied. A recorder adds the cost that Recorder describes.
+// long that 8 MiB are due. A recorder adds the cost that Recorder describes.
 //
 // On a log made by Open or Beginning it does nothing and returns f.
 func (l *Log) Append(f Frame) Frame {
@@ -150,27 +149,14 @@ func (l *Log) Append(f Frame) Frame {
 	l.conclude(e, s, &f, says)
 	// The wall clock may jump, the log's does not.
 	f.Time = e.at()
-	var body int
-	var settled []<-chan struct{}
+	line, body := appendLine(l.line[:0], f.line, &f, how)
+	e.off, e.length = l.spool.add(line), uint32(len(line))
 	recorded := make([]<-chan struct{}, 0, 1) // by recorder
-	if len(f.Raw) >= largeLine && how == formRaw {
-		head := append(appendHead(nil, f.line, &f), `,"raw":`...)
-		body, e.length = len(head), uint32(len(head)+len(f.Raw)+len(lineEnd))
-		off, done := l.spool.addLarge(head, f.Raw, lineEnd)
-		e.off = off
-		settled = append(settled, done)
-		for _, r := range recorders {
-			recorded = append(recorded, r.addLarge(&f, head))
-		}
-	} else {
-		l.line, body = appendLine(l.line[:0], f.line, &f, how)
-		e.off, e.length = l.spool.add(l.line), uint32(len(l.line))
-		for _, r := range recorders {
-			recorded = append(recorded, r.add(&f, l.line))
-		}
-		if cap(l.line) > largeLine {
-			l.line = nil
-		}
+	for _, r := range recorders {
+		recorded = append(recorded, r.add(&f, line))
+	}
+	if l.line = line; len(line) >= largeLine {
+		l.line = nil // it is theirs
 	}
 	l.seal(e, &f, body)
 	l.index.publish()
@@ -179,9 +165,6 @@ func (l *Log) Append(f Frame) Frame {
 
 	for i, r := range recorders {
 		r.wait(recorded[i])
-	}
-	for _, done := range settled {
-		<-done
 	}
 	l.wake()
 	return f
@@ -198,9 +181,6 @@ func (l *Log) seal(e *entry, f *Frame, body int) {
 		l.keepLarge(f)
 	}
 }
-
-// lineEnd ends a line after "raw".
-var lineEnd = []byte("}\n")
 
 // complete fills in what follows from the bytes alone.
 func (l *Log) complete(f *Frame) {

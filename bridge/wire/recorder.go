@@ -63,13 +63,12 @@ type Recorder struct {
 
 // batch is one or several lines that are written at once.
 type batch struct {
-	parts    [][]byte
-	borrowed bool // the parts are not the recorder's own
-	lines    int64
-	written  chan struct{} // closed when the lines were written, or could not be
+	data    []byte
+	lines   int64
+	written chan struct{} // closed when the lines were written, or could not be
 }
 
-// NewRecorder writes to w, each line in one Write unless it is large.
+// NewRecorder writes to w, each line in one Write.
 func NewRecorder(w io.Writer, o RecordOptions) *Recorder {
 	return newRecorder(w, nil, "the transcript", o)
 }
@@ -246,60 +245,42 @@ func (r *Recorder) Close() error {
 }
 
 // add queues a frame whose line is given, or another line where secrets are
-// left out of it. The channel is for wait. The caller holds r.mu.
+// left out of it. A large line is not copied. The channel is for wait. The caller
+// holds r.mu.
 func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
 	if out := r.redact.frame(f); out != f {
 		line, _ = appendLine(nil, f.line, out, formOf(out))
 	}
 	if r.err != nil || r.closed {
 		r.missed++
-		return done
+		return nil
 	}
 	var last *batch
 	if n := len(r.queue); n > 0 {
 		last = r.queue[n-1]
 	}
-	if last == nil || last.borrowed || len(last.parts[0]) > blockSize {
-		last = &batch{parts: [][]byte{nil}, written: make(chan struct{})}
+	if last == nil || len(last.data) > blockSize || len(line) >= largeLine {
+		last = &batch{written: make(chan struct{})}
 		r.queue = append(r.queue, last)
 	}
-	last.parts[0] = append(last.parts[0], line...)
+	if len(line) >= largeLine {
+		last.data = line
+	} else {
+		last.data = append(last.data, line...)
+	}
 	last.lines++
-	r.call()
-	return last.written
-}
-
-// addLarge queues a frame whose line is head, the frame's bytes and lineEnd,
-// without copying it. Head and bytes must not change before wait has returned.
-// The caller holds r.mu.
-func (r *Recorder) addLarge(f *Frame, head []byte) <-chan struct{} {
-	b := &batch{parts: [][]byte{head, f.Raw, lineEnd}, borrowed: true, lines: 1, written: make(chan struct{})}
-	if out := r.redact.frame(f); out != f {
-		line, _ := appendLine(nil, f.line, out, formOf(out))
-		b.parts = [][]byte{line}
-	}
-	if r.err != nil || r.closed {
-		r.missed++
-		return done
-	}
-	r.queue = append(r.queue, b)
-	r.call()
-	return b.written
-}
-
-// done is what there is to wait for where nothing is written.
-var done = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
-
-// call wakes the writer. The caller holds r.mu.
-func (r *Recorder) call() {
 	select {
 	case r.work <- struct{}{}:
 	default:
 	}
+	return last.written
 }
 
 // wait returns when what was added is written, or never will be.
 func (r *Recorder) wait(written <-chan struct{}) {
+	if written == nil {
+		return
+	}
 	select {
 	case <-written:
 	case <-r.failed:
@@ -367,24 +348,16 @@ func (r *Recorder) drain() {
 	}
 }
 
-// write writes one batch: to a file in one operation, so that the lines of
-// whoever else appends to it stay whole.
+// write writes one batch in one operation, so that the lines of whoever else
+// appends to the file stay whole.
 func (r *Recorder) write(b *batch) error {
-	if r.file == nil {
-		for _, part := range b.parts {
-			if _, err := r.w.Write(part); err != nil {
-				return fmt.Errorf("recording to %s: %w", r.name, err)
-			}
-		}
-		return nil
-	}
 	if time.Since(r.checked) > presence {
 		if err := r.present(); err != nil {
 			return err
 		}
 	}
-	n, err := writeTogether(r.file, b.parts)
-	r.size += n
+	n, err := r.w.Write(b.data)
+	r.size += int64(n)
 	if err != nil {
 		return fmt.Errorf("recording to %s: %w", r.name, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -16,10 +17,10 @@ import (
 // soon as it is open, so that not even SIGKILL leaves it behind.
 type spool struct {
 	dir    string
-	failed func() // called, without a lock held, when storage has failed
+	failed func() // called, with mu held, when storage has failed
 
-	mu      *sync.Mutex // the log's; add, addLarge and room are called with it held
-	changed *sync.Cond  // blocks were written, dropped, or the spool closed
+	mu      *sync.Mutex // the log's; add and room are called with it held
+	changed *sync.Cond  // a block was sealed, written or dropped, or the spool closed
 	blocks  []*block    // not written, oldest first
 	end     int64       // offset past the last line
 	waiting int64       // bytes in blocks
@@ -32,27 +33,22 @@ type spool struct {
 	lost    int64  // frames in them
 	closed  bool
 
-	full chan struct{} // a block is ready to be written, or the spool is closed
 	done chan struct{} // the writing goroutine has ended
 }
 
 // block is a run of whole lines.
 type block struct {
 	off    int64
-	size   int64 // in the file
-	data   []byte
+	size   int64  // in the file
+	data   []byte // nil if it is not written and too large to be kept
 	lines  int64
 	sealed bool // full: nothing is added, and it may be written
-	// A large line is not copied: borrowed refers to bytes that belong to
-	// whoever added it, who waits for settled before giving them back.
-	borrowed [][]byte
-	settled  chan struct{}
-	gone     bool // not written, and too large to be kept
 }
 
 const (
 	blockSize = 64 << 10
-	// largeLine is the size from which on a line is not copied.
+	// largeLine is the size from which on a line is a block of its own, and not
+	// copied: it must not change any more.
 	largeLine = 256 << 10
 	// maxWaiting bounds what waits to be written. Beyond it, appends wait: the
 	// disk is slower than the wire, and memory is no place for the difference.
@@ -65,7 +61,7 @@ var (
 )
 
 func newSpool(dir string, kept int64, mu *sync.Mutex, failed func()) *spool {
-	s := &spool{dir: dir, failed: failed, kept: kept, mu: mu, full: make(chan struct{}, 1), done: make(chan struct{})}
+	s := &spool{dir: dir, failed: failed, kept: kept, mu: mu, done: make(chan struct{})}
 	s.changed = sync.NewCond(mu)
 	go s.write()
 	return s
@@ -79,52 +75,37 @@ func (s *spool) room() {
 	}
 }
 
-// add copies a line to the end and says where it begins. The caller holds s.mu.
+// add takes a line at the end and says where it begins. The caller holds s.mu.
 func (s *spool) add(line []byte) int64 {
-	off := s.end
+	off, size := s.end, int64(len(line))
+	s.end += size
 	if s.closed {
-		s.end += int64(len(line))
 		return off
 	}
 	b := s.last()
-	if b == nil || b.sealed || len(b.data)+len(line) > blockSize && len(b.data) > 0 {
+	if b == nil || b.sealed || b.size > 0 && b.size+size > blockSize {
 		s.seal(b)
-		b = &block{off: s.end, data: make([]byte, 0, max(len(line), min(blockSize, int(s.end)+4096)))}
+		b = &block{off: off}
 		s.blocks = append(s.blocks, b)
 	}
-	b.data = append(b.data, line...)
+	if size >= largeLine {
+		b.data = line
+	} else {
+		if b.data == nil {
+			b.data = make([]byte, 0, max(size, min(blockSize, off+4096)))
+		}
+		b.data = append(b.data, line...)
+	}
 	b.lines++
-	b.size += int64(len(line))
-	s.end += int64(len(line))
-	s.waiting += int64(len(line))
+	b.size += size
+	s.waiting += size
 	if b.size >= blockSize {
 		s.seal(b) // at once: a line that alone fills what may wait is followed by none
 	}
-	s.fit()
-	return off
-}
-
-// addLarge adds a line in parts without copying them. The parts must not
-// change before settled is closed. The caller holds s.mu.
-func (s *spool) addLarge(parts ...[]byte) (off int64, settled <-chan struct{}) {
-	s.seal(s.last())
-	b := &block{off: s.end, lines: 1, sealed: true, borrowed: parts, settled: make(chan struct{})}
-	for _, part := range parts {
-		b.size += int64(len(part))
-	}
-	s.end += b.size
-	if s.closed {
-		close(b.settled)
-		return b.off, b.settled
-	}
-	s.blocks = append(s.blocks, b)
-	s.waiting += b.size
 	if s.err != nil {
-		s.keep(b)
-		s.fit()
+		s.fit(b)
 	}
-	s.wake()
-	return b.off, b.settled
+	return off
 }
 
 func (s *spool) last() *block {
@@ -137,94 +118,64 @@ func (s *spool) last() *block {
 func (s *spool) seal(b *block) {
 	if b != nil && !b.sealed {
 		b.sealed = true
-		s.wake()
+		s.changed.Broadcast()
 	}
 }
 
-func (s *spool) wake() {
-	select {
-	case s.full <- struct{}{}:
-	default:
+// fit lets go of what cannot be written and takes more memory than it may: of
+// the latest block if it is too large by itself, and of the oldest ones.
+func (s *spool) fit(latest *block) {
+	if latest.size > s.kept {
+		s.drop(latest)
 	}
-}
-
-// fit lets the oldest blocks go where they cannot be written and take more
-// memory than they may.
-func (s *spool) fit() {
-	for s.err != nil && s.waiting > s.kept && len(s.blocks) > 0 {
+	for s.waiting > s.kept {
 		b := s.blocks[0]
-		s.blocks[0] = nil
-		s.blocks = s.blocks[1:]
+		s.drop(b)
+		s.unqueue()
 		s.dropped = b.off + b.size
-		if !b.gone {
-			s.waiting -= b.size
-			s.lost += b.lines
-		}
 	}
 }
 
-// keep makes a block that will not be written independent of the bytes that
-// it borrowed, or lets them go if they are too many.
-func (s *spool) keep(b *block) {
-	if b.borrowed == nil {
-		return
-	}
-	if b.size > s.kept {
-		b.gone = true
+func (s *spool) drop(b *block) {
+	if b.data != nil {
+		b.data, b.sealed = nil, true
 		s.waiting -= b.size
 		s.lost += b.lines
-	} else {
-		b.data = make([]byte, 0, b.size)
-		for _, part := range b.borrowed {
-			b.data = append(b.data, part...)
-		}
 	}
-	b.borrowed = nil
-	close(b.settled)
 }
 
-// write is the goroutine that writes full blocks.
+// unqueue takes the oldest block out of the list.
+func (s *spool) unqueue() {
+	s.blocks[0] = nil
+	s.blocks = s.blocks[1:]
+}
+
+// write is the goroutine that writes sealed blocks.
 func (s *spool) write() {
 	defer close(s.done)
-	for range s.full {
-		for {
-			s.mu.Lock()
-			if s.closed {
-				s.mu.Unlock()
-				return
-			}
-			if s.err != nil || len(s.blocks) == 0 || !s.blocks[0].sealed {
-				s.mu.Unlock()
-				break
-			}
-			b := s.blocks[0]
-			s.mu.Unlock()
-
-			err := s.writeBlock(b)
-
-			s.mu.Lock()
-			if err != nil {
-				s.err = err
-				s.dropped = s.written
-				for _, b := range s.blocks {
-					s.keep(b)
-				}
-				s.fit()
-			} else {
-				s.blocks[0] = nil
-				s.blocks = s.blocks[1:]
-				s.waiting -= b.size
-				s.written = b.off + b.size
-				if b.settled != nil {
-					close(b.settled)
-				}
-			}
-			s.changed.Broadcast()
-			s.mu.Unlock()
-			if err != nil {
-				s.failed()
-			}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.closed {
+		if s.err != nil || len(s.blocks) == 0 || !s.blocks[0].sealed {
+			s.changed.Wait()
+			continue
 		}
+		b := s.blocks[0]
+		s.mu.Unlock()
+		err := s.writeBlock(b)
+		s.mu.Lock()
+		if err == nil {
+			s.unqueue()
+			s.waiting -= b.size
+			s.written = b.off + b.size
+		} else {
+			s.err, s.dropped = err, s.written
+			for _, b := range slices.Clone(s.blocks) {
+				s.fit(b)
+			}
+			s.failed()
+		}
+		s.changed.Broadcast()
 	}
 }
 
@@ -243,15 +194,8 @@ func (s *spool) writeBlock(b *block) error {
 		s.file, s.path = file, path
 		s.mu.Unlock()
 	}
-	parts, off := b.borrowed, b.off
-	if parts == nil {
-		parts = [][]byte{b.data}
-	}
-	for _, part := range parts {
-		if _, err := s.file.WriteAt(part, off); err != nil {
-			return fmt.Errorf("writing frames to the temporary file: %w", err)
-		}
-		off += int64(len(part))
+	if _, err := s.file.WriteAt(b.data, b.off); err != nil {
+		return fmt.Errorf("writing frames to the temporary file: %w", err)
 	}
 	return nil
 }
@@ -291,13 +235,7 @@ func (s *spool) piece(buf []byte, off int64, n int) ([]byte, error) {
 		case s.closed || b == nil:
 			s.mu.Unlock()
 			return nil, errClosed
-		case b.borrowed != nil:
-			settled := b.settled
-			s.mu.Unlock()
-			<-settled
-			s.mu.Lock()
-			continue
-		case b.gone:
+		case b.data == nil:
 			s.mu.Unlock()
 			return nil, errLost
 		}
@@ -374,17 +312,11 @@ func (s *spool) close() error {
 		return nil
 	}
 	s.closed = true
+	s.changed.Broadcast()
 	s.mu.Unlock()
-	s.wake()
 	<-s.done
 
 	s.mu.Lock()
-	for _, b := range s.blocks {
-		if b.borrowed != nil {
-			b.borrowed, b.data = nil, nil
-			close(b.settled)
-		}
-	}
 	s.blocks, s.waiting = nil, 0
 	file, path := s.file, s.path
 	s.changed.Broadcast()

@@ -63,12 +63,12 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 		if f.line == 0 {
 			f.line = seq
 		}
-		if len(f.Raw) < largeLine {
-			buf, _ = appendLine(buf[:0], f.line, &f, formOf(&f))
-			_, err = out.Write(buf)
-			return err
+		if cap(buf) > largeLine {
+			buf = nil
 		}
-		return writeLarge(out, &f)
+		buf, _ = appendLine(buf[:0], f.line, &f, formOf(&f))
+		_, err = out.Write(buf)
+		return err
 	}
 	last := l.Len()
 	var some []int64
@@ -99,23 +99,6 @@ func (l *Log) withLarge(f lineFunc) lineFunc {
 		}
 		return f(seq, e, line, err)
 	}
-}
-
-// writeLarge writes a line without a copy of the frame's bytes where they can
-// stand in it as they are.
-func writeLarge(w io.Writer, f *Frame) error {
-	how := formOf(f)
-	if how != formRaw {
-		line, _ := appendLine(nil, f.line, f, how)
-		_, err := w.Write(line)
-		return err
-	}
-	for _, part := range [][]byte{appendHead(nil, f.line, f), []byte(`,"raw":`), f.Raw, lineEnd} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // DefaultMaxLine is how long a line of a transcript may be: enough for a frame
