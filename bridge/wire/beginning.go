@@ -51,9 +51,9 @@ func (l *Log) Extend(n int64) {
 			conns = max(conns, int(e.conn)+1)
 		}
 	}
-	first(&l.methods.names, &l.of.methods.names, methods)
-	first(&l.actors.names, &l.of.actors.names, actors)
-	first(&l.tools.names, &l.of.tools.names, tools)
+	first(&l.methods.list, &l.of.methods.list, methods)
+	first(&l.actors.list, &l.of.actors.list, actors)
+	first(&l.tools.list, &l.of.tools.list, tools)
 	first(&l.conns.list, &l.of.conns.list, conns)
 	l.index.n.Store(n)
 	l.wake()

@@ -9,16 +9,7 @@ type Connection struct {
 
 // Connections lists the connections that have frames in the log, in the order
 // in which they came. Of very many (tens of thousands) only the first are listed.
-func (l *Log) Connections() []Connection {
-	all := l.conns.all()
-	out := make([]Connection, 0, max(len(all)-1, 0))
-	for i, k := range all {
-		if i > 0 { // the first stands for no connection
-			out = append(out, Connection{k.server, k.session, k.transport})
-		}
-	}
-	return out
-}
+func (l *Log) Connections() []Connection { return l.conns.listed() }
 
 // Head is a frame as far as it is known without reading its line: Raw, Header
 // and Message are left out. It is zero for a frame that is not in the log.

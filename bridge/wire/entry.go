@@ -50,7 +50,7 @@ func (e Entry) Latency() (d time.Duration, ok bool) {
 
 // Method is Frame.Method.
 func (e Entry) Method() string {
-	if name, known := e.log.methods.name(e.e.method); known {
+	if name, known := e.log.methods.at(e.e.method); known {
 		return name
 	}
 	return e.frame().Method
@@ -59,7 +59,7 @@ func (e Entry) Method() string {
 // Tool is the name of the tool whose call the frame belongs to, "" where there
 // is none or it cannot be told.
 func (e Entry) Tool() string {
-	if name, known := e.log.tools.name(e.e.tool); known {
+	if name, known := e.log.tools.at(e.e.tool); known {
 		return name
 	}
 	f := e.frame()
@@ -68,7 +68,7 @@ func (e Entry) Tool() string {
 
 // Actor is Frame.Actor.
 func (e Entry) Actor() string {
-	if name, known := e.log.actors.name(uint16(e.e.actor)); known {
+	if name, known := e.log.actors.at(uint16(e.e.actor)); known {
 		return name
 	}
 	return e.frame().Actor
@@ -77,7 +77,7 @@ func (e Entry) Actor() string {
 // Connection is the connection to which the frame belongs.
 func (e Entry) Connection() Connection {
 	if k, known := e.log.conns.at(e.e.conn); known {
-		return Connection{k.server, k.session, k.transport}
+		return k
 	}
 	f := e.frame()
 	return Connection{f.Server, f.Session, f.Transport}

@@ -156,84 +156,72 @@ func (x *index) memory() int64 {
 // for: the frame's line has it.
 const full = 1<<16 - 1
 
-// table numbers strings in the order of their coming; "" is 0. The appender
-// alone calls id. It is bounded, because what the strings are is up to the
-// other side.
-type table struct {
-	names atomic.Pointer[[]string]
-	ids   map[string]uint16
-	limit int // on the strings; at most full
+// table numbers what is mostly said again, in the order of its coming; the zero
+// K is 0. The appender alone calls id. It is bounded, because what is said is up
+// to the other side.
+type table[K comparable] struct {
+	list  atomic.Pointer[[]K]
+	ids   map[K]uint16
+	limit int // on their number; at most full
 	bytes int // in them all
 }
 
 // tableBytes bounds the strings of a table, all together.
 const tableBytes = 4 << 20
 
-func (t *table) id(s string) uint16 {
-	if s == "" {
+func newTable[K comparable](limit int) table[K] {
+	return table[K]{ids: make(map[K]uint16), limit: limit}
+}
+
+// id is the number of k, which takes size bytes.
+func (t *table[K]) id(k K, size int) uint16 {
+	var zero K
+	if k == zero {
 		return 0
 	}
-	if id, ok := t.ids[s]; ok {
+	if id, ok := t.ids[k]; ok {
 		return id
 	}
-	names := t.all()
-	if len(names) >= t.limit || t.bytes+len(s) > tableBytes {
+	list := t.all()
+	if len(list) >= t.limit || t.bytes+size > tableBytes {
 		return full
 	}
-	if t.ids == nil {
-		t.ids = make(map[string]uint16)
-		names = []string{""}
+	if list == nil {
+		list = []K{zero}
 	}
-	// Not to keep the whole line alive for the sake of a name in it.
-	s = string([]byte(s))
-	names = append(names, s)
-	id := uint16(len(names) - 1)
-	t.ids[s] = id
-	t.bytes += len(s)
-	t.names.Store(&names)
+	id := uint16(len(list))
+	list = append(list, k)
+	t.ids[k] = id
+	t.bytes += size
+	t.list.Store(&list)
 	return id
 }
 
-// name is the string with that number; known is false for full.
-func (t *table) name(id uint16) (s string, known bool) {
+// at is what has that number; known is false for full.
+func (t *table[K]) at(id uint16) (k K, known bool) {
 	if id == 0 {
-		return "", true
+		return k, true
 	}
-	if names := t.all(); int(id) < len(names) {
-		return names[id], true
+	if list := t.all(); int(id) < len(list) {
+		return list[id], true
 	}
-	return "", false
+	return k, false
 }
 
-// all are the strings by number. It must not be changed.
-func (t *table) all() []string {
-	if p := t.names.Load(); p != nil {
+// all is what has a number, by number. It must not be changed.
+func (t *table[K]) all() []K {
+	if p := t.list.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-// listed are the strings but for "".
-func (t *table) listed() []string {
-	if names := t.all(); len(names) > 0 {
-		return slices.Clone(names[1:])
+// listed is all but for 0.
+func (t *table[K]) listed() []K {
+	if list := t.all(); len(list) > 0 {
+		return slices.Clone(list[1:])
 	}
 	return nil
-}
-
-// conn is one connection to one server, as frames name it.
-type conn struct {
-	server, session, transport string
-}
-
-// conns numbers connections from 1 as table does strings.
-type conns struct {
-	list     atomic.Pointer[[]conn]
-	ids      map[conn]uint16
-	sessions map[string]*session
-	bytes    int
-	last     conn // the one asked for last, and its number
-	lastID   uint16
 }
 
 // session is what the appender keeps of a session.
@@ -244,55 +232,25 @@ type session struct {
 	open  []openCall        // of tools, without a response
 }
 
-var seed = maphash.MakeSeed()
-
-// id numbers the connection and finds its session.
-func (c *conns) id(k conn) (uint16, *session) {
-	if k == c.last && c.lastID != 0 {
-		return c.lastID, c.sessions[k.session]
+// connection numbers the connection of a frame and finds its session.
+func (l *Log) connection(f *Frame) (uint16, *session) {
+	k := Connection{f.Server, f.Session, f.Transport}
+	if k == l.latest.Connection && l.latest.session != nil {
+		return l.latest.id, l.latest.session
 	}
-	s := c.sessions[k.session]
-	if id, ok := c.ids[k]; ok {
-		c.last, c.lastID = k, id
-		return id, s
-	}
-	if c.ids == nil {
-		c.ids, c.sessions = make(map[conn]uint16), make(map[string]*session)
-		c.list.Store(&[]conn{{}})
-	}
-	list := c.all()
-	size := len(k.server) + len(k.session) + len(k.transport)
-	if len(list) >= full || c.bytes+size > tableBytes {
-		if s == nil {
-			s = &session{hash: maphash.String(seed, k.session)}
-		}
-		return full, s
-	}
+	id := l.conns.id(k, len(k.Server)+len(k.Session)+len(k.Transport))
+	s := l.sessions[k.Session]
 	if s == nil {
-		s = &session{hash: maphash.String(seed, k.session)}
-		c.sessions[k.session] = s
+		s = &session{hash: maphash.String(seed, k.Session)}
 	}
-	list = append(list, k)
-	c.list.Store(&list)
-	c.bytes += size
-	c.last, c.lastID = k, uint16(len(list)-1)
-	c.ids[k] = c.lastID
-	return c.lastID, s
+	if id != full {
+		l.sessions[k.Session] = s
+		l.latest.Connection, l.latest.id, l.latest.session = k, id, s
+	}
+	return id, s
 }
 
-func (c *conns) all() []conn {
-	if p := c.list.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
-
-func (c *conns) at(id uint16) (k conn, known bool) {
-	if list := c.all(); int(id) < len(list) {
-		return list[id], true
-	}
-	return conn{}, false
-}
+var seed = maphash.MakeSeed()
 
 // half folds a hash into what an entry has room for; only 0 stays 0.
 func half(h uint64) uint32 {

@@ -43,10 +43,10 @@ type Log struct {
 	base  int64     // start in Unix nanoseconds
 
 	index   index
-	methods table
-	actors  table
-	tools   table
-	conns   conns
+	methods table[string]
+	actors  table[string]
+	tools   table[string]
+	conns   table[Connection]
 	store   store
 	spool   *spool // the store of a log that can be appended to, else nil
 	files   *files // the store of a log made by Open, else nil
@@ -54,7 +54,13 @@ type Log struct {
 
 	// mu puts appends in order. The spool, the recorders and the large rows share
 	// it, so that no lock is taken under it. It is not held during I/O.
-	mu        sync.Mutex
+	mu       sync.Mutex
+	sessions map[string]*session
+	latest   struct { // frame's connection
+		Connection
+		id      uint16
+		session *session
+	}
 	requests  map[uint64]uint32
 	earlier   map[uint32]uint32 // the request with the same id before one, if it had no response then
 	line      []byte            // room for a line
@@ -105,14 +111,15 @@ func NewLog(o Options) (*Log, error) {
 }
 
 func newLog() *Log {
-	l := &Log{start: time.Now(), requests: make(map[uint64]uint32), earlier: make(map[uint32]uint32),
-		huge: make(chan struct{}, 1)}
+	l := &Log{
+		start: time.Now(), sessions: make(map[string]*session), requests: make(map[uint64]uint32),
+		earlier: make(map[uint32]uint32), huge: make(chan struct{}, 1),
+		methods: newTable[string](8 << 10), tools: newTable[string](8 << 10),
+		actors: newTable[string](math.MaxUint8), conns: newTable[Connection](full),
+	}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
 	l.marks = &marks{log: l, settling: make(chan struct{}, 1)}
 	l.base = l.start.UnixNano()
-	l.methods.limit = 8 << 10
-	l.tools.limit = 8 << 10
-	l.actors.limit = math.MaxUint8
 	l.recorders.Store(new([]*Recorder))
 	return l
 }
@@ -244,13 +251,13 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 	e.way(f.Dir, f.Stream)
 	e.call, e.question = uint32(within(f.Call, math.MaxUint32)), uint32(within(f.Question, math.MaxUint32))
 	e.round, e.status = uint16(within(f.Round, math.MaxUint16)), uint16(within(f.Status, math.MaxUint16))
-	e.method = l.methods.id(f.Method)
-	e.actor = uint8(min(l.actors.id(f.Actor), math.MaxUint8))
+	e.method = l.methods.id(f.Method, len(f.Method))
+	e.actor = uint8(min(l.actors.id(f.Actor, len(f.Actor)), math.MaxUint8))
 	e.set(flagTruncated, f.Truncated)
 	e.set(flagRedacted, f.Redacted)
 	e.set(flagMore, len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil)
 	var s *session
-	e.conn, s = l.conns.id(conn{f.Server, f.Session, f.Transport})
+	e.conn, s = l.connection(f)
 	s.lines++
 	if f.line == 0 || l.spool != nil {
 		f.line = s.lines
@@ -300,7 +307,7 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 		f.Pair = int64(seq)
 		f.Latency = e.since(request)
 		e.method = request.method
-		f.Method, _ = l.methods.name(e.method)
+		f.Method, _ = l.methods.at(e.method)
 		if atomic.LoadUint32(&request.pair) == 0 {
 			atomic.StoreUint32(&request.pair, uint32(f.Seq))
 		} else {
@@ -329,7 +336,7 @@ func (l *Log) standIn(e *entry, s *session, f *Frame) {
 	atomic.StoreUint32(&request.pair, uint32(f.Seq))
 	f.Pair, f.Latency, e.pair = int64(seq), e.since(request), seq
 	e.method = request.method
-	f.Method, _ = l.methods.name(e.method)
+	f.Method, _ = l.methods.at(e.method)
 }
 
 // among chooses the request that a response is for, of those that share the id

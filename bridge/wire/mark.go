@@ -276,10 +276,10 @@ func (s *marks) settle() {
 		if !known {
 			continue
 		}
-		seqs, listed := sessions[k.session]
+		seqs, listed := sessions[k.Session]
 		if !listed {
-			seqs = s.log.session(k.session)
-			sessions[k.session] = seqs
+			seqs = s.log.session(k.Session)
+			sessions[k.Session] = seqs
 		}
 		if seq, ok := s.log.numbered(seqs, p); ok {
 			s.mu.Lock()
@@ -311,7 +311,7 @@ func (l *Log) numbered(seqs []int64, p pendingMark) (seq int64, ok bool) {
 // session lists the frames of a session.
 func (l *Log) session(name string) (seqs []int64) {
 	for seq := int64(1); seq <= l.Len(); seq++ {
-		if k, known := l.conns.at(l.index.at(seq).conn); known && k.session == name {
+		if k, known := l.conns.at(l.index.at(seq).conn); known && k.Session == name {
 			seqs = append(seqs, seq)
 		}
 	}

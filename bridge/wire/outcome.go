@@ -106,7 +106,8 @@ func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
 
 // beginCall notes the tool that a request calls.
 func (l *Log) beginCall(s *session, f *Frame, call uint32) (tool uint16) {
-	tool = l.tools.id(f.toolCalled())
+	name := f.toolCalled()
+	tool = l.tools.id(name, len(name))
 	s.open = append(s.open, openCall{f.Seq, hashID(f.Message.ID), tool})
 	s.open = s.open[max(0, len(s.open)-openCallsMost):]
 	if call != 0 {

@@ -181,10 +181,10 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 		f.Pair = 0 // a response that the log does not show yet
 	}
 	if k, known := l.conns.at(e.conn); known {
-		f.Server, f.Session, f.Transport = k.server, k.session, k.transport
+		f.Server, f.Session, f.Transport = k.Server, k.Session, k.Transport
 	}
-	f.Method, _ = l.methods.name(e.method)
-	f.Actor, _ = l.actors.name(uint16(e.actor))
+	f.Method, _ = l.methods.at(e.method)
+	f.Actor, _ = l.actors.at(uint16(e.actor))
 	if f.Pair != 0 && f.Kind != Request {
 		f.Latency = e.since(l.index.at(f.Pair))
 	}
