@@ -22,7 +22,7 @@ const (
 )
 
 func (op DiffOp) String() string {
-	return nameOf([]string{"", "added", "removed", "changed", "rewritten"}, uint8(op))
+	return nameOf([]string{"", "added", "removed", "changed", "rewritten"}, op)
 }
 
 // Difference is one place where two JSON texts differ.

@@ -1,10 +1,15 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // Direction says which way a frame travelled. The texts are those of the
@@ -21,12 +26,11 @@ const (
 
 var directionNames = [...]string{ClientToServer: "c2s", ServerToClient: "s2c", Stderr: "stderr", Meta: "meta"}
 
-func (d Direction) String() string { return nameOf(directionNames[:], uint8(d)) }
+func (d Direction) String() string { return nameOf(directionNames[:], d) }
 
 // ParseDirection is the inverse of String.
 func ParseDirection(s string) (Direction, error) {
-	n, err := numberOf("direction", directionNames[:], s)
-	return Direction(n), err
+	return named[Direction]("direction", directionNames[:], s)
 }
 
 // opposite is the direction that answers d.
@@ -54,13 +58,10 @@ const (
 
 var streamNames = [...]string{StreamNone: "", StreamPost: "post", StreamPostSSE: "post-sse", StreamGetSSE: "get-sse"}
 
-func (s Stream) String() string { return nameOf(streamNames[:], uint8(s)) }
+func (s Stream) String() string { return nameOf(streamNames[:], s) }
 
 // ParseStream is the inverse of String.
-func ParseStream(s string) (Stream, error) {
-	n, err := numberOf("stream", streamNames[:], s)
-	return Stream(n), err
-}
+func ParseStream(s string) (Stream, error) { return named[Stream]("stream", streamNames[:], s) }
 
 // Kind says what a frame is.
 type Kind uint8
@@ -79,13 +80,10 @@ const (
 var kindNames = [...]string{Request: "request", Notification: "notification", Result: "result", Error: "error",
 	Noise: "noise", StderrLine: "stderr", NoteFrame: "note"}
 
-func (k Kind) String() string { return nameOf(kindNames[:], uint8(k)) }
+func (k Kind) String() string { return nameOf(kindNames[:], k) }
 
 // ParseKind is the inverse of String.
-func ParseKind(s string) (Kind, error) {
-	n, err := numberOf("kind", kindNames[:], s)
-	return Kind(n), err
-}
+func ParseKind(s string) (Kind, error) { return named[Kind]("kind", kindNames[:], s) }
 
 // IsMessage reports whether frames of this kind hold a JSON-RPC message.
 func (k Kind) IsMessage() bool { return k >= Request && k <= Error }
@@ -166,18 +164,48 @@ type Frame struct {
 	line int64
 }
 
-func nameOf(names []string, n uint8) string {
+// identify finds out what the frame is, from its bytes unless Kind is preset.
+func (f *Frame) identify() {
+	f.Message = Message{}
+	switch {
+	case f.Dir == Stderr:
+		f.Kind = StderrLine
+	case f.Dir == Meta:
+		f.Kind = NoteFrame
+	case f.Kind >= Noise:
+	case f.Truncated:
+		f.Kind, f.Message = headOf(f.Raw, f.Kind)
+	default:
+		m, err := ParseMessage(f.Raw)
+		if f.Kind, f.Message = m.Kind, m; err != nil {
+			f.Kind = Noise
+		}
+	}
+	f.Method = f.Message.Method
+}
+
+// headOf finds what can be told of a message of which only the head was kept.
+// preset is its kind if that is known, else 0.
+func headOf(raw []byte, preset Kind) (Kind, Message) {
+	m, _ := parseEnvelope(rawjson.NewCursor(raw))
+	m.Kind = cmp.Or(preset, m.Kind)
+	if !m.Kind.IsMessage() {
+		return Noise, Message{}
+	}
+	return m.Kind, Message{Kind: m.Kind, ID: m.ID, Method: m.Method}
+}
+
+func nameOf[T ~uint8](names []string, n T) string {
 	if int(n) < len(names) {
 		return names[n]
 	}
-	return fmt.Sprintf("%d", n)
+	return strconv.Itoa(int(n))
 }
 
-func numberOf(what string, names []string, s string) (uint8, error) {
-	for i, name := range names {
-		if name == s && (i > 0 || what == "stream") {
-			return uint8(i), nil
-		}
+// named is the inverse of nameOf.
+func named[T ~uint8](what string, names []string, s string) (T, error) {
+	if i := slices.Index(names, s); i > 0 || i == 0 && what == "stream" {
+		return T(i), nil
 	}
 	return 0, fmt.Errorf("unknown %s %q", what, s)
 }

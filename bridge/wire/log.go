@@ -141,8 +141,6 @@ func (l *Log) Append(f Frame) Frame {
 		return f
 	}
 	l.complete(&f)
-	how := formOf(&f)
-	says := outcomeOf(&f)
 
 	l.mu.Lock()
 	l.spool.room()
@@ -150,13 +148,10 @@ func (l *Log) Append(f Frame) Frame {
 	if f.Time.IsZero() {
 		f.Time = time.Now()
 	}
-	e := l.index.next()
-	s := l.enter(e, &f)
-	l.pair(e, s, &f)
-	l.conclude(e, s, &f, says)
+	e := l.enter(&f)
 	// The wall clock may jump, the log's does not.
 	f.Time = e.at()
-	line, body := appendLine(l.line[:0], f.line, &f, how)
+	line, body := appendLine(l.line[:0], &f)
 	e.off, e.length = l.spool.add(line), uint32(len(line))
 	recorded := make([]<-chan struct{}, 0, 1) // by recorder
 	for _, r := range recorders {
@@ -166,7 +161,6 @@ func (l *Log) Append(f Frame) Frame {
 		l.line = nil // it is theirs
 	}
 	l.seal(e, &f, body)
-	l.index.publish()
 	l.mu.Unlock()
 	l.heed(&f, e)
 
@@ -177,7 +171,7 @@ func (l *Log) Append(f Frame) Frame {
 	return f
 }
 
-// seal makes the last changes to an entry whose line is in the store, with
+// seal publishes the entry of a frame whose line is in the store, with
 // the bytes as they are at body, or nowhere if that is 0.
 func (l *Log) seal(e *entry, f *Frame, body int) {
 	if body <= math.MaxUint16 && f.Size == int64(len(f.Raw)) {
@@ -187,6 +181,7 @@ func (l *Log) seal(e *entry, f *Frame, body int) {
 		e.flags |= flagLarge
 		l.keepLarge(f)
 	}
+	l.index.publish()
 }
 
 // complete fills in what follows from the bytes alone.
@@ -198,24 +193,8 @@ func (l *Log) complete(f *Frame) {
 	if !f.Truncated && !f.Redacted || f.Size == 0 || f.Truncated && f.Size < int64(len(f.Raw)) {
 		f.Size = int64(len(f.Raw))
 	}
-	switch f.Dir {
-	case Stderr:
-		f.Kind = StderrLine
-	case Meta:
-		f.Kind = NoteFrame
-	}
-	f.Message = Message{}
-	switch {
-	case f.Kind >= Noise:
-	case f.Truncated:
-		f.Kind, f.Message = headOf(f.Raw, f.Kind)
-	default:
-		m, err := ParseMessage(f.Raw)
-		if f.Kind, f.Message = m.Kind, m; err != nil {
-			f.Kind = Noise
-		}
-	}
-	f.Method = f.Message.Method
+	f.identify()
+	f.claim()
 	if int64(len(f.Raw)) > l.max {
 		f.Truncated = true
 		f.Raw = f.Raw[:l.max:l.max]
@@ -240,8 +219,9 @@ func wholeRunes(b []byte) int {
 	return len(b)
 }
 
-// enter fills in the entry with what f says, and f with its number.
-func (l *Log) enter(e *entry, f *Frame) *session {
+// enter makes the entry of a frame, and fills in what the log finds out of it.
+func (l *Log) enter(f *Frame) *entry {
+	e := l.index.next()
 	f.Seq = l.index.n.Load() + 1
 	if e.time = noTime; !f.Time.IsZero() {
 		e.time = l.base + int64(f.Time.Sub(l.start))
@@ -262,7 +242,9 @@ func (l *Log) enter(e *entry, f *Frame) *session {
 	if f.line == 0 || l.spool != nil {
 		f.line = s.lines
 	}
-	return s
+	l.pair(e, s, f)
+	l.conclude(e, s, f)
+	return e
 }
 
 func within(n int, limit int64) int64 { return min(max(int64(n), 0), limit) }

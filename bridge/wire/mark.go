@@ -195,7 +195,7 @@ func (l *Log) WriteMarks(w io.Writer, picked func(seq int64) bool) error {
 			}
 			f.Size = int64(len(f.Raw))
 			f.Time = l.index.at(l.Len()).at()
-			line, _ := appendLine(nil, 0, &f, formRaw)
+			line, _ := appendLine(nil, &f)
 			if _, err := w.Write(line); err != nil {
 				return err
 			}

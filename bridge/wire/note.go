@@ -291,11 +291,11 @@ func (n *Note) json() []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// parseNote is the inverse of json.
-func parseNote(raw []byte) (*Note, error) {
+// parseNote is the inverse of json; nil if raw is no note.
+func parseNote(raw []byte) *Note {
 	var n Note
-	if err := json.Unmarshal(raw, &n); err != nil {
-		return nil, fmt.Errorf(`"note" cannot be read: %w`, err)
+	if raw[0] != '{' || json.Unmarshal(raw, &n) != nil {
+		return nil
 	}
-	return &n, nil
+	return &n
 }

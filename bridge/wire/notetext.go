@@ -82,12 +82,8 @@ func (f *Frame) readNoteText() {
 				members[name] = text
 			}
 		}
-		raw, err := json.Marshal(members)
-		if err != nil {
-			return // a number that is none
-		}
-		if f.Note, err = parseNote(raw); err != nil {
-			f.Note = nil
+		if raw, err := json.Marshal(members); err == nil { // else a number is none
+			f.Note = parseNote(raw)
 		}
 		return
 	}

@@ -140,11 +140,8 @@ func (l *Log) readFiles(ctx context.Context) {
 }
 
 func (l *Log) readFile(ctx context.Context, file *openFile) error {
-	section := io.NewSectionReader(file.file, 0, file.size)
-	in := newLineReader(section, DefaultMaxLine)
-	in.again, in.stopped = section, ctx.Err
-	var p parsedLine
-	var names nameCache
+	in := newLineReader(ctx, io.NewSectionReader(file.file, 0, file.size), DefaultMaxLine)
+	var p parser
 	since := 0
 	for {
 		line, err := in.next()
@@ -155,10 +152,10 @@ func (l *Log) readFile(ctx context.Context, file *openFile) error {
 		if err != nil {
 			return err
 		}
-		if err := line.parse(&p); err != nil {
+		if err := p.parseText(line); err != nil {
 			l.files.report(file.path, err)
 		} else if !p.blank {
-			l.enterLine(&p, file.base+line.off, line, file.path, &names)
+			l.enterLine(&p, file.base+line.off, line.size)
 		}
 		// A page need not be told more often than it can look.
 		if since++; since == chunkLen || in.in.Buffered() == 0 {
@@ -173,23 +170,16 @@ func (l *Log) readFile(ctx context.Context, file *openFile) error {
 }
 
 // enterLine adds a line's frame to the index.
-func (l *Log) enterLine(p *parsedLine, off int64, line textLine, path string, names *nameCache) {
-	f, at, err := p.frame(names)
-	if err != nil {
-		l.files.report(path, &LineError{Line: line.number, Err: err})
-		return
-	}
+func (l *Log) enterLine(p *parser, off, size int64) {
+	f := &p.frame
+	f.claim()
 	l.mu.Lock()
-	e := l.index.next()
-	s := l.enter(e, &f)
-	l.pair(e, s, &f)
-	l.conclude(e, s, &f, outcomeOf(&f))
-	e.off, e.length = off, uint32(line.size)
-	e.set(flagMore, p.hasMore())
-	l.seal(e, &f, at)
-	l.index.publish()
+	e := l.enter(f)
+	e.off, e.length = off, uint32(size)
+	e.set(flagMore, p.hasHeader())
+	l.seal(e, f, p.body)
 	l.mu.Unlock()
-	l.heed(&f, e)
+	l.heed(f, e)
 }
 
 func (fs *files) report(path string, err error) {

@@ -8,22 +8,12 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// outcome is what a message says of itself.
-type outcome struct {
-	isError, asksInput bool   // of a result
-	action             string // of a request; Frame.Action
-}
-
-// outcomeOf reads a message in one pass.
-func outcomeOf(f *Frame) (says outcome) {
-	switch f.Kind {
-	case Request:
-		says.action = f.Action()
-		return says
-	case Result:
-	default:
-		return says
+// claim takes note of what a result says of itself, for conclude to judge.
+func (f *Frame) claim() {
+	if f.Kind != Result {
+		return
 	}
+	f.Failed, f.AsksInput = false, false
 	result := peek(f.Message.Result)
 	if result == nil {
 		result = f.part("result", nil)
@@ -31,30 +21,29 @@ func outcomeOf(f *Frame) (says outcome) {
 	result.each(func(name string, value peek) bool {
 		switch name {
 		case "isError":
-			says.isError = string(value.whole()) == "true"
+			f.Failed = string(value.whole()) == "true"
 		case "resultType":
-			says.asksInput = value.text() == "input_required"
+			f.AsksInput = value.text() == "input_required"
 		}
 		return true
 	})
-	return says
 }
 
 // conclude notes what an answer says, what failed and what asks for input, and
 // the tool whose call the frame belongs to. The frame has been paired.
-func (l *Log) conclude(e *entry, s *session, f *Frame, says outcome) {
-	if f.Kind == Result {
-		says.action = f.Action() // which depends on the method
-	}
-	e.act(says.action)
-	f.AsksInput = says.asksInput && f.Dir == ServerToClient && takesInput(f.Method)
-	if f.Kind == NoteFrame {
+func (l *Log) conclude(e *entry, s *session, f *Frame) {
+	e.act(f.Action())
+	f.AsksInput = f.AsksInput && f.Kind == Result && f.Dir == ServerToClient && mcp.AsksForInput(f.Method)
+	wrong := f.Status >= 400
+	switch f.Kind {
+	case NoteFrame:
 		// With 405 a server says that it has no event stream to GET, or no session
 		// to DELETE (MCP 2025-11-25, Transports).
-		f.Failed = f.Failed || f.Status >= 400 && f.Status != http.StatusMethodNotAllowed
-	} else {
-		f.Failed = f.Kind == Error || f.Status >= 400 || f.Kind == Noise && len(f.Answers) > 0 ||
-			says.isError && (f.Method == "tools/call" || f.Method == "tasks/result")
+		f.Failed = f.Failed || wrong && f.Status != http.StatusMethodNotAllowed
+	case Result:
+		f.Failed = wrong || f.Failed && (f.Method == mcp.MethodCallTool || f.Method == "tasks/result")
+	default:
+		f.Failed = wrong || f.Kind == Error || f.Kind == Noise && len(f.Answers) > 0
 	}
 	e.set(flagAsks, f.AsksInput)
 	e.set(flagFailed, f.Failed)
@@ -80,16 +69,16 @@ func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
 		tool = s.calls[call]
 	}
 	switch out := f.Dir == ClientToServer; {
-	case f.Kind == Request && out && f.Method == "initialize":
+	case f.Kind == Request && out && f.Method == mcp.MethodInitialize:
 		s.open = nil // what was open has ended with its connection
-	case f.Kind == Request && out && f.Method == "tools/call":
+	case f.Kind == Request && out && f.Method == mcp.MethodCallTool:
 		tool = l.beginCall(s, f, call)
 	case f.Pair != 0:
-		if f.Method == "tools/call" {
+		if f.Method == mcp.MethodCallTool {
 			s.open = slices.DeleteFunc(s.open, func(c openCall) bool { return c.seq == f.Pair })
 		}
 		tool = l.index.at(f.Pair).tool
-	case out && f.Method == "notifications/cancelled":
+	case out && f.Method == mcp.NotificationCancelled:
 		id := hashID(f.part("params", f.Message.Params).get("requestId").whole())
 		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {
 			tool = s.open[i].tool
@@ -121,7 +110,7 @@ func (l *Log) beginCall(s *session, f *Frame, call uint32) (tool uint16) {
 
 // toolCalled is the name of the tool that a tools/call calls; "" for other frames.
 func (f *Frame) toolCalled() string {
-	if f.Kind != Request || f.Method != "tools/call" {
+	if f.Kind != Request || f.Method != mcp.MethodCallTool {
 		return ""
 	}
 	params := peek(f.Message.Params)
@@ -135,7 +124,7 @@ func (f *Frame) toolCalled() string {
 // of it.
 func tellsOfCall(method string) bool {
 	switch method {
-	case "notifications/progress", "notifications/message", "notifications/elicitation/complete":
+	case mcp.NotificationProgress, mcp.NotificationMessage, mcp.NotificationElicitComplete:
 		return true
 	}
 	return mcp.IsInput(method)

@@ -265,16 +265,3 @@ func lost(f Frame) Frame {
 	}
 	return f
 }
-
-// readLine is all that a line says.
-func readLine(line []byte) (Frame, error) {
-	var p parsedLine
-	if err := parseLine(line, &p); err != nil {
-		return Frame{}, err
-	}
-	f, _, err := p.frame(new(nameCache))
-	if err == nil {
-		f.Header, err = p.header()
-	}
-	return f, err
-}

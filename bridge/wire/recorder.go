@@ -249,7 +249,7 @@ func (r *Recorder) Close() error {
 // holds r.mu.
 func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
 	if out := r.redact.frame(f); out != f {
-		line, _ = appendLine(nil, f.line, out, formOf(out))
+		line, _ = appendLine(nil, out)
 	}
 	if r.err != nil || r.closed {
 		r.missed++

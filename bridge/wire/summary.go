@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 )
 
@@ -78,7 +79,7 @@ func (f Frame) Action() string {
 	switch {
 	case f.Kind == Result && f.Method == "elicitation/create":
 		action = f.part("result", f.Message.Result).get("action").text()
-	case f.Kind == Request && takesInput(f.Method):
+	case f.Kind == Request && mcp.AsksForInput(f.Method):
 		first := true
 		f.part("params", f.Message.Params).get("inputResponses").each(func(_ string, answer peek) bool {
 			one := answer.get("action").text()
@@ -96,12 +97,6 @@ func (f Frame) Action() string {
 		return action
 	}
 	return ""
-}
-
-// takesInput reports whether a result of this method can ask for input (MCP
-// 2026-07-28, InputRequiredResult).
-func takesInput(method string) bool {
-	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
 }
 
 // part is a part of the message; of a frame cut off, what is left of it.

@@ -66,7 +66,7 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 		if cap(buf) > largeLine {
 			buf = nil
 		}
-		buf, _ = appendLine(buf[:0], f.line, &f, formOf(&f))
+		buf, _ = appendLine(buf[:0], &f)
 		_, err = out.Write(buf)
 		return err
 	}
@@ -164,107 +164,93 @@ const lineBegin = `{"v":1,"session_id":`
 
 func readTranscript(r io.Reader, maxLine int) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
-		in := newLineReader(r, maxLine)
+		text, err := io.ReadAll(r)
+		in := newLineReader(context.Background(), bytes.NewReader(text), maxLine)
 		var seq int64
-		var p parsedLine
-		var names nameCache
+		var p parser
 		for {
-			line, err := in.next()
-			if err == io.EOF {
-				return
+			line, lineErr := in.next()
+			if lineErr == io.EOF {
+				break
 			}
-			if err != nil {
-				yield(Frame{}, fmt.Errorf("reading the transcript: %w", err))
-				return
-			}
-			// The frame keeps the line.
-			line.data = bytes.Clone(line.data)
-			if err := line.parse(&p); err != nil {
-				if !yield(Frame{}, err) {
+			line.data = bytes.Clone(line.data) // which the frame keeps
+			switch lineErr = p.parseText(line); {
+			case lineErr != nil:
+				if !yield(Frame{}, lineErr) {
 					return
 				}
-				continue
-			}
-			if p.blank {
-				continue
-			}
-			f, _, err := p.frame(&names)
-			if err == nil {
-				f.Header, err = p.header()
-			}
-			if err != nil {
-				if !yield(Frame{}, &LineError{Line: line.number, Err: err}) {
+			case !p.blank:
+				seq++
+				f := p.frame
+				f.Seq, f.Header = seq, p.header()
+				if !yield(f, nil) {
 					return
 				}
-				continue
 			}
-			seq++
-			f.Seq = seq
-			if !yield(f, nil) {
-				return
-			}
+		}
+		if err != nil {
+			yield(Frame{}, fmt.Errorf("reading the transcript: %w", err))
 		}
 	}
 }
 
-// lineReader takes a stream apart into lines.
+// lineReader takes a file apart into lines.
 type lineReader struct {
-	in    *bufio.Reader
-	again io.ReaderAt // what in reads, from its beginning; nil if it can be read only once
-	// stopped says why reading is to end, asked now and then within long lines too;
-	// nil where nobody stops it.
-	stopped func() error
-	max     int
-	number  int64
-	off     int64
-	long    []byte // room for a line that is longer than in's buffer
-	unused  int    // lines since it was needed
+	file   io.ReaderAt
+	in     *bufio.Reader // over the file
+	max    int64
+	number int64
+	off    int64
+	long   []byte // room for a line that is longer than in's buffer
 }
 
-// longKept is how many lines long an enormous room is kept for the next that
-// needs one.
-const longKept = 64
+// longKept is how much room is kept for the next long line.
+const longKept = 1 << 20
 
 // textLine is one line as it stands in a file.
 type textLine struct {
-	number  int64
-	off     int64  // where it begins
-	size    int64  // with its newline
-	data    []byte // valid until the next line is read; nil if it is too long
-	ended   bool   // it has a newline
-	tooLong bool
+	number int64
+	off    int64  // where it begins
+	size   int64  // with its newline
+	data   []byte // valid until the next line is read; nil if it is too long
+	ended  bool   // it has a newline
 }
 
-func newLineReader(r io.Reader, max int) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(r, 256<<10), max: max}
+// newLineReader reads lines of max bytes at most until ctx ends.
+func newLineReader(ctx context.Context, file interface {
+	io.Reader
+	io.ReaderAt
+}, max int) *lineReader {
+	return &lineReader{file: file, in: bufio.NewReaderSize(stoppable{ctx, file}, 256<<10), max: int64(max)}
+}
+
+// stoppable is a reader that fails when its context has ended.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(b)
 }
 
 // next reads a line; io.EOF means that there is none.
 func (r *lineReader) next() (textLine, error) {
 	line := textLine{number: r.number + 1, off: r.off}
-	if r.unused++; r.unused > longKept && cap(r.long) > 1<<20 {
+	if cap(r.long) > longKept {
 		r.long = nil
 	}
-	r.long = r.long[:0]
-	var piece []byte
-	err := bufio.ErrBufferFull
+	var err error
+	line.data, err = r.in.ReadSlice('\n')
+	line.size = int64(len(line.data))
 	for err == bufio.ErrBufferFull {
+		var piece []byte
 		piece, err = r.in.ReadSlice('\n')
 		line.size += int64(len(piece))
-		if err == nil && line.size == int64(len(piece)) {
-			line.data = piece // all of the line, where it stands
-			break
-		}
-		line.tooLong = line.size > int64(r.max)
-		if r.stopped != nil && err == bufio.ErrBufferFull {
-			if why := r.stopped(); why != nil {
-				return line, why
-			}
-		}
-		if r.again == nil && !line.tooLong {
-			r.long, r.unused = append(r.long, piece...), 0
-			line.data = r.long
-		}
+		line.data = nil
 	}
 	switch {
 	case err != nil && err != io.EOF:
@@ -276,28 +262,27 @@ func (r *lineReader) next() (textLine, error) {
 	r.number++
 	r.off += line.size
 	switch {
-	case line.tooLong || line.size > int64(r.max):
-		line.tooLong, line.data = true, nil
+	case line.size > r.max:
+		line.data = nil
 	case line.data == nil:
 		// How long it is is known by now, and so is the room that it needs.
-		if r.unused = 0; int64(cap(r.long)) < line.size {
-			r.long = nil                                  // not to have two of them
+		if int64(cap(r.long)) < line.size {
 			r.long = make([]byte, line.size+line.size/16) // the next is often a little longer
 		}
 		line.data = r.long[:line.size]
-		if _, err := r.again.ReadAt(line.data, line.off); err != nil && err != io.EOF {
+		if _, err := r.file.ReadAt(line.data, line.off); err != nil && err != io.EOF {
 			return line, err
 		}
 	}
 	return line, nil
 }
 
-// parse takes the line apart; the error is a *LineError.
-func (line *textLine) parse(p *parsedLine) error {
-	if line.tooLong {
+// parseText parses a line of a file; the error is a *LineError.
+func (p *parser) parseText(line textLine) error {
+	if line.data == nil {
 		return &LineError{Line: line.number, Err: ErrLineTooLong}
 	}
-	if err := parseLine(bytes.TrimRight(line.data, "\n"), p); err != nil {
+	if err := p.parse(bytes.TrimRight(line.data, "\n")); err != nil {
 		return &LineError{Line: line.number, Incomplete: !line.ended, Err: err}
 	}
 	return nil

@@ -1,0 +1,318 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"strconv"
+	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// parser takes lines apart, in one pass each. What it gives may be parts of the
+// line.
+type parser struct {
+	names [5]name
+
+	frame Frame // but for Header
+	body  int   // where in the line the frame's bytes stand as they are; 0 where they do not
+	blank bool  // there is nothing in the line
+
+	raw, text     []byte // "raw" as it stands, "text" as between its quotes
+	rawAt, textAt int    // where they begin
+	base64        []byte // "bytes"
+	conn          string
+	size          int64
+	failed        bool
+	headers       []byte      // the object
+	snooped       http.Header // from mcpsnoop's fields for headers
+
+	message    Message // of raw
+	messageErr error   // why raw is no message
+}
+
+// name is a text that is mostly the same in the next line.
+type name struct {
+	raw  []byte
+	text string
+}
+
+// The names that a parser keeps.
+const (
+	nameSession = iota
+	nameServer
+	nameTransport
+	nameActor
+	nameConn
+)
+
+// parse takes a line apart. Fields that it does not know are passed over.
+func (p *parser) parse(line []byte) error {
+	*p = parser{names: p.names}
+	c := rawjson.NewCursor(line)
+	if p.blank = c.Offset() == len(line); p.blank {
+		return nil
+	}
+	if c.Kind() != rawjson.Object {
+		return errors.New("not a JSON object")
+	}
+	var wrong string
+	for name := range c.Members() {
+		at := c.Offset()
+		if string(name) == "raw" {
+			p.rawAt = at
+			if p.message, p.messageErr = parseEnvelope(c); c.Offset() == at {
+				c.Skip()
+			}
+			p.raw = line[at:c.Offset()]
+			continue
+		}
+		value := c.Value()
+		if value != nil && !p.field(name, value, at) && wrong == "" {
+			wrong = fmt.Sprintf("%q cannot be %s", name, brief(value))
+		}
+	}
+	switch {
+	case !c.End():
+		return c.Err()
+	case wrong != "":
+		return errors.New(wrong)
+	case p.frame.Dir == 0:
+		return errors.New(`"direction" is missing`)
+	}
+	return p.finish()
+}
+
+// field takes note of one member, and says whether its value makes sense.
+func (p *parser) field(name, value []byte, at int) (ok bool) {
+	f := &p.frame
+	switch string(name) {
+	case "session_id":
+		return p.name(nameSession, &f.Session, value)
+	case "server_label":
+		return p.name(nameServer, &f.Server, value)
+	case "transport":
+		return p.name(nameTransport, &f.Transport, value)
+	case "actor":
+		return p.name(nameActor, &f.Actor, value)
+	case "conn_id":
+		return p.name(nameConn, &p.conn, value)
+	case "http_method":
+		return setText(&f.HTTPMethod, value)
+	case "url":
+		return setText(&f.URL, value)
+	case "bytes":
+		p.base64, ok = quoted(value)
+	case "text":
+		p.textAt = at + 1
+		p.text, ok = quoted(value)
+	case "ts":
+		text, ok := quoted(value)
+		return ok && f.Time.UnmarshalText(text) == nil
+	case "direction":
+		return setNamed(&f.Dir, ParseDirection, value)
+	case "stream":
+		return setNamed(&f.Stream, ParseStream, value)
+	case "kind":
+		return setNamed(&f.Kind, ParseKind, value)
+	case "seq":
+		return setInt(&f.line, value)
+	case "size":
+		return setInt(&p.size, value)
+	case "status":
+		return setInt(&f.Status, value)
+	case "call":
+		return setInt(&f.Call, value)
+	case "round":
+		return setInt(&f.Round, value)
+	case "elicitation":
+		return setInt(&f.Question, value)
+	case "truncated":
+		return setBool(&f.Truncated, value)
+	case "redacted":
+		return setBool(&f.Redacted, value)
+	case "failed":
+		return setBool(&p.failed, value)
+	case "answers":
+		f.Answers = value
+		return checkID(value) == ""
+	case "note":
+		f.Note = parseNote(value)
+		return f.Note != nil
+	case "headers":
+		p.headers = value
+		return eachHeader(value, nil)
+	default:
+		return p.snoop(string(name), value)
+	}
+	return ok
+}
+
+// snoop takes note of what mcpsnoop says of headers. Our own lines say it once
+// more behind "headers".
+func (p *parser) snoop(field string, value []byte) bool {
+	add := func(name, value string) {
+		if p.headers == nil && strings.TrimSpace(name) != "" {
+			if p.snooped == nil {
+				p.snooped = make(http.Header)
+			}
+			name = textproto.CanonicalMIMEHeaderKey(name)
+			p.snooped[name] = append(p.snooped[name], value)
+		}
+	}
+	if field == "mcp_param_headers" {
+		var params []struct{ Name, Value string }
+		if json.Unmarshal(value, &params) != nil {
+			return false
+		}
+		for _, param := range params {
+			add(param.Name, param.Value)
+		}
+		return true
+	}
+	for _, r := range routing {
+		if field != r.field {
+			continue
+		}
+		text, ok := quoted(value)
+		if len(text) > 0 {
+			add(r.header, rawjson.Unescape(text))
+		}
+		return ok
+	}
+	return true
+}
+
+// finish puts together what the members said.
+func (p *parser) finish() (err error) {
+	f := &p.frame
+	switch {
+	case p.base64 != nil:
+		if f.Raw, err = base64.StdEncoding.AppendDecode(nil, p.base64); err != nil {
+			return fmt.Errorf(`"bytes" is no base64: %w`, err)
+		}
+	case p.raw != nil:
+		f.Raw, p.body = p.raw, p.rawAt
+	case bytes.IndexByte(p.text, '\\') < 0:
+		f.Raw, p.body = p.text, p.textAt
+	default:
+		f.Raw = rawjson.AppendUnescaped(nil, p.text)
+	}
+	f.Size = int64(len(f.Raw))
+	if (f.Truncated || f.Redacted) && p.size > 0 {
+		f.Size = p.size
+	}
+	if p.conn != "" {
+		// mcpsnoop's logs of an HTTP proxy name the client's connection beside
+		// the session: each client counts its ids for itself.
+		f.Session += "/" + p.conn
+	}
+	if p.raw != nil && p.base64 == nil && f.Dir < Stderr && f.Kind < Noise && !f.Truncated {
+		f.Kind, f.Message = p.message.Kind, p.message
+		if p.messageErr != nil {
+			f.Kind, f.Message = Noise, Message{}
+		}
+		f.Method = f.Message.Method
+	} else {
+		f.identify()
+	}
+	f.Failed = p.failed && f.Kind == NoteFrame
+	f.readNoteText()
+	return nil
+}
+
+// hasHeader reports whether header gives something.
+func (p *parser) hasHeader() bool { return p.headers != nil || p.snooped != nil }
+
+// header are the HTTP headers: ours, else mcpsnoop's.
+func (p *parser) header() http.Header {
+	if p.headers == nil {
+		return p.snooped
+	}
+	h := make(http.Header)
+	eachHeader(p.headers, func(name string, values []string) { h[name] = values })
+	return h
+}
+
+// eachHeader calls f, if it is given, with the members of "headers", and reports
+// whether they are lists of strings.
+func eachHeader(value []byte, f func(name string, values []string)) bool {
+	for name, list := range rawjson.Members(value) {
+		if list[0] != '[' {
+			return false
+		}
+		values := []string{}
+		for _, text := range rawjson.Elements(list) {
+			switch {
+			case text[0] != '"':
+				return false
+			case f != nil:
+				values = append(values, rawjson.Text(text))
+			}
+		}
+		if f != nil {
+			f(name, values)
+		}
+	}
+	return value[0] == '{'
+}
+
+// readLine is all that a line says.
+func readLine(line []byte) (Frame, error) {
+	var p parser
+	if err := p.parse(line); err != nil {
+		return Frame{}, err
+	}
+	p.frame.Header = p.header()
+	return p.frame, nil
+}
+
+// name sets a text that the line before is likely to have as well.
+func (p *parser) name(which int, to *string, value []byte) bool {
+	raw, ok := quoted(value)
+	if known := &p.names[which]; !bytes.Equal(known.raw, raw) {
+		*known = name{append(known.raw[:0], raw...), rawjson.Unescape(raw)}
+	}
+	*to = p.names[which].text
+	return ok
+}
+
+// quoted is what stands between the quotes of a string, which is never nil.
+func quoted(value []byte) (text []byte, ok bool) {
+	if value[0] != '"' {
+		return nil, false
+	}
+	return value[1 : len(value)-1], true
+}
+
+func setText(to *string, value []byte) bool {
+	text, ok := quoted(value)
+	*to = rawjson.Unescape(text)
+	return ok
+}
+
+func setNamed[T any](to *T, parse func(string) (T, error), value []byte) bool {
+	text, ok := quoted(value)
+	if !ok {
+		return false
+	}
+	n, err := parse(string(text))
+	*to = n
+	return err == nil
+}
+
+func setInt[T int | int64](to *T, value []byte) bool {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	*to = T(n)
+	return err == nil && n >= 0
+}
+
+func setBool(to *bool, value []byte) bool {
+	*to = value[0] == 't'
+	return value[0] == 't' || value[0] == 'f'
+}
