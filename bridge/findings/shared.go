@@ -16,7 +16,7 @@ func Shared(f lint.Finding, seq int64, log *wire.Log, r *wire.Redaction) (lint.F
 	if err != nil {
 		return f, fmt.Errorf("reading what a finding is about: %w", err)
 	}
-	if _, left := r.JSON(frame.Raw); left {
+	if r.NamesIn(frame.Raw) {
 		f.Text = ruleWords(f.Rule)
 	}
 	f.Text, f.Pointer = r.Text(f.Text), r.Text(f.Pointer)

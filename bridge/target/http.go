@@ -194,8 +194,7 @@ func (w *web) checkRedirect(req *http.Request, _ []*http.Request) error {
 // spoken is an address as notes and errors tell it: without the values in its
 // query, which are mostly keys and ids of sessions.
 func spoken(address string) string {
-	short, _ := wire.WithoutQuery(address)
-	return short
+	return wire.WithoutQuery(address)
 }
 
 // maxRedirects is how often one request may be sent elsewhere.

@@ -35,9 +35,24 @@ func TestValuesAreLeftOutElsewhere(t *testing.T) {
 			}
 			r.Frame(Frame{Dir: ClientToServer, Raw: []byte(`{"pin":` + tt.pin + `}`)})
 			if got := r.Frame(Frame{Dir: ServerToClient, Raw: []byte(tt.in)}); string(got.Raw) != tt.want || got.Redacted != (tt.want != tt.in) {
-				t.Errorf("redacted: %v\ngot  %s\nwant %s", got.Redacted, got.Raw, tt.want)
+				t.Errorf("RedactedValue: %v\ngot  %s\nwant %s", got.Redacted, got.Raw, tt.want)
 			}
 		})
+	}
+}
+
+// Noise that only begins like JSON is searched as text.
+func TestValuesInNoise(t *testing.T) {
+	r, err := NewRedaction()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Values("here", "hunter22"); err != nil {
+		t.Fatal(err)
+	}
+	got := r.Frame(Frame{Dir: ServerToClient, Kind: Noise, Raw: []byte(`[INFO] {"a":"\u0068unter22"} hunter22`)})
+	if string(got.Raw) != `[INFO] {"a":"[REDACTED]"} [REDACTED]` || !got.Redacted {
+		t.Errorf("%s", got.Raw)
 	}
 }
 
@@ -85,7 +100,7 @@ func TestPartsOfCredentials(t *testing.T) {
 			text, _ := json.Marshal(map[string]string{"a": tt.said})
 			want, _ := json.Marshal(map[string]string{"a": tt.want})
 			got := r.Frame(Frame{Header: http.Header{tt.header: {tt.value}}, Raw: text})
-			if string(got.Raw) != string(want) || got.Header.Get(tt.header) != redacted {
+			if string(got.Raw) != string(want) || got.Header.Get(tt.header) != RedactedValue {
 				t.Errorf("%v %s, want %s", got.Header, got.Raw, want)
 			}
 			if later := r.Frame(Frame{Raw: text}); string(later.Raw) != string(want) {
@@ -133,7 +148,7 @@ func FuzzValuesAreLeftOut(f *testing.F) {
 	f.Add(`["\\\"quoted\\\""]`, `\"quoted`)
 	f.Fuzz(func(t *testing.T, raw, value string) {
 		r, _ := NewRedaction()
-		if r.Values("fuzz", value) != nil || strings.Contains(redacted, value) {
+		if r.Values("fuzz", value) != nil || strings.Contains(RedactedValue, value) {
 			return
 		}
 		got := r.Frame(Frame{Raw: []byte(raw)})
@@ -145,7 +160,7 @@ func FuzzValuesAreLeftOut(f *testing.F) {
 		}
 		if !strings.ContainsAny(value, "[]") { // which "[REDACTED]" could become part of
 			for leaf := range leaves(got.Raw) {
-				if strings.Contains(strings.ReplaceAll(leaf, redacted, "\x00"), value) && strings.ContainsAny(raw[:1], "{[") {
+				if strings.Contains(strings.ReplaceAll(leaf, RedactedValue, "\x00"), value) && strings.ContainsAny(raw[:1], "{[") {
 					t.Errorf("%q is in %q, of %s", value, leaf, got.Raw)
 				}
 			}

@@ -40,7 +40,7 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 			}
 			return err
 		}
-		if err == nil && !redact.concerns(e) {
+		if err == nil && !redact.names(e) && redact.values.empty() {
 			return asIs()
 		}
 		var f Frame

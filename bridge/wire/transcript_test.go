@@ -177,7 +177,7 @@ func TestTranscriptRedacts(t *testing.T) {
 		if len(got) != 3 || damage != nil {
 			t.Fatalf("%s: %d frames, %v", name, len(got), damage)
 		}
-		if !got[0].Redacted || got[0].Header.Get("Authorization") != redacted || got[0].Header.Get("Accept") != "*/*" ||
+		if !got[0].Redacted || got[0].Header.Get("Authorization") != RedactedValue || got[0].Header.Get("Accept") != "*/*" ||
 			string(got[0].Message.Params) != `{"name":"login","arguments":{"user":"ann","password":"[REDACTED]"}}` || got[0].Size != int64(len(f.Raw)) {
 			t.Errorf("%s: %+v %s", name, got[0], got[0].Raw)
 		}

@@ -1,0 +1,260 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// path is a rule that leads to values in JSON.
+type path struct {
+	rule  string
+	steps []step
+}
+
+// step is one step of a path: to a member, to an element, or to all.
+type step struct {
+	name  string
+	index int // -1: by name
+	all   bool
+	deep  bool // at any depth below
+}
+
+// takes reports whether the step leads to the member of that name, or to the
+// element with that index, which is -1 for a member.
+func (s step) takes(name string, index int) bool {
+	return s.all || s.index == index && (index >= 0 || s.name == name)
+}
+
+// parsePath reads the part of RFC 9535 (JSONPath) that picks by name, by
+// index, by wildcard and by descent.
+func parsePath(rule string) (steps []step, err error) {
+	for rest := rule[1:]; rest != ""; {
+		at := len(rule) - len(rest) + 1
+		st := step{index: -1}
+		if after, deep := strings.CutPrefix(rest, ".."); deep {
+			st.deep = true
+			if rest = after; !strings.HasPrefix(rest, "[") {
+				rest = "." + rest
+			}
+		}
+		if rest, err = st.parse(rest); err != nil {
+			return nil, fmt.Errorf("%w at character %d", err, at)
+		}
+		steps = append(steps, st)
+	}
+	if steps == nil {
+		return nil, errors.New("it names the whole message")
+	}
+	return steps, nil
+}
+
+// parse reads the step that text begins with, and returns what follows.
+func (s *step) parse(text string) (rest string, err error) {
+	if name, ok := strings.CutPrefix(text, "."); ok {
+		if end := strings.IndexAny(name, ".["); end >= 0 {
+			name, rest = name[:end], name[end:]
+		}
+		if s.name, s.all = name, name == "*"; name == "" {
+			return "", errors.New("a name is missing")
+		}
+		return rest, nil
+	}
+	inner, ok := strings.CutPrefix(text, "[")
+	if !ok {
+		return "", errors.New(`expected "." or "["`)
+	}
+	if inner != "" && (inner[0] == '\'' || inner[0] == '"') {
+		if s.name, rest, ok = strings.Cut(inner[1:], inner[:1]+"]"); !ok {
+			return "", errors.New("the quoted name does not end")
+		}
+		return rest, nil
+	}
+	if inner, rest, ok = strings.Cut(inner, "]"); !ok {
+		return "", errors.New(`the "[" is not closed`)
+	}
+	if s.all = inner == "*"; !s.all {
+		if s.index, err = strconv.Atoi(inner); err != nil || s.index < 0 {
+			return "", fmt.Errorf("%q is neither an index, nor *, nor a quoted name", inner)
+		}
+	}
+	return rest, nil
+}
+
+// members returns JSON without the values that rules name, and tells of each of
+// them and of its rule. raw itself is not changed, and is returned where nothing
+// is left out. JSON that is cut off loses its tail where the cut is inside a
+// secret; where raw stops being JSON, nothing is left out from there on.
+func (r *Redaction) members(raw []byte, tell func(value []byte, rule string)) []byte {
+	if !r.hasRules() {
+		return raw
+	}
+	w := redactor{r: r, raw: raw, c: rawjson.NewCursor(raw), tell: tell}
+	var active []progress
+	for i := range r.paths {
+		active = append(active, progress{&r.paths[i], 0})
+	}
+	w.value(active, inData, 0)
+	if w.out == nil {
+		return raw
+	}
+	return append(w.out, raw[w.from:]...)
+}
+
+// NamesIn reports whether a rule leaves something out of JSON.
+func (r *Redaction) NamesIn(raw []byte) (named bool) {
+	r.orDefault().members(raw, func([]byte, string) { named = true })
+	return named
+}
+
+// progress is a path of which the first steps are taken.
+type progress struct {
+	path *path
+	step int
+}
+
+// redactor copies JSON and leaves out what the rules name.
+type redactor struct {
+	r    *Redaction
+	raw  []byte
+	c    *rawjson.Cursor // over raw
+	out  []byte          // up to from; nil as long as nothing was left out
+	from int
+	tell func(value []byte, rule string)
+	rule string // the latest that applied
+}
+
+// value passes over a value, leaving out what active leads to.
+func (w *redactor) value(active []progress, in place, depth int) {
+	switch kind := w.c.Kind(); {
+	case depth == rawjson.MaxDepth || kind == rawjson.None:
+	case kind == rawjson.Object:
+		for name := range w.c.Members() {
+			w.child(active, in, name.String(), -1, depth)
+		}
+		return
+	case kind == rawjson.Array:
+		for n := range w.c.Elements() {
+			w.child(active, in, "", n, depth)
+		}
+		return
+	case in == inSecret:
+		w.replace()
+		return
+	}
+	w.c.Skip()
+}
+
+// child passes over one member or element of a value.
+func (w *redactor) child(active []progress, in place, name string, index, depth int) {
+	hit := false
+	if index < 0 {
+		lower := strings.ToLower(name)
+		if hit = w.r.fields[lower]; hit {
+			w.rule = lower
+		}
+		named := in == inSchemas || in == inSecretSchemas
+		in = in.member(name)
+		if kind := w.c.Kind(); hit && named && (kind == rawjson.Object || kind == rawjson.Boolean) {
+			hit, in = false, inSecretSchema
+		}
+	}
+	var next []progress
+	for _, p := range active {
+		st := p.path.steps[p.step]
+		if st.deep {
+			next = append(next, p)
+		}
+		switch {
+		case !st.takes(name, index):
+		case p.step+1 == len(p.path.steps):
+			hit, w.rule = true, p.path.rule
+		default:
+			next = append(next, progress{p.path, p.step + 1})
+		}
+	}
+	switch {
+	case hit:
+		w.replace()
+	case len(next) == 0 && len(w.r.fields) == 0:
+		w.c.Skip()
+	default:
+		w.value(next, in, depth+1)
+	}
+}
+
+// replace leaves a value out.
+func (w *redactor) replace() {
+	from, value := w.c.Offset(), w.c.Rest()
+	if w.c.Skip() {
+		value = w.raw[from:w.c.Offset()]
+	} else if !w.c.Cut() {
+		return
+	}
+	if len(value) > 0 {
+		w.tell(value, w.rule)
+	}
+	w.out = append(append(w.out, w.raw[w.from:from]...), `"`+RedactedValue+`"`...)
+	w.from = from + len(value)
+}
+
+// place says what a value is: data, or some part of a JSON Schema. An element
+// of a list is what the list is.
+type place int
+
+const (
+	inData          place = iota
+	inSchema              // a schema
+	inSchemas             // schemas by name
+	inSecretSchema        // the schema of what a rule names
+	inSecretSchemas       // such schemas by name
+	inKeyword             // what such a schema says without giving values away
+	inSecret              // what may give them away: no scalar in it stays
+)
+
+// schemaMembers are the members of messages that hold a schema.
+var schemaMembers = places(inSchema, "requestedSchema inputSchema outputSchema")
+
+// The keywords of JSON Schema (2020-12, and those of draft 7 that it replaced)
+// that hold schemas by name, that hold schemas, and that hold neither schemas nor
+// values. Whatever is in none of these lists is taken for a value.
+var (
+	schemasKeywords = places(inSchemas, "properties patternProperties $defs definitions dependentSchemas")
+	schemaKeywords  = places(inSchema, `items prefixItems additionalItems unevaluatedItems contains additionalProperties
+		unevaluatedProperties propertyNames contentSchema allOf anyOf oneOf not if then else`)
+	otherKeywords = places(inKeyword, `type title description format required pattern minLength maxLength minimum maximum
+		exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minContains maxContains minProperties
+		maxProperties readOnly writeOnly deprecated contentEncoding contentMediaType x-mcp-header $schema $id $ref
+		$anchor $dynamicRef $dynamicAnchor $comment enumNames`)
+)
+
+func places(p place, names string) map[string]place {
+	m := make(map[string]place)
+	for name := range strings.FieldsSeq(names) {
+		m[name] = p
+	}
+	return m
+}
+
+// member is what a member of that name is.
+func (p place) member(name string) place {
+	schema, schemas, other := schemaKeywords[name], schemasKeywords[name], otherKeywords[name]
+	switch {
+	case p == inData:
+		return schemaMembers[name]
+	case p == inSchema:
+		return max(schema, schemas)
+	case p == inSchemas:
+		return inSchema
+	case p == inSecretSchemas, p == inSecretSchema && schema != 0:
+		return inSecretSchema
+	case p == inSecretSchema && schemas != 0:
+		return inSecretSchemas
+	case p == inSecretSchema && other != 0:
+		return inKeyword
+	}
+	return inSecret
+}

@@ -1,0 +1,483 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// sweep leaves secrets out of one frame.
+type sweep struct {
+	r      *Redaction
+	upto   int64           // only what is known by this frame is left out
+	stands func(*secret)   // is told of what still stands; may be nil
+	urls   bool            // values in the queries of URLs are left out too
+	named  map[string]bool // what rules left out of the frame's message
+	found  bool            // something was left out
+}
+
+// frame returns f as it is to be written: f itself where nothing is left out.
+func (s *sweep) frame(f *Frame) *Frame {
+	r := s.r
+	if r.values == nil || r.values.empty() && !r.hasRules() && len(f.Header) == 0 && f.URL == "" && f.Kind != NoteFrame && f.Note == nil {
+		return f // most frames
+	}
+	out := *f
+	out.Raw, s.named = r.learn(f)
+	s.found = !bytes.Equal(out.Raw, f.Raw)
+	out.Header = s.header(f.Header)
+	out.URL = s.text(s.withoutQuery(f.URL))
+	out.Server, out.Session = s.text(f.Server), s.text(f.Session)
+	s.urls = f.Kind == NoteFrame && !bytes.HasPrefix(f.Raw, markStart) // which are a person's words
+	switch {
+	case isText(f):
+		out.Raw = s.bytes(out.Raw)
+	case f.Kind == Noise && !f.Truncated && !rawjson.Valid(f.Raw):
+		out.Raw = s.bytes(s.json(out.Raw)) // it only begins like JSON
+	default:
+		out.Raw = s.json(out.Raw)
+	}
+	s.urls = true
+	s.note(f, &out)
+	if !s.found {
+		return f
+	}
+	out.Redacted = true
+	if !r.values.empty() {
+		out.Method = string(cutOut([]byte(f.Method), s.spans([]byte(f.Method), anywhere)))
+	}
+	return &out
+}
+
+// isText reports whether a frame's bytes are no JSON.
+func isText(f *Frame) bool {
+	kind := rawjson.KindOf(f.Raw)
+	return f.Dir == Stderr || kind != rawjson.Object && kind != rawjson.Array
+}
+
+// learn remembers what rules name in f. It returns the frame's bytes without
+// it, and what it left out of them.
+func (r *Redaction) learn(f *Frame) (raw []byte, named map[string]bool) {
+	for name, values := range f.Header {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		rule := strings.ToLower(name)
+		for _, value := range values {
+			switch {
+			case r.headers[name]:
+				for _, part := range credentials(name, value) {
+					r.remember(part, rule, f.Seq, r.fields[rule])
+				}
+			case addressHeaders[name]:
+				r.rememberQuery(value, f.Seq)
+			}
+		}
+	}
+	r.rememberQuery(f.URL, f.Seq)
+	if f.Kind == NoteFrame && isText(f) {
+		for _, address := range addressIn.FindAllString(string(f.Raw), -1) {
+			r.rememberQuery(strings.TrimRight(address, addressEnd), f.Seq)
+		}
+	}
+	if !r.hasRules() {
+		return f.Raw, nil
+	}
+	named = make(map[string]bool)
+	tell := func(value []byte, rule string) {
+		for leaf := range leaves(value) {
+			named[leaf] = true
+			r.remember(leaf, rule, f.Seq, true)
+		}
+	}
+	if raw = f.Raw; !isText(f) {
+		raw = r.members(raw, tell)
+	}
+	if f.Note != nil {
+		r.members(f.Note.json(), tell)
+	}
+	return raw, named
+}
+
+// remember keeps a value to be looked for. One that nobody asked to leave out is
+// looked for only where it cannot be there by chance.
+func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
+	reach := reachOf(text)
+	if strings.Contains(text, RedactedValue) || !asked && reach < anywhere {
+		return
+	}
+	r.values.add(secret{text: text, rule: rule, reach: reach, first: seq})
+}
+
+// rememberQuery keeps the values in the query of an address.
+func (r *Redaction) rememberQuery(address string, seq int64) {
+	_, query, _ := strings.Cut(address, "?")
+	query, _, _ = strings.Cut(query, "#")
+	for part := range strings.SplitSeq(query, "&") {
+		_, value, named := strings.Cut(part, "=")
+		if !named {
+			value = part
+		}
+		r.remember(value, "the query of an address", seq, false)
+		if plain, err := url.QueryUnescape(value); err == nil {
+			r.remember(plain, "the query of an address", seq, false)
+		}
+	}
+}
+
+// replace is value, or what stands in its place.
+func (s *sweep) replace(value, with string) string {
+	s.found = s.found || value != with
+	return with
+}
+
+// WithoutQuery returns u without the values in its query. The names of
+// parameters stay.
+func WithoutQuery(u string) string {
+	address, query, ok := strings.Cut(u, "?")
+	if !ok {
+		return u
+	}
+	parts := strings.Split(query, "&")
+	for i, part := range parts {
+		switch name, value, named := strings.Cut(part, "="); {
+		case named && value != "":
+			parts[i] = name + "=" + RedactedValue
+		case !named && part != "":
+			parts[i] = RedactedValue // a key without a name
+		}
+	}
+	return address + "?" + strings.Join(parts, "&")
+}
+
+func (s *sweep) withoutQuery(u string) string { return s.replace(u, WithoutQuery(u)) }
+
+// addressHeaders are those that hold a URL.
+var addressHeaders = map[string]bool{"Location": true, "Content-Location": true, "Referer": true, "Refresh": true, "Link": true}
+
+// addressIn finds addresses with a query in text, and addressEnd is what may
+// follow them there.
+var addressIn = regexp.MustCompile(`[^\s"'<>]+\?[^\s"'<>]+`)
+
+const addressEnd = ".,;:)"
+
+// withoutQueries returns text without the values in the queries of addresses in it.
+func (s *sweep) withoutQueries(text string) string {
+	return s.replace(text, addressIn.ReplaceAllStringFunc(text, func(word string) string {
+		address := strings.TrimRight(word, addressEnd)
+		_, query, _ := strings.Cut(address, "?")
+		if !strings.Contains(query, "=") && !strings.Contains(address, "://") && address[0] != '/' {
+			return word // a question
+		}
+		return WithoutQuery(address) + word[len(address):]
+	}))
+}
+
+// header returns h without secrets. h itself is not changed.
+func (s *sweep) header(h http.Header) http.Header {
+	var out http.Header
+	for name, values := range h {
+		for i, value := range values {
+			short := s.headerValue(textproto.CanonicalMIMEHeaderKey(name), value)
+			if short == value {
+				continue
+			}
+			if out == nil {
+				out, s.found = h.Clone(), true
+			}
+			out[name][i] = short
+		}
+	}
+	if out == nil {
+		return h
+	}
+	return out
+}
+
+// headerValue returns the value of a header without secrets. Servers have the
+// client make headers of what stands in the message: however short, what rules
+// left out of that does not stay.
+func (s *sweep) headerValue(name, value string) string {
+	if value == RedactedValue || s.r.headers[name] || slices.Contains(s.r.sent[name], value) || s.named[value] {
+		return RedactedValue
+	}
+	if in, ok := strings.CutPrefix(value, "=?base64?"); ok && strings.HasSuffix(in, "?=") {
+		plain, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(in, "?="))
+		if err == nil && (s.named[string(plain)] || len(s.spans(plain, asWhole)) > 0) {
+			return RedactedValue
+		}
+	}
+	switch name {
+	case "Location", "Content-Location", "Referer":
+		value = WithoutQuery(value)
+	case "Link", "Refresh":
+		value = s.withoutQueries(value)
+	}
+	return s.text(value)
+}
+
+// note leaves secrets out of what a note says, be it in fields or in words.
+func (s *sweep) note(f, out *Frame) {
+	if f.Note == nil {
+		return
+	}
+	before := f.Note.json()
+	raw := s.json(s.r.members(before, func([]byte, string) {}))
+	if bytes.Equal(raw, before) {
+		return
+	}
+	s.found = true
+	var note Note
+	_ = json.Unmarshal(raw, &note) // a number that was left out is no number any more, and stays 0
+	note.Kind = f.Note.Kind
+	out.Note = &note
+	if string(f.Raw) == f.Note.Words(f) {
+		out.Raw = []byte(note.Words(out))
+	}
+}
+
+// span is a part of a text that is left out.
+type span struct{ from, to int }
+
+// spans lists the parts of text that are left out, from left to right.
+func (s *sweep) spans(text []byte, least reach) []span {
+	if len(text) == 0 || s.r.values.empty() {
+		return nil
+	}
+	if v, ok := s.r.values.known.Load(string(text)); ok {
+		if v := v.(*secret); v.first <= s.upto && v.reach >= least {
+			return []span{{0, len(text)}}
+		}
+	}
+	var out []span
+	for i := 0; i < len(text); {
+		found, end, stands := s.find(text, i, least)
+		switch {
+		case found != nil:
+			out = append(out, span{i, end})
+			i = end
+			continue
+		case stands != nil && s.stands != nil:
+			s.stands(stands)
+		}
+		i++
+	}
+	return out
+}
+
+// cutOut puts what stands for a secret in place of each span.
+func cutOut(b []byte, spans []span) []byte {
+	if len(spans) == 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b)+len(spans)*len(RedactedValue))
+	at := 0
+	for _, part := range spans {
+		out = append(append(out, b[at:part.from]...), RedactedValue...)
+		at = part.to
+	}
+	return append(out, b[at:]...)
+}
+
+// bytes returns text, which is no JSON, without secrets.
+func (s *sweep) bytes(text []byte) []byte {
+	if s.urls {
+		text = []byte(s.withoutQueries(string(text)))
+	}
+	spans := s.spans(text, asWhole)
+	s.found = s.found || len(spans) > 0
+	return cutOut(text, spans)
+}
+
+func (s *sweep) text(text string) string {
+	if text == "" || s.r.values.empty() && !s.urls {
+		return text
+	}
+	return string(s.bytes([]byte(text)))
+}
+
+// protocolMembers are those whose values say what a message is. A value that may
+// stand there by chance stays in them.
+var protocolMembers = map[string]bool{
+	"jsonrpc": true, "id": true, "method": true, "resultType": true, "protocolVersion": true,
+	"action": true, "mode": true, "type": true, "role": true,
+}
+
+// json returns b, which begins like JSON, without the secrets in its strings and
+// numbers. It may be cut off, or end as something else.
+func (s *sweep) json(b []byte) []byte {
+	if s.r.values.empty() && !s.urls {
+		return b
+	}
+	var out []byte
+	at, member := 0, ""
+	for t := range scalars(b) {
+		text := b[t.from:t.to]
+		with := text
+		switch {
+		case t.kind == bareWord:
+			if (text[0] == '-' || text[0]-'0' <= 9) && s.number(text, protocolMembers[member]) {
+				with = []byte(`"` + RedactedValue + `"`)
+			}
+		case t.kind == memberName || protocolMembers[member]:
+			with = s.quoted(text, anywhere)
+		default:
+			with = s.quoted(text, asWhole)
+		}
+		if !bytes.Equal(text, with) {
+			out = append(append(out, b[at:t.from]...), with...)
+			at = t.to
+		}
+		if t.kind == memberName {
+			member = rawjson.Unescape(text)
+		}
+	}
+	if at == 0 {
+		return b
+	}
+	s.found = true
+	return append(out, b[at:]...)
+}
+
+// number reports whether a number is left out.
+func (s *sweep) number(digits []byte, protocol bool) bool {
+	v, ok := s.r.values.known.Load(string(digits))
+	if !ok {
+		quiet := sweep{r: s.r, upto: s.upto}
+		return len(quiet.spans(digits, anywhere)) > 0
+	}
+	value := v.(*secret)
+	if value.first <= s.upto && (value.reach == anywhere || value.reach == asWord && !protocol) {
+		return true
+	}
+	if s.stands != nil && !protocol {
+		s.stands(value)
+	}
+	return false
+}
+
+// quoted returns what stands between the quotes of a JSON string without secrets.
+func (s *sweep) quoted(in []byte, least reach) []byte {
+	decoded, offsets := unescape(in)
+	if s.urls {
+		if text := s.withoutQueries(string(decoded)); text != string(decoded) {
+			in = rawjson.AppendQuoted(nil, text)
+			in = in[1 : len(in)-1]
+			decoded, offsets = unescape(in)
+		}
+	}
+	spans := s.spans(decoded, least)
+	for i := range spans {
+		if offsets != nil {
+			spans[i] = span{offsets[spans[i].from], offsets[spans[i].to]}
+		}
+	}
+	return cutOut(in, spans)
+}
+
+// unescape decodes what stands between the quotes of a JSON string. offsets says
+// for each byte of the text, and for its end, where in the string it comes from;
+// nil if the text is the string.
+func unescape(in []byte) (decoded []byte, offsets []int) {
+	if bytes.IndexByte(in, '\\') < 0 {
+		return in, nil
+	}
+	for i := 0; i < len(in); {
+		n := 1
+		part := in[i : i+1]
+		if in[i] == '\\' {
+			n = min(escapeLen(in[i:]), len(in)-i)
+			part = []byte(rawjson.Unescape(in[i : i+n]))
+		}
+		for range part {
+			offsets = append(offsets, i)
+		}
+		decoded = append(decoded, part...)
+		i += n
+	}
+	return decoded, append(offsets, len(in))
+}
+
+// escapeLen is the length of the escape sequence that in begins with, or of the
+// two for a character outside of the basic plane.
+func escapeLen(in []byte) int {
+	surrogate := func(in []byte) bool { return len(in) >= 6 && in[1] == 'u' && in[2]|0x20 == 'd' }
+	switch {
+	case surrogate(in) && in[3]|0x20 < 'c' && len(in) >= 12 && in[6] == '\\' && surrogate(in[6:]):
+		return 12
+	case len(in) > 1 && in[1] == 'u':
+		return 6
+	}
+	return 2
+}
+
+// scalar is a part of JSON without members or elements.
+type scalar struct {
+	kind     scalarKind
+	from, to int // of what stands between the quotes of a string
+}
+
+type scalarKind uint8
+
+const (
+	bareWord scalarKind = iota // a number or a literal, or what is no JSON
+	stringValue
+	memberName
+)
+
+// scalars gives the scalars in b in order. It may be cut off, or stop being JSON.
+func scalars(b []byte) iter.Seq[scalar] {
+	return func(yield func(scalar) bool) {
+		for i := 0; i < len(b); {
+			t := scalar{bareWord, i, i + 1}
+			switch c := b[i]; {
+			case strings.IndexByte(" \t\r\n,:[]{}", c) >= 0:
+				i++
+				continue
+			case c == '"':
+				t.kind, t.from = stringValue, i+1
+				for t.to < len(b) && b[t.to] != '"' {
+					if t.to++; b[t.to-1] == '\\' {
+						t.to++
+					}
+				}
+				t.to = min(t.to, len(b))
+				i = t.to + 1
+				if i < len(b) && bytes.HasPrefix(bytes.TrimLeft(b[i:], " \t\r\n"), []byte(":")) {
+					t.kind = memberName
+				}
+			default:
+				for t.to < len(b) && strings.IndexByte(" \t\r\n,:[]{}\"", b[t.to]) < 0 {
+					t.to++
+				}
+				i = t.to
+			}
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// leaves gives the strings, numbers and literals of a JSON value, without the
+// names of members. The value may be cut off.
+func leaves(value []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for t := range scalars(value) {
+			text := string(value[t.from:t.to])
+			if t.kind == stringValue {
+				text = rawjson.Unescape(value[t.from:t.to])
+			}
+			if t.kind != memberName && !yield(text) {
+				return
+			}
+		}
+	}
+}
