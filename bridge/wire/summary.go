@@ -2,13 +2,15 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/mcp"
-	"elicitation-inspector/bridge/rawjson"
 )
 
 const (
@@ -77,7 +79,7 @@ func (m Mark) words(seq, number int64) string {
 func (f Frame) Action() string {
 	var action string
 	switch {
-	case f.Kind == Result && f.Method == "elicitation/create":
+	case f.Kind == Result && f.Method == mcp.MethodElicit:
 		action = f.part("result", f.Message.Result).get("action").text()
 	case f.Kind == Request && mcp.AsksForInput(f.Method):
 		first := true
@@ -112,15 +114,15 @@ func (f Frame) part(name string, whole []byte) peek {
 
 func requestWords(method string, params peek) string {
 	switch method {
-	case "initialize":
+	case mcp.MethodInitialize:
 		return join(", ", implementation(params.get("clientInfo")), protocol(params.get("protocolVersion")))
-	case "server/discover":
+	case mcp.MethodDiscover:
 		meta := params.get("_meta")
 		return join(", ", implementation(meta.get("io.modelcontextprotocol/clientInfo")),
 			protocol(meta.get("io.modelcontextprotocol/protocolVersion")))
-	case "tools/call", "prompts/get", "resources/read":
+	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
 		name := params.get("name").text()
-		if method == "resources/read" {
+		if method == mcp.MethodReadResource {
 			name = params.get("uri").text()
 		}
 		if answers := params.get("inputResponses"); answers != nil {
@@ -130,29 +132,26 @@ func requestWords(method string, params peek) string {
 			return join(" · ", name, "retry")
 		}
 		return join(" ", name, params.get("arguments").filled())
-	case "elicitation/create":
+	case mcp.MethodElicit:
 		return join(" — ", params.get("message").text(), params.get("url").text())
-	case "sampling/createMessage":
+	case mcp.MethodSample:
 		return contentWords(params.get("messages").last().get("content"))
-	case "completion/complete":
+	case mcp.MethodComplete:
 		ref, argument := params.get("ref"), params.get("argument")
 		return join(" ", ref.get("name").text(), ref.get("uri").text(),
 			argument.get("name").text()+"="+argument.get("value").text())
-	case "logging/setLevel":
+	case mcp.MethodSetLevel:
 		return params.get("level").text()
-	case "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated":
+	case "resources/subscribe", "resources/unsubscribe", mcp.NotificationResourceUpdated:
 		return params.get("uri").text()
-	case "notifications/message":
+	case mcp.NotificationMessage:
 		return join(": ", join(" ", params.get("level").text(), params.get("logger").text()), params.get("data").text())
-	case "notifications/progress":
-		progress := params.get("progress").text()
-		if total := params.get("total"); total != nil {
-			progress += "/" + total.text()
-		}
+	case mcp.NotificationProgress:
+		progress := params.get("progress").text() + after("/", params.get("total").text())
 		return join(" ", progress, params.get("message").text())
-	case "notifications/cancelled":
+	case mcp.NotificationCancelled:
 		return join(": ", join(" ", "request", params.get("requestId").text()), params.get("reason").text())
-	case "notifications/elicitation/complete":
+	case mcp.NotificationElicitComplete:
 		return params.get("elicitationId").text()
 	}
 	if n, _ := params.count(); n == 1 && params.get("_meta") != nil {
@@ -161,13 +160,21 @@ func requestWords(method string, params peek) string {
 	return params.filled()
 }
 
+// lists are the methods whose results are lists: in which member, and of what.
+var lists = map[string][2]string{
+	mcp.MethodListTools:     {"tools", "tool"},
+	mcp.MethodListPrompts:   {"prompts", "prompt"},
+	mcp.MethodListResources: {"resources", "resource"},
+	mcp.MethodListTemplates: {"resourceTemplates", "resource template"},
+	mcp.MethodListRoots:     {"roots", "root"},
+}
+
 func resultWords(method string, result peek) string {
 	if result.get("resultType").text() == "input_required" {
 		requests := result.get("inputRequests")
-		n, more := requests.count()
-		switch {
+		switch n, more := requests.count(); {
 		case n > 0:
-			return "input required: " + counted(n, more, "request")
+			return "input required: " + requests.counted("request")
 		case more:
 			return "input required: at least one request"
 		case requests == nil && result.whole() == nil:
@@ -176,49 +183,33 @@ func resultWords(method string, result peek) string {
 		return "input required: nothing but a retry"
 	}
 	switch method {
-	case "elicitation/create":
+	case mcp.MethodElicit:
 		return answerWords(result)
-	case "initialize":
+	case mcp.MethodInitialize:
 		return join(", ", implementation(result.get("serverInfo")), protocol(result.get("protocolVersion")))
-	case "server/discover":
-		versions := strings.Join(result.get("supportedVersions").texts(), " ")
-		if versions != "" {
-			versions = "knows " + versions
-		}
+	case mcp.MethodDiscover:
+		versions := after("knows ", strings.Join(result.get("supportedVersions").texts(), " "))
 		return join(", ", implementation(result.get("_meta").get("io.modelcontextprotocol/serverInfo")), versions)
-	case "tools/list":
-		return listWords(result, "tools", "tool")
-	case "prompts/list":
-		return listWords(result, "prompts", "prompt")
-	case "resources/list":
-		return listWords(result, "resources", "resource")
-	case "resources/templates/list":
-		return listWords(result, "resourceTemplates", "resource template")
-	case "roots/list":
-		return listWords(result, "roots", "root")
-	case "tools/call":
-		text := contentWords(result.get("content"))
-		if text == "" {
-			text = result.get("structuredContent").filled()
-		}
+	case mcp.MethodCallTool:
+		text := cmp.Or(contentWords(result.get("content")), result.get("structuredContent").filled())
 		if string(result.get("isError").whole()) == "true" {
 			return join(": ", "error", text)
 		}
 		return text
-	case "prompts/get":
+	case mcp.MethodGetPrompt:
 		messages := result.get("messages")
-		n, more := messages.count()
-		return join(": ", counted(n, more, "message"), contentWords(messages.first().get("content")))
-	case "resources/read":
+		return join(": ", messages.counted("message"), contentWords(messages.first().get("content")))
+	case mcp.MethodReadResource:
 		contents := result.get("contents")
-		n, more := contents.count()
-		return join(": ", counted(n, more, "content"), contents.first().get("text").text())
-	case "sampling/createMessage":
+		return join(": ", contents.counted("content"), contents.first().get("text").text())
+	case mcp.MethodSample:
 		return join(": ", result.get("model").text(), contentWords(result.get("content")))
-	case "completion/complete":
+	case mcp.MethodComplete:
 		values := result.get("completion").get("values")
-		n, more := values.count()
-		return join(": ", counted(n, more, "value"), values.filled())
+		return join(": ", values.counted("value"), values.filled())
+	}
+	if list, ok := lists[method]; ok {
+		return listWords(result, list[0], list[1])
 	}
 	return result.filled()
 }
@@ -226,8 +217,7 @@ func resultWords(method string, result peek) string {
 func errorWords(e peek) string {
 	text := join(" ", e.get("code").text(), e.get("message").text())
 	if asked := e.get("data").get("elicitations"); asked != nil {
-		n, more := asked.count()
-		text = join(" · ", text, counted(n, more, "elicitation"))
+		text = join(" · ", text, asked.counted("elicitation"))
 	}
 	return text
 }
@@ -263,8 +253,7 @@ func answersWords(answers peek) string {
 }
 
 func listWords(result peek, member, one string) string {
-	n, more := result.get(member).count()
-	text := counted(n, more, one)
+	text := result.get(member).counted(one)
 	if result.get("nextCursor") != nil {
 		text += ", more to come"
 	}
@@ -294,55 +283,27 @@ func contentWords(content peek) string {
 		text = content.filled()
 	}
 	if rest > 0 {
-		text = tidy(text)
-		if room := summaryRunes - 20; utf8.RuneCountInString(text) > room {
-			text = string([]rune(text)[:room]) + "…"
-		}
-		text += " (and " + strconv.Itoa(rest) + " more)"
+		text = cutRunes(tidy(text), summaryRunes-20) + " (and " + strconv.Itoa(rest) + " more)"
 	}
 	return text
 }
 
 func implementation(info peek) string {
-	name := info.get("title").text()
-	if name == "" {
-		name = info.get("name").text()
-	}
-	return join(" ", name, info.get("version").text())
+	return join(" ", cmp.Or(info.get("title").text(), info.get("name").text()), info.get("version").text())
 }
 
-func protocol(version peek) string {
-	if v := version.text(); v != "" {
-		return "protocol " + v
-	}
-	return ""
-}
-
-func counted(n int, more bool, one string) string {
-	text := strconv.Itoa(n)
-	if more {
-		text = "more than " + text
-	}
-	if n != 1 || more {
-		one += "s"
-	}
-	return text + " " + one
-}
+func protocol(version peek) string { return after("protocol ", version.text()) }
 
 // join joins those of the parts that are not empty.
 func join(sep string, parts ...string) string {
-	var out string
-	for _, part := range parts {
-		switch {
-		case part == "":
-		case out == "":
-			out = part
-		default:
-			out += sep + part
-		}
-	}
-	return out
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), sep)
 }
+
+// tidyMost is how much of a text tidy looks at.
+const tidyMost = 1 << 10
+
+// ansi is a terminal control sequence (ECMA-48, CSI).
+var ansi = regexp.MustCompile("\x1b\\[[^@-~]*[@-~]?")
 
 // tidy makes one line of text out of s, with nothing in it that moves the
 // cursor or turns the writing round, and cuts it where it gets too long.
@@ -354,157 +315,33 @@ func tidy(s string) string {
 	if plain {
 		return s
 	}
-	var b strings.Builder
-	runes, gap := 0, false
-	for i := 0; i < len(s); {
-		if n := ansiLen(s[i:]); n > 0 {
-			i += n
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		i += n
-		switch {
-		case unicode.IsSpace(r):
-			gap = b.Len() > 0
-			continue
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
-			r = utf8.RuneError
-		}
-		if runes >= summaryRunes-1 {
-			b.WriteRune('…')
-			break
-		}
-		if gap {
-			b.WriteByte(' ')
-			runes, gap = runes+1, false
-		}
-		b.WriteRune(r)
-		runes++
+	s = strings.TrimSpace(s)
+	more := ""
+	if len(s) > tidyMost {
+		s, more = s[:wholeRunes([]byte(s[:tidyMost]))], "…"
 	}
-	return b.String()
+	if strings.Contains(s, "\x1b[") {
+		s = ansi.ReplaceAllString(s, "")
+	}
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+	return cutRunes(strings.Join(strings.Fields(s), " ")+more, summaryRunes)
 }
 
-// ansiLen is the length of the terminal control sequence (ECMA-48, CSI) that s
-// begins with, 0 if it begins with none.
-func ansiLen(s string) int {
-	if len(s) < 2 || s[0] != 0x1b || s[1] != '[' {
-		return 0
-	}
-	for i := 2; i < len(s); i++ {
-		if s[i] >= 0x40 && s[i] <= 0x7e {
-			return i + 1
+// cutRunes is s, or as much of it as fits into n characters with an ellipsis.
+func cutRunes(s string, n int) string {
+	end, runes := 0, 0
+	for i := range s {
+		if runes++; runes == n {
+			end = i
+		}
+		if runes > n {
+			return s[:end] + "…"
 		}
 	}
-	return len(s)
-}
-
-// peek is valid JSON text from where a value begins. It may go on after the
-// value, and end before it does.
-type peek []byte
-
-func peekAt(b []byte) peek { return b[:min(len(b), summaryWindow)] }
-
-// get is the member with that name, nil if there is none to be seen.
-func (p peek) get(name string) (found peek) {
-	c := rawjson.NewCursor(p)
-	for n := range c.Members() {
-		if n.Is(name) {
-			found = c.Rest()
-			break
-		}
-	}
-	return found
-}
-
-// each calls f for the members in order, until it returns false.
-func (p peek) each(f func(name string, value peek) bool) {
-	c := rawjson.NewCursor(p)
-	for name := range c.Members() {
-		if rest := c.Rest(); len(rest) == 0 || !f(name.String(), rest) {
-			return
-		}
-	}
-}
-
-// count is the number of members or elements, and whether there are more than
-// can be seen.
-func (p peek) count() (n int, more bool) {
-	c := rawjson.NewCursor(p)
-	for range c.Members() {
-		n++
-	}
-	for range c.Elements() {
-		n++
-	}
-	if c.Cut() && n > 0 {
-		n-- // the one that was cut off
-	}
-	return n, c.Cut()
-}
-
-func (p peek) first() (found peek) {
-	c := rawjson.NewCursor(p)
-	for range c.Elements() {
-		found = c.Rest()
-		break
-	}
-	return found
-}
-
-// last is the last element, or the last that can be seen.
-func (p peek) last() (found peek) {
-	c := rawjson.NewCursor(p)
-	for range c.Elements() {
-		if rest := c.Rest(); len(rest) > 0 {
-			found = rest
-		}
-	}
-	return found
-}
-
-// texts are the elements, the first of them, as text has them.
-func (p peek) texts() (out []string) {
-	const most = 20
-	c := rawjson.NewCursor(p)
-	for n := range c.Elements() {
-		rest := c.Rest()
-		if n == most || len(rest) == 0 {
-			break
-		}
-		out = append(out, peek(rest).text())
-	}
-	return out
-}
-
-// whole is the value's text, nil if its end cannot be seen.
-func (p peek) whole() []byte { return rawjson.NewCursor(p).Value() }
-
-// text is a string decoded, or another value as it is written; either way as
-// much of it as a summary can use.
-func (p peek) text() string {
-	const room = summaryRunes * len(`\ud83d\ude00`) * 2
-	value, isString := p.whole(), rawjson.KindOf(p) == rawjson.String
-	switch {
-	case value == nil:
-		value = p
-	case isString:
-		value = value[:len(value)-1]
-	}
-	value = value[:min(len(value), room)]
-	if isString {
-		return strings.ToValidUTF8(rawjson.Unescape(value[1:]), "")
-	}
-	return strings.ToValidUTF8(string(value), "")
-}
-
-// filled is text, but "" for an object or array with nothing in it, and for
-// null.
-func (p peek) filled() string {
-	if len(p) == 0 || p[0] == 'n' {
-		return ""
-	}
-	if n, more := p.count(); (p[0] == '{' || p[0] == '[') && n == 0 && !more {
-		return ""
-	}
-	return p.text()
+	return s
 }
