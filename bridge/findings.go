@@ -6,7 +6,6 @@ import (
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
-	"elicitation-inspector/bridge/wire/query"
 )
 
 // Found is a finding of the linter's with what it is about.
@@ -185,11 +184,11 @@ func (in *Inspection) labelled(label string) *server {
 	return nil
 }
 
-// Hooks tell filters what was found.
-func Hooks(found []Found) query.Hooks {
+// Rules says of which rules frames have findings, for filters.
+func Rules(found []Found) func(seq int64) []string {
 	list := make([]findings.Found, len(found))
 	for i, f := range found {
 		list[i] = f.Found
 	}
-	return findings.Hooks(list)
+	return findings.Rules(list)
 }

@@ -119,8 +119,8 @@ func viewOf(t *testing.T, l *wire.Log, line string) *query.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := query.NewView(l, filter, query.Hooks{})
-	if err := view.Update(t.Context(), nil); err != nil {
+	view := query.NewView(l, filter, nil)
+	if err := view.Update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return view

@@ -86,16 +86,12 @@ type trail struct {
 }
 
 func newTrail(l *wire.Log, filter string, most int64) trail {
-	f, err := query.Parse(filter)
-	if err != nil {
-		panic("bridge: " + err.Error()) // the line is right
-	}
-	return trail{view: query.NewView(l, f, query.Hooks{}), most: most}
+	return trail{view: query.NewView(l, query.MustParse(filter), nil), most: most}
 }
 
 // next lists the frames that are new.
 func (t *trail) next(ctx context.Context) ([]int64, error) {
-	if err := t.view.Update(ctx, nil); err != nil {
+	if err := t.view.Update(ctx); err != nil {
 		return nil, err
 	}
 	all := t.view.Len()

@@ -21,8 +21,8 @@ func (b *bench) picked(line string) []int64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	v := query.NewView(b.in.Log(), filter, query.Hooks{})
-	if err := v.Update(b.Context(), nil); err != nil {
+	v := query.NewView(b.in.Log(), filter, nil)
+	if err := v.Update(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	return v.Seqs(0, int(v.Len()))

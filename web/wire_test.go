@@ -405,17 +405,19 @@ func TestRowsWhileJudging(t *testing.T) {
 		s.in("hay")
 	}
 	stuck := make(chan struct{})
-	s.sieves.kept = []*sieve{{line: "has:x", number: 1, view: query.NewView(s.log, must(query.Parse("has:x")), query.Hooks{
-		Has: func(seq int64, _ string) (bool, bool) {
-			if seq > easy {
-				<-stuck
-			}
-			return seq%10 == 0, true
-		},
-	})}}
+	tenth := func(seq int64) (rules []string) {
+		if seq > easy {
+			<-stuck
+		}
+		if seq%10 == 0 {
+			rules = append(rules, "x")
+		}
+		return rules
+	}
+	s.sieves.kept = []*sieve{{line: "finding:x", number: 1, view: query.NewView(s.log, query.MustParse("finding:x"), tenth)}}
 	var last window
 	for partial := false; last.judged < frames; {
-		w := s.rows("filter", "has:x", "count", "1")
+		w := s.rows("filter", "finding:x", "count", "1")
 		if w.judged < last.judged || w.total != w.judged/10 || w.frames != frames || w.view != 1 {
 			t.Fatalf("%d of %d after %d of %d, in view %d", w.total, w.judged, last.total, last.judged, w.view)
 		}
@@ -439,11 +441,11 @@ func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
 	judging := make(chan struct{})
 	var once sync.Once
 	release := make(chan struct{})
-	one := &sieve{line: "slow", view: query.NewView(s.log, must(query.Parse("has:x")), query.Hooks{Has: func(int64, string) (bool, bool) {
+	one := &sieve{line: "slow", view: query.NewView(s.log, query.MustParse("finding:x"), func(int64) []string {
 		once.Do(func() { close(judging) })
 		<-release
-		return false, false
-	}})}
+		return nil
+	})}
 	v := &s.sieves
 	done := v.ask(one)
 	again := v.ask(one)
@@ -470,13 +472,6 @@ func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
 	if one.view.Judged() != 100 {
 		t.Errorf("asked again, it has judged %d", one.view.Judged())
 	}
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // A request that is given up ends at once, without rows.

@@ -225,22 +225,13 @@ func exchangeOf(f wire.Frame) string {
 		if id[0] == '"' {
 			id = rawjson.Text(f.Message.ID)
 		}
-		line := "id:" + filterValue(id)
+		line := "id:" + query.Quote(id)
 		if f.Method != "" {
-			line += " method:" + filterValue(f.Method)
+			line += " method:" + query.Quote(f.Method)
 		}
-		return line + " session:" + filterValue(f.Session)
+		return line + " session:" + query.Quote(f.Session)
 	}
 	return ""
-}
-
-// filterValue is a text as the value of a filter's term. Stars would stand for
-// any text.
-func filterValue(text string) string {
-	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-.") == "" {
-		return text
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
 // earlier finds the request that this one may be a retry of: the one before it
@@ -249,13 +240,13 @@ func (s *Server) earlier(c echo.Context, f wire.Frame) int64 {
 	if f.Kind != wire.Request || f.Call == 0 {
 		return 0
 	}
-	line := fmt.Sprintf("call:%d kind:request dir:%s method:%s seq<%d", f.Call, f.Dir, filterValue(f.Method), f.Seq)
+	line := fmt.Sprintf("call:%d kind:request dir:%s method:%s seq<%d", f.Call, f.Dir, query.Quote(f.Method), f.Seq)
 	filter, err := query.Parse(line)
 	if err != nil {
 		return 0
 	}
-	view := query.NewView(s.in.Log(), filter, query.Hooks{})
-	if view.Update(c.Request().Context(), nil) != nil || view.Len() == 0 {
+	view := query.NewView(s.in.Log(), filter, nil)
+	if view.Update(c.Request().Context()) != nil || view.Len() == 0 {
 		return 0
 	}
 	return view.Seqs(view.Len()-1, 1)[0]

@@ -299,7 +299,11 @@ func (s *Server) completeFilter(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	found := query.Complete(s.in.Log(), line, byteOffset(line, int(at)), bridge.Hooks(s.in.Findings("")))
+	var rules []string
+	for _, f := range s.in.Findings("") {
+		rules = append(rules, f.Rule)
+	}
+	found := query.Complete(s.in.Log(), line, byteOffset(line, int(at)), rules)
 	out := completion{From: utf16Offset(line, found.From), To: utf16Offset(line, found.To), Items: []candidate{}}
 	for _, item := range found.Items {
 		out.Items = append(out.Items, candidate{item.Text, item.Means})
@@ -319,11 +323,11 @@ func (s *Server) transcript(c echo.Context) error {
 		return misfiltered(c, line, err)
 	}
 	var found []bridge.Found
-	if filter.AsksFindings() {
+	if filter.UsesFindings() {
 		found = s.in.Findings("")
 	}
-	view := query.NewView(log, filter, hooksOn(found, s.marks()))
-	if err := view.Update(c.Request().Context(), nil); err != nil {
+	view := query.NewView(log, filter, bridge.Rules(found))
+	if err := view.Update(c.Request().Context()); err != nil {
 		return err
 	}
 	h := c.Response().Header()
@@ -375,11 +379,9 @@ func withMarks(noted *wire.Log, view *query.View) func(yield func(int64) bool) {
 			}
 			return yield(seq)
 		}
-		for from := int64(0); from < view.Len(); from += rowsMost {
-			for _, seq := range view.Seqs(from, rowsMost) {
-				if !give(seq) {
-					return
-				}
+		for seq := range view.All() {
+			if !give(seq) {
+				return
 			}
 		}
 		for _, mark := range marks {

@@ -97,11 +97,11 @@ func (v *sieves) find(line string) (*sieve, error) {
 	log := v.in.Log()
 	var state sieveState
 	var found []bridge.Found
-	if filter.AsksFindings() {
+	if filter.UsesFindings() {
 		found = v.findings()
 		state.findings = len(found)
 	}
-	if !filter.Lasting() {
+	if filter.UsesMarks() {
 		_, state.marks = v.marks().Marked()
 	}
 	v.mu.Lock()
@@ -119,7 +119,7 @@ func (v *sieves) find(line string) (*sieve, error) {
 		v.drop(sievesKept - 1)
 	}
 	v.made++
-	one := &sieve{line: line, number: v.made, state: state, view: query.NewView(log, filter, hooksOn(found, v.marks()))}
+	one := &sieve{line: line, number: v.made, state: state, view: query.NewView(log, filter, bridge.Rules(found))}
 	v.kept = slices.Insert(v.kept, 0, one)
 	return one, nil
 }
@@ -130,13 +130,6 @@ func (v *sieves) drop(i int) {
 		stop()
 	}
 	v.kept = slices.Delete(v.kept, i, i+1)
-}
-
-// hooksOn tells filters what was found and noted so far.
-func hooksOn(found []bridge.Found, marks *wire.Log) query.Hooks {
-	h := bridge.Hooks(found)
-	h.Mark = marks.MarkOf
-	return h
 }
 
 // ask notes that a request waits for a sieve, and has it judged. The channel is
@@ -155,7 +148,7 @@ func (v *sieves) ask(s *sieve) <-chan struct{} {
 		done := s.done
 		v.judging.Go(func() {
 			defer stop()
-			err := s.view.Update(ctx, nil)
+			err := s.view.Update(ctx)
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			s.stop = nil

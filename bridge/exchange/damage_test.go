@@ -83,8 +83,8 @@ func checkAround(t *testing.T, line string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := query.NewView(log, filter, query.Hooks{})
-	if err := view.Update(t.Context(), nil); err != nil || view.Len() < 2 {
+	view := query.NewView(log, filter, nil)
+	if err := view.Update(t.Context()); err != nil || view.Len() < 2 {
 		t.Errorf("%s: a filter finds %d, %v", line, view.Len(), err)
 	}
 	for _, format := range Formats() {

@@ -103,17 +103,13 @@ var (
 )
 
 func filter(line string, methods ...string) *query.Filter {
-	f, err := query.Parse(line + strings.Join(methods, ","))
-	if err != nil {
-		panic("exchange: " + err.Error()) // the lines are right
-	}
-	return f
+	return query.MustParse(line + strings.Join(methods, ","))
 }
 
 // NewIndex makes an index in which nothing is found yet; see Update.
 func NewIndex(l *wire.Log) *Index {
 	return &Index{
-		log: l, view: query.NewView(l, relevant, query.Hooks{}), tells: query.NewView(l, telling, query.Hooks{}), busy: make(chan struct{}, 1),
+		log: l, view: query.NewView(l, relevant, nil), tells: query.NewView(l, telling, nil), busy: make(chan struct{}, 1),
 		member: make(map[int64]int), guessed: make(map[int64]bool),
 		sessions: make(map[string]*session), also: make(map[int][]string), waiting: make(map[string][]retry), visits: make(map[string]int),
 	}
@@ -132,7 +128,7 @@ func (x *Index) Update(ctx context.Context) error {
 		return ctx.Err()
 	}
 	for _, v := range []*query.View{x.view, x.tells} {
-		if err := v.Update(ctx, nil); err != nil {
+		if err := v.Update(ctx); err != nil {
 			return err
 		}
 	}

@@ -53,19 +53,13 @@ type Linter struct {
 type connection struct{ server, session string }
 
 // judgedFrames picks the frames that matter to the linter.
-var judgedFrames = func() *query.Filter {
-	f, err := query.Parse("kind:request,result,rpc-error or (kind:noise dir:s2c) or " +
-		"(kind:notification method:notifications/cancelled,notifications/elicitation/complete,elicitation/create,sampling/createMessage,roots/list,ping)")
-	if err != nil {
-		panic("findings: " + err.Error()) // the line is right
-	}
-	return f
-}()
+var judgedFrames = query.MustParse("kind:request,result,rpc-error or (kind:noise dir:s2c) or " +
+	"(kind:notification method:notifications/cancelled,notifications/elicitation/complete,elicitation/create,sampling/createMessage,roots/list,ping)")
 
 // New makes a linter that has not judged anything yet: see Update and Follow.
 func New(l *wire.Log) *Linter {
 	return &Linter{
-		log: l, view: query.NewView(l, judgedFrames, query.Hooks{}), busy: make(chan struct{}, 1),
+		log: l, view: query.NewView(l, judgedFrames, nil), busy: make(chan struct{}, 1),
 		sessions: make(map[connection]*session), changed: make(chan struct{}),
 	}
 }
@@ -83,7 +77,7 @@ func (l *Linter) Update(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := l.view.Update(ctx, nil); err != nil {
+	if err := l.view.Update(ctx); err != nil {
 		return fmt.Errorf("looking for findings: %w", err)
 	}
 	for !l.done {
@@ -189,21 +183,13 @@ func Of(ctx context.Context, log *wire.Log) (found []Found, whole bool, err erro
 	return found, len(found) < Most, nil
 }
 
-// Hooks tell filters what was found.
-func Hooks(found []Found) query.Hooks {
+// Rules says of which rules frames have findings, for filters.
+func Rules(found []Found) func(seq int64) []string {
 	rules := make(map[int64][]string)
-	var names []string
 	for _, f := range found {
 		rules[f.Seq] = append(rules[f.Seq], f.Rule)
-		names = append(names, f.Rule)
 	}
-	slices.Sort(names)
-	return query.Hooks{
-		Finding: func(seq int64, rule string) bool {
-			return len(rules[seq]) > 0 && (rule == "any" || slices.Contains(rules[seq], rule))
-		},
-		Findings: slices.Compact(names),
-	}
+	return func(seq int64) []string { return rules[seq] }
 }
 
 // judge says what is to be found in one frame.

@@ -74,8 +74,11 @@ func (e Entry) Actor() string {
 	return e.frame().Actor
 }
 
-// Connection is the connection to which the frame belongs.
-func (e Entry) Connection() Connection {
+func (e Entry) Server() string    { return e.connection().Server }
+func (e Entry) Session() string   { return e.connection().Session }
+func (e Entry) Transport() string { return e.connection().Transport }
+
+func (e Entry) connection() Connection {
 	if k, known := e.log.conns.at(e.e.conn); known {
 		return k
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,12 +112,12 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	}
 	x := exchange.Export{Log: log, Redact: redaction, Title: o.title(), Tool: "elicitation-inspector", Version: version()}
 	if o.filter != "" {
-		hooks, err := findingHooks(ctx, log, filter, errOut)
+		rules, err := findingRules(ctx, log, filter, errOut)
 		if err != nil {
 			return err
 		}
-		view := query.NewView(log, filter, hooks)
-		if err := view.Update(ctx, nil); err != nil {
+		view := query.NewView(log, filter, rules)
+		if err := view.Update(ctx); err != nil {
 			return fmt.Errorf("filtering: %w", err)
 		}
 		if view.Len() == 0 {
@@ -126,7 +125,7 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 				return fmt.Errorf("reporting that nothing is exported: %w", err)
 			}
 		}
-		x.Seqs = viewSeqs(view)
+		x.Seqs = view.All()
 	}
 	if o.output == "" {
 		err = x.Write(ctx, out, format)
@@ -139,21 +138,21 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	return reportRemains(ctx, redaction, log, x.Seqs, errOut)
 }
 
-// findingHooks has the linter look at the log, if the filter asks what it finds.
-func findingHooks(ctx context.Context, log *wire.Log, filter *query.Filter, errOut io.Writer) (query.Hooks, error) {
-	if !filter.AsksFindings() {
-		return query.Hooks{}, nil
+// findingRules has the linter look at the log, if the filter asks what it finds.
+func findingRules(ctx context.Context, log *wire.Log, filter *query.Filter, errOut io.Writer) (func(seq int64) []string, error) {
+	if !filter.UsesFindings() {
+		return nil, nil
 	}
 	found, all, err := findings.Of(ctx, log)
 	if err != nil {
-		return query.Hooks{}, fmt.Errorf("looking for findings: %w", err)
+		return nil, fmt.Errorf("looking for findings: %w", err)
 	}
 	if !all {
 		if _, err := fmt.Fprintf(errOut, "inspector: only the first %d findings are known to \"finding:\"\n", len(found)); err != nil {
-			return query.Hooks{}, fmt.Errorf("reporting what cannot be found: %w", err)
+			return nil, fmt.Errorf("reporting what cannot be found: %w", err)
 		}
 	}
-	return findings.Hooks(found), nil
+	return findings.Rules(found), nil
 }
 
 // filterError says what is wrong in a filter line, and where.
@@ -238,24 +237,6 @@ func reportDamage(log *wire.Log, errOut io.Writer) error {
 		return errors.New("there is no frame in it: it is no transcript")
 	}
 	return nil
-}
-
-// viewSeqs are the frames of a view.
-func viewSeqs(v *query.View) iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		for from := int64(0); ; {
-			seqs := v.Seqs(from, 1024)
-			if len(seqs) == 0 {
-				return
-			}
-			for _, seq := range seqs {
-				if !yield(seq) {
-					return
-				}
-			}
-			from += int64(len(seqs))
-		}
-	}
 }
 
 // writeFile writes a file as a whole: where writing fails, what was there

@@ -34,12 +34,12 @@ func TestViewOfABeginning(t *testing.T) {
 		b := source.Beginning()
 		b.Extend(n)
 		for _, line := range []string{"method:", "server:", "actor:"} {
-			if got, want := Complete(b, line, len(line), Hooks{}), Complete(was, line, len(line), Hooks{}); !reflect.DeepEqual(got, want) {
+			if got, want := Complete(b, line, len(line), nil), Complete(was, line, len(line), nil); !reflect.DeepEqual(got, want) {
 				t.Errorf("of %d: %s goes on with %v, want %v", n, line, got, want)
 			}
 		}
 		for _, line := range []string{"kind:request", "ms>0", "is:question", "loaded", "id:1", "size>60k", "status:200 server:late"} {
-			if got, want := pick(t, b, line, Hooks{}), pick(t, was, line, Hooks{}); !reflect.DeepEqual(got, want) {
+			if got, want := pick(t, b, line, nil), pick(t, was, line, nil); !reflect.DeepEqual(got, want) {
 				t.Errorf("of %d, %s picks %v, want %v", n, line, got, want)
 			}
 		}

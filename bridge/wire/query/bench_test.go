@@ -68,8 +68,8 @@ func BenchmarkFilter(b *testing.B) {
 		b.Run(line, func(b *testing.B) {
 			var matches int64
 			for b.Loop() {
-				v := NewView(l, f, Hooks{})
-				if err := v.Update(context.Background(), nil); err != nil {
+				v := NewView(l, f, nil)
+				if err := v.Update(context.Background()); err != nil {
 					b.Fatal(err)
 				}
 				matches = v.Len()

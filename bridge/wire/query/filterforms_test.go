@@ -37,9 +37,9 @@ func TestFilterAsPeopleTypeIt(t *testing.T) {
 		`"-32603"`:                {"-32603"},
 		`"||"`:                    {`"||" "||"`},
 	} {
-		want := pick(t, l, plain, Hooks{})
+		want := pick(t, l, plain, nil)
 		for _, line := range ways {
-			if got := pick(t, l, line, Hooks{}); !slices.Equal(got, want) {
+			if got := pick(t, l, line, nil); !slices.Equal(got, want) {
 				t.Errorf("%s: %v, want %v as of %s", line, got, want, plain)
 			}
 		}
@@ -103,11 +103,11 @@ func TestFilterByTool(t *testing.T) {
 				"tool:deploy": "3 4 5 6 8 11 12 13", "tool:dep*": "3 4 5 6 8 11 12 13", `tool:"build it"`: "9 10", "tool:nope": "",
 				"-tool:*": "1 2 7", "tool:deploy kind:error": "13", "tool!=deploy tool:*": "9 10",
 			} {
-				if got := strings.Trim(fmt.Sprint(pick(t, l, line, Hooks{})), "[]"); got != want {
+				if got := strings.Trim(fmt.Sprint(pick(t, l, line, nil)), "[]"); got != want {
 					t.Errorf("%s: %s, want %s", line, got, want)
 				}
 			}
-			if got := Complete(l, "tool:", 5, Hooks{}).Items; len(got) != 2 || got[0].Text != `"build it"` || got[1].Text != "deploy" {
+			if got := Complete(l, "tool:", 5, nil).Items; len(got) != 2 || got[0].Text != `"build it"` || got[1].Text != "deploy" {
 				t.Errorf("after tool: %v", got)
 			}
 		})
@@ -145,7 +145,7 @@ func TestFilterFailures(t *testing.T) {
 		"kind:error": "2 6 7 11 12", "kind:rpc-error": "6", "-kind:error": "1 3 4 5 8 9 10", "status>=400": "9 11 12",
 		"method:tools/list": "10 11", "id:4": "10 11",
 	} {
-		if got := strings.Trim(fmt.Sprint(pick(t, l, line, Hooks{})), "[]"); got != want {
+		if got := strings.Trim(fmt.Sprint(pick(t, l, line, nil)), "[]"); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestFilterFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := open(t, path)
-	if got := strings.Trim(fmt.Sprint(pick(t, opened, "kind:error", Hooks{})), "[]"); got != "2 6 7 11 12" {
+	if got := strings.Trim(fmt.Sprint(pick(t, opened, "kind:error", nil)), "[]"); got != "2 6 7 11 12" {
 		t.Errorf("opened: kind:error picks %s", got)
 	}
 	if f, err := opened.Frame(11); err != nil || f.Pair != 10 || string(f.Answers) != "4" || !f.Failed {
@@ -181,7 +181,7 @@ func TestFilterFramesWithoutATime(t *testing.T) {
 	}
 	l := open(t, path)
 	for line, want := range map[string][]int64{"after:2026-07-28T09:00:00": {2}, "before:2026-07-28T09:00:00": {1}} {
-		if got := pick(t, l, line, Hooks{}); !slices.Equal(got, want) {
+		if got := pick(t, l, line, nil); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}

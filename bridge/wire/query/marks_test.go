@@ -24,33 +24,24 @@ func TestFilterMarks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Lasting() {
+		if !f.UsesFindings() && !f.UsesMarks() {
 			t.Errorf("%q is said to last", line)
 		}
-		v := NewView(l, f, Hooks{})
-		if err := v.Update(t.Context(), nil); err != nil {
+		v := NewView(l, f, nil)
+		if err := v.Update(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := v.Seqs(0, 10); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, not %v", line, got, want)
 		}
 	}
-	// Another log may know the marks.
-	f, err := Parse("is:pinned")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := NewView(l, f, Hooks{Mark: func(seq int64) wire.Mark { return wire.Mark{Pinned: seq == 3} }})
-	if err := v.Update(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.Seqs(0, 10); !slices.Equal(got, []int64{3}) {
-		t.Errorf("by the marks of another log: %v", got)
-	}
-	for line, want := range map[string]bool{"is:orphan": true, "kind:error": true, "finding:any": false, "(call:3 or !colour:red)": false, `"is:pinned"`: true} {
-		f, err := Parse(line)
-		if err != nil || f.Lasting() != want {
-			t.Errorf("%q: %v, %v", line, f.Lasting(), err)
+	for line, want := range map[string][2]bool{ // findings, marks
+		"is:orphan": {}, "kind:error": {}, "finding:any": {true, false}, "(call:3 or !colour:red)": {false, true},
+		`"is:pinned"`: {}, "is:noted -finding:any": {true, true}, "": {},
+	} {
+		f := MustParse(line)
+		if got := [2]bool{f.UsesFindings(), f.UsesMarks()}; got != want {
+			t.Errorf("%q uses findings and marks: %v, want %v", line, got, want)
 		}
 	}
 }
@@ -82,8 +73,8 @@ func TestFilterQuestionsAndAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := NewView(l, f, Hooks{})
-		if err := v.Update(t.Context(), nil); err != nil {
+		v := NewView(l, f, nil)
+		if err := v.Update(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := v.Seqs(0, 20); !slices.Equal(got, want) {

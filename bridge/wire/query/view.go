@@ -2,9 +2,9 @@ package query
 
 import (
 	"context"
+	"iter"
 	"math/bits"
 	"runtime"
-	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -19,196 +19,128 @@ import (
 type View struct {
 	log    *wire.Log
 	filter *Filter
-	hooks  Hooks
+	rules  func(seq int64) []string
 	busy   chan struct{} // held by the one that judges
 
-	mu     sync.RWMutex
-	judged int64    // frames judged so far: the first ones
-	count  int64    // of them match
-	set    []uint64 // bit seq-1: it matches
-	ranks  []int64  // matches before each rankBits of set
+	mu      sync.RWMutex
+	judged  int64           // frames judged so far: the first ones
+	picked  bitset          // of them, by Seq-1; empty for a filter that picks all
+	waiting map[int64]piece // of later frames, by the frame in front of them
 }
 
-// rankBits is how many bits of View.set lie between two ranks.
-const rankBits = 512
+// NewView makes a view in which no frame is judged yet. rules says of which rules
+// a frame has findings, for filters that ask; nil means of none. It is called from
+// several goroutines at once.
+func NewView(l *wire.Log, f *Filter, rules func(seq int64) []string) *View {
+	return &View{log: l, filter: f, rules: rules, busy: make(chan struct{}, 1)}
+}
 
 // pieceLen is how many frames are judged at a time.
 const pieceLen = 8192
 
-// NewView makes a view in which no frame is judged yet.
-func NewView(l *wire.Log, f *Filter, h Hooks) *View {
-	return &View{log: l, filter: f, hooks: h, busy: make(chan struct{}, 1)}
+// piece is what was judged of some frames: of the frames behind first up to last,
+// counted from 0, those that picks holds as bits.
+type piece struct {
+	first, last int64
+	picks       [pieceLen / 64]uint64
 }
 
-// Progress says how far Update has got.
-type Progress struct {
-	Judged  int64 // frames judged
-	Total   int64 // frames to be judged
-	Matches int64
-}
-
-// Update judges the frames that were appended since the last Update, and
-// returns when it has judged all that are in the log at the time of the call,
-// or when ctx ends. What is judged can be read meanwhile, and stays. progress,
-// if not nil, is called now and then, with the log in order from the front.
-//
-// A filter that the index can answer takes some milliseconds for a million
-// frames; one that needs the frames' bytes reads them, on all processors.
-func (v *View) Update(ctx context.Context, progress func(Progress)) error {
+// Update judges the frames that were appended since the last Update, on all
+// processors. It returns when it has judged all that are in the log at the time of
+// the call, or when ctx ends. What is judged can be read meanwhile, and stays.
+func (v *View) Update(ctx context.Context) error {
 	select {
 	case v.busy <- struct{}{}:
 		defer func() { <-v.busy }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	total := v.log.Len()
-	from := v.Judged()
+	from, total := v.Judged(), v.log.Len()
 	if v.filter.root == nil {
 		v.mu.Lock()
-		v.judged, v.count = total, total
-		v.mu.Unlock()
+		defer v.mu.Unlock()
+		v.judged = total
 		return nil
 	}
-	pieces := (total - from + pieceLen - 1) / pieceLen
-	piece := func(i int64) (first, last int64) {
-		first = from + i*pieceLen + 1
-		return first, min(first+pieceLen-1, total)
-	}
-	merge := func(i int64, set []uint64) {
-		first, last := piece(i)
-		matches := v.extend(first, last, set)
-		if progress != nil {
-			progress(Progress{Judged: last, Total: total, Matches: matches})
-		}
-	}
-	if pieces <= 1 {
-		if pieces == 0 {
-			return ctx.Err()
-		}
-		set, err := v.newWorker().judge(ctx, from+1, total)
-		if err == nil {
-			merge(0, set)
-		}
-		return err
-	}
-	return v.parallel(ctx, pieces, piece, merge)
-}
-
-// parallel judges pieces on all processors and merges them in order.
-func (v *View) parallel(ctx context.Context, pieces int64, piece func(int64) (int64, int64), merge func(int64, []uint64)) error {
-	type result struct {
-		i   int64
-		set []uint64
-		err error
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	results := make(chan result)
+	v.waiting = make(map[int64]piece)
 	var next atomic.Int64
+	next.Store(from)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	work := func() {
+		w := worker{log: v.log, test: v.filter.root.test(newScope(v.log, v.rules))}
+		for ctx.Err() == nil {
+			p := piece{first: next.Add(pieceLen) - pieceLen}
+			if p.first >= total {
+				return
+			}
+			p.last = min(p.first+pieceLen, total)
+			if err := w.judge(ctx, &p); err != nil {
+				stop(err)
+				return
+			}
+			v.add(p)
+		}
+	}
 	var workers sync.WaitGroup
-	for range min(int64(runtime.GOMAXPROCS(0)), pieces) {
-		workers.Go(func() {
-			w := v.newWorker()
-			for ctx.Err() == nil {
-				i := next.Add(1) - 1
-				if i >= pieces {
-					return
-				}
-				first, last := piece(i)
-				set, err := w.judge(ctx, first, last)
-				select {
-				case results <- result{i, set, err}:
-				case <-ctx.Done():
-				}
-			}
-		})
+	for range min(int64(runtime.GOMAXPROCS(0)), (total-from+pieceLen-1)/pieceLen) {
+		workers.Go(work)
 	}
-	defer workers.Wait()
-	defer cancel()
-	waiting := make(map[int64][]uint64)
-	for merged := int64(0); merged < pieces; {
-		if err := ctx.Err(); err != nil {
-			return err // though there may be results as well
-		}
-		select {
-		case r := <-results:
-			if r.err != nil {
-				return r.err
-			}
-			waiting[r.i] = r.set
-			for set, ok := waiting[merged]; ok && ctx.Err() == nil; set, ok = waiting[merged] {
-				delete(waiting, merged)
-				merge(merged, set)
-				merged++
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
+	workers.Wait()
+	return context.Cause(ctx)
 }
 
-// worker judges pieces for one goroutine.
+// worker judges frames for one goroutine.
 type worker struct {
-	log   *wire.Log
-	test  test
-	maybe []int64
+	log  *wire.Log
+	test test
+	c    candidate
+	open []int64 // frames whose bytes must be read
 }
 
-func (v *View) newWorker() *worker {
-	return &worker{log: v.log, test: v.filter.root(newScope(v.log, v.hooks))}
-}
-
-// judge judges the frames from first to last: bit i of the set is for frame
-// first+i.
-func (w *worker) judge(ctx context.Context, first, last int64) ([]uint64, error) {
-	set := make([]uint64, (last-first)/64+1)
-	w.maybe = w.maybe[:0]
-	var c candidate // one for all: it would be allocated each time
-	for seq := first; seq <= last; seq++ {
-		c.Entry = w.log.Entry(seq)
-		switch w.test(&c) {
+func (w *worker) judge(ctx context.Context, p *piece) error {
+	w.open = w.open[:0]
+	for seq := p.first + 1; seq <= p.last; seq++ {
+		w.c.Entry = w.log.Entry(seq)
+		switch w.test(&w.c) {
 		case yes:
-			set[(seq-first)/64] |= 1 << ((seq - first) % 64)
+			p.pick(seq)
 		case maybe:
-			w.maybe = append(w.maybe, seq)
+			w.open = append(w.open, seq)
 		}
 	}
-	err := ctx.Err()
-	if len(w.maybe) > 0 && err == nil {
-		err = w.log.Bodies(ctx, w.maybe, func(seq int64, raw []byte) {
-			c = candidate{w.log.Entry(seq), raw, true}
-			if w.test(&c) == yes {
-				set[(seq-first)/64] |= 1 << ((seq - first) % 64)
-			}
-		})
+	if len(w.open) == 0 {
+		return ctx.Err()
 	}
-	return set, err
+	defer func() { w.c = candidate{} }()
+	return w.log.Bodies(ctx, w.open, func(seq int64, raw []byte) {
+		w.c = candidate{w.log.Entry(seq), raw, true}
+		if w.test(&w.c) == yes {
+			p.pick(seq)
+		}
+	})
 }
 
-// extend adds what was judged of the frames from first to last, and returns
-// how many match in all.
-func (v *View) extend(first, last int64, set []uint64) int64 {
+func (p *piece) pick(seq int64) {
+	i := seq - p.first - 1
+	p.picks[i/64] |= 1 << (i % 64)
+}
+
+// add adds a piece, and those that waited for it.
+func (v *View) add(p piece) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for int64(len(v.set))*64 < last {
-		v.set = append(v.set, 0)
-	}
-	for i, word := range set {
-		for ; word != 0; word &= word - 1 {
-			at := first - 1 + int64(i)*64 + int64(bits.TrailingZeros64(word))
-			for int64(len(v.ranks)) <= at/rankBits {
-				v.ranks = append(v.ranks, v.count)
+	v.waiting[p.first] = p
+	for p, ok := v.waiting[v.judged]; ok; p, ok = v.waiting[v.judged] {
+		delete(v.waiting, p.first)
+		for i, word := range p.picks {
+			for ; word != 0; word &= word - 1 {
+				v.picked.add(p.first + int64(i)*64 + int64(bits.TrailingZeros64(word)))
 			}
-			v.set[at/64] |= 1 << (at % 64)
-			v.count++
 		}
+		v.judged = p.last
 	}
-	v.judged = last
-	return v.count
 }
-
-// Filter is what the view was made with.
-func (v *View) Filter() *Filter { return v.filter }
 
 // Judged is the number of frames that have been judged: those up to this Seq.
 func (v *View) Judged() int64 {
@@ -219,45 +151,47 @@ func (v *View) Judged() int64 {
 
 // Len is the number of frames in the view, of those judged so far.
 func (v *View) Len() int64 {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	return v.count
+	_, _, n := v.Extent(0)
+	return n
 }
 
 // Seqs are the frames of the view from index from on, counted from 0, n at
 // most.
-func (v *View) Seqs(from int64, n int) []int64 {
+func (v *View) Seqs(from int64, n int) (out []int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	from = max(from, 0)
-	n = int(min(int64(max(n, 0)), v.count-from))
-	if n <= 0 {
-		return nil
-	}
-	out := make([]int64, 0, n)
 	if v.filter.root == nil {
-		for i := range int64(n) {
-			out = append(out, from+i+1)
+		for i := from; i < min(from+int64(n), v.judged); i++ {
+			out = append(out, i+1)
 		}
 		return out
 	}
-	block := sort.Search(len(v.ranks), func(i int) bool { return v.ranks[i] > from }) - 1
-	skip := from - v.ranks[block]
-	for i := block * (rankBits / 64); len(out) < n; i++ {
-		word := v.set[i]
-		if ones := int64(bits.OnesCount64(word)); skip >= ones {
-			skip -= ones
-			continue
+	for i := range v.picked.from(from) {
+		if len(out) >= n {
+			break
 		}
-		for ; word != 0 && len(out) < n; word &= word - 1 {
-			if skip > 0 {
-				skip--
-				continue
-			}
-			out = append(out, int64(i)*64+int64(bits.TrailingZeros64(word))+1)
-		}
+		out = append(out, i+1)
 	}
 	return out
+}
+
+// All are the frames of the view.
+func (v *View) All() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		const window = 1024
+		for from := int64(0); ; from += window {
+			seqs := v.Seqs(from, window)
+			for _, seq := range seqs {
+				if !yield(seq) {
+					return
+				}
+			}
+			if len(seqs) < window {
+				return
+			}
+		}
+	}
 }
 
 // Index is the place of a frame in the view, counted from 0. For a frame that
@@ -266,7 +200,7 @@ func (v *View) Seqs(from int64, n int) []int64 {
 func (v *View) Index(seq int64) (index int64, ok bool) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	return v.index(seq)
+	return v.before(seq)
 }
 
 // Extent says how far the view has come: how many frames have been judged, and
@@ -275,30 +209,20 @@ func (v *View) Index(seq int64) (index int64, ok bool) {
 func (v *View) Extent(since int64) (judged, upTo, after int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	upTo, _ = v.index(since + 1)
-	return v.judged, upTo, v.count - upTo
+	upTo, _ = v.before(since + 1)
+	all, _ := v.before(v.judged + 1)
+	return v.judged, upTo, all - upTo
 }
 
-// index is Index. The caller holds v.mu.
-func (v *View) index(seq int64) (index int64, ok bool) {
-	at := seq - 1
-	switch {
+// before counts the frames of the view in front of one, and reports whether that
+// is in the view. The caller holds v.mu.
+func (v *View) before(seq int64) (count int64, in bool) {
+	switch at := seq - 1; {
 	case at < 0:
 		return 0, false
-	case at >= v.judged:
-		return v.count, false
 	case v.filter.root == nil:
-		return at, true
+		return min(at, v.judged), at < v.judged
+	default:
+		return v.picked.below(at)
 	}
-	block := at / rankBits
-	if block >= int64(len(v.ranks)) {
-		return v.count, false
-	}
-	index = v.ranks[block]
-	for i := block * (rankBits / 64); i < at/64; i++ {
-		index += int64(bits.OnesCount64(v.set[i]))
-	}
-	word := v.set[at/64]
-	index += int64(bits.OnesCount64(word & (1<<(at%64) - 1)))
-	return index, word>>(at%64)&1 != 0
 }

@@ -1,0 +1,52 @@
+package query
+
+import (
+	"strings"
+
+	"elicitation-inspector/bridge/spelling"
+)
+
+// otherNames are what people call terms that have another name.
+var otherNames = map[string]string{
+	"color": "colour", "type": "kind", "direction": "dir", "latency": "ms", "duration": "ms", "took": "ms", "time": "ms",
+	"code": "status", "bytes": "size", "length": "size", "since": "after", "until": "before", "rule": "finding",
+	"elicitation": "question", "by": "actor", "who": "actor", "from": "dir", "pin": "is", "pinned": "is", "number": "seq",
+	"frame": "seq", "name": "tool", "label": "server",
+}
+
+func termNames() []string {
+	names := make([]string, len(terms))
+	for i, t := range terms {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// meantTerm is the term that somebody may mean by a name that is none, "" if
+// that cannot be told.
+func meantTerm(name string) string {
+	if other := otherNames[strings.ToLower(name)]; other != "" {
+		return other
+	}
+	return spelling.Nearest(name, termNames())
+}
+
+// unknownTerm fails because there is no such term, and says which may be meant.
+func (p *parser) unknownTerm(t token) {
+	end := t.pos + len(t.name)
+	if meant := meantTerm(t.name); meant != "" {
+		fail(t.pos, end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", t.name, meant+t.op, t.op)
+	}
+	fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)
+}
+
+// strayOperator fails because an operator stands alone, after what is no term.
+func (p *parser) strayOperator(op token) {
+	before := strings.TrimSpace(p.line[:op.pos])
+	from := strings.LastIndexAny(before, " \t(!") + 1
+	before = before[from:]
+	if meant := meantTerm(before); meant != "" {
+		fail(from, op.end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", before, meant+op.text, op.text)
+	}
+	fail(op.pos, op.end, "the name of a term must stand before %q, as in ms>500; put text with %q in it in quotes", op.text, op.text)
+}

@@ -1,0 +1,162 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/spelling"
+	"elicitation-inspector/bridge/wire"
+)
+
+// rule says what can stand behind the name of a term.
+type rule struct {
+	compares bool // with other operators than ":", too
+	parse    func(name, op, v string) (node, error)
+	// values lists what may be typed: what occurs in the log, or is useful. Of
+	// findings it is given the rules.
+	values func(l *wire.Log, findings []string) []Candidate
+}
+
+// named is the rule of a term that picks frames by a name, in which * stands for
+// any text.
+func named(name func(*candidate) string, in func(*wire.Log) []string) rule {
+	return rule{
+		parse: func(_, _, v string) (node, error) { return nameIs(newGlob(v), name), nil },
+		values: func(l *wire.Log, _ []string) []Candidate {
+			names := in(l)
+			slices.Sort(names)
+			return listed(slices.Compact(names)...)
+		},
+	}
+}
+
+// methodsIn lists the methods in a log, and the groups of several.
+func methodsIn(l *wire.Log) []string {
+	methods := l.Methods()
+	sizes := map[string]int{}
+	for _, m := range methods {
+		if group, _, ok := strings.Cut(m, "/"); ok {
+			if sizes[group]++; sizes[group] == 2 {
+				methods = append(methods, group+"/*")
+			}
+		}
+	}
+	return methods
+}
+
+// connected lists what the connections in a log have.
+func connected(part func(wire.Connection) string) func(*wire.Log) []string {
+	return func(l *wire.Log) (out []string) {
+		for _, c := range l.Connections() {
+			out = append(out, part(c))
+		}
+		return out
+	}
+}
+
+// choice is one of the values that a term can have.
+type choice struct {
+	name, means string
+	node        node
+}
+
+func oneOf(choices ...choice) rule {
+	var values []Candidate
+	var names []string
+	for _, c := range choices {
+		names = append(names, c.name)
+		values = append(values, Candidate{c.name, c.means})
+	}
+	return rule{
+		parse: func(name, _, v string) (node, error) {
+			i := slices.IndexFunc(choices, func(c choice) bool { return strings.EqualFold(c.name, v) })
+			if i >= 0 {
+				return choices[i].node, nil
+			}
+			if meant := spelling.Nearest(v, names); meant != "" {
+				return node{}, fmt.Errorf("%s cannot be %q; did you mean %s? It is one of %s", name, v, meant, strings.Join(names, ", "))
+			}
+			return node{}, fmt.Errorf("%s cannot be %q; it is one of %s", name, v, strings.Join(names, ", "))
+		},
+		values: func(*wire.Log, []string) []Candidate { return values },
+	}
+}
+
+func ofKind(kinds ...wire.Kind) node {
+	return where(func(c *candidate) bool { return slices.Contains(kinds, c.Kind()) })
+}
+
+func going(d wire.Direction) node {
+	return where(func(c *candidate) bool { return c.Direction() == d })
+}
+
+func carriedBy(s wire.Stream) node {
+	return where(func(c *candidate) bool { return c.Stream() == s })
+}
+
+func answering(action string) node {
+	return where(func(c *candidate) bool { return c.Action() == action })
+}
+
+func colours() (out []choice) {
+	for _, colour := range wire.Colours() {
+		out = append(out, choice{name: colour, node: marked(func(m wire.Mark) bool { return m.Colour == colour })})
+	}
+	return out
+}
+
+// compared is the rule of a term that compares a number; a frame may have none.
+func compared[N int64 | time.Duration](parse func(string) (N, error), of func(*candidate) (n N, ok bool), useful ...string) rule {
+	return rule{
+		compares: true,
+		parse: func(_, op, v string) (node, error) {
+			n, err := parse(v)
+			return where(func(c *candidate) bool {
+				got, ok := of(c)
+				return ok && compare(op, got, n)
+			}), err
+		},
+		values: func(*wire.Log, []string) []Candidate { return listed(useful...) },
+	}
+}
+
+// number is the rule of a term that compares a number, which is 0 where there is
+// none.
+func number(of func(*candidate) int) rule {
+	return compared(wholeNumber, func(c *candidate) (int64, bool) { return int64(of(c)), of(c) > 0 })
+}
+
+func wholeNumber(v string) (int64, error) {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no whole number", v)
+	}
+	return n, nil
+}
+
+// when is the rule of terms that pick frames by their time.
+func when(after bool) rule {
+	return rule{
+		parse: func(_, _, v string) (node, error) {
+			at, err := parseMoment(v)
+			return timeIs(at, after), err
+		},
+		values: func(*wire.Log, []string) []Candidate { return nil },
+	}
+}
+
+// text is the rule of a term for which every value makes sense.
+func text(of func(v string) node, useful ...string) rule {
+	return rule{
+		parse:  func(_, _, v string) (node, error) { return of(v), nil },
+		values: func(*wire.Log, []string) []Candidate { return listed(useful...) },
+	}
+}
+
+var findings = rule{
+	parse:  func(_, _, v string) (node, error) { return hasFinding(v), nil },
+	values: func(_ *wire.Log, rules []string) []Candidate { return listed(append([]string{"any"}, rules...)...) },
+}
