@@ -54,9 +54,9 @@ func Complete(l *wire.Log, line string, at int, findings []string) Completion {
 // names offers the terms whose names begin as typed, and the methods that hold it.
 func (c *Completion) names(l *wire.Log, typed string, findings []string) {
 	for _, t := range terms {
-		_, op, _ := termStart(t.Example)
-		if text := t.Name + op; strings.HasPrefix(text, strings.ToLower(typed)) {
-			c.Items = append(c.Items, Candidate{text, t.Means})
+		head := termHead.FindString(t.Example)
+		if strings.HasPrefix(head, strings.ToLower(typed)) {
+			c.Items = append(c.Items, Candidate{head, t.Means})
 		}
 	}
 	if len(typed) >= 2 {

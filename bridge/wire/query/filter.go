@@ -5,7 +5,6 @@ package query
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -99,52 +98,56 @@ type parser struct {
 	tokens []token // those that are left; the last one is tokenEnd
 }
 
+// take is the next token, which is then gone.
+func (p *parser) take() token {
+	t := p.tokens[0]
+	p.tokens = p.tokens[1:]
+	return t
+}
+
 func (p *parser) or(depth int) node {
-	left := p.and(depth)
+	nodes := []node{p.and(depth)}
 	for p.tokens[0].kind == tokenOr {
-		p.tokens = p.tokens[1:]
-		left = or(left, p.and(depth))
+		p.take()
+		nodes = append(nodes, p.and(depth))
 	}
-	return left
+	return or(nodes...)
 }
 
 func (p *parser) and(depth int) node {
-	left := p.not(depth)
+	nodes := []node{p.not(depth)}
 	for {
 		switch p.tokens[0].kind {
 		case tokenEnd, tokenClose, tokenOr:
-			return left
+			return and(nodes...)
 		case tokenAnd:
-			p.tokens = p.tokens[1:]
+			p.take()
 		}
-		left = and(left, p.not(depth))
+		nodes = append(nodes, p.not(depth))
 	}
 }
 
 func (p *parser) not(depth int) node {
-	t := p.tokens[0]
+	t := p.take()
 	if depth > maxDepth {
 		fail(t.pos, t.end, "nested too deep")
 	}
-	if t.kind == tokenEnd {
-		fail(t.pos, t.end, "something must follow here")
-	}
-	p.tokens = p.tokens[1:]
 	switch t.kind {
+	case tokenEnd:
+		fail(t.pos, t.end, "something must follow here")
 	case tokenNot:
 		return not(p.not(depth + 1))
 	case tokenOpen:
 		n := p.or(depth + 1)
-		if p.tokens[0].kind != tokenClose {
+		if p.take().kind != tokenClose {
 			fail(t.pos, t.end, "this \"(\" is not closed")
 		}
-		p.tokens = p.tokens[1:]
 		return n
 	case tokenClose:
 		fail(t.pos, t.end, "something must stand before this \")\"")
 	case tokenWord:
-		if slices.Contains(operators, t.text) {
-			p.strayOperator(t)
+		if lone.MatchString(t.text) {
+			fail(t.pos, t.end, "the name of a term must stand before %q, as in ms>500; put text with %q in it in quotes", t.text, t.text)
 		}
 		return inBytes(textFinder(t.text))
 	case tokenQuoted:
@@ -153,7 +156,8 @@ func (p *parser) not(depth int) node {
 		}
 		return inBytes(textFinder(t.text))
 	case tokenRegexp:
-		return matches(compile(t))
+		re := compile(t)
+		return inBytesOfEach(func() finder { return expressionFinder(re) })
 	case tokenTerm:
 		return p.term(t)
 	}
@@ -184,20 +188,17 @@ func (p *parser) term(t token) node {
 	if term == nil {
 		p.unknownTerm(t)
 	}
-	op := t.op
-	if meaning, ok := meanings[op]; ok {
-		op = meaning
-	}
+	op := strings.TrimPrefix(t.op, ":")
 	opposite := op == "!="
-	if opposite {
-		op = ":"
+	if opposite || op == "" || op == "==" {
+		op = "="
 	}
-	if op != ":" && !term.compares {
+	if op != "=" && !term.compares {
 		at := t.pos + strings.Index(p.line[t.pos:], t.op)
 		fail(at, at+len(t.op), "%s goes with \":\", not with %q", term.Name, t.op)
 	}
-	var out node
-	for i, v := range t.values {
+	var nodes []node
+	for _, v := range t.values {
 		if v.text == "" {
 			fail(v.pos, v.end, "a value must follow %s%s", t.name, t.op)
 		}
@@ -209,14 +210,10 @@ func (p *parser) term(t token) node {
 		if err != nil {
 			fail(v.pos, v.end, "%v", err)
 		}
-		if i == 0 {
-			out = n
-		} else {
-			out = or(out, n)
-		}
+		nodes = append(nodes, n)
 	}
 	if opposite {
-		return not(out)
+		return not(or(nodes...))
 	}
-	return out
+	return or(nodes...)
 }

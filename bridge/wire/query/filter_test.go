@@ -259,11 +259,7 @@ func TestSearchAgreesWithRegexp(t *testing.T) {
 	for range 20_000 {
 		text, in := word(1+rand.IntN(3)), []byte(word(rand.IntN(12)))
 		want := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text)).Match(in)
-		find := wideFinder(text, "")
-		if isASCII(text) {
-			n := newNeedle(text)
-			find = func(raw []byte) bool { return n.at(raw) >= 0 }
-		}
+		find := formFinder(text, "")
 		if find(in) != want {
 			t.Fatalf("%q in %q: %v, want %v", text, in, !want, want)
 		}

@@ -36,6 +36,7 @@ func TestFilterAsPeopleTypeIt(t *testing.T) {
 		"!(kind:noise or dir:in)": {"-(kind:noise || dir:in)", "!kind:noise && !dir:in", "-kind:noise -dir:in"},
 		`"-32603"`:                {"-32603"},
 		`"||"`:                    {`"||" "||"`},
+		`deploy "<b"`:             {"deploy <b", "deploy and <b"}, // no terms
 	} {
 		want := pick(t, l, plain, nil)
 		for _, line := range ways {
@@ -52,11 +53,12 @@ func TestFilterSaysWhatMayBeMeant(t *testing.T) {
 		"metod:x":        {"metod", "did you mean method:?"},
 		"mtehod:x":       {"mtehod", "did you mean method:?"},
 		"latency>500":    {"latency", "did you mean ms>?"},
-		"latency > 500":  {"latency >", "did you mean ms>?"},
+		"latency > 500":  {"latency", "did you mean ms>?"},
 		"color:red":      {"color", "did you mean colour:?"},
 		"type:error":     {"type", "did you mean kind:?"},
 		"toool:x":        {"toool", "did you mean tool:?"},
-		"xyzzy > 5":      {">", "the name of a term must stand before"},
+		"xyzzy > 5":      {"xyzzy", "but there are method, kind"},
+		"> 5":            {">", "the name of a term must stand before"},
 		"a ||":           {"", "something must follow"},
 		"&& a":           {"&&", "something must stand before"},
 		"kind:eror":      {"eror", "did you mean error?"},

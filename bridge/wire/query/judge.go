@@ -1,11 +1,11 @@
 package query
 
 import (
-	"regexp"
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
-	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
@@ -33,7 +33,7 @@ func of(b bool) verdict {
 type candidate struct {
 	wire.Entry
 	raw  []byte
-	read bool // raw is there
+	read bool // raw has been read
 }
 
 // test judges a frame. It says maybe only where the frame's bytes are not read.
@@ -71,30 +71,46 @@ func newScope(l *wire.Log, rules func(seq int64) []string) *scope {
 	return s
 }
 
-func and(a, b node) node {
-	return node{func(s *scope) test {
-		a, b := a.test(s), b.test(s)
+func and(nodes ...node) node {
+	return join(nodes, func(tests []test) test {
 		return func(c *candidate) verdict {
-			left := a(c)
-			if left == no {
-				return no
+			all := yes
+			for i := 0; i < len(tests) && all != no; i++ {
+				all = min(all, tests[i](c))
 			}
-			return min(left, b(c))
+			return all
 		}
-	}, a.uses | b.uses}
+	})
 }
 
-func or(a, b node) node {
-	return node{func(s *scope) test {
-		a, b := a.test(s), b.test(s)
+func or(nodes ...node) node {
+	return join(nodes, func(tests []test) test {
 		return func(c *candidate) verdict {
-			left := a(c)
-			if left == yes {
-				return yes
+			any := no
+			for i := 0; i < len(tests) && any != yes; i++ {
+				any = max(any, tests[i](c))
 			}
-			return max(left, b(c))
+			return any
 		}
-	}, a.uses | b.uses}
+	})
+}
+
+// join makes one node of several.
+func join(nodes []node, of func([]test) test) node {
+	if len(nodes) == 1 {
+		return nodes[0]
+	}
+	var all uses
+	for _, n := range nodes {
+		all |= n.uses
+	}
+	return node{func(s *scope) test {
+		var tests []test
+		for _, n := range nodes {
+			tests = append(tests, n.test(s))
+		}
+		return of(tests)
+	}, all}
 }
 
 func not(a node) node {
@@ -112,46 +128,27 @@ func where(holds func(*candidate) bool) node {
 }
 
 // inBytes is a node that needs the frame's bytes.
-func inBytes(holds func(raw []byte) bool) node {
-	t := byBytes(holds)
-	return node{test: func(*scope) test { return t }}
+func inBytes(holds finder) node {
+	return inBytesOfEach(func() finder { return holds })
 }
 
-func byBytes(holds func(raw []byte) bool) test {
-	return func(c *candidate) verdict {
-		if !c.read {
-			return maybe
+// inBytesOfEach is inBytes for finders of which every goroutine needs its own.
+func inBytesOfEach(newFinder func() finder) node {
+	return node{test: func(*scope) test {
+		holds := newFinder()
+		return func(c *candidate) verdict {
+			if !c.read {
+				return maybe
+			}
+			return of(holds(c.raw))
 		}
-		return of(holds(c.raw))
-	}
-}
-
-// matches finds a regular expression.
-func matches(re *regexp.Regexp) node {
-	return node{test: func(*scope) test { return byBytes(expressionFinder(re)) }}
-}
-
-// compare applies an operator of the filter language.
-func compare[N int | int64 | time.Duration](op string, a, b N) bool {
-	switch op {
-	case ">":
-		return a > b
-	case ">=":
-		return a >= b
-	case "<":
-		return a < b
-	case "<=":
-		return a <= b
-	}
-	return a == b
-}
-
-// timeIs picks what came at that time or after it, or else before it.
-func timeIs(at moment, after bool) node {
-	return node{test: func(s *scope) test {
-		at := at.in(s.start)
-		return func(c *candidate) verdict { return of(!c.Time().Before(at) == after) }
 	}}
+}
+
+// compare applies an operator: one or two of the signs <, = and >.
+func compare[N int64 | time.Duration](op string, a, b N) bool {
+	sign := "<=>"[cmp.Compare(a, b)+1]
+	return strings.IndexByte(op, sign) >= 0
 }
 
 // knownNames bounds how many names a test remembers.
@@ -196,59 +193,8 @@ func idIs(v string) node {
 	})
 }
 
-// hasMember finds a JSON member of one of those names.
-func hasMember(names ...string) test {
-	var members []finder
-	for _, name := range names {
-		members = append(members, memberFinder(name))
-	}
-	return byBytes(anyOf(members))
-}
-
-// has finds a JSON member.
-func has(name string) node {
-	member := hasMember(name)
-	return node{test: func(*scope) test { return member }}
-}
-
-// isQuestion finds what servers ask: in requests of their own, in the results of
-// calls (2026-07-28), and in error -32042 (2025-11-25).
-func isQuestion() node {
-	carries := hasMember("inputRequests", "elicitations")
-	return node{test: func(*scope) test {
-		return func(c *candidate) verdict {
-			if c.Direction() != wire.ServerToClient {
-				return no
-			}
-			switch kind := c.Kind(); {
-			case kind == wire.Request:
-				return of(mcp.IsInput(c.Method()))
-			case kind == wire.Error, kind == wire.Result && mcp.AsksForInput(c.Method()):
-				return carries(c)
-			}
-			return no
-		}
-	}}
-}
-
-// isAnswer finds what went back to servers that asked.
-func isAnswer() node {
-	carries := hasMember("inputResponses")
-	return node{test: func(*scope) test {
-		return func(c *candidate) verdict {
-			if c.Direction() != wire.ClientToServer {
-				return no
-			}
-			switch kind := c.Kind(); {
-			case kind.IsResponse():
-				return of(mcp.IsInput(c.Method()))
-			case kind == wire.Request && mcp.AsksForInput(c.Method()):
-				return carries(c)
-			}
-			return no
-		}
-	}}
-}
+// hasMember picks frames by the name of a JSON member in them.
+func hasMember(name string) node { return inBytes(memberFinder(name)) }
 
 // hasFinding picks frames with a finding of that rule, or with any.
 func hasFinding(rule string) node {

@@ -4,10 +4,9 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
-type tokenKind uint8
+type tokenKind int
 
 const (
 	tokenEnd tokenKind = iota
@@ -38,9 +37,31 @@ type value struct {
 	pos, end int
 }
 
+const operator = `:>=|:<=|:>|:<|:=|>=|<=|==|!=|:|=|>|<`
+
+var (
+	// In front of a digit, "-" belongs to a number, as in the codes of errors.
+	negation   = regexp.MustCompile(`^(?:!|-[\pL("/!])`)
+	termHead   = regexp.MustCompile(`^([A-Za-z]+)(\s*)(` + operator + `)(\s*)`)
+	lone       = regexp.MustCompile(`^(?:` + operator + `)$`)
+	quotedText = regexp.MustCompile(`(?s)^"((?:[^"\\]|\\.)*)"`)
+	slashed    = regexp.MustCompile(`(?s)^/((?:[^/\\]|\\.)*)/`)
+	wordText   = regexp.MustCompile(`^[^\s\pZ()]*`)
+	valueText  = regexp.MustCompile(`^[^\s\pZ(),"]*`)
+
+	unquoted  = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
+	unslashed = strings.NewReplacer(`\\`, `\\`, `\/`, `/`)
+)
+
+// junctions are the words and signs for "and", "or" and "not". A single sign
+// must stand alone.
+var junctions = map[string]tokenKind{
+	"and": tokenAnd, "&&": tokenAnd, "&": tokenAnd, "or": tokenOr, "||": tokenOr, "|": tokenOr, "not": tokenNot,
+}
+
 // lexer takes a filter line apart. It panics with an *Error.
 type lexer struct {
-	in     string
+	line   string
 	at     int
 	tokens []token
 }
@@ -48,175 +69,101 @@ type lexer struct {
 // lex takes a line apart. Of a line with a mistake it has the tokens up to there,
 // and of a term the values up to there.
 func lex(line string) (x lexer, err *Error) {
-	x.in = line
+	x.line = line
 	defer caught(&err)
-	for x.skipSpace(); x.at < len(line); x.skipSpace() {
+	for {
+		x.at = len(line) - len(strings.TrimLeftFunc(x.rest(), unicode.IsSpace))
+		if x.at == len(line) {
+			return x, nil
+		}
 		x.next()
 	}
-	return x, nil
 }
 
-func (x *lexer) skipSpace() {
-	x.at = len(x.in) - len(strings.TrimLeftFunc(x.in[x.at:], unicode.IsSpace))
-}
+func (x *lexer) rest() string { return x.line[x.at:] }
 
-// add adds a token that ends n bytes further on.
-func (x *lexer) add(kind tokenKind, n int) {
-	x.tokens = append(x.tokens, token{kind: kind, pos: x.at, end: x.at + n})
-	x.at += n
-}
-
+// next reads a token.
 func (x *lexer) next() {
-	rest := x.in[x.at:]
-	switch c := rest[0]; {
-	case c == '(':
-		x.add(tokenOpen, 1)
-	case c == ')':
-		x.add(tokenClose, 1)
-	case c == '!', c == '-' && negates(rest[1:]):
-		x.add(tokenNot, 1)
-	case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"):
-		x.add(junctions[rest[:1]], 2)
-	case c == '"':
-		x.quotedText()
-	case c == '/':
-		x.expression()
+	x.tokens = append(x.tokens, token{pos: x.at})
+	t := &x.tokens[len(x.tokens)-1]
+	rest := x.rest()
+	switch {
+	case rest[0] == '(':
+		t.kind = tokenOpen
+		x.at++
+	case rest[0] == ')':
+		t.kind = tokenClose
+		x.at++
+	case negation.MatchString(rest):
+		t.kind = tokenNot
+		x.at++
+	case rest[0] == '"':
+		t.kind, t.end = tokenQuoted, len(x.line) // in case that it does not end
+		t.text = x.quoted()
+	case rest[0] == '/':
+		t.kind, t.end = tokenRegexp, len(x.line)
+		m := slashed.FindStringSubmatch(rest)
+		if m == nil {
+			fail(t.pos, t.end, "the regular expression does not end with \"/\"; put text that begins with one in quotes")
+		}
+		x.at += len(m[0])
+		t.text, t.flags = unslashed.Replace(m[1]), x.until(wordText)
+	case x.term(t):
 	default:
-		if name, op, n := termStart(rest); op != "" {
-			x.term(name, op, n)
-		} else {
-			x.word()
+		t.text = x.until(wordText)
+		if t.text == "" {
+			t.text = rest[:2]
+			x.at += 2 // && or ||
+		}
+		t.kind = tokenWord
+		if kind, ok := junctions[strings.ToLower(t.text)]; ok {
+			t.kind = kind
 		}
 	}
+	t.end = x.at
 }
 
-// negates reports whether a "-" in front of this means the opposite. In front of
-// a digit it belongs to a number, as in the codes of errors.
-func negates(rest string) bool {
-	r, _ := utf8.DecodeRuneInString(rest)
-	return unicode.IsLetter(r) || r == '(' || r == '"' || r == '/' || r == '!'
-}
-
-// operators are what can stand between the name of a term and its values. Those
-// that begin with another one come before it.
-var operators = []string{":>=", ":<=", ":>", ":<", ":=", ">=", "<=", "==", "!=", ":", "=", ">", "<"}
-
-// termHead is the name and the operator of a term.
-var termHead = regexp.MustCompile(`^([A-Za-z]+)(\s*)(` + strings.Join(operators, "|") + `)(\s*)`)
-
-// meanings are what operators mean that can be written in several ways.
-var meanings = map[string]string{":=": ":", "==": ":", "=": ":", ":>": ">", ":>=": ">=", ":<": "<", ":<=": "<="}
-
-// termStart splits name and operator off the beginning of s; the values begin at
-// n. op is "" if s does not begin with a term. White space may stand around the
-// operator of a term that there is.
-func termStart(s string) (name, op string, n int) {
-	m := termHead.FindStringSubmatch(s)
-	switch {
-	case m == nil, m[2] != "" && termNamed(m[1]) == nil:
-		return "", "", 0
-	case termNamed(m[1]) == nil:
-		return m[1], m[3], len(m[1]) + len(m[3])
+// term reads the name, the operator and the values of a term, if one is there.
+func (x *lexer) term(t *token) bool {
+	head := termHead.FindStringSubmatch(x.rest())
+	if head == nil || termNamed(head[1]) == nil && head[2] != "" && head[4] == "" {
+		return false // a word, and another one such as <html>
 	}
-	return m[1], m[3], len(m[0])
-}
-
-// term reads the values of a term, which begin n bytes further on.
-func (x *lexer) term(name, op string, n int) {
-	x.tokens = append(x.tokens, token{kind: tokenTerm, pos: x.at, name: name, op: op})
-	t := &x.tokens[len(x.tokens)-1]
-	x.at += n
+	t.kind, t.name, t.op = tokenTerm, head[1], head[3]
+	x.at += len(head[0])
 	for {
-		v := value{pos: x.at, end: len(x.in)}
-		t.values, t.end = append(t.values, v), v.end // in case that it is not right
-		if strings.HasPrefix(x.in[x.at:], `"`) {
+		v := value{pos: x.at, end: len(x.line)}
+		t.end, t.values = v.end, append(t.values, v) // in case that it does not end
+		if strings.HasPrefix(x.rest(), `"`) {
 			v.text = x.quoted()
 		} else {
-			v.text = x.until(`,"`)
+			v.text = x.until(valueText)
 		}
 		v.end = x.at
-		t.values[len(t.values)-1], t.end = v, v.end
-		if !strings.HasPrefix(x.in[x.at:], ",") {
-			return
+		t.values[len(t.values)-1] = v
+		if !strings.HasPrefix(x.rest(), ",") {
+			return true
 		}
-		x.at = len(x.in) - len(strings.TrimLeft(x.in[x.at+1:], " "))
+		x.at = len(x.line) - len(strings.TrimLeft(x.rest()[1:], " "))
 	}
 }
 
-// until reads up to white space, a parenthesis, a sign for "and" or "or", or one
-// of the other characters.
-func (x *lexer) until(others string) string {
-	rest := x.in[x.at:]
-	for i, r := range rest {
-		if unicode.IsSpace(r) || strings.ContainsRune("()"+others, r) ||
-			strings.HasPrefix(rest[i:], "&&") || strings.HasPrefix(rest[i:], "||") {
-			rest = rest[:i]
-			break
-		}
+// until reads what fits, but for "&&" and "||".
+func (x *lexer) until(text *regexp.Regexp) string {
+	found := text.FindString(x.rest())
+	for _, sign := range []string{"&&", "||"} {
+		found, _, _ = strings.Cut(found, sign)
 	}
-	x.at += len(rest)
-	return rest
-}
-
-// junctions are the words and signs for "and", "or" and "not". A single sign
-// must stand alone.
-var junctions = map[string]tokenKind{"and": tokenAnd, "&": tokenAnd, "or": tokenOr, "|": tokenOr, "not": tokenNot}
-
-func (x *lexer) word() {
-	t := token{kind: tokenWord, pos: x.at}
-	t.text = x.until("")
-	t.end = x.at
-	if kind, ok := junctions[strings.ToLower(t.text)]; ok {
-		t.kind = kind
-	}
-	x.tokens = append(x.tokens, t)
-}
-
-func (x *lexer) quotedText() {
-	t := token{kind: tokenQuoted, pos: x.at}
-	t.text = x.quoted()
-	t.end = x.at
-	x.tokens = append(x.tokens, t)
+	x.at += len(found)
+	return found
 }
 
 // quoted reads a quoted text, in which \" and \\ stand for " and \.
 func (x *lexer) quoted() string {
-	rest := x.in[x.at:]
-	for i := 1; i < len(rest); i++ {
-		switch rest[i] {
-		case '\\':
-			i++
-		case '"':
-			x.at += i + 1
-			return unquoted.Replace(rest[1:i])
-		}
+	m := quotedText.FindStringSubmatch(x.rest())
+	if m == nil {
+		fail(x.at, len(x.line), "the quoted text does not end")
 	}
-	fail(x.at, len(x.in), "the quoted text does not end")
-	return ""
-}
-
-var (
-	unquoted = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
-	unslash  = strings.NewReplacer(`\\`, `\\`, `\/`, `/`)
-)
-
-// expression reads a regular expression between slashes, in which \/ stands for /.
-func (x *lexer) expression() {
-	t := token{kind: tokenRegexp, pos: x.at}
-	rest := x.in[x.at:]
-	end := 1
-	for end < len(rest) && rest[end] != '/' {
-		if rest[end] == '\\' {
-			end++
-		}
-		end++
-	}
-	if end >= len(rest) {
-		fail(t.pos, len(x.in), "the regular expression does not end with \"/\"; put text that begins with one in quotes")
-	}
-	x.at += end + 1
-	t.text = unslash.Replace(rest[1:end])
-	t.flags = x.until("")
-	t.end = x.at
-	x.tokens = append(x.tokens, t)
+	x.at += len(m[0])
+	return unquoted.Replace(m[1])
 }

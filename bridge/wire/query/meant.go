@@ -39,14 +39,3 @@ func (p *parser) unknownTerm(t token) {
 	}
 	fail(t.pos, end, "there is no term %q, but there are %s; put text with %q in it in quotes", t.name, strings.Join(termNames(), ", "), t.op)
 }
-
-// strayOperator fails because an operator stands alone, after what is no term.
-func (p *parser) strayOperator(op token) {
-	before := strings.TrimSpace(p.line[:op.pos])
-	from := strings.LastIndexAny(before, " \t(!") + 1
-	before = before[from:]
-	if meant := meantTerm(before); meant != "" {
-		fail(from, op.end, "there is no term %q; did you mean %s? Put text with %q in it in quotes", before, meant+op.text, op.text)
-	}
-	fail(op.pos, op.end, "the name of a term must stand before %q, as in ms>500; put text with %q in it in quotes", op.text, op.text)
-}

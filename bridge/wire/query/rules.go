@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/spelling"
 	"elicitation-inspector/bridge/wire"
 )
@@ -101,6 +102,26 @@ func answering(action string) node {
 	return where(func(c *candidate) bool { return c.Action() == action })
 }
 
+// calling picks frames by their method, or that of the request that they answer.
+func calling(method func(string) bool) node {
+	return where(func(c *candidate) bool { return method(c.Method()) })
+}
+
+var (
+	// isQuestion picks what servers ask: in requests of their own, in the results of
+	// calls (2026-07-28), and in error -32042 (2025-11-25).
+	isQuestion = and(going(wire.ServerToClient), or(
+		and(ofKind(wire.Request), calling(mcp.IsInput)),
+		and(ofKind(wire.Result), calling(mcp.AsksForInput), hasMember("inputRequests")),
+		and(ofKind(wire.Error), hasMember("elicitations")),
+	))
+	// isAnswer picks what goes back.
+	isAnswer = and(going(wire.ClientToServer), or(
+		and(ofKind(wire.Result, wire.Error), calling(mcp.IsInput)),
+		and(ofKind(wire.Request), calling(mcp.AsksForInput), hasMember("inputResponses")),
+	))
+)
+
 func colours() (out []choice) {
 	for _, colour := range wire.Colours() {
 		out = append(out, choice{name: colour, node: marked(func(m wire.Mark) bool { return m.Colour == colour })})
@@ -137,12 +158,16 @@ func wholeNumber(v string) (int64, error) {
 	return n, nil
 }
 
-// when is the rule of terms that pick frames by their time.
+// when is the rule of terms that pick what came at a time or after it, or else
+// before it.
 func when(after bool) rule {
 	return rule{
 		parse: func(_, _, v string) (node, error) {
 			at, err := parseMoment(v)
-			return timeIs(at, after), err
+			return node{test: func(s *scope) test {
+				at := at(s.start)
+				return func(c *candidate) verdict { return of(c.Time().Before(at) != after) }
+			}}, err
 		},
 		values: func(*wire.Log, []string) []Candidate { return nil },
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -15,12 +16,6 @@ import (
 
 // finder reports whether something is in a frame's bytes.
 type finder func(raw []byte) bool
-
-func anyOf(finders []finder) finder {
-	return func(raw []byte) bool {
-		return slices.ContainsFunc(finders, func(f finder) bool { return f(raw) })
-	}
-}
 
 // textFinder finds a text without regard to case, in all the ways in which JSON
 // can write it.
@@ -31,38 +26,28 @@ func textFinder(text string) finder {
 	slices.Sort(forms)
 	var finders []finder
 	for _, form := range slices.Compact(forms) {
-		if isASCII(form) {
-			n := newNeedle(form)
-			finders = append(finders, func(raw []byte) bool { return n.at(raw) >= 0 })
-		} else {
-			finders = append(finders, wideFinder(form, ""))
-		}
+		finders = append(finders, formFinder(form, ""))
 	}
-	return anyOf(finders)
+	return func(raw []byte) bool {
+		return slices.ContainsFunc(finders, func(f finder) bool { return f(raw) })
+	}
 }
 
 // memberFinder finds the name of a JSON member, without regard to case.
 func memberFinder(name string) finder {
-	name = string(rawjson.AppendQuoted(nil, name))
-	if !isASCII(name) {
-		return wideFinder(name, `[ \t\r\n]*:`)
-	}
-	n := newNeedle(name)
-	return func(raw []byte) bool {
-		for at := n.at(raw); at >= 0; at = n.at(raw) {
-			if bytes.HasPrefix(bytes.TrimLeft(raw[at+len(name):], " \t\r\n"), []byte(":")) {
-				return true
-			}
-			raw = raw[at+1:]
-		}
-		return false
-	}
+	return formFinder(string(rawjson.AppendQuoted(nil, name)), ":")
 }
 
-// wideFinder finds a text with letters outside ASCII, and an expression behind it.
-func wideFinder(text, behind string) finder {
-	re := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text) + behind)
-	return behindText(longestOf(strings.FieldsFunc(text, isWide)), re.Match)
+// formFinder finds a text without regard to case, and another one behind it and
+// white space.
+func formFinder(text, behind string) finder {
+	ascii := longestOf(strings.FieldsFunc(text, isWide))
+	if ascii == text {
+		n := newNeedle(text)
+		return func(raw []byte) bool { return n.in(raw, []byte(behind)) }
+	}
+	re := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text) + `\s*` + behind)
+	return behindText(ascii, re.Match)
 }
 
 // expressionFinder finds a regular expression. The finder is for one goroutine.
@@ -102,7 +87,7 @@ func behindText(text string, find finder) finder {
 		return find
 	}
 	n := newNeedle(text)
-	return func(raw []byte) bool { return n.at(raw) >= 0 && find(raw) }
+	return func(raw []byte) bool { return n.in(raw, nil) && find(raw) }
 }
 
 func isWide(r rune) bool { return r >= utf8.RuneSelf }
@@ -119,15 +104,11 @@ func longestOf(texts []string) (longest string) {
 // asciiEscaped writes what is not ASCII as \u escapes, as many JSON encoders do.
 func asciiEscaped(s string) string {
 	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf:
-			b.WriteRune(r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xD800+r>>10, 0xDC00+r&0x3FF)
+	for _, unit := range utf16.Encode([]rune(s)) {
+		if unit < utf8.RuneSelf {
+			b.WriteByte(byte(unit))
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()
@@ -136,9 +117,9 @@ func asciiEscaped(s string) string {
 // needle is an ASCII text to be found without regard to case. Most frames are
 // done with after one look for the byte in it that is rarest in what frames hold.
 type needle struct {
-	text         []byte // lower case
-	rare         int    // where the rarest byte is
-	lower, upper byte   // it, in both cases
+	text  []byte // lower case
+	rare  int    // where the rarest byte is
+	cases []byte // it, in lower and upper case
 }
 
 // commonest are the bytes that JSON-RPC messages hold, the commonest first.
@@ -152,65 +133,39 @@ func newNeedle(text string) needle {
 		if rarity < 0 {
 			rarity = len(commonest)
 		}
+		cases := []byte{c}
 		if isLetter(c) {
-			rarity /= 2 // to be looked for in both cases
+			cases = append(cases, c-0x20)
+			rarity /= 2 // it must be looked for twice
 		}
 		if rarity > best {
-			best, n.rare = rarity, i
+			best, n.rare, n.cases = rarity, i, cases
 		}
-	}
-	n.lower, n.upper = n.text[n.rare], n.text[n.rare]
-	if isLetter(n.lower) {
-		n.upper = n.lower - 0x20
 	}
 	return n
 }
 
-func isASCII(s string) bool { return strings.IndexFunc(s, isWide) < 0 }
-
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// at is where the text begins in b, -1 if it is not there.
-func (n *needle) at(b []byte) int {
-	// Where the rare byte is next, in either case.
-	lower, upper := indexFrom(b, n.lower, n.rare), -1
-	if n.upper != n.lower {
-		upper = indexFrom(b, n.upper, n.rare)
-	}
-	for {
-		next := lower
-		if next < 0 || upper >= 0 && upper < next {
-			next = upper
-		}
-		if next < 0 {
-			return -1
-		}
-		at := next - n.rare
-		if at+len(n.text) > len(b) {
-			return -1
-		}
-		if n.matches(b[at:]) {
-			return at
-		}
-		if next == lower {
-			lower = indexFrom(b, n.lower, next+1)
-		} else {
-			upper = indexFrom(b, n.upper, next+1)
+// in reports whether the text is in b, with white space and another one behind it.
+func (n *needle) in(b, behind []byte) bool {
+	last := len(b) - len(n.text) // where it can begin
+	for _, c := range n.cases {
+		for at := 0; at <= last; at++ {
+			i := bytes.IndexByte(b[at+n.rare:], c)
+			if at += i; i < 0 || at > last {
+				break
+			}
+			if n.fits(b[at:]) && (len(behind) == 0 || bytes.HasPrefix(bytes.TrimLeft(b[at+len(n.text):], " \t\r\n"), behind)) {
+				return true
+			}
 		}
 	}
+	return false
 }
 
-func indexFrom(b []byte, c byte, from int) int {
-	if from >= len(b) {
-		return -1
-	}
-	if i := bytes.IndexByte(b[from:], c); i >= 0 {
-		return from + i
-	}
-	return -1
-}
-
-func (n *needle) matches(b []byte) bool {
+// fits reports whether b begins with the text.
+func (n *needle) fits(b []byte) bool {
 	for i, c := range n.text {
 		if b[i] != c && (!isLetter(c) || b[i]|0x20 != c) {
 			return false

@@ -43,45 +43,32 @@ func parseLatency(v string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is no time span; they look like 500 (milliseconds), 2s or 1m30s", v)
 }
 
-// moment is a point in time that may depend on when a log begins.
-type moment struct {
-	layout string
-	text   string
-	since  time.Duration // without a layout: since the first frame
-}
+// A moment says when something is in a log that began at start.
+type moment func(start time.Time) time.Time
 
 var momentLayouts = []string{
-	"15:04", "15:04:05", // with or without a fraction
 	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
+	"15:04:05", "15:04", // with or without a fraction, on the day of start
 }
 
 func parseMoment(v string) (moment, error) {
 	if since, ok := strings.CutPrefix(v, "+"); ok {
 		if d, err := time.ParseDuration(since); err == nil && d >= 0 {
-			return moment{since: d}, nil
+			return func(start time.Time) time.Time { return start.Add(d) }, nil
 		}
 	}
 	for _, layout := range momentLayouts {
-		if _, err := time.Parse(layout, v); err == nil {
-			return moment{layout: layout, text: v}, nil
+		t, err := time.ParseInLocation(layout, v, time.Local)
+		switch {
+		case err != nil:
+		case t.Year() != 0:
+			return func(time.Time) time.Time { return t }, nil
+		default:
+			return func(start time.Time) time.Time {
+				year, month, day := start.Local().Date()
+				return time.Date(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.Local)
+			}, nil
 		}
 	}
-	return moment{}, fmt.Errorf("%q is no time; times look like 10:02:03, 2026-07-28T10:02:03 or +5s (since the first frame)", v)
-}
-
-// in says when that is in a log that began at start. A time of day is one on
-// that day.
-func (m moment) in(start time.Time) time.Time {
-	if m.layout == "" {
-		return start.Add(m.since)
-	}
-	t, err := time.ParseInLocation(m.layout, m.text, time.Local)
-	if err != nil {
-		return start
-	}
-	if t.Year() == 0 {
-		day := start.Local()
-		t = time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.Local)
-	}
-	return t
+	return nil, fmt.Errorf("%q is no time; times look like 10:02:03, 2026-07-28T10:02:03 or +5s (since the first frame)", v)
 }

@@ -14,40 +14,25 @@ import (
 // made when they are met (Russ Cox, Regular Expression Matching in the Wild,
 // 2010). It is for one goroutine.
 type Matcher struct {
-	re       *regexp.Regexp
-	prog     *syntax.Prog // nil: the automaton is given up, and re does the work
-	anchored bool         // matches begin at the beginning of the text only
-	looks    bool         // the expression has assertions: ^, $, \b and their like
+	re   *regexp.Regexp
+	prog *syntax.Prog // nil: the automaton is given up, and re does the work
 
 	ids    map[string]int32 // of states, by what they are
 	states []state
-	// ascii has for each state and ASCII character the state that follows,
-	// or unmet, matched or hopeless.
-	ascii []int32
-	size  int // bytes that states take, about
+	ascii  []int32 // for each state and ASCII character the state that follows, or unmet or matched
+	size   int     // bytes that states take, about
 }
 
-// state is what can go on after some characters: instructions that await the
-// next one, before assertions are looked at, and what an assertion must know of
-// the last one.
+// state is what can go on after some characters.
 type state struct {
-	insts []uint32
-	last  rune           // atStart, or one that stands for all of its kind
-	wide  map[rune]int32 // what ascii is, for other characters, and for atEnd
+	insts []uint32       // they await the next character
+	wide  map[rune]int32 // what ascii is, for other characters
 }
 
 // What stands in the place of a state. States are numbered from 0.
 const (
-	unmet    int32 = -1 // not looked at yet
-	matched  int32 = -2
-	hopeless int32 = -3 // it cannot match any more
-)
-
-// What stands in the place of a character where the text begins or ends, as
-// package syntax has it.
-const (
-	atStart rune = -1
-	atEnd   rune = -1
+	unmet   int32 = -1 // not looked at yet
+	matched int32 = -2
 )
 
 const (
@@ -57,7 +42,8 @@ const (
 	mostSize = 4 << 20
 )
 
-// New makes a matcher for an expression.
+// New makes a matcher for an expression. One with assertions, such as ^ and \b, is
+// left to package regexp.
 func New(re *regexp.Regexp) *Matcher {
 	m := &Matcher{re: re, ids: make(map[string]int32)}
 	tree, err := syntax.Parse(re.String(), syntax.Perl)
@@ -65,13 +51,13 @@ func New(re *regexp.Regexp) *Matcher {
 		return m
 	}
 	prog, err := syntax.Compile(tree.Simplify())
-	if err != nil {
+	if err != nil || slices.ContainsFunc(prog.Inst, func(i syntax.Inst) bool { return i.Op == syntax.InstEmptyWidth }) {
 		return m
 	}
 	m.prog = prog
-	m.anchored = prog.StartCond()&syntax.EmptyBeginText != 0
-	m.looks = slices.ContainsFunc(prog.Inst, func(i syntax.Inst) bool { return i.Op == syntax.InstEmptyWidth })
-	m.state([]uint32{uint32(prog.Start)}, atStart)
+	if m.state(nil) == matched { // the empty text
+		m.prog = nil
+	}
 	return m
 }
 
@@ -91,38 +77,32 @@ func (m *Matcher) Match(b []byte) bool {
 			break
 		}
 		c, n := utf8.DecodeRune(b[i:])
-		switch to := m.after(now, c); to {
-		case matched:
+		if now = m.after(now, c); now == matched {
 			return true
-		case hopeless:
-			return false
-		default:
-			now = to
-			i += n
 		}
+		i += n
 	}
-	if m.prog == nil {
-		return m.re.Match(b)
-	}
-	return m.after(now, atEnd) == matched
+	return m.prog == nil && m.re.Match(b)
 }
 
 // after is the state that follows one at a character.
 func (m *Matcher) after(now int32, c rune) int32 {
-	isASCII := c >= 0 && c < asciis
-	to, met := unmet, false
-	if isASCII {
-		to = m.ascii[int(now)*asciis+int(c)]
-		met = to != unmet
-	} else {
-		to, met = m.states[now].wide[c]
+	at := int(now)*asciis + int(c) // in ascii
+	if c < asciis && m.ascii[at] != unmet {
+		return m.ascii[at]
 	}
-	if met {
+	if to, ok := m.states[now].wide[c]; ok {
 		return to
 	}
-	to = m.step(m.states[now], c)
-	if isASCII {
-		m.ascii[int(now)*asciis+int(c)] = to
+	var next []uint32
+	for _, pc := range m.states[now].insts {
+		if i := &m.prog.Inst[pc]; i.MatchRune(c) {
+			next = append(next, i.Out)
+		}
+	}
+	to := m.state(next)
+	if c < asciis {
+		m.ascii[at] = to
 	} else {
 		m.states[now].wide[c] = to
 		m.size += 32
@@ -133,96 +113,38 @@ func (m *Matcher) after(now int32, c rune) int32 {
 	return to
 }
 
-// step finds out which state follows one at a character.
-func (m *Matcher) step(s state, c rune) int32 {
-	awaiting, isMatch := m.follow(s, c)
-	if isMatch {
-		return matched
-	}
-	var next []uint32
-	for _, pc := range awaiting {
-		if i := &m.prog.Inst[pc]; takes(i, c) {
-			next = append(next, i.Out)
-		}
-	}
-	if !m.anchored {
-		next = append(next, uint32(m.prog.Start))
-	}
-	if len(next) == 0 || c == atEnd {
-		return hopeless
-	}
-	slices.Sort(next)
-	return m.state(slices.Compact(next), kindOf(c))
-}
-
-// state is the number of the state with those instructions.
-func (m *Matcher) state(insts []uint32, last rune) int32 {
-	if !m.looks {
-		last = 0
-	}
-	key := fmt.Sprint(insts, last)
-	id, ok := m.ids[key]
-	if !ok {
-		id = int32(len(m.states))
-		m.ids[key] = id
-		m.states = append(m.states, state{insts, last, make(map[rune]int32)})
-		m.ascii = append(m.ascii, slices.Repeat([]int32{unmet}, asciis)...)
-		m.size += asciis*4 + len(insts)*4 + len(key) + 160
-	}
-	return id
-}
-
-// kindOf stands for all characters that assertions take for the same.
-func kindOf(c rune) rune {
-	switch {
-	case c == '\n':
-		return '\n'
-	case syntax.IsWordChar(c):
-		return 'a'
-	}
-	return 0
-}
-
-// follow lists the instructions that await a character, for a state and the
-// character that is next. It reports whether the expression has matched before it.
-func (m *Matcher) follow(s state, next rune) (awaiting []uint32, isMatch bool) {
-	holds := syntax.EmptyOpContext(s.last, next)
+// state is the state in which a match can go on at those instructions, or begin.
+func (m *Matcher) state(next []uint32) int32 {
+	next = append(next, uint32(m.prog.Start))
+	var insts []uint32
 	seen := make([]bool, len(m.prog.Inst))
-	stack := slices.Clone(s.insts)
-	for len(stack) > 0 {
-		pc := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
+	for len(next) > 0 {
+		pc := next[len(next)-1]
+		next = next[:len(next)-1]
 		if seen[pc] {
 			continue
 		}
 		seen[pc] = true
 		switch i := &m.prog.Inst[pc]; i.Op {
 		case syntax.InstMatch:
-			return nil, true
+			return matched
 		case syntax.InstAlt, syntax.InstAltMatch:
-			stack = append(stack, i.Out, i.Arg)
+			next = append(next, i.Out, i.Arg)
 		case syntax.InstCapture, syntax.InstNop:
-			stack = append(stack, i.Out)
-		case syntax.InstEmptyWidth:
-			if syntax.EmptyOp(i.Arg)&^holds == 0 {
-				stack = append(stack, i.Out)
-			}
+			next = append(next, i.Out)
 		default:
-			awaiting = append(awaiting, pc)
+			insts = append(insts, pc)
 		}
 	}
-	return awaiting, false
-}
-
-// takes reports whether the instruction takes a character.
-func takes(i *syntax.Inst, c rune) bool {
-	switch i.Op {
-	case syntax.InstRune, syntax.InstRune1:
-		return i.MatchRune(c)
-	case syntax.InstRuneAny:
-		return true
-	case syntax.InstRuneAnyNotNL:
-		return c != '\n'
+	slices.Sort(insts)
+	key := fmt.Sprint(insts)
+	id, ok := m.ids[key]
+	if !ok {
+		id = int32(len(m.states))
+		m.ids[key] = id
+		m.states = append(m.states, state{insts, make(map[rune]int32)})
+		m.ascii = append(m.ascii, slices.Repeat([]int32{unmet}, asciis)...)
+		m.size += asciis*4 + len(insts)*4 + len(key) + 160
 	}
-	return false
+	return id
 }
