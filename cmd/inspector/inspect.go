@@ -37,11 +37,7 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	if demonstration != nil {
 		defer func() { err = errors.Join(err, demonstration.Close()) }()
 	}
-	maxFrame, err := parseSize(o.maxFrame)
-	if err != nil {
-		return usageError{err}
-	}
-	log, err := wire.NewLog(wire.Options{MaxFrame: maxFrame})
+	log, err := wire.NewLog(wire.Options{MaxFrame: o.maxFrame})
 	if err != nil {
 		return fmt.Errorf("making the wire log: %w", err)
 	}
@@ -55,7 +51,7 @@ func inspect(ctx context.Context, o options, out io.Writer, logger *slog.Logger)
 	}
 	in := bridge.New(bridge.Config{
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
-		MaxFrame: maxFrame, Version: version(),
+		MaxFrame: o.maxFrame, Version: version(),
 	})
 	recording := bridge.NewRecording(in, redaction)
 	// Deferred calls run last to first: the frames of the end are in the file.

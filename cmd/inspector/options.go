@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,8 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 )
 
 // options are the flags of the main command, and the target that its arguments name.
@@ -35,7 +36,7 @@ type options struct {
 	protocol    string
 	elicitation string
 	elicitRate  int
-	maxFrame    string
+	maxFrame    int64
 	verbose     bool
 
 	listenGiven   bool
@@ -66,7 +67,8 @@ func (o *options) register(cmd *cobra.Command) {
 	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(bridge.Revisions(), ", "))
 	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
 	f.IntVar(&o.elicitRate, "elicit-rate", bridge.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
-	f.StringVar(&o.maxFrame, "max-frame", "64M", "the `SIZE` in bytes (K, M, G: powers of 1024) past which a message is cut in the log and not passed on")
+	o.maxFrame = wire.DefaultMaxFrame
+	f.Func("max-frame", "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)", o.setMaxFrame)
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
 		o.listenGiven, o.protocolGiven = cmd.Flags().Changed("listen"), cmd.Flags().Changed("protocol")
@@ -106,9 +108,6 @@ func (o *options) target(args []string, dash int) error {
 func (o *options) consistent() error {
 	if _, _, err := net.SplitHostPort(o.listen); err != nil {
 		return usage("--listen %q is not of the form HOST:PORT", o.listen)
-	}
-	if _, err := parseSize(o.maxFrame); err != nil {
-		return usage("--max-frame: %v", err)
 	}
 	switch {
 	case o.config != "" && (o.url != "" || o.command != nil):
@@ -218,25 +217,16 @@ func parseHeaders(lines []string) (http.Header, error) {
 	return h, nil
 }
 
-// parseSize reads a size in bytes, with K, M or G for powers of 1024.
-func parseSize(text string) (int64, error) {
-	digits, unit := strings.TrimRight(text, "KMGkmg"), int64(1)
-	switch strings.ToUpper(text[len(digits):]) {
-	case "":
-	case "K":
-		unit = 1 << 10
-	case "M":
-		unit = 1 << 20
-	case "G":
-		unit = 1 << 30
-	default:
-		return 0, fmt.Errorf("%q is no size such as 512K or 64M", text)
+// mostFrame is the most that the log can keep of one frame.
+const mostFrame = 1 << 30
+
+func (o *options) setMaxFrame(text string) error {
+	n, err := query.ParseSize(text)
+	if err == nil && (n < 1 || n > mostFrame) {
+		err = fmt.Errorf("%q is no size from 1 to 1Gi", text)
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 1 || n > (1<<40)/unit {
-		return 0, fmt.Errorf("%q is no size such as 512K or 64M", text)
-	}
-	return n * unit, nil
+	o.maxFrame = n
+	return err
 }
 
 // settings are how the client presents itself.

@@ -201,3 +201,19 @@ func open(t *testing.T, path string) *wire.Log {
 	}
 	return l
 }
+
+// Sizes mean the same in a filter and in a flag.
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "500": 500, "10k": 10_000, "1.5M": 1_500_000, "64M": 64_000_000, "64Mi": 64 << 20, "2GiB": 2 << 30, "7b": 7, "1KB": 1000,
+	} {
+		if got, err := ParseSize(text); err != nil || got != want {
+			t.Errorf("%s is %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "k", "-1", "1e3", "1.2.3", "10q", "0x10", "1 k", "9999999999999G", "1kk", "1iB"} {
+		if got, err := ParseSize(text); err == nil {
+			t.Errorf("%q is %d", text, got)
+		}
+	}
+}
