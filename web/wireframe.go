@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/rawjson/diff"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
@@ -276,7 +277,7 @@ func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) 
 	if err != nil {
 		return nil, err
 	}
-	list, total, err := wire.Diff(a.Raw, b.Raw, diffMost)
+	list, total, err := diff.Of(a.Raw, b.Raw, diffMost)
 	if err != nil {
 		out.Problem = "They cannot be compared: " + err.Error() + "."
 		out.Equal = bytes.Equal(a.Raw, b.Raw)
@@ -285,7 +286,7 @@ func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) 
 	out.Total, out.Equal = total, total == 0
 	for _, d := range list {
 		out.List = append(out.List, views.Difference{
-			Pointer: d.Pointer, Op: d.Op.String(), Before: briefJSON(d.Before), After: briefJSON(d.After),
+			Pointer: d.Pointer, Op: string(d.Op), Before: briefJSON(d.Before), After: briefJSON(d.After),
 		})
 	}
 	return &out, nil

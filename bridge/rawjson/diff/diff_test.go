@@ -1,4 +1,4 @@
-package wire
+package diff
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func TestDiff(t *testing.T) {
 		{"scalar", `1`, `{"a":1}`, `changed  1 {"a":1}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			list, total, err := Diff([]byte(tt.a), []byte(tt.b), 100)
+			list, total, err := Of([]byte(tt.a), []byte(tt.b), 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,8 +45,8 @@ func TestDiff(t *testing.T) {
 		})
 	}
 	for _, tt := range [][2]string{{`{`, `1`}, {`1`, `x`}, {``, `1`}} {
-		if _, _, err := Diff([]byte(tt[0]), []byte(tt[1]), 1); err == nil {
-			t.Errorf("Diff(%q, %q) is no error", tt[0], tt[1])
+		if _, _, err := Of([]byte(tt[0]), []byte(tt[1]), 1); err == nil {
+			t.Errorf("Of(%q, %q) is no error", tt[0], tt[1])
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestDiffListsTheFirst(t *testing.T) {
 		fmt.Fprintf(&a, `,"m%d":1`, i)
 		fmt.Fprintf(&b, `,"m%d":2`, i)
 	}
-	list, total, err := Diff([]byte("{"+a.String()[1:]+"}"), []byte("{"+b.String()[1:]+"}"), 10)
+	list, total, err := Of([]byte("{"+a.String()[1:]+"}"), []byte("{"+b.String()[1:]+"}"), 10)
 	if err != nil || total != 1000 || len(list) != 10 || list[9].Pointer != "/m9" {
 		t.Errorf("%d of %d, %v", len(list), total, err)
 	}
@@ -82,7 +82,7 @@ func TestDiffHasAnEnd(t *testing.T) {
 		"many": {many(0), many(1_000_000)},
 	} {
 		start := time.Now()
-		if _, total, err := Diff([]byte(texts[0]), []byte(texts[1]), 10); err != nil || total == 0 {
+		if _, total, err := Of([]byte(texts[0]), []byte(texts[1]), 10); err != nil || total == 0 {
 			t.Errorf("%s: %d differences, %v", name, total, err)
 		}
 		if took := time.Since(start); took > 10*time.Second {
