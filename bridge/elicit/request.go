@@ -23,16 +23,6 @@ const (
 	ModeURL  Mode = "url"  // a page that the person opens, since revision 2025-11-25
 )
 
-// Via is how an elicitation travelled.
-type Via int
-
-// The ways of an elicitation.
-const (
-	ByRequest Via = iota // a request elicitation/create of its own
-	InRound              // one of the inputRequests of an input-required result
-	InError              // one of the elicitations of error -32042
-)
-
 // Request is the parameters of one elicitation.
 type Request struct {
 	Mode          Mode

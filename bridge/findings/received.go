@@ -74,8 +74,8 @@ func (s *session) receivedRequest(f *wire.Frame) {
 		r := s.request()
 		r.call = s.callBehind(f)
 		one.call, one.key = r.call, lint.QuestionKey(f.Message.Params)
-		one.offer = s.judgeInput(input{
-			method: f.Method, params: f.Message.Params, at: "/params", methodAt: "/method", via: elicit.ByRequest,
+		one.offer = s.judgeInput(elicit.Asked{
+			Method: f.Method, Params: f.Message.Params, Pointer: "/params", MethodPointer: "/method", Via: elicit.ByRequest,
 		}, place, r)
 	}
 	if s.asked[id] == nil && len(s.asked) < most {
@@ -118,26 +118,26 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	if f.Truncated {
 		return
 	}
-	inputs := s.judgeResponse(f, r)
-	for i, in := range inputs {
+	list := s.judgeResponse(f, r)
+	for i, one := range list {
 		if ctx.Err() != nil {
 			break // patterns can make each of them take half a second
 		}
-		s.judgeInput(in, i+1, r)
+		s.judgeInput(one, i+1, r)
 	}
 	if r.call != nil {
 		r.call.asked = make(map[string]string)
-		for _, in := range inputs {
-			r.call.asked[in.key] = lint.QuestionKey(in.params)
+		for _, one := range list {
+			r.call.asked[one.Key] = lint.QuestionKey(one.Params)
 		}
 	}
 }
 
 // judgeResponse judges a response as a whole, and lists what it asks for.
-func (s *session) judgeResponse(f *wire.Frame, r *request) []input {
+func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 	if f.Kind == wire.Error {
 		s.find(0, "/error", lint.Error(f.Message.Error, r.revision))
-		return inputsOfError(f.Message.Error)
+		return elicit.AskedInError(f.Message.Error)
 	}
 	if f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover {
 		if revision := rawjson.Text(rawjson.Member(f.Message.Result, "protocolVersion")); revision != "" {
@@ -156,7 +156,7 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []input {
 	if r.revision < mcp.Revision20260728 {
 		return nil
 	}
-	return inputsOfResult(f.Message.Result)
+	return elicit.AskedInResult(f.Message.Result)
 }
 
 // receivedUnasked judges a response that answers nothing.

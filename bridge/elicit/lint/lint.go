@@ -21,12 +21,9 @@ type Input struct {
 	Revision string          // negotiated protocol revision; "" counts as 2025-11-25
 	Via      elicit.Via
 	Declared []elicit.Mode // what the client declared, see DeclaredModes
-	Offered  []Offered     // questions in URL mode that came earlier in the session
+	Offered  string        // the URL that had the same elicitationId earlier in the session, "" if none
 	Answered []string      // the questions that were accepted earlier in the same call, see QuestionKey
 }
-
-// Offered is a question in URL mode that a session has seen.
-type Offered struct{ ID, URL string }
 
 // QuestionKey is the same for two elicitations in form mode that ask the same thing
 // in the same words. It is "" for params that ask nothing.

@@ -145,10 +145,10 @@ var lintTests = []struct {
 		},
 		[]Input{in(nov, visit("")), in(july, `{"mode":"url","message":"Go","url":"https://example.com/"}`)}},
 	{"id-reused",
-		[]lintCase{{Input{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: []Offered{{"e1", "https://example.com/other"}}}, "/elicitationId"}},
+		[]lintCase{{Input{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: "https://example.com/other"}, "/elicitationId"}},
 		[]Input{
-			{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: []Offered{{"e0", "https://example.com/other"}}},
-			{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: []Offered{{"e1", "https://example.com/in"}, {"e1", "https://example.com/in?nonce=2"}}},
+			{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: "https://example.com/in"},
+			{Params: []byte(visit("")), Revision: nov, Declared: both, Offered: "https://example.com/in/?nonce=2"},
 		}},
 	{"id-removed",
 		[]lintCase{{in(july, visit("")), "/elicitationId"}},

@@ -78,7 +78,7 @@ func (q *question) lintID() {
 		q.find("id-missing", "", "A question in URL mode needs an elicitationId.")
 	case t != rawjson.String || id == "":
 		q.find("id-missing", "/elicitationId", "The elicitationId has to be a string that identifies the elicitation.")
-	case slices.ContainsFunc(q.in.Offered, func(o Offered) bool { return o.ID == id && page(o.URL) != page(text) }):
+	case q.in.Offered != "" && page(q.in.Offered) != page(text):
 		q.find("id-reused", "/elicitationId", "The elicitationId %s belonged to another URL earlier in this session; it has to identify one elicitation.", wording.Quoted(id))
 	}
 }

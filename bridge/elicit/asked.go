@@ -1,0 +1,65 @@
+package elicit
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// Via is how an elicitation travelled.
+type Via int
+
+// The ways of an elicitation.
+const (
+	ByRequest Via = iota // a request elicitation/create of its own
+	InRound              // one of the inputRequests of an input-required result
+	InError              // one of the elicitations of error -32042
+)
+
+// Asked is one request for input, however it travelled.
+type Asked struct {
+	Key           string // in inputRequests
+	Method        string // "" for what is no request
+	Params        json.RawMessage
+	Pointer       string // JSON pointer to the params, or to where they are missing, in the message
+	MethodPointer string // JSON pointer to the method
+	Via           Via
+}
+
+// AskedInResult lists what an input-required result asks, in order; nothing for
+// another result.
+func AskedInResult(result json.RawMessage) []Asked {
+	if rawjson.Text(rawjson.Member(result, "resultType")) != "input_required" {
+		return nil
+	}
+	var list []Asked
+	for key, request := range rawjson.Members(rawjson.Member(result, "inputRequests")) {
+		at := rawjson.PointerTo("/result/inputRequests", key)
+		a := Asked{
+			Key: key, Method: rawjson.Text(rawjson.Member(request, "method")), Params: rawjson.Member(request, "params"),
+			Pointer: at + "/params", MethodPointer: at + "/method", Via: InRound,
+		}
+		if rawjson.KindOf(a.Params) == rawjson.Null { // which decoders take for an absent member
+			a.Params = nil
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// AskedInError lists the elicitations of error -32042, in order; nothing for
+// another error.
+func AskedInError(object json.RawMessage) []Asked {
+	var code float64
+	if json.Unmarshal(rawjson.Member(object, "code"), &code) != nil || code != mcp.CodeURLElicitationRequired {
+		return nil
+	}
+	var list []Asked
+	for i, params := range rawjson.Elements(rawjson.Member(object, "data", "elicitations")) {
+		at := fmt.Sprintf("/error/data/elicitations/%d", i)
+		list = append(list, Asked{Method: mcp.MethodElicit, Params: params, Pointer: at, MethodPointer: at, Via: InError})
+	}
+	return list
+}
