@@ -107,17 +107,20 @@ func isForbiddenInHost(r rune) bool {
 // isDot tells whether a character separates labels (UTS 46, section 4.5).
 func isDot(r rune) bool { return r == '.' || r == '。' || r == '．' || r == '｡' }
 
-// cutDomain cuts a host, as it was written, before its last labels; before all of it if labels is 0.
+// cutDomain cuts a host, as it was written, before its last labels; before all of it
+// if labels is 0, or all there are.
 func cutDomain(host string, labels int) (sub, domain string) {
 	start := len(strings.TrimRightFunc(host, isDot))
-	for ; labels > 0 && start >= 0; labels-- {
-		start = strings.LastIndexFunc(host[:start], isDot)
+	for range labels {
+		if start = strings.LastIndexFunc(host[:start], isDot); start < 0 {
+			return "", host
+		}
 	}
-	if labels > 0 || start < 0 || start == len(host) {
+	if labels == 0 {
 		return "", host
 	}
-	dot := len(host[start:]) - len(strings.TrimLeftFunc(host[start:], isDot))
-	return host[:start+dot], host[start+dot:]
+	domain = strings.TrimLeftFunc(host[start:], isDot)
+	return host[:len(host)-len(domain)], domain
 }
 
 // endsInNumber tells whether browsers take a host for an IPv4 address (URL Standard, "ends in a number").

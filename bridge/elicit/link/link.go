@@ -124,6 +124,14 @@ func (v *Verdict) judge() (why string) {
 	for _, text := range []string{port, path, query, fragment} {
 		v.part(text, false)
 	}
+	v.judgeSite(host)
+	v.Carried = carriedIn(path, query, fragment)
+	v.judgeCarried()
+	return ""
+}
+
+// judgeSite says what is remarkable about how the site is named and reached.
+func (v *Verdict) judgeSite(host string) {
 	if v.User != "" {
 		v.warn(Danger, "user-info", "What stands before the @ is not part of the site's name, though it may look like it. The site is %s.", wording.Quoted(v.Unicode))
 	}
@@ -134,9 +142,6 @@ func (v *Verdict) judge() (why string) {
 		v.warn(Caution, "not-encrypted", "It is not encrypted: others on the way can read and change what you see and enter.")
 	}
 	v.judgeHost(host)
-	v.Carried = carriedIn(path, query, fragment)
-	v.judgeCarried()
-	return ""
 }
 
 // cutBefore cuts a text before the first of some characters.

@@ -68,6 +68,7 @@ func TestJudgeURL(t *testing.T) {
 		{"https://0xcb.0.0x71.07/", "0xcb.0.0x71.07", "203.0.113.7", "", "odd-ip-address ip-address"},
 		{"https://203.0.28935/", "203.0.28935", "203.0.113.7", "", "odd-ip-address ip-address"},
 		{"https://0313.0.0161.7/", "0313.0.0161.7", "203.0.113.7", "", "odd-ip-address ip-address"},
+		{"http://0./", "0.", "0.0.0.0", "", "odd-ip-address not-encrypted private-address"},
 		{"http://2130706433/", "2130706433", "127.0.0.1", "", "odd-ip-address http-loopback"},
 		{"http://0x7f.1/", "0x7f.1", "127.0.0.1", "", "odd-ip-address http-loopback"},
 		{"https://１９８.51.100.1/", "１９８.51.100.1", "198.51.100.1", "", "odd-ip-address ip-address"},

@@ -43,9 +43,15 @@ func (v *Verdict) judgeScripts() {
 // alphabetical order. Digits, hyphens and marks belong to none.
 func scriptsOf(label string) []string {
 	var found []string
-	for name, table := range unicode.Scripts {
-		if name != "Common" && name != "Inherited" && strings.ContainsFunc(label, func(r rune) bool { return unicode.Is(table, r) }) {
-			found = append(found, name)
+	for _, r := range label {
+		if !unicode.IsLetter(r) || slices.ContainsFunc(found, func(name string) bool { return unicode.Is(unicode.Scripts[name], r) }) {
+			continue
+		}
+		for name, table := range unicode.Scripts {
+			if name != "Common" && name != "Inherited" && unicode.Is(table, r) {
+				found = append(found, name)
+				break
+			}
 		}
 	}
 	slices.Sort(found)
