@@ -2,22 +2,22 @@ package target
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"net"
 )
 
-// event is one server-sent event as it stood in the stream, or a comment
-// (WHATWG HTML, Server-sent events, Parsing an event stream).
+// event is one server-sent event as it stood in the stream (WHATWG HTML,
+// Server-sent events, Parsing an event stream).
 type event struct {
 	name, id, retry string
-	hasID, hasRetry bool
+	hasID           bool // an empty id counts
 	data            kept // exact bytes, its lines joined by LF
 	hasData         bool
-	comment         string
-	isComment       bool
 }
 
-// maxEventField bounds everything in a stream that is not data. Longer ids,
-// names and comments are cut; no server has use for them.
+// maxEventField bounds everything in a stream that is not data. Longer ids and
+// names are cut; no server has use for them.
 const maxEventField = 16 << 10
 
 // eventReader takes a stream of server-sent events apart.
@@ -28,18 +28,13 @@ type eventReader struct {
 }
 
 func newEventReader(r io.Reader, max int64) *eventReader {
-	lines := newLineReader(r, 32<<10)
-	lines.cr = true
-	return &eventReader{lines: lines, max: max}
+	return &eventReader{lines: newLineReader(&lfReader{r: r}, 32<<10), max: max}
 }
 
-var (
-	byteOrderMark = []byte("\uFEFF")
-	dataField     = []byte("data")
-)
+var byteOrderMark = []byte("\uFEFF")
 
-// next returns the next event or comment. An event that the stream's end cuts
-// off is returned with the error; by the letter of the format it does not count.
+// next returns the next event. One that the stream's end cuts off is returned
+// with the error; by the letter of the format it does not count.
 func (r *eventReader) next() (event, error) {
 	var e event
 	seen := false
@@ -60,32 +55,29 @@ func (r *eventReader) next() (event, error) {
 			}
 			continue
 		}
-		field, value, found := bytes.Cut(line.head, []byte(":"))
-		if found && len(field) == 0 {
-			if seen {
-				continue // a comment within an event says nothing of it
-			}
-			return event{isComment: true, comment: bounded(value)}, nil
-		}
+		field, value, _ := bytes.Cut(line.head, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
-		if bytes.Equal(field, dataField) {
+		switch string(field) {
+		case "data":
 			missing := line.size - int64(len(line.head))
 			e.addData(kept{head: value, size: int64(len(value)) + missing, tail: line.tail}, r.max)
-			seen = true
+		case "event":
+			e.name = bounded(value)
+		case "id":
+			if bytes.Contains(value, []byte{0}) {
+				continue
+			}
+			e.id, e.hasID = bounded(value), true
+		case "retry":
+			e.retry = bounded(value)
+		default: // a comment, or nothing that the format knows
 			continue
 		}
-		switch text := bounded(value); string(field) {
-		case "event":
-			e.name, seen = text, true
-		case "id":
-			if !bytes.Contains(value, []byte{0}) {
-				e.id, e.hasID, seen = text, true, true
-			}
-		case "retry":
-			e.retry, e.hasRetry, seen = text, true, true
-		}
+		seen = true
 	}
 }
+
+func bounded(b []byte) string { return string(b[:min(len(b), maxEventField)]) }
 
 // addData adds one line of data.
 func (e *event) addData(line kept, max int64) {
@@ -105,22 +97,6 @@ func (e *event) addData(line kept, max int64) {
 	e.hasData = true
 }
 
-func bounded(b []byte) string { return string(b[:min(len(b), maxEventField)]) }
-
-// appendFields appends the event without its data and its end.
-func (e event) appendFields(b []byte) []byte {
-	if e.name != "" {
-		b = append(append(append(b, "event: "...), e.name...), '\n')
-	}
-	if e.hasID {
-		b = append(append(append(b, "id: "...), e.id...), '\n')
-	}
-	if e.hasRetry {
-		b = append(append(append(b, "retry: "...), e.retry...), '\n')
-	}
-	return b
-}
-
 // eventBody is the body of a response with a stream of events, with the data of
 // each event replaced by what the SDK is to be given of it.
 type eventBody struct {
@@ -131,8 +107,8 @@ type eventBody struct {
 	deliver func(event) (data []byte, drop bool)
 	ended   func(error)
 
-	out [][]byte // what is to be read before the next event
-	err error    // what is to be returned after out
+	out net.Buffers // what is to be read before the next event
+	err error       // what is to be returned after out
 }
 
 // Read implements [io.Reader].
@@ -149,38 +125,33 @@ func (b *eventBody) Read(p []byte) (int, error) {
 				continue
 			}
 		}
-		b.push(e)
+		if data, drop := b.deliver(e); !drop {
+			b.push(e, data)
+		}
 	}
-	n := copy(p, b.out[0])
-	if b.out[0] = b.out[0][n:]; len(b.out[0]) == 0 {
-		b.out = b.out[1:]
-	}
+	n, _ := b.out.Read(p) // its end is not that of the stream
 	return n, nil
 }
 
-// push queues an event for Read. Data is not copied.
-func (b *eventBody) push(e event) {
-	if e.isComment {
-		b.out = append(b.out, []byte(":"+e.comment+"\n"))
-		return
+// push queues an event for Read, with data for its own, which is not copied.
+func (b *eventBody) push(e event, data []byte) {
+	var text []byte
+	if e.name != "" {
+		text = fmt.Appendf(text, "event: %s\n", e.name)
 	}
-	data, drop := b.deliver(e)
-	if drop {
-		return
+	if e.hasID {
+		text = fmt.Appendf(text, "id: %s\n", e.id)
 	}
-	head := e.appendFields(nil)
-	for line := range bytes.SplitSeq(data, []byte("\n")) {
-		if len(data) == 0 {
-			break
+	if e.retry != "" {
+		text = fmt.Appendf(text, "retry: %s\n", e.retry)
+	}
+	if len(data) > 0 {
+		for line := range bytes.SplitSeq(data, []byte("\n")) {
+			b.out = append(b.out, append(text, "data: "...), line)
+			text = []byte("\n")
 		}
-		head = append(head, "data: "...)
-		b.out = append(b.out, head)
-		if len(line) > 0 {
-			b.out = append(b.out, line)
-		}
-		head = []byte("\n")
 	}
-	if len(head) > 0 {
-		b.out = append(b.out, append(head, '\n'))
+	if len(text) > 0 {
+		b.out = append(b.out, append(text, '\n'))
 	}
 }

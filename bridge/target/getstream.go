@@ -203,7 +203,7 @@ func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
 		return nil, fault
 	default: // only the call is lost
 		w.streams.settled(id)
-		body := fmt.Sprintf("data: %s\n\n", faultFor(posted.ID, *fault))
+		body := fmt.Sprintf("data: %s\n\n", encoded(fault.response(posted.ID)))
 		return standIn(resp.Request, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(body))), nil
 	}
 }

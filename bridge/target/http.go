@@ -389,9 +389,12 @@ func (w *web) post(req *http.Request) (*http.Response, error) {
 	u := Unit{Raw: body, Stream: wire.StreamPost, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)}
 	if req.Response == nil {
 		var ok bool
-		if u, ok = w.tap.sending(u); !ok {
+		if u, ok, err = w.tap.sending(u); !ok {
 			f.over()
-			return w.notSent(req, u)
+			if err != nil {
+				return nil, err
+			}
+			return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
 		}
 	} else { // redirected: it was seen at its first address
 		u.Dir, u.Size = wire.ClientToServer, int64(len(body))
@@ -400,13 +403,13 @@ func (w *web) post(req *http.Request) (*http.Response, error) {
 	if w.legacy() && !w.own(req.URL) {
 		f.over()
 		err := errors.New("the message endpoint that the server names is of another origin, and is not used")
-		w.tap.undelivered(u, err)
+		w.tap.observer.Undelivered(u, err)
 		return nil, &Fault{Method: u.Message.Method, Text: err.Error()}
 	}
 	resp, err := f.do()
 	if err != nil {
 		if givenUp := req.Context().Err() != nil || w.life.Err() != nil; !givenUp || !f.wrote.Load() {
-			w.tap.undelivered(u, err)
+			w.tap.observer.Undelivered(u, err)
 		}
 		return nil, &Fault{Method: u.Message.Method, Text: inWords(err), cause: err}
 	}
@@ -442,14 +445,6 @@ func bodyOf(req *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// notSent is what the SDK sees where the observer kept a message back.
-func (w *web) notSent(req *http.Request, u Unit) (*http.Response, error) {
-	if u.Message.Kind == wire.Request {
-		return nil, &Fault{Method: u.Message.Method, Text: keptBackText}
-	}
-	return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
-}
-
 // standIn is a response of our own making.
 func standIn(req *http.Request, status int, header http.Header, body io.ReadCloser) *http.Response {
 	h := http.Header{}
@@ -474,7 +469,7 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 	gist := gist(resp, said.head)
 	m, err := wire.ParseMessage(said.head)
 	if err == nil && said.whole() {
-		deliver, _ := w.tap.bytes(Unit{
+		_, deliver := w.tap.bytes(Unit{
 			Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: u.Message.ID,
 		}, said)
 		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
@@ -496,7 +491,7 @@ func (w *web) refused(req *http.Request, u Unit, resp *http.Response) (*http.Res
 	}
 	reason += behind(gist)
 	u.Status = resp.StatusCode
-	w.tap.undelivered(u, errors.New(reason))
+	w.tap.observer.Undelivered(u, errors.New(reason))
 	if sessionGone(resp) {
 		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the session is gone, and the SDK knows what that means
 	}
@@ -513,7 +508,7 @@ func challenge(resp *http.Response) string {
 func (w *web) explanation(resp *http.Response) kept {
 	defer resp.Body.Close()
 	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
-	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(w.tap.max, maxErrorBody), resp.ContentLength) // some of it is better than nothing
+	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(w.tap.max, maxErrorBody)) // some of it is better than nothing
 	return k
 }
 
@@ -528,7 +523,7 @@ func (w *web) answered(req *http.Request, u Unit, resp *http.Response) (*http.Re
 	}
 	switch media := mediaType(resp); media {
 	case "application/json":
-		body := &jsonBody{ReadCloser: resp.Body, web: w, posted: u.Message, resp: resp, length: resp.ContentLength}
+		body := &jsonBody{ReadCloser: resp.Body, web: w, posted: u.Message, resp: resp}
 		return standIn(req, resp.StatusCode, resp.Header, body), nil
 	case "text/event-stream":
 		resp.Body = w.events(resp, wire.StreamPostSSE, u.Message)
@@ -548,23 +543,23 @@ type jsonBody struct {
 	web    *web
 	posted wire.Message
 	resp   *http.Response // for its status and headers
-	length int64          // as announced, -1 if it was not
 	out    io.Reader
 }
 
 // Read implements [io.Reader]. The first call waits for all of the answer.
 func (b *jsonBody) Read(p []byte) (int, error) {
 	if b.out == nil {
-		b.out = bytes.NewReader(b.web.jsonAnswer(b.ReadCloser, b.length, b.posted, b.resp))
+		b.out = bytes.NewReader(b.web.jsonAnswer(b.ReadCloser, b.posted, b.resp))
 	}
 	return b.out.Read(p)
 }
 
-func (w *web) jsonAnswer(body io.Reader, length int64, posted wire.Message, resp *http.Response) []byte {
+func (w *web) jsonAnswer(body io.Reader, posted wire.Message, resp *http.Response) []byte {
 	fault := func(format string, args ...any) []byte {
-		return faultFor(posted.ID, Fault{Method: posted.Method, Status: resp.StatusCode, Text: fmt.Sprintf(format, args...)})
+		f := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: fmt.Sprintf(format, args...)}
+		return encoded(f.response(posted.ID))
 	}
-	said, err := keep(body, w.tap.max, length)
+	said, err := keep(body, w.tap.max)
 	u := Unit{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: posted.ID}
 	if err != nil {
 		if said.size > 0 {
@@ -573,7 +568,7 @@ func (w *web) jsonAnswer(body io.Reader, length int64, posted wire.Message, resp
 		w.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.size, Why: err.Error()}})
 		return fault("the answer broke off after %d bytes: %v", said.size, err)
 	}
-	if deliver, _ := w.tap.bytes(u, said); deliver != nil {
+	if _, deliver := w.tap.bytes(u, said); deliver != nil {
 		return deliver
 	}
 	switch _, err := wire.ParseMessage(said.head); {
@@ -643,7 +638,7 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 		s.web.tap.noise(s.unit(), e.data)
 		return nil, legacy
 	}
-	data, m := s.web.tap.bytes(s.unit(), e.data)
+	m, data := s.web.tap.bytes(s.unit(), e.data)
 	if s.posted.ID != nil && m.Kind.IsResponse() && (m.ID == nil || bytes.Equal(m.ID, s.posted.ID)) {
 		s.answered = true
 	}

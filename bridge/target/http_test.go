@@ -504,7 +504,7 @@ func TestHTTPDropsAndKeepsBack(t *testing.T) {
 				t.Error("a dropped answer has arrived")
 			}
 			_, err := call(t, s, "secret", nil)
-			if fault, ok := FaultOf(err); !ok || fault.Text != keptBackText {
+			if fault, ok := FaultOf(err); !ok || fault.Text != "the request was kept back" {
 				t.Errorf("kept back: %v", err)
 			}
 			if err := s.NotifyProgress(t.Context(), &mcp.ProgressNotificationParams{ProgressToken: "secret"}); err != nil {

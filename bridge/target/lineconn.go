@@ -8,8 +8,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"elicitation-inspector/bridge/wire"
 )
 
 // lineConn is the SDK's connection over a pair of streams with one JSON-RPC
@@ -19,14 +17,11 @@ type lineConn struct {
 	tap *tap
 	w   io.WriteCloser
 
-	incoming chan jsonrpc.Message
-	ended    chan struct{} // closed when the server's stream has ended
+	incoming chan jsonrpc.Message // closed when the server's stream has ended
 	writes   chan lineWrite
 	stopped  chan struct{} // closed when nothing is written any more
-
-	closeOnce sync.Once
-	closed    chan struct{}
-	closeErr  error
+	closed   chan struct{}
+	close    func() error // once
 }
 
 // lineWrite is one message on its way out. The writer answers on result.
@@ -36,38 +31,36 @@ type lineWrite struct {
 }
 
 func newLineConn(t *tap, w io.WriteCloser) *lineConn {
-	return &lineConn{
+	c := &lineConn{
 		tap: t, w: w,
 		incoming: make(chan jsonrpc.Message, 16),
-		ended:    make(chan struct{}),
 		writes:   make(chan lineWrite),
 		stopped:  make(chan struct{}),
 		closed:   make(chan struct{}),
 	}
+	c.close = sync.OnceValue(func() error {
+		close(c.closed)
+		return c.w.Close()
+	})
+	return c
 }
 
 // readAll taps every line of r until it ends. Once the connection is closed the
 // lines are still seen, but given to nobody.
 func (c *lineConn) readAll(r io.Reader) error {
-	defer close(c.ended)
+	defer close(c.incoming)
 	lines := newLineReader(r, 64<<10)
 	for {
 		line, err := lines.next(c.tap.max)
 		if err != nil {
 			return err
 		}
-		c.pass(c.tap.message(Unit{}, line))
-	}
-}
-
-// pass hands a message to the SDK, if there is one and the SDK still listens.
-func (c *lineConn) pass(msg jsonrpc.Message) {
-	if msg == nil {
-		return
-	}
-	select {
-	case c.incoming <- msg:
-	case <-c.closed:
+		if _, msg := c.tap.receive(Unit{}, line); msg != nil {
+			select {
+			case c.incoming <- msg:
+			case <-c.closed:
+			}
+		}
 	}
 }
 
@@ -87,15 +80,12 @@ func (c *lineConn) writeAll() {
 
 func (c *lineConn) write(raw []byte) error {
 	raw = c.tap.leaving(raw)
-	u, ok := c.tap.sending(Unit{Raw: raw[:len(raw):len(raw)]})
+	u, ok, err := c.tap.sending(Unit{Raw: raw[:len(raw):len(raw)]})
 	if !ok {
-		if u.Message.Kind == wire.Request {
-			c.pass(c.tap.fault(u.Message.ID, Fault{Method: u.Message.Method, Text: keptBackText}))
-		}
-		return nil
+		return err
 	}
 	if _, err := c.w.Write(append(raw, '\n')); err != nil {
-		c.tap.undelivered(u, err)
+		c.tap.observer.Undelivered(u, err)
 		return fmt.Errorf("writing to the server: %w", err)
 	}
 	return nil
@@ -111,15 +101,11 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		return nil, ctx.Err()
 	case <-c.closed:
 		return nil, io.EOF
-	case msg := <-c.incoming:
+	case msg, ok := <-c.incoming:
+		if !ok {
+			return nil, io.EOF
+		}
 		return msg, nil
-	case <-c.ended:
-	}
-	select {
-	case msg := <-c.incoming:
-		return msg, nil
-	default:
-		return nil, io.EOF
 	}
 }
 
@@ -153,13 +139,7 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 
 // Close implements [mcp.Connection]. It closes the server's input, which asks
 // the server to end, and keeps observing what it still says.
-func (c *lineConn) Close() error {
-	c.closeOnce.Do(func() {
-		close(c.closed)
-		c.closeErr = c.w.Close()
-	})
-	return c.closeErr
-}
+func (c *lineConn) Close() error { return c.close() }
 
 // SessionID implements [mcp.Connection].
 func (c *lineConn) SessionID() string { return "" }

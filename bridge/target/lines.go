@@ -1,25 +1,21 @@
 package target
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"io"
 )
 
-// lineReader splits a stream into lines, and holds no more of a line than it is
-// told to keep.
+// lineReader splits a stream into lines that end with LF or CR LF, and holds no
+// more of a line than it is told to keep.
 type lineReader struct {
-	r        io.Reader
-	buf      []byte
-	from, to int   // what of buf was not yet looked at
-	err      error // why nothing more comes after buf
-	// cr makes a lone carriage return end a line too, as server-sent events have
-	// it. Otherwise lines end with LF or CR LF.
-	cr   bool
-	skip bool // a CR has just ended a line: an LF right behind it belongs to that end
+	r   *bufio.Reader
+	err error // why nothing more comes
 }
 
 func newLineReader(r io.Reader, size int) *lineReader {
-	return &lineReader{r: r, buf: make([]byte, size)}
+	return &lineReader{r: bufio.NewReaderSize(r, size)}
 }
 
 // next returns the next line without its end, and of a line that is larger only
@@ -28,63 +24,49 @@ func newLineReader(r io.Reader, size int) *lineReader {
 // end.
 func (l *lineReader) next(max int64) (kept, error) {
 	var line kept
-	var last byte
-	for {
-		if l.from == l.to {
-			if l.err != nil {
-				if line.size > 0 {
-					return line, nil
-				}
-				return line, l.err
-			}
-			var n int
-			n, l.err = l.r.Read(l.buf)
-			l.from, l.to = 0, n
-			continue
+	for l.err == nil {
+		part, err := l.r.ReadSlice('\n')
+		if err == nil {
+			line.add(part[:len(part)-1], max)
+			line.dropCR()
+			return line, nil
 		}
-		part := l.buf[l.from:l.to]
-		if l.skip {
-			l.skip = false
-			if part[0] == '\n' {
-				l.from++
-				continue
-			}
+		line.add(part, max)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			l.err = err
 		}
-		end := l.end(part)
-		if end < 0 {
-			l.from = l.to
-		} else {
-			l.from += end + 1
-			l.skip = part[end] == '\r'
-			part = part[:end]
-		}
-		if len(part) > 0 {
-			last = part[len(part)-1]
-			line.add(part, max)
-		}
-		if end < 0 {
-			continue
-		}
-		if last == '\r' && !l.cr {
-			line.drop()
-		}
+	}
+	if line.size > 0 {
 		return line, nil
 	}
+	return line, l.err
 }
 
-// end finds the first line end in part, -1 if there is none.
-func (l *lineReader) end(part []byte) int {
-	lf := bytes.IndexByte(part, '\n')
-	if !l.cr {
-		return lf
+// lfReader makes an LF of every line end in a stream of server-sent events, where
+// CR and CR LF are such too.
+type lfReader struct {
+	r  io.Reader
+	cr bool // the last byte was a CR: an LF right behind it belongs to that line end
+}
+
+// Read implements [io.Reader].
+func (l *lfReader) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if !l.cr && bytes.IndexByte(p[:n], '\r') < 0 {
+		return n, err
 	}
-	if lf >= 0 {
-		part = part[:lf]
+	out := p[:0]
+	for _, b := range p[:n] {
+		behind := l.cr
+		l.cr = b == '\r'
+		switch {
+		case l.cr:
+			out = append(out, '\n')
+		case b != '\n' || !behind:
+			out = append(out, b)
+		}
 	}
-	if cr := bytes.IndexByte(part, '\r'); cr >= 0 {
-		return cr
-	}
-	return lf
+	return len(out), err
 }
 
 // kept is what is kept of a text of any size.
@@ -104,7 +86,7 @@ func (k *kept) add(p []byte, max int64) {
 	if n := min(int64(len(p)), max-int64(len(k.head))); n > 0 {
 		if need := len(k.head) + int(n); need > cap(k.head) && k.head != nil {
 			// Twice the size each time, but never more than can be needed.
-			grown := make([]byte, len(k.head), int(min(int64(max), 2*int64(need))))
+			grown := make([]byte, len(k.head), int(min(max, 2*int64(need))))
 			copy(grown, k.head)
 			k.head = grown
 		}
@@ -117,13 +99,15 @@ func (k *kept) add(p []byte, max int64) {
 	}
 }
 
-// drop takes the last byte off.
-func (k *kept) drop() {
-	k.size--
+// dropCR takes a carriage return off the end.
+func (k *kept) dropCR() {
+	end := &k.head
 	if len(k.tail) > 0 {
-		k.tail = k.tail[:len(k.tail)-1]
-	} else {
-		k.head = k.head[:len(k.head)-1]
+		end = &k.tail
+	}
+	if bytes.HasSuffix(*end, []byte("\r")) {
+		*end = (*end)[:len(*end)-1]
+		k.size--
 	}
 }
 
@@ -139,15 +123,9 @@ func (k *kept) end() []byte {
 	return append(append([]byte(nil), k.head[len(k.head)-more:]...), k.tail...)
 }
 
-// maxTrusted is how much memory is taken on no more than the server's word.
-const maxTrusted = 1 << 20
-
-// keep reads r to its end. length is what is known of its size, -1 if nothing.
-func keep(r io.Reader, max, length int64) (kept, error) {
+// keep reads r to its end.
+func keep(r io.Reader, max int64) (kept, error) {
 	var k kept
-	if length > 0 {
-		k.head = make([]byte, 0, min(length, max, maxTrusted))
-	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)

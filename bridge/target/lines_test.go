@@ -14,6 +14,7 @@ func TestLines(t *testing.T) {
 		head string
 		size int64
 	}
+	long := strings.Repeat("x", 40)
 	tests := []struct {
 		name string
 		in   string
@@ -34,6 +35,8 @@ func TestLines(t *testing.T) {
 		{"too long", "abcd\nef\n", 3, false, []line{{"abc", 4}, {"ef", 2}}},
 		{"too long with CRLF", "abcd\r\n", 3, false, []line{{"abc", 4}}},
 		{"too long without end", "abcde", 3, false, []line{{"abc", 5}}},
+		{"longer than the buffer", long + "\r\n" + long[:15] + "\r\n" + long[:16] + "\n", 99, false, []line{{long, 40}, {long[:15], 15}, {long[:16], 16}}},
+		{"longer than the buffer and too long", long + "\r\n" + long, 20, false, []line{{long[:20], 40}, {long[:20], 40}}},
 		{"CR ends", "a\rb\r\rc", 9, true, []line{{"a", 1}, {"b", 1}, {"", 0}, {"c", 1}}},
 		{"CRLF ends once", "a\r\n\r\nb\n", 9, true, []line{{"a", 1}, {"", 0}, {"b", 1}}},
 		{"LFCR ends twice", "a\n\rb", 9, true, []line{{"a", 1}, {"", 0}, {"b", 1}}},
@@ -46,9 +49,12 @@ func TestLines(t *testing.T) {
 	for _, test := range tests {
 		for how, reader := range readers {
 			t.Run(test.name+"/"+how, func(t *testing.T) {
-				for _, size := range []int{1, 2, 3, 64} {
-					l := newLineReader(reader(strings.NewReader(test.in)), size)
-					l.cr = test.cr
+				for _, size := range []int{16, 64} {
+					in := reader(strings.NewReader(test.in))
+					if test.cr {
+						in = &lfReader{r: in}
+					}
+					l := newLineReader(in, size)
 					var got []line
 					for {
 						k, err := l.next(test.max)

@@ -1,13 +1,8 @@
 package target
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -62,82 +57,3 @@ type Observer interface {
 	// response because of it.
 	Noted(wire.Frame)
 }
-
-// Fault is an error that stands in for an answer which the SDK cannot be given:
-// the server refused the POST, or its answer is too large or cannot be read.
-// It ends the one call, and leaves the session alone. Get it with [FaultOf].
-type Fault struct {
-	Method string `json:"method,omitempty"` // of the request that has no answer
-	Status int    `json:"status,omitempty"` // of the HTTP response, 0 if none
-	Text   string `json:"-"`
-	// Challenge is the WWW-Authenticate header of the HTTP response.
-	Challenge string `json:"challenge,omitempty"`
-
-	cause error
-}
-
-func (f *Fault) Error() string { return f.Text }
-
-// Unwrap returns what went wrong below, if anything did.
-func (f *Fault) Unwrap() error { return f.cause }
-
-// Is makes a fault an error that the SDK does not end the session over: its
-// internal ErrRejected, "rejected by transport".
-func (f *Fault) Is(target error) bool {
-	rpc, ok := target.(*jsonrpc.Error)
-	return ok && rpc.Code == codeRejected
-}
-
-const codeRejected = -32005
-
-// FaultOf finds the fault in an error that the SDK returned.
-func FaultOf(err error) (*Fault, bool) {
-	var fault *Fault
-	if errors.As(err, &fault) {
-		return fault, true
-	}
-	var rpc *jsonrpc.Error
-	if !errors.As(err, &rpc) || !bytes.HasPrefix(rpc.Data, faultPrefix) {
-		return nil, false
-	}
-	var data faultData
-	if json.Unmarshal(rpc.Data, &data) != nil {
-		return nil, false
-	}
-	data.Fault.Text = rpc.Message
-	return &data.Fault, true
-}
-
-// faultData marks a JSON-RPC error as ours on its way through the SDK.
-type faultData struct {
-	Fault Fault `json:"elicitation-inspector/fault"`
-}
-
-var faultPrefix = []byte(`{"elicitation-inspector/fault":`)
-
-// faultFor is a fault as a JSON-RPC error that answers the request with this id.
-func faultFor(id json.RawMessage, f Fault) []byte {
-	if len(id) == 0 {
-		id = json.RawMessage(`"none"`) // the SDK reads no error without an id
-	}
-	raw, err := json.Marshal(struct {
-		JSONRPC string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Error   any             `json:"error"`
-	}{"2.0", id, struct {
-		Code    int       `json:"code"`
-		Message string    `json:"message"`
-		Data    faultData `json:"data"`
-	}{jsonrpc.CodeInternalError, f.Text, faultData{f}}})
-	if err != nil {
-		panic(fmt.Sprintf("encoding a fault: %v", err)) // id is valid JSON, the rest cannot fail
-	}
-	return raw
-}
-
-// keptBackText and droppedText are what the SDK is told where the observer keeps
-// a request back or drops an answer.
-const (
-	keptBackText = "the request was kept back"
-	droppedText  = "the answer was dropped"
-)
