@@ -8,23 +8,23 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/wire"
 )
 
-// getStreams remembers what is needed to make sense of GET requests: the
-// standalone stream (specification 2025-11-25, Transports, Listening for
-// Messages from the Server), and streams that answered a POST and were
-// interrupted (Resumability and Redelivery).
-type getStreams struct {
-	mu     sync.Mutex
-	gets   int                     // how often a standalone stream was asked for
-	opened int                     // how many standalone streams there were
-	lastID string                  // of the last event with an id on them
-	ends   int                     // how many of them the server has ended
-	posts  map[string]wire.Message // interrupted: the posted request by the last event's id
-}
+// A GET opens the standalone stream (specification 2025-11-25, Transports,
+// Listening for Messages from the Server), or goes on with a stream that answered
+// a POST and was interrupted (Resumability and Redelivery).
+
+// streamCounts is how often the standalone stream was asked for, opened, and
+// ended by the server, and how often in a row it could not be opened again.
+type streamCounts struct{ asked, opened, ended, failed atomic.Int32 }
+
+// toldOf reports whether the log is told of the n-th time: of the first ones, and
+// then ever more rarely.
+func toldOf(n int32) bool { return n <= 3 || n&(n-1) == 0 }
 
 // The SDK gives a session up when the standalone stream was ended by the server
 // a few times without an event id, as many servers and proxies do every minute.
@@ -32,77 +32,47 @@ type getStreams struct {
 // reaches the server.
 const ownEventID = "elicitation-inspector-"
 
+const lastEventHeader = "Last-Event-ID"
+
 // maxSuspended bounds the interrupted streams that are remembered.
 const maxSuspended = 64
 
-func (g *getStreams) saw(id string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.lastID = id
+// sawEvent remembers where the standalone stream is.
+func (r *remote) sawEvent(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastID = id
 }
 
-func (g *getStreams) suspended(id string, posted wire.Message) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.posts == nil {
-		g.posts = map[string]wire.Message{}
-	}
-	if len(g.posts) < maxSuspended {
-		g.posts[id] = posted
+// suspended remembers a stream that was interrupted before the response came.
+func (r *remote) suspended(id string, posted wire.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.posts) < maxSuspended {
+		r.posts[id] = posted
 	}
 }
 
 // settled forgets an interrupted stream that goes on, or never will.
-func (g *getStreams) settled(id string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.posts, id)
+func (r *remote) settled(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.posts, id)
 }
 
-// closed notes that the server has ended a standalone stream: the first times,
-// and then ever more rarely, since the SDK opens it again each time.
-func (g *getStreams) closed(t *tap) {
-	g.mu.Lock()
-	g.ends++
-	n := g.ends
-	g.mu.Unlock()
-	if n <= 3 || n&(n-1) == 0 {
-		t.note(wire.Note{Kind: wire.NoteStreamClosed, Times: n})
-	}
-}
-
-// request finds out what a GET asks for, by its Last-Event-ID: to go on with the
-// stream that answered a POST, or the standalone stream. It puts the id right.
-func (g *getStreams) request(h http.Header) (posted wire.Message, standalone, first bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	id := h.Get("Last-Event-ID")
-	if posted, ok := g.posts[id]; ok && id != "" {
-		return posted, false, false
-	}
+// resumes is the request whose stream a GET goes on with, by its Last-Event-ID;
+// zero for the standalone stream. It puts the id of that right.
+func (r *remote) resumes(h http.Header) wire.Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := h.Get(lastEventHeader)
 	if strings.HasPrefix(id, ownEventID) {
-		h.Del("Last-Event-ID")
-		if g.lastID != "" {
-			h.Set("Last-Event-ID", g.lastID)
+		h.Del(lastEventHeader)
+		if r.lastID != "" {
+			h.Set(lastEventHeader, r.lastID)
 		}
 	}
-	return wire.Message{}, true, g.opened == 0
-}
-
-// asked counts a GET of the standalone stream.
-func (g *getStreams) asked() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.gets++
-	return g.gets
-}
-
-// open counts a standalone stream and returns the id that begins it.
-func (g *getStreams) open() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.opened++
-	return fmt.Sprintf("%s%d", ownEventID, g.opened)
+	return r.posts[id]
 }
 
 // getPatience is how long the SDK, which does nothing else meanwhile, is kept
@@ -110,101 +80,102 @@ func (g *getStreams) open() string {
 // they have something to say.
 const getPatience = 500 * time.Millisecond
 
-var eventStreamType = http.Header{"Content-Type": {"text/event-stream"}}
-
-// opening is a GET that was sent, with its outcome once there is one.
-type opening struct {
-	done chan struct{}
-	resp *http.Response
-	err  error
-}
+var eventStreamType = http.Header{"Content-Type": {eventStreamMedia}}
 
 // get opens an event stream of Streamable HTTP.
-func (w *web) get(req *http.Request) (*http.Response, error) {
-	f, err := w.prepare(req)
+func (r *remote) get(req *http.Request) (*http.Response, error) {
+	f, err := r.prepare(req)
 	if err != nil {
 		return nil, err
 	}
-	posted, standalone, first := w.streams.request(f.req.Header)
-	w.noteGet(f, posted, standalone)
-	o := &opening{done: make(chan struct{})}
+	if posted := r.resumes(f.req.Header); posted.ID != nil {
+		r.noteRequested(f, posted)
+		return r.resume(f, posted)
+	}
+	if toldOf(r.streams.asked.Add(1)) {
+		r.noteRequested(f, none)
+	}
+	first := r.streams.opened.Load() == 0
+	answer := sync.OnceValues(f.do)
+	answered := make(chan struct{})
 	go func() {
-		defer close(o.done)
-		o.resp, o.err = f.do()
+		defer close(answered)
+		_, _ = answer() // both are asked for below
 	}()
-	if !standalone {
-		<-o.done
-		return w.resumed(o, posted)
-	}
-	if await(o.done, getPatience, f.req.Context().Done()) {
-		if o.err == nil && followed(o.resp) {
-			return o.resp, nil
+	ctx := f.req.Context()
+	if await(ctx, answered, getPatience) {
+		resp, err := answer()
+		if err == nil && followed(resp) {
+			return resp, nil
 		}
-		return w.listening(o, first)
+		return r.listen(resp, err, first)
 	}
-	if err := f.req.Context().Err(); err != nil {
-		<-o.done
-		if o.resp != nil {
-			_ = o.resp.Body.Close() // nobody wants it any more
+	if ctx.Err() != nil {
+		if resp, err := answer(); err == nil {
+			_ = resp.Body.Close() // nobody wants it any more
 		}
-		return nil, err
+		return nil, ctx.Err()
 	}
-	w.tap.note(wire.Note{Kind: wire.NoteStreamAwaited})
-	w.streams.open()
-	late := &lateBody{web: w, opening: o, first: first, ctx: f.req.Context(), cancel: func() { f.cancel(context.Canceled) }}
-	return standIn(req, http.StatusOK, eventStreamType, late), nil
+	r.tap.note(wire.Note{Kind: wire.NoteStreamAwaited})
+	r.streams.opened.Add(1)
+	return standIn(req, http.StatusOK, eventStreamType, r.late(f, answer)), nil
 }
 
-// noteGet tells of a GET that asks for an event stream: of each that goes on with
-// an answer, and of those that open the standalone stream again ever more rarely.
-func (w *web) noteGet(f *flight, posted wire.Message, standalone bool) {
-	if standalone {
-		if n := w.streams.asked(); n > 3 && n&(n-1) != 0 {
-			return
+// late is the body of a standalone stream whose headers are still awaited.
+func (r *remote) late(f *flight, answer func() (*http.Response, error)) io.ReadCloser {
+	settle := sync.OnceValues(func() (io.ReadCloser, error) {
+		resp, err := answer()
+		resp, err = r.listen(resp, err, false)
+		switch {
+		case err != nil:
+			return http.NoBody, err
+		case resp.StatusCode != http.StatusOK:
+			return http.NoBody, fmt.Errorf("HTTP %s", statusText(resp))
 		}
-	}
-	w.noteRequested(f, wire.Note{Of: ofMessage(posted), After: f.req.Header.Get("Last-Event-ID")})
+		return resp.Body, nil
+	})
+	return body{lazyReader(func() (io.Reader, error) { return settle() }), func() error {
+		f.cancel(context.Canceled)
+		real, _ := settle()
+		return real.Close()
+	}}
 }
 
-// noteRequested tells of a GET that asks for an event stream.
-func (w *web) noteRequested(f *flight, n wire.Note) {
-	n.Kind = wire.NoteStreamRequested
-	w.tap.observer.Noted(wire.Frame{Note: &n, Header: f.sent(), HTTPMethod: f.req.Method})
+// noteRequested tells of a GET that asks for an event stream. posted is the
+// request that it is to answer, zero if none.
+func (r *remote) noteRequested(f *flight, posted wire.Message) {
+	note := wire.Note{Kind: wire.NoteStreamRequested, Of: ofMessage(posted), After: f.req.Header.Get(lastEventHeader)}
+	r.tap.observer.Noted(wire.Frame{Note: &note, Header: f.sent(), HTTPMethod: f.req.Method})
 }
 
-// resumed goes on with the stream that answers a POST.
-func (w *web) resumed(o *opening, posted wire.Message) (*http.Response, error) {
-	resp, err := o.resp, o.err
-	if err != nil {
-		return nil, err
+// resume goes on with the stream that answers a POST.
+func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) {
+	resp, err := f.do()
+	if err != nil || followed(resp) {
+		return resp, err
 	}
-	if followed(resp) {
+	id := resp.Request.Header.Get(lastEventHeader)
+	if isEventStream(resp) {
+		r.settled(id)
+		r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
+		resp.Body = r.events(resp, posted)
 		return resp, nil
 	}
-	id := resp.Request.Header.Get("Last-Event-ID")
-	if resp.StatusCode < 300 && mediaType(resp) == "text/event-stream" {
-		w.streams.settled(id)
-		w.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamResumed, Of: ofMessage(posted)}))
-		resp.Body = w.events(resp, wire.StreamGetSSE, posted)
-		return resp, nil
-	}
-	raw := w.explanation(resp).head
+	raw := r.explanation(resp).head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: gist(resp, raw)})
 	fault := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
-	lost := posted
-	if sessionGone(resp) || tryAgain(resp) {
-		lost = none // the response may still come
-	}
-	w.tap.failure(lost, note)
 	switch {
 	case sessionGone(resp):
+		r.tap.failure(none, note)
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
-	case tryAgain(resp):
+	case tryAgain(resp): // the response may still come
+		r.tap.failure(none, note)
 		return nil, fault
 	default: // only the call is lost
-		w.streams.settled(id)
-		body := fmt.Sprintf("data: %s\n\n", encoded(fault.response(posted.ID)))
-		return standIn(resp.Request, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(body))), nil
+		r.tap.failure(posted, note)
+		r.settled(id)
+		event := fmt.Sprintf("data: %s\n\n", encoded(fault.response(posted.ID)))
+		return standIn(resp.Request, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event))), nil
 	}
 }
 
@@ -220,125 +191,92 @@ func tryAgain(resp *http.Response) bool {
 	return resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
 }
 
-// listening is the standalone stream, or what the SDK is to see where the server
+// listen is the standalone stream, or what the SDK is to see where the server
 // has none: before the first one it takes any refusal, but afterwards it would
 // end the session.
-func (w *web) listening(o *opening, first bool) (*http.Response, error) {
-	resp, err := o.resp, o.err
-	if err != nil {
-		if !errors.Is(err, errLinkClosed) && !errors.Is(err, context.Canceled) {
-			w.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
-			if !first {
-				w.streamFailed(err.Error())
-			}
+func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Response, error) {
+	switch {
+	case errors.Is(err, errLinkClosed), errors.Is(err, context.Canceled):
+		return nil, err
+	case err != nil:
+		r.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
+		if !first {
+			r.streamFailed(err.Error())
 		}
 		return nil, err
-	}
-	if resp.StatusCode < 300 && mediaType(resp) == "text/event-stream" {
-		id := w.streams.open()
-		w.streamOpen()
+	case isEventStream(resp):
+		id := r.streams.opened.Add(1)
+		r.streams.failed.Store(0)
 		if first {
-			w.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamOpened}))
+			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamOpened}))
 		}
-		resp.Body = w.standalone(resp, id)
+		events := r.events(resp, none)
+		events.out = append(events.out, fmt.Appendf(nil, "id: %s%d\n\n", ownEventID, id))
+		resp.Body = events
 		return resp, nil
 	}
-	raw := w.explanation(resp).head
-	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
-	if resp.StatusCode < 300 {
-		note.Note.Got = contentType(resp)
-	}
+	note, fault := r.noStream(resp)
 	if resp.StatusCode == http.StatusMethodNotAllowed {
 		note.Note.Kind = wire.NoteNoStream
-		w.tap.observer.Noted(note)
+		r.tap.observer.Noted(note)
 	} else {
-		w.tap.failure(none, note)
+		r.tap.failure(none, note)
 	}
 	switch {
 	case first, sessionGone(resp):
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
 	case tryAgain(resp):
 		if resp.StatusCode != http.StatusTooManyRequests {
-			w.streamFailed("HTTP " + statusText(resp))
+			r.streamFailed("HTTP " + statusText(resp))
 		}
-		return nil, &Fault{Status: resp.StatusCode, Text: note.Note.Words(&note)}
+		return nil, fault
 	default:
-		return standIn(resp.Request, http.StatusOK, eventStreamType, w.silence()), nil
+		return standIn(resp.Request, http.StatusOK, eventStreamType, r.silence()), nil
 	}
 }
 
-// standalone taps the events of a standalone stream.
-func (w *web) standalone(resp *http.Response, id string) *eventBody {
-	s := &eventStream{web: w, stream: wire.StreamGetSSE, header: resp.Header, status: resp.StatusCode, req: resp.Request, standsFor: true}
-	return &eventBody{
-		Closer: resp.Body, events: newEventReader(resp.Body, w.tap.max),
-		deliver: s.deliver, ended: s.ended,
-		out: [][]byte{[]byte("id: " + id + "\n\n")},
+// noStream is the note of what came in place of an event stream, and the fault
+// that says so.
+func (r *remote) noStream(resp *http.Response) (wire.Frame, *Fault) {
+	raw := r.explanation(resp).head
+	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
+	fault := &Fault{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + behind(gist(resp, raw)), Challenge: challenge(resp)}
+	if resp.StatusCode < 300 {
+		note.Note.Got = contentType(resp)
+		fault.Text = note.Note.Words(&note)
 	}
+	return note, fault
 }
 
 // silence is a stream on which nothing comes until the link ends.
-func (w *web) silence() io.ReadCloser {
-	ctx, cancel := context.WithCancel(w.life)
-	return &silentBody{ctx: ctx, cancel: cancel}
-}
-
-type silentBody struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-}
-
-func (b *silentBody) Read([]byte) (int, error) {
-	<-b.ctx.Done()
-	return 0, b.ctx.Err()
-}
-
-func (b *silentBody) Close() error {
-	b.cancel()
-	return nil
-}
-
-// lateBody is the body of a standalone stream whose headers are still awaited.
-type lateBody struct {
-	web     *web
-	opening *opening
-	first   bool
-	ctx     context.Context
-	cancel  context.CancelFunc
-
-	once sync.Once
-	body io.ReadCloser // set by once
-	err  error         // set by once
-}
-
-// settle waits for the headers.
-func (b *lateBody) settle() {
-	b.once.Do(func() {
-		<-b.opening.done
-		resp, err := b.web.listening(b.opening, false)
-		switch {
-		case err != nil:
-			b.body, b.err = http.NoBody, err
-		case resp.StatusCode != http.StatusOK:
-			b.body, b.err = http.NoBody, fmt.Errorf("HTTP %s", statusText(resp))
-		default:
-			b.body = resp.Body
-		}
+func (r *remote) silence() io.ReadCloser {
+	ctx, cancel := context.WithCancel(r.life)
+	wait := lazyReader(func() (io.Reader, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
 	})
+	return body{wait, func() error {
+		cancel()
+		return nil
+	}}
 }
 
-// Read implements [io.Reader].
-func (b *lateBody) Read(p []byte) (int, error) {
-	b.settle()
-	if b.err != nil {
-		return 0, b.err
+// getLegacy opens the event stream of HTTP+SSE.
+func (r *remote) getLegacy(req *http.Request) (*http.Response, error) {
+	f, err := r.prepare(req)
+	if err != nil {
+		return nil, err
 	}
-	return b.body.Read(p)
-}
-
-// Close implements [io.Closer]. It may be called while Read waits.
-func (b *lateBody) Close() error {
-	b.cancel()
-	b.settle()
-	return b.body.Close()
+	r.noteRequested(f, none)
+	resp, err := f.do()
+	if err != nil || followed(resp) {
+		return resp, err
+	}
+	if isEventStream(resp) {
+		resp.Body = r.events(resp, none)
+		return resp, nil
+	}
+	note, fault := r.noStream(resp)
+	r.tap.failure(none, note)
+	return nil, fault
 }

@@ -190,7 +190,10 @@ func serveKeeper() int {
 
 func TestProcessEndsWithAKilledInspector(t *testing.T) {
 	for _, mode := range []string{"sleeper", "stubborn", "family stay", "family stubborn"} {
-		t.Run(mode, func(t *testing.T) { testKilledInspector(t, mode) })
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel() // the guardian waits for two seconds
+			testKilledInspector(t, mode)
+		})
 	}
 }
 

@@ -603,7 +603,7 @@ func TestOwnOrigin(t *testing.T) {
 			t.Fatal(err)
 		}
 		req := httptest.NewRequest(http.MethodGet, test.url, nil)
-		if got := way.(*web).own(req.URL); got != test.want {
+		if got := way.(*remote).own(req.URL); got != test.want {
 			t.Errorf("%s of %s: %v", test.url, test.origin, got)
 		}
 	}
@@ -808,7 +808,7 @@ func TestHTTPUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, transport := range []Transport{TransportHTTP, TransportSSE} {
-		t.Run(transport.String(), func(t *testing.T) {
+		t.Run(string(transport), func(t *testing.T) {
 			noLeaks(t)
 			r := &recorder{}
 			l := mustOpen(t, Spec{URL: nowhere, Transport: transport}, r, Options{})

@@ -300,9 +300,9 @@ func TestAddress(t *testing.T) {
 }
 
 func TestParseTransport(t *testing.T) {
-	for _, want := range []Transport{TransportAuto, TransportHTTP, TransportSSE} {
-		if got, err := ParseTransport(want.String()); err != nil || got != want {
-			t.Errorf("%s: %v, %v", want, got, err)
+	for name, want := range map[string]Transport{"": TransportAuto, "auto": TransportAuto, "http": TransportHTTP, "sse": TransportSSE} {
+		if got, err := ParseTransport(name); err != nil || got != want {
+			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
 	if _, err := ParseTransport("carrier pigeon"); err == nil {

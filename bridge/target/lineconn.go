@@ -80,7 +80,7 @@ func (c *lineConn) writeAll() {
 
 func (c *lineConn) write(raw []byte) error {
 	raw = c.tap.leaving(raw)
-	u, ok, err := c.tap.sending(Unit{Raw: raw[:len(raw):len(raw)]})
+	u, ok, err := c.tap.sending(Unit{Raw: raw[:len(raw):len(raw)]}, false)
 	if !ok {
 		return err
 	}

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +23,7 @@ import (
 // ended with it. What leaves the group, as by setsid, has been asked to outlive
 // the server, and is left alone: it may be a browser that shows a sign-in page.
 type process struct {
+	ending
 	tap   *tap
 	conn  *lineConn
 	cmd   *exec.Cmd
@@ -33,12 +32,11 @@ type process struct {
 
 	stdout, stderr *output
 
-	exited  chan struct{} // closed when the leader has exited and was reaped
-	waitErr error         // set before exited is closed
-	drained chan struct{} // closed when both outputs have ended
-	ending  chan (<-chan struct{})
-	gone    chan struct{} // closed when nothing is left
-	result  Exit          // set before gone is closed
+	asked   chan context.Context // to end, with patience until the context does
+	exited  chan struct{}        // closed when the leader has exited and was reaped
+	state   *os.ProcessState     // set before exited is closed
+	waitErr error                // set before exited is closed
+	drained chan struct{}        // closed when both outputs have ended
 }
 
 // How long the end of a process may take beyond the grace that it is given.
@@ -58,9 +56,8 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], err)
 	}
 	p := &process{
-		tap: t, cmd: cmd, grace: opts.Grace,
-		exited: make(chan struct{}), drained: make(chan struct{}),
-		ending: make(chan (<-chan struct{}), 1), gone: make(chan struct{}),
+		ending: ending{gone: make(chan struct{})}, tap: t, cmd: cmd, grace: opts.Grace,
+		asked: make(chan context.Context, 1), exited: make(chan struct{}), drained: make(chan struct{}),
 	}
 	if err := p.start(); err != nil {
 		return nil, fmt.Errorf("starting %q: %w", s.Command[0], explainStart(cmd, err))
@@ -68,123 +65,21 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 	return p, nil
 }
 
-// command finds the program. It is looked up in the PATH that it is going to
-// have, as a shell would.
-func command(s Spec) (*exec.Cmd, error) {
-	if s.Dir != "" {
-		switch info, err := os.Stat(s.Dir); {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("its working directory %q does not exist", s.Dir)
-		case err != nil:
-			return nil, fmt.Errorf("its working directory: %w", err)
-		case !info.IsDir():
-			return nil, fmt.Errorf("its working directory %q is no directory", s.Dir)
-		}
-	}
-	cmd := exec.Command(s.Command[0], s.Command[1:]...)
-	cmd.Dir = s.Dir
-	cmd.Env = append(os.Environ(), s.Env...)
-	if path, ok := pathOf(s.Env); ok && filepath.Base(s.Command[0]) == s.Command[0] {
-		if found := lookIn(path, s.Command[0]); found != "" {
-			cmd.Path, cmd.Err = found, nil
-		} else {
-			cmd.Err = &exec.Error{Name: s.Command[0], Err: exec.ErrNotFound}
-		}
-	}
-	if cmd.Err != nil {
-		return nil, explainStart(cmd, cmd.Err)
-	}
-	return cmd, nil
-}
-
-// pathOf is the PATH that env sets, if it does.
-func pathOf(env []string) (path string, ok bool) {
-	for _, kv := range env {
-		k, v, found := strings.Cut(kv, "=")
-		if found && (k == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(k, "PATH")) {
-			path, ok = v, true
-		}
-	}
-	return path, ok
-}
-
-// lookIn finds a program in the directories of path, "" if it is in none.
-func lookIn(path, name string) string {
-	for _, dir := range filepath.SplitList(path) {
-		if dir == "" {
-			continue // the current directory is not searched unasked
-		}
-		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return found
-		}
-	}
-	return ""
-}
-
-// explainStart puts the reason why a program cannot be started into words.
-func explainStart(cmd *exec.Cmd, err error) error {
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return fmt.Errorf("there is no such program in PATH: %w", err)
-	case errors.Is(err, exec.ErrDot):
-		return fmt.Errorf("it was found in the current directory only; write it with a leading %q to run it: %w", "."+string(filepath.Separator), err)
-	case errors.Is(err, fs.ErrNotExist):
-		path := cmd.Path
-		if cmd.Dir != "" && !filepath.IsAbs(path) {
-			path = filepath.Join(cmd.Dir, path)
-		}
-		if _, statErr := os.Stat(path); statErr == nil {
-			return fmt.Errorf("%s names an interpreter that does not exist: %w", path, err)
-		}
-		return fmt.Errorf("there is no file %s: %w", path, err)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s may not be executed: %w", cmd.Path, err)
-	default:
-		return err
-	}
-}
-
-// start makes the pipes, starts the program and everything that watches it.
+// start starts the program and everything that watches it.
 func (p *process) start() error {
-	var files []*os.File
-	pipe := func() (r, w *os.File, err error) {
-		r, w, err = os.Pipe()
-		if err == nil {
-			files = append(files, r, w)
-		}
-		return r, w, err
-	}
-	fail := func(err error) error {
-		for _, f := range files {
-			_ = f.Close() // a pipe that nobody has used yet
-		}
+	stdin, inErr := p.cmd.StdinPipe()
+	stdout, outErr := p.cmd.StdoutPipe()
+	stderr, errErr := p.cmd.StderrPipe()
+	if err := errors.Join(inErr, outErr, errErr); err != nil {
 		return err
 	}
-	inR, inW, err := pipe()
-	if err != nil {
-		return fail(err)
-	}
-	outR, outW, err := pipe()
-	if err != nil {
-		return fail(err)
-	}
-	errR, errW, err := pipe()
-	if err != nil {
-		return fail(err)
-	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, errW
 	p.cmd.SysProcAttr = groupAttr()
-
 	started := make(chan error)
 	go p.runLeader(started)
 	if err := <-started; err != nil {
-		return fail(err)
+		return err
 	}
-	for _, f := range []*os.File{inR, outW, errW} {
-		_ = f.Close() // the child has its own
-	}
-	p.stdout, p.stderr = &output{File: outR}, &output{File: errR}
-	p.conn = newLineConn(p.tap, inW)
+	p.conn, p.stdout, p.stderr = newLineConn(p.tap, stdin), &output{ReadCloser: stdout}, &output{ReadCloser: stderr}
 	// Whatever holds up the observer, the process can be ended from here on.
 	told := make(chan struct{})
 	go func() {
@@ -223,9 +118,10 @@ func (p *process) runLeader(started chan<- error) {
 		return
 	}
 	p.group = newGroup(p.cmd.Process)
-	p.born()
+	born(p.group)
 	started <- nil
-	p.waitErr = p.cmd.Wait()
+	// Not Cmd.Wait, which closes the pipes before all of them was read.
+	p.state, p.waitErr = p.cmd.Process.Wait()
 	close(p.exited)
 }
 
@@ -253,101 +149,107 @@ func (p *process) report(what string, err error) {
 
 // output is our end of a pipe that the process writes to.
 type output struct {
-	*os.File
+	io.ReadCloser
 	ending atomic.Bool
 }
 
 // Read implements [io.Reader].
 func (o *output) Read(b []byte) (int, error) {
 	if o.ending.Load() {
-		o.wait()
+		o.bound()
 	}
-	return o.File.Read(b)
+	return o.ReadCloser.Read(b)
 }
 
 // last lets reads go on for as long as there is something to read.
 func (o *output) last() {
 	o.ending.Store(true)
-	o.wait()
+	o.bound()
 }
 
-// wait bounds reads that find nothing. Where the system cannot do that, they
-// end when the file is closed.
-func (o *output) wait() { _ = o.SetReadDeadline(time.Now().Add(lastWords)) }
+// bound bounds reads that find nothing. Where the system cannot do that, they
+// end when the pipe is closed.
+func (o *output) bound() {
+	if pipe, ok := o.ReadCloser.(interface{ SetReadDeadline(time.Time) error }); ok {
+		_ = pipe.SetReadDeadline(time.Now().Add(lastWords))
+	}
+}
 
 // supervise sees the process to its end, asked for or not.
 func (p *process) supervise() {
 	defer p.group.release()
-	var hurry <-chan struct{}
-	asked := false
+	patience, grace, asked := context.Background(), p.grace, false
 	select {
 	case <-p.exited:
-	case hurry = <-p.ending:
-		asked = true
-		_ = p.conn.Close() // a pipe that is broken already is just as closed
-		await(p.exited, p.grace, hurry)
-	}
-	grace := p.grace
-	if !asked {
 		// It exited by itself. What it has written is on its way; children that
 		// hold on to the pipes are not waited for.
-		await(p.drained, lastWords, nil)
+		await(patience, p.drained, lastWords)
 		grace = min(grace, orphanTime)
+	case patience = <-p.asked:
+		asked = true
+		_ = p.conn.Close() // a pipe that is broken already is just as closed
+		await(patience, p.exited, grace)
 	}
-	problem := p.endGroup(grace, hurry)
-	p.buried()
+	// This comes right after the leader was reaped and not later, because the
+	// number of a group that is empty may be given to another one.
+	problem := p.endGroup(patience, grace)
+	buried(p.group)
+	problem = errors.Join(problem, p.endOutput())
 
-	// From here on only a process outside of the group can hold the pipes. Its
-	// silence is taken for the end.
-	p.stdout.last()
-	p.stderr.last()
-	if !await(p.drained, drainTime, nil) {
-		problem = errors.Join(problem, errors.New("its output did not end"))
-	}
-	_ = p.conn.Close()
-	_ = p.stdout.Close()
-	_ = p.stderr.Close()
-	await(p.drained, lastWords, nil)
-	await(p.conn.stopped, lastWords, nil)
-
+	exit := Exit{Code: -1}
 	select {
 	case <-p.exited:
-		p.result = exitOf(p.cmd.ProcessState)
-	default:
-		p.result = Exit{Code: -1}
-	}
-	var status *exec.ExitError
-	if p.waitErr != nil && !errors.As(p.waitErr, &status) {
+		exit = exitOf(p.state)
 		problem = errors.Join(problem, p.waitErr)
+	default:
 	}
-	p.result.Err = problem
-	note := p.result.note()
+	exit.Err = problem
+	note := exit.note()
 	note.PID = p.cmd.Process.Pid
 	if asked {
 		note.By = wire.ByInspector
 	}
-	if p.result.failed(asked) {
+	if exit.failed(asked) {
 		p.tap.failure(none, wire.Frame{Note: &note})
 	} else {
 		p.tap.note(note)
 	}
+	p.exit = &exit
 	close(p.gone)
 }
 
 // endGroup ends what is left of the process group: SIGTERM, and after the grace
-// SIGKILL. This comes right after the leader was reaped and not later, because
-// the number of a group that is empty may be given to another one.
-func (p *process) endGroup(grace time.Duration, hurry <-chan struct{}) error {
-	if p.left() {
-		p.group.terminate()
-		if !p.awaitLeft(grace, hurry) {
-			p.group.kill()
-			if !p.awaitLeft(killTime, nil) {
-				return fmt.Errorf("process group %d could not be killed", p.cmd.Process.Pid)
-			}
-		}
+// SIGKILL.
+func (p *process) endGroup(patience context.Context, grace time.Duration) error {
+	if !p.left() {
+		return nil
 	}
-	return nil
+	p.group.terminate()
+	if p.awaitLeft(patience, grace) {
+		return nil
+	}
+	p.group.kill()
+	if p.awaitLeft(context.Background(), killTime) {
+		return nil
+	}
+	return fmt.Errorf("process group %d could not be killed", p.cmd.Process.Pid)
+}
+
+// endOutput reads what is left of the output. Only a process outside of the
+// group can hold the pipes now. Its silence is taken for the end.
+func (p *process) endOutput() error {
+	p.stdout.last()
+	p.stderr.last()
+	var err error
+	if !await(context.Background(), p.drained, drainTime) {
+		err = errors.New("its output did not end")
+	}
+	_ = p.conn.Close()
+	_ = p.stdout.Close()
+	_ = p.stderr.Close()
+	await(context.Background(), p.drained, lastWords)
+	await(context.Background(), p.conn.stopped, lastWords)
+	return err
 }
 
 // left reports whether the leader or another process of the group runs.
@@ -361,41 +263,29 @@ func (p *process) left() bool {
 }
 
 // awaitLeft waits until nothing is left, and reports whether that is so. The
-// system tells the end of children only, so the rest of the group is polled.
-func (p *process) awaitLeft(limit time.Duration, hurry <-chan struct{}) bool {
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	exited := p.exited
-	pause := time.Millisecond
-	for p.left() {
-		tick := time.NewTimer(pause)
+// system tells the end of children only, so the group is polled.
+func (p *process) awaitLeft(patience context.Context, limit time.Duration) bool {
+	patience, cancel := context.WithTimeout(patience, limit)
+	defer cancel()
+	for pause := time.Millisecond; p.left(); pause = min(2*pause, 50*time.Millisecond) {
 		select {
-		case <-exited:
-			exited = nil
-		case <-tick.C:
-			pause = min(2*pause, 50*time.Millisecond)
-		case <-deadline.C:
-			tick.Stop()
-			return false
-		case <-hurry:
-			tick.Stop()
+		case <-time.After(pause):
+		case <-patience.Done():
 			return false
 		}
-		tick.Stop()
 	}
 	return true
 }
 
-// await waits for done, but no longer than limit, or until hurry is closed. It
-// reports whether done came.
-func await(done <-chan struct{}, limit time.Duration, hurry <-chan struct{}) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+// await waits for done, but no longer than limit or patience. It reports whether
+// done came.
+func await(patience context.Context, done <-chan struct{}, limit time.Duration) bool {
+	patience, cancel := context.WithTimeout(patience, limit)
+	defer cancel()
 	select {
 	case <-done:
 		return true
-	case <-timer.C:
-	case <-hurry:
+	case <-patience.Done():
 	}
 	select {
 	case <-done:
@@ -408,20 +298,8 @@ func await(done <-chan struct{}, limit time.Duration, hurry <-chan struct{}) boo
 // Connect implements [mcp.Transport].
 func (p *process) Connect(ctx context.Context) (mcp.Connection, error) { return p.conn.Connect(ctx) }
 
-func (p *process) how() string           { return viaStdio }
-func (p *process) done() <-chan struct{} { return p.gone }
-
-func (p *process) exit() (Exit, bool) {
-	select {
-	case <-p.gone:
-		return p.result, true
-	default:
-		return Exit{}, false
-	}
-}
-
-func (p *process) end(hurry <-chan struct{}) error {
-	p.ending <- hurry
+func (p *process) end(patience context.Context) error {
+	p.asked <- patience
 	<-p.gone
-	return p.result.Err
+	return p.exit.Err
 }

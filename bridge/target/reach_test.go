@@ -18,6 +18,7 @@ type mortal struct {
 	handler http.Handler
 	address string
 	server  *http.Server
+	visits  chan struct{} // nil, or gets something for each connection
 }
 
 func (m *mortal) begin() {
@@ -32,9 +33,17 @@ func (m *mortal) begin() {
 	}
 	m.address = l.Addr().String()
 	m.server = &http.Server{Handler: m.handler, ReadHeaderTimeout: patience}
+	m.server.ConnState = func(_ net.Conn, state http.ConnState) {
+		if m.visits != nil && state == http.StateNew {
+			m.visits <- struct{}{}
+		}
+	}
 	go m.server.Serve(l) //nolint:errcheck // it ends when the test says so
 	m.t.Cleanup(m.die)
 }
+
+// quick does not leave much time to a server that restarts.
+var quick = Options{pauses: lookPauses{first: time.Millisecond, later: 10 * time.Millisecond}}
 
 func (m *mortal) die() { _ = m.server.Close() } // all connections with it
 
@@ -70,7 +79,7 @@ func TestServerIsGone(t *testing.T) {
 	m := &mortal{t: t, handler: rude{session: "abc", get: openStream}}
 	m.begin()
 	r := &recorder{}
-	l := mustOpen(t, Spec{URL: "http://" + m.address}, r, Options{})
+	l := mustOpen(t, Spec{URL: "http://" + m.address}, r, quick)
 	connect(t, l, nil)
 	r.await(t, "note", text("the GET event stream is open"))
 	m.die()
@@ -84,7 +93,7 @@ func TestServerWithoutStreamIsGone(t *testing.T) {
 	m := &mortal{t: t, handler: rude{}}
 	m.begin()
 	r := &recorder{}
-	l := mustOpen(t, Spec{URL: "http://" + m.address}, r, Options{})
+	l := mustOpen(t, Spec{URL: "http://" + m.address}, r, quick)
 	s := connect(t, l, nil)
 	r.await(t, "note", text("no GET event stream"))
 	m.die()
@@ -101,20 +110,22 @@ func TestServerWithoutStreamIsGone(t *testing.T) {
 func TestServerEndsInItsOwnOrder(t *testing.T) {
 	noLeaks(t)
 	streams := make(chan struct{})
-	m := &mortal{t: t, handler: rude{session: "abc", get: func(w http.ResponseWriter, _ *http.Request) {
+	m := &mortal{t: t, visits: make(chan struct{}, 100), handler: rude{session: "abc", get: func(w http.ResponseWriter, _ *http.Request) {
 		begin(w, "retry: 60000\n\n") // so that nothing but our own looking can tell
 		<-streams
 		panic(http.ErrAbortHandler)
 	}}}
 	m.begin()
 	r := &recorder{}
-	l := mustOpen(t, Spec{URL: "http://" + m.address}, r, Options{})
+	l := mustOpen(t, Spec{URL: "http://" + m.address}, r, Options{pauses: lookPauses{first: time.Millisecond, later: 300 * time.Millisecond}})
 	connect(t, l, nil)
 	r.await(t, "note", text("the GET event stream is open"))
+	for len(m.visits) > 0 {
+		<-m.visits
+	}
 	close(streams)
 	r.await(t, "note", text("broke off"))
-	// The first look finds it listening: there is nothing to wait for but time.
-	<-time.After(2 * firstLook)
+	<-m.visits // the first look finds it listening
 	m.die()
 	awaitLost(t, l, "nothing listens on")
 }

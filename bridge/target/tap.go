@@ -30,15 +30,15 @@ func (t *tap) leaving(raw []byte) []byte {
 	return raw
 }
 
-// sending shows the observer what is about to be written, and reports whether it
-// is to be. Where a request is kept back, the error is what it fails with. The
-// unit returned is for Undelivered.
-func (t *tap) sending(u Unit) (Unit, bool, error) {
+// sending shows the observer what is about to be written, unless it was shown
+// before, and reports whether it is to be. Where a request is kept back, the error
+// is what it fails with. The unit returned is for Undelivered.
+func (t *tap) sending(u Unit, again bool) (Unit, bool, error) {
 	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
 	m, err := wire.ParseMessage(u.Raw)
 	u.Message, u.Noise = m, err != nil
 	switch {
-	case t.observer.Sent(u):
+	case again || t.observer.Sent(u):
 		return u, true, nil
 	case m.Kind == wire.Request:
 		return u, false, &Fault{Method: m.Method, Text: "the request was kept back"}

@@ -1,0 +1,164 @@
+package target
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// flight is one request on its way.
+type flight struct {
+	remote *remote
+	req    *http.Request
+	cancel context.CancelCauseFunc
+	wrote  atomic.Bool // all of the request was written
+	over   func()      // ends the flight, once
+}
+
+// sessionHeader names the session (specification 2025-11-25, Transports, Session
+// Management).
+const sessionHeader = "Mcp-Session-Id"
+
+// nameHeader repeats the name or URI that a call is about (specification
+// 2026-07-28, Streamable HTTP, Standard Request Headers).
+const nameHeader = "Mcp-Name"
+
+// prepare gives a request the headers that it really goes out with.
+func (r *remote) prepare(req *http.Request) (*flight, error) {
+	if !r.takeOff() {
+		return nil, errLinkClosed
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	unhook := context.AfterFunc(r.life, func() { cancel(errLinkClosed) })
+	f := &flight{remote: r, cancel: cancel, over: sync.OnceFunc(func() {
+		unhook()
+		cancel(nil)
+		r.flights.Done()
+	})}
+	f.req = req.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) { f.wrote.Store(info.Err == nil) },
+	}))
+	if name := f.req.Header.Get(nameHeader); name != "" {
+		f.req.Header.Set(nameHeader, headerValue(name)) // the SDK sends it as it is
+	}
+	if r.own(req.URL) {
+		for name, values := range r.spec.Header {
+			name = http.CanonicalHeaderKey(name)
+			if name == "Host" && len(values) > 0 {
+				f.req.Host = values[0]
+				continue
+			}
+			f.req.Header[name] = slices.Clone(values)
+		}
+	}
+	if f.req.Header.Get("User-Agent") == "" {
+		f.req.Header.Set("User-Agent", "elicitation-inspector")
+	}
+	return f, nil
+}
+
+// headerValue is text as it goes into an HTTP header: as it is, or in Base64
+// where a header could not hold it or where it looks like that encoding itself
+// (specification 2026-07-28, Streamable HTTP, Value Encoding).
+func headerValue(text string) string {
+	const prefix, suffix = "=?base64?", "?="
+	plain := !strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }) &&
+		strings.Trim(text, " \t") == text && !(strings.HasPrefix(text, prefix) && strings.HasSuffix(text, suffix))
+	if plain {
+		return text
+	}
+	return prefix + base64.StdEncoding.EncodeToString([]byte(text)) + suffix
+}
+
+// sent are the headers as they stand on the wire, with those that net/http adds.
+func (f *flight) sent() http.Header {
+	h := f.req.Header.Clone()
+	host := f.req.Host
+	if host == "" {
+		host = f.req.URL.Host
+	}
+	h.Set("Host", host)
+	if f.req.Body != nil {
+		h.Set("Content-Length", strconv.FormatInt(f.req.ContentLength, 10))
+	}
+	if h.Get("Accept-Encoding") == "" && h.Get("Range") == "" {
+		h.Set("Accept-Encoding", "gzip")
+	}
+	return h
+}
+
+// address is the URL that a request goes to, without what stays here or goes
+// into a header.
+func address(req *http.Request) string {
+	u := *req.URL
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	return u.String()
+}
+
+// do sends the request. The flight is over when it fails, or the response's body
+// is closed.
+func (f *flight) do() (*http.Response, error) {
+	resp, err := f.remote.base.RoundTrip(f.req)
+	if err != nil {
+		if cause := context.Cause(f.req.Context()); cause != nil {
+			err = cause
+		} else {
+			f.remote.suspect()
+		}
+		f.over()
+		return nil, err
+	}
+	f.remote.answered.Store(true)
+	real := resp.Body
+	resp.Body = body{real, func() error {
+		defer f.over()
+		return real.Close()
+	}}
+	return resp, nil
+}
+
+// standIn is a response of our own making.
+func standIn(req *http.Request, status int, header http.Header, body io.ReadCloser) *http.Response {
+	h := http.Header{}
+	maps.Copy(h, header)
+	h.Del("Content-Length")
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), StatusCode: status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: body, ContentLength: -1, Request: req,
+	}
+}
+
+// body is a response's body with an end of its own.
+type body struct {
+	io.Reader
+	close func() error
+}
+
+// Close implements [io.Closer].
+func (b body) Close() error { return b.close() }
+
+// lazyReader is a reader that is there once it is needed: made by the function
+// when it is first read from.
+type lazyReader func() (io.Reader, error)
+
+// lazily makes a lazyReader of a function, which is called once.
+func lazily(open func() (io.Reader, error)) lazyReader { return sync.OnceValues(open) }
+
+// Read implements [io.Reader].
+func (open lazyReader) Read(p []byte) (int, error) {
+	r, err := open()
+	if err != nil {
+		return 0, err
+	}
+	return r.Read(p)
+}

@@ -1,0 +1,138 @@
+package target
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/net/html"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// spoken is an address as notes and errors tell it: without the values in its
+// query, which are mostly keys and ids of sessions.
+func spoken(address string) string {
+	return wire.WithoutQuery(address)
+}
+
+// ofMessage is Note.Of for a message that was posted; "" for none.
+func ofMessage(m wire.Message) string {
+	if m.Method == "" && m.ID != nil {
+		return "response to " + string(m.ID)
+	}
+	return m.Method
+}
+
+// statusText is "404 Not Found", also where the server gave no words or odd ones.
+func statusText(resp *http.Response) string {
+	text := http.StatusText(resp.StatusCode)
+	if text == "" {
+		return strconv.Itoa(resp.StatusCode)
+	}
+	return strconv.Itoa(resp.StatusCode) + " " + text
+}
+
+func mediaType(resp *http.Response) string {
+	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+		return ""
+	}
+	return media
+}
+
+func contentType(resp *http.Response) string {
+	if media := resp.Header.Get("Content-Type"); media != "" {
+		return media
+	}
+	return "no content type"
+}
+
+// quoted is the beginning of a text.
+func quoted(raw []byte) string {
+	text := strings.ToValidUTF8(string(bytes.TrimSpace(raw[:min(len(raw), maxNoteText)])), "\uFFFD")
+	if text != "" && len(raw) > maxNoteText {
+		text += " …"
+	}
+	return text
+}
+
+// behind is text as it stands behind what introduces it.
+func behind(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// gist is quoted for what a body comes down to: the message of a JSON error, or
+// the text of a web page.
+func gist(resp *http.Response, raw []byte) string {
+	var e struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+	}
+	if json.Unmarshal(raw, &e) == nil {
+		var inner struct {
+			Message string `json:"message"`
+		}
+		switch {
+		case json.Unmarshal(e.Error, &inner) == nil && inner.Message != "":
+			return quoted([]byte(inner.Message))
+		case json.Unmarshal(e.Error, &inner.Message) == nil && inner.Message != "":
+			return quoted([]byte(inner.Message))
+		case e.Message != "":
+			return quoted([]byte(e.Message))
+		}
+	}
+	if mediaType(resp) == "text/html" {
+		raw = pageText(raw)
+	}
+	return quoted(raw)
+}
+
+// pageText is what a web page says, in one line.
+func pageText(raw []byte) []byte {
+	var words []string
+	skip := false
+	page := html.NewTokenizer(bytes.NewReader(raw))
+	for {
+		switch page.Next() {
+		case html.ErrorToken: // its end, since nothing can go wrong with bytes in memory
+			return []byte(strings.Join(words, " "))
+		case html.TextToken:
+			if !skip {
+				words = append(words, strings.Fields(string(page.Text()))...)
+			}
+		case html.StartTagToken, html.EndTagToken:
+			name, _ := page.TagName()
+			skip = !skip && (string(name) == "script" || string(name) == "style")
+		}
+	}
+}
+
+// inWords says why a request has no answer.
+func inWords(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the server closed the connection without an answer"
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Sprintf("there is no host %q", dns.Name)
+	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil && errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("nothing listens on %s (connection refused)", op.Addr)
+	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil && op.Timeout():
+		return fmt.Sprintf("%s does not answer", op.Addr)
+	default:
+		return err.Error()
+	}
+}

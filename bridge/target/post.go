@@ -1,0 +1,171 @@
+package target
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
+)
+
+// post sends one message and prepares its answer for the SDK.
+func (r *remote) post(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err = errors.Join(err, req.Body.Close()); err != nil {
+		return nil, fmt.Errorf("reading the message to be sent: %w", err)
+	}
+	f, err := r.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	body = r.tap.leaving(body)
+	f.req.ContentLength = int64(len(body))
+	f.req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	f.req.Body, _ = f.req.GetBody()
+	u := Unit{Raw: body, Stream: wire.StreamPost, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)}
+	u, ok, err := r.tap.sending(u, req.Response != nil)
+	if !ok {
+		f.over()
+		if err != nil {
+			return nil, err
+		}
+		return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
+	}
+	if r.legacy() && !r.own(req.URL) {
+		f.over()
+		err := errors.New("the message endpoint that the server names is of another origin, and is not used")
+		r.tap.observer.Undelivered(u, err)
+		return nil, &Fault{Method: u.Message.Method, Text: err.Error()}
+	}
+	resp, err := f.do()
+	if err != nil {
+		if givenUp := req.Context().Err() != nil || r.life.Err() != nil; !givenUp || !f.wrote.Load() {
+			r.tap.observer.Undelivered(u, err)
+		}
+		return nil, &Fault{Method: u.Message.Method, Text: inWords(err), cause: err}
+	}
+	switch {
+	case followed(resp):
+		return resp, nil
+	case resp.StatusCode >= 300:
+		resp, err = r.refused(req, u, resp)
+	default:
+		resp, err = r.accepted(req, u, resp)
+	}
+	if resp != nil && u.Message.Method == mcp.MethodDiscover {
+		// A session begins with the answer to initialize. The SDK would go on with this one.
+		resp.Header = resp.Header.Clone()
+		resp.Header.Del(sessionHeader)
+	}
+	return resp, err
+}
+
+// refused handles an answer with a status of 300 or above. A JSON-RPC error in
+// it that answers the request is the server's answer, and is passed on as such.
+func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
+	said := r.explanation(resp)
+	reason := "HTTP " + statusText(resp)
+	to := spoken(resp.Header.Get("Location"))
+	if to != "" {
+		reason += " to " + to
+	}
+	reason += behind(gist(resp, said.head))
+	fault := &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
+	if m, err := wire.ParseMessage(said.head); err == nil && said.whole() {
+		_, deliver := r.tap.bytes(Unit{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: u.Message.ID}, said)
+		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
+			return refusedWith(req, resp, deliver, fault)
+		}
+	} else {
+		r.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), To: to, Said: quoted(said.head)}))
+	}
+	u.Status = resp.StatusCode
+	r.tap.observer.Undelivered(u, errors.New(reason))
+	if sessionGone(resp) {
+		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the SDK knows what that means
+	}
+	return nil, fault
+}
+
+// refusedWith passes on a JSON-RPC error that came with a refusal.
+func refusedWith(req *http.Request, resp *http.Response, deliver []byte, fault *Fault) (*http.Response, error) {
+	status := resp.StatusCode
+	switch {
+	case deliver == nil:
+		return nil, &Fault{Method: fault.Method, Status: status, Text: droppedText}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return nil, fault // of the error the SDK would keep the message alone
+	case tryAgain(resp):
+		status = http.StatusBadRequest // the SDK does not look into the body of those
+	}
+	return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
+}
+
+// challenge is what a response says of how to authenticate.
+func challenge(resp *http.Response) string {
+	return strings.Join(resp.Header.Values("WWW-Authenticate"), ", ")
+}
+
+// explanation reads what a refusal says, as far as that is worth reading and
+// waiting for.
+func (r *remote) explanation(resp *http.Response) kept {
+	defer resp.Body.Close()
+	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
+	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // some of it is better than nothing
+	return k
+}
+
+// accepted prepares an answer with a status below 300.
+func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
+	if u.Message.Kind != wire.Request || r.legacy() {
+		// Nothing is expected, and the SDK reads nothing.
+		if resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent && !r.legacy() {
+			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Want: "202 Accepted"}))
+		}
+		return resp, nil
+	}
+	switch media := mediaType(resp); media {
+	case "application/json":
+		answer := lazily(func() (io.Reader, error) { return bytes.NewReader(r.jsonAnswer(resp, u.Message)), nil })
+		return standIn(req, resp.StatusCode, resp.Header, body{answer, resp.Body.Close}), nil
+	case eventStreamMedia:
+		resp.Body = r.events(resp, u.Message)
+		return resp, nil
+	default:
+		_ = resp.Body.Close() // nothing of it was read
+		note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Got: contentType(resp)})
+		r.tap.failure(u.Message, note)
+		return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
+	}
+}
+
+// jsonAnswer is what the SDK is given of a JSON answer, once all of it is there.
+// It always is something, because the SDK would end the session over nothing.
+func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
+	fault := &Fault{Method: posted.Method, Status: resp.StatusCode}
+	u := Unit{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: posted.ID}
+	said, err := keep(resp.Body, r.tap.max)
+	if err != nil {
+		if said.size > 0 {
+			r.tap.noise(u, said)
+		}
+		r.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.size, Why: err.Error()}})
+		fault.Text = fmt.Sprintf("the answer broke off after %d bytes: %v", said.size, err)
+		return encoded(fault.response(posted.ID))
+	}
+	if _, deliver := r.tap.bytes(u, said); deliver != nil {
+		return deliver
+	}
+	fault.Text = droppedText
+	if _, err := wire.ParseMessage(said.head); !said.whole() {
+		fault.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.size, r.tap.max)
+	} else if err != nil {
+		fault.Text = fmt.Sprintf("the answer is no JSON-RPC message: %v", err)
+	}
+	return encoded(fault.response(posted.ID))
+}

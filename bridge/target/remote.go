@@ -1,0 +1,188 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// remote is a server behind a URL. The SDK speaks the protocol; remote is the
+// round tripper below it, which sees each request, response and event as it is.
+type remote struct {
+	ending
+	tap    *tap
+	spec   Spec
+	origin *url.URL
+	grace  time.Duration
+	base   *http.Transport
+
+	life     context.Context // ends when the link does, and with it every request
+	cut      context.CancelCauseFunc
+	flights  sync.WaitGroup // what is under way; takeOff adds to it
+	closing  atomic.Bool    // an end was asked for, so that ends are no news
+	letGo    func()         // closes gone, once
+	streams  streamCounts
+	answered atomic.Bool // the server has answered something
+	looking  atomic.Bool // somebody looks whether it can still be reached
+	pauses   lookPauses
+
+	mu     sync.Mutex
+	conn   mcp.Connection
+	lastID string                  // of the last event with an id on standalone streams
+	posts  map[string]wire.Message // streams that were interrupted: the posted request by the last event's id
+}
+
+// Bounds of a connection attempt, and of what is read of an answer only to
+// explain it.
+const (
+	dialTime     = 10 * time.Second
+	maxErrorBody = 1 << 20
+	maxNoteText  = 2 << 10
+	explainTime  = time.Second
+)
+
+func openHTTP(s Spec, t *tap, opts Options) (way, error) {
+	u, err := url.Parse(s.URL)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("server %q: %w", s.Name, err)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("server %q: %s is no http or https URL", s.Name, u.Redacted())
+	case u.Host == "":
+		return nil, fmt.Errorf("server %q: %s names no host", s.Name, u.Redacted())
+	}
+	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}
+	r := &remote{
+		ending: ending{gone: make(chan struct{})},
+		tap:    t, spec: s, origin: u, grace: opts.Grace, pauses: opts.pauses,
+		posts: map[string]wire.Message{},
+		base: &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    dialTime,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    8,
+			IdleConnTimeout:        90 * time.Second,
+			MaxResponseHeaderBytes: maxErrorBody,
+		},
+	}
+	r.letGo = sync.OnceFunc(func() { close(r.gone) })
+	r.life, r.cut = context.WithCancelCause(context.Background())
+	return r, nil
+}
+
+// legacy reports whether HTTP+SSE is spoken.
+func (r *remote) legacy() bool { return r.spec.Transport == TransportSSE }
+
+// Connect implements [mcp.Transport]. It returns the SDK's own connection, which
+// hides more methods than the interface has.
+func (r *remote) Connect(ctx context.Context) (mcp.Connection, error) {
+	client := &http.Client{Transport: r, CheckRedirect: r.checkRedirect}
+	var t mcp.Transport = &mcp.StreamableClientTransport{Endpoint: r.spec.URL, HTTPClient: client, MaxEventSize: -1}
+	if r.legacy() {
+		t = &mcp.SSEClientTransport{Endpoint: r.spec.URL, HTTPClient: client, MaxEventSize: -1}
+		// The SDK binds the event stream to the context of connecting. It is to
+		// last as long as the link.
+		short := ctx
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(context.WithoutCancel(ctx))
+		context.AfterFunc(r.life, cancel)
+		defer context.AfterFunc(short, cancel)()
+	}
+	conn, err := t.Connect(ctx)
+	if err != nil {
+		if said := new(url.Error); errors.As(err, &said) {
+			err = said.Err // said has the whole address in its text
+		}
+		return nil, err
+	}
+	r.mu.Lock()
+	r.conn = conn
+	r.mu.Unlock()
+	if r.life.Err() != nil {
+		return nil, errors.Join(errLinkClosed, conn.Close())
+	}
+	return conn, nil
+}
+
+func (r *remote) end(patience context.Context) error {
+	r.closing.Store(true)
+	r.mu.Lock()
+	conn := r.conn
+	r.mu.Unlock()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		if conn != nil {
+			_ = conn.Close() // a DELETE that failed was noted
+		}
+	}()
+	await(patience, closed, r.grace)
+	r.mu.Lock()
+	r.cut(errLinkClosed) // from here on nothing takes off
+	r.mu.Unlock()
+	await(context.Background(), closed, killTime)
+	landed := make(chan struct{})
+	go func() {
+		defer close(landed)
+		r.flights.Wait()
+	}()
+	defer r.letGo()
+	defer r.base.CloseIdleConnections()
+	if !await(context.Background(), landed, killTime) {
+		return errors.New("a response is still being read")
+	}
+	return nil
+}
+
+// takeOff counts what is under way until flights.Done is called. It reports
+// false where the link is closed.
+func (r *remote) takeOff() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.life.Err() != nil {
+		return false
+	}
+	r.flights.Add(1)
+	return true
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
+	switch {
+	case req.Method == http.MethodPost:
+		return r.post(req)
+	case req.Method == http.MethodGet && r.legacy():
+		return r.getLegacy(req)
+	case req.Method == http.MethodGet:
+		return r.get(req)
+	default:
+		return r.delete(req)
+	}
+}
+
+// delete ends the session on the server.
+func (r *remote) delete(req *http.Request) (*http.Response, error) {
+	r.closing.Store(true)
+	f, err := r.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := f.do()
+	if err != nil {
+		r.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: req.Method})
+		return nil, err
+	}
+	r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus}))
+	return resp, nil
+}
