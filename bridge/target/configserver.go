@@ -1,0 +1,209 @@
+package target
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tailscale/hujson"
+	"golang.org/x/net/http/httpguts"
+)
+
+// configServer is one server of the file that is being read.
+type configServer struct {
+	configFile
+	members map[string]hujson.Value
+	spec    Spec
+	wrong   []error
+}
+
+// fail notes what is wrong with a member.
+func (s *configServer) fail(v hujson.Value, member, format string, args ...any) {
+	where := fmt.Sprintf("server %q", s.spec.Name)
+	if member != "" {
+		where += ", " + member
+	}
+	s.wrong = append(s.wrong, fmt.Errorf("%s: %s: %w", s.place(v), where, fmt.Errorf(format, args...)))
+}
+
+// read reads the server, unless the file leaves it out and nobody has named it.
+func (s *configServer) read(entry hujson.Value, named bool) {
+	object, ok := entry.Value.(*hujson.Object)
+	if !ok {
+		s.fail(entry, "", "want an object, got %s", kind(entry))
+		return
+	}
+	s.members = map[string]hujson.Value{}
+	for _, m := range object.Members {
+		s.members[name(m)] = m.Value
+	}
+	if s.spec.Disabled = !named && s.disabled(); s.spec.Disabled {
+		return
+	}
+	s.spec.Protocol, s.spec.Elicitation = s.text("protocol"), s.text("elicitation")
+	stdio := s.has("command")
+	switch text := s.text("type"); {
+	case !s.has("type"):
+	case text == "stdio":
+		stdio = true
+	case text == "http":
+		stdio = false
+	case text == "streamable-http", text == "streamableHttp":
+		stdio, s.spec.Transport = false, TransportHTTP
+	case text == "sse":
+		stdio, s.spec.Transport = false, TransportSSE
+	default:
+		s.fail(s.members["type"], "type", "%q is none of stdio, http, sse and streamable-http", text)
+		return
+	}
+	switch {
+	case s.has("command") && s.has("url"):
+		s.fail(s.members["url"], "url", "there is a command too, and a server is reached by one of them")
+	case stdio && !s.has("command"):
+		s.fail(entry, "", `a stdio server needs a "command"`)
+	case !stdio && !s.has("url"):
+		s.fail(entry, "", `it needs a "command" or a "url"`)
+	case stdio:
+		s.readProcess()
+	default:
+		s.spec.URL = s.text("url")
+		s.readHeaders()
+	}
+}
+
+// disabled reports whether the file leaves the server out.
+func (s *configServer) disabled() bool {
+	v := s.members["disabled"]
+	if s.has("disabled") && !strings.ContainsRune("tfn", rune(v.Value.Kind())) {
+		s.fail(v, "disabled", "want true or false, got %s", kind(v))
+	}
+	return s.has("disabled") && v.Value.Kind() == 't'
+}
+
+func (s *configServer) readProcess() {
+	s.spec.Command = []string{s.text("command")}
+	if s.spec.Command[0] == "" && len(s.wrong) == 0 {
+		s.fail(s.members["command"], "command", "it is empty")
+	}
+	s.readArgs()
+	s.readEnvFile()
+	s.readEnv()
+	s.spec.Dir = s.folder
+	if s.has("cwd") {
+		s.spec.Dir = s.inFolder(s.text("cwd"))
+	}
+}
+
+func (s *configServer) has(member string) bool {
+	_, ok := s.members[member]
+	return ok
+}
+
+// text is the text of a member; "" if there is none.
+func (s *configServer) text(member string) string {
+	if !s.has(member) {
+		return ""
+	}
+	return s.value(s.members[member], member)
+}
+
+// value is one text with its variables put in. Numbers and booleans are taken
+// as they are written, since editors do so.
+func (s *configServer) value(v hujson.Value, member string) string {
+	literal, ok := v.Value.(hujson.Literal)
+	if !ok || literal.Kind() == 'n' {
+		s.fail(v, member, "want a string, got %s", kind(v))
+		return ""
+	}
+	text, err := s.expand(literal.String())
+	if err != nil {
+		s.fail(v, member, "%w", err)
+	}
+	return text
+}
+
+// inFolder is a path that may be relative to the workspace folder.
+func (s *configServer) inFolder(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.folder, path)
+}
+
+func (s *configServer) readArgs() {
+	switch list := s.members["args"].Value.(type) {
+	case nil: // there are none
+	case *hujson.Array:
+		for i, arg := range list.Elements {
+			s.spec.Command = append(s.spec.Command, s.value(arg, fmt.Sprintf("args[%d]", i)))
+		}
+	default:
+		s.fail(s.members["args"], "args", "want an array of strings, got %s", kind(s.members["args"]))
+	}
+}
+
+// readEnv adds the variables of "env". As in VS Code, null leaves one alone.
+func (s *configServer) readEnv() {
+	for _, m := range s.object("env") {
+		member := "env." + name(m)
+		if m.Value.Value.Kind() == 'n' {
+			continue
+		}
+		if key := name(m); key == "" || strings.ContainsAny(key, "=\x00") {
+			s.fail(m.Name, member, "this cannot be the name of a variable")
+			continue
+		}
+		s.spec.Env = append(s.spec.Env, name(m)+"="+s.value(m.Value, member))
+	}
+}
+
+func (s *configServer) readHeaders() {
+	if !s.has("headers") {
+		return
+	}
+	s.spec.Header = http.Header{}
+	for _, m := range s.object("headers") {
+		member := "headers." + name(m)
+		value := s.value(m.Value, member)
+		switch {
+		case !httpguts.ValidHeaderFieldName(name(m)):
+			s.fail(m.Name, member, "this cannot be the name of a header")
+		case !httpguts.ValidHeaderFieldValue(value):
+			s.fail(m.Value, member, "the value has characters that a header cannot have")
+		default:
+			s.spec.Header.Add(name(m), value)
+		}
+	}
+}
+
+// object is the members of an object of strings; none if it is not there.
+func (s *configServer) object(member string) []hujson.ObjectMember {
+	switch object := s.members[member].Value.(type) {
+	case nil:
+	case *hujson.Object:
+		return object.Members
+	default:
+		s.fail(s.members[member], member, "want an object of strings, got %s", kind(s.members[member]))
+	}
+	return nil
+}
+
+func (s *configServer) readEnvFile() {
+	if !s.has("envFile") {
+		return
+	}
+	path := s.inFolder(s.text("envFile"))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		s.fail(s.members["envFile"], "envFile", "%w", err)
+		return
+	}
+	env, err := parseEnvFile(string(bytes.TrimPrefix(text, byteOrderMark)))
+	if err != nil {
+		s.fail(s.members["envFile"], "envFile", "%s: %w", path, err)
+	}
+	s.spec.Env = append(s.spec.Env, env...)
+}
