@@ -38,7 +38,10 @@ func FuzzReceived(f *testing.F) {
 		for raw := range bytes.SplitSeq(lines, []byte("\n")) {
 			line, ours := bytes.CutPrefix(raw, []byte(">"))
 			m, err := wire.ParseMessage(line)
-			u := target.Unit{Raw: line, Size: int64(len(line)), Message: m, Noise: err != nil}
+			u := target.Unit{Frame: wire.Frame{Raw: line, Size: int64(len(line)), Message: m, Kind: m.Kind}}
+			if err != nil {
+				u.Kind = wire.Noise
+			}
 			if ours {
 				if reworded := s.reworded(line); err == nil && !bytes.Equal(reworded, line) {
 					if again, err := wire.ParseMessage(reworded); err != nil || again.Method != noteCancelled {

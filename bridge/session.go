@@ -494,8 +494,12 @@ func (s *session) awaitSent(ctx context.Context, does func() bool) {
 }
 
 // frame is what all frames of the session have in common.
-func (s *session) frame(d wire.Direction) wire.Frame {
-	return wire.Frame{Server: s.server.label(), Session: s.name, Dir: d, Transport: s.transport()}
+func (s *session) frame(d wire.Direction) wire.Frame { return s.labelled(wire.Frame{}, d) }
+
+// labelled is a frame with the server and the session that it is of.
+func (s *session) labelled(f wire.Frame, d wire.Direction) wire.Frame {
+	f.Server, f.Session, f.Dir, f.Transport = s.server.label(), s.name, d, s.transport()
+	return f
 }
 
 func (s *session) transport() string {
@@ -521,14 +525,12 @@ func (s *session) Stderr(line []byte, truncated bool, size int64) {
 		s.server.stderr = append(s.server.stderr, string(line[:min(len(line), stderrLineMost)]))
 	}
 	s.in.mu.Unlock()
-	f := s.frame(wire.Stderr)
-	f.Raw, f.Truncated, f.Size = line, truncated, size
-	s.in.log.Append(f)
+	s.in.log.Append(s.labelled(wire.Frame{Raw: line, Truncated: truncated, Size: size}, wire.Stderr))
 }
 
 // Noted implements [target.Observer].
 func (s *session) Noted(f wire.Frame) {
-	f.Server, f.Session, f.Dir, f.Transport = s.server.label(), s.name, wire.Meta, s.transport()
+	f = s.labelled(f, wire.Meta)
 	s.mu.Lock()
 	if out := s.outgoing[string(f.Answers)]; out != nil && out.call != nil {
 		f.Call, f.Round = out.call.number, out.round

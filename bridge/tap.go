@@ -38,8 +38,7 @@ const (
 // the receiver of a cancellation should not answer any more (specification
 // 2025-11-25, Cancellation, Behavior Requirements).
 func (s *session) Sent(u target.Unit) bool {
-	f := s.frame(wire.ClientToServer)
-	fill(&f, u)
+	f := s.labelled(u.Frame, wire.ClientToServer)
 	id := string(u.Message.ID) // of a request of ours
 	switch u.Message.Kind {
 	case wire.Request:
@@ -180,14 +179,13 @@ func (s *session) Undelivered(u target.Unit, err error) {
 // Received implements [target.Observer]: it logs what the server sent, acts on
 // it, and returns what the SDK is to see of it.
 func (s *session) Received(u target.Unit) []byte {
-	f := s.frame(wire.ServerToClient)
-	fill(&f, u)
-	if u.Noise || u.Truncated {
+	f := s.labelled(u.Frame, wire.ServerToClient)
+	if u.Kind == wire.Noise || u.Truncated {
 		if u.Message.Kind.IsResponse() {
 			s.answered(u.Message.ID, &f)
 		}
 		f = s.in.log.Append(f)
-		if u.Noise {
+		if u.Kind == wire.Noise {
 			s.unasked(u, f)
 		}
 		return nil
@@ -199,21 +197,6 @@ func (s *session) Received(u target.Unit) []byte {
 		return s.receivedResponse(u, f)
 	default:
 		return s.receivedNotification(u, f)
-	}
-}
-
-func fill(f *wire.Frame, u target.Unit) {
-	f.Raw, f.Stream, f.Header, f.Status = u.Raw, u.Stream, u.Header, u.Status
-	f.HTTPMethod, f.URL = u.HTTPMethod, u.URL
-	f.Truncated, f.Size, f.Message = u.Truncated, u.Size, u.Message
-	if u.Noise {
-		f.Kind = wire.Noise
-	}
-	// The answer to a POST ends its request without being a response to it where it
-	// is no message, has no id, or is a refusal with another id.
-	refused := u.Status >= 300 && !bytes.Equal(u.Message.ID, u.Related)
-	if u.Stream == wire.StreamPost && (u.Noise || refused || u.Message.Kind.IsResponse() && u.Message.ID == nil) {
-		f.Answers = u.Related
 	}
 }
 

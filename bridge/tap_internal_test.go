@@ -32,7 +32,7 @@ func unit(t *testing.T, raw string) target.Unit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return target.Unit{Raw: []byte(raw), Size: int64(len(raw)), Message: m}
+	return target.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
 }
 
 // A cancellation can come when the person has answered and the answer has not

@@ -50,7 +50,7 @@ func (r *remote) events(resp *http.Response, posted wire.Message) *eventBody {
 
 // unit is what all units of the stream have in common. The first has the headers.
 func (s *eventStream) unit() Unit {
-	u := Unit{Stream: s.stream, Status: s.resp.StatusCode, Related: s.posted.ID}
+	u := Unit{Frame: wire.Frame{Stream: s.stream, Status: s.resp.StatusCode}, Related: s.posted.ID}
 	if !s.begun {
 		u.Header = s.resp.Header
 		if s.stream == wire.StreamGetSSE {
@@ -78,7 +78,7 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	case e.data.size == 0:
 		return nil, legacy // the SDK's reader of HTTP+SSE takes every event for a message
 	case e.name != "" && e.name != "message", legacy && !s.endpoint:
-		s.remote.tap.noise(s.unit(), e.data)
+		s.remote.tap.show(s.unit(), e.data, none)
 		return nil, legacy
 	}
 	m, data := s.remote.tap.bytes(s.unit(), e.data)

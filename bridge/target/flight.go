@@ -147,12 +147,9 @@ type body struct {
 // Close implements [io.Closer].
 func (b body) Close() error { return b.close() }
 
-// lazyReader is a reader that is there once it is needed: made by the function
-// when it is first read from.
+// lazyReader is the reader that the function returns, which is called for each
+// Read.
 type lazyReader func() (io.Reader, error)
-
-// lazily makes a lazyReader of a function, which is called once.
-func lazily(open func() (io.Reader, error)) lazyReader { return sync.OnceValues(open) }
 
 // Read implements [io.Reader].
 func (open lazyReader) Read(p []byte) (int, error) {

@@ -376,7 +376,7 @@ func TestHTTPRudeAnswers(t *testing.T) {
 			}
 			var noise []string
 			for _, s := range r.soFar("received") {
-				if s.unit.Noise {
+				if s.unit.Kind == wire.Noise {
 					noise = append(noise, string(s.unit.Raw))
 					if s.unit.Status != 200 || string(s.unit.Related) != id {
 						t.Errorf("noise with status %d, related %s", s.unit.Status, s.unit.Related)

@@ -88,7 +88,7 @@ func TestLegacyNoise(t *testing.T) {
 	r.await(t, "note", text("message endpoint is /sse?session=[REDACTED]"))
 	noise := map[string]int{}
 	for _, s := range r.soFar("received") {
-		if s.unit.Noise {
+		if s.unit.Kind == wire.Noise {
 			noise[string(s.unit.Raw)]++
 		}
 		if s.unit.Stream != wire.StreamGetSSE || s.unit.Related != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // lineConn is the SDK's connection over a pair of streams with one JSON-RPC
@@ -80,7 +82,7 @@ func (c *lineConn) writeAll() {
 
 func (c *lineConn) write(raw []byte) error {
 	raw = c.tap.leaving(raw)
-	u, ok, err := c.tap.sending(Unit{Raw: raw[:len(raw):len(raw)]}, false)
+	u, ok, err := c.tap.sending(Unit{Frame: wire.Frame{Raw: raw[:len(raw):len(raw)]}}, false)
 	if !ok {
 		return err
 	}

@@ -2,7 +2,6 @@ package target
 
 import (
 	"encoding/json"
-	"net/http"
 
 	"elicitation-inspector/bridge/wire"
 )
@@ -10,27 +9,19 @@ import (
 // Unit is one thing that the tap saw: a message, or bytes that are none. Its
 // bytes are the observer's to keep, and nobody may change them.
 type Unit struct {
-	Raw       []byte // exact bytes, without the line's or event's framing
-	Dir       wire.Direction
-	Noise     bool  // these bytes are no JSON-RPC 2.0 message
-	Truncated bool  // Raw is only the head of what is over Options.MaxFrame
-	Size      int64 // full size in bytes
+	// Frame has what was seen: Dir, Raw with Size and Truncated (where Raw is only
+	// the head of what is over Options.MaxFrame), Kind and Message (of what is
+	// truncated no more than its ends tell), Stream, Status, and Answers.
+	//
+	// Header is of the request that carried it, or of the response whose first
+	// message it is; nil otherwise. HTTPMethod and URL are those of the request,
+	// where Header is a request's or that of the response to a GET. The URL has no
+	// user information.
+	wire.Frame
 
-	Stream wire.Stream
-	// Header are the HTTP headers of the request that carried it, or of the
-	// response whose first message it is; nil otherwise.
-	Header http.Header
-	Status int // status of the HTTP response that carried it, 0 if none
-	// HTTPMethod and URL are those of the request, where Header is a request's or
-	// that of the response to a GET; else "". The URL has no user information.
-	HTTPMethod, URL string
 	// Related is the JSON-RPC id of the request whose POST was answered with
 	// this; nil for what comes on other streams.
 	Related json.RawMessage
-
-	// Message is the parsed envelope: zero for noise, and no more than the head
-	// tells where the unit is truncated.
-	Message wire.Message
 }
 
 // Observer sees every unit before the SDK does. Its methods are called

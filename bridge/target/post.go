@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/mcp"
@@ -27,7 +28,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 	f.req.ContentLength = int64(len(body))
 	f.req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	f.req.Body, _ = f.req.GetBody()
-	u := Unit{Raw: body, Stream: wire.StreamPost, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)}
+	u := Unit{Frame: wire.Frame{Raw: body, Stream: wire.StreamPost, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)}}
 	u, ok, err := r.tap.sending(u, req.Response != nil)
 	if !ok {
 		f.over()
@@ -77,7 +78,7 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 	reason += behind(gist(resp, said.head))
 	fault := &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
 	if m, err := wire.ParseMessage(said.head); err == nil && said.whole() {
-		_, deliver := r.tap.bytes(Unit{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: u.Message.ID}, said)
+		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)
 		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
 			return refusedWith(req, resp, deliver, fault)
 		}
@@ -90,6 +91,14 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the SDK knows what that means
 	}
 	return nil, fault
+}
+
+// answerUnit is what is known of the body of an answer.
+func answerUnit(posted wire.Message, resp *http.Response) Unit {
+	return Unit{
+		Frame:   wire.Frame{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode},
+		Related: posted.ID,
+	}
 }
 
 // refusedWith passes on a JSON-RPC error that came with a refusal.
@@ -131,8 +140,8 @@ func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http
 	}
 	switch media := mediaType(resp); media {
 	case "application/json":
-		answer := lazily(func() (io.Reader, error) { return bytes.NewReader(r.jsonAnswer(resp, u.Message)), nil })
-		return standIn(req, resp.StatusCode, resp.Header, body{answer, resp.Body.Close}), nil
+		answer := sync.OnceValues(func() (io.Reader, error) { return bytes.NewReader(r.jsonAnswer(resp, u.Message)), nil })
+		return standIn(req, resp.StatusCode, resp.Header, body{lazyReader(answer), resp.Body.Close}), nil
 	case eventStreamMedia:
 		resp.Body = r.events(resp, u.Message)
 		return resp, nil
@@ -148,11 +157,11 @@ func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http
 // It always is something, because the SDK would end the session over nothing.
 func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 	fault := &Fault{Method: posted.Method, Status: resp.StatusCode}
-	u := Unit{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode, Related: posted.ID}
+	u := answerUnit(posted, resp)
 	said, err := keep(resp.Body, r.tap.max)
 	if err != nil {
 		if said.size > 0 {
-			r.tap.noise(u, said)
+			r.tap.show(u, said, none)
 		}
 		r.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.size, Why: err.Error()}})
 		fault.Text = fmt.Sprintf("the answer broke off after %d bytes: %v", said.size, err)

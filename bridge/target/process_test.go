@@ -61,7 +61,7 @@ func TestProcessNoise(t *testing.T) {
 	}
 	var noisy, messages []string
 	for _, s := range r.soFar("received") {
-		if s.unit.Noise {
+		if s.unit.Kind == wire.Noise {
 			noisy = append(noisy, string(s.unit.Raw))
 			continue
 		}
@@ -210,7 +210,7 @@ func TestProcessOutput(t *testing.T) {
 				if s.unit.Size != int64(size) || s.unit.Truncated != (size > len(s.unit.Raw)) {
 					t.Errorf("size %d, truncated %v, want %d", s.unit.Size, s.unit.Truncated, size)
 				}
-				if s.unit.Truncated && !s.unit.Noise && (string(s.unit.Message.ID) != "7" || s.unit.Message.Kind != wire.Result) {
+				if s.unit.Truncated && s.unit.Kind != wire.Noise && (string(s.unit.Message.ID) != "7" || s.unit.Message.Kind != wire.Result) {
 					t.Errorf("the head's envelope: %+v", s.unit.Message)
 				}
 			}

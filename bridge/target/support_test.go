@@ -122,7 +122,7 @@ func (r *recorder) String() string {
 	var b strings.Builder
 	for _, s := range r.soFar("") {
 		text := s.text + string(s.unit.Raw[:min(len(s.unit.Raw), 200)])
-		fmt.Fprintf(&b, "%-11s noise=%v status=%d %v %s\n", s.what, s.unit.Noise, s.unit.Status+s.code, s.err, text)
+		fmt.Fprintf(&b, "%-11s noise=%v status=%d %v %s\n", s.what, s.unit.Kind == wire.Noise, s.unit.Status+s.code, s.err, text)
 	}
 	return b.String()
 }
@@ -142,7 +142,7 @@ func (r *recorder) received() []string {
 	var out []string
 	for _, s := range r.soFar("received") {
 		mark := ""
-		if s.unit.Noise {
+		if s.unit.Kind == wire.Noise {
 			mark = "noise: "
 		}
 		out = append(out, mark+string(s.unit.Raw))
@@ -158,8 +158,8 @@ func (r *recorder) checkUnits(t *testing.T) {
 			continue
 		}
 		u := s.unit
-		if u.Noise || u.Truncated || u.Size != int64(len(u.Raw)) {
-			t.Errorf("%s: noise %v, truncated %v, size %d of %q", s.what, u.Noise, u.Truncated, u.Size, u.Raw)
+		if u.Kind == wire.Noise || u.Truncated || u.Size != int64(len(u.Raw)) {
+			t.Errorf("%s: noise %v, truncated %v, size %d of %q", s.what, u.Kind == wire.Noise, u.Truncated, u.Size, u.Raw)
 		}
 		if want := map[string]wire.Direction{"sent": wire.ClientToServer, "received": wire.ServerToClient}[s.what]; u.Dir != want {
 			t.Errorf("%s: direction %v", s.what, u.Dir)

@@ -2,6 +2,7 @@ package target
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,8 +36,8 @@ func (t *tap) leaving(raw []byte) []byte {
 // is what it fails with. The unit returned is for Undelivered.
 func (t *tap) sending(u Unit, again bool) (Unit, bool, error) {
 	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
-	m, err := wire.ParseMessage(u.Raw)
-	u.Message, u.Noise = m, err != nil
+	m, _ := wire.ParseMessage(u.Raw)
+	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
 	switch {
 	case again || t.observer.Sent(u):
 		return u, true, nil
@@ -68,37 +69,40 @@ func noteOf(resp *http.Response, n wire.Note) wire.Frame {
 	return wire.Frame{Note: &n, Header: resp.Header, Status: resp.StatusCode, HTTPMethod: resp.Request.Method}
 }
 
-// noise shows the observer bytes that are no message where they stand.
-func (t *tap) noise(u Unit, k kept) {
-	u.Raw, u.Size, u.Truncated = k.head, k.size, !k.whole()
-	u.Dir, u.Noise = wire.ServerToClient, true
-	t.observer.Received(u)
+// show shows the observer what has come, as it is and with the envelope that was
+// found in it, zero for noise. It returns what the observer gives for it.
+func (t *tap) show(u Unit, k kept, m wire.Message) (Unit, []byte) {
+	u.Dir, u.Raw, u.Size, u.Truncated = wire.ServerToClient, k.head, k.size, !k.whole()
+	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
+	// The answer to a POST ends its request without being a response to it where it
+	// is no message, has no id, or is a refusal with another id.
+	refused := u.Status >= 300 && !bytes.Equal(m.ID, u.Related)
+	if u.Stream == wire.StreamPost && (u.Kind == wire.Noise || refused || m.Kind.IsResponse() && m.ID == nil) {
+		u.Answers = u.Related
+	}
+	return u, t.observer.Received(u)
 }
 
 // receive shows the observer what has come. It returns the envelope of that, and
 // what the SDK is given for it: nil for nothing.
 func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
-	var err error
-	if k.whole() {
-		u.Message, err = wire.ParseMessage(k.head)
-	} else {
-		u.Message, err = envelope(k.head, k.end())
+	parse := wire.ParseMessage
+	if !k.whole() {
+		parse = func(head []byte) (wire.Message, error) { return envelope(head, k.end()) }
 	}
-	if err != nil {
-		t.noise(u, k)
-		return none, nil
-	}
-	u.Dir, u.Raw, u.Size, u.Truncated = wire.ServerToClient, k.head, k.size, !k.whole()
-	given := t.observer.Received(u)
-	m := u.Message
+	came, err := parse(k.head)
+	u, given := t.show(u, k, came)
+	m := came
 	switch {
+	case err != nil:
+		return none, nil
 	case u.Truncated:
-		return m, t.instead(u, fmt.Sprintf("the message of %d bytes is over the limit of %d bytes for one message", u.Size, t.max))
+		return came, t.instead(u, fmt.Sprintf("the message of %d bytes is over the limit of %d bytes for one message", u.Size, t.max))
 	case len(given) == 0:
-		return m, nil
+		return came, nil
 	case len(given) != len(u.Raw) || &given[0] != &u.Raw[0]:
 		if m, err = wire.ParseMessage(given); err != nil {
-			return u.Message, t.instead(u, "what is given for it is no message: "+err.Error())
+			return came, t.instead(u, "what is given for it is no message: "+err.Error())
 		}
 	}
 	if m.Kind.IsResponse() && m.ID == nil {
@@ -108,7 +112,7 @@ func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 	if err != nil {
 		msg = t.instead(u, fmt.Sprintf("the message cannot be read: %v", err))
 	}
-	return u.Message, msg
+	return came, msg
 }
 
 // instead gives a fault in place of a response that the SDK cannot be given, so

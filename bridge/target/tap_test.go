@@ -145,8 +145,8 @@ func TestLargeAnswerWithItsIDAtTheEnd(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	u := r.await(t, "received", func(s seen) bool { return s.unit.Truncated }).unit
-	if u.Noise || u.Message.Kind != wire.Result || len(u.Raw) != 4<<10 {
-		t.Errorf("noise %v, %v, %d bytes", u.Noise, u.Message.Kind, len(u.Raw))
+	if u.Kind == wire.Noise || u.Message.Kind != wire.Result || len(u.Raw) != 4<<10 {
+		t.Errorf("noise %v, %v, %d bytes", u.Kind == wire.Noise, u.Message.Kind, len(u.Raw))
 	}
 }
 
