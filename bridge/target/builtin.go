@@ -36,7 +36,7 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	go func() {
 		defer close(drained)
 		if err := b.readAll(outR); !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
-			t.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "from the built-in server", Why: err.Error()}})
+			t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "from the built-in server", Why: err.Error()}})
 		}
 	}()
 	go func() {

@@ -72,13 +72,13 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	legacy := s.remote.legacy()
 	switch {
 	case legacy && e.name == "endpoint":
-		s.remote.tap.observer.Noted(noteOf(s.resp, wire.Note{Kind: wire.NoteEndpoint, To: spoken(string(e.data.head))}))
+		s.remote.tap.observer.Noted(noteOf(s.resp, wire.Note{Kind: wire.NoteEndpoint, To: wire.WithoutQuery(string(e.data.head))}))
 		s.endpoint = true
 		return e.data.head, false
 	case e.data.size == 0:
 		return nil, legacy // the SDK's reader of HTTP+SSE takes every event for a message
 	case e.name != "" && e.name != "message", legacy && !s.endpoint:
-		s.remote.tap.show(s.unit(), e.data, none)
+		s.remote.tap.show(s.unit(), e.data, noRequest)
 		return nil, legacy
 	}
 	m, data := s.remote.tap.bytes(s.unit(), e.data)
@@ -91,7 +91,7 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 // ended is for an eventBody.
 func (s *eventStream) ended(err error) {
 	r := s.remote
-	lost := none // the request that gets no response because of it
+	lost := noRequest // the request that gets no response because of it
 	switch {
 	case s.answered:
 	case s.lastID != "":
@@ -112,7 +112,7 @@ func (s *eventStream) ended(err error) {
 	case r.legacy():
 		r.lose(errors.New("the event stream has ended, and with it the session"))
 	case s.standalone:
-		if n := r.streams.ended.Add(1); toldOf(n) { // the SDK opens it again each time
+		if n := r.streams.ended.Add(1); worthNoting(n) { // the SDK opens it again each time
 			r.tap.note(wire.Note{Kind: wire.NoteStreamClosed, Times: int(n)})
 		}
 	case s.answered:

@@ -34,7 +34,7 @@ const nameHeader = "Mcp-Name"
 
 // prepare gives a request the headers that it really goes out with.
 func (r *remote) prepare(req *http.Request) (*flight, error) {
-	if !r.takeOff() {
+	if !r.track() {
 		return nil, errLinkClosed
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
@@ -42,7 +42,7 @@ func (r *remote) prepare(req *http.Request) (*flight, error) {
 	f := &flight{remote: r, cancel: cancel, over: sync.OnceFunc(func() {
 		unhook()
 		cancel(nil)
-		r.flights.Done()
+		r.inFlight.Done()
 	})}
 	f.req = req.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(info httptrace.WroteRequestInfo) { f.wrote.Store(info.Err == nil) },
@@ -118,10 +118,10 @@ func (f *flight) do() (*http.Response, error) {
 		return nil, err
 	}
 	f.remote.answered.Store(true)
-	real := resp.Body
-	resp.Body = body{real, func() error {
+	inner := resp.Body
+	resp.Body = body{inner, func() error {
 		defer f.over()
-		return real.Close()
+		return inner.Close()
 	}}
 	return resp, nil
 }

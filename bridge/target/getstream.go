@@ -22,9 +22,9 @@ import (
 // ended by the server, and how often in a row it could not be opened again.
 type streamCounts struct{ asked, opened, ended, failed atomic.Int32 }
 
-// toldOf reports whether the log is told of the n-th time: of the first ones, and
+// worthNoting reports whether the log is told of the n-th time: of the first ones, and
 // then ever more rarely.
-func toldOf(n int32) bool { return n <= 3 || n&(n-1) == 0 }
+func worthNoting(n int32) bool { return n <= 3 || n&(n-1) == 0 }
 
 // The SDK gives a session up when the standalone stream was ended by the server
 // a few times without an event id, as many servers and proxies do every minute.
@@ -92,8 +92,8 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 		r.noteRequested(f, posted)
 		return r.resume(f, posted)
 	}
-	if toldOf(r.streams.asked.Add(1)) {
-		r.noteRequested(f, none)
+	if worthNoting(r.streams.asked.Add(1)) {
+		r.noteRequested(f, noRequest)
 	}
 	first := r.streams.opened.Load() == 0
 	answer := sync.OnceValues(f.do)
@@ -136,8 +136,8 @@ func (r *remote) late(f *flight, answer func() (*http.Response, error)) io.ReadC
 	})
 	return body{lazyReader(func() (io.Reader, error) { return settle() }), func() error {
 		f.cancel(context.Canceled)
-		real, _ := settle()
-		return real.Close()
+		inner, _ := settle()
+		return inner.Close()
 	}}
 }
 
@@ -162,14 +162,14 @@ func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) 
 		return resp, nil
 	}
 	raw := r.explanation(resp).head
-	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: gist(resp, raw)})
+	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: errorText(resp, raw)})
 	fault := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	switch {
 	case sessionGone(resp):
-		r.tap.failure(none, note)
+		r.tap.failure(noRequest, note)
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
 	case tryAgain(resp): // the response may still come
-		r.tap.failure(none, note)
+		r.tap.failure(noRequest, note)
 		return nil, fault
 	default: // only the call is lost
 		r.tap.failure(posted, note)
@@ -199,7 +199,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 	case errors.Is(err, errLinkClosed), errors.Is(err, context.Canceled):
 		return nil, err
 	case err != nil:
-		r.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
+		r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: http.MethodGet})
 		if !first {
 			r.streamFailed(err.Error())
 		}
@@ -210,7 +210,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 		if first {
 			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteStreamOpened}))
 		}
-		events := r.events(resp, none)
+		events := r.events(resp, noRequest)
 		events.out = append(events.out, fmt.Appendf(nil, "id: %s%d\n\n", ownEventID, id))
 		resp.Body = events
 		return resp, nil
@@ -220,7 +220,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 		note.Note.Kind = wire.NoteNoStream
 		r.tap.observer.Noted(note)
 	} else {
-		r.tap.failure(none, note)
+		r.tap.failure(noRequest, note)
 	}
 	switch {
 	case first, sessionGone(resp):
@@ -240,7 +240,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 func (r *remote) noStream(resp *http.Response) (wire.Frame, *Fault) {
 	raw := r.explanation(resp).head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
-	fault := &Fault{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + behind(gist(resp, raw)), Challenge: challenge(resp)}
+	fault := &Fault{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + afterColon(errorText(resp, raw)), Challenge: challenge(resp)}
 	if resp.StatusCode < 300 {
 		note.Note.Got = contentType(resp)
 		fault.Text = note.Note.Words(&note)
@@ -267,16 +267,16 @@ func (r *remote) getLegacy(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.noteRequested(f, none)
+	r.noteRequested(f, noRequest)
 	resp, err := f.do()
 	if err != nil || followed(resp) {
 		return resp, err
 	}
 	if isEventStream(resp) {
-		resp.Body = r.events(resp, none)
+		resp.Body = r.events(resp, noRequest)
 		return resp, nil
 	}
 	note, fault := r.noStream(resp)
-	r.tap.failure(none, note)
+	r.tap.failure(noRequest, note)
 	return nil, fault
 }

@@ -18,12 +18,6 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// spoken is an address as notes and errors tell it: without the values in its
-// query, which are mostly keys and ids of sessions.
-func spoken(address string) string {
-	return wire.WithoutQuery(address)
-}
-
 // ofMessage is Note.Of for a message that was posted; "" for none.
 func ofMessage(m wire.Message) string {
 	if m.Method == "" && m.ID != nil {
@@ -65,17 +59,17 @@ func quoted(raw []byte) string {
 	return text
 }
 
-// behind is text as it stands behind what introduces it.
-func behind(text string) string {
+// afterColon is text as it stands behind what introduces it.
+func afterColon(text string) string {
 	if text == "" {
 		return ""
 	}
 	return ": " + text
 }
 
-// gist is quoted for what a body comes down to: the message of a JSON error, or
+// errorText is quoted for what a body comes down to: the message of a JSON error, or
 // the text of a web page.
-func gist(resp *http.Response, raw []byte) string {
+func errorText(resp *http.Response, raw []byte) string {
 	var e struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`

@@ -71,11 +71,11 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
 	said := r.explanation(resp)
 	reason := "HTTP " + statusText(resp)
-	to := spoken(resp.Header.Get("Location"))
+	to := wire.WithoutQuery(resp.Header.Get("Location"))
 	if to != "" {
 		reason += " to " + to
 	}
-	reason += behind(gist(resp, said.head))
+	reason += afterColon(errorText(resp, said.head))
 	fault := &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
 	if m, err := wire.ParseMessage(said.head); err == nil && said.whole() {
 		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)
@@ -161,7 +161,7 @@ func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 	said, err := keep(resp.Body, r.tap.max)
 	if err != nil {
 		if said.size > 0 {
-			r.tap.show(u, said, none)
+			r.tap.show(u, said, noRequest)
 		}
 		r.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.size, Why: err.Error()}})
 		fault.Text = fmt.Sprintf("the answer broke off after %d bytes: %v", said.size, err)

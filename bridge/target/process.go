@@ -118,7 +118,7 @@ func (p *process) runLeader(started chan<- error) {
 		return
 	}
 	p.group = newGroup(p.cmd.Process)
-	born(p.group)
+	register(p.group)
 	started <- nil
 	// Not Cmd.Wait, which closes the pipes before all of them was read.
 	p.state, p.waitErr = p.cmd.Process.Wait()
@@ -143,7 +143,7 @@ func (p *process) report(what string, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		p.tap.note(wire.Note{Kind: wire.NotePipeHeld, Of: what})
 	default:
-		p.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "the server's " + what, Why: err.Error()}})
+		p.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteReadFailed, Of: "the server's " + what, Why: err.Error()}})
 	}
 }
 
@@ -193,7 +193,7 @@ func (p *process) supervise() {
 	// This comes right after the leader was reaped and not later, because the
 	// number of a group that is empty may be given to another one.
 	problem := p.endGroup(patience, grace)
-	buried(p.group)
+	unregister(p.group)
 	problem = errors.Join(problem, p.endOutput())
 
 	exit := Exit{Code: -1}
@@ -210,7 +210,7 @@ func (p *process) supervise() {
 		note.By = wire.ByInspector
 	}
 	if exit.failed(asked) {
-		p.tap.failure(none, wire.Frame{Note: &note})
+		p.tap.failure(noRequest, wire.Frame{Note: &note})
 	} else {
 		p.tap.note(note)
 	}
@@ -221,15 +221,15 @@ func (p *process) supervise() {
 // endGroup ends what is left of the process group: SIGTERM, and after the grace
 // SIGKILL.
 func (p *process) endGroup(patience context.Context, grace time.Duration) error {
-	if !p.left() {
+	if !p.running() {
 		return nil
 	}
 	p.group.terminate()
-	if p.awaitLeft(patience, grace) {
+	if p.awaitStopped(patience, grace) {
 		return nil
 	}
 	p.group.kill()
-	if p.awaitLeft(context.Background(), killTime) {
+	if p.awaitStopped(context.Background(), killTime) {
 		return nil
 	}
 	return fmt.Errorf("process group %d could not be killed", p.cmd.Process.Pid)
@@ -252,8 +252,8 @@ func (p *process) endOutput() error {
 	return err
 }
 
-// left reports whether the leader or another process of the group runs.
-func (p *process) left() bool {
+// running reports whether the leader or another process of the group runs.
+func (p *process) running() bool {
 	select {
 	case <-p.exited:
 		return p.group.alive()
@@ -262,12 +262,12 @@ func (p *process) left() bool {
 	}
 }
 
-// awaitLeft waits until nothing is left, and reports whether that is so. The
+// awaitStopped waits until nothing is left, and reports whether that is so. The
 // system tells the end of children only, so the group is polled.
-func (p *process) awaitLeft(patience context.Context, limit time.Duration) bool {
+func (p *process) awaitStopped(patience context.Context, limit time.Duration) bool {
 	patience, cancel := context.WithTimeout(patience, limit)
 	defer cancel()
-	for pause := time.Millisecond; p.left(); pause = min(2*pause, 50*time.Millisecond) {
+	for pause := time.Millisecond; p.running(); pause = min(2*pause, 50*time.Millisecond) {
 		select {
 		case <-time.After(pause):
 		case <-patience.Done():

@@ -33,11 +33,11 @@ func (r *remote) suspect() {
 	if !r.answered.Load() || r.closing.Load() || !r.looking.CompareAndSwap(false, true) {
 		return
 	}
-	if !r.takeOff() {
+	if !r.track() {
 		return
 	}
 	go func() {
-		defer r.flights.Done()
+		defer r.inFlight.Done()
 		err := r.look()
 		r.looking.Store(false)
 		if err != nil {
@@ -95,7 +95,7 @@ func (r *remote) lose(why error) {
 	}
 	r.mu.Unlock()
 	if !known {
-		r.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteServerLost, Why: why.Error()}})
-		r.letGo()
+		r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteServerLost, Why: why.Error()}})
+		r.closeGone()
 	}
 }

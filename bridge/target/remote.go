@@ -26,15 +26,15 @@ type remote struct {
 	grace  time.Duration
 	base   *http.Transport
 
-	life     context.Context // ends when the link does, and with it every request
-	cut      context.CancelCauseFunc
-	flights  sync.WaitGroup // what is under way; takeOff adds to it
-	closing  atomic.Bool    // an end was asked for, so that ends are no news
-	letGo    func()         // closes gone, once
-	streams  streamCounts
-	answered atomic.Bool // the server has answered something
-	looking  atomic.Bool // somebody looks whether it can still be reached
-	pauses   lookPauses
+	life      context.Context // ends when the link does, and with it every request
+	cut       context.CancelCauseFunc
+	inFlight  sync.WaitGroup // what is under way; track adds to it
+	closing   atomic.Bool    // an end was asked for, so that ends are no news
+	closeGone func()         // closes gone, once
+	streams   streamCounts
+	answered  atomic.Bool // the server has answered something
+	looking   atomic.Bool // somebody looks whether it can still be reached
+	pauses    lookPauses
 
 	mu     sync.Mutex
 	conn   mcp.Connection
@@ -76,7 +76,7 @@ func openHTTP(s Spec, t *tap, opts Options) (way, error) {
 			MaxResponseHeaderBytes: maxErrorBody,
 		},
 	}
-	r.letGo = sync.OnceFunc(func() { close(r.gone) })
+	r.closeGone = sync.OnceFunc(func() { close(r.gone) })
 	r.life, r.cut = context.WithCancelCause(context.Background())
 	return r, nil
 }
@@ -129,31 +129,31 @@ func (r *remote) end(patience context.Context) error {
 	}()
 	await(patience, closed, r.grace)
 	r.mu.Lock()
-	r.cut(errLinkClosed) // from here on nothing takes off
+	r.cut(errLinkClosed) // from here on nothing is added
 	r.mu.Unlock()
 	await(context.Background(), closed, killTime)
-	landed := make(chan struct{})
+	idle := make(chan struct{})
 	go func() {
-		defer close(landed)
-		r.flights.Wait()
+		defer close(idle)
+		r.inFlight.Wait()
 	}()
-	defer r.letGo()
+	defer r.closeGone()
 	defer r.base.CloseIdleConnections()
-	if !await(context.Background(), landed, killTime) {
+	if !await(context.Background(), idle, killTime) {
 		return errors.New("a response is still being read")
 	}
 	return nil
 }
 
-// takeOff counts what is under way until flights.Done is called. It reports
+// track counts what is under way until inFlight.Done is called. It reports
 // false where the link is closed.
-func (r *remote) takeOff() bool {
+func (r *remote) track() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.life.Err() != nil {
 		return false
 	}
-	r.flights.Add(1)
+	r.inFlight.Add(1)
 	return true
 }
 
@@ -180,7 +180,7 @@ func (r *remote) delete(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := f.do()
 	if err != nil {
-		r.tap.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: req.Method})
+		r.tap.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteRequestFailed, Why: err.Error()}, HTTPMethod: req.Method})
 		return nil, err
 	}
 	r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus}))

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// children are the groups of processes that this program has started and not seen
+// started has the groups of processes that this program has started and not seen
 // to their end, for the moments in which there is no time for an orderly one.
-var children struct {
+var started struct {
 	sync.Mutex
 	groups map[group]bool
 }
@@ -16,29 +16,29 @@ var children struct {
 // KillAll kills what is left of every process that was started, with its group,
 // and waits for nothing. It is for a program that is about to leave at once.
 func KillAll() {
-	children.Lock()
-	all := slices.Collect(maps.Keys(children.groups))
-	children.Unlock()
+	started.Lock()
+	all := slices.Collect(maps.Keys(started.groups))
+	started.Unlock()
 	for _, g := range all {
 		g.kill()
 	}
 }
 
-// born notes that a group is to be ended with this program, however that ends.
-func born(g group) {
-	children.Lock()
-	if children.groups == nil {
-		children.groups = map[group]bool{}
+// register notes that a group is to be ended with this program, however that ends.
+func register(g group) {
+	started.Lock()
+	if started.groups == nil {
+		started.groups = map[group]bool{}
 	}
-	children.groups[g] = true
-	children.Unlock()
+	started.groups[g] = true
+	started.Unlock()
 	g.guard()
 }
 
-// buried takes that back, when nothing of the group is left.
-func buried(g group) {
-	children.Lock()
-	delete(children.groups, g)
-	children.Unlock()
+// unregister takes that back, when nothing of the group is left.
+func unregister(g group) {
+	started.Lock()
+	delete(started.groups, g)
+	started.Unlock()
 	g.unguard()
 }

@@ -61,8 +61,8 @@ func (t *tap) failure(request wire.Message, f wire.Frame) {
 	t.observer.Noted(f)
 }
 
-// none stands for no request.
-var none wire.Message
+// noRequest stands for no request.
+var noRequest wire.Message
 
 // noteOf is a note of a response.
 func noteOf(resp *http.Response, n wire.Note) wire.Frame {
@@ -95,7 +95,7 @@ func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 	m := came
 	switch {
 	case err != nil:
-		return none, nil
+		return noRequest, nil
 	case u.Truncated:
 		return came, t.instead(u, fmt.Sprintf("the message of %d bytes is over the limit of %d bytes for one message", u.Size, t.max))
 	case len(given) == 0:
@@ -118,7 +118,7 @@ func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 // instead gives a fault in place of a response that the SDK cannot be given, so
 // that the call ends. Requests and notifications are left out.
 func (t *tap) instead(u Unit, why string) jsonrpc.Message {
-	t.failure(none, wire.Frame{Note: &wire.Note{Kind: wire.NoteNotPassedOn, Why: why}})
+	t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteNotPassedOn, Why: why}})
 	if !u.Message.Kind.IsResponse() {
 		return nil
 	}
@@ -230,7 +230,7 @@ func envelope(head, tail []byte) (wire.Message, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(head[:min(len(head), maxEnvelope)]))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return none, errors.New("not a JSON object")
+		return noRequest, errors.New("not a JSON object")
 	}
 	for {
 		key, err := dec.Token()
@@ -256,14 +256,14 @@ func envelope(head, tail []byte) (wire.Message, error) {
 	case isError:
 		m.Kind = wire.Error
 	case json.Unmarshal(members["method"], &m.Method) != nil:
-		return none, errors.New("no message")
+		return noRequest, errors.New("no message")
 	case m.ID != nil:
 		m.Kind = wire.Request
 	default:
 		m.Kind = wire.Notification
 	}
 	if string(members["jsonrpc"]) != `"2.0"` {
-		return none, errors.New("no message of JSON-RPC 2.0")
+		return noRequest, errors.New("no message of JSON-RPC 2.0")
 	}
 	return m, nil
 }
