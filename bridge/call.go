@@ -249,9 +249,12 @@ func (c *call) wake() {
 // Calls returns the calls that are kept, oldest first: those that run, and of those
 // that have ended the latest [CallsKept].
 func (in *Inspection) Calls() []Call {
+	if in.replay != nil {
+		return in.replay.shown.Load().calls()
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	out := []Call{} // not with room for all: a replay keeps few of very many
+	out := []Call{}
 	for _, c := range in.calls {
 		if c != nil {
 			out = append(out, c.snapshot())
@@ -262,6 +265,9 @@ func (in *Inspection) Calls() []Call {
 
 // Call returns one call by its number.
 func (in *Inspection) Call(number int) (Call, error) {
+	if in.replay != nil {
+		return in.replay.call(number)
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	c, err := in.call(number)

@@ -51,6 +51,13 @@ type Catalog struct {
 // Catalog returns what a server offers. The lists are shared and must not be
 // changed: there may be very many items.
 func (in *Inspection) Catalog(id string) (Catalog, error) {
+	if in.replay != nil {
+		s, err := in.replay.shown.Load().server(id)
+		if err != nil {
+			return Catalog{}, err
+		}
+		return *s.catalog, nil
+	}
 	s, err := in.server(id)
 	if err != nil {
 		return Catalog{}, err
@@ -62,18 +69,22 @@ func (in *Inspection) Catalog(id string) (Catalog, error) {
 
 // Item returns one thing that a server offers.
 func (in *Inspection) Item(id string, kind ItemKind, key string) (Item, error) {
-	s, err := in.server(id)
+	catalog, err := in.Catalog(id)
 	if err != nil {
 		return Item{}, err
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, item := range s.catalog.Items {
+	for _, item := range catalog.Items {
 		if item.Kind == kind && item.Key == key {
 			return item, nil
 		}
 	}
 	return Item{}, fmt.Errorf("%w: %s %q", ErrUnknownItem, kind, key)
+}
+
+// page is what is known of one list of a server.
+type page struct {
+	items    []Item
+	problems []string
 }
 
 // list describes one of the four lists.

@@ -19,6 +19,10 @@ type Found struct {
 // Findings returns what the linter has to say of a server so far, in order;
 // of all servers for the id "".
 func (in *Inspection) Findings(id string) []Found {
+	if in.replay != nil {
+		at := in.replay.shown.Load()
+		return at.findings(id, at.found)
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	var out []Found
@@ -32,6 +36,10 @@ func (in *Inspection) Findings(id string) []Found {
 
 // Found returns what the linter has to say of one frame.
 func (in *Inspection) Found(seq int64) []Found {
+	if in.replay != nil {
+		at := in.replay.shown.Load()
+		return at.findings("", at.foundAt[seq])
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	var out []Found
@@ -43,6 +51,9 @@ func (in *Inspection) Found(seq int64) []Found {
 
 // FindingsKnown counts what the linter has said so far.
 func (in *Inspection) FindingsKnown() int {
+	if in.replay != nil {
+		return len(in.replay.shown.Load().found)
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return len(in.found)
@@ -173,9 +184,6 @@ func (in *Inspection) keepFindings(list []findings.Found, callOf func(seq int64)
 // labelled is the server that frames name so, nil if there is none. The caller
 // holds in.mu.
 func (in *Inspection) labelled(label string) *server {
-	if label == "" {
-		label = unnamed
-	}
 	for _, s := range in.servers {
 		if s.label() == label {
 			return s

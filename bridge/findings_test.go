@@ -12,7 +12,8 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -37,8 +38,8 @@ func exportedFindings(t *testing.T, l *wire.Log, line string) map[int64][]lint.F
 	view := viewOf(t, l, line)
 	seqs := view.Seqs(0, int(view.Len()))
 	var b bytes.Buffer
-	x := exchange.Export{Log: l, Seqs: slices.Values(seqs), Redact: wire.NoRedaction()}
-	if err := x.Write(t.Context(), &b, exchange.JSON); err != nil {
+	x := export.Document{Log: l, Seqs: slices.Values(seqs), Redact: wire.NoRedaction()}
+	if err := x.Write(t.Context(), &b, export.JSON); err != nil {
 		t.Fatal(err)
 	}
 	var list []struct{ Findings []lint.Finding }
@@ -70,14 +71,16 @@ func sameFindings(t *testing.T, b *bench, file string) []bridge.Found {
 		}
 	}
 	log := openLog(t, file)
-	player, err := bridge.NewPlayer(log, bridge.PlayerOptions{})
+	player, err := playback.NewPlayer(log, playback.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	go player.Run(ctx)
-	for in := player.Replay().Inspection(); ctx.Err() == nil; in = player.Replay().Inspection() {
-		refreshed := player.Replay().Refreshed()
+	replay := bridge.NewReplay(player.Shown(), player, nil)
+	go replay.Follow(ctx)
+	for in := replay.Inspection(); ctx.Err() == nil; {
+		refreshed := replay.Refreshed()
 		if slices.Equal(told(live), told(in.Findings(""))) {
 			break
 		}

@@ -53,7 +53,7 @@ type Inspection struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 
-	clock func() time.Time // nil for the present
+	replay *Replay // whose log this shows; nil for a live inspection
 
 	linter  *findings.Linter // of a live inspection
 	passing chan struct{}    // held by the one that takes over what the linter finds
@@ -217,8 +217,8 @@ func (in *Inspection) server(id string) (*server, error) {
 // Now is the time that the inspection is at: the present, or for a replay the
 // time of its last frame.
 func (in *Inspection) Now() time.Time {
-	if in.clock != nil {
-		return in.clock()
+	if in.replay != nil {
+		return in.replay.shown.Load().now
 	}
 	return now()
 }

@@ -628,7 +628,7 @@ func (p *player) opened() {
 	live, opened := "", ""
 	for {
 		grown := p.log.Grown() // the note of the call's end may be yet to come
-		r := bridge.NewReplay(p.log, bridge.Source{}, nil)
+		r := bridge.NewReplay(p.log, nil, nil)
 		if err := r.Refresh(ctx); err != nil {
 			p.Errorf("opened, it is\n%slive it was\n%s", opened, live)
 			return

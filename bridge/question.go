@@ -147,7 +147,6 @@ type question struct {
 	completion Completion
 	seen       visibility
 	turnedAway bool   // refused, because too many of its server's wait
-	settledAt  int64  // of a replay: the frame at which it was settled
 	handed     string // why its server's policy left it to the person, "" if it did not
 	noted      string // what a note in the log says of the answer, "" if there is none
 	told       bool   // a frame of the log says how it ended
@@ -156,6 +155,7 @@ type question struct {
 // Question is a copy of a question's state for readers.
 type Question struct {
 	Number   int
+	Place    int // among what the frame asks, from 1
 	State    State
 	Server   string // id
 	Call     int    // 0 if it cannot be told
@@ -188,7 +188,7 @@ type Question struct {
 
 func (q *question) snapshot() Question {
 	out := Question{
-		Number: q.number, State: q.state, Server: q.server.id, Key: q.key,
+		Number: q.number, Place: q.place, State: q.state, Server: q.server.id, Key: q.key,
 		Origin: q.origin, Carried: q.carried, Method: q.method, Params: q.params, Request: q.request,
 		Asked: q.asked, Seq: q.seq, Answer: q.answer, By: q.by, Reason: q.reason,
 		AnswerSeq: q.answerSeq, Completion: q.completion, Awaited: q.awaited(), Handed: q.handed, Held: q.seen == heldBack,
@@ -368,9 +368,12 @@ func (q *question) fade() {
 
 // Questions returns every question of the inspection, oldest first.
 func (in *Inspection) Questions() []Question {
+	if in.replay != nil {
+		return in.replay.shown.Load().questions()
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	out := []Question{} // not with room for all: a replay keeps few of very many
+	out := []Question{}
 	for _, q := range in.questions {
 		if q != nil {
 			out = append(out, q.snapshot())
@@ -383,6 +386,9 @@ func (in *Inspection) Questions() []Question {
 // and are not held back, the latest of those that are settled, and of the earlier
 // ones those with a URL whose outcome is awaited.
 func (in *Inspection) OnShow(settled int) []Question {
+	if in.replay != nil {
+		return in.replay.shown.Load().onShow(settled)
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	var list []*question
@@ -406,6 +412,9 @@ func (in *Inspection) OnShow(settled int) []Question {
 
 // Question returns one question by its number.
 func (in *Inspection) Question(number int) (Question, error) {
+	if in.replay != nil {
+		return in.replay.question(number)
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	q, err := in.question(number)

@@ -1,107 +1,66 @@
 package bridge
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 )
 
-// Replay is an inspection without connections: what its servers, calls and
-// questions are follows from the frames of a log. The log may be that of a
-// transcript, or grow while one is played back; what is shown is the same.
+// Replay is an inspection without connections: what it shows is what a log amounts
+// to. The log may be that of a transcript, or grow while one is played back.
 //
-// Of a long log the latest exchanges are kept, so that memory is bounded; the
-// log has the others.
+// Of a long log the latest calls are shown, so that memory is bounded; the log has
+// the others.
 type Replay struct {
-	in     *Inspection
-	log    *wire.Log
-	source Source
-	linter *findings.Linter
+	in           *Inspection
+	log          *wire.Log
+	player       *playback.Player // nil for a log that does not grow
+	conversation *conversation.Conversation
+	linter       *findings.Linter
+	fresh        atomic.Pointer[chan struct{}]
+	shown        atomic.Pointer[shown]
 
-	latest   atomic.Int64  // Unix nanoseconds of the last frame; 0 without one
-	poked    chan struct{} // look again, though the log has not grown
-	followed chan struct{} // closed when Follow has returned
-	fresh    atomic.Pointer[chan struct{}]
-
-	// What stands below is the business of the one that has the turn.
-	turn     chan struct{}
-	index    *exchange.Index
-	recorded *recorded
-	numbers  []int // of each exchange's call, by exchange; 0 for those that are no call
-	calls    numbering
-	asked    numbering
-	last     int // number of the question that was asked last
-	shown    map[int]*shown
-	told     int // findings that were passed on
-	err      error
+	turn  turn // for all that follows
+	final map[int]bool
+	err   error
 }
 
-// Source says how far the log of a Replay has come.
-type Source struct {
-	// Reading says that the log is still being read from its files, so that it
-	// is too early to show what is in it. nil means that it is not.
-	Reading func() bool
-	// Over says that no frame will come any more, so that what has no answer
-	// will never have one. nil means that none will.
-	Over func() bool
-	// Linter judges the log, or the log whose beginning it is. nil means that the
-	// Replay has it judged at each Refresh.
-	Linter *findings.Linter
-}
+// callsShown is how many of the latest calls a Replay shows, and questions outside
+// of calls.
+const callsShown = 300
 
-// exchangesKept is how many of the latest exchanges a Replay shows.
-const exchangesKept = 300
-
-// shown is an exchange that is shown.
-type shown struct {
-	call      *call // nil for what a server asked outside of any call
-	questions []*question
-	final     bool // nothing more can come of it
-}
-
-// NewReplay prepares an inspection of a log. Follow fills it.
-func NewReplay(l *wire.Log, source Source, logger *slog.Logger) *Replay {
-	if source.Reading == nil {
-		source.Reading = func() bool { return false }
-	}
-	if source.Over == nil {
-		source.Over = func() bool { return true }
-	}
+// NewReplay prepares an inspection of a log: of one that does not grow any more,
+// or of what a player shows. Follow fills it.
+func NewReplay(l *wire.Log, p *playback.Player, logger *slog.Logger) *Replay {
 	r := &Replay{
-		in: New(Config{Log: l, Logger: logger}), log: l, source: source, index: exchange.NewIndex(l),
-		poked: make(chan struct{}, 1), followed: make(chan struct{}), turn: make(chan struct{}, 1),
-		shown: map[int]*shown{},
+		in: New(Config{Log: l, Logger: logger}), log: l, player: p, conversation: conversation.New(l),
+		turn: newTurn(), final: map[int]bool{},
 	}
-	if r.linter = source.Linter; r.linter == nil {
+	if p == nil {
 		r.linter = findings.New(l)
+	} else {
+		r.linter = p.Linter()
 	}
-	r.recorded = newRecorded(r.in, l)
 	r.fresh.Store(new(make(chan struct{})))
-	r.in.clock = r.now
+	r.shown.Store(&shown{})
+	r.in.replay = r
 	return r
 }
 
 // Inspection is what the replay shows. Nothing can be called or answered in it.
 func (r *Replay) Inspection() *Inspection { return r.in }
 
-// now is the time of the last frame.
-func (r *Replay) now() time.Time {
-	if at := r.latest.Load(); at != 0 {
-		return time.Unix(0, at)
-	}
-	return time.Time{}
-}
-
-// Shown says how many of the log's calls and questions are kept, and how many
+// Shown says how many of the log's calls and questions are shown, and how many
 // there are in all.
 type Shown struct {
 	Calls, AllCalls         int
@@ -111,24 +70,18 @@ type Shown struct {
 
 // Shown says how much of the log is shown.
 func (r *Replay) Shown() Shown {
-	r.turn <- struct{}{}
-	defer func() { <-r.turn }()
-	s := Shown{AllCalls: r.calls.count, AllQuestions: r.asked.count, Err: r.err}
-	for _, e := range r.shown {
-		if e.call != nil {
-			s.Calls++
-		}
-		s.Questions += len(e.questions)
-	}
+	r.turn.take()
+	defer r.turn.give()
+	at := r.shown.Load()
+	s := Shown{Calls: len(at.calls()), Questions: len(at.questions()), Err: r.err}
+	s.AllCalls, s.AllQuestions = r.conversation.Counts()
 	return s
 }
 
 // CallsAfter counts the calls that are shown with a higher number, up to most.
 func (r *Replay) CallsAfter(number, most int) (n int) {
-	r.in.mu.Lock()
-	defer r.in.mu.Unlock()
-	for i := len(r.in.calls); i > number && n < most; i-- {
-		if r.in.calls[i-1] != nil {
+	for _, one := range slices.Backward(r.shown.Load().list) {
+		if one.call != nil && one.call.Number > number && n < most {
 			n++
 		}
 	}
@@ -138,12 +91,14 @@ func (r *Replay) CallsAfter(number, most int) (n int) {
 // refreshEvery bounds how often a log that grows is looked at.
 const refreshEvery = 100 * time.Millisecond
 
-// Follow shows what the log holds, and what is added to it, until ctx ends. It
-// is called once.
+// Follow shows what the log holds, and what is added to it, until ctx ends. It is
+// called once.
 func (r *Replay) Follow(ctx context.Context) {
-	defer close(r.followed)
 	for {
-		grown, judged := r.log.Grown(), r.linter.Changed()
+		grown, judged, read := r.log.Grown(), r.linter.Changed(), r.log.Grown()
+		if r.player != nil {
+			read = r.player.Source().Grown() // the end of the transcript may be the news
+		}
 		if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
 			r.in.logger.Error("showing a transcript", "error", err)
 		}
@@ -152,7 +107,7 @@ func (r *Replay) Follow(ctx context.Context) {
 			return
 		case <-grown:
 		case <-judged:
-		case <-r.poked:
+		case <-read:
 		}
 		select {
 		case <-ctx.Done():
@@ -165,250 +120,174 @@ func (r *Replay) Follow(ctx context.Context) {
 // Refreshed returns a channel that is closed by the next Refresh.
 func (r *Replay) Refreshed() <-chan struct{} { return *r.fresh.Load() }
 
-// Poke makes Follow look again, because the source has come to its end.
-func (r *Replay) Poke() {
-	select {
-	case r.poked <- struct{}{}:
-	default:
-	}
-}
-
-// Close waits until nothing of the replay runs any more. The context of Follow
-// must have ended.
-func (r *Replay) Close() {
-	<-r.followed
-	r.in.mu.Lock()
-	r.in.closed = true
-	r.in.mu.Unlock()
-	r.in.end()
-	r.in.running.Wait()
-}
-
 // Refresh shows what the log holds now.
 func (r *Replay) Refresh(ctx context.Context) (err error) {
 	select {
 	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
+		defer r.turn.give()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	reading, over := r.source.Reading(), r.source.Over()
+	over := r.player == nil || r.player.Over(r.log)
+	early := r.player != nil && r.log == r.player.Source() && r.player.Reading()
 	defer func() {
 		if ctx.Err() == nil {
 			r.err = errors.Join(err, r.log.Err())
 		}
 		close(*r.fresh.Swap(new(make(chan struct{}))))
 	}()
-	if err := r.index.Update(ctx); err != nil {
+	if err := r.conversation.Update(ctx); err != nil {
 		return err
 	}
-	r.tellTime()
-	if err := r.recorded.update(ctx); err != nil || reading {
+	before := r.shown.Load()
+	after := &shown{now: r.log.Head(r.log.Len()).Time, found: before.found, foundAt: before.foundAt}
+	after.servers = r.servers(before)
+	if early {
+		after.list = before.list
+	} else if err := r.look(ctx, before, after, over); err != nil {
 		return err
 	}
-	r.count()
-	var read []*replayed
-	for number := r.first(); number <= len(r.numbers); number++ {
-		if s := r.shown[number]; s != nil && s.final {
+	if !early {
+		if err := r.judge(ctx, before, after); err != nil {
+			return err
+		}
+	}
+	r.shown.Store(after)
+	r.tell(before, after)
+	return nil
+}
+
+// look reads the calls that are shown, as far as they can have changed.
+func (r *Replay) look(ctx context.Context, before, after *shown, over bool) error {
+	last := r.conversation.Len()
+	first := max(1, last-callsShown+1)
+	known := map[int]*shownCall{}
+	for _, one := range before.list {
+		known[one.place] = one
+		if one.place < first {
+			delete(r.final, one.place)
+			if err := r.conversation.Unwatch(ctx, one.place); err != nil {
+				return err
+			}
+		}
+	}
+	for place := first; place <= last; place++ {
+		if r.final[place] {
+			after.list = append(after.list, known[place])
 			continue
 		}
-		e, err := r.index.Exchange(ctx, number, exchange.Reading{Redact: wire.NoRedaction()})
+		c, err := r.conversation.Watch(ctx, place, over)
 		if err != nil {
 			return err
 		}
-		if one := r.replay(e, over); one != nil {
-			read = append(read, one)
+		one := after.callOf(c)
+		if one.final(over) {
+			r.final[place] = true
+			if err := r.conversation.Unwatch(ctx, place); err != nil {
+				return err
+			}
 		}
+		if old := known[place]; old != nil && reflect.DeepEqual(old, one) {
+			one = old
+		}
+		after.list = append(after.list, one)
 	}
-	r.show(read)
-	return r.tellFindings(ctx)
+	return nil
 }
 
-// tellFindings passes on what the linter finds in the log.
-func (r *Replay) tellFindings(ctx context.Context) error {
-	if r.source.Linter == nil {
+// judge takes over what the linter has found in the log.
+func (r *Replay) judge(ctx context.Context, before, after *shown) error {
+	if r.player == nil {
 		if err := r.linter.Update(ctx); err != nil {
 			return err
 		}
 	}
-	fresh := r.linter.From(r.told, r.log.Len())
-	r.told += len(fresh)
-	r.in.keepFindings(fresh, func(seq int64) int {
-		number, err := r.index.Of(seq)
-		if err != nil || number == 0 || number > len(r.numbers) {
-			return 0
+	for _, f := range r.linter.From(len(after.found), r.log.Len()) {
+		place, err := r.conversation.Of(f.Seq)
+		if err != nil {
+			return err
 		}
-		return r.numbers[number-1]
-	})
+		found := Found{Found: f, Call: r.conversation.NumberAt(place)}
+		if s := after.labelled(r.log.Head(f.Seq).Server); s != nil {
+			found.Server = s.ID
+		}
+		after.found = append(after.found, found)
+	}
+	if len(after.found) > len(before.found) {
+		after.foundAt = make(map[int64][]Found)
+		for _, f := range after.found {
+			after.foundAt[f.Seq] = append(after.foundAt[f.Seq], f)
+		}
+	}
+	for _, f := range after.found {
+		if s, err := after.server(f.Server); err == nil {
+			s.Findings[f.Severity]++
+		}
+	}
 	return nil
 }
 
-// first is the number of the first exchange that is shown.
-func (r *Replay) first() int { return max(1, len(r.numbers)-exchangesKept+1) }
-
-// tellTime looks at the clock of the log.
-func (r *Replay) tellTime() {
-	if at := r.log.Head(r.log.Len()).Time; !at.IsZero() && at.UnixNano() > r.latest.Load() {
-		r.latest.Store(at.UnixNano())
-	}
-}
-
-// count numbers the calls that are new, and the questions of those that will
-// not be shown.
-func (r *Replay) count() {
-	all := r.index.Len()
-	for len(r.numbers) < all {
-		for _, o := range r.index.Briefs(len(r.numbers)+1, min(4096, all-len(r.numbers))) {
-			number := 0
-			if isCall(r.log.Head(o.First).Method) {
-				number = r.calls.take(o.Call)
-			}
-			r.numbers = append(r.numbers, number)
-			if o.Number <= all-exchangesKept {
-				for range o.Questions {
-					r.last = r.asked.after(r.asked.max)
-				}
-			}
+// tell marks what has changed for those who have subscribed.
+func (r *Replay) tell(before, after *shown) {
+	var changes []Change
+	for i, s := range after.servers {
+		if i >= len(before.servers) || !reflect.DeepEqual(before.servers[i].Server, s.Server) {
+			changes = append(changes, Change{Kind: ServerChanged, Server: s.ID})
+		}
+		if i >= len(before.servers) || before.servers[i].catalog != s.catalog {
+			changes = append(changes, Change{Kind: CatalogChanged, Server: s.ID})
 		}
 	}
-}
-
-func isCall(method string) bool {
-	return method == methodCall || method == methodPrompt || method == methodRead
-}
-
-// show makes what was read of exchanges the state of the inspection.
-func (r *Replay) show(read []*replayed) {
-	r.number(read)
-	r.in.mu.Lock()
-	defer r.in.mu.Unlock()
-	for _, one := range read {
-		s := r.shown[one.exchange]
-		if s == nil {
-			s = &shown{}
-			r.shown[one.exchange] = s
-		}
-		s.final = one.final
-		r.showCall(s, one)
-		for i, q := range one.questions {
-			r.showQuestion(s, i, q)
-		}
+	known := map[int]*shownCall{}
+	for _, one := range before.list {
+		known[one.place] = one
 	}
-	r.forget()
-	r.in.sortQuestions()
-}
-
-// showCall puts a call in the place of what was known of it. The caller holds in.mu.
-func (r *Replay) showCall(s *shown, one *replayed) {
-	c := one.call
-	if c == nil {
-		return
-	}
-	for len(r.in.calls) < c.number {
-		r.in.calls = append(r.in.calls, nil)
-	}
-	if s.call != nil && reflect.DeepEqual(s.call.snapshot(), c.snapshot()) {
-		return
-	}
-	if s.call == nil {
-		s.call = c
-		r.in.calls[c.number-1] = c
-	} else {
-		*s.call = *c // questions know it by its address
-	}
-	r.in.changed(Change{Kind: CallChanged, Number: c.number})
-}
-
-// showQuestion puts a question in the place of what was known of it. The caller
-// holds in.mu.
-func (r *Replay) showQuestion(s *shown, i int, q *question) {
-	q.call = s.call
-	if i == len(s.questions) {
-		for len(r.in.questions) < q.number {
-			r.in.questions = append(r.in.questions, nil)
-		}
-		s.questions = append(s.questions, q)
-		r.in.keepQuestion(q)
-		r.in.changed(Change{Kind: QuestionChanged, Number: q.number})
-		return
-	}
-	known := s.questions[i]
-	before := known.snapshot()
-	known.state, known.answer, known.by, known.reason = q.state, q.answer, q.by, q.reason
-	known.ended, known.answerSeq, known.completion = q.ended, q.answerSeq, q.completion
-	if !reflect.DeepEqual(before, known.snapshot()) {
-		r.in.changed(Change{Kind: QuestionChanged, Number: known.number})
-	}
-}
-
-// number numbers the questions that are new, and tells the steps of the calls.
-func (r *Replay) number(read []*replayed) {
-	var fresh []*question
-	for _, one := range read {
-		var known []*question
-		if s := r.shown[one.exchange]; s != nil {
-			known = s.questions
-		}
-		for i, q := range one.questions {
-			if i < len(known) {
-				q.number = known[i].number
-			} else {
-				fresh = append(fresh, q)
-			}
-		}
-	}
-	slices.SortStableFunc(fresh, func(a, b *question) int { return cmp.Compare(a.seq, b.seq) })
-	unknown := map[*question]bool{}
-	for _, q := range fresh {
-		if unknown[q] = q.number == 0; !unknown[q] {
-			q.number = r.asked.take(q.number)
-		}
-	}
-	for _, q := range fresh {
-		if unknown[q] {
-			q.number = r.asked.after(r.last)
-		}
-		r.last = q.number
-	}
-	for _, one := range read {
-		if one.call != nil {
-			one.finish()
-		}
-	}
-}
-
-// forget drops exchanges that are too old to be shown. The caller holds in.mu.
-func (r *Replay) forget() {
-	for number, s := range r.shown {
-		if number >= r.first() {
+	for _, one := range after.list {
+		old := known[one.place]
+		if old == one {
 			continue
 		}
-		delete(r.shown, number)
-		if s.call != nil {
-			r.in.calls[s.call.number-1] = nil
+		if one.call != nil && (old == nil || !reflect.DeepEqual(old.call, one.call)) {
+			changes = append(changes, Change{Kind: CallChanged, Number: one.call.Number})
 		}
-		for _, q := range s.questions {
-			r.in.dropQuestion(q.number)
+		for i := range one.questions {
+			if old == nil || i >= len(old.questions) || !reflect.DeepEqual(old.questions[i], one.questions[i]) {
+				changes = append(changes, Change{Kind: QuestionChanged, Number: one.questions[i].Number})
+			}
 		}
+	}
+	for _, f := range after.found[len(before.found):] {
+		changes = append(changes, Change{Kind: FindingsChanged, Server: f.Server})
+		if q := after.asked(f); q != nil {
+			changes = append(changes, Change{Kind: QuestionChanged, Number: q.Number})
+		}
+	}
+	r.in.mu.Lock()
+	defer r.in.mu.Unlock()
+	for _, c := range changes {
+		r.in.changed(c)
 	}
 }
 
-// sortQuestions finds anew which questions are pending and which are settled.
-// The caller holds in.mu.
-func (in *Inspection) sortQuestions() {
-	in.pending, in.settled = nil, nil
-	for _, q := range in.questions {
-		switch {
-		case q == nil:
-		case q.state == Pending:
-			in.pending = append(in.pending, q)
-		default:
-			in.settled = append(in.settled, q)
+// call is one of the calls that are shown.
+func (r *Replay) call(number int) (Call, error) {
+	for _, one := range r.shown.Load().list {
+		if one.call != nil && one.call.Number == number {
+			return *one.call, nil
 		}
 	}
-	slices.SortStableFunc(in.settled, func(a, b *question) int { return a.ended.Compare(b.ended) })
-	for len(in.settled) > settledKept {
-		in.settled[0].fade()
-		in.settled = in.settled[1:]
+	if calls, _ := r.conversation.Counts(); number >= 1 && number <= calls {
+		return Call{}, fmt.Errorf("%w %d", ErrForgottenCall, number)
 	}
+	return Call{}, fmt.Errorf("%w: %d", ErrUnknownCall, number)
+}
+
+// question is one of the questions that are shown.
+func (r *Replay) question(number int) (Question, error) {
+	for _, q := range r.shown.Load().questions() {
+		if q.Number == number {
+			return q, nil
+		}
+	}
+	return Question{}, fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
 }

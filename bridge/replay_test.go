@@ -119,7 +119,7 @@ func replayOf(t *testing.T, files ...string) *bridge.Replay {
 	if err := log.Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
-	r := bridge.NewReplay(log, bridge.Source{}, nil)
+	r := bridge.NewReplay(log, nil, nil)
 	if err := r.Refresh(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -141,15 +141,16 @@ func tell(in *bridge.Inspection) string {
 		}
 	}
 	for _, c := range in.Calls() {
-		fmt.Fprintf(&b, "call %d of %s %q %q with %s: %s in %d rounds, #%d to #%d, isError %t, %q\n", c.Number, c.Request.Kind, c.Request.Name, c.Request.Key,
-			c.Request.Arguments, c.State, c.Rounds, c.Seq, c.Reply, c.IsError, c.Failure)
+		fmt.Fprintf(&b, "call %d of %s %q %q with %s: %s in %d rounds, #%d to #%d, isError %t, %q, unsent %q, %d steps left out, %d log messages, progress %s\n", c.Number, c.Request.Kind, c.Request.Name, c.Request.Key,
+			c.Request.Arguments, c.State, c.Rounds, c.Seq, c.Reply, c.IsError, c.Failure, c.Unsent, c.Dropped, c.Logs, progressOf(c))
 		for _, s := range inAnyOrder(c) {
 			fmt.Fprintf(&b, "\t%s %q #%d question %d\n", s.Kind, s.Text, s.Seq, s.Question)
 		}
 	}
 	for _, q := range in.Questions() {
-		fmt.Fprintf(&b, "question %d of call %d %q, round %d %q %s: %s %s #%d: %s %s by %s %q #%d, completion %d, %d findings\n", q.Number, q.Call, q.CallName,
-			q.Round, q.Key, q.Carried, q.Method, q.Params, q.Seq, q.State, q.Answer.JSON(), q.By, q.Reason, q.AnswerSeq, q.Completion, len(q.Findings))
+		fmt.Fprintf(&b, "question %d of call %d %q, round %d %q %s by %d: %s %s #%d.%d: %s %s by %s %q #%d, completion %d, awaited %t, own %t, %d findings\n", q.Number, q.Call, q.CallName,
+			q.Round, q.Key, q.Carried, q.Origin, q.Method, q.Params, q.Seq, q.Place, q.State, q.Answer.JSON(), q.By, q.Reason, q.AnswerSeq,
+			q.Completion, q.Awaited, q.Own, len(q.Findings))
 	}
 	for _, f := range in.Findings("") {
 		if f.Question == 0 {
@@ -159,10 +160,17 @@ func tell(in *bridge.Inspection) string {
 	return strings.ReplaceAll(b.String(), "stopped by you", "stopped")
 }
 
+func progressOf(c bridge.Call) string {
+	if c.Progress == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*c.Progress)
+}
+
 // inAnyOrder sorts steps that follow each other without having to: an answer is
 // given before it is on the wire, and others may come between.
 func inAnyOrder(c bridge.Call) []bridge.Step {
-	steps := c.Steps
+	steps := slices.Clone(c.Steps)
 	if c.State == bridge.CallStopped { // what comes meanwhile may count or not
 		steps = slices.DeleteFunc(steps, func(s bridge.Step) bool { return s.Kind == bridge.StepLog })
 	}

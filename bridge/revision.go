@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/exchange"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -151,19 +150,6 @@ func (s *session) saysUnsent(c *call, m wire.Message) {
 	defer s.in.mu.Unlock()
 	c.unsent = method
 	s.in.changed(Change{Kind: CallChanged, Number: c.number})
-}
-
-// saysUnsent notes at a recorded call whether the server asked in vain.
-func (one *replayed) saysUnsent(e *exchange.Exchange, revision string) {
-	if one.call == nil || revision < Revision20260728 {
-		return
-	}
-	one.call.unsent = unsentIn(e.Result, e.Error, revision)
-	for _, q := range one.questions {
-		if q.origin == OriginRequest {
-			one.call.unsent = q.method
-		}
-	}
 }
 
 // formerRequests are the requests that servers sent up to [RevisionOfRequests].

@@ -89,7 +89,7 @@ func TestCallAgain(t *testing.T) {
 			if found := b.judged(); how == "refuses" && (len(found) != 1 || found[0].Rule != "request-unsent" || found[0].Call != first.Number || found[0].Pointer != "/result/content/0/text") {
 				t.Errorf("found %+v", found)
 			}
-			opened := bridge.NewReplay(b.log, bridge.Source{}, nil)
+			opened := bridge.NewReplay(b.log, nil, nil)
 			if err := opened.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}

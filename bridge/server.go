@@ -145,6 +145,9 @@ func (s *server) label() string { return s.spec.Name }
 
 // Servers returns every server, in the order of the configuration.
 func (in *Inspection) Servers() []Server {
+	if in.replay != nil {
+		return in.replay.shown.Load().all()
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	out := make([]Server, len(in.servers))
@@ -156,6 +159,13 @@ func (in *Inspection) Servers() []Server {
 
 // Server returns one server by its id.
 func (in *Inspection) Server(id string) (Server, error) {
+	if in.replay != nil {
+		s, err := in.replay.shown.Load().server(id)
+		if err != nil {
+			return Server{}, err
+		}
+		return s.Server, nil
+	}
 	s, err := in.server(id)
 	if err != nil {
 		return Server{}, err

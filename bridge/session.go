@@ -29,7 +29,7 @@ type session struct {
 	name   string // session_id in transcripts
 	// settings are those that this connection was made under.
 	settings Settings
-	recorded string // the revision of a connection in a transcript
+	recorded string // the revision of a session that a test drives by hand
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -23,7 +23,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
 )
@@ -100,9 +100,9 @@ type Server struct {
 	sieves sieves
 	// lastFound is the text that "Show all" has brought last, of all pages.
 	lastFound atomic.Pointer[found]
-	// exchanges are looked for when somebody wants to see one.
-	exchanges *exchange.Index
-	big       chan struct{} // held while a frame of many MiB is looked at, not while it is sent: one at a time
+	// conversation is looked at when somebody wants to see one.
+	conversation *conversation.Conversation
+	big          chan struct{} // held while a frame of many MiB is looked at, not while it is sent: one at a time
 }
 
 // New prepares the server. Serve starts it.
@@ -116,7 +116,7 @@ func New(c Config) *Server {
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New()}
 	s.drafts.kept = map[int]submission{}
 	s.sieves.in, s.sieves.marks, s.sieves.findings, s.big = c.Inspection, s.marks, func() []bridge.Found { return s.in.Findings("") }, make(chan struct{}, 1)
-	s.exchanges = exchange.NewIndex(c.Inspection.Log())
+	s.conversation = conversation.New(c.Inspection.Log())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/views"
 )
 
@@ -47,7 +48,7 @@ type Stage struct {
 // StageConfig says what a [Stage] shows and to whom.
 type StageConfig struct {
 	Config
-	Player   *bridge.Player
+	Player   *playback.Player
 	Files    []string // that the transcript was read from
 	Problems []string // what was wrong with them, beyond damaged lines
 }
@@ -87,13 +88,14 @@ func (st *Stage) current() *Server {
 func (st *Stage) follow() {
 	st.turn <- struct{}{}
 	defer func() { <-st.turn }()
-	replay := st.config.Player.Replay()
+	shown := st.config.Player.Shown()
 	st.mu.Lock()
 	old, stop, running := st.server, st.stop, st.ctx
 	st.mu.Unlock()
-	if old != nil && old.replay == replay {
+	if old != nil && old.in.Log() == shown {
 		return
 	}
+	replay := bridge.NewReplay(shown, st.config.Player, st.config.Logger)
 	c := st.config.Config
 	c.Inspection = replay.Inspection()
 	s := New(c)
@@ -107,6 +109,7 @@ func (st *Stage) follow() {
 	st.mu.Lock()
 	st.server, st.stop = s, cancel
 	st.mu.Unlock()
+	st.running.Go(func() { replay.Follow(ctx) })
 	st.running.Go(func() { s.work(ctx) })
 	st.running.Go(func() { s.pumpPlayback(ctx) })
 	if old != nil {
@@ -148,7 +151,7 @@ func (s *Server) routePlayback() {
 		switch c.FormValue("pauses") {
 		case "full":
 		case "short":
-			longest = bridge.ShortGap
+			longest = playback.ShortGap
 		default:
 			return bad("The pauses must be full or short, not %q.", c.FormValue("pauses"))
 		}

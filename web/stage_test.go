@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -27,7 +27,8 @@ this line is damaged
 type onStage struct {
 	*testing.T
 	base   string
-	player *bridge.Player
+	player *playback.Player
+	stage  *Stage
 }
 
 func stage(t *testing.T, text string) onStage {
@@ -41,7 +42,7 @@ func stage(t *testing.T, text string) onStage {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	player, err := bridge.NewPlayer(source, bridge.PlayerOptions{})
+	player, err := playback.NewPlayer(source, playback.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,9 @@ func stage(t *testing.T, text string) onStage {
 			t.Error(err)
 		}
 	})
-	return onStage{t, "http://" + l.Addr().String(), player}
+	s := onStage{t, "http://" + l.Addr().String(), player, st}
+	s.ask("GET", "/", nil) // is answered once the stage serves
+	return s
 }
 
 func (s onStage) ask(method, path string, form url.Values) (int, string) {
@@ -91,7 +94,7 @@ func (s onStage) page(want ...string) string {
 	s.Helper()
 	deadline := time.After(patienceOfTests)
 	for {
-		replay := s.player.Replay()
+		replay := s.stage.current().replay
 		refreshed, grown := replay.Refreshed(), replay.Inspection().Log().Grown()
 		status, page := s.ask("GET", "/", nil)
 		missing := ""
@@ -169,7 +172,7 @@ func TestStageFindsInAllOfIt(t *testing.T) {
 	}
 	s := stage(t, text.String())
 	s.page("Who?")
-	log := s.player.Replay().Inspection().Log()
+	log := s.player.Shown()
 	deadline := time.Now().Add(patienceOfTests)
 	for want := fmt.Sprint([]int64{2, 2 * calls}); ; {
 		status, rows := s.ask("GET", "/wire/rows?filter=finding:root-not-object", nil)

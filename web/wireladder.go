@@ -11,7 +11,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/views"
 )
 
@@ -44,21 +45,21 @@ func (s *Server) frameLadder(c echo.Context) error {
 // or as a file where the query as says svg or mermaid.
 func (s *Server) ladder(c echo.Context, seq int64, address string, running bool) error {
 	ctx := c.Request().Context()
-	if err := s.exchanges.Update(ctx); err != nil {
+	if err := s.conversation.Update(ctx); err != nil {
 		return err
 	}
 	if err := s.config.Redaction.Learn(ctx, s.in.Log()); err != nil {
 		return err
 	}
-	e, err := s.exchanges.Around(ctx, seq, exchange.Reading{Redact: s.config.Redaction})
+	e, err := s.conversation.Around(ctx, seq, conversation.Reading{Redact: s.config.Redaction})
 	if err != nil {
 		return err
 	}
-	l := e.Ladder()
+	l := export.Draw(e)
 	var b bytes.Buffer
 	switch as := c.QueryParam("as"); as {
 	case "svg":
-		err = l.SVG(&b, exchange.Standalone)
+		err = l.SVG(&b, export.Standalone)
 		return s.download(c, err, l.ID+".svg", "image/svg+xml", b.Bytes())
 	case "mermaid":
 		err = l.Mermaid(&b)
@@ -71,14 +72,14 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 		return l.Linked(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
 	})
 	return html(c, views.LadderView(views.Ladder{
-		Title: l.Title, Text: l.Text, Address: address, Follow: exchangeLine(e), Running: running || e.State == exchange.Running || e.State == exchange.Waiting, Drawing: drawing,
+		Title: l.Title, Text: l.Text, Address: address, Follow: exchangeLine(e), Running: running || e.State == conversation.Running || e.State == conversation.Waiting, Drawing: drawing,
 	}))
 }
 
 // exchangeLine is the filter line that picks the frames of an exchange.
-func exchangeLine(e *exchange.Exchange) string {
-	if e.Call > 0 {
-		return fmt.Sprintf("call:%d", e.Call)
+func exchangeLine(e *conversation.Call) string {
+	if e.Recorded > 0 {
+		return fmt.Sprintf("call:%d", e.Recorded)
 	}
 	return ""
 }
@@ -94,5 +95,5 @@ func (s *Server) download(c echo.Context, err error, name, kind string, data []b
 // ladderStyle answers with the style sheet of ladders.
 func (s *Server) ladderStyle(c echo.Context) error {
 	c.Response().Header().Set("Cache-Control", "private, no-cache")
-	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(exchange.LadderStyle))
+	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(export.LadderStyle))
 }

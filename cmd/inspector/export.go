@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge/exchange"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/findings"
-	"elicitation-inspector/bridge/history"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -31,7 +31,7 @@ type exportOptions struct {
 func newExport(out, errOut io.Writer) *cobra.Command {
 	var o exportOptions
 	var names []string
-	for _, f := range exchange.Formats() {
+	for _, f := range export.Formats() {
 		names = append(names, string(f))
 	}
 	cmd := &cobra.Command{
@@ -69,7 +69,7 @@ Damaged lines are reported on standard error and left out.`,
 			if o.output == "-" {
 				o.output = ""
 			}
-			return export(cmd.Context(), o, out, errOut)
+			return exportFiles(cmd.Context(), o, out, errOut)
 		},
 	}
 	f := cmd.Flags()
@@ -81,8 +81,8 @@ Damaged lines are reported on standard error and left out.`,
 	return cmd
 }
 
-// export writes the frames of transcripts that the options pick.
-func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err error) {
+// exportFiles writes the frames of transcripts that the options pick.
+func exportFiles(ctx context.Context, o exportOptions, out, errOut io.Writer) (err error) {
 	format, err := o.parseFormat()
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	if err := o.sparesInput(); err != nil {
 		return err
 	}
-	opened, err := history.Open(o.files...)
+	opened, err := playback.Open(o.files...)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func export(ctx context.Context, o exportOptions, out, errOut io.Writer) (err er
 	if err := reportProblems(opened, errOut); err != nil {
 		return err
 	}
-	x := exchange.Export{Log: log, Redact: redaction, Title: o.title(), Tool: "elicitation-inspector", Version: version()}
+	x := export.Document{Log: log, Redact: redaction, Title: o.title(), Tool: "elicitation-inspector", Version: version()}
 	if o.filter != "" {
 		rules, err := findingRules(ctx, log, filter, errOut)
 		if err != nil {
@@ -164,18 +164,18 @@ func filterError(line string, err error) error {
 	return usageError{fmt.Errorf("--filter %q: %w", line, err)}
 }
 
-func (o exportOptions) parseFormat() (exchange.Format, error) {
+func (o exportOptions) parseFormat() (export.Format, error) {
 	name := o.format
 	if name == "" {
 		end := filepath.Ext(o.output)
-		for _, f := range exchange.Formats() {
+		for _, f := range export.Formats() {
 			if end != "" && f.Extension() == end {
 				return f, nil
 			}
 		}
 		return "", usage("export needs --format, or an --output whose name ends in .jsonl, .json, .har, .md, .mmd or .html")
 	}
-	f, err := exchange.ParseFormat(name)
+	f, err := export.ParseFormat(name)
 	if err != nil {
 		return "", usageError{fmt.Errorf("--format: %w", err)}
 	}
@@ -210,7 +210,7 @@ func (o exportOptions) title() string {
 
 // reportProblems says what of the files could not be read. It is an error if
 // there was nothing else.
-func reportProblems(opened *history.Opened, errOut io.Writer) error {
+func reportProblems(opened *playback.Opened, errOut io.Writer) error {
 	for _, p := range opened.Problems {
 		if _, err := fmt.Fprintf(errOut, "inspector: %s\n", p); err != nil {
 			return fmt.Errorf("reporting what cannot be read: %w", err)

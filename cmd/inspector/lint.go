@@ -13,7 +13,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
-	"elicitation-inspector/bridge/history"
+	"elicitation-inspector/bridge/playback"
 )
 
 // lintOptions are the flags of the lint command, and its files.
@@ -122,7 +122,7 @@ func lintFile(ctx context.Context, name string, redact redactOptions, errOut io.
 	if err != nil {
 		return nil, err
 	}
-	opened, err := history.Open(name)
+	opened, err := playback.Open(name)
 	if err != nil {
 		return nil, err
 	}

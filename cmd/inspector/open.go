@@ -10,8 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/history"
+	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/web"
 )
 
@@ -61,8 +60,8 @@ out.`,
 	f.StringVar(&o.listen, "listen", defaultListen, "`ADDR` of the page; port 0 picks a free one")
 	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
 	f.BoolVar(&o.play, "play", false, "begin to play, instead of showing all of it")
-	f.Float64Var(&o.speed, "speed", 1, fmt.Sprintf("how fast to play, as a factor (`X`) from %g to %d", bridge.SlowestSpeed, bridge.FastestSpeed))
-	f.BoolVar(&o.full, "full-pauses", false, fmt.Sprintf("play pauses as long as they were, not shortened to %s", bridge.ShortGap))
+	f.Float64Var(&o.speed, "speed", 1, fmt.Sprintf("how fast to play, as a factor (`X`) from %g to %d", playback.SlowestSpeed, playback.FastestSpeed))
+	f.BoolVar(&o.full, "full-pauses", false, fmt.Sprintf("play pauses as long as they were, not shortened to %s", playback.ShortGap))
 	o.redact.register(f, "of what is downloaded")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 	return cmd
@@ -75,10 +74,10 @@ func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	if !(o.speed >= bridge.SlowestSpeed && o.speed <= bridge.FastestSpeed) { // NaN is neither
-		return usage("--speed must be from %g to %d, not %g", bridge.SlowestSpeed, bridge.FastestSpeed, o.speed)
+	if !(o.speed >= playback.SlowestSpeed && o.speed <= playback.FastestSpeed) { // NaN is neither
+		return usage("--speed must be from %g to %d, not %g", playback.SlowestSpeed, playback.FastestSpeed, o.speed)
 	}
-	opened, err := history.Open(o.files...)
+	opened, err := playback.Open(o.files...)
 	if err != nil {
 		return err
 	}
@@ -87,11 +86,11 @@ func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	gap := bridge.ShortGap
+	gap := playback.ShortGap
 	if o.full {
 		gap = 0
 	}
-	player, err := bridge.NewPlayer(opened.Log, bridge.PlayerOptions{Logger: logger, Play: o.play, Speed: o.speed, Gap: gap})
+	player, err := playback.NewPlayer(opened.Log, playback.Options{Logger: logger, Play: o.play, Speed: o.speed, Gap: gap})
 	if err != nil {
 		return err
 	}
@@ -118,7 +117,7 @@ func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error)
 }
 
 // reportOpened says what could not be read, once everything else has been.
-func reportOpened(ctx context.Context, opened *history.Opened, errOut io.Writer, logger *slog.Logger) {
+func reportOpened(ctx context.Context, opened *playback.Opened, errOut io.Writer, logger *slog.Logger) {
 	for _, p := range opened.Problems {
 		logger.Warn("an entry of a history cannot be read", "problem", p)
 	}

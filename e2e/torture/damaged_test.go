@@ -16,7 +16,7 @@ import (
 )
 
 // recorded are the transcripts that are damaged.
-const recorded = "../../bridge/exchange/testdata/recorded/*.jsonl"
+const recorded = "../../bridge/conversation/testdata/recorded/*.jsonl"
 
 // However a transcript is damaged, it is opened, exported and linted without a
 // crash, and the lines that are whole are there.

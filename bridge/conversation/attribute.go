@@ -1,0 +1,322 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+)
+
+// apply says what a frame means for the conversation as a whole. The caller holds
+// c.mu and has the turn.
+func (c *Conversation) apply(f *clue) {
+	out := f.Dir == wire.ClientToServer
+	switch {
+	case f.Dir == wire.Stderr || f.Kind == wire.Noise && f.Pair == 0:
+	case f.Dir == wire.Meta && f.Pair == 0:
+		c.noted(c.sessionOf(f), f)
+	case f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover:
+		c.greeted(c.sessionOf(f), f)
+	case f.Kind == wire.Request && out && mcp.AsksForInput(f.Method):
+		c.called(c.sessionOf(f), f)
+	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
+		c.question(c.sessionOf(f), f)
+	case f.Kind != wire.Request && !out && mcp.AsksForInput(f.Method):
+		c.response(c.sessionOf(f), f)
+	case f.Kind.IsResponse() && out && mcp.IsInput(f.Method):
+		c.answer(c.sessionOf(f), f)
+	case f.Kind == wire.Result && !out && isList(f.Method):
+		c.listed(c.sessionOf(f), f)
+	case f.Method == mcp.NotificationCancelled:
+		c.tookBack(c.sessionOf(f), f, out)
+	case f.Method == mcp.NotificationElicitComplete && !out:
+		c.completed(c.sessionOf(f), f)
+	case f.Kind == wire.Notification && !out && OnlyTells(f.Method):
+		c.tell(c.sessionOf(f), f)
+	}
+}
+
+// OnlyTells reports whether a notification is one that only tells of a call in
+// progress.
+func OnlyTells(method string) bool {
+	return method == mcp.NotificationProgress || method == mcp.NotificationMessage
+}
+
+// sessionOf is the session that a frame belongs to.
+func (c *Conversation) sessionOf(f *clue) *session {
+	key := connection{f.Server, f.Session}
+	s := c.sessions[key]
+	if s == nil {
+		s = &session{connection: key, server: c.serverOf(f)}
+		c.sessions[key] = s
+	}
+	return s
+}
+
+// begin makes a call of a frame, and join adds a frame to one.
+func (c *Conversation) begin(s *session, f *clue) int {
+	o := outline{first: uint32(f.Seq), recorded: uint32(f.Call), session: s}
+	if f.Dir == wire.ClientToServer {
+		o.number = uint32(c.calls.take(f.Call))
+	}
+	c.outlines = append(c.outlines, o)
+	i := len(c.outlines) - 1
+	if f.Call != 0 {
+		if s.calls == nil {
+			s.calls = make(map[int]int)
+		}
+		s.calls[f.Call] = i
+	}
+	return i
+}
+
+func (c *Conversation) join(i int, seq int64) {
+	c.member[uint32(seq)] = uint32(i)
+	c.outlines[i].more = append(c.outlines[i].more, uint32(seq))
+}
+
+// of finds the call that a frame begins, was joined to, or tells of.
+func (c *Conversation) of(seq int64) (int, bool) {
+	if i, ok := c.member[uint32(seq)]; ok {
+		return int(i), true
+	}
+	if k, ok := slices.BinarySearchFunc(c.told, uint32(seq), func(t telling, seq uint32) int { return cmp.Compare(t.seq, seq) }); ok {
+		return int(c.told[k].call), true
+	}
+	return slices.BinarySearchFunc(c.outlines, uint32(seq), byFirst)
+}
+
+func byFirst(o outline, seq uint32) int { return cmp.Compare(o.first, seq) }
+
+func (c *Conversation) called(s *session, f *clue) {
+	i, found := c.retryOf(s, f)
+	if found {
+		c.join(i, f.Seq)
+	} else {
+		i = c.begin(s, f)
+	}
+	o := &c.outlines[i]
+	o.rounds++
+	o.state = Running
+	s.open = append(s.open, pending{call: i, seq: f.Seq})
+}
+
+// retryOf finds the call that a request continues.
+func (c *Conversation) retryOf(s *session, f *clue) (int, bool) {
+	if f.Call != 0 {
+		i, ok := s.calls[f.Call]
+		return i, ok && f.Round > 1
+	}
+	list := c.waiting[f.Server]
+	for k := len(list) - 1; k >= 0; k-- {
+		if list[k].by(s, f) {
+			i := list[k].call
+			c.waiting[f.Server] = slices.Delete(list, k, k+1)
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// by reports whether the request f is the retry: it brings back the requestState;
+// without one, it answers what was asked; and after error -32042 it is the same
+// request again.
+func (r *retry) by(s *session, f *clue) bool {
+	if r.method != f.Method || r.name != f.name {
+		return false
+	}
+	state := f.input.state
+	switch {
+	case r.byError:
+		return r.session == s && state == nil && f.answers == nil && same(r.arguments, f.arguments)
+	case r.state != nil:
+		return state != nil && (same(r.state, state) || rawjson.Text(r.state) != "" && rawjson.Text(r.state) == rawjson.Text(state))
+	}
+	for _, key := range f.answers {
+		if !slices.ContainsFunc(r.asked, func(a request) bool { return a.key == key }) {
+			return false
+		}
+	}
+	return r.session == s && state == nil && len(f.answers) > 0
+}
+
+func (c *Conversation) response(s *session, f *clue) {
+	i, ok := c.of(f.Pair)
+	if f.Pair == 0 || !ok {
+		return
+	}
+	o := &c.outlines[i]
+	s.open = slices.DeleteFunc(s.open, func(p pending) bool { return p.seq == f.Pair })
+	if f.Pair != int64(o.first) || f.Duplicate {
+		c.join(i, f.Seq)
+	}
+	if f.Duplicate {
+		return
+	}
+	o.final = uint32(f.Seq)
+	switch {
+	case f.input.wanted:
+		o.state = Waiting
+	case f.Kind != wire.Result:
+		o.state = Failed
+	case f.Failed && f.Status < 400:
+		o.state = ToolFailed
+	default:
+		o.state = Done
+	}
+	if !f.input.wanted {
+		return
+	}
+	o.questions += uint32(len(f.input.asked))
+	if n := len(f.input.asked); n > 0 {
+		c.fresh = append(c.fresh, asking{int(f.Seq), n, 0})
+	}
+	for _, id := range f.visits {
+		c.visits[visit{f.Server, id}] = i
+	}
+	if f.Call == 0 {
+		list := append(c.waiting[f.Server], retry{
+			call: i, session: s, method: f.Method, name: f.name, arguments: f.arguments,
+			input: f.input, byError: f.Kind == wire.Error,
+		})
+		c.waiting[f.Server] = list[max(0, len(list)-waitingMost):]
+	}
+}
+
+func (c *Conversation) question(s *session, f *clue) {
+	i, ok := s.calls[f.Call]
+	if f.Call == 0 || !ok {
+		i, ok = c.guess(s, f.Seq)
+	}
+	if ok {
+		c.join(i, f.Seq)
+	} else {
+		i = c.begin(s, f)
+		if s.alone == nil {
+			s.alone = make(map[int]int)
+		}
+		s.alone[f.Question] = i
+	}
+	c.outlines[i].questions++
+	c.fresh = append(c.fresh, asking{int(f.Seq), 1, f.Question})
+	s.asked = append(s.asked, pending{call: i, seq: f.Seq, id: string(f.Message.ID)})
+	if f.visit != "" {
+		c.visits[visit{f.Server, f.visit}] = i
+	}
+}
+
+// guess finds the call that a question comes from which does not say so: the only
+// one that runs, or else the latest that has no question open, which is a guess.
+func (c *Conversation) guess(s *session, seq int64) (int, bool) {
+	if len(s.open) == 0 {
+		return 0, false
+	}
+	if len(s.open) > 1 {
+		c.guessed[uint32(seq)] = true
+	}
+	for _, p := range slices.Backward(s.open) {
+		if !slices.ContainsFunc(s.asked, func(q pending) bool { return q.call == p.call }) {
+			return p.call, true
+		}
+	}
+	return s.open[len(s.open)-1].call, true
+}
+
+// number gives the new questions their numbers: first those that were recorded.
+func (c *Conversation) number() {
+	for _, a := range c.fresh {
+		if a.recorded != 0 {
+			c.numbered[uint32(a.seq)] = uint32(c.asked.take(a.recorded))
+		}
+	}
+	for _, a := range c.fresh {
+		if a.recorded != 0 {
+			c.asked.last = int(c.numbered[uint32(a.seq)])
+		} else {
+			c.numbered[uint32(a.seq)] = uint32(c.asked.next(a.questions))
+		}
+	}
+	c.fresh = nil
+}
+
+func (c *Conversation) answer(s *session, f *clue) {
+	i, ok := c.of(f.Pair)
+	if f.Pair == 0 || !ok {
+		return
+	}
+	s.asked = slices.DeleteFunc(s.asked, func(p pending) bool { return p.seq == f.Pair })
+	o := &c.outlines[i]
+	if f.Pair == int64(o.first) && !f.Duplicate {
+		o.final, o.state = uint32(f.Seq), Done
+		return
+	}
+	c.join(i, f.Seq)
+}
+
+func (c *Conversation) tookBack(s *session, f *clue, out bool) {
+	list := &s.asked
+	if out {
+		list = &s.open
+	}
+	k := slices.IndexFunc(*list, func(p pending) bool { return p.seq == f.about })
+	if f.about == 0 || k < 0 {
+		return
+	}
+	i := (*list)[k].call
+	*list = slices.Delete(*list, k, k+1)
+	c.join(i, f.Seq)
+	c.outlines[i].stopped = c.outlines[i].stopped || out
+}
+
+// tell notes what tells of a call in progress: of the call that it says, or whose
+// progress token it has; a log message without either belongs to the only call
+// that runs.
+func (c *Conversation) tell(s *session, f *clue) {
+	i, ok := s.calls[f.Call]
+	switch {
+	case f.Call != 0:
+	case f.Method == mcp.NotificationMessage:
+		if ok = len(s.open) == 1; ok {
+			i = s.open[0].call
+		}
+	default:
+		i, ok = c.of(f.about)
+	}
+	if ok {
+		c.told = append(c.told, telling{uint32(f.Seq), uint32(i)})
+		c.outlines[i].tells = append(c.outlines[i].tells, uint32(f.Seq))
+	}
+}
+
+func (c *Conversation) completed(s *session, f *clue) {
+	i, ok := c.visits[visit{f.Server, f.visit}]
+	if !ok {
+		i, ok = s.calls[f.Call]
+	}
+	if ok {
+		c.join(i, f.Seq)
+	}
+}
+
+// noted applies a note that stands in for no response: those of a call belong to
+// it.
+func (c *Conversation) noted(s *session, f *clue) {
+	i, ok := s.calls[f.Call]
+	if f.Call == 0 {
+		i, ok = s.alone[f.Question]
+	}
+	if ok && f.Call+f.Question != 0 {
+		c.join(i, f.Seq)
+		return
+	}
+	n := f.Note
+	switch {
+	case n == nil:
+	case n.Kind == wire.NoteProcessExited:
+		s.exit = &exit{f.Seq, f.Time, n.Exit()}
+	case n.Kind == wire.NoteProcessStarted && len(n.Command) > 0:
+		s.server.Command = n.Command
+	}
+}

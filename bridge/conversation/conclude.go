@@ -1,0 +1,132 @@
+package conversation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/mcp"
+)
+
+// facts are what a call has to know of its session and of its log.
+type facts struct {
+	protocol string
+	exit     *exit
+	over     bool // no frame will come any more
+	now      time.Time
+}
+
+// Why something has not ended as it should.
+const (
+	noResponse = "The transcript has no response."
+	noAnswer   = "the transcript has no answer"
+)
+
+// conclude is the call as it stands by now: what its frames say, and what follows
+// from the end of its process, of its log, or of itself.
+func (r *reduction) conclude(what facts) *Call {
+	c := r.call
+	c.Rounds, c.Questions = slices.Clone(c.Rounds), slices.Clone(c.Questions)
+	c.Steps, c.Frames = slices.Clone(c.Steps), slices.Clone(c.Frames)
+	if what.exit != nil && what.exit.seq <= r.last {
+		what.exit = nil
+	}
+	c.foresee()
+	byItself := c.State.Over() // else only what surrounds it ends it
+	if len(c.Rounds) > 0 && !byItself {
+		c.breakOff(what)
+	}
+	for i := range c.Questions {
+		q := &c.Questions[i]
+		switch {
+		case q.State != Pending:
+		case byItself && (what.exit == nil || !c.Ended.After(what.exit.at)):
+			q.By = ByPolicy
+			reason := fmt.Sprintf("call %d ended", c.Number)
+			if c.State == Stopped {
+				reason = fmt.Sprintf("call %d was stopped", c.Number)
+			}
+			c.settle(q, Withdrawn, reason, c.Ended)
+		case what.exit != nil:
+			q.By = ByServer
+			c.settle(q, Withdrawn, what.exit.words, what.exit.at)
+		case what.over:
+			c.settle(q, Withdrawn, noAnswer, what.now)
+		}
+	}
+	if len(c.Rounds) == 0 {
+		c.unasked()
+	}
+	c.Unsent = c.unsent(what.protocol)
+	c.Spans = spans(&c)
+	return &c
+}
+
+// foresee says of the URLs that were accepted what is known of their outcome.
+func (c *Call) foresee() {
+	for i := range c.Questions {
+		q := &c.Questions[i]
+		if q.State != Answered || q.Action != "accept" || q.Completion != CompletionNone || q.URL() == "" {
+			continue
+		}
+		if q.Completion = CompletionAwaited; q.CompletedSeq != 0 {
+			q.Completion = CompletionDone
+		}
+	}
+}
+
+// breakOff ends a call that goes on, as far as its frames go, and cannot.
+func (c *Call) breakOff(what facts) {
+	last := len(c.Rounds)
+	declined := slices.IndexFunc(c.Questions, func(q Question) bool {
+		return q.Via == elicit.InError && q.Round == last && q.State == Answered && q.Action != "accept"
+	})
+	step := Step{Kind: StepError, Seq: c.ResultSeq}
+	switch {
+	case declined >= 0:
+		step.At, step.Text = c.Questions[declined].Ended, "the URL was not accepted"
+	case what.exit != nil:
+		c.Failure = what.exit.words
+		step.At, step.Text, step.Seq = what.exit.at, what.exit.words, 0
+	case what.over:
+		c.Failure = noResponse
+		step.At, step.Text = what.now, noResponse
+	default:
+		return
+	}
+	c.State, c.Ended = Failed, step.At
+	c.step(step)
+}
+
+// unasked says how a call stands that no request of the client's began.
+func (c *Call) unasked() {
+	if len(c.Questions) == 0 {
+		c.State = Done // nothing is waited for
+		return
+	}
+	switch c.Questions[0].State {
+	case Answered:
+		c.State = Done
+	case Refused, Undelivered:
+		c.State = Failed
+	case Withdrawn:
+		c.State = Stopped
+	}
+}
+
+// unsent finds the method of a request that the server could not make, because its
+// revision has none.
+func (c *Call) unsent(revision string) (method string) {
+	if revision < mcp.Revision20260728 || len(c.Rounds) == 0 {
+		return ""
+	}
+	method, _ = lint.Unsent(c.Result, c.Error, revision)
+	for _, q := range c.Questions {
+		if q.Via == elicit.ByRequest {
+			method = q.Method
+		}
+	}
+	return method
+}

@@ -1,0 +1,272 @@
+// Package conversation says what the frames of a log amount to: which calls were
+// made, in which rounds, what was asked in them, what became of it and when, and
+// which servers took part. It is the same for a log that grows while a server is
+// inspected, for a transcript that was opened, and for one that is played.
+//
+// There are two steps. A Conversation applies every frame in order and finds where
+// it belongs; of each call it keeps an outline. A reduction applies the frames of
+// one call and says what happened in it, whenever somebody looks.
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Conversation follows a log. It keeps about 70 bytes for each call and 30 more
+// for each question; bytes of frames are read where they alone tell what belongs
+// together, and for the calls that somebody looks at.
+//
+// All methods are safe for concurrent use.
+type Conversation struct {
+	log  *wire.Log
+	turn chan struct{} // held by the one that updates or watches
+
+	watched map[int]*reduction // by place; by the one that has the turn
+
+	mu       sync.Mutex
+	upTo     int64 // the frames that were applied
+	outlines []outline
+	member   map[uint32]uint32 // index in outlines by frame, of those other than the first
+	guessed  map[uint32]bool
+	numbered map[uint32]uint32 // number of the first question that a frame asks
+	told     []telling         // notifications that only tell of a call in progress, in order
+	fresh    []asking          // questions that have no number yet
+	calls    numbers
+	asked    numbers
+	sessions map[connection]*session
+	servers  []*Server
+	waiting  map[string][]retry // by server: calls that are to be made again
+	visits   map[visit]int      // index in outlines
+}
+
+// connection names a session of a server's.
+type connection struct{ server, session string }
+
+// visit names an elicitation of a server's that leads to a URL.
+type visit struct{ server, id string }
+
+// telling is a notification of progress, or a log message, with the index of its
+// call in outlines.
+type telling struct{ seq, call uint32 }
+
+// asking is a frame that asks questions.
+type asking struct{ seq, questions, recorded int }
+
+// outline is what is kept of a call.
+type outline struct {
+	first     uint32 // frame that began it
+	final     uint32 // latest response to one of its requests, 0 if there is none
+	number    uint32 // 0 for what is no call of the client's
+	recorded  uint32
+	rounds    uint32
+	questions uint32
+	state     State // Running, unless final says otherwise
+	stopped   bool
+	session   *session
+	more      []uint32 // its other frames, but for the response to the first and for what tells
+	tells     []uint32 // notifications that only tell of its progress
+}
+
+// session is what goes on in one connection.
+type session struct {
+	connection
+	server    *Server
+	handshake Handshake
+	exit      *exit
+	calls     map[int]int // index in outlines by the recorded number
+	alone     map[int]int // likewise of a question outside of any call, by the question's
+	open      []pending   // calls without a response
+	asked     []pending   // the server's requests without an answer
+}
+
+// pending is a request that waits for its response.
+type pending struct {
+	call int // index in outlines
+	seq  int64
+	// id and token, of progress, are exact; "" as long as nobody had to know them.
+	id, token string
+}
+
+// retry is a call that its server wants made again.
+type retry struct {
+	call         int
+	session      *session
+	method, name string
+	arguments    json.RawMessage
+	input
+	byError bool // error -32042 asked for it
+}
+
+// waitingMost bounds how many calls of a server can wait to be made again.
+const waitingMost = 256
+
+// New makes a conversation in which nothing has been said yet; see Update.
+func New(l *wire.Log) *Conversation {
+	return &Conversation{
+		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction),
+		member: make(map[uint32]uint32), guessed: make(map[uint32]bool), numbered: make(map[uint32]uint32),
+		sessions: make(map[connection]*session),
+		waiting:  make(map[string][]retry), visits: make(map[visit]int),
+	}
+}
+
+// window is how many frames are applied before questions are numbered: two that
+// were asked at the same moment may have come into the log in either order.
+const window = 256
+
+// Update applies the frames that were added to the log since the last Update.
+func (c *Conversation) Update(ctx context.Context) error {
+	if err := c.take(ctx); err != nil {
+		return err
+	}
+	defer c.give()
+	last := c.log.Len()
+	for seq := c.upTo + 1; seq <= last; seq++ {
+		cl, err := c.look(c.log.Head(seq))
+		if err != nil {
+			return fmt.Errorf("reading the conversation: %w", err)
+		}
+		c.mu.Lock()
+		c.apply(cl)
+		c.upTo = seq
+		if seq%window == 0 || seq == last {
+			c.number()
+		}
+		c.mu.Unlock()
+		if seq%window == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (c *Conversation) take(ctx context.Context) error {
+	select {
+	case c.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Conversation) give() { <-c.turn }
+
+// clue is a frame with what its bytes tell about where it belongs.
+type clue struct {
+	wire.Frame // without its bytes, unless they had to be read
+	input      input
+	name       string
+	arguments  json.RawMessage
+	answers    []string // of a request: the keys of inputResponses
+	about      int64    // of a cancellation, or of progress: the frame of the request
+	visit      string   // elicitationId
+	visits     []string
+}
+
+// look reads of a frame's bytes what is needed to tell where it belongs; for most
+// frames that is nothing.
+func (c *Conversation) look(head wire.Frame) (*clue, error) {
+	cl := &clue{Frame: head}
+	if !c.tellsMore(&head) {
+		return cl, nil
+	}
+	var err error
+	if cl.Frame, err = c.log.Frame(head.Seq); err != nil {
+		return nil, err
+	}
+	params := cl.Message.Params
+	switch {
+	case cl.Kind.IsResponse() && mcp.AsksForInput(cl.Method):
+		cl.input = inputOf(&cl.Frame, c.revision(cl))
+		for _, a := range cl.input.asked {
+			if id := rawjson.Text(rawjson.Member(a.params, "elicitationId")); id != "" && cl.Kind == wire.Error {
+				cl.visits = append(cl.visits, id)
+			}
+		}
+		if cl.input.wanted && cl.Call == 0 && cl.Pair != 0 {
+			request, err := c.log.Frame(cl.Pair)
+			if err != nil {
+				return nil, err
+			}
+			cl.name, cl.arguments = target(request.Method, request.Message.Params)
+		}
+	case cl.Method == mcp.NotificationCancelled:
+		cl.about, err = c.requestOf(cl, func(p *pending) bool { return p.id == string(rawjson.Member(params, "requestId")) })
+	case cl.Method == mcp.NotificationProgress:
+		token := string(plain(rawjson.Member(params, "progressToken")))
+		cl.about, err = c.requestOf(cl, func(p *pending) bool { return p.token == token })
+	case cl.Method == mcp.NotificationElicitComplete, cl.Method == mcp.MethodElicit:
+		cl.visit = rawjson.Text(rawjson.Member(params, "elicitationId"))
+	case mcp.AsksForInput(cl.Method):
+		cl.name, cl.arguments = target(cl.Method, params)
+		cl.input.state = rawjson.Member(params, "requestState")
+		for key := range members(rawjson.Member(params, "inputResponses")) {
+			cl.answers = append(cl.answers, key)
+		}
+	}
+	return cl, err
+}
+
+// revision is that of the session that a frame belongs to, "" if it is not known.
+func (c *Conversation) revision(cl *clue) string {
+	if s := c.sessions[connection{cl.Server, cl.Session}]; s != nil {
+		return s.handshake.Protocol
+	}
+	return ""
+}
+
+// tellsMore reports whether the bytes of a frame are needed to tell where it
+// belongs.
+func (c *Conversation) tellsMore(f *wire.Frame) bool {
+	switch {
+	case f.Lost:
+		return false
+	case f.Dir == wire.Meta:
+		return f.Call+f.Question == 0 // it concerns all of a connection
+	case f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover:
+		return true
+	case f.Kind.IsResponse():
+		return mcp.AsksForInput(f.Method) && (f.AsksInput || f.Kind == wire.Error)
+	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
+		return f.Call == 0 && mcp.AsksForInput(f.Method) && len(c.waiting[f.Server]) > 0
+	case f.Kind == wire.Request:
+		return mcp.IsInput(f.Method) // its id is what a cancellation names
+	}
+	return f.Method == mcp.NotificationCancelled || f.Method == mcp.NotificationElicitComplete ||
+		f.Method == mcp.NotificationProgress && f.Call == 0
+}
+
+// requestOf finds the request that a notification is about among those that wait
+// for a response; 0 if there is none.
+func (c *Conversation) requestOf(cl *clue, is func(*pending) bool) (int64, error) {
+	s := c.sessions[connection{cl.Server, cl.Session}]
+	if s == nil {
+		return 0, nil
+	}
+	list := s.open
+	if cl.Method == mcp.NotificationCancelled && cl.Dir == wire.ServerToClient {
+		list = s.asked
+	}
+	for i := range list {
+		p := &list[i]
+		if p.id == "" {
+			f, err := c.log.Frame(p.seq)
+			if err != nil {
+				return 0, err
+			}
+			p.id = string(f.Message.ID)
+			p.token = string(plain(rawjson.Member(f.Message.Params, "_meta", "progressToken")))
+		}
+		if is(p) {
+			return p.seq, nil
+		}
+	}
+	return 0, nil
+}

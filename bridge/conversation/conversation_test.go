@@ -1,0 +1,372 @@
+package conversation
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Each file of testdata/talks is a log by others, in which nothing says what
+// belongs together; the .golden file beside it is what it comes to.
+func TestTalks(t *testing.T) {
+	files, err := filepath.Glob("testdata/talks/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := logtest.New(t, logtest.Talk(t, string(text))...)
+			var b bytes.Buffer
+			w := bufio.NewWriter(&b)
+			for _, e := range callsOf(t, l) {
+				dump(w, e)
+			}
+			w.Flush()
+			logtest.Golden(t, strings.TrimSuffix(file, ".txt")+".golden", b.Bytes())
+		})
+	}
+}
+
+// strip takes out of a transcript what our inspector knew, so that it is as
+// others would have recorded it.
+func strip(t *testing.T, path string) *wire.Log {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for line := range bytes.Lines(raw) {
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal(line, &m); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"v", "call", "round", "elicitation", "actor", "stream", "status", "headers"} {
+			delete(m, name)
+		}
+		less, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(less, '\n'))
+	}
+	file := filepath.Join(t.TempDir(), "foreign.jsonl")
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return logtest.Open(t, file)
+}
+
+// What is worked out of the messages alone is what the inspector that made the
+// calls knew.
+func TestForeignRecordingsComeToTheSame(t *testing.T) {
+	for _, path := range logtest.Files(t, recordings) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			ours, theirs := callsOf(t, logtest.Open(t, path)), callsOf(t, strip(t, path))
+			if len(ours) != len(theirs) || len(ours) < 10 {
+				t.Fatalf("%d exchanges, and %d without attribution", len(ours), len(theirs))
+			}
+			for i, e := range ours {
+				f := theirs[i]
+				for k := range e.Questions { // only who asked knows that nobody gave this answer
+					if q := &e.Questions[k]; q.State == Withdrawn && q.Action == "cancel" {
+						q.State = Answered
+					}
+				}
+				if got, want := outlineOf(f), outlineOf(e); got != want {
+					t.Errorf("exchange %d:\n got %s\nwant %s", i+1, got, want)
+				}
+				// Two calls run together where one was stopped and the next
+				// begun at once: the inspector could not tell either.
+				if e.Name != "deploy" && e.Name != "release_notes" || e.State == Done {
+					if got, want := seqsOf(f), seqsOf(e); !reflect.DeepEqual(got, want) {
+						t.Errorf("exchange %d %s: frames %v, want %v", i+1, e.Name, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func outlineOf(e *Call) string {
+	s := fmt.Sprintf("%s %s %s %s: %d rounds, result in %d", e.Method, e.Name, e.Arguments, e.State, len(e.Rounds), e.ResultSeq)
+	for _, q := range e.Questions {
+		s += fmt.Sprintf("; %d %s %q %s %q %d", q.AskedSeq, q.Method, q.Key, q.State, q.Action, q.AnswerSeq)
+	}
+	return s
+}
+
+func seqsOf(e *Call) []int64 {
+	var out []int64
+	for _, f := range e.Frames {
+		out = append(out, f.Seq)
+	}
+	return out
+}
+
+// Every frame of an exchange is found to be part of it, and the outlines of the
+// list are those of the exchanges.
+func TestOfAndOutlines(t *testing.T) {
+	for _, path := range logtest.Files(t, recordings) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			l := logtest.Open(t, path)
+			x := follow(t, l)
+			in := make(map[int64]int)
+			for i, o := range x.outlines {
+				e := read(t, x, i+1, Reading{})
+				if o.stopped != (e.State == Stopped) || !o.stopped && o.state.Over() && o.state != e.State || int(o.rounds) != len(e.Rounds) || int(o.questions) != len(e.Questions) ||
+					int64(o.first) != e.Frames[0].Seq || int(o.recorded) != e.Recorded || int(o.number) != e.Number {
+					t.Errorf("outline %+v\nof %s", o, outlineOf(e))
+				}
+				for _, f := range e.Frames {
+					in[f.Seq] = e.Place
+				}
+			}
+			for seq := int64(1); seq <= l.Len(); seq++ {
+				if n, err := x.Of(seq); err != nil || n != in[seq] {
+					t.Errorf("frame %d is in exchange %d (%v), want %d", seq, n, err, in[seq])
+				}
+			}
+		})
+	}
+}
+
+// A log that grows comes to the same, however often it is looked at.
+func TestUpdateStepByStep(t *testing.T) {
+	for _, path := range logtest.Files(t, recordings) {
+		from := logtest.Open(t, path)
+		l := logtest.New(t)
+		x := New(l)
+		for seq := int64(1); seq <= from.Len(); seq++ {
+			f, err := from.Frame(seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Append(f)
+			if err := x.Update(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := callsOf(t, from)
+		if x.Len() != len(want) {
+			t.Fatalf("%s: %d exchanges, want %d", path, x.Len(), len(want))
+		}
+		for i, e := range want {
+			if got := read(t, x, i+1, Reading{}); outlineOf(got) != outlineOf(e) || !reflect.DeepEqual(seqsOf(got), seqsOf(e)) {
+				t.Errorf("%s, exchange %d:\n got %s %v\nwant %s %v", path, i+1, outlineOf(got), seqsOf(got), outlineOf(e), seqsOf(e))
+			}
+		}
+	}
+}
+
+func TestAround(t *testing.T) {
+	l := logtest.New(t, logtest.Talk(t, `
++0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/list"}
++1s s2c {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
++1s s2c {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}
++1s c2s {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a"}}
++1s s2c {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
++1s stderr oops
++1s c2s {"jsonrpc":"2.0","id":3,"method":"ping"}
+`)...)
+	x := follow(t, l)
+	cases := []struct {
+		seq    int64
+		number int
+		method string
+		frames []int64
+		state  State
+	}{
+		{1, 0, "tools/list", []int64{1, 2}, Done},
+		{2, 0, "tools/list", []int64{1, 2}, Done},
+		{3, 0, "notifications/tools/list_changed", []int64{3}, Done},
+		{5, 1, "tools/call", []int64{4, 5}, Done},
+		{6, 0, "", []int64{6}, Done},
+		{7, 0, "ping", []int64{7}, Running},
+	}
+	for _, c := range cases {
+		e, err := x.Around(t.Context(), c.seq, Reading{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Place != c.number || e.Method != c.method || !reflect.DeepEqual(seqsOf(e), c.frames) || e.State != c.state {
+			t.Errorf("around %d: %d %s %v %s, want %+v", c.seq, e.Place, e.Method, seqsOf(e), e.State, c)
+		}
+	}
+	if _, err := x.Around(t.Context(), 8, Reading{}); err == nil {
+		t.Error("there is no frame 8")
+	}
+	if _, err := x.Call(t.Context(), 2, Reading{}); err == nil {
+		t.Error("there is no exchange 2")
+	}
+}
+
+// A flood of notifications is neither read nor kept as a whole.
+func TestFlood(t *testing.T) {
+	frames := logtest.Talk(t, `+0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"flood","_meta":{"progressToken":7}}}`)
+	const n = 3*tellsMost + 5
+	for i := range n {
+		frames = append(frames, logtest.Talk(t, fmt.Sprintf(`+0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i))...)
+	}
+	frames = append(frames, logtest.Talk(t, `+1s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)...)
+	l := logtest.New(t, frames...)
+	x := follow(t, l)
+	e := read(t, x, 1, Reading{})
+	if len(e.Frames) != 2*tellsMost+2 || e.Omitted != n-2*tellsMost || e.State != Done {
+		t.Errorf("%d frames and %d more, %s", len(e.Frames), e.Omitted, e.State)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.Call(ctx, 1, Reading{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that ended: %v", err)
+	}
+}
+
+// What is left out is left out of every part of an exchange, and what is not
+// chosen is not there.
+func TestReading(t *testing.T) {
+	text, err := os.ReadFile("testdata/talks/form.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := follow(t, logtest.New(t, logtest.Talk(t, string(text))...))
+	redact, err := wire.NewRedaction("branch", "$.params.arguments.ref", "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := read(t, x, 1, Reading{Redact: redact})
+	all := fmt.Sprintf("%s %s", e.Arguments, e.Result)
+	for _, q := range e.Questions {
+		all += fmt.Sprintf(" %s %s", q.Params, q.Answer)
+	}
+	for _, f := range e.Frames {
+		all += " " + f.Summary
+	}
+	for _, secret := range []string{"next", `"main"`, "deployed"} {
+		if strings.Contains(all, secret) {
+			t.Errorf("%q is in %s", secret, all)
+		}
+	}
+	if !strings.Contains(all, "[REDACTED]") || !strings.Contains(all, "Which branch?") {
+		t.Errorf("too much or nothing left out: %s", all)
+	}
+
+	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq == 4 || seq == 10 }})
+	if len(e.Frames) != 2 || len(e.Questions) != 0 || e.State != Done {
+		t.Errorf("chosen: %s, frames %v", outlineOf(e), seqsOf(e))
+	}
+	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq > 7 }})
+	if e.Name != "deploy" || e.Arguments != nil || len(e.Questions) != 1 || e.State != Done {
+		t.Errorf("chosen without its request: %s", outlineOf(e))
+	}
+	// Of a pair, one is told with the other, without what it says.
+	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq == 9 }})
+	if e.Name != "deploy" || e.State != Done || e.Result != nil || e.ResultSeq != 0 || len(e.Frames) != 1 || len(e.Questions) != 1 {
+		t.Fatalf("the answer alone: %s", outlineOf(e))
+	}
+	if q := e.Questions[0]; !q.AskedUnseen || q.AnswerUnseen || string(q.Params) != `{"message":"Which branch?"}` || q.Answer == nil || q.Ended.Sub(q.Asked) != 20*time.Second {
+		t.Errorf("the answer alone: %+v", q)
+	}
+	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq == 8 }})
+	if len(e.Questions) != 1 || e.Questions[0].State != Answered || e.Questions[0].Action != "accept" || !e.Questions[0].AnswerUnseen || e.Questions[0].Answer != nil {
+		t.Errorf("the question alone: %s", outlineOf(e))
+	}
+	e = read(t, x, 1, Reading{Only: func(int64) bool { return false }})
+	if len(e.Frames)+len(e.Questions) != 0 || e.Name != "" {
+		t.Errorf("nothing chosen: %s", outlineOf(e))
+	}
+}
+
+// recordings are transcripts of the demo server, made by the inspector.
+const recordings = "testdata/recorded/*.jsonl"
+
+func follow(t testing.TB, l *wire.Log) *Conversation {
+	t.Helper()
+	c := New(l)
+	if err := c.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func read(t testing.TB, c *Conversation, place int, how Reading) *Call {
+	t.Helper()
+	call, err := c.Call(t.Context(), place, how)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
+}
+
+// callsOf reads all calls of a log.
+func callsOf(t testing.TB, l *wire.Log) []*Call {
+	t.Helper()
+	c := follow(t, l)
+	var out []*Call
+	for place := 1; place <= c.Len(); place++ {
+		out = append(out, read(t, c, place, Reading{}))
+	}
+	return out
+}
+
+// dump writes an exchange as the golden files have it.
+func dump(w *bufio.Writer, e *Call) {
+	fmt.Fprintf(w, "%d %s %s %s: %s\n", e.Place, e.Method, e.Name, e.Arguments, e.State)
+	fmt.Fprint(w, "  frames")
+	for _, f := range e.Frames {
+		fmt.Fprintf(w, " %d", f.Seq)
+	}
+	if e.Omitted > 0 {
+		fmt.Fprintf(w, " and %d more", e.Omitted)
+	}
+	fmt.Fprintln(w)
+	for _, r := range e.Rounds {
+		fmt.Fprintf(w, "  round %d: %d → %d, asks %d\n", r.Number, r.Request, r.Response, r.Questions)
+	}
+	for i := range e.Questions {
+		q := &e.Questions[i]
+		via := map[elicit.Via]string{elicit.ByRequest: "request", elicit.InRound: "round", elicit.InError: "error"}[q.Via]
+		fmt.Fprintf(w, "  question by %s in round %d", via, q.Round)
+		if q.Key != "" {
+			fmt.Fprintf(w, " as %q", q.Key)
+		}
+		fmt.Fprintf(w, ": %s %s\n    %s", q.Method, q.Params, q.State)
+		if q.AnswerSeq != 0 {
+			fmt.Fprintf(w, ", frame %d", q.AnswerSeq)
+		}
+		if !q.Ended.IsZero() {
+			fmt.Fprintf(w, ", after %s", q.Ended.Sub(q.Asked))
+		}
+		if q.CompletedSeq != 0 {
+			fmt.Fprintf(w, ", completed by %d", q.CompletedSeq)
+		}
+		fmt.Fprintf(w, " %s%s%s", q.Answer, q.Error, q.Reason)
+		if q.Guessed {
+			fmt.Fprint(w, " (guessed)")
+		}
+		fmt.Fprintln(w)
+	}
+	for _, s := range e.Spans {
+		fmt.Fprintf(w, "  +%s to +%s: %s\n", s.From.Sub(e.Start), s.To.Sub(e.Start), s.With)
+	}
+	if e.ResultSeq != 0 {
+		fmt.Fprintf(w, "  came to %s%s, frame %d\n", e.Result, e.Error, e.ResultSeq)
+	}
+}

@@ -1,0 +1,268 @@
+package conversation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Reading says what of a call is read. The zero value reads all, and leaves
+// nothing out but what a nil *wire.Redaction does.
+type Reading struct {
+	Redact *wire.Redaction
+	// Only says which frames are chosen; nil means all. Of a call with none nothing
+	// is told. Of the others, what the frames that are not chosen say is left out,
+	// but for what gives those that are their names: the method and the tool, the
+	// message of a question whose answer is chosen, and what became of them when.
+	Only func(seq int64) bool
+}
+
+func (how *Reading) chosen(seq int64) bool { return how.Only == nil || how.Only(seq) }
+
+// Len is the number of calls found so far.
+func (c *Conversation) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.outlines)
+}
+
+// Counts are the calls of clients and the questions found so far.
+func (c *Conversation) Counts() (calls, questions int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls.count, c.asked.count
+}
+
+// NumberAt is Call.Number of the call at a place; 0 if there is none.
+func (c *Conversation) NumberAt(place int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if place < 1 || place > len(c.outlines) {
+		return 0
+	}
+	return int(c.outlines[place-1].number)
+}
+
+// Places lists the calls of which a frame is chosen, in order.
+func (c *Conversation) Places(only func(seq int64) bool) []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []int
+	for i := range c.outlines {
+		o := &c.outlines[i]
+		if only == nil || only(int64(o.first)) || only(int64(o.final)) ||
+			slices.ContainsFunc(o.more, func(seq uint32) bool { return only(int64(seq)) }) {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
+// Call reads the call at a place.
+func (c *Conversation) Call(ctx context.Context, place int, how Reading) (*Call, error) {
+	r := newReduction(place)
+	r.rows = true
+	return c.advance(ctx, r, how, false)
+}
+
+// Watch is Call for somebody who looks at it again and again: what the call was
+// made of is kept, so that only new frames are read. over says that no frame will
+// come any more, so that what has no answer will never have one.
+func (c *Conversation) Watch(ctx context.Context, place int, over bool) (*Call, error) {
+	if err := c.take(ctx); err != nil {
+		return nil, err
+	}
+	defer c.give()
+	r := c.watched[place]
+	if r == nil {
+		r = newReduction(place)
+		c.watched[place] = r
+	}
+	return c.advance(ctx, r, Reading{Redact: wire.NoRedaction()}, over)
+}
+
+// Unwatch lets go of what Watch has kept of a call.
+func (c *Conversation) Unwatch(ctx context.Context, place int) error {
+	if err := c.take(ctx); err != nil {
+		return err
+	}
+	defer c.give()
+	delete(c.watched, place)
+	return nil
+}
+
+// Around reads the call that a frame belongs to. For a frame that belongs to none
+// it makes one of the frame, and of the request and the response that go with it.
+func (c *Conversation) Around(ctx context.Context, seq int64, how Reading) (*Call, error) {
+	place, err := c.Of(seq)
+	if err != nil {
+		return nil, err
+	}
+	if place != 0 {
+		return c.Call(ctx, place, how)
+	}
+	f, err := c.log.Frame(seq)
+	if err != nil {
+		return nil, err
+	}
+	seqs := []int64{seq}
+	if f.Pair != 0 {
+		seqs = append(seqs, f.Pair)
+	}
+	slices.Sort(seqs)
+	r := newReduction(0)
+	r.rows, r.call.Session = true, f.Session
+	if err := c.feed(ctx, r, seqs, how); err != nil {
+		return nil, err
+	}
+	return r.conclude(facts{}), nil
+}
+
+// advance applies the frames of a call that are new, and says how it stands.
+func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, over bool) (*Call, error) {
+	place := r.call.Place
+	c.mu.Lock()
+	if place < 1 || place > len(c.outlines) {
+		c.mu.Unlock()
+		return nil, fmt.Errorf("there is no call at %d in the log", place)
+	}
+	o := c.outlines[place-1]
+	o.more, o.tells = slices.Clone(o.more), slices.Clone(o.tells)
+	upTo := c.upTo
+	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
+	what := o.session.facts()
+	r.revision = what.protocol
+	c.mu.Unlock()
+
+	if err := c.feed(ctx, r, c.frames(r, &o, upTo), how); err != nil {
+		return nil, fmt.Errorf("reading call %d: %w", place, err)
+	}
+	r.applied = upTo
+	what.over, what.now = over, c.log.Head(c.log.Len()).Time
+	return r.conclude(what), nil
+}
+
+// tellsMost bounds how many progress notifications and log messages of a call are
+// applied in one go, on either side of a gap.
+const tellsMost = 2000
+
+// frames lists the frames of a call that were not applied to it yet, in order.
+func (c *Conversation) frames(r *reduction, o *outline, upTo int64) []int64 {
+	seqs := []int64{int64(o.first), c.log.Head(int64(o.first)).Pair}
+	for _, seq := range o.more {
+		seqs = append(seqs, int64(seq))
+	}
+	from, _ := slices.BinarySearch(o.tells, uint32(r.applied+1))
+	tells := o.tells[from:]
+	if n := len(tells) - 2*tellsMost; n > 0 {
+		r.call.Omitted += n
+		tells = slices.Delete(tells, tellsMost, tellsMost+n)
+	}
+	for _, seq := range tells {
+		seqs = append(seqs, int64(seq))
+	}
+	seqs = slices.DeleteFunc(seqs, func(seq int64) bool { return seq <= r.applied || seq > upTo })
+	slices.Sort(seqs)
+	return slices.Compact(seqs)
+}
+
+// Of is the place of the call that a frame belongs to, 0 if there is none.
+func (c *Conversation) Of(seq int64) (int, error) {
+	f := c.log.Head(seq)
+	if f.Seq == 0 {
+		return 0, nil
+	}
+	c.mu.Lock()
+	i, ok := c.of(seq)
+	if !ok && f.Pair != 0 && f.Kind != wire.Request {
+		i, ok = c.of(f.Pair)
+	}
+	c.mu.Unlock()
+	if !ok {
+		return 0, nil
+	}
+	return i + 1, nil
+}
+
+// feed applies frames to a call, as they may be shown.
+func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how Reading) error {
+	if how.Only != nil && !slices.ContainsFunc(seqs, how.Only) {
+		return nil
+	}
+	for _, seq := range seqs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		shown := how.chosen(seq)
+		if !shown && r.begun && !c.keepsContext(seq, how) {
+			continue
+		}
+		f, err := c.log.Frame(seq)
+		if err != nil {
+			return err
+		}
+		f = Redacted(f, how.Redact)
+		c.mu.Lock()
+		about := about{guessed: c.guessed[uint32(seq)], number: int(c.numbered[uint32(seq)]), shown: shown}
+		c.mu.Unlock()
+		if !r.begun {
+			r.begin(&f, about)
+		}
+		if !shown && !c.keepsContext(seq, how) {
+			continue
+		}
+		if shown && r.rows {
+			r.call.Frames = append(r.call.Frames, rowOf(f))
+		}
+		r.apply(&f, about)
+	}
+	return nil
+}
+
+// rowOf is a frame without its bytes.
+func rowOf(f wire.Frame) wire.Row {
+	row := wire.Row{Frame: f, Summary: f.Summary(), Action: f.Action()}
+	row.Raw, row.Header = nil, nil
+	row.Message = wire.Message{Kind: f.Message.Kind, ID: slices.Clone(f.Message.ID), Method: f.Message.Method}
+	return row
+}
+
+// keepsContext reports whether a frame that is not chosen is applied all the same,
+// without what it says: the client's requests and their responses say what became
+// of the call when, and a question and its answer each go with the other.
+func (c *Conversation) keepsContext(seq int64, how Reading) bool {
+	f := c.log.Head(seq)
+	request := f.Dir // of the request in question
+	switch {
+	case f.Kind == wire.Request:
+	case f.Kind.IsResponse() && f.Dir == wire.ClientToServer:
+		request = wire.ServerToClient
+	case f.Kind.IsResponse():
+		request = wire.ClientToServer
+	default:
+		return f.Method == mcp.NotificationCancelled || f.Pair != 0 || f.Dir == wire.Meta
+	}
+	return request == wire.ClientToServer || f.Pair != 0 && how.chosen(f.Pair)
+}
+
+// Redacted is f as it may be shown.
+func Redacted(f wire.Frame, r *wire.Redaction) wire.Frame {
+	raw := f.Raw
+	f = r.Frame(f)
+	if bytes.Equal(raw, f.Raw) {
+		return f
+	}
+	if f.Kind.IsMessage() && !f.Truncated {
+		// Where even the envelope is left out, nothing of it is told.
+		m, err := wire.ParseMessage(f.Raw)
+		if err != nil {
+			m = wire.Message{Kind: f.Kind, Method: f.Message.Method}
+		}
+		f.Message = m
+	}
+	return f
+}

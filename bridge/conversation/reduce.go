@@ -1,0 +1,420 @@
+package conversation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+)
+
+// reduction applies the frames of one call in order.
+type reduction struct {
+	call    Call
+	applied int64 // frames up to this one were applied
+	rows    bool  // Call.Frames is wanted
+
+	begun    bool
+	shown    bool           // the frame that is applied is chosen
+	clock    time.Time      // of the frames; it never goes back
+	last     int64          // frame that was applied last
+	opened   int            // index of the first question of the round that is to be made again
+	rounds   map[int64]int  // index in Rounds by request
+	asks     map[int64]int  // index in Questions by the frame of a server's request
+	ids      map[int]string // exact id of that request, by index in Questions
+	known    map[int]int    // index in Questions of a server's request, by its recorded number
+	visits   map[string]int // index in Questions by elicitationId
+	reports  int            // progress notifications
+	revision string         // of its session, "" if it is not known
+	ended    bool           // a note says how the call ended; what comes afterwards changes nothing
+}
+
+// about is what the conversation knows of a frame beside its bytes.
+type about struct {
+	guessed bool
+	number  int // of the first question in it
+	shown   bool
+}
+
+func newReduction(place int) *reduction {
+	return &reduction{
+		call: Call{Place: place}, rounds: make(map[int64]int), asks: make(map[int64]int),
+		ids: make(map[int]string), known: make(map[int]int), visits: make(map[string]int),
+	}
+}
+
+// partMost bounds the size of arguments, questions, answers and results that are
+// read into a call. What is larger stands in the log.
+const partMost = 16 << 20
+
+// part is a copy of a part of a message, nil if it is too large, absent, or of a
+// frame that is not chosen.
+func (r *reduction) part(raw json.RawMessage) json.RawMessage {
+	if raw == nil || len(raw) > partMost || !r.shown {
+		return nil
+	}
+	return slices.Clone(raw)
+}
+
+// begin takes from the first frame what the call is named by.
+func (r *reduction) begin(f *wire.Frame, a about) {
+	c := &r.call
+	r.begun, r.shown = true, a.shown
+	c.Server, c.Method, c.Start = f.Server, f.Method, f.Time
+	if f.Kind == wire.Request && mcp.AsksForInput(f.Method) {
+		name, arguments := target(f.Method, f.Message.Params)
+		c.Name, c.Arguments = strings.Clone(name), r.part(arguments)
+	}
+	if c.Recorded == 0 {
+		c.Recorded = f.Call
+	}
+}
+
+// apply says what a frame means for its call.
+func (r *reduction) apply(f *wire.Frame, a about) {
+	r.shown, r.last = a.shown, f.Seq
+	if f.Time.After(r.clock) {
+		r.clock = f.Time
+	}
+	r.call.End = r.clock
+	out := f.Dir == wire.ClientToServer
+	switch {
+	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
+		r.question(f, a)
+	case f.Kind == wire.Request:
+		r.request(f)
+	case f.Kind.IsResponse() || f.Pair != 0:
+		if i, ok := r.asks[f.Pair]; ok {
+			r.answer(i, f)
+		} else {
+			r.response(f, a)
+		}
+	case f.Dir == wire.Meta:
+		r.noted(f)
+	case f.Method == mcp.NotificationCancelled && out:
+		r.stopped()
+	case f.Method == mcp.NotificationCancelled:
+		r.withdrawn(f)
+	case f.Method == mcp.NotificationElicitComplete:
+		r.completed(f)
+	case f.Method == mcp.NotificationMessage:
+		if r.call.Logs++; r.call.Logs <= toldMost {
+			r.call.step(Step{At: f.Time, Kind: StepLog, Text: f.Summary(), Seq: f.Seq})
+		}
+	case f.Method == mcp.NotificationProgress:
+		p := progressOf(f.Message.Params)
+		r.call.Progress = &p
+		if r.reports++; r.reports <= toldMost {
+			r.call.step(Step{At: f.Time, Kind: StepProgress, Text: p.Words(), Seq: f.Seq})
+		}
+	}
+}
+
+// request begins a round. Its inputResponses answer what the one before asked.
+func (r *reduction) request(f *wire.Frame) {
+	c := &r.call
+	responses := members(rawjson.Member(f.Message.Params, "inputResponses"))
+	for i := r.opened; i < len(c.Questions) && len(c.Rounds) > 0; i++ {
+		if q := &c.Questions[i]; q.Via != elicit.ByRequest {
+			r.carried(q, responses[q.Key], f)
+		}
+	}
+	r.opened = len(c.Questions)
+	r.rounds[f.Seq] = len(c.Rounds)
+	c.Rounds = append(c.Rounds, Round{Number: len(c.Rounds) + 1, Request: f.Seq, Began: r.clock})
+	c.State, c.Result, c.Error, c.ResultSeq, c.Failure, c.Ended = Running, nil, nil, 0, "", time.Time{}
+	step := Step{At: r.clock, Kind: StepCalled, Text: c.Name, Seq: f.Seq}
+	if n := len(c.Rounds); n > 1 {
+		step.Kind, step.Text = StepRetry, fmt.Sprintf("round %d", n)
+	}
+	c.step(step)
+}
+
+// carried settles a question of a round that is made again. Where a note has told
+// of the answer before, the request only carries it.
+func (r *reduction) carried(q *Question, answer json.RawMessage, f *wire.Frame) {
+	if q.State == Withdrawn || q.State == Refused {
+		return
+	}
+	q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
+	known := q.State == Answered
+	switch {
+	case answer != nil:
+		q.Answer, q.Action = r.part(answer), rawjson.Text(rawjson.Member(answer, "action"))
+		if known {
+			return
+		}
+		q.By = strings.Clone(f.Actor)
+		r.settle(q, Answered, "")
+	case known:
+	case q.Via == elicit.InError:
+		r.settle(q, Unheard, "what was said to this is not on the wire")
+	default:
+		r.settle(q, Withdrawn, "the call went on without an answer")
+	}
+}
+
+// settle ends a question, and says so in the timeline.
+func (r *reduction) settle(q *Question, state QuestionState, reason string) {
+	r.call.settle(q, state, reason, r.clock)
+}
+
+// settle ends a question at a time. It overrules what ended the question before.
+func (c *Call) settle(q *Question, state QuestionState, reason string, at time.Time) {
+	again := q.State != Pending
+	q.State, q.Reason, q.Ended = state, reason, at
+	step := Step{At: at, Kind: StepAnswered, Text: state.String(), Question: q.Number}
+	if state == Answered && q.Action != "" {
+		step.Text = q.Action
+	}
+	if reason != "" {
+		step.Text += ": " + reason
+	}
+	if again {
+		for i := range slices.Backward(c.Steps) {
+			if c.Steps[i].Kind == StepAnswered && c.Steps[i].Question == q.Number {
+				c.Steps[i] = step
+				return
+			}
+		}
+	}
+	c.step(step)
+}
+
+func (r *reduction) response(f *wire.Frame, a about) {
+	c := &r.call
+	i, ok := r.rounds[f.Pair]
+	if !ok || c.Rounds[i].Response != 0 {
+		return
+	}
+	round := &c.Rounds[i]
+	round.Response, round.Ended = f.Seq, r.clock
+	var in input
+	if mcp.AsksForInput(f.Method) {
+		in = inputOf(f, r.revision)
+	}
+	round.Questions = len(in.asked)
+	r.opened = len(c.Questions)
+	if r.shown {
+		for k, asked := range in.asked {
+			r.put(Question{
+				Number: a.number + k, Place: k + 1, Method: asked.method, Via: asked.via, Stream: f.Stream,
+				Key: asked.key, Pointer: asked.pointer, Round: round.Number, Params: r.part(asked.params), AskedSeq: f.Seq,
+			})
+		}
+	}
+	if c.State == Stopped || r.ended {
+		return
+	}
+	if r.shown {
+		c.ResultSeq = f.Seq
+	}
+	switch {
+	case in.wanted && f.Kind == wire.Result:
+		c.State, c.ResultSeq = Waiting, 0
+	case in.wanted:
+		c.State, c.Error = Waiting, r.part(f.Message.Error)
+	default:
+		r.over(f)
+	}
+}
+
+// over ends the call with a response, or with what stands in for it.
+func (r *reduction) over(f *wire.Frame) {
+	c := &r.call
+	c.Ended = r.clock
+	step := Step{At: r.clock, Kind: StepResult, Seq: f.Seq}
+	switch {
+	case !f.Kind.IsResponse():
+		c.State, c.ResultSeq, c.Failure = Failed, 0, "it has no response"
+		if r.shown {
+			c.Failure = f.Summary()
+		}
+		step.Kind, step.Text = StepError, c.Failure
+	case f.Kind == wire.Error:
+		c.State, c.Error = Failed, r.part(f.Message.Error)
+		step.Kind, step.Text = StepError, errorWords(f.Message.Error)
+	default:
+		c.State, c.Result = Done, r.part(f.Message.Result)
+		if string(rawjson.Member(f.Message.Result, "isError")) == "true" {
+			c.State, step.Text = ToolFailed, "the tool says that it failed"
+		}
+	}
+	c.step(step)
+}
+
+// put adds a question.
+func (r *reduction) put(q Question) int {
+	c := &r.call
+	q.Asked = r.clock
+	c.Questions = append(c.Questions, q)
+	i := len(c.Questions) - 1
+	if q.Method == mcp.MethodElicit {
+		if id := rawjson.Text(rawjson.Member(q.Params, "elicitationId")); id != "" {
+			r.visits[id] = i
+		}
+	}
+	c.step(Step{At: r.clock, Kind: StepAsked, Text: q.Title(), Question: q.Number})
+	return i
+}
+
+func (r *reduction) question(f *wire.Frame, a about) {
+	q := Question{
+		Number: a.number, Place: 1, Method: f.Method, Via: elicit.ByRequest, Stream: f.Stream, Pointer: "/params",
+		Guessed: a.guessed, Params: r.part(f.Message.Params), AskedSeq: f.Seq, AskedUnseen: !r.shown,
+	}
+	for _, round := range r.call.Rounds {
+		if round.Response == 0 {
+			q.Round = round.Number
+		}
+	}
+	if words := rawjson.Member(f.Message.Params, "message"); !r.shown && f.Method == mcp.MethodElicit && words != nil && len(words) <= partMost {
+		q.Params = slices.Concat([]byte(`{"message":`), words, []byte("}"))
+	}
+	i := r.put(q)
+	r.asks[f.Seq], r.ids[i] = i, string(f.Message.ID)
+	if f.Question != 0 {
+		r.known[f.Question] = i
+	}
+}
+
+func (r *reduction) answer(i int, f *wire.Frame) {
+	q := &r.call.Questions[i]
+	if q.AnswerSeq != 0 {
+		return
+	}
+	q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
+	open := q.State == Pending
+	if open {
+		q.By = strings.Clone(f.Actor)
+	}
+	switch {
+	case f.Kind != wire.Error:
+		q.Answer, q.Action = r.part(f.Message.Result), rawjson.Text(rawjson.Member(f.Message.Result, "action"))
+		// What an inspector still asks when the call is over, it cancels by itself.
+		if open && (f.Actor == "" || q.Action != "cancel" || q.Guessed || !r.call.State.Over()) {
+			r.settle(q, Answered, "")
+		}
+	case f.Actor == ByPerson: // who cannot decline in another way
+		if q.Error = r.part(f.Message.Error); open {
+			q.Action = "decline"
+			r.settle(q, Answered, "")
+		}
+	default:
+		if q.Error = r.part(f.Message.Error); open {
+			r.settle(q, Refused, rawjson.Text(rawjson.Member(f.Message.Error, "message")))
+		}
+	}
+}
+
+func (r *reduction) stopped() {
+	c := &r.call
+	if c.State != Running || r.ended {
+		return
+	}
+	c.State, c.Ended = Stopped, r.clock
+	c.step(Step{At: r.clock, Kind: StepStopped, Text: "stopped"})
+}
+
+// withdrawn takes back the question whose request a cancellation names.
+func (r *reduction) withdrawn(f *wire.Frame) {
+	about := string(rawjson.Member(f.Message.Params, "requestId"))
+	for i := range r.call.Questions {
+		q := &r.call.Questions[i]
+		if q.Via != elicit.ByRequest || q.State != Pending || r.ids[i] != about {
+			continue
+		}
+		reason := "cancelled by the server"
+		if why := rawjson.Text(rawjson.Member(f.Message.Params, "reason")); r.shown && why != "" {
+			reason += ": " + why
+		}
+		q.By = ByServer
+		r.settle(q, Withdrawn, reason)
+		return
+	}
+}
+
+func (r *reduction) completed(f *wire.Frame) {
+	i, ok := r.visits[rawjson.Text(rawjson.Member(f.Message.Params, "elicitationId"))]
+	if ok && r.call.Questions[i].CompletedSeq == 0 {
+		q := &r.call.Questions[i]
+		q.Completed, q.CompletedSeq = r.clock, f.Seq
+	}
+}
+
+// noted applies what the inspector noted of the call.
+func (r *reduction) noted(f *wire.Frame) {
+	n := f.Note
+	if n == nil || !r.shown {
+		return
+	}
+	at := n.At
+	if at.IsZero() {
+		at = r.clock
+	}
+	switch n.Kind {
+	case wire.NoteEnded:
+		r.end(n, at, f.Seq)
+	case wire.NoteAnswered:
+		if q := r.about(f); q != nil {
+			r.answeredOff(q, n, strings.Clone(f.Actor), at)
+		}
+	case wire.NoteSettled:
+		if q := r.about(f); q != nil {
+			q.By = strings.Clone(f.Actor)
+			r.call.settle(q, stateNamed(n.State), n.Why, at)
+		}
+	}
+}
+
+// about finds the question that a note is about, nil if there is none.
+func (r *reduction) about(f *wire.Frame) *Question {
+	if i, ok := r.known[f.Question]; ok {
+		return &r.call.Questions[i]
+	}
+	for i := range r.call.Questions {
+		q := &r.call.Questions[i]
+		if q.Via != elicit.ByRequest && q.Round == f.Round && q.Pointer == f.Note.Pointer {
+			return q
+		}
+	}
+	return nil
+}
+
+// answeredOff takes over from a note how a question was answered whose answer does
+// not travel, or not yet.
+func (r *reduction) answeredOff(q *Question, n *wire.Note, by string, at time.Time) {
+	switch n.Completion {
+	case "completed":
+		q.Completion = CompletionDone
+	case "marked":
+		q.Completion = CompletionMarked
+	}
+	if q.State != Pending && (q.State != Withdrawn || q.By != "") {
+		return
+	}
+	q.By, q.Answer, q.Action = by, r.part(n.Answer), rawjson.Text(rawjson.Member(n.Answer, "action"))
+	r.call.settle(q, Answered, "", at)
+}
+
+// end ends the call as a note says.
+func (r *reduction) end(n *wire.Note, at time.Time, seq int64) {
+	c := &r.call
+	c.Steps = slices.DeleteFunc(c.Steps, func(s Step) bool {
+		return s.Kind == StepResult || s.Kind == StepError || s.Kind == StepStopped
+	})
+	if c.State != Done && c.State != ToolFailed || n.State != "failed" {
+		c.ResultSeq, c.Result = 0, nil
+	}
+	c.Failure, c.Ended, r.ended = n.Why, at, true
+	step := Step{At: at, Kind: StepError, Text: n.Why, Seq: c.ResultSeq}
+	if c.State = Failed; n.State == "stopped" {
+		c.State, step.Kind, step.Text = Stopped, StepStopped, "stopped"
+	}
+	c.step(step)
+}

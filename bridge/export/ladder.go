@@ -1,0 +1,432 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Ladder is an exchange drawn up as a sequence diagram: three lanes, server,
+// client and person, time running down. Lengths are in pixels, from the upper
+// left corner.
+//
+// Between two arrows there is room for a label, and then as much as their
+// distance in time asks for, on one scale for the whole drawing. Only where
+// that would make everything else vanish a distance is cut short, and marked as
+// a Gap.
+type Ladder struct {
+	ID     string // unique among the exchanges of a log, for names in a page
+	Title  string
+	Text   string // in a sentence or two: what happened and how long it took
+	Width  int
+	Height int
+	Lanes  []Lane
+	Arrows []Arrow
+	Bars   []Bar
+	Gaps   []Gap
+	Ticks  []Tick
+	Notes  []Note
+}
+
+// Lane is the line of one of the parties.
+type Lane struct {
+	Party       conversation.Party
+	Name        string
+	X           int
+	From, Until int // Y
+}
+
+// Arrow is a frame on its way, or what a frame does at the person's end.
+type Arrow struct {
+	Seq      int64 // frame
+	Count    int   // how many frames it stands for, from Seq on; 1 for most
+	From, To conversation.Party
+	Kind     ArrowKind
+	Y        int
+	Label    string        // one line, cut to what there is room for
+	Full     string        // as much as a summary says
+	At       time.Duration // since the exchange began
+}
+
+// ArrowKind says what an arrow is.
+type ArrowKind string
+
+// The kinds of arrow.
+const (
+	ArrowRequest  ArrowKind = "request"
+	ArrowResult   ArrowKind = "result"
+	ArrowError    ArrowKind = "error"
+	ArrowNote     ArrowKind = "note"     // a notification
+	ArrowQuestion ArrowKind = "question" // a question on the wire
+	ArrowAnswer   ArrowKind = "answer"   // its answer on the wire
+	ArrowAsk      ArrowKind = "ask"      // the client puts a question to the person
+	ArrowReply    ArrowKind = "reply"    // the person answers
+)
+
+// Bar is a time in which something was with a party: its work, or, with Open,
+// a request of the client's that waits for its response.
+type Bar struct {
+	Party    conversation.Party
+	Open     bool
+	From, To int // Y
+	Took     time.Duration
+}
+
+// Gap is a distance in time that was cut short.
+type Gap struct {
+	Y    int // its middle
+	Took time.Duration
+}
+
+// Tick is the time of what stands beside it.
+type Tick struct {
+	Y     int
+	At    time.Duration
+	Round int // number of the round that begins here, 0 if none does
+}
+
+// Note is a remark across the lanes.
+type Note struct {
+	Y    int
+	Text string
+}
+
+// The measures of a ladder.
+const (
+	laneServer  = 120
+	laneClient  = 360
+	lanePerson  = 600
+	ladderWidth = 760
+	ladderTop   = 58  // of the first arrow
+	rowHeight   = 27  // from arrow to arrow at least
+	hopHeight   = 20  // where both are of one frame
+	gapHeight   = 130 // that the longest distance adds
+	allGaps     = 480 // that all distances add together
+	labelWidth  = 32  // columns of a label
+)
+
+// longGap is how long a distance may be in any case without being cut short;
+// longFactor how many times as long as all shorter ones together.
+const (
+	longGap    = 30 * time.Second
+	longFactor = 4
+)
+
+// Bounds on what is drawn.
+const (
+	runMost  = 6   // progress notifications and log messages in a row
+	rowsMost = 300 // arrows, one below the other
+)
+
+// row is what stands at one height.
+type row struct {
+	at     time.Duration
+	arrows []Arrow
+	hop    bool // it is of the same frame as the one above
+	round  int
+	note   string
+}
+
+// Draw draws a call up.
+func Draw(e *conversation.Call) *Ladder {
+	l := &Ladder{
+		ID: fmt.Sprintf("ladder-%d", e.Place), Title: title(e), Text: Sentence(e), Width: ladderWidth,
+		Lanes: []Lane{
+			{Party: conversation.ServerParty, Name: line(e.Server+" (server)", 34), X: laneServer},
+			{Party: conversation.ClientParty, Name: "client", X: laneClient},
+			{Party: conversation.PersonParty, Name: "person", X: lanePerson},
+		},
+	}
+	if e.Place == 0 && len(e.Frames) > 0 {
+		l.ID = fmt.Sprintf("ladder-f%d", e.Frames[0].Seq)
+	}
+	rows := rowsOf(e)
+	ys := l.place(rows)
+	l.bars(e, rows, ys)
+	for i := range l.Lanes {
+		l.Lanes[i].From, l.Lanes[i].Until = 32, l.Height-12
+	}
+	return l
+}
+
+// rows lists what is to be drawn, from top to bottom.
+func rowsOf(e *conversation.Call) []row {
+	var rows []row
+	clock := e.Start
+	for i, inRun := range runs(e.Frames) {
+		f := &e.Frames[i]
+		if f.Time.After(clock) {
+			clock = f.Time
+		}
+		at := clock.Sub(e.Start)
+		switch inRun {
+		case 0:
+			rows = append(rows, rowsOfFrame(e, f, at)...)
+		case -1: // another stands for it
+		default:
+			a := wireArrow(f, at)
+			a.Count = inRun
+			a.Label = fmt.Sprintf("… %d more notifications", inRun)
+			a.Full = a.Label
+			rows = append(rows, row{at: at, arrows: []Arrow{a}})
+		}
+	}
+	if len(rows) > rowsMost {
+		half := rowsMost / 2
+		cut := row{at: rows[half].at, note: fmt.Sprintf("%d arrows are left out here", len(rows)-rowsMost)}
+		rows = slices.Concat(rows[:half], []row{cut}, rows[len(rows)-half:])
+	}
+	last := clock.Sub(e.Start)
+	switch e.State {
+	case conversation.Running:
+		rows = append(rows, row{at: last, note: "no response in the log"})
+	case conversation.Waiting:
+		note := "the call has not been made again"
+		if slices.ContainsFunc(e.Questions, func(q conversation.Question) bool { return q.State == conversation.Pending }) {
+			note = "no answer in the log yet"
+		}
+		rows = append(rows, row{at: last, note: note})
+	}
+	return rows
+}
+
+// runs finds long runs of frames that only tell of progress. Of each, the first
+// two and the last two are drawn: they are 0, as are all frames outside of
+// runs. The one after the first two stands for those between, and is their
+// number; the others are -1.
+func runs(frames []wire.Row) []int {
+	out := make([]int, len(frames))
+	for i := 0; i < len(frames); {
+		n := 0
+		for i+n < len(frames) && frames[i+n].Kind == wire.Notification && conversation.OnlyTells(frames[i+n].Method) {
+			n++
+		}
+		if n > runMost {
+			for k := i + 2; k < i+n-2; k++ {
+				out[k] = -1
+			}
+			out[i+2] = n - 4
+		}
+		i += max(n, 1)
+	}
+	return out
+}
+
+// wireArrow is the arrow of a frame.
+func wireArrow(f *wire.Row, at time.Duration) Arrow {
+	a := Arrow{Seq: f.Seq, Count: 1, From: conversation.ServerParty, To: conversation.ClientParty, Kind: ArrowNote, At: at}
+	if f.Dir == wire.ClientToServer {
+		a.From, a.To = conversation.ClientParty, conversation.ServerParty
+	}
+	words := f.Summary
+	switch {
+	case f.Kind == wire.Request && mcp.IsInput(f.Method) && a.From == conversation.ServerParty:
+		a.Kind, words = ArrowQuestion, f.Method
+	case f.Kind == wire.Request:
+		a.Kind, words = ArrowRequest, f.Method+" "+words
+	case f.Kind == wire.Error:
+		a.Kind, words = ArrowError, "error "+words
+	case f.Kind == wire.Result && mcp.IsInput(f.Method) && a.From == conversation.ClientParty:
+		a.Kind, words = ArrowAnswer, "answer: "+words
+	case f.Kind == wire.Result:
+		switch a.Kind = ArrowResult; {
+		case f.AsksInput:
+			a.Kind = ArrowQuestion
+		case f.Failed:
+			if words = strings.TrimPrefix(words, "error: "); words == "error" { // so a summary says isError
+				words = ""
+			}
+			a.Kind, words = ArrowError, strings.TrimSuffix("failed: "+words, ": ")
+		default:
+			words = strings.TrimSuffix("result: "+words, ": ")
+		}
+	case f.Pair != 0: // it stands in for the response
+		a.Kind = ArrowError
+	case f.Kind == wire.Notification && f.Method == mcp.NotificationMessage:
+		words = "log " + words
+	case f.Kind == wire.Notification:
+		words = strings.TrimPrefix(f.Method, "notifications/") + " " + words
+	}
+	a.Label, a.Full = line(words, labelWidth), line(words, 400)
+	return a
+}
+
+// rowsOfFrame are the rows of one frame: its arrow, and what it makes the client ask
+// the person, or the person reply.
+func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
+	a := wireArrow(f, at)
+	hop := func(q *conversation.Question, kind ArrowKind) Arrow {
+		h := Arrow{Seq: f.Seq, Count: 1, From: conversation.ClientParty, To: conversation.PersonParty, Kind: kind, At: at}
+		words := prompt(q)
+		if kind == ArrowReply {
+			h.From, h.To = conversation.PersonParty, conversation.ClientParty
+			words = reply(q)
+		}
+		if q.Via == elicit.InRound {
+			words = q.Key + ": " + words
+		}
+		h.Label, h.Full = line(words, labelWidth-2), line(words, 400)
+		return h
+	}
+	var asked, replied []Arrow
+	for i := range e.Questions {
+		q := &e.Questions[i]
+		if !q.Personal() {
+			continue
+		}
+		if q.AskedSeq == f.Seq {
+			asked = append(asked, hop(q, ArrowAsk))
+		}
+		if q.AnswerSeq == f.Seq && q.State == conversation.Answered && q.By != conversation.ByPolicy {
+			replied = append(replied, hop(q, ArrowReply))
+		}
+	}
+	if len(asked) <= 1 && len(replied) <= 1 {
+		// One line from end to end.
+		rows := []row{{at: at, arrows: slices.Concat(replied, []Arrow{a}, asked)}}
+		rows[0].round = roundOf(e, f.Seq)
+		return rows
+	}
+	var rows []row
+	for i, h := range replied {
+		rows = append(rows, row{at: at, arrows: []Arrow{h}, hop: i > 0})
+	}
+	rows = append(rows, row{at: at, arrows: []Arrow{a}, hop: len(rows) > 0, round: roundOf(e, f.Seq)})
+	for _, h := range asked {
+		rows = append(rows, row{at: at, arrows: []Arrow{h}, hop: true})
+	}
+	return rows
+}
+
+// roundOf is the number of the round that a frame begins, where there are
+// several.
+func roundOf(e *conversation.Call, seq int64) int {
+	if len(e.Rounds) > 1 {
+		for _, r := range e.Rounds {
+			if r.Request == seq {
+				return r.Number
+			}
+		}
+	}
+	return 0
+}
+
+// place gives each row its height, and says which.
+func (l *Ladder) place(rows []row) []int {
+	var gaps []time.Duration
+	for i := 1; i < len(rows); i++ {
+		gaps = append(gaps, rows[i].at-rows[i-1].at)
+	}
+	cut, scale := scaleOf(gaps)
+	ys := make([]int, len(rows))
+	y := ladderTop
+	for i, r := range rows {
+		if i > 0 {
+			gap := gaps[i-1]
+			extra := int(scale * float64(min(gap, cut)))
+			if gap > cut {
+				l.Gaps = append(l.Gaps, Gap{Y: y + (extra+rowHeight)/2, Took: gap})
+			}
+			y += extra + rowHeight
+			if r.hop {
+				y += hopHeight - rowHeight
+			}
+		}
+		ys[i] = y
+		for _, a := range r.arrows {
+			a.Y = y
+			l.Arrows = append(l.Arrows, a)
+		}
+		if r.note != "" {
+			l.Notes = append(l.Notes, Note{y, r.note})
+		}
+		if len(r.arrows) > 0 && !r.hop || r.round > 0 {
+			l.Ticks = append(l.Ticks, Tick{y, r.at, r.round})
+		}
+	}
+	l.Height = y + 34
+	return ys
+}
+
+// scaleOf finds how long a distance may be without being cut short, and the
+// pixels for a nanosecond.
+func scaleOf(gaps []time.Duration) (cut time.Duration, scale float64) {
+	sorted := slices.Clone(gaps)
+	slices.Sort(sorted)
+	var sum time.Duration
+	for _, gap := range sorted {
+		most := max(longGap, longFactor*sum)
+		if gap > most {
+			cut = most
+			break
+		}
+		sum += gap
+		cut = gap
+	}
+	if cut <= 0 {
+		return 0, 0
+	}
+	sum = 0
+	for _, gap := range gaps {
+		sum += min(gap, cut)
+	}
+	return cut, min(gapHeight/float64(cut), allGaps/float64(sum))
+}
+
+// bars draws who was at work, and what waited for a response.
+func (l *Ladder) bars(e *conversation.Call, rows []row, ys []int) {
+	// Between two rows of one time, a bar begins at the lower and ends at the
+	// upper.
+	below := func(t time.Time) int {
+		at, y := t.Sub(e.Start), ladderTop
+		for i, r := range rows {
+			if r.at > at {
+				break
+			}
+			y = ys[i]
+		}
+		return y
+	}
+	above := func(t time.Time) int {
+		at := t.Sub(e.Start)
+		for i, r := range rows {
+			if r.at >= at {
+				return ys[i]
+			}
+		}
+		return ys[len(ys)-1]
+	}
+	if len(ys) == 0 {
+		return
+	}
+	for _, r := range e.Rounds {
+		bar := Bar{Party: conversation.ServerParty, Open: true, From: ys[0], To: l.Height - 20}
+		for i, row := range rows {
+			for _, a := range row.arrows {
+				if a.Seq == r.Request && a.Kind == ArrowRequest {
+					bar.From = ys[i]
+				}
+				if a.Seq == r.Response && a.From == conversation.ServerParty {
+					bar.To = ys[i]
+				}
+			}
+		}
+		if !r.Ended.IsZero() {
+			bar.Took = r.Ended.Sub(r.Began)
+		}
+		if bar.To > bar.From {
+			l.Bars = append(l.Bars, bar)
+		}
+	}
+	for _, s := range e.Spans {
+		if from, to := below(s.From), above(s.To); to > from {
+			l.Bars = append(l.Bars, Bar{Party: s.With, From: from, To: to, Took: s.To.Sub(s.From)})
+		}
+	}
+}

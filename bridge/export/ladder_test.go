@@ -1,0 +1,353 @@
+package export
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/logtest"
+)
+
+// exchangesOfTalk are those of a file in testdata/talks.
+func exchangesOfTalk(t *testing.T, name string) []*conversation.Call {
+	t.Helper()
+	text, err := os.ReadFile("../conversation/testdata/talks/" + name + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return callsOf(t, logtest.New(t, logtest.Talk(t, string(text))...))
+}
+
+func draw1(t *testing.T, e *conversation.Call, how Drawing) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Draw(e).SVG(&b, how); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestLadderGolden(t *testing.T) {
+	for _, name := range []string{"form", "required", "rounds", "cancelled"} {
+		e := exchangesOfTalk(t, name)[0]
+		logtest.Golden(t, "testdata/ladders/"+name+".svg", draw1(t, e, Standalone))
+		var b bytes.Buffer
+		if err := Draw(e).Mermaid(&b); err != nil {
+			t.Fatal(err)
+		}
+		logtest.Golden(t, "testdata/ladders/"+name+".mmd", b.Bytes())
+	}
+}
+
+// svgElement is what the tests look at in an SVG.
+type svgElement struct {
+	name  string
+	attrs map[string]string
+	text  string
+}
+
+// parseSVG reads an SVG as the XML that it must be.
+func parseSVG(t *testing.T, raw []byte) []svgElement {
+	t.Helper()
+	var out []svgElement
+	var open []int
+	dec := xml.NewDecoder(bytes.NewReader(raw))
+	dec.Strict = true
+	for {
+		token, err := dec.Token()
+		if err == io.EOF {
+			return out
+		}
+		if err != nil {
+			t.Fatalf("no XML: %v\n%.2000s", err, raw)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := svgElement{name: token.Name.Local, attrs: make(map[string]string)}
+			for _, a := range token.Attr {
+				e.attrs[a.Name.Local] = a.Value
+			}
+			open = append(open, len(out))
+			out = append(out, e)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) > 0 {
+				out[open[len(open)-1]].text += string(token)
+			}
+		}
+	}
+}
+
+// Every exchange can be drawn; what is drawn is well-formed, names each frame
+// that it shows, and an embedded one needs nothing that a page's policy forbids.
+func TestLaddersOfRecordings(t *testing.T) {
+	for _, path := range logtest.Files(t, recordings) {
+		for _, e := range callsOf(t, logtest.Open(t, path)) {
+			embedded := parseSVG(t, draw1(t, e, Embedded))
+			var seqs []string
+			for _, el := range embedded {
+				if _, ok := el.attrs["style"]; ok || el.name == "style" || el.name == "script" || el.name == "a" {
+					t.Errorf("%s, exchange %d: %+v", path, e.Place, el)
+				}
+				if seq := el.attrs["data-seq"]; seq != "" {
+					if el.name != "g" {
+						t.Errorf("frame %s is a %s", seq, el.name)
+					}
+					seqs = append(seqs, seq)
+				}
+			}
+			for _, r := range e.Rounds {
+				if !slices.Contains(seqs, fmt.Sprint(r.Request)) || !slices.Contains(seqs, fmt.Sprint(r.Response)) && r.Response != 0 {
+					t.Errorf("%s, exchange %d: round %+v is not in %v", path, e.Place, r, seqs)
+				}
+			}
+			if root := embedded[0]; root.attrs["aria-labelledby"] == "" || embedded[1].name != "title" || embedded[1].text == "" || embedded[2].name != "desc" || embedded[2].text == "" {
+				t.Errorf("%s, exchange %d has no name: %+v", path, e.Place, embedded[:3])
+			}
+			checkScale(t, e)
+		}
+	}
+}
+
+// checkScale checks that a ladder goes down with time, and that what took
+// longer is not shorter.
+func checkScale(t *testing.T, e *conversation.Call) {
+	t.Helper()
+	l := Draw(e)
+	for i := 1; i < len(l.Ticks); i++ {
+		a, b := l.Ticks[i-1], l.Ticks[i]
+		if b.Y <= a.Y || b.At < a.At {
+			t.Errorf("exchange %d: %+v before %+v", e.Place, a, b)
+		}
+	}
+	for i := 2; i < len(l.Ticks); i++ {
+		d1, d2 := l.Ticks[i-1].At-l.Ticks[i-2].At, l.Ticks[i].At-l.Ticks[i-1].At
+		h1, h2 := l.Ticks[i-1].Y-l.Ticks[i-2].Y, l.Ticks[i].Y-l.Ticks[i-1].Y
+		if float64(d2) > 3*float64(d1) && d2 > time.Second && h2 <= h1 {
+			t.Errorf("exchange %d: %s is %d high, and %s only %d", e.Place, d1, h1, d2, h2)
+		}
+	}
+	for _, b := range l.Bars {
+		if b.From >= b.To || b.To > l.Height {
+			t.Errorf("exchange %d: bar %+v in %d", e.Place, b, l.Height)
+		}
+	}
+}
+
+// A question that waits for an hour does not make the rest invisible, and what
+// was cut short is said.
+func TestGap(t *testing.T) {
+	const wait = time.Hour
+	e := callsOf(t, logtest.New(t, logtest.Talk(t, `
++0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
++2s s2c {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Well?","requestedSchema":{"type":"object","properties":{}}}}
++1h c2s {"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}
++4s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+`)...))[0]
+	l := Draw(e)
+	if l.Height > 500 {
+		t.Errorf("%d high", l.Height)
+	}
+	if len(l.Gaps) != 1 || l.Gaps[0].Took != wait || l.Gaps[0].Y <= l.Ticks[1].Y || l.Gaps[0].Y >= l.Ticks[2].Y {
+		t.Fatalf("gaps %+v, ticks %+v", l.Gaps, l.Ticks)
+	}
+	if two, four := l.Ticks[1].Y-l.Ticks[0].Y-rowHeight, l.Ticks[3].Y-l.Ticks[2].Y-rowHeight; two < 5 || math.Abs(float64(four-2*two)) > 2 {
+		t.Errorf("2 s are %d high, and 4 s %d", two, four)
+	}
+	if e.With(conversation.PersonParty) != wait || e.With(conversation.ServerParty) != 6*time.Second || e.With(conversation.ClientParty) != 0 {
+		t.Errorf("person %s, server %s, client %s", e.With(conversation.PersonParty), e.With(conversation.ServerParty), e.With(conversation.ClientParty))
+	}
+	svg := string(draw1(t, e, Standalone))
+	for _, words := range []string{"1 h 0 min, cut short here", "1 h 0 min with the person", "took 1 h 0 min", "@media (prefers-color-scheme: dark)"} {
+		if !strings.Contains(svg, words) {
+			t.Errorf("%q is not in the drawing", words)
+		}
+	}
+	// Times of which none stands out are all drawn in full.
+	for _, gaps := range [][]time.Duration{{}, {0, 0}, {time.Second}, {time.Millisecond, 20 * time.Second}, {time.Minute, 2 * time.Minute, 40 * time.Second, 20 * time.Second}} {
+		if cut, _ := scaleOf(gaps); len(gaps) > 0 && cut < slices.Max(gaps) {
+			t.Errorf("%v is cut at %s", gaps, cut)
+		}
+	}
+}
+
+// Many rounds and questions stay a drawing.
+func TestLadderIsBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`+0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}` + "\n")
+	for i := range 2000 {
+		fmt.Fprintf(&b, `+1ms s2c {"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"n","requestedSchema":{"type":"object","properties":{}}}}`+"\n", i)
+	}
+	l := Draw(callsOf(t, logtest.New(t, logtest.Talk(t, b.String())...))[0])
+	if len(l.Arrows) > 2*rowsMost || l.Height > 20_000 || len(l.Notes) != 2 {
+		t.Errorf("%d arrows, %d high, notes %+v", len(l.Arrows), l.Height, l.Notes)
+	}
+}
+
+// hostile is what a server may put wherever text goes.
+const hostile = "EVIL</script></svg><script>alert(1)</script><img src=x onerror=alert(1)>\u202e`*_[x](javascript:alert(1))|--> ;#35;%%\\\" ' & {{.}} end\x00\x01\ufffe"
+
+func hostileExchanges(t *testing.T) []*conversation.Call {
+	t.Helper()
+	return callsOf(t, logtest.New(t, logtest.Talk(t, hostileTalk)...))
+}
+
+// hostileTalk has the text in every place.
+var hostileTalk = func() string {
+	h := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\x00", `\u0000`, "\x01", `\u0001`).Replace(hostile)
+	return strings.ReplaceAll(`
++0s c2s {"jsonrpc":"2.0","id":"HOSTILE","method":"tools/call","params":{"name":"HOSTILE","arguments":{"HOSTILE":"HOSTILE"}}}
++1s s2c {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"HOSTILE","logger":"HOSTILE","data":"HOSTILE"}}
++1s s2c {"jsonrpc":"2.0","method":"HOSTILE","params":{"HOSTILE":"HOSTILE"}}
++1s s2c {"jsonrpc":"2.0","id":"HOSTILE","method":"elicitation/create","params":{"message":"HOSTILE","requestedSchema":{"type":"object","title":"HOSTILE","properties":{"HOSTILE":{"type":"string","title":"HOSTILE","description":"HOSTILE","default":"HOSTILE","pattern":"HOSTILE","format":"HOSTILE"},"pick":{"type":"string","oneOf":[{"const":"HOSTILE","title":"HOSTILE"}]},"odd":{"type":"HOSTILE"}}}}}
++1s c2s {"jsonrpc":"2.0","id":"HOSTILE","result":{"action":"accept","content":{"HOSTILE":"HOSTILE","pick":"HOSTILE","odd":"HOSTILE","more":"HOSTILE"}}}
++1s s2c {"jsonrpc":"2.0","id":"u","method":"elicitation/create","params":{"mode":"url","message":"HOSTILE","url":"https://EVIL.example/HOSTILE","elicitationId":"HOSTILE"}}
++1s c2s {"jsonrpc":"2.0","id":"u","result":{"action":"HOSTILE"}}
++1s s2c {"jsonrpc":"2.0","id":"v","method":"elicitation/create","params":{"mode":"HOSTILE","message":["HOSTILE"]}}
++1s s2c {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"v","reason":"HOSTILE"}}
++1s s2c {"jsonrpc":"2.0","id":"HOSTILE","result":{"resultType":"input_required","inputRequests":{"HOSTILE":{"method":"HOSTILE","params":{"HOSTILE":"HOSTILE"}}},"requestState":"HOSTILE"}}
++1s c2s {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"HOSTILE","inputResponses":{"HOSTILE":{"action":"HOSTILE"}},"requestState":"HOSTILE"}}
++1s s2c {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"HOSTILE"},{"type":"HOSTILE","name":"HOSTILE","uri":"HOSTILE"},{"type":"resource","resource":{"uri":"HOSTILE","text":"HOSTILE"}},"HOSTILE"],"structuredContent":{"HOSTILE":"HOSTILE"}}}
++1s c2s {"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"HOSTILE"}}
++1s s2c {"jsonrpc":"2.0","id":3,"result":{"messages":[{"role":"HOSTILE","content":{"type":"text","text":"HOSTILE"}}]}}
++1s c2s {"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"HOSTILE"}}
++1s s2c {"jsonrpc":"2.0","id":4,"error":{"code":-32042,"message":"HOSTILE","data":{"elicitations":[{"mode":"url","message":"HOSTILE","url":"HOSTILE"},"HOSTILE"]}}}
++1s stderr EVIL</pre></details><script>alert(2)</script>
++1s s2c EVIL<b>not JSON</b>
++1s meta EVIL<i>note</i>
+`, "HOSTILE", h)
+}()
+
+// What a server says stays text in a drawing.
+func TestHostileLadders(t *testing.T) {
+	for _, e := range hostileExchanges(t) {
+		for _, how := range []Drawing{Embedded, Standalone} {
+			for _, el := range parseSVG(t, draw1(t, e, how)) {
+				switch el.name {
+				case "svg", "title", "desc", "text", "tspan", "line", "rect", "path", "g":
+				case "style":
+					if how == Embedded || el.text != LadderStyle {
+						t.Errorf("a style: %s", el.text)
+					}
+				default:
+					t.Errorf("an element %s", el.name)
+				}
+				for name := range el.attrs {
+					if strings.HasPrefix(name, "on") {
+						t.Errorf("an attribute %s", name)
+					}
+				}
+			}
+		}
+		var b bytes.Buffer
+		if err := Draw(e).Mermaid(&b); err != nil {
+			t.Fatal(err)
+		}
+		checkMermaid(t, b.String())
+	}
+}
+
+// checkMermaid checks that a diagram is made of nothing but the statements that
+// we write.
+func checkMermaid(t *testing.T, text string) {
+	t.Helper()
+	for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if i == 0 {
+			if l != "sequenceDiagram" {
+				t.Errorf("begins with %q", l)
+			}
+			continue
+		}
+		l = strings.TrimSpace(l)
+		head, body, _ := strings.Cut(l, ": ")
+		if strings.HasPrefix(l, "participant ") || strings.HasPrefix(l, "actor ") {
+			head, body, _ = strings.Cut(l, " as ")
+		}
+		switch head {
+		case "participant S", "participant S1", "participant C", "actor P", "S->>C", "C->>S", "S-->>C", "C-->>S", "S--xC", "C--xS", "S-)C", "C-)S",
+			"S1->>C", "C->>S1", "S1-->>C", "C-->>S1", "S1--xC", "C--xS1", "S1-)C", "C-)S1", "C->>P", "P-->>C",
+			"Note over S", "Note over P", "Note over C", "Note over S,P", "Note over S,C", "Note over S1", "Note over S1,P", "Note over S1,C", "Note over C,P":
+		default:
+			t.Errorf("line %d: %q", i+1, l)
+		}
+		// Nothing but character codes has "#" and ";".
+		for rest := body; ; {
+			_, after, found := strings.Cut(rest, "#")
+			if !found {
+				if strings.ContainsAny(rest, ";<>`\"") {
+					t.Errorf("line %d: %q", i+1, body)
+				}
+				break
+			}
+			number, after, found := strings.Cut(after, ";")
+			if !found || strings.Trim(number, "0123456789") != "" {
+				t.Errorf("line %d: %q", i+1, body)
+				break
+			}
+			rest = after
+		}
+	}
+}
+
+func TestVisible(t *testing.T) {
+	cases := []struct{ in, want string }{
+		{"plain\n\ttext é 漢 😀", "plain\n\ttext é 漢 😀"},
+		{"a\u202eb", "a‹U+202E›b"},
+		{"a\r\nb\rc", "a\nb‹U+000D›c"},
+		{"\x00\x1b[1m\xff", "‹U+0000›‹U+001B›[1m‹byte FF›"},
+		{"zero\u200bwidth\ufeff", "zero‹U+200B›width‹U+FEFF›"},
+		{"\uffff", "‹U+FFFF›"},
+	}
+	for _, c := range cases {
+		if got := visible(c.in); got != c.want {
+			t.Errorf("visible(%q) = %q, want %q", c.in, got, c.want)
+		}
+		var back strings.Builder
+		for _, r := range runsOf(c.in) {
+			if r.Mark == "" {
+				back.WriteString(visible(r.Text))
+			}
+		}
+		if strange(back.String()) {
+			t.Errorf("runsOf(%q) leaves %q", c.in, back.String())
+		}
+	}
+	lines := []struct {
+		in      string
+		columns int
+		want    string
+	}{
+		{"short", 10, "short"},
+		{"exactly 10", 10, "exactly 10"},
+		{"more than 10", 10, "more than…"},
+		{"two\nlines  here", 40, "two lines here"},
+		{"漢字漢字漢字", 7, "漢字漢…"},
+		{strings.Repeat("é", 5000), 5, "éééé…"},
+	}
+	for _, c := range lines {
+		if got := line(c.in, c.columns); got != c.want {
+			t.Errorf("line(%.20q, %d) = %q, want %q", c.in, c.columns, got, c.want)
+		}
+	}
+	durations := map[time.Duration]string{
+		0: "0 ms", 120 * time.Microsecond: "0.12 ms", 45 * time.Millisecond: "45 ms", 1234 * time.Millisecond: "1.23 s", 12340 * time.Millisecond: "12.3 s",
+		59*time.Minute + 48*time.Second: "59 min 48 s", 59*time.Minute + 59900*time.Millisecond: "1 h 0 min", 90 * time.Minute: "1 h 30 min", -time.Second: "-1.00 s",
+	}
+	for d, want := range durations {
+		if got := duration(d); got != want {
+			t.Errorf("duration(%s) = %q, want %q", d, got, want)
+		}
+	}
+	if got := escaped("{\"a\":\"\u202e\u00a0\U000e0001\"}"); got != `{"a":"\u202e\u00a0\udb40\udc01"}` {
+		t.Errorf("escaped: %s", got)
+	}
+}

@@ -1,0 +1,102 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/wire"
+)
+
+// The arrows of a ladder say what the frames are, whatever their text looks like.
+func TestLadderSaysWhatFramesAre(t *testing.T) {
+	const call = `+0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}` + "\n"
+	for name, tt := range map[string]struct {
+		answer string // of the server
+		kind   ArrowKind
+		label  string
+		notes  string
+		state  conversation.State
+	}{
+		"a text like a question": {
+			`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"input required: none"}]}}`,
+			ArrowResult, "result: input required: none", "", conversation.Done,
+		},
+		"a text like an error": {
+			`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"error: none"}]}}`,
+			ArrowResult, "result: error: none", "", conversation.Done,
+		},
+		"a failed result": {
+			`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"no branch"}],"isError":true}}`,
+			ArrowError, "failed: no branch", "", conversation.ToolFailed,
+		},
+		"a question that waits": {
+			`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input\u005frequired","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Where?"}}}}}`,
+			ArrowQuestion, "input required: 1 request", "no answer in the log yet", conversation.Waiting,
+		},
+		"a retry that is due": {
+			`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s"}}`,
+			ArrowQuestion, "input required: nothing but a r…", "the call has not been made again", conversation.Waiting,
+		},
+		"a large question": {
+			`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"` + strings.Repeat("s", 100_000) + `","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Where?"}}}}}`,
+			ArrowQuestion, "input required", "no answer in the log yet", conversation.Waiting,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := logtest.New(t, logtest.Talk(t, call+"+1s s2c "+tt.answer)...)
+			x := follow(t, l)
+			e := read(t, x, 1, conversation.Reading{})
+			ladder := Draw(e)
+			a := ladder.Arrows[1]
+			if a.Kind != tt.kind || a.Label != tt.label {
+				t.Errorf("the arrow is %s %q, want %s %q", a.Kind, a.Label, tt.kind, tt.label)
+			}
+			var notes []string
+			for _, n := range ladder.Notes {
+				notes = append(notes, n.Text)
+			}
+			if got := strings.Join(notes, "; "); got != tt.notes {
+				t.Errorf("it remarks %q, want %q", got, tt.notes)
+			}
+			if e.State != tt.state {
+				t.Errorf("the state is %v, want %v", e.State, tt.state)
+			}
+		})
+	}
+}
+
+// A call that was refused by HTTP status has failed, and the frame that says so
+// is part of it.
+func TestExchangeRefusedByStatus(t *testing.T) {
+	frames := logtest.Talk(t, `
++0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
++1s meta POST of tools/call was answered with 503 Service Unavailable
+`)
+	frames[1].Status, frames[1].Failed, frames[1].Answers = 503, true, []byte("1")
+	x := follow(t, logtest.New(t, frames...))
+	e := read(t, x, 1, conversation.Reading{})
+	if e.State != conversation.Failed || len(e.Frames) != 2 || !strings.HasPrefix(Sentence(e), "Failed after 1.00 s") ||
+		!strings.HasSuffix(Sentence(e), " POST of tools/call was answered with 503 Service Unavailable.") {
+		t.Errorf("%v, %d frames: %s", e.State, len(e.Frames), Sentence(e))
+	}
+	if a := Draw(e).Arrows[1]; a.Kind != ArrowError || a.From != conversation.ServerParty || a.Seq != 2 {
+		t.Errorf("the refusal is drawn as %+v", a)
+	}
+	if n, err := x.Of(2); n != 1 || err != nil {
+		t.Errorf("the refusal belongs to exchange %d, %v", n, err)
+	}
+	only := read(t, x, 1, conversation.Reading{Only: func(seq int64) bool { return seq == 1 }})
+	if only.State != conversation.Failed || strings.Contains(fmt.Sprint(Sentence(only)), "503") {
+		t.Errorf("with its request alone it is %v: %s", only.State, Sentence(only))
+	}
+	var kinds []wire.Kind
+	for _, f := range e.Frames {
+		kinds = append(kinds, f.Kind)
+	}
+	if fmt.Sprint(kinds) != "[request note]" {
+		t.Errorf("its frames are %v", kinds)
+	}
+}

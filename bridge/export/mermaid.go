@@ -1,0 +1,145 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+)
+
+// Mermaid writes the ladder as the text of a Mermaid sequence diagram. Mermaid
+// draws no scale of time: what took long is said in notes.
+func (l *Ladder) Mermaid(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("sequenceDiagram\n")
+	fmt.Fprintf(&b, "  participant S as %s\n", mermaid(l.Lanes[0].Name))
+	b.WriteString("  participant C as client\n  actor P as person\n")
+	l.mermaid(&b, "S", false)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// noteworthy is how long somebody must have taken for a note to say so.
+const noteworthy = time.Second
+
+// mermaid writes what happens in the ladder, with server as the name of its
+// server's lane. titled says that it is one of several in a diagram.
+func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
+	lanes := map[conversation.Party]string{conversation.ServerParty: server, conversation.ClientParty: "C", conversation.PersonParty: "P"}
+	if titled {
+		fmt.Fprintf(b, "  Note over %s,P: %s\n", server, mermaid(l.Title+" · "+l.Text))
+	}
+	notes, bars := l.Notes, l.Bars
+	until := func(y int) {
+		for len(notes) > 0 && notes[0].Y < y {
+			fmt.Fprintf(b, "  Note over %s,P: %s\n", server, mermaid(notes[0].Text))
+			notes = notes[1:]
+		}
+		for len(bars) > 0 && (bars[0].Open || bars[0].To <= y) {
+			if bar := bars[0]; !bar.Open && bar.Took >= noteworthy {
+				fmt.Fprintf(b, "  Note over %s: %s\n", lanes[bar.Party], mermaid(duration(bar.Took)))
+			}
+			bars = bars[1:]
+		}
+	}
+	ticks, round := l.Ticks, 0
+	for _, a := range l.Arrows {
+		until(a.Y)
+		for len(ticks) > 0 && ticks[0].Y <= a.Y {
+			if r := ticks[0].Round; r > round {
+				round = r
+				fmt.Fprintf(b, "  Note over %s,C: round %d\n", server, r)
+			}
+			ticks = ticks[1:]
+		}
+		arrow := "->>"
+		switch a.Kind {
+		case ArrowResult, ArrowAnswer, ArrowReply:
+			arrow = "-->>"
+		case ArrowError:
+			arrow = "--x"
+		case ArrowNote:
+			arrow = "-)"
+		}
+		words := a.Full
+		if a.Kind != ArrowAsk && a.Kind != ArrowReply {
+			words = fmt.Sprintf("%d %s", a.Seq, words)
+		}
+		fmt.Fprintf(b, "  %s%s%s: %s\n", lanes[a.From], arrow, lanes[a.To], mermaid(line(words, mermaidColumns)))
+	}
+	until(1 << 30)
+}
+
+// mermaidColumns is how long a label in a Mermaid diagram may be. Mermaid
+// breaks no lines by itself.
+const mermaidColumns = 70
+
+// mermaid writes a text so that Mermaid takes it for nothing else: what could
+// be syntax of its own, markup or mathematics becomes a character code. Line
+// breaks become spaces.
+func mermaid(s string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(visible(s)), " ") {
+		if r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(" .,:_-/()=!?'+", r)) {
+			// Numbers are decimal; Mermaid's entities have no ampersand.
+			fmt.Fprintf(&b, "#%d;", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// mermaidMost bounds the text of a diagram: Mermaid refuses more than 50,000
+// characters unless its page says otherwise.
+const mermaidMost = 45_000
+
+// mermaid writes one diagram of all calls, one after the other.
+func (x *export) mermaid(w io.Writer) error {
+	c, places, err := x.conversation()
+	if err != nil {
+		return err
+	}
+	var body strings.Builder
+	lanes := make(map[string]string)
+	var names []string
+	left := 0
+	for call, err := range x.calls(c, places) {
+		if err != nil {
+			return err
+		}
+		lane := lanes[call.Server]
+		if lane == "" {
+			lane = fmt.Sprintf("S%d", len(lanes)+1)
+		}
+		var one strings.Builder
+		l := Draw(call)
+		l.mermaid(&one, lane, true)
+		if body.Len()+one.Len() > mermaidMost {
+			left = len(places) - slices.Index(places, call.Place)
+			break
+		}
+		if lanes[call.Server] == "" {
+			lanes[call.Server] = lane
+			names = append(names, l.Lanes[0].Name)
+		}
+		body.WriteString(one.String())
+	}
+	var head strings.Builder
+	head.WriteString("sequenceDiagram\n")
+	for i, name := range names {
+		fmt.Fprintf(&head, "  participant S%d as %s\n", i+1, mermaid(name))
+	}
+	head.WriteString("  participant C as client\n  actor P as person\n")
+	if left > 0 {
+		fmt.Fprintf(&body, "  Note over C,P: %s more left out, as Mermaid draws no larger diagrams\n", counted(left, "exchange"))
+	}
+	if body.Len() == 0 {
+		body.WriteString("  Note over C,P: no exchanges\n")
+	}
+	_, err = io.WriteString(w, head.String()+body.String())
+	return err
+}

@@ -1,0 +1,152 @@
+// Package logtest makes logs for the tests of those who read them.
+package logtest
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+var update = flag.Bool("update", false, "write what the tests find to their golden files")
+
+// Epoch is when talks begin.
+var Epoch = time.Date(2026, 7, 28, 10, 2, 3, 0, time.UTC)
+
+// New makes a log of frames.
+func New(t testing.TB, frames ...wire.Frame) *wire.Log {
+	t.Helper()
+	l, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, f := range frames {
+		l.Append(f)
+	}
+	return l
+}
+
+// Talk reads frames from lines of the form
+//
+//	+1.5s c2s {"jsonrpc":"2.0", …}
+//	+2s s2c files-2 {…}
+//	+0s meta text
+//
+// where the time is the distance to the line before, and a session other than
+// files-1 is named so. Empty lines and lines that begin with # are comments.
+func Talk(t testing.TB, text string) []wire.Frame {
+	t.Helper()
+	var out []wire.Frame
+	at := Epoch
+	for i, l := range strings.Split(text, "\n") {
+		if strings.TrimSpace(l) == "" || strings.HasPrefix(l, "#") {
+			continue
+		}
+		words := strings.SplitN(l, " ", 3)
+		if len(words) < 3 {
+			t.Fatalf("line %d: %q", i+1, l)
+		}
+		d, err := time.ParseDuration(strings.TrimPrefix(words[0], "+"))
+		if err != nil {
+			t.Fatalf("line %d: %v", i+1, err)
+		}
+		at = at.Add(d)
+		dir, err := wire.ParseDirection(words[1])
+		if err != nil {
+			t.Fatalf("line %d: %v", i+1, err)
+		}
+		f := wire.Frame{Time: at, Server: "files", Session: "files-1", Transport: "stdio", Dir: dir, Raw: []byte(words[2])}
+		if name, rest, ok := strings.Cut(words[2], " "); ok && strings.HasPrefix(name, "files-") {
+			f.Session, f.Raw = name, []byte(rest)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// TalkIn is Talk of a file.
+func TalkIn(t testing.TB, path string) *wire.Log {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(t, Talk(t, string(text))...)
+}
+
+// Open opens a transcript and waits until it has been read.
+func Open(t testing.TB, path string) *wire.Log {
+	t.Helper()
+	l, err := wire.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := l.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Files lists the files that match a pattern, of which there must be some.
+func Files(t testing.TB, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	return files
+}
+
+// Golden compares with a golden file, or writes it with -update.
+func Golden(t testing.TB, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: not what was found before; look at the difference, and run with -update if it is right\n%s", path, firstDifference(got, want))
+	}
+}
+
+func firstDifference(got, want []byte) string {
+	g, w := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(g), len(w)) {
+		a, b := "(nothing)", "(nothing)"
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if a != b {
+			return fmt.Sprintf("line %d:\n got %.400s\nwant %.400s", i+1, a, b)
+		}
+	}
+	return ""
+}

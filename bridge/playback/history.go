@@ -1,0 +1,154 @@
+package playback
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// entry is an element of the array that the Inspector's web client exports from
+// its Protocol screen (version 2.12: MessageEntry in core/mcp/types). A response
+// stands in the entry of its request.
+//
+// The messages are what JSON.parse made of them, written again, so their exact
+// bytes are lost; so are HTTP headers, standard error and noise. Older versions
+// have no origin, and the first ones no export.
+type entry struct {
+	Timestamp   time.Time       `json:"timestamp"` // to the millisecond
+	Direction   string          `json:"direction"` // request, response or notification
+	Origin      string          `json:"origin"`    // client or server
+	Message     json.RawMessage `json:"message"`
+	Response    json.RawMessage `json:"response"`
+	Duration    float64         `json:"duration"` // milliseconds
+	ClientError string          `json:"clientError"`
+}
+
+// Is reports whether a file that begins so can be a history: it is a JSON array,
+// and transcripts are not.
+func Is(head []byte) bool {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
+}
+
+// sizeMost is the size in bytes of the largest history that is read. The
+// Inspector keeps a thousand messages.
+const sizeMost = 256 << 20
+
+// Read reads a history. name is its file's, from which the server's name is
+// taken. problems are entries that could not be read, in words; the frames of
+// the others are in the order of their times.
+func Read(in io.Reader, name string) (frames []wire.Frame, problems []string, err error) {
+	data, err := io.ReadAll(io.LimitReader(in, sizeMost+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the history: %w", err)
+	}
+	if len(data) > sizeMost {
+		return nil, nil, fmt.Errorf("a history of more than %d MiB is not read", sizeMost>>20)
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &list); err != nil {
+		return nil, nil, fmt.Errorf("this is no history: %w", err)
+	}
+	base := wire.Frame{Server: serverOf(name), Session: filepath.Base(name)}
+	messages := 0
+	for i, raw := range list {
+		var e entry
+		if err := json.Unmarshal(raw, &e); err != nil {
+			problems = append(problems, fmt.Sprintf("entry %d: %v", i+1, err))
+			continue
+		}
+		got, err := e.frames(base)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("entry %d: %v", i+1, err))
+			continue
+		}
+		messages++
+		frames = append(frames, got...)
+	}
+	if messages == 0 && len(list) > 0 {
+		return nil, nil, errors.New("this is no protocol history: none of its entries has a message. " +
+			"The Inspector's exports of its network and logging screens do not carry enough to be shown")
+	}
+	slices.SortStableFunc(frames, func(a, b wire.Frame) int { return a.Time.Compare(b.Time) })
+	return frames, problems, nil
+}
+
+// frames are the message, its response, and what the client had against it.
+func (e *entry) frames(base wire.Frame) ([]wire.Frame, error) {
+	if e.Message == nil {
+		return nil, errors.New("it has no message")
+	}
+	m, err := wire.ParseMessage(compact(e.Message))
+	if err != nil {
+		return nil, fmt.Errorf("its message is none of JSON-RPC: %w", err)
+	}
+	f := base
+	f.Time, f.Dir, f.Raw = e.Timestamp, e.from(m), compact(e.Message)
+	out := []wire.Frame{f}
+	if e.Response != nil {
+		answer := base
+		answer.Time, answer.Raw = e.Timestamp.Add(time.Duration(e.Duration*float64(time.Millisecond))), compact(e.Response)
+		if answer.Dir = wire.ClientToServer; f.Dir == wire.ClientToServer {
+			answer.Dir = wire.ServerToClient
+		}
+		out = append(out, answer)
+	}
+	if e.ClientError != "" {
+		note := base
+		note.Time, note.Dir, note.Note = out[len(out)-1].Time, wire.Meta, &wire.Note{Kind: wire.NoteClientSaid, Why: e.ClientError}
+		out = append(out, note)
+	}
+	return out, nil
+}
+
+// from says which way the message went. Where the history does not, its method
+// does: most can only go one way.
+func (e *entry) from(m wire.Message) wire.Direction {
+	switch {
+	case e.Origin == "client":
+		return wire.ClientToServer
+	case e.Origin == "server":
+		return wire.ServerToClient
+	}
+	switch m.Method {
+	case "elicitation/create", "sampling/createMessage", "roots/list":
+		return wire.ServerToClient
+	case "notifications/initialized", "notifications/roots/list_changed":
+		return wire.ClientToServer
+	}
+	if m.Kind == wire.Request {
+		return wire.ClientToServer
+	}
+	return wire.ServerToClient
+}
+
+func compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return raw // it was JSON a moment ago
+	}
+	return b.Bytes()
+}
+
+// exported is how the Inspector names its exports:
+// inspector-KIND-SERVER-TIME.json, the server in URL encoding.
+var exported = regexp.MustCompile(`^inspector-(?:protocol|history)(?:-pinned|-unpinned)?-(.+)-\d{4}-\d\d-\d\dT[^/]*\.json$`)
+
+// serverOf finds the server's name in that of the file.
+func serverOf(name string) string {
+	if m := exported.FindStringSubmatch(filepath.Base(name)); m != nil {
+		if server, err := url.PathUnescape(m[1]); err == nil {
+			return server
+		}
+	}
+	return "server"
+}

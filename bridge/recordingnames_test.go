@@ -1,0 +1,95 @@
+package bridge_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/wire"
+)
+
+const session = `{"session_id":"a","server_label":"s","ts":"2026-07-28T10:00:00Z","direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}}
+{"session_id":"a","server_label":"s","ts":"2026-07-28T10:00:01Z","direction":"s2c","raw":{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}}}}}}
+{"session_id":"a","server_label":"s","ts":"2026-07-28T11:00:00Z","direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"n":"Ada"}}}}
+{"session_id":"a","server_label":"s","ts":"2026-07-28T11:00:01Z","direction":"s2c","raw":{"jsonrpc":"2.0","id":1,"result":{"content":[]}}}
+`
+
+func TestRecordingNames(t *testing.T) {
+	t.Parallel()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	dir := t.TempDir()
+	r := bridge.NewRecording(bridge.New(bridge.Config{Log: log}), nil)
+	defer r.Close()
+	for name, text := range map[string]string{"notes.jsonl": "dear diary\n", "old.jsonl": session} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		fresh bool
+		want  error
+	}{
+		{"../evil", false, bridge.ErrFileName}, {"/etc/x", false, bridge.ErrFileName}, {`a\b`, false, bridge.ErrFileName},
+		{"", false, bridge.ErrFileName}, {".hidden", false, bridge.ErrFileName}, {"a\x00b", false, bridge.ErrFileName},
+		{"a:b", false, bridge.ErrFileName}, {strings.Repeat("x", 300), false, bridge.ErrFileName},
+		{"notes", false, bridge.ErrNoRecord}, {"old", true, bridge.ErrFileExists},
+		{"old", false, nil}, {"new", false, bridge.ErrRecording},
+	} {
+		if err := r.BeginNamed(dir, c.name, c.fresh); !errors.Is(err, c.want) {
+			t.Errorf("%q: %v, want %v", c.name, err, c.want)
+		}
+	}
+	log.Append(wire.Frame{Dir: wire.ClientToServer, Session: "b", Raw: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)})
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, "old.jsonl"))
+	if err != nil || !strings.HasPrefix(string(kept), session) || strings.Count(string(kept), "\n") != 5 {
+		t.Errorf("%v: %s", err, kept)
+	}
+	if notes, _ := os.ReadFile(filepath.Join(dir, "notes.jsonl")); string(notes) != "dear diary\n" {
+		t.Errorf("the notes are now %q", notes)
+	}
+}
+
+// A file that is gone is told of although nothing is written.
+func TestRecordingTellsThatItsFileIsGone(t *testing.T) {
+	t.Parallel()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	in := bridge.New(bridge.Config{Log: log})
+	sub := in.Subscribe()
+	defer sub.Close()
+	r := bridge.NewRecording(in, nil)
+	path := filepath.Join(t.TempDir(), "f.jsonl")
+	if err := r.Begin(path, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.After(patience)
+	for r.State().Err == nil {
+		select {
+		case <-sub.Ready():
+			sub.Take()
+		case <-deadline:
+			t.Fatal("nobody was told")
+		}
+	}
+	if err := r.Close(); err == nil {
+		t.Error("it ends as if nothing were missing")
+	}
+}
