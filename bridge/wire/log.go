@@ -264,60 +264,58 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 	id := hashID(f.Message.ID)
 	e.id = half(id)
 	switch {
-	case f.Kind == Request && id != 0:
-		key := exchange(s, f.Dir, id)
-		before, used := l.requests[key]
-		if f.Duplicate = used; used {
-			e.flags |= flagDuplicate
-			if atomic.LoadUint32(&l.index.at(int64(before)).pair) == 0 && len(l.earlier) < maxEarlier {
-				l.earlier[uint32(f.Seq)] = before
-			}
+	case f.Kind == Request:
+		if id != 0 {
+			l.expect(e, s, f, id)
 		}
-		l.requests[key] = uint32(f.Seq)
+		return
 	case f.Kind.IsResponse() && id != 0:
-		seq, ok := l.requests[exchange(s, f.Dir.opposite(), id)]
-		if !ok {
-			f.Orphan = true
-			e.flags |= flagOrphan
-			l.standIn(e, s, f)
+		if seq, ok := l.requests[exchange(s, f.Dir.opposite(), id)]; ok {
+			if len(l.earlier) > 0 {
+				seq = l.among(seq, e.question)
+			}
+			f.Duplicate = l.answered(seq)
+			e.set(flagDuplicate, f.Duplicate)
+			l.answer(e, f, seq)
 			return
 		}
-		if len(l.earlier) > 0 {
-			seq = l.among(seq, e.question)
+		f.Orphan = true
+		e.flags |= flagOrphan
+	case id == 0:
+		e.id = half(hashID(f.Answers))
+	}
+	if len(f.Answers) > 0 {
+		seq, ok := l.requests[exchange(s, ClientToServer, hashID(f.Answers))]
+		if ok && !l.answered(seq) {
+			l.answer(e, f, seq)
 		}
-		request := l.index.at(int64(seq))
-		f.Pair = int64(seq)
-		f.Latency = e.since(request)
-		e.method = request.method
-		f.Method, _ = l.methods.at(e.method)
-		if atomic.LoadUint32(&request.pair) == 0 {
-			atomic.StoreUint32(&request.pair, uint32(f.Seq))
-		} else {
-			f.Duplicate = true
-			e.flags |= flagDuplicate
-		}
-		e.pair = seq
-	case f.Kind != Request:
-		if id == 0 {
-			e.id = half(hashID(f.Answers))
-		}
-		l.standIn(e, s, f)
 	}
 }
 
-// standIn pairs what stands in for a response with its request, if that has none.
-func (l *Log) standIn(e *entry, s *session, f *Frame) {
-	if len(f.Answers) == 0 {
+// expect remembers a request for its response.
+func (l *Log) expect(e *entry, s *session, f *Frame, id uint64) {
+	key := exchange(s, f.Dir, id)
+	before, used := l.requests[key]
+	l.requests[key] = uint32(f.Seq)
+	if f.Duplicate = used; !used {
 		return
 	}
-	seq, ok := l.requests[exchange(s, ClientToServer, hashID(f.Answers))]
-	if !ok || atomic.LoadUint32(&l.index.at(int64(seq)).pair) != 0 {
-		return
+	e.flags |= flagDuplicate
+	if !l.answered(before) && len(l.earlier) < maxEarlier {
+		l.earlier[uint32(f.Seq)] = before
 	}
+}
+
+func (l *Log) answered(seq uint32) bool {
+	return atomic.LoadUint32(&l.index.at(int64(seq)).pair) != 0
+}
+
+// answer pairs a frame with the request that it answers.
+func (l *Log) answer(e *entry, f *Frame, seq uint32) {
 	request := l.index.at(int64(seq))
-	atomic.StoreUint32(&request.pair, uint32(f.Seq))
-	f.Pair, f.Latency, e.pair = int64(seq), e.since(request), seq
-	e.method = request.method
+	atomic.CompareAndSwapUint32(&request.pair, 0, uint32(f.Seq))
+	f.Pair, f.Latency = int64(seq), e.since(request)
+	e.pair, e.method = seq, request.method
 	f.Method, _ = l.methods.at(e.method)
 }
 
@@ -330,7 +328,7 @@ func (l *Log) among(latest, question uint32) uint32 {
 		if question != 0 && request.question == question {
 			return seq
 		}
-		if open == 0 && atomic.LoadUint32(&request.pair) == 0 {
+		if open == 0 && !l.answered(seq) {
 			open = seq
 		}
 	}

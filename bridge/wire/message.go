@@ -139,25 +139,10 @@ func (m *Message) set(member int, value json.RawMessage) (wrong string) {
 }
 
 func memberOf(name rawjson.Name) int {
-	switch string(name) {
-	case "jsonrpc":
-		return hasJSONRPC
-	case "id":
-		return hasID
-	case "method":
-		return hasMethod
-	case "params":
-		return hasParams
-	case "result":
-		return hasResult
-	case "error":
-		return hasError
-	}
-	if bytes.IndexByte(name, '\\') >= 0 {
-		for i, n := range envelopeNames {
-			if name.Is(n) {
-				return 1 << i
-			}
+	escaped := bytes.IndexByte(name, '\\') >= 0
+	for i, known := range envelopeNames {
+		if string(name) == known || escaped && name.Is(known) {
+			return 1 << i
 		}
 	}
 	return 0

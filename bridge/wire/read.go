@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -83,43 +84,32 @@ type Row struct {
 func (l *Log) Rows(seqs []int64) ([]Row, error) {
 	out := make([]Row, 0, len(seqs))
 	last := l.Len()
-	for _, seq := range seqs {
-		if seq < 1 || seq > last {
-			// The caller's list is not to be changed.
-			known := make([]int64, 0, len(seqs))
-			for _, seq := range seqs {
-				if seq >= 1 && seq <= last {
-					known = append(known, seq)
-				}
-			}
-			seqs = known
-			break
-		}
-	}
+	seqs = slices.DeleteFunc(slices.Clone(seqs), func(seq int64) bool { return seq < 1 || seq > last })
 	err := l.lines(seqs, largeRead, nil, func(seq int64, e *entry, line []byte, err error) error {
 		if line == nil && err == nil {
-			row := Row{Frame: l.facts(seq, e)}
-			l.large.mu.Lock()
-			large := l.large.of[seq]
-			l.large.mu.Unlock()
-			row.Message = Message{Kind: row.Kind, Method: row.Method, ID: []byte(large.id)}
-			row.Summary, row.Action = large.summary, e.action()
-			if row.Kind.IsResponse() {
-				row.Message.Method = ""
-			}
-			out = append(out, row)
+			out = append(out, l.largeRow(seq, e))
 			return nil
 		}
 		f, err := l.frame(seq, e, line, err)
 		row := Row{Frame: f, Summary: f.Summary(), Action: e.action()}
 		row.Raw, row.Header = nil, nil
 		m := f.Message
-		row.Message = Message{Kind: m.Kind, Method: m.Method, ID: append([]byte(nil), m.ID...)}
-		row.Answers = append([]byte(nil), f.Answers...)
+		row.Message = Message{Kind: m.Kind, Method: m.Method, ID: bytes.Clone(m.ID)}
+		row.Answers = bytes.Clone(f.Answers)
 		out = append(out, row)
 		return err
 	})
 	return out, err
+}
+
+// largeRow is the row of a large frame.
+func (l *Log) largeRow(seq int64, e *entry) Row {
+	l.large.mu.Lock()
+	large := l.large.of[seq]
+	l.large.mu.Unlock()
+	row := Row{Frame: lost(l.facts(seq, e)), Summary: large.summary, Action: e.action()}
+	row.Lost, row.Message.ID = false, []byte(large.id)
+	return row
 }
 
 // together is how many bytes are read at once, unless one line is longer.
@@ -206,31 +196,25 @@ func (e *entry) raw(line []byte) []byte {
 }
 
 // frame puts a frame together from its line and what the index knows.
-func (l *Log) frame(seq int64, e *entry, line []byte, err error) (Frame, error) {
-	f, err := l.lineFrame(seq, e, line, err)
-	if err == nil && f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) {
-		f.about = l.markedBy(seq)
-	}
-	return f, err
-}
-
-// lineFrame is frame, but for what a mark is about.
-func (l *Log) lineFrame(seq int64, e *entry, line []byte, err error) (Frame, error) {
-	f := l.facts(seq, e)
-	if errors.Is(err, errLost) {
-		return lost(f), nil
-	}
-	if err != nil {
-		return f, fmt.Errorf("frame %d: %w", seq, err)
-	}
-	if e.plain() && e.kind != NoteFrame {
+func (l *Log) frame(seq int64, e *entry, line []byte, err error) (f Frame, _ error) {
+	switch {
+	case errors.Is(err, errLost):
+		return lost(l.facts(seq, e)), nil
+	case err != nil:
+		return l.facts(seq, e), fmt.Errorf("frame %d: %w", seq, err)
+	case e.plain() && e.kind != NoteFrame:
+		f = l.facts(seq, e)
 		f.Raw = e.raw(line)
 		if f.Kind.IsMessage() {
 			f.Message, _ = ParseMessage(f.Raw)
 		}
 		return f, nil
 	}
-	return l.parsed(seq, e, line)
+	f, err = l.parsed(seq, e, line)
+	if f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) {
+		f.about = l.markedBy(seq)
+	}
+	return f, err
 }
 
 // parsed puts a frame together from all that its line says.
