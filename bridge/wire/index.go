@@ -98,11 +98,7 @@ var actions = [...]string{"", "accept", "decline", "cancel"}
 
 // act notes what an answer says.
 func (e *entry) act(action string) {
-	for i, name := range actions[1:] {
-		if name == action {
-			e.flags |= uint16(i+1) * flagAction
-		}
-	}
+	e.flags |= uint16(max(slices.Index(actions[:], action), 0)) * flagAction
 }
 
 // action is what an answer says, "" if the frame is none.

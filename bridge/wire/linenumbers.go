@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -19,21 +19,16 @@ func (l *Log) LineNumbers(seqs []int64) (map[int64]int64, error) {
 	seqs = slices.Clone(seqs)
 	slices.SortFunc(seqs, func(a, b int64) int { return cmp.Compare(l.index.at(a).off, l.index.at(b).off) })
 	for _, file := range l.files.list {
-		in := bufio.NewReaderSize(io.NewSectionReader(file.file, 0, file.size), 256<<10)
-		line, at := int64(1), file.base
+		in := newLineReader(context.Background(), io.NewSectionReader(file.file, 0, file.size), 0)
 		for len(seqs) > 0 && l.index.at(seqs[0]).off < file.base+file.size {
-			for off := l.index.at(seqs[0]).off; at < off; {
-				piece, err := in.ReadSlice('\n')
-				at += int64(len(piece))
-				switch {
-				case err == nil:
-					line++
-				case err != bufio.ErrBufferFull:
-					return nil, fmt.Errorf("counting the lines of %q: %w", file.path, err)
-				}
+			line, err := in.next()
+			if err != nil {
+				return nil, fmt.Errorf("counting the lines of %q: %w", file.path, err)
 			}
-			lines[seqs[0]] = line
-			seqs = seqs[1:]
+			for len(seqs) > 0 && l.index.at(seqs[0]).off == file.base+line.off {
+				lines[seqs[0]] = line.number
+				seqs = seqs[1:]
+			}
 		}
 	}
 	return lines, nil

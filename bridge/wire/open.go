@@ -140,7 +140,7 @@ func (l *Log) readFiles(ctx context.Context) {
 }
 
 func (l *Log) readFile(ctx context.Context, file *openFile) error {
-	in := newLineReader(ctx, io.NewSectionReader(file.file, 0, file.size), DefaultMaxLine)
+	in := newLineReader(ctx, io.NewSectionReader(file.file, 0, file.size), maxLine)
 	var p parser
 	since := 0
 	for {

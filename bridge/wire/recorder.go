@@ -17,12 +17,12 @@ type RecordOptions struct {
 	Redact *Redaction // what is left out; nil means the default
 	New    bool       // an existing file is refused, not continued
 	// Patience is how long one write may take before the recording is given up;
-	// 0 means DefaultPatience.
+	// 0 means defaultPatience.
 	Patience time.Duration
 }
 
-// DefaultPatience is how long a recorder waits for a disk that does not answer.
-const DefaultPatience = 10 * time.Second
+// defaultPatience is how long a recorder waits for a disk that does not answer.
+const defaultPatience = 10 * time.Second
 
 // Recorder writes frames to a transcript as they are appended to the log that
 // it is given to with Log.Record. docs/transcript.md describes the lines.
@@ -75,7 +75,7 @@ func NewRecorder(w io.Writer, o RecordOptions) *Recorder {
 
 func newRecorder(w io.Writer, file *os.File, name string, o RecordOptions) *Recorder {
 	r := &Recorder{
-		redact: o.Redact.orDefault(), name: name, w: w, file: file, patience: cmp.Or(o.Patience, DefaultPatience),
+		redact: o.Redact.orDefault(), name: name, w: w, file: file, patience: cmp.Or(o.Patience, defaultPatience),
 		work: make(chan struct{}, 1), ended: make(chan struct{}), stuck: make(chan struct{}), failed: make(chan struct{}),
 		mu: new(sync.Mutex),
 	}

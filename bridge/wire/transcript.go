@@ -3,11 +3,13 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"strings"
 )
 
@@ -31,17 +33,8 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 	out := bufio.NewWriterSize(w, 256<<10)
 	var buf []byte
 	write := func(seq int64, e *entry, line []byte, err error) error {
-		// Lines are copied as they stand, with fields that we do not know,
-		// unless something in them may have to go.
-		asIs := func() error {
-			_, err := out.Write(line)
-			if err == nil && line[len(line)-1] != '\n' {
-				err = out.WriteByte('\n')
-			}
-			return err
-		}
 		if err == nil && !redact.names(e) && redact.values.empty() {
-			return asIs()
+			return writeAsIs(out, line)
 		}
 		var f Frame
 		if err != nil {
@@ -52,58 +45,53 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 		if err != nil {
 			return err
 		}
-		if f.Lost {
-			f.Truncated = true
+		f.Truncated = f.Truncated || f.Lost
+		shown := redact.frame(&f)
+		if shown == &f && line != nil && !f.Lost {
+			return writeAsIs(out, line)
 		}
-		if shown := redact.frame(&f); shown != &f {
-			f = *shown
-		} else if line != nil && !f.Lost {
-			return asIs()
-		}
-		if f.line == 0 {
-			f.line = seq
-		}
+		shown.line = cmp.Or(shown.line, seq)
 		if cap(buf) > largeLine {
 			buf = nil
 		}
-		buf, _ = appendLine(buf[:0], &f)
+		buf, _ = appendLine(buf[:0], shown)
 		_, err = out.Write(buf)
 		return err
 	}
-	last := l.Len()
 	var some []int64
+	flush := func() error {
+		defer func() { some = some[:0] }()
+		return l.lines(some, math.MaxUint32, nil, write)
+	}
+	last := l.Len()
 	for seq := range seqs {
-		if seq < 1 || seq > last {
-			continue
+		if seq >= 1 && seq <= last {
+			some = append(some, seq)
 		}
-		if some = append(some, seq); len(some) == 256 {
-			if err := l.lines(some, largeRead, nil, l.withLarge(write)); err != nil {
+		if len(some) == 256 {
+			if err := flush(); err != nil {
 				return err
 			}
-			some = some[:0]
 		}
 	}
-	if err := l.lines(some, largeRead, nil, l.withLarge(write)); err != nil {
+	if err := flush(); err != nil {
 		return err
 	}
 	return out.Flush()
 }
 
-type lineFunc = func(seq int64, e *entry, line []byte, err error) error
-
-// withLarge makes f see large lines too, read one at a time.
-func (l *Log) withLarge(f lineFunc) lineFunc {
-	return func(seq int64, e *entry, line []byte, err error) error {
-		if line == nil && err == nil {
-			line, err = l.store.read(nil, e.off, int(e.length))
-		}
-		return f(seq, e, line, err)
+// writeAsIs copies a line as it stands, with fields that we do not know.
+func writeAsIs(out *bufio.Writer, line []byte) error {
+	_, err := out.Write(line)
+	if err == nil && line[len(line)-1] != '\n' {
+		err = out.WriteByte('\n')
 	}
+	return err
 }
 
-// DefaultMaxLine is how long a line of a transcript may be: enough for a frame
+// maxLine is how long a line of a transcript may be: enough for a frame
 // of 200 MiB in any form.
-const DefaultMaxLine = 512 << 20
+const maxLine = 512 << 20
 
 // LineError says what is wrong with one line of a transcript.
 type LineError struct {
@@ -123,9 +111,9 @@ func (e *LineError) Error() string {
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ErrLineTooLong is the reason of a LineError for a line that is longer than
+// errLineTooLong is the reason of a LineError for a line that is longer than
 // the reader takes.
-var ErrLineTooLong = errors.New("the line is too long")
+var errLineTooLong = errors.New("the line is too long")
 
 // ReadTranscript reads a transcript, of ours or a session log of mcpsnoop,
 // and gives its frames in the order of the lines. Seq is the number of the
@@ -135,7 +123,7 @@ var ErrLineTooLong = errors.New("the line is too long")
 // A damaged line is given as a *LineError, and reading goes on after it. Any
 // other error comes from r and is the last.
 func ReadTranscript(r io.Reader) iter.Seq2[Frame, error] {
-	return readTranscript(r, DefaultMaxLine)
+	return readTranscript(r, maxLine)
 }
 
 // maxFirstLine bounds how much of a file is read to see whether it is a transcript.
@@ -280,7 +268,7 @@ func (r *lineReader) next() (textLine, error) {
 // parseText parses a line of a file; the error is a *LineError.
 func (p *parser) parseText(line textLine) error {
 	if line.data == nil {
-		return &LineError{Line: line.number, Err: ErrLineTooLong}
+		return &LineError{Line: line.number, Err: errLineTooLong}
 	}
 	if err := p.parse(bytes.TrimRight(line.data, "\n")); err != nil {
 		return &LineError{Line: line.number, Incomplete: !line.ended, Err: err}
