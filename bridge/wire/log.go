@@ -77,8 +77,9 @@ type Log struct {
 
 // store is where lines are.
 type store interface {
-	// read returns the n bytes at off. They may be shared and must not be
-	// changed, or they are in buf where there is room for them.
+	// read returns the n bytes at off, of one line or of several. They may be
+	// shared and must not be changed, or they are in buf where there is room for
+	// them. It may fail for several lines that can be read one by one.
 	read(buf []byte, off int64, n int) ([]byte, error)
 	stats(*Stats)
 	failure() error

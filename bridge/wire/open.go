@@ -196,34 +196,18 @@ func (fs *files) report(path string, err error) {
 }
 
 func (fs *files) read(buf []byte, off int64, n int) ([]byte, error) {
-	for i := len(fs.list) - 1; i >= 0; i-- {
-		f := &fs.list[i]
-		if off < f.base {
-			continue
-		}
-		if off-f.base+int64(n) > f.size {
-			// Neighbours in two files were asked for together.
-			if i+1 == len(fs.list) {
-				return nil, fmt.Errorf("reading the transcript %q: %w", f.path, io.ErrUnexpectedEOF)
-			}
-			here := int(f.size - (off - f.base))
-			first, err := fs.read(nil, off, here)
-			if err != nil {
-				return nil, err
-			}
-			rest, err := fs.read(nil, off+int64(here), n-here)
-			return append(first, rest...), err
-		}
-		b := sized(buf, n)
-		if _, err := f.file.ReadAt(b, off-f.base); err != nil {
-			return nil, fs.changed(f, err)
-		}
-		if info, err := f.file.Stat(); err == nil && info.Size() < f.size {
-			fs.changed(f, fmt.Errorf("it was cut to %d of %d bytes", info.Size(), f.size))
-		}
-		return b, nil
+	f := fs.at(off)
+	if off-f.base+int64(n) > f.size {
+		return nil, fmt.Errorf("reading the transcript %q: %w", f.path, io.ErrUnexpectedEOF)
 	}
-	return nil, io.ErrUnexpectedEOF
+	b := sized(buf, n)
+	if _, err := f.file.ReadAt(b, off-f.base); err != nil {
+		return nil, fs.changed(f, err)
+	}
+	if info, err := f.file.Stat(); err == nil && info.Size() < f.size {
+		fs.changed(f, fmt.Errorf("it was cut to %d of %d bytes", info.Size(), f.size))
+	}
+	return b, nil
 }
 
 // at is the file that holds the byte at off.

@@ -196,14 +196,14 @@ func (r *Recorder) fail(err error) bool {
 	if err == nil || r.err != nil {
 		return false
 	}
-	r.err = err
+	r.err = fmt.Errorf("recording to %s: %w", r.name, err)
 	close(r.failed)
 	return true
 }
 
 // giveUp ends the recording while the writer waits for a write that does not end.
 func (r *Recorder) giveUp() {
-	if r.fail(fmt.Errorf("recording to %s: the disk has not taken a write for %s", r.name, r.patience)) {
+	if r.fail(fmt.Errorf("the disk has not taken a write for %s", r.patience)) {
 		close(r.stuck)
 	}
 }
@@ -358,10 +358,7 @@ func (r *Recorder) write(b *batch) error {
 	}
 	n, err := r.w.Write(b.data)
 	r.size += int64(n)
-	if err != nil {
-		return fmt.Errorf("recording to %s: %w", r.name, err)
-	}
-	return nil
+	return err
 }
 
 // present says whether the file is still where it was opened, and holds what was
@@ -373,16 +370,16 @@ func (r *Recorder) present() error {
 	r.checked = time.Now()
 	opened, err := r.file.Stat()
 	if err != nil {
-		return fmt.Errorf("recording to %s: %w", r.name, err)
+		return err
 	}
 	there, err := os.Stat(r.name)
 	switch {
 	case err != nil:
-		return fmt.Errorf("recording to %s: the file is gone: %w", r.name, err)
+		return fmt.Errorf("the file is gone: %w", err)
 	case !os.SameFile(opened, there):
-		return fmt.Errorf("recording to %s: the file was replaced by another", r.name)
+		return errors.New("the file was replaced by another")
 	case opened.Size() < r.size:
-		return fmt.Errorf("recording to %s: the file was cut to %d bytes, and %d had been written", r.name, opened.Size(), r.size)
+		return fmt.Errorf("the file was cut to %d bytes, and %d had been written", opened.Size(), r.size)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sort"
 	"sync"
 )
 
@@ -28,8 +29,7 @@ type spool struct {
 	path    string // to be removed in the end; "" if it has no name any more
 	err     error  // the first failure: from then on frames stay in memory
 	kept    int64  // once err is set: bytes in memory at most
-	written int64  // offsets below this are in the file
-	dropped int64  // once err is set: offsets from written to here are gone
+	written int64  // offsets below this are in the file; others in blocks, or gone
 	lost    int64  // frames in them
 	closed  bool
 
@@ -129,10 +129,8 @@ func (s *spool) fit(latest *block) {
 		s.drop(latest)
 	}
 	for s.waiting > s.kept {
-		b := s.blocks[0]
-		s.drop(b)
+		s.drop(s.blocks[0])
 		s.unqueue()
-		s.dropped = b.off + b.size
 	}
 }
 
@@ -169,7 +167,7 @@ func (s *spool) write() {
 			s.waiting -= b.size
 			s.written = b.off + b.size
 		} else {
-			s.err, s.dropped = err, s.written
+			s.err = err
 			for _, b := range slices.Clone(s.blocks) {
 				s.fit(b)
 			}
@@ -201,60 +199,40 @@ func (s *spool) writeBlock(b *block) error {
 }
 
 func (s *spool) read(buf []byte, off int64, n int) ([]byte, error) {
-	var out []byte
-	for {
-		piece, err := s.piece(buf, off, n-len(out))
-		if err != nil {
-			return nil, err
-		}
-		if out == nil && len(piece) == n {
-			return piece, nil
-		}
-		// Part is in the file and part in memory.
-		if out == nil {
-			out, buf = make([]byte, 0, n), nil
-		}
-		out = append(out, piece...)
-		off += int64(len(piece))
-		if len(out) == n {
-			return out, nil
-		}
-	}
-}
-
-// piece returns some of the n bytes at off: those that are in one place.
-func (s *spool) piece(buf []byte, off int64, n int) ([]byte, error) {
 	s.mu.Lock()
-	for off >= s.written {
-		if s.err != nil && off < s.dropped {
-			s.mu.Unlock()
-			return nil, errLost
-		}
-		b := s.blockAt(off)
-		switch {
-		case s.closed || b == nil:
-			s.mu.Unlock()
-			return nil, errClosed
-		case b.data == nil:
-			s.mu.Unlock()
-			return nil, errLost
-		}
-		at := int(off - b.off)
-		piece := b.data[at:min(at+n, len(b.data)):len(b.data)]
-		s.mu.Unlock()
-		return piece[:len(piece):len(piece)], nil
+	file, closed, inFile := s.file, s.closed, off+int64(n) <= s.written
+	var piece []byte
+	if !inFile {
+		piece = s.inMemory(off, n)
 	}
-	file, closed := s.file, s.closed
-	n = int(min(int64(n), s.written-off))
 	s.mu.Unlock()
-	if closed {
+	switch {
+	case closed:
 		return nil, errClosed
+	case !inFile && piece == nil:
+		return nil, errLost
+	case !inFile:
+		return piece, nil
 	}
-	piece := sized(buf, n)
+	piece = sized(buf, n)
 	if _, err := file.ReadAt(piece, off); err != nil {
 		return nil, fmt.Errorf("reading frames from the temporary file: %w", err)
 	}
 	return piece, nil
+}
+
+// inMemory gives bytes of one block, nil if they are in none. The caller holds s.mu.
+func (s *spool) inMemory(off int64, n int) []byte {
+	i := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].off+s.blocks[i].size > off })
+	if i == len(s.blocks) || s.blocks[i].off > off {
+		return nil
+	}
+	b := s.blocks[i]
+	at := int(off - b.off)
+	if at+n > len(b.data) {
+		return nil
+	}
+	return b.data[at : at+n : at+n]
 }
 
 // sized is n bytes of buf, or new ones.
@@ -263,23 +241,6 @@ func sized(buf []byte, n int) []byte {
 		return buf[:n]
 	}
 	return make([]byte, n)
-}
-
-// blockAt finds the block in memory that holds the byte at off.
-func (s *spool) blockAt(off int64) *block {
-	lo, hi := 0, len(s.blocks)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if s.blocks[mid].off+s.blocks[mid].size > off {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	if lo < len(s.blocks) && s.blocks[lo].off <= off {
-		return s.blocks[lo]
-	}
-	return nil
 }
 
 // stats fills in what the spool knows.
