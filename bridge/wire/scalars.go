@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// unescape decodes what stands between the quotes of a JSON string. offsets says
+// for each byte of the text, and for its end, where in the string it comes from;
+// nil if the text is the string.
+func unescape(in []byte) (decoded []byte, offsets []int) {
+	if bytes.IndexByte(in, '\\') < 0 {
+		return in, nil
+	}
+	for i := 0; i < len(in); {
+		n := 1
+		part := in[i : i+1]
+		if in[i] == '\\' {
+			n = min(escapeLen(in[i:]), len(in)-i)
+			part = []byte(rawjson.Unescape(in[i : i+n]))
+		}
+		for range part {
+			offsets = append(offsets, i)
+		}
+		decoded = append(decoded, part...)
+		i += n
+	}
+	return decoded, append(offsets, len(in))
+}
+
+// escapeLen is the length of the escape sequence that in begins with, or of the
+// two for a character outside of the basic plane.
+func escapeLen(in []byte) int {
+	surrogate := func(in []byte) bool { return len(in) >= 6 && in[1] == 'u' && in[2]|0x20 == 'd' }
+	switch {
+	case surrogate(in) && in[3]|0x20 < 'c' && len(in) >= 12 && in[6] == '\\' && surrogate(in[6:]):
+		return 12
+	case len(in) > 1 && in[1] == 'u':
+		return 6
+	}
+	return 2
+}
+
+// scalar is a part of JSON without members or elements.
+type scalar struct {
+	kind     scalarKind
+	from, to int // of what stands between the quotes of a string
+}
+
+type scalarKind uint8
+
+const (
+	bareWord scalarKind = iota // a number or a literal, or what is no JSON
+	stringValue
+	memberName
+)
+
+// scalars gives the scalars in b in order. It may be cut off, or stop being JSON.
+func scalars(b []byte) iter.Seq[scalar] {
+	return func(yield func(scalar) bool) {
+		for i := 0; i < len(b); {
+			t := scalar{bareWord, i, i + 1}
+			switch c := b[i]; {
+			case strings.IndexByte(" \t\r\n,:[]{}", c) >= 0:
+				i++
+				continue
+			case c == '"':
+				t.kind, t.from = stringValue, i+1
+				for t.to < len(b) && b[t.to] != '"' {
+					if t.to++; b[t.to-1] == '\\' {
+						t.to++
+					}
+				}
+				t.to = min(t.to, len(b))
+				i = t.to + 1
+				if i < len(b) && bytes.HasPrefix(bytes.TrimLeft(b[i:], " \t\r\n"), []byte(":")) {
+					t.kind = memberName
+				}
+			default:
+				for t.to < len(b) && strings.IndexByte(" \t\r\n,:[]{}\"", b[t.to]) < 0 {
+					t.to++
+				}
+				i = t.to
+			}
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// leaves gives the strings, numbers and literals of a JSON value, without the
+// names of members. The value may be cut off.
+func leaves(value []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for t := range scalars(value) {
+			text := string(value[t.from:t.to])
+			if t.kind == stringValue {
+				text = rawjson.Unescape(value[t.from:t.to])
+			}
+			if t.kind != memberName && !yield(text) {
+				return
+			}
+		}
+	}
+}
