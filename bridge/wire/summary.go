@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -295,8 +294,16 @@ func implementation(info peek) string {
 func protocol(version peek) string { return after("protocol ", version.text()) }
 
 // join joins those of the parts that are not empty.
-func join(sep string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), sep)
+func join(sep string, parts ...string) (out string) {
+	for _, part := range parts {
+		switch {
+		case out == "":
+			out = part
+		case part != "":
+			out += sep + part
+		}
+	}
+	return out
 }
 
 // tidyMost is how much of a text tidy looks at.
@@ -324,7 +331,7 @@ func tidy(s string) string {
 		s = ansi.ReplaceAllString(s, "")
 	}
 	s = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) && !unicode.IsSpace(r) {
+		if r >= 0x80 && unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) && !unicode.IsSpace(r) {
 			return utf8.RuneError
 		}
 		return r
