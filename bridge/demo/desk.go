@@ -198,7 +198,8 @@ func (c *card) isAt(host string) bool {
 
 // named returns the card that a request is about, or answers that there is none.
 func (d *desk) named(w http.ResponseWriter, r *http.Request) *card {
-	c := d.find(func(c *card) bool { return c.id == r.PathValue("card") })
+	id := r.PathValue("card")
+	c := d.find(func(c *card) bool { return c.id == id })
 	switch {
 	case c != nil && !c.isAt(r.Host):
 		http.Error(w, "These pages are not served under this name.", http.StatusMisdirectedRequest)

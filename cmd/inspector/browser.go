@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"html"
 	"log/slog"
@@ -8,7 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,13 +20,17 @@ import (
 // It is a convenience: where it cannot be done, the printed address is enough.
 type browser struct {
 	logger *slog.Logger
-
-	mu   sync.Mutex
-	file string // "" if there is none
+	file   atomic.Pointer[string]
 }
 
 // leadTime is how long a browser has to read the file.
 const leadTime = 2 * time.Minute
+
+// openers are the programs that open a file with a browser, by system.
+var openers = map[string][]string{
+	"darwin":  {"open"},
+	"windows": {"rundll32", "url.dll,FileProtocolHandler"},
+}
 
 // open opens an address. close must be called when the page has been asked for,
 // or is no more.
@@ -37,18 +43,12 @@ func (b *browser) open(address string) {
 		b.logger.Debug("opening the browser", "error", err)
 		return
 	}
-	b.mu.Lock()
-	b.file = file
-	b.mu.Unlock()
-	var cmd *exec.Cmd
-	switch runtime.GOOS {
-	case "darwin":
-		cmd = exec.Command("open", file)
-	case "windows":
-		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", file)
-	default:
-		cmd = exec.Command("xdg-open", file)
+	b.file.Store(&file)
+	opener := openers[runtime.GOOS]
+	if opener == nil {
+		opener = []string{"xdg-open"}
 	}
+	cmd := exec.Command(opener[0], slices.Concat(opener[1:], []string{file})...)
 	if err := cmd.Start(); err != nil {
 		b.logger.Debug("opening the browser", "error", err)
 		b.close()
@@ -64,20 +64,15 @@ func (b *browser) open(address string) {
 
 // close removes the file. It may be called more than once.
 func (b *browser) close() {
-	b.mu.Lock()
-	file := b.file
-	b.file = ""
-	b.mu.Unlock()
-	if file == "" {
-		return
-	}
-	if err := os.Remove(file); err != nil {
-		b.logger.Warn("the file that leads a browser to the page is not removed", "error", err)
+	if file := b.file.Swap(nil); file != nil {
+		if err := os.Remove(*file); err != nil {
+			b.logger.Warn("the file that leads a browser to the page is not removed", "error", err)
+		}
 	}
 }
 
 // lead writes a page that leads to an address, for its owner alone.
-func lead(address string) (path string, err error) {
+func lead(address string) (string, error) {
 	file, err := os.CreateTemp("", "inspector-*.html") // mode 0600
 	if err != nil {
 		return "", err
@@ -90,12 +85,8 @@ func lead(address string) (path string, err error) {
 <title>Inspector</title>
 <p><a href="%s">Open the inspector</a>
 `, to, to)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-		return "", err
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
 	}
 	return filepath.Abs(file.Name())
 }

@@ -17,7 +17,7 @@ import (
 	"elicitation-inspector/bridge/demo"
 )
 
-func newDemo(out, errOut io.Writer) *cobra.Command {
+func newDemo() *cobra.Command {
 	var address string
 	var verbose bool
 	cmd := &cobra.Command{
@@ -27,16 +27,16 @@ func newDemo(out, errOut io.Writer) *cobra.Command {
 at http://ADDR/mcp.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			logger := newLogger(errOut, verbose)
-			if address == "" {
-				s := demo.New(demo.Options{Logger: logger, Exit: os.Exit})
-				err := s.MCP().Run(cmd.Context(), &mcp.StdioTransport{})
-				if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
-					err = nil
-				}
-				return errors.Join(err, s.Close())
+			logger := newLogger(cmd, verbose)
+			if address != "" {
+				return demoHTTP(cmd, address, logger)
 			}
-			return demoHTTP(cmd.Context(), address, out, logger)
+			s := demo.New(demo.Options{Logger: logger, Exit: os.Exit})
+			err := s.MCP().Run(cmd.Context(), &mcp.StdioTransport{})
+			if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return errors.Join(err, s.Close())
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
@@ -44,8 +44,8 @@ at http://ADDR/mcp.`,
 	return cmd
 }
 
-// demoHTTP serves the demo server over HTTP until ctx ends.
-func demoHTTP(ctx context.Context, address string, out io.Writer, logger *slog.Logger) error {
+// demoHTTP serves the demo server over HTTP until the command's context ends.
+func demoHTTP(cmd *cobra.Command, address string, logger *slog.Logger) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", address, err)
@@ -55,14 +55,13 @@ func demoHTTP(ctx context.Context, address string, out io.Writer, logger *slog.L
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	if _, err := fmt.Fprintf(out, "Demo server ready: %s/mcp\n", base); err != nil {
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Demo server ready: %s/mcp\n", base); err != nil {
 		return err
 	}
 	select {
 	case err = <-ended:
-	case <-ctx.Done():
-		err = s.Close()
-		err = errors.Join(err, server.Close())
+	case <-cmd.Context().Done():
+		err = errors.Join(s.Close(), server.Close())
 		<-ended
 	}
 	return err

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,21 +14,19 @@ import (
 
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/findings"
-	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
 
-// exportOptions are the flags of the export command, and its files.
+// exportOptions are the flags of the export command.
 type exportOptions struct {
 	format string
 	output string
 	filter string
 	redact redactOptions
-	files  []string
 }
 
-func newExport(out, errOut io.Writer) *cobra.Command {
+func newExport() *cobra.Command {
 	var o exportOptions
 	var names []string
 	for _, f := range export.Formats() {
@@ -58,19 +56,8 @@ Damaged lines are reported on standard error and left out.`,
 		Example: `  inspector export flow.jsonl --format html --output flow.html
   inspector export flow.jsonl --format markdown --filter call:3
   inspector export flow.jsonl --format har --redact password --output flow.har`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("export needs a transcript FILE")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.files = args
-			if o.output == "-" {
-				o.output = ""
-			}
-			return exportFiles(cmd.Context(), o, out, errOut)
-		},
+		Args: someFiles,
+		RunE: o.export,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -81,8 +68,8 @@ Damaged lines are reported on standard error and left out.`,
 	return cmd
 }
 
-// exportFiles writes the frames of transcripts that the options pick.
-func exportFiles(ctx context.Context, o exportOptions, out, errOut io.Writer) (err error) {
+// export writes the frames of transcripts that the options pick.
+func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	format, err := o.parseFormat()
 	if err != nil {
 		return err
@@ -95,110 +82,99 @@ func exportFiles(ctx context.Context, o exportOptions, out, errOut io.Writer) (e
 	if err != nil {
 		return filterError(o.filter, err)
 	}
-	if err := o.sparesInput(); err != nil {
+	if err := sparesInput(o.output, files); err != nil {
 		return err
 	}
-	opened, err := playback.Open(o.files...)
+	opened, err := readTranscripts(cmd, files...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
-	if err := log.Wait(ctx); err != nil {
-		return err
-	}
-	if err := reportProblems(opened, errOut); err != nil {
-		return err
-	}
-	x := export.Document{Log: log, Redact: redaction, Title: o.title(), Tool: "elicitation-inspector", Version: version()}
+	x := export.Document{Log: log, Redact: redaction, Title: o.title(files), Tool: "elicitation-inspector", Version: version()}
 	if o.filter != "" {
-		rules, err := findingRules(ctx, log, filter, errOut)
-		if err != nil {
+		if x.Seqs, err = picked(cmd, log, filter); err != nil {
 			return err
 		}
-		view := query.NewView(log, filter, rules)
-		if err := view.Update(ctx); err != nil {
-			return fmt.Errorf("filtering: %w", err)
-		}
-		if view.Len() == 0 {
-			if _, err := fmt.Fprintln(errOut, "inspector: the filter picks no frame"); err != nil {
-				return fmt.Errorf("reporting that nothing is exported: %w", err)
-			}
-		}
-		x.Seqs = view.All()
 	}
-	if o.output == "" {
-		err = x.Write(ctx, out, format)
+	write := func(w io.Writer) error { return x.Write(cmd.Context(), w, format) }
+	if o.output == "" || o.output == "-" {
+		err = write(cmd.OutOrStdout())
 	} else {
-		err = writeFile(o.output, func(w io.Writer) error { return x.Write(ctx, w, format) })
+		err = writeFile(o.output, write)
 	}
 	if err != nil {
-		return fmt.Errorf("exporting %s as %s: %w", strings.Join(o.files, ", "), format, err)
+		return fmt.Errorf("exporting %s as %s: %w", strings.Join(files, ", "), format, err)
 	}
-	return reportRemains(ctx, redaction, log, x.Seqs, errOut)
+	return reportRemains(cmd, redaction, log, x.Seqs)
 }
 
-// findingRules has the linter look at the log, if the filter asks what it finds.
-func findingRules(ctx context.Context, log *wire.Log, filter *query.Filter, errOut io.Writer) (func(seq int64) []string, error) {
-	if !filter.UsesFindings() {
-		return nil, nil
-	}
-	found, all, err := findings.Of(ctx, log)
-	if err != nil {
-		return nil, fmt.Errorf("looking for findings: %w", err)
-	}
-	if !all {
-		if _, err := fmt.Fprintf(errOut, "inspector: only the first %d findings are known to \"finding:\"\n", len(found)); err != nil {
-			return nil, fmt.Errorf("reporting what cannot be found: %w", err)
+// picked are the frames that a filter picks. The linter looks at the log if the filter asks what it finds.
+func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[int64], error) {
+	var rules func(seq int64) []string
+	if filter.UsesFindings() {
+		found, all, err := findings.Of(cmd.Context(), log)
+		if err != nil {
+			return nil, fmt.Errorf("looking for findings: %w", err)
 		}
+		if !all {
+			warn(cmd, "only the first %d findings are known to \"finding:\"", len(found))
+		}
+		rules = findings.Rules(found)
 	}
-	return findings.Rules(found), nil
+	view := query.NewView(log, filter, rules)
+	if err := view.Update(cmd.Context()); err != nil {
+		return nil, fmt.Errorf("filtering: %w", err)
+	}
+	if view.Len() == 0 {
+		warn(cmd, "the filter picks no frame")
+	}
+	return view.All(), nil
 }
 
 // filterError says what is wrong in a filter line, and where.
 func filterError(line string, err error) error {
 	var at *query.Error
 	if errors.As(err, &at) && at.Pos < at.End && at.End <= len(line) {
-		return usageError{fmt.Errorf("--filter %q, at %q: %w", line, line[at.Pos:at.End], err)}
+		return usage("--filter %q, at %q: %w", line, line[at.Pos:at.End], err)
 	}
-	return usageError{fmt.Errorf("--filter %q: %w", line, err)}
+	return usage("--filter %q: %w", line, err)
 }
 
-func (o exportOptions) parseFormat() (export.Format, error) {
-	name := o.format
-	if name == "" {
-		end := filepath.Ext(o.output)
-		for _, f := range export.Formats() {
-			if end != "" && f.Extension() == end {
-				return f, nil
-			}
+func (o *exportOptions) parseFormat() (export.Format, error) {
+	if o.format != "" {
+		f, err := export.ParseFormat(o.format)
+		if err != nil {
+			return "", usage("--format: %w", err)
 		}
-		return "", usage("export needs --format, or an --output whose name ends in .jsonl, .json, .har, .md, .mmd or .html")
+		return f, nil
 	}
-	f, err := export.ParseFormat(name)
-	if err != nil {
-		return "", usageError{fmt.Errorf("--format: %w", err)}
+	end := filepath.Ext(o.output)
+	for _, f := range export.Formats() {
+		if end != "" && f.Extension() == end {
+			return f, nil
+		}
 	}
-	return f, nil
+	return "", usage("export needs --format, or an --output whose name ends in .jsonl, .json, .har, .md, .mmd or .html")
 }
 
 // sparesInput refuses to write over what is to be read.
-func (o exportOptions) sparesInput() error {
-	to, err := os.Stat(o.output)
+func sparesInput(output string, files []string) error {
+	to, err := os.Stat(output)
 	if err != nil {
 		return nil // there is nothing to write over
 	}
-	for _, name := range o.files {
+	for _, name := range files {
 		if from, err := os.Stat(name); err == nil && os.SameFile(from, to) {
-			return usage("--output %s is the transcript that is to be read", o.output)
+			return usage("--output %s is the transcript that is to be read", output)
 		}
 	}
 	return nil
 }
 
-func (o exportOptions) title() string {
+func (o *exportOptions) title(files []string) string {
 	var names []string
-	for _, name := range o.files {
+	for _, name := range files {
 		names = append(names, filepath.Base(name))
 	}
 	title := strings.Join(names, ", ")
@@ -206,37 +182,6 @@ func (o exportOptions) title() string {
 		title += ": " + o.filter
 	}
 	return title
-}
-
-// reportProblems says what of the files could not be read. It is an error if
-// there was nothing else.
-func reportProblems(opened *playback.Opened, errOut io.Writer) error {
-	for _, p := range opened.Problems {
-		if _, err := fmt.Fprintf(errOut, "inspector: %s\n", p); err != nil {
-			return fmt.Errorf("reporting what cannot be read: %w", err)
-		}
-	}
-	return reportDamage(opened.Log, errOut)
-}
-
-// reportDamage says which lines could not be read. It is an error if there was
-// nothing else.
-func reportDamage(log *wire.Log, errOut io.Writer) error {
-	list, total := log.Damage()
-	for _, d := range list {
-		if _, err := fmt.Fprintf(errOut, "inspector: %v\n", &d); err != nil {
-			return fmt.Errorf("reporting damaged lines: %w", err)
-		}
-	}
-	if more := total - int64(len(list)); more > 0 {
-		if _, err := fmt.Fprintf(errOut, "inspector: %d more damaged lines\n", more); err != nil {
-			return fmt.Errorf("reporting damaged lines: %w", err)
-		}
-	}
-	if total > 0 && log.Len() == 0 {
-		return errors.New("there is no frame in it: it is no transcript")
-	}
-	return nil
 }
 
 // writeFile writes a file as a whole: where writing fails, what was there

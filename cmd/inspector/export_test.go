@@ -20,7 +20,7 @@ const flow = `{"v":1,"session_id":"files-1","server_label":"files","seq":1,"ts":
 func runExport(t *testing.T, args ...string) (out, errOut string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
-	cmd := newExport(&o, &e)
+	cmd := newExport()
 	cmd.SetArgs(args)
 	cmd.SetOut(&o)
 	cmd.SetErr(&e)

@@ -1,35 +1,35 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
-	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/wording"
 )
 
-// lintOptions are the flags of the lint command, and its files.
+// lintOptions are the flags of the lint command.
 type lintOptions struct {
 	format string
 	failOn string
 	redact redactOptions
-	files  []string
 }
 
 // lintFormats are the formats that lint prints.
 var lintFormats = map[string]func(io.Writer, []lintFinding) error{
-	"text": writeLintText, "json": writeLintJSON, "sarif": writeSARIF,
+	"text": writeLintText, "json": writeIndented[[]lintFinding], "sarif": writeSARIF,
 }
 
-func newLint(out, errOut io.Writer) *cobra.Command {
+func newLint() *cobra.Command {
 	var o lintOptions
 	cmd := &cobra.Command{
 		Use:   "lint FILE... [--format FORMAT] [--fail-on SEVERITY]",
@@ -53,16 +53,8 @@ Damaged lines are reported on standard error and left out.`,
 		Example: `  inspector lint flow.jsonl
   inspector lint --fail-on should monday.jsonl tuesday.jsonl
   inspector lint --format sarif flow.jsonl > flow.sarif`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("lint needs a transcript FILE")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.files = args
-			return lintFiles(cmd.Context(), o, out, errOut)
-		},
+		Args: someFiles,
+		RunE: o.lint,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -88,8 +80,8 @@ type lintFinding struct {
 	Question int   `json:"question"`
 }
 
-// lintFiles prints the findings of transcripts.
-func lintFiles(ctx context.Context, o lintOptions, out, errOut io.Writer) error {
+// lint prints the findings of transcripts.
+func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 	write := lintFormats[o.format]
 	if write == nil {
 		return usage("--format must be text, json or sarif, not %q", o.format)
@@ -99,14 +91,14 @@ func lintFiles(ctx context.Context, o lintOptions, out, errOut io.Writer) error 
 		return usage("--fail-on must be violation, should, advice or never, not %q", o.failOn)
 	}
 	all := []lintFinding{}
-	for _, name := range o.files {
-		list, err := lintFile(ctx, name, o.redact, errOut)
+	for _, name := range files {
+		list, err := lintFile(cmd, name, o.redact)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, list...)
 	}
-	if err := write(out, all); err != nil {
+	if err := write(cmd.OutOrStdout(), all); err != nil {
 		return fmt.Errorf("printing the findings: %w", err)
 	}
 	fails := func(f lintFinding) bool { return f.Severity <= failOn } // the gravest is the least
@@ -117,31 +109,24 @@ func lintFiles(ctx context.Context, o lintOptions, out, errOut io.Writer) error 
 }
 
 // lintFile lists the findings of one file.
-func lintFile(ctx context.Context, name string, redact redactOptions, errOut io.Writer) (list []lintFinding, err error) {
+func lintFile(cmd *cobra.Command, name string, redact redactOptions) (list []lintFinding, err error) {
+	ctx := cmd.Context()
 	redaction, err := redact.redaction()
 	if err != nil {
 		return nil, err
 	}
-	opened, err := playback.Open(name)
+	opened, err := readTranscripts(cmd, name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	log := opened.Log
-	if err := log.Wait(ctx); err != nil {
-		return nil, err
-	}
-	if err := reportProblems(opened, errOut); err != nil {
-		return nil, err
-	}
 	found, whole, err := findings.Of(ctx, log)
 	if err != nil {
 		return nil, err
 	}
 	if !whole {
-		if _, err := fmt.Fprintf(errOut, "inspector: only the first %d findings of %s are printed\n", len(found), name); err != nil {
-			return nil, fmt.Errorf("reporting what is left out: %w", err)
-		}
+		warn(cmd, "only the first %d findings of %s are printed", len(found), name)
 	}
 	lines := map[int64]int64{}
 	if !opened.Converted(name) {
@@ -184,34 +169,26 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 		}
 		fmt.Fprintf(&b, "%s: %s: %s [%s]\n    %s; %s\n", place, f.Severity, plainText(f.Text), f.Rule, about, f.Reference)
 	}
-	b.WriteString(lintSummary(counts) + "\n")
+	b.WriteString(lintSummary(counts, len(list)) + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // lintSummary says how many findings there are of each severity.
-func lintSummary(counts map[lint.Severity]int) string {
-	total := 0
+func lintSummary(counts map[lint.Severity]int, total int) string {
+	if total == 0 {
+		return "no findings"
+	}
 	var parts []string
 	for _, severity := range []lint.Severity{lint.Violation, lint.Should, lint.Advice} {
-		n := counts[severity]
-		if n == 0 {
-			continue
+		switch n := counts[severity]; {
+		case n > 0 && severity == lint.Advice:
+			parts = append(parts, fmt.Sprintf("%d advice", n))
+		case n > 0:
+			parts = append(parts, wording.Plural(n, severity.String()))
 		}
-		total += n
-		words := severity.String()
-		if n > 1 && severity != lint.Advice {
-			words += "s"
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", n, words))
 	}
-	switch total {
-	case 0:
-		return "no findings"
-	case 1:
-		return "1 finding: " + parts[0]
-	}
-	return fmt.Sprintf("%d findings: %s", total, strings.Join(parts, ", "))
+	return wording.Plural(total, "finding") + ": " + strings.Join(parts, ", ")
 }
 
 // plainText makes what a server may have said harmless to a terminal: what is
@@ -219,23 +196,18 @@ func lintSummary(counts map[lint.Severity]int) string {
 func plainText(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if q := fmt.Sprintf("%+q", r); r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || isBidi(r) {
-			b.WriteString(strings.Trim(q, "'"))
-			continue
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
 		}
-		b.WriteRune(r)
 	}
 	return b.String()
 }
 
-// isBidi reports whether a rune changes the direction of the text around it.
-func isBidi(r rune) bool {
-	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f
-}
-
-func writeLintJSON(w io.Writer, list []lintFinding) error {
+func writeIndented[T any](w io.Writer, v T) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(list)
+	return enc.Encode(v)
 }

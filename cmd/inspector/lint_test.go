@@ -26,7 +26,9 @@ const (
 func runLint(t *testing.T, args ...string) (out, errOut string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
-	cmd := newLint(&o, &e)
+	cmd := newLint()
+	cmd.SetOut(&o)
+	cmd.SetErr(&e)
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err = cmd.ExecuteContext(t.Context())

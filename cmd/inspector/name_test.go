@@ -108,7 +108,7 @@ func TestDisabledServers(t *testing.T) {
 	}
 	for _, c := range cases {
 		o := options{config: path, servers: c.named}
-		specs, err := o.specs(nil)
+		specs, err := o.specs()
 		if err != nil {
 			t.Fatal(err)
 		}

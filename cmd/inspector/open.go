@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 
@@ -14,21 +13,17 @@ import (
 	"elicitation-inspector/web"
 )
 
-// openOptions are the flags of the open command, and its files.
+// openOptions are the flags of the open command.
 type openOptions struct {
-	listen  string
-	noOpen  bool
+	page    pageOptions
 	play    bool
 	speed   float64
 	full    bool
 	redact  redactOptions
 	verbose bool
-
-	listenGiven bool
-	files       []string
 }
 
-func newOpen(out, errOut io.Writer) *cobra.Command {
+func newOpen() *cobra.Command {
 	var o openOptions
 	cmd := &cobra.Command{
 		Use:   "open FILE...",
@@ -44,21 +39,12 @@ out.`,
 		Example: `  inspector open flow.jsonl
   inspector open --play --speed 4 flow.jsonl
   inspector open monday.jsonl tuesday.jsonl`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("open needs a transcript FILE")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.files, o.listenGiven = args, cmd.Flags().Changed("listen")
-			return open(cmd.Context(), o, out, errOut)
-		},
+		Args: someFiles,
+		RunE: o.open,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.listen, "listen", defaultListen, "`ADDR` of the page; port 0 picks a free one")
-	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
+	o.page.register(f)
 	f.BoolVar(&o.play, "play", false, "begin to play, instead of showing all of it")
 	f.Float64Var(&o.speed, "speed", 1, fmt.Sprintf("how fast to play, as a factor (`X`) from %g to %d", playback.SlowestSpeed, playback.FastestSpeed))
 	f.BoolVar(&o.full, "full-pauses", false, fmt.Sprintf("play pauses as long as they were, not shortened to %s", playback.ShortGap))
@@ -67,9 +53,9 @@ out.`,
 	return cmd
 }
 
-// open shows transcripts until ctx ends.
-func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error) {
-	logger := newLogger(errOut, o.verbose)
+// open shows transcripts until the command's context ends.
+func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
+	logger := newLogger(cmd, o.verbose)
 	redaction, err := o.redact.redaction()
 	if err != nil {
 		return err
@@ -77,15 +63,16 @@ func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error)
 	if !(o.speed >= playback.SlowestSpeed && o.speed <= playback.FastestSpeed) { // NaN is neither
 		return usage("--speed must be from %g to %d, not %g", playback.SlowestSpeed, playback.FastestSpeed, o.speed)
 	}
-	opened, err := playback.Open(o.files...)
+	opened, err := playback.Open(files...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	listener, err := listen(o.listen, o.listenGiven, logger)
+	place, err := o.page.place(cmd, logger)
 	if err != nil {
 		return err
 	}
+	defer place.browser.close()
 	gap := playback.ShortGap
 	if o.full {
 		gap = 0
@@ -94,40 +81,30 @@ func open(ctx context.Context, o openOptions, out, errOut io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	running, stop := context.WithCancel(ctx)
+	running, stop := context.WithCancel(cmd.Context())
 	var work sync.WaitGroup
 	work.Go(func() { player.Run(running) })
-	work.Go(func() { reportOpened(running, opened, errOut, logger) })
+	work.Go(func() { reportOpened(running, cmd, opened, logger) })
 	defer func() {
 		stop()
 		work.Wait()
 		player.Close()
 	}()
-	token := web.NewToken()
-	opener := &browser{logger: logger}
-	defer opener.close()
-	page := web.NewStage(web.StageConfig{
-		Config:   web.Config{Logger: logger, Token: token, Version: version(), Redaction: redaction, Opened: opener.close},
-		Player:   player,
-		Files:    o.files,
-		Problems: opened.Problems,
-	})
-	announce(out, listener, token, o.noOpen, opener)
-	return page.Serve(ctx, listener)
+	page := web.NewStage(web.StageConfig{Config: place.config(redaction), Player: player, Files: files, Problems: opened.Problems})
+	place.announce(cmd.OutOrStdout())
+	return page.Serve(cmd.Context(), place.listener)
 }
 
 // reportOpened says what could not be read, once everything else has been.
-func reportOpened(ctx context.Context, opened *playback.Opened, errOut io.Writer, logger *slog.Logger) {
+func reportOpened(ctx context.Context, cmd *cobra.Command, opened *playback.Opened, logger *slog.Logger) {
 	for _, p := range opened.Problems {
 		logger.Warn("an entry of a history cannot be read", "problem", p)
 	}
-	if err := opened.Wait(ctx); err != nil {
-		if ctx.Err() == nil {
-			logger.Error("reading", "error", err)
-		}
-		return
+	err := opened.Wait(ctx)
+	if err == nil {
+		err = reportDamage(cmd, opened.Log)
 	}
-	if err := reportDamage(opened.Log, errOut); err != nil {
+	if err != nil && ctx.Err() == nil {
 		logger.Error("reading", "error", err)
 	}
 }

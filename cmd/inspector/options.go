@@ -2,27 +2,20 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/demo"
-	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
 
 // options are the flags of the main command, and the target that its arguments name.
 type options struct {
-	listen      string
-	noOpen      bool
+	page        pageOptions
 	transport   string
 	headers     []string
 	env         []string
@@ -39,21 +32,13 @@ type options struct {
 	maxFrame    int64
 	verbose     bool
 
-	listenGiven   bool
-	protocolGiven bool
-	command       []string
-	url           string
+	command []string
+	url     string
 }
 
-// defaultListen is where the page is served unless --listen says otherwise. If
-// it is taken, the next free port is used.
-const defaultListen = "127.0.0.1:6280"
-
-func (o *options) register(cmd *cobra.Command) {
-	f := cmd.Flags()
+func (o *options) register(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringVar(&o.listen, "listen", defaultListen, "`ADDR` of the page; port 0 picks a free one")
-	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
+	o.page.register(f)
 	f.StringVar(&o.transport, "transport", "auto", "for a URL, the `WAY`: auto, http (Streamable HTTP) or sse (legacy HTTP+SSE)")
 	f.StringArrayVar(&o.headers, "header", nil, "add `'K: V'` to each HTTP request (repeat)")
 	f.StringArrayVar(&o.env, "env", nil, "add `K=V` to the command's environment (repeat)")
@@ -70,13 +55,10 @@ func (o *options) register(cmd *cobra.Command) {
 	o.maxFrame = wire.DefaultMaxFrame
 	f.Func("max-frame", "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)", o.setMaxFrame)
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
-	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
-		o.listenGiven, o.protocolGiven = cmd.Flags().Changed("listen"), cmd.Flags().Changed("protocol")
-	}
 }
 
-// target reads the arguments: nothing, one URL, or what stands after --.
-func (o *options) target(args []string, dash int) error {
+// readArguments reads the arguments: nothing, one URL, or what stands after --.
+func (o *options) readArguments(args []string, dash int) error {
 	switch {
 	case dash == 0 && len(args) == 0:
 		return usage("there is no command after --")
@@ -106,8 +88,8 @@ func (o *options) target(args []string, dash int) error {
 
 // consistent refuses flags that would do nothing.
 func (o *options) consistent() error {
-	if _, _, err := net.SplitHostPort(o.listen); err != nil {
-		return usage("--listen %q is not of the form HOST:PORT", o.listen)
+	if _, _, err := net.SplitHostPort(o.page.listen); err != nil {
+		return usage("--listen %q is not of the form HOST:PORT", o.page.listen)
 	}
 	switch {
 	case o.config != "" && (o.url != "" || o.command != nil):
@@ -130,91 +112,17 @@ func (o *options) consistent() error {
 	return nil
 }
 
-// specs says how the servers are reached. It makes the demo server only where
-// there is no other target.
-func (o *options) specs(makeDemo func() *demo.Server) ([]target.Spec, error) {
-	if o.config != "" {
-		specs, err := target.LoadConfig(o.config, os.LookupEnv, o.servers...)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		return specs, nil
+// settings are how the client presents itself. An mcp.json may have its own, unless the command line has.
+func (o *options) settings(protocolGiven bool) (bridge.Settings, error) {
+	protocol := ""
+	if protocolGiven {
+		protocol = o.protocol
 	}
-	s := target.Spec{Name: o.name, Env: o.env, Dir: o.dir}
-	switch {
-	case o.command != nil:
-		s.Command = o.command
-		if s.Name == "" {
-			s.Name = serverName(o.command, absolute(o.dir))
-		}
-	case o.url != "":
-		u, err := url.Parse(o.url)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		s.URL = o.url
-		if s.Name == "" {
-			s.Name = u.Host
-		}
-		if s.Transport, err = target.ParseTransport(o.transport); err != nil {
-			return nil, usageError{err}
-		}
-		if s.Header, err = parseHeaders(o.headers); err != nil {
-			return nil, err
-		}
-	default:
-		s.Builtin = makeDemo().MCP
-		if s.Name == "" {
-			s.Name = demo.Name
-		}
+	s, err := bridge.ParseSettings(protocol, o.elicitation)
+	if err != nil {
+		return s, usage("--protocol, --elicitation: %w", err)
 	}
-	for _, e := range o.env {
-		if k, _, ok := strings.Cut(e, "="); !ok || k == "" {
-			return nil, usage("--env %q is not of the form K=V", e)
-		}
-	}
-	return []target.Spec{s}, nil
-}
-
-// absolute is where a folder is that may be relative, or empty for the present one.
-func absolute(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		return abs
-	}
-	return dir
-}
-
-// enabled leaves out the servers of the file that are disabled, unless they are
-// named on the command line, and says so.
-func (o *options) enabled(specs []target.Spec, logger *slog.Logger) ([]target.Spec, error) {
-	var out []target.Spec
-	var skipped []string
-	for _, s := range specs {
-		if s.Disabled {
-			skipped = append(skipped, s.Name)
-			continue
-		}
-		out = append(out, s)
-	}
-	if len(skipped) > 0 && len(out) == 0 {
-		return nil, usage("all servers of %s are disabled; name one with --server: %s", o.config, strings.Join(skipped, ", "))
-	}
-	for _, name := range skipped {
-		logger.Info("skipping a server that is disabled; --server would connect to it", "server", name, "config", o.config)
-	}
-	return out, nil
-}
-
-func parseHeaders(lines []string) (http.Header, error) {
-	h := http.Header{}
-	for _, line := range lines {
-		k, v, ok := strings.Cut(line, ":")
-		if k = strings.TrimSpace(k); !ok || k == "" {
-			return nil, usage("--header %q is not of the form 'K: V'", line)
-		}
-		h.Add(k, strings.TrimSpace(v))
-	}
-	return h, nil
+	return s, nil
 }
 
 // mostFrame is the most that the log can keep of one frame.
@@ -227,17 +135,4 @@ func (o *options) setMaxFrame(text string) error {
 	}
 	o.maxFrame = n
 	return err
-}
-
-// settings are how the client presents itself.
-func (o *options) settings() (bridge.Settings, error) {
-	protocol := ""
-	if o.protocolGiven {
-		protocol = o.protocol
-	}
-	s, err := bridge.ParseSettings(protocol, o.elicitation)
-	if err != nil {
-		return s, usageError{fmt.Errorf("--protocol, --elicitation: %w", err)}
-	}
-	return s, nil
 }

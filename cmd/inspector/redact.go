@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/wire"
@@ -32,25 +30,20 @@ func (o *redactOptions) register(f *pflag.FlagSet, of string) {
 func (o *redactOptions) redaction() (*wire.Redaction, error) {
 	r, err := wire.NewRedaction(o.rules...)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--redact: %w", err)}
+		return nil, usage("--redact: %w", err)
 	}
 	if err := r.Values("--redact-value", o.values...); err != nil {
-		return nil, usageError{fmt.Errorf("--redact-value: %w", err)}
+		return nil, usage("--redact-value: %w", err)
 	}
 	for _, path := range o.files {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("--redact-file: %w", err)
 		}
-		n := 0
-		for line := range strings.Lines(string(text)) {
-			n++
-			line = strings.TrimRight(line, "\r\n")
-			if line == "" {
-				continue
-			}
-			if err := r.Values("--redact-file", line); err != nil {
-				return nil, usageError{fmt.Errorf("--redact-file %s, line %d: it has less than %d characters, and would be found where it is not meant", path, n, wire.LeastValue)}
+		for i, line := range strings.Split(string(text), "\n") {
+			line = strings.TrimRight(line, "\r")
+			if line != "" && r.Values("--redact-file", line) != nil {
+				return nil, usage("--redact-file %s, line %d: it has less than %d characters, and would be found where it is not meant", path, i+1, wire.LeastValue)
 			}
 		}
 	}
@@ -58,28 +51,23 @@ func (o *redactOptions) redaction() (*wire.Redaction, error) {
 }
 
 // reportRemains says where values still stand in what was exported, although a
-// rule leaves them out.
-func reportRemains(ctx context.Context, r *wire.Redaction, log *wire.Log, seqs iter.Seq[int64], errOut io.Writer) error {
+// rule leaves them out. No seqs are all frames.
+func reportRemains(cmd *cobra.Command, r *wire.Redaction, log *wire.Log, seqs iter.Seq[int64]) error {
 	if seqs == nil {
 		seqs = func(yield func(int64) bool) {
 			for seq := int64(1); seq <= log.Len() && yield(seq); seq++ {
 			}
 		}
 	}
-	remains, err := r.Remaining(ctx, log, seqs, false)
+	remains, err := r.Remaining(cmd.Context(), log, seqs, false)
 	if err != nil {
-		return err
+		return fmt.Errorf("looking for what was not left out: %w", err)
 	}
 	for _, left := range remains {
-		_, failed := fmt.Fprintf(errOut, "inspector: %v: it is too short to be left out there\n", left)
-		err = errors.Join(err, failed)
+		warn(cmd, "%v: it is too short to be left out there", left)
 	}
 	if n := r.Forgotten(); n > 0 {
-		_, failed := fmt.Fprintf(errOut, "inspector: %d values were too many or too long to be looked for elsewhere\n", n)
-		err = errors.Join(err, failed)
-	}
-	if err != nil {
-		return fmt.Errorf("reporting what was not left out: %w", err)
+		warn(cmd, "%d values were too many or too long to be looked for elsewhere", n)
 	}
 	return nil
 }

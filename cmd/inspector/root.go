@@ -33,19 +33,23 @@ func run(ctx context.Context, args []string) int {
 	root := newRoot(os.Stdout, os.Stderr)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	var mistake usageError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errFindings):
 		return exitFindings
-	case errors.As(err, &mistake):
-		fmt.Fprintf(os.Stderr, "inspector: %v\nRun 'inspector help' for usage.\n", err)
-		return exitUsage
-	default:
-		fmt.Fprintf(os.Stderr, "inspector: %v\n", err)
-		return exitError
 	}
+	warn(root, "%v", err)
+	if errors.As(err, new(usageError)) {
+		fmt.Fprintln(os.Stderr, "Run 'inspector help' for usage.")
+		return exitUsage
+	}
+	return exitError
+}
+
+// warn writes a line to standard error. What cannot be written there is lost.
+func warn(cmd *cobra.Command, format string, args ...any) {
+	fmt.Fprintf(cmd.ErrOrStderr(), "inspector: "+format+"\n", args...)
 }
 
 func newRoot(out, errOut io.Writer) *cobra.Command {
@@ -62,17 +66,16 @@ Without a target it connects to a built-in demo server.`,
   inspector -- ./my-server --flag             a server that speaks over stdio
   inspector https://example.com/mcp           a server that speaks HTTP
   inspector --record flow.jsonl -- ./my-server`,
-		Args:              func(*cobra.Command, []string) error { return nil },
+		Args:              cobra.ArbitraryArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		Version:           version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dash := cmd.ArgsLenAtDash()
-			if err := o.target(args, dash); err != nil {
+			if err := o.readArguments(args, cmd.ArgsLenAtDash()); err != nil {
 				return err
 			}
-			return inspect(cmd.Context(), o, out, newLogger(errOut, o.verbose))
+			return inspect(cmd, o)
 		},
 	}
 	root.SetOut(out)
@@ -86,18 +89,18 @@ Without a target it connects to a built-in demo server.`,
 		}
 		return usageError{err}
 	})
-	o.register(root)
-	root.AddCommand(newOpen(out, errOut), newExport(out, errOut), newLint(out, errOut), newDemo(out, errOut), newVersion(out), newFilterHelp())
+	o.register(root.Flags())
+	root.AddCommand(newOpen(), newExport(), newLint(), newDemo(), newVersion(), newFilterHelp())
 	return root
 }
 
-func newVersion(out io.Writer) *cobra.Command {
+func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(out, "inspector %s\n", version())
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "inspector %s\n", version())
 			return err
 		},
 	}
@@ -106,6 +109,13 @@ func newVersion(out io.Writer) *cobra.Command {
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usage("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+func someFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("%s needs a transcript FILE", cmd.Name())
 	}
 	return nil
 }
@@ -128,10 +138,10 @@ func version() string {
 	return v
 }
 
-func newLogger(w io.Writer, verbose bool) *slog.Logger {
+func newLogger(cmd *cobra.Command, verbose bool) *slog.Logger {
 	level := slog.LevelInfo
 	if verbose {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -97,10 +96,7 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 			Properties: sarifProperties{f.Reference, f.Server, f.Session, f.Frame, f.Call, f.Question},
 		})
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(sarifLog{sarifSchema, "2.1.0", []sarifRun{run}})
+	return writeIndented(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}})
 }
 
 // sarifURI is the reference to a file: relative for a relative path.

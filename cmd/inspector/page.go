@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/web"
+)
+
+// pageOptions are the flags of the commands that show a page.
+type pageOptions struct {
+	listen string
+	noOpen bool
+}
+
+func (o *pageOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.listen, "listen", "127.0.0.1:6280", "`ADDR` of the page; port 0 picks a free one")
+	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
+}
+
+// place is where a page is, and what leads a browser to it.
+type place struct {
+	listener net.Listener
+	token    string
+	browser  *browser
+	noOpen   bool
+}
+
+// place opens the address of the page. The caller closes the browser.
+func (o pageOptions) place(cmd *cobra.Command, logger *slog.Logger) (*place, error) {
+	l, err := listen(o.listen, cmd.Flags().Changed("listen"), logger)
+	if err != nil {
+		return nil, err
+	}
+	return &place{l, web.NewToken(), &browser{logger: logger}, o.noOpen}, nil
+}
+
+// config is that of the page's server.
+func (p *place) config(r *wire.Redaction) web.Config {
+	return web.Config{Logger: p.browser.logger, Token: p.token, Version: version(), Redaction: r, Opened: p.browser.close}
+}
+
+// announce says where the page is, and opens it unless that is not wanted.
+func (p *place) announce(out io.Writer) {
+	address := fmt.Sprintf("http://%s/?token=%s", shownAddress(p.listener.Addr()), p.token)
+	if _, err := fmt.Fprintf(out, "Inspector ready: %s\n", address); err != nil {
+		p.browser.logger.Warn("standard output is closed", "error", err)
+	}
+	if !p.noOpen {
+		p.browser.open(address)
+	}
+}
+
+// portsTried is how many ports after a taken default one are tried.
+const portsTried = 20
+
+// listen opens the page's address. Only the default port may give way to
+// another: an address that was asked for is either had or refused.
+func listen(address string, given bool, logger *slog.Logger) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err == nil {
+		return l, nil
+	}
+	host, port, _ := net.SplitHostPort(address)
+	first, numErr := strconv.Atoi(port)
+	if given || numErr != nil || !errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("--listen %s: %w", address, err)
+	}
+	for p := first + 1; p <= first+portsTried; p++ {
+		l, next := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p)))
+		if next == nil {
+			logger.Info("the default port is taken, using the next free one", "taken", first, "port", p)
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("ports %d to %d are all taken: %w", first, first+portsTried, err)
+}
+
+// shownAddress is the address under which a person opens the page.
+func shownAddress(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"elicitation-inspector/bridge/target"
+)
+
+// specs says how the servers are reached that the command line names, in an
+// mcp.json or by itself.
+func (o *options) specs() ([]target.Spec, error) {
+	if o.config != "" {
+		specs, err := target.LoadConfig(o.config, os.LookupEnv, o.servers...)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return specs, nil
+	}
+	for _, e := range o.env {
+		if k, _, ok := strings.Cut(e, "="); !ok || k == "" {
+			return nil, usage("--env %q is not of the form K=V", e)
+		}
+	}
+	if o.command != nil {
+		dir, err := filepath.Abs(o.dir)
+		if err != nil {
+			dir = o.dir
+		}
+		return []target.Spec{{Name: cmp.Or(o.name, serverName(o.command, dir)), Command: o.command, Env: o.env, Dir: o.dir}}, nil
+	}
+	u, err := url.Parse(o.url)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	transport, err := target.ParseTransport(o.transport)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	header := http.Header{}
+	for _, line := range o.headers {
+		k, v, ok := strings.Cut(line, ":")
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return nil, usage("--header %q is not of the form 'K: V'", line)
+		}
+		header.Add(k, strings.TrimSpace(v))
+	}
+	return []target.Spec{{Name: cmp.Or(o.name, u.Host), URL: o.url, Transport: transport, Header: header}}, nil
+}
+
+// enabled leaves out the servers of the file that are disabled, unless they are
+// named on the command line, and says so.
+func (o *options) enabled(specs []target.Spec, logger *slog.Logger) ([]target.Spec, error) {
+	var out []target.Spec
+	var skipped []string
+	for _, s := range specs {
+		if s.Disabled {
+			skipped = append(skipped, s.Name)
+			continue
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 && len(skipped) > 0 {
+		return nil, usage("all servers of %s are disabled; name one with --server: %s", o.config, strings.Join(skipped, ", "))
+	}
+	for _, name := range skipped {
+		logger.Info("skipping a server that is disabled; --server would connect to it", "server", name, "config", o.config)
+	}
+	return out, nil
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/wire"
+)
+
+// readTranscripts opens transcripts, reads them to their end, and says what cannot be
+// read. It is an error if there is nothing else. The caller closes what is opened.
+func readTranscripts(cmd *cobra.Command, files ...string) (*playback.Opened, error) {
+	opened, err := playback.Open(files...)
+	if err != nil {
+		return nil, err
+	}
+	if err = opened.Wait(cmd.Context()); err == nil {
+		for _, p := range opened.Problems {
+			warn(cmd, "%s", p)
+		}
+		err = reportDamage(cmd, opened.Log)
+	}
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return opened, nil
+}
+
+// reportDamage says which lines could not be read. It is an error if there is
+// nothing else.
+func reportDamage(cmd *cobra.Command, log *wire.Log) error {
+	list, total := log.Damage()
+	for _, d := range list {
+		warn(cmd, "%v", &d)
+	}
+	if more := total - int64(len(list)); more > 0 {
+		warn(cmd, "%d more damaged lines", more)
+	}
+	if total > 0 && log.Len() == 0 {
+		return errors.New("there is no frame in it: it is no transcript")
+	}
+	return nil
+}
