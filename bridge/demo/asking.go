@@ -78,6 +78,7 @@ func (v *visit) request(ctx context.Context, questions []question) (map[string]a
 			res, err := v.server.sendRaw(asking, v.session, q.requestMethod(), q.encode(v.revision))
 			if err != nil {
 				cancel(err) // only the first counts
+				return
 			}
 			results[i] = res
 		})

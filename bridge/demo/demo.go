@@ -19,11 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Name and Version are how the server introduces itself.
-const (
-	Name    = "demo"
-	Version = "1.0.0"
-)
+// Name is how the server introduces itself.
+const Name = "demo"
 
 const instructions = "Every tool here asks the person something, and its description says what it shows. " +
 	"Start with deploy. Nothing that the stories talk about is real: no money moves, and no file is deleted."
@@ -85,7 +82,7 @@ func New(o Options) *Server {
 		levels:  map[*mcp.ServerSession]mcp.LoggingLevel{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Demo server", Version: Version}, &mcp.ServerOptions{
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Demo server", Version: "1.0.0"}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Logger:       o.Logger,
 		SetCacheable: cacheable,
