@@ -43,14 +43,14 @@ func TestEveryKind(t *testing.T) {
 	for _, k := range kinds {
 		for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 			p, _ := sit(t, setup{revision: rev, answer: func(_ context.Context, q *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-				if q.Message != k.message {
-					t.Errorf("asked %q, want %q", q.Message, k.message)
+				if q.Message != k.Message {
+					t.Errorf("asked %q, want %q", q.Message, k.Message)
 				}
-				return accept(map[string]any{"answer": answers[k.name]})
+				return accept(map[string]any{"answer": answers[k.Name]})
 			}})
-			res := p.call("ask", map[string]any{"kind": k.name})
-			if want := string(mustJSON(answers[k.name])); res.IsError || !strings.Contains(textOf(res), want) {
-				t.Errorf("%s, %s: got %q, want %s", rev, k.name, textOf(res), want)
+			res := p.call("ask", map[string]any{"kind": k.Name})
+			if want := string(mustJSON(answers[k.Name])); res.IsError || !strings.Contains(textOf(res), want) {
+				t.Errorf("%s, %s: got %q, want %s", rev, k.Name, textOf(res), want)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func TestEveryKind(t *testing.T) {
 // TestQuestionsAreProper holds what the ordinary stories ask against the rules that rule_breaker is there to break.
 func TestQuestionsAreProper(t *testing.T) {
 	for _, k := range kinds {
-		properQuestion(t, k.name, k.schema())
+		properQuestion(t, k.Name, k.schema())
 	}
 	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		for _, tool := range []string{"deploy", "transfer_money", "book_table", "delete_files", "onboard", "every_field", "plan_trip", "pay_invoice", "haggle", "ask_many", "crash_on_decline", "flood", "impatient", "times_out"} {

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,17 +39,7 @@ func (b breach) id() string { return b.Name }
 //go:embed breaches.jsonl
 var breachLines string
 
-// breaches are read from their file, one a line.
-var breaches = func() (list []breach) {
-	for line := range strings.Lines(breachLines) {
-		var b breach
-		if err := json.Unmarshal([]byte(line), &b); err != nil {
-			panic(fmt.Sprintf("reading %s: %v", line, err))
-		}
-		list = append(list, b)
-	}
-	return list
-}()
+var breaches = readLines[breach](breachLines)
 
 // wrongs are the breaches that take more than a message, by name.
 var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResult, error){

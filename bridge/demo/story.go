@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -123,4 +124,16 @@ func choice[V variant](title, first string, list []V) string {
 // chosen is the variant with this name, which is in the list because the argument fits its schema.
 func chosen[V variant](name string, list []V) V {
 	return list[slices.IndexFunc(list, func(v V) bool { return v.id() == name })]
+}
+
+// readLines reads variants from a file of this package, which has one a line.
+func readLines[V variant](text string) (list []V) {
+	for line := range strings.Lines(text) {
+		var v V
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			panic(fmt.Sprintf("reading %s: %v", line, err))
+		}
+		list = append(list, v)
+	}
+	return list
 }

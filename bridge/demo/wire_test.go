@@ -177,7 +177,7 @@ func storiesToTell() []storyToTell {
 		tool(name, `{"seconds":1.5}`, false, accepts, silent)
 	}
 	for _, kind := range kinds {
-		tool("ask", fmt.Sprintf(`{"kind":%q}`, kind.name), false, accepts)
+		tool("ask", fmt.Sprintf(`{"kind":%q}`, kind.Name), false, accepts)
 	}
 	for _, link := range suspicious {
 		tool("suspicious_link", fmt.Sprintf(`{"link":%q}`, link.name), false, declines)
