@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 2026-07-28 deprecates sampling, roots and logging, and servers of every revision still use them.
+
 package demo
 
 import (
