@@ -3,7 +3,7 @@ package demo
 import (
 	"bytes"
 	"crypto/rand"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -90,7 +90,9 @@ type desk struct {
 
 func newDesk(base string) *desk {
 	d := &desk{pages: http.NewServeMux(), base: strings.TrimSuffix(base, "/")}
-	d.pages.HandleFunc("GET "+signInPath+"style.css", serveStyle)
+	d.pages.HandleFunc("GET "+signInPath+"style.css", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, pageFiles, "signin.css")
+	})
 	d.pages.HandleFunc("GET "+signInPath+"{card}", d.show)
 	d.pages.HandleFunc("POST "+signInPath+"{card}", d.decide)
 	return d
@@ -256,15 +258,12 @@ type page struct {
 	Ask, Busy   bool
 }
 
-//go:embed signin.html
-var layoutText string
-
-//go:embed signin.css
-var style string
+//go:embed signin.html signin.css
+var pageFiles embed.FS
 
 // layout is read when it is first needed, so that it does not cost the start of the program.
 var layout = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Parse(layoutText))
+	return template.Must(template.ParseFS(pageFiles, "signin.html"))
 })
 
 func (p page) write(w http.ResponseWriter, status int) {
@@ -276,9 +275,4 @@ func (p page) write(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	w.Write(b.Bytes())
-}
-
-func serveStyle(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Write([]byte(style))
 }
