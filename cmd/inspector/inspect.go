@@ -69,8 +69,12 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	}
 	config := place.config(redaction)
 	config.Inspection, config.Recording, config.RecordFolder = in, recording, filepath.Dir(o.record)
-	page := web.New(config)
+	return serve(cmd, in, web.New(config), place)
+}
 
+// serve connects to the servers and serves the page, until the command's context
+// ends or the page cannot be served.
+func serve(cmd *cobra.Command, in *bridge.Inspection, page *web.Server, place *place) (err error) {
 	ctx := cmd.Context()
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -85,7 +89,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	// The page goes on while the connections end, so that it shows how they do.
 	closed := make(chan error, 1)
 	go func() { closed <- in.Close(context.WithoutCancel(ctx)) }()
-	logger.Info("ending") // beside it: standard error may be held up
+	place.browser.logger.Info("ending") // beside it: standard error may be held up
 	err = errors.Join(err, <-closed)
 	if err == nil || ctx.Err() != nil {
 		stop()
