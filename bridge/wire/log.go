@@ -119,7 +119,7 @@ func newLog() *Log {
 		actors: newTable[string](math.MaxUint8), conns: newTable[Connection](full),
 	}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
-	l.marks = &marks{log: l, settling: make(chan struct{}, 1)}
+	l.marks = &marks{of: make(map[int64]kept), about: make(map[int64]int64)}
 	l.base = l.start.UnixNano()
 	l.recorders.Store(new([]*Recorder))
 	return l
@@ -163,7 +163,6 @@ func (l *Log) Append(f Frame) Frame {
 	}
 	l.seal(e, &f, body)
 	l.mu.Unlock()
-	l.heed(&f, e)
 
 	for i, r := range recorders {
 		r.wait(recorded[i])

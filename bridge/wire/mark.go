@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -63,29 +61,16 @@ var markStart = []byte(`{"mark":`)
 
 // marks are the marks of a log.
 type marks struct {
-	log *Log // whose frames are marked
-
-	settling  chan struct{} // held by the one that looks frames up
-	unsettled atomic.Int64  // how many were not looked up yet
-
 	mu      sync.Mutex
 	version int64
 	of      map[int64]kept
 	about   map[int64]int64 // the frame that one marks, by the latter
-	// pending are marks whose frames have not been looked up.
-	pending []pendingMark
 }
 
 // kept is a mark and the frame that says it, 0 if none does.
 type kept struct {
 	Mark
 	by int64
-}
-
-type pendingMark struct {
-	conn   uint16 // of the frame that marks
-	number int64
-	kept
 }
 
 // Mark marks a frame, in place of what was said of it before. Of a log made by
@@ -101,21 +86,19 @@ func (l *Log) Mark(seq int64, m Mark) error {
 		return ErrNoteTooLong
 	}
 	m.Note = strings.ToValidUTF8(m.Note, "\uFFFD")
-	all := l.allMarks()
+	all := l.marks.all()
 	if _, known := all[seq]; !known && len(all) >= maxMarks {
 		return ErrTooManyMarks
 	}
-	if l.spool == nil {
-		l.marks.mu.Lock()
-		defer l.marks.mu.Unlock()
-		l.marks.set(seq, kept{m, 0})
-		return nil
+	by := int64(0)
+	if l.spool != nil {
+		f, err := l.markFrame(seq, m)
+		if err != nil {
+			return err
+		}
+		by = l.Append(f).Seq
 	}
-	f, err := l.markFrame(seq, m)
-	if err != nil {
-		return err
-	}
-	l.Append(f)
+	l.marks.set(seq, kept{m, by})
 	return nil
 }
 
@@ -143,16 +126,22 @@ func (l *Log) markFrame(seq int64, m Mark) (Frame, error) {
 
 // MarkOf is what was noted of a frame.
 func (l *Log) MarkOf(seq int64) Mark {
-	l.marks.settle()
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
 	return l.marks.of[seq].Mark
 }
 
+// Marking is the frame that says what MarkOf does, 0 if none does: because
+// nothing is noted, or because it is kept in memory only.
+func (l *Log) Marking(seq int64) int64 {
+	l.marks.mu.Lock()
+	defer l.marks.mu.Unlock()
+	return l.marks.of[seq].by
+}
+
 // Marked lists the frames that are marked, in order. version is another one
 // whenever a mark has changed.
 func (l *Log) Marked() (seqs []int64, version int64) {
-	l.marks.settle()
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
 	return slices.Sorted(maps.Keys(l.marks.of)), l.marks.version
@@ -160,33 +149,39 @@ func (l *Log) Marked() (seqs []int64, version int64) {
 
 // markedBy is the frame that one marks, 0 if it marks none that is in the log.
 func (l *Log) markedBy(seq int64) int64 {
-	l.marks.settle()
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
 	return l.marks.about[seq]
 }
 
-// allMarks is a copy of all marks.
-func (l *Log) allMarks() map[int64]kept {
-	l.marks.settle()
-	l.marks.mu.Lock()
-	defer l.marks.mu.Unlock()
-	return maps.Clone(l.marks.of)
+func (s *marks) all() map[int64]kept {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.of)
 }
 
-// Marking is the frame that says what MarkOf does, 0 if none does: because
-// nothing is noted, or because it is kept in memory only.
-func (l *Log) Marking(seq int64) int64 {
-	l.marks.settle()
-	l.marks.mu.Lock()
-	defer l.marks.mu.Unlock()
-	return l.marks.of[seq].by
+func (s *marks) set(seq int64, m kept) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m.by != 0 {
+		s.about[m.by] = seq
+	}
+	now, known := s.of[seq]
+	switch {
+	case known && m.by != 0 && (now.by == 0 || now.by > m.by): // it was marked again meanwhile
+		return
+	case m.Mark == Mark{}:
+		delete(s.of, seq)
+	case known || len(s.of) < maxMarks:
+		s.of[seq] = m
+	}
+	s.version++
 }
 
 // WriteMarks writes the marks of those frames that no frame of the log says,
 // as lines of a transcript.
 func (l *Log) WriteMarks(w io.Writer, picked func(seq int64) bool) error {
-	all := l.allMarks()
+	all := l.marks.all()
 	for _, seq := range slices.Sorted(maps.Keys(all)) {
 		if m := all[seq]; m.by == 0 && picked(seq) {
 			f, err := l.markFrame(seq, m.Mark)
@@ -202,23 +197,6 @@ func (l *Log) WriteMarks(w io.Writer, picked func(seq int64) bool) error {
 		}
 	}
 	return nil
-}
-
-// heed takes note of a frame that is a mark.
-func (l *Log) heed(f *Frame, e *entry) {
-	if f.Dir != Meta || !bytes.HasPrefix(f.Raw, markStart) {
-		return
-	}
-	m, number, ok := parseMark(f.Raw)
-	if !ok {
-		return
-	}
-	l.marks.mu.Lock()
-	defer l.marks.mu.Unlock()
-	if len(l.marks.pending) < maxMarks {
-		l.marks.unsettled.Add(1)
-		l.marks.pending = append(l.marks.pending, pendingMark{e.conn, number, kept{m, f.Seq}})
-	}
 }
 
 // parseMark reads the JSON of a mark. What makes no sense in it is left out.
@@ -240,82 +218,56 @@ func parseMark(raw []byte) (m Mark, number int64, ok bool) {
 	return m, line.Mark.Seq, true
 }
 
-func (s *marks) set(seq int64, m kept) {
-	if s.of == nil {
-		s.of = make(map[int64]kept)
-	}
-	now, known := s.of[seq]
-	switch {
-	case m.by != 0 && m.by < now.by:
-		return
-	case m.Mark == Mark{}:
-		delete(s.of, seq)
-	case known || len(s.of) < maxMarks:
-		s.of[seq] = m
-	}
-	s.version++
+// fileMarks are the marks that are met while files are read. The frames that they
+// are about are looked up when all have been.
+type fileMarks []fileMark
+
+type fileMark struct {
+	Mark
+	session string
+	by      int64 // the frame that marks
+	number  int64 // of the one that is marked, in its session
 }
 
-// settle looks up the frames of pending marks. It returns when all that were
-// pending are settled, be it by another caller.
-func (s *marks) settle() {
-	if s.unsettled.Load() == 0 {
+// add takes note of a frame that is a mark.
+func (list *fileMarks) add(f *Frame) {
+	if f.Dir != Meta || !bytes.HasPrefix(f.Raw, markStart) || len(*list) >= maxMarks {
 		return
 	}
-	s.settling <- struct{}{}
-	defer func() { <-s.settling }()
-	s.mu.Lock()
-	pending := s.pending
-	s.pending = nil
-	s.mu.Unlock()
-	defer s.unsettled.Add(-int64(len(pending)))
-	slices.SortFunc(pending, func(a, b pendingMark) int { return cmp.Compare(a.by, b.by) })
+	if m, number, ok := parseMark(f.Raw); ok {
+		*list = append(*list, fileMark{m, f.Session, f.Seq, number})
+	}
+}
+
+// resolve looks up which frames are marked.
+func (list fileMarks) resolve(l *Log) {
 	sessions := make(map[string][]int64)
-	for _, p := range pending {
-		k, known := s.log.conns.at(p.conn)
-		if !known {
+	for _, m := range list {
+		sessions[m.session] = nil
+	}
+	if len(list) > 0 {
+		for seq := int64(1); seq <= l.Len(); seq++ {
+			session := l.Entry(seq).Session()
+			if seqs, marked := sessions[session]; marked {
+				sessions[session] = append(seqs, seq)
+			}
+		}
+	}
+	for _, m := range list {
+		// Numbers rise within a session. A mark is about what came before it.
+		seqs := sessions[m.session]
+		before, _ := slices.BinarySearch(seqs, m.by)
+		i := sort.Search(before, func(i int) bool {
+			n, err := l.numberOf(l.index.at(seqs[i]))
+			return err != nil || n >= m.number
+		})
+		if i == before {
 			continue
 		}
-		seqs, listed := sessions[k.Session]
-		if !listed {
-			seqs = s.log.session(k.Session)
-			sessions[k.Session] = seqs
-		}
-		if seq, ok := s.log.numbered(seqs, p); ok {
-			s.mu.Lock()
-			s.set(seq, p.kept)
-			if s.about == nil {
-				s.about = make(map[int64]int64)
-			}
-			s.about[p.by] = seq
-			s.mu.Unlock()
+		if n, err := l.numberOf(l.index.at(seqs[i])); err == nil && n == m.number {
+			l.marks.set(seqs[i], kept{m.Mark, m.by})
 		}
 	}
-}
-
-// numbered finds the frame that a mark is about, of those of its session.
-func (l *Log) numbered(seqs []int64, p pendingMark) (seq int64, ok bool) {
-	// Numbers rise within a session. A mark is about what came before it.
-	before, _ := slices.BinarySearch(seqs, p.by)
-	i := sort.Search(before, func(i int) bool {
-		n, err := l.numberOf(l.index.at(seqs[i]))
-		return err != nil || n >= p.number
-	})
-	if i == before {
-		return 0, false
-	}
-	n, err := l.numberOf(l.index.at(seqs[i]))
-	return seqs[i], err == nil && n == p.number
-}
-
-// session lists the frames of a session.
-func (l *Log) session(name string) (seqs []int64) {
-	for seq := int64(1); seq <= l.Len(); seq++ {
-		if k, known := l.conns.at(l.index.at(seq).conn); known && k.Session == name {
-			seqs = append(seqs, seq)
-		}
-	}
-	return seqs
 }
 
 // headSize is how much of a line is read for the fields in front of its body.

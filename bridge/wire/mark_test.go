@@ -130,18 +130,28 @@ func TestMarkRefuses(t *testing.T) {
 
 // What a transcript says can be anything.
 func TestMarksThatMakeNoSense(t *testing.T) {
-	l := twoSessions(t, 4)
-	for _, raw := range []string{
-		`{"mark":`, `{"mark":{}}`, `{"mark":{"seq":0}}`, `{"mark":{"seq":99,"pinned":true}}`, `{"mark":{"seq":"1"}}`, `{"mark":[]}`,
-		`{"mark":{"seq":9,"pinned":true}}`, // itself: what marks comes after what it marks
-	} {
-		l.Append(Frame{Session: "files-1", Dir: Meta, Raw: []byte(raw)})
+	var b bytes.Buffer
+	if err := WriteTranscript(&b, twoSessions(t, 4), 1, 4, nil); err != nil {
+		t.Fatal(err)
 	}
-	if seqs, _ := l.Marked(); len(seqs) > 0 {
+	for i, raw := range []string{
+		`{"mark":{}}`, `{"mark":{"seq":0}}`, `{"mark":{"seq":99,"pinned":true}}`, `{"mark":{"seq":"1"}}`, `{"mark":[]}`,
+		`{"mark":{"seq":8,"pinned":true}}`, // itself: what marks comes after what it marks
+	} {
+		fmt.Fprintf(&b, `{"session_id":"files-1","seq":%d,"direction":"meta","raw":%s}`+"\n", i+3, raw)
+	}
+	read := func() *Log {
+		path := filepath.Join(t.TempDir(), "flow.jsonl")
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return open(t, path)
+	}
+	if seqs, _ := read().Marked(); len(seqs) > 0 {
 		t.Errorf("marked are %v", seqs)
 	}
-	l.Append(Frame{Session: "files-1", Dir: Meta, Raw: fmt.Appendf(nil, `{"mark":{"seq":1,"colour":"mauve","note":%q}}`, strings.Repeat("é", MaxNote))})
-	if m := l.MarkOf(1); m.Colour != "" || len(m.Note) != MaxNote {
+	fmt.Fprintf(&b, `{"session_id":"files-1","seq":9,"direction":"meta","raw":{"mark":{"seq":1,"colour":"mauve","note":%q}}}`+"\n", strings.Repeat("é", MaxNote))
+	if m := read().MarkOf(1); m.Colour != "" || len(m.Note) != MaxNote {
 		t.Errorf("colour %q, %d bytes of note", m.Colour, len(m.Note))
 	}
 }

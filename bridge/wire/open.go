@@ -128,9 +128,15 @@ func (l *Log) Damage() (list []Damage, total int64) {
 func (l *Log) readFiles(ctx context.Context) {
 	defer l.wake()
 	defer close(l.files.done)
+	var marks fileMarks
+	defer func() {
+		if ctx.Err() == nil {
+			marks.resolve(l)
+		}
+	}()
 	for i := range l.files.list {
 		f := &l.files.list[i]
-		if err := l.readFile(ctx, f); err != nil {
+		if err := l.readFile(ctx, f, &marks); err != nil {
 			l.files.mu.Lock()
 			l.files.err = fmt.Errorf("reading the transcript %q: %w", f.path, err)
 			l.files.mu.Unlock()
@@ -139,7 +145,7 @@ func (l *Log) readFiles(ctx context.Context) {
 	}
 }
 
-func (l *Log) readFile(ctx context.Context, file *openFile) error {
+func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) error {
 	in := newLineReader(ctx, io.NewSectionReader(file.file, 0, file.size), maxLine)
 	var p parser
 	since := 0
@@ -155,7 +161,7 @@ func (l *Log) readFile(ctx context.Context, file *openFile) error {
 		if err := p.parseText(line); err != nil {
 			l.files.report(file.path, err)
 		} else if !p.blank {
-			l.enterLine(&p, file.base+line.off, line.size)
+			l.enterLine(&p, file.base+line.off, line.size, marks)
 		}
 		// A page need not be told more often than it can look.
 		if since++; since == chunkLen || in.in.Buffered() == 0 {
@@ -170,7 +176,7 @@ func (l *Log) readFile(ctx context.Context, file *openFile) error {
 }
 
 // enterLine adds a line's frame to the index.
-func (l *Log) enterLine(p *parser, off, size int64) {
+func (l *Log) enterLine(p *parser, off, size int64, marks *fileMarks) {
 	f := &p.frame
 	f.claim()
 	l.mu.Lock()
@@ -179,7 +185,7 @@ func (l *Log) enterLine(p *parser, off, size int64) {
 	e.set(flagMore, p.hasHeader())
 	l.seal(e, f, p.body)
 	l.mu.Unlock()
-	l.heed(f, e)
+	marks.add(f)
 }
 
 func (fs *files) report(path string, err error) {
