@@ -33,7 +33,10 @@ func (s *bitset) add(n int64) {
 // set.
 func (s *bitset) below(n int64) (count int64, in bool) {
 	word := n / 64
-	if word >= int64(len(s.words)) {
+	switch {
+	case n < 0:
+		return 0, false
+	case word >= int64(len(s.words)):
 		return s.len, false
 	}
 	first := word / rankWords

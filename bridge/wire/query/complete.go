@@ -38,14 +38,13 @@ func Complete(l *wire.Log, line string, at int, findings []string) Completion {
 			return out
 		case t.kind == tokenTerm:
 			out.From, out.To = t.pos, t.values[0].pos
-		case t.kind >= tokenNot && t.kind <= tokenWord && t.text != "": // "no" may become "notification"
+		case t.kind == tokenQuoted || t.kind == tokenRegexp:
+			if at > t.pos && (at < t.end || err != nil) { // an error is that the last of them does not end
+				return out
+			}
+		case t.text != "" && t.text[0] != '&' && t.text[0] != '|': // a word; "not" may become "notification"
 			out.From, out.To = t.pos, t.end
-		case at > t.pos && at < t.end:
-			return out // inside quotes or slashes
 		}
-	}
-	if err != nil && at > err.Pos && at <= err.End && out.From == at {
-		return out // behind a quote that is not closed
 	}
 	out.names(l, line[out.From:at], findings)
 	return out

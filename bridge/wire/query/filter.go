@@ -18,14 +18,14 @@ import (
 // regard to case; /re/ or /re/i is a regular expression (RE2) that matches in it.
 // docs/filter.md has it all.
 type Filter struct {
-	root *node // nil: all frames
+	node
 }
 
 // UsesFindings reports whether the filter asks for findings, and UsesMarks
 // whether it asks for what was noted of frames. Both may come later than a frame,
 // so that what the filter says of it does not stay so.
-func (f *Filter) UsesFindings() bool { return f.root != nil && f.root.uses&usesFindings != 0 }
-func (f *Filter) UsesMarks() bool    { return f.root != nil && f.root.uses&usesMarks != 0 }
+func (f *Filter) UsesFindings() bool { return f.uses&usesFindings != 0 }
+func (f *Filter) UsesMarks() bool    { return f.uses&usesMarks != 0 }
 
 // Error says what is wrong in a filter line, and where.
 type Error struct {
@@ -41,7 +41,7 @@ func fail(pos, end int, format string, args ...any) {
 }
 
 // caught, deferred, returns the error that fail panicked with.
-func caught(err **Error) {
+func caught(err *error) {
 	switch failed := recover().(type) {
 	case nil:
 	case *Error:
@@ -53,12 +53,26 @@ func caught(err **Error) {
 
 // Parse parses a filter line. An empty one picks all frames. The error is an
 // *Error.
-func Parse(line string) (*Filter, error) {
-	f, err := parse(line)
-	if err != nil {
-		return nil, err // not a nil *Error
+func Parse(line string) (f *Filter, err error) {
+	defer caught(&err)
+	for i, r := range line {
+		if r == utf8.RuneError && !strings.HasPrefix(line[i:], string(r)) {
+			fail(i, i+1, "this is not UTF-8")
+		}
 	}
-	return f, nil
+	lexed, err := lex(line)
+	if err != nil {
+		return nil, err
+	}
+	if len(lexed.tokens) == 0 {
+		return &Filter{where(func(*candidate) bool { return true })}, nil
+	}
+	p := parser{line, append(lexed.tokens, token{pos: len(line), end: len(line)})}
+	root := p.or(0)
+	if t := p.take(); t.kind != tokenEnd {
+		fail(t.pos, t.end, "there is no \"(\" that this closes")
+	}
+	return &Filter{root}, nil
 }
 
 // MustParse is Parse for a line that is known to be right.
@@ -68,25 +82,6 @@ func MustParse(line string) *Filter {
 		panic(fmt.Sprintf("query: %q: %v", line, err))
 	}
 	return f
-}
-
-func parse(line string) (f *Filter, err *Error) {
-	for i, r := range line {
-		if _, n := utf8.DecodeRuneInString(line[i:]); r == utf8.RuneError && n == 1 {
-			return nil, &Error{i, i + 1, "this is not UTF-8"}
-		}
-	}
-	lexed, err := lex(line)
-	if err != nil || len(lexed.tokens) == 0 {
-		return &Filter{}, err
-	}
-	defer caught(&err)
-	p := parser{line, append(lexed.tokens, token{pos: len(line), end: len(line)})}
-	root := p.or(0)
-	if t := p.tokens[0]; t.kind != tokenEnd {
-		fail(t.pos, t.end, "there is no \"(\" that this closes")
-	}
-	return &Filter{root: &root}, nil
 }
 
 // maxDepth bounds how deep parentheses and negations may be nested.

@@ -469,6 +469,9 @@ func TestComplete(t *testing.T) {
 		{`"a" me|`, 4, 6, "method:"},
 		{"id:|", 3, 3, ""},
 		{"kind:error |", 11, 11, "method: kind:"},
+		{"kind:error &&|", 13, 13, "method: kind:"},
+		{"ki|nd:error", 0, 5, "kind:"},
+		{"tool:a (not|", 8, 11, ""},
 	}
 	for _, tt := range tests {
 		at := strings.IndexByte(tt.line, '|')
@@ -524,12 +527,8 @@ func FuzzParse(f *testing.F) {
 		if err := v.Update(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if filter.root == nil {
-			return
-		}
 		// Its opposite picks the others.
-		opposite := not(*filter.root)
-		w.filter = &Filter{root: &opposite}
+		w.filter = &Filter{not(filter.node)}
 		if err := w.Update(context.Background()); err != nil {
 			t.Fatal(err)
 		}

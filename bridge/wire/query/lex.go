@@ -68,7 +68,7 @@ type lexer struct {
 
 // lex takes a line apart. Of a line with a mistake it has the tokens up to there,
 // and of a term the values up to there.
-func lex(line string) (x lexer, err *Error) {
+func lex(line string) (x lexer, err error) {
 	x.line = line
 	defer caught(&err)
 	for {

@@ -3,8 +3,8 @@ package query
 import (
 	"context"
 	"iter"
-	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,8 +24,8 @@ type View struct {
 
 	mu      sync.RWMutex
 	judged  int64           // frames judged so far: the first ones
-	picked  bitset          // of them, by Seq-1; empty for a filter that picks all
-	waiting map[int64]piece // of later frames, by the frame in front of them
+	picked  bitset          // of them, by Seq-1
+	waiting map[int64]piece // of later frames, by piece.first
 }
 
 // NewView makes a view in which no frame is judged yet. rules says of which rules
@@ -38,11 +38,10 @@ func NewView(l *wire.Log, f *Filter, rules func(seq int64) []string) *View {
 // pieceLen is how many frames are judged at a time.
 const pieceLen = 8192
 
-// piece is what was judged of some frames: of the frames behind first up to last,
-// counted from 0, those that picks holds as bits.
+// piece is what was judged of the frames behind first up to last.
 type piece struct {
 	first, last int64
-	picks       [pieceLen / 64]uint64
+	picks       []int64
 }
 
 // Update judges the frames that were appended since the last Update, on all
@@ -56,19 +55,13 @@ func (v *View) Update(ctx context.Context) error {
 		return ctx.Err()
 	}
 	from, total := v.Judged(), v.log.Len()
-	if v.filter.root == nil {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.judged = total
-		return nil
-	}
 	v.waiting = make(map[int64]piece)
 	var next atomic.Int64
 	next.Store(from)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	work := func() {
-		w := worker{log: v.log, test: v.filter.root.test(newScope(v.log, v.rules))}
+		w := worker{log: v.log, test: v.filter.test(newScope(v.log, v.rules))}
 		for ctx.Err() == nil {
 			p := piece{first: next.Add(pieceLen) - pieceLen}
 			if p.first >= total {
@@ -104,7 +97,7 @@ func (w *worker) judge(ctx context.Context, p *piece) error {
 		w.c.Entry = w.log.Entry(seq)
 		switch w.test(&w.c) {
 		case yes:
-			p.pick(seq)
+			p.picks = append(p.picks, seq)
 		case maybe:
 			w.open = append(w.open, seq)
 		}
@@ -112,18 +105,15 @@ func (w *worker) judge(ctx context.Context, p *piece) error {
 	if len(w.open) == 0 {
 		return ctx.Err()
 	}
-	defer func() { w.c = candidate{} }()
-	return w.log.Bodies(ctx, w.open, func(seq int64, raw []byte) {
+	err := w.log.Bodies(ctx, w.open, func(seq int64, raw []byte) {
 		w.c = candidate{w.log.Entry(seq), raw, true}
 		if w.test(&w.c) == yes {
-			p.pick(seq)
+			p.picks = append(p.picks, seq)
 		}
 	})
-}
-
-func (p *piece) pick(seq int64) {
-	i := seq - p.first - 1
-	p.picks[i/64] |= 1 << (i % 64)
+	w.c = candidate{}
+	slices.Sort(p.picks)
+	return err
 }
 
 // add adds a piece, and those that waited for it.
@@ -133,10 +123,8 @@ func (v *View) add(p piece) {
 	v.waiting[p.first] = p
 	for p, ok := v.waiting[v.judged]; ok; p, ok = v.waiting[v.judged] {
 		delete(v.waiting, p.first)
-		for i, word := range p.picks {
-			for ; word != 0; word &= word - 1 {
-				v.picked.add(p.first + int64(i)*64 + int64(bits.TrailingZeros64(word)))
-			}
+		for _, seq := range p.picks {
+			v.picked.add(seq - 1)
 		}
 		v.judged = p.last
 	}
@@ -151,8 +139,9 @@ func (v *View) Judged() int64 {
 
 // Len is the number of frames in the view, of those judged so far.
 func (v *View) Len() int64 {
-	_, _, n := v.Extent(0)
-	return n
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.picked.len
 }
 
 // Seqs are the frames of the view from index from on, counted from 0, n at
@@ -160,14 +149,7 @@ func (v *View) Len() int64 {
 func (v *View) Seqs(from int64, n int) (out []int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	from = max(from, 0)
-	if v.filter.root == nil {
-		for i := from; i < min(from+int64(n), v.judged); i++ {
-			out = append(out, i+1)
-		}
-		return out
-	}
-	for i := range v.picked.from(from) {
+	for i := range v.picked.from(max(from, 0)) {
 		if len(out) >= n {
 			break
 		}
@@ -200,7 +182,7 @@ func (v *View) All() iter.Seq[int64] {
 func (v *View) Index(seq int64) (index int64, ok bool) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	return v.before(seq)
+	return v.picked.below(seq - 1)
 }
 
 // Extent says how far the view has come: how many frames have been judged, and
@@ -209,20 +191,6 @@ func (v *View) Index(seq int64) (index int64, ok bool) {
 func (v *View) Extent(since int64) (judged, upTo, after int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	upTo, _ = v.before(since + 1)
-	all, _ := v.before(v.judged + 1)
-	return v.judged, upTo, all - upTo
-}
-
-// before counts the frames of the view in front of one, and reports whether that
-// is in the view. The caller holds v.mu.
-func (v *View) before(seq int64) (count int64, in bool) {
-	switch at := seq - 1; {
-	case at < 0:
-		return 0, false
-	case v.filter.root == nil:
-		return min(at, v.judged), at < v.judged
-	default:
-		return v.picked.below(at)
-	}
+	upTo, _ = v.picked.below(since)
+	return v.judged, upTo, v.picked.len - upTo
 }
