@@ -20,20 +20,22 @@ type Entry struct {
 // Entry is the entry of a frame, which must be in the log.
 func (l *Log) Entry(seq int64) Entry { return Entry{seq, l, l.index.at(seq)} }
 
-func (e Entry) Kind() Kind           { return e.e.kind }
-func (e Entry) Direction() Direction { return e.e.dir() }
-func (e Entry) Stream() Stream       { return e.e.stream() }
-func (e Entry) Time() time.Time      { return e.e.at() }
-func (e Entry) Size() int64          { return int64(e.e.size) }
-func (e Entry) Status() int          { return int(e.e.status) }
-func (e Entry) Call() int            { return int(e.e.call) }
-func (e Entry) Round() int           { return int(e.e.round) }
-func (e Entry) Question() int        { return int(e.e.question) }
-func (e Entry) Failed() bool         { return e.e.flags&flagFailed != 0 }
-func (e Entry) Duplicate() bool      { return e.e.flags&flagDuplicate != 0 }
-func (e Entry) Orphan() bool         { return e.e.flags&flagOrphan != 0 }
-func (e Entry) Truncated() bool      { return e.e.flags&flagTruncated != 0 }
-func (e Entry) Redacted() bool       { return e.e.flags&flagRedacted != 0 }
+// The following are the fields of Frame with the same names.
+
+func (e Entry) Kind() Kind      { return e.e.kind }
+func (e Entry) Dir() Direction  { return e.e.dir() }
+func (e Entry) Stream() Stream  { return e.e.stream() }
+func (e Entry) Time() time.Time { return e.e.at() }
+func (e Entry) Size() int64     { return int64(e.e.size) }
+func (e Entry) Status() int     { return int(e.e.status) }
+func (e Entry) Call() int       { return int(e.e.call) }
+func (e Entry) Round() int      { return int(e.e.round) }
+func (e Entry) Question() int   { return int(e.e.question) }
+func (e Entry) Failed() bool    { return e.e.flags&flagFailed != 0 }
+func (e Entry) Duplicate() bool { return e.e.flags&flagDuplicate != 0 }
+func (e Entry) Orphan() bool    { return e.e.flags&flagOrphan != 0 }
+func (e Entry) Truncated() bool { return e.e.flags&flagTruncated != 0 }
+func (e Entry) Redacted() bool  { return e.e.flags&flagRedacted != 0 }
 
 // Action is what an answer to an elicitation says: "accept", "decline" or
 // "cancel"; "" for other frames.

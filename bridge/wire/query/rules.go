@@ -91,7 +91,7 @@ func ofKind(kinds ...wire.Kind) node {
 }
 
 func going(d wire.Direction) node {
-	return where(func(c *candidate) bool { return c.Direction() == d })
+	return where(func(c *candidate) bool { return c.Dir() == d })
 }
 
 func carriedBy(s wire.Stream) node {

@@ -38,8 +38,8 @@ func memberFinder(name string) finder {
 	return formFinder(string(rawjson.AppendQuoted(nil, name)), ":")
 }
 
-// formFinder finds a text without regard to case, and another one behind it and
-// white space.
+// formFinder finds a text without regard to case, with another one behind it;
+// white space may stand between them.
 func formFinder(text, behind string) finder {
 	ascii := longestOf(strings.FieldsFunc(text, isWide))
 	if ascii == text {
@@ -63,17 +63,13 @@ func expressionFinder(re *regexp.Regexp) finder {
 // contains, without regard to case.
 func neededBy(re *syntax.Regexp) string {
 	var pieces []string
-	switch re.Op {
-	case syntax.OpLiteral:
+	switch {
+	case re.Op == syntax.OpLiteral:
 		pieces = strings.FieldsFunc(string(re.Rune), func(r rune) bool {
 			// k and s match letters outside ASCII as well: K the Kelvin sign, s the long s.
 			return isWide(r) || re.Flags&syntax.FoldCase != 0 && strings.ContainsRune("kKsS", r)
 		})
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			pieces = []string{neededBy(re.Sub[0])}
-		}
-	case syntax.OpCapture, syntax.OpPlus, syntax.OpConcat:
+	case re.Op == syntax.OpCapture, re.Op == syntax.OpPlus, re.Op == syntax.OpConcat, re.Op == syntax.OpRepeat && re.Min > 0:
 		for _, sub := range re.Sub {
 			pieces = append(pieces, neededBy(sub))
 		}
