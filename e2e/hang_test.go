@@ -46,7 +46,7 @@ func TestInterruptAtAnyMoment(t *testing.T) {
 				}
 				_, _ = io.Copy(io.Discard, res.Body) // nothing is said in it
 				_ = res.Body.Close()
-				if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusConflict {
+				if res.StatusCode != http.StatusNoContent && res.StatusCode != http.StatusConflict {
 					t.Errorf("reconnecting was answered with %s", res.Status)
 				}
 				<-time.After(rand.N(150 * time.Millisecond))

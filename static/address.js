@@ -3,8 +3,8 @@
  * The page's address: what the middle shows (call, or server, kind and key), and
  * how the log is looked at (filter, frame). Going back and links rely on it.
  */
-import { apply, drawn, overtaken, whenChanged } from "./changes.js"
-import { all, one } from "./dom.js"
+import { fetched, parse, update, whenChanged } from "./changes.js"
+import { $, all, one } from "./dom.js"
 
 /** @param {string} name */
 export const inAddress = name => new URLSearchParams(location.search).get(name) ?? ""
@@ -46,34 +46,15 @@ export function showing(query) {
 /** @type {AbortController | undefined} */
 let fetching
 
-/** The query that is being fetched, "" if there is none. */
-let wanted = ""
-
 /** Draws what a query of the page's address names; false if that failed. @param {string} query */
 export async function show(query) {
   const call = new URLSearchParams(query).get("call")
   fetching?.abort()
-  const mine = fetching = new AbortController()
-  wanted = query
-  const panel = await drawn(call ? "/calls/" + call : "/form" + query, mine.signal)
-  if (fetching === mine) wanted = ""
-  if (panel) apply([{ op: "replace", target: "call", html: panel.html }])
-  if (panel && call) keepUp(Number(call), Number(panel.headers.get("X-Next")))
-  return !!panel
-}
-
-/**
- * Draws a call again if it has been pushed since: the push found nothing to draw.
- * @param {number} call @param {number} next the first push that may be later than what is drawn
- */
-export function keepUp(call, next) {
-  if (overtaken("call-" + call, next)) show("?call=" + call)
-}
-
-/** Draws the call on show again, unless something else is about to take its place. */
-export function refreshCall() {
-  const { call } = one("#call > [data-call]")?.dataset ?? {}
-  if (call && (!wanted || wanted === "?call=" + call)) show("?call=" + call)
+  fetching = new AbortController()
+  return !!await fetched(call ? "/calls/" + call : "/form" + query, ({ html }) => {
+    update($("call"), parse(html).firstElementChild)
+    return true
+  }, fetching.signal)
 }
 
 addEventListener("popstate", () => {

@@ -1,25 +1,24 @@
 // @ts-check
 /**
- * What can be called. A list that is whole is drawn by the server like all else.
- * Of a long one, or while something is searched for, only the items in sight
- * exist; they are fetched by their place, and searched, from the server.
+ * What can be called. A list is a window: only the items in sight exist, of one
+ * that is not long all. They are fetched by their place, and searched, from the
+ * server.
  */
 import { mark } from "./address.js"
-import { drawn, overtaken, parse, whenChanged, windows } from "./changes.js"
+import { fetched, parse, whenChanged } from "./changes.js"
 import { $, all, bare, grouped, near, on, one } from "./dom.js"
 
 /**
  * @typedef {object} List
  * @property {string} search what its items were picked by
+ * @property {string | undefined} version of the list, that they are from
  * @property {number} total how many those are
- * @property {number} next the first push that may be later than its items
  * @property {number} height of a row
- * @property {boolean} long the server draws only the first of its items
- * @property {{from: number, to: number, search: string, control: AbortController}} [asking]
+ * @property {{from: number, to: number, search: string, version: string, control: AbortController}} [asking]
  */
 
 /** @type {WeakMap<Element, List>} */
-const lists = new WeakMap()
+let lists = new WeakMap()
 
 /** How many items are there beyond those in sight, and how many one request gets. */
 const beyond = 25, most = 300
@@ -30,28 +29,21 @@ const items = (/** @type {any} */ ul) => [...ul.children]
 
 /** @param {any} ul @returns {List} */
 function known(ul) {
-  const list = lists.get(ul) ?? { search: "", total: Number(ul.dataset.total), next: Number(document.documentElement.dataset.live) + 1, height: 0, long: false }
+  const { version, total } = ul.dataset, list = lists.get(ul) ?? { search: "", version, total: Number(total), height: 0 }
   lists.set(ul, list)
   return list
 }
 
 /** Sees to it that a list has the items in sight. @param {any} ul */
 function look(ul) {
-  const list = known(ul), search = wanted(), whole = Number(ul.dataset.total)
-  if (!windows.has(ul)) {
-    list.long = ul.childElementCount < whole
-    if (!search && !list.long) return
-    windows.add(ul)
-  }
-  if (!search && list.search === search) list.total = whole
+  const list = known(ul)
+  if (list.search !== wanted()) return ask(ul, list, 0, most)
   place(ul, list)
-  const [first, end] = sight(ul, list)
-  if (list.search !== search) return ask(ul, list, 0, most)
+  const whole = list.total <= most, [first, end] = whole ? [0, list.total] : sight(ul, list)
   const there = new Set(items(ul).map(li => Number(li.dataset.place)))
-  let lacks = overtaken("catalog", list.next)
+  let lacks = list.version !== ul.dataset.version
   for (let i = first; i < end; i++) lacks ||= !there.has(i)
-  if (lacks) ask(ul, list, Math.max(0, first - beyond), Math.min(list.total, end + beyond))
-  else if (!search && !list.long) windows.delete(ul)
+  if (lacks) ask(ul, list, Math.max(0, first - beyond), whole ? most : Math.min(list.total, end + beyond))
 }
 
 /** The places in sight: first, and one past the last. @param {any} ul @param {List} list @returns {[number, number]} */
@@ -72,21 +64,22 @@ function place(ul, list) {
 
 /** @param {any} ul @param {List} list @param {number} from @param {number} to */
 async function ask(ul, list, from, to) {
-  const search = wanted(), now = list.asking
-  if (now && now.search === search && now.from <= from && now.to >= to) return
+  const search = wanted(), { version } = ul.dataset, now = list.asking
+  if (now && now.search === search && now.version === version && now.from <= from && now.to >= to) return
   now?.control.abort()
   const control = new AbortController()
-  list.asking = { from, to, search, control }
+  list.asking = { from, to, search, version, control }
   const query = new URLSearchParams({ shelf: ul.dataset.shelf, search, from: String(from), count: String(to - from) })
-  const answer = await drawn(`/servers/${ul.dataset.of}/items?` + query, control.signal)
-  if (list.asking?.control !== control) return
-  list.asking = undefined
-  if (!answer || !ul.isConnected) return
-  Object.assign(list, { search, total: Number(answer.headers.get("X-Total")), next: Number(answer.headers.get("X-Next")) })
-  put(ul, /** @type {any[]} */ ([...parse(answer.html).children]))
-  look(ul)
-  say()
-  mark()
+  await fetched(`/servers/${ul.dataset.of}/items?` + query, ({ html, headers }) => {
+    if (list.asking?.control !== control || !ul.isConnected) return
+    list.asking = undefined
+    Object.assign(list, { search, version, total: Number(headers.get("X-Total")) })
+    put(ul, /** @type {any[]} */ ([...parse(html).children]))
+    look(ul)
+    say()
+    mark()
+  }, control.signal)
+  if (list.asking?.control === control) list.asking = undefined
 }
 
 /**
@@ -129,11 +122,10 @@ on("input", e => {
   lookAtAll()
 })
 on("chosen", e => { if (near(e.target, ".catalog")) lookAtAll() })
-on("scroll", e => { if (near(e.target, ".shelf")) for (const ul of windowed()) look(ul) }, true)
-addEventListener("resize", () => { for (const ul of windowed()) look(ul) })
+on("scroll", e => { if (near(e.target, ".shelf")) for (const ul of all(".items", shelf())) look(ul) }, true)
+addEventListener("resize", lookAtAll)
+on("redrawn", () => { lists = new WeakMap() })
 whenChanged(lookAtAll)
-
-const windowed = () => all(".items", shelf()).filter(ul => windows.has(ul))
 
 // Keys
 

@@ -1,14 +1,22 @@
 // @ts-check
 /**
- * Changes of the page, whether pushed or answered. What changes is changed in
- * place, so that nothing is taken from the person: not the focus, not a press
- * of a button half done, not the selection, not text that the server has not
- * seen yet, not what is unfolded or scrolled to.
+ * Changes of the page. The server draws, and pushes what has changed. What
+ * changes is changed in place, so that nothing is taken from the person: not the
+ * focus, not a press of a button half done, not the selection, not text that was
+ * typed, not what is unfolded or scrolled to.
  */
+import { drawn, post } from "./ask.js"
 import { $, all, near, one } from "./dom.js"
 import { setLines } from "./fields.js"
 
-/** @typedef {{op: "replace" | "append" | "remove", target: string, html?: string}} Change */
+/**
+ * What an element is now. Where it is not there, it comes into or beside another
+ * one, if one is named; without html it goes.
+ * @typedef {{id: string, html?: string, op?: "append" | "prepend" | "after", at?: string}} Change
+ */
+
+/** Forms with input that no drawing of the server may undo. @type {WeakSet<Element>} */
+export const typed = new WeakSet()
 
 /** @type {(() => void)[]} */
 const after = []
@@ -19,52 +27,6 @@ export function whenChanged(fn) {
   fn()
 }
 
-/** Forms with input that the server has not confirmed. @type {WeakSet<Element>} */
-export const unsaved = new WeakSet()
-
-/** Lists of which the page itself fetches the items in sight. @type {WeakSet<Element>} */
-export const windows = new WeakSet()
-
-/**
- * @param {Change[]} changes
- * @param {boolean} [answered] the server has seen what was typed: what it says of it counts
- */
-export function apply(changes, answered) {
-  for (const { op, target, html } of changes) {
-    const old = $(target)
-    if (!old) continue
-    if (op === "remove") {
-      old.remove()
-      continue
-    }
-    const fresh = parse(html ?? "").firstElementChild
-    if (!fresh) continue
-    const twin = op === "append" ? $(fresh.id) : old
-    if (twin) update(twin, fresh, answered)
-    else old.append(fresh)
-  }
-  // What was pushed is on the page first; what follows from it comes as soon as
-  // the browser is free, in the background too, where no frame would come.
-  if (answered) settle()
-  else settling ||= setTimeout(settle)
-}
-
-/** The push that last drew each element, by its id. @type {Map<string, number>} */
-const drawnBy = new Map()
-
-/** Applies what was pushed. @param {number} seq @param {Change[]} changes */
-export function applyPush(seq, changes) {
-  for (const { target } of changes) drawnBy.set(target, seq)
-  apply(changes)
-}
-
-/**
- * Tells whether a push has drawn an element later than an answer did, be it that
- * the element was not on the page then.
- * @param {string} target @param {number} next the first push that may be later
- */
-export const overtaken = (target, next) => next <= (drawnBy.get(target) ?? 0)
-
 let settling = 0
 
 /** Does what follows from changes. */
@@ -74,6 +36,81 @@ function settle() {
   for (const fn of after) fn()
 }
 
+/** How much holds pushes up, and what they are. */
+let holding = 0
+/** @type {Change[][]} */
+const held = []
+
+/** Draws what was pushed. @param {Change[]} changes */
+export function push(changes) {
+  if (holding) return held.push(changes)
+  for (const change of changes) apply(change)
+  // What was pushed is on the page first; what follows from it comes as soon as
+  // the browser is free, in the background too, where no frame would come.
+  settling ||= setTimeout(settle)
+}
+
+/**
+ * Holds pushes up until something is done that draws what may be older than they are.
+ * @template T
+ * @param {() => Promise<T>} act
+ */
+export async function hold(act) {
+  holding++
+  try {
+    return await act()
+  } finally {
+    if (!--holding) held.splice(0).forEach(push)
+  }
+}
+
+/**
+ * Fetches a part of the page that is pushed as well, and draws it.
+ * @template T
+ * @param {string} url
+ * @param {(answer: {html: string, headers: Headers}) => T} draw
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<T | undefined>} what draw returns; undefined if there is nothing to draw
+ */
+export const fetched = (url, draw, signal) => hold(async () => {
+  const late = AbortSignal.timeout(20_000)
+  const answer = await drawn(url, signal ? AbortSignal.any([signal, late]) : late)
+  if (!answer) return
+  const result = draw(answer)
+  settle()
+  return result
+})
+
+/** Draws all that is pushed anew; undefined if that failed. @returns {Promise<number | undefined>} the last push that is in it */
+export const redraw = () => fetched("/" + location.search, ({ html }) => {
+  const page = new DOMParser().parseFromString(html, "text/html")
+  for (const part of all("[data-live]", page)) update($(part.id), part)
+  document.dispatchEvent(new Event("redrawn"))
+  return Number(page.documentElement.dataset.seq)
+})
+
+/** @param {Change} change */
+function apply({ id, html, op, at }) {
+  const old = $(id)
+  if (!html) return old?.remove()
+  const fresh = parse(html).firstElementChild
+  if (old) update(old, fresh)
+  else if (op && at && fresh) $(at)?.[op](fresh)
+}
+
+/**
+ * Sends a form. What the server draws of it in its answer comes in its place.
+ * @param {string} url @param {URLSearchParams} body @param {RequestInit} [init]
+ */
+export async function send(url, body, init) {
+  const answer = await post(url, body, init)
+  if (answer.headers.get("Content-Type")?.startsWith("text/html")) {
+    for (const fresh of [...parse(answer.text).children]) if ($(fresh.id)) update($(fresh.id), fresh)
+    settle()
+  }
+  return answer
+}
+
 /** @param {string} html */
 export function parse(html) {
   const template = document.createElement("template")
@@ -81,14 +118,14 @@ export function parse(html) {
   return template.content
 }
 
-/** @param {any} old @param {any} fresh @param {boolean} [answered] */
-function update(old, fresh, answered) {
+/** @param {any} old @param {any} fresh */
+export function update(old, fresh) {
   for (const box of all(".several:checked", old)) {
     const again = one(`#${one("textarea", near(box, ".field")).id}`, fresh)
     if (again) setLines(one(".several", near(again, ".field")), true)
   }
   morph(old, fresh)
-  if (answered) for (const form of [near(old, "form"), ...all("form", old)]) if (form && !unsaved.has(form)) form.reset()
+  for (const form of [near(old, "form"), ...all("form", old)]) if (form && !typed.has(form)) form.reset()
 }
 
 /**
@@ -102,10 +139,9 @@ function morph(old, fresh) {
     old.data = fresh.data
     return
   }
-  if (windows.has(old)) return old.setAttribute("data-total", fresh.dataset.total)
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !own(old, name)) old.removeAttribute(name)
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && !own(old, name)) old.setAttribute(name, value)
-  if (old.matches(".picks, .chosen") || old.matches(".kept") && !fresh.firstChild || old.matches(".data") && unsaved.has(near(old, "form"))) return
+  if (old.matches(".picks, .chosen") || old.matches(".kept") && !fresh.firstChild || old.matches(".data") && typed.has(near(old, "form"))) return
 
   const come = new Set([...fresh.childNodes].map(key))
   const there = new Map([...old.childNodes].map(n => [key(n), n]))
@@ -140,59 +176,10 @@ const key = n => n.id || n.dataset?.item || n.getAttribute?.("name") && `${n.get
 const alike = (a, b) => a.nodeName === b.nodeName && key(a) === key(b)
 
 /** Tells whether an attribute is this page's own business. @param {Element} e @param {string} name */
-const own = (e, name) => name === "open" || e.role === "tabpanel" && name === "hidden"
+const own = (e, name) => /^(style|open|aria-busy|aria-current)$/.test(name) || e.role === "tabpanel" && name === "hidden"
   || e.matches("[role=tab]:not([data-to])") && /^(aria-selected|tabindex)$/.test(name)
-  || name === "hidden" && e.matches(".remembered")
-  || name === "aria-expanded" && e.matches("[data-findings], #earlier") || name === "aria-busy"
+  || e.matches(".items") && name === "class"
+  || e.matches(".remembered, .none") && name === "hidden"
+  || e.matches("#search") && name === "placeholder"
+  || e.matches("[data-source], #earlier") && name === "aria-expanded"
   || e.matches(".picks, .picker > input") && /^(hidden|aria-(expanded|activedescendant))$/.test(name)
-
-/**
- * Asks the server; trouble is shown over the columns.
- * @param {string} url @param {RequestInit} [init]
- */
-async function ask(url, init) {
-  try {
-    const response = await fetch(url, init)
-    const { ok, status, headers } = response
-    const json = headers.get("Content-Type")?.startsWith("application/json")
-    const body = json ? await response.json() : await response.text()
-    if (!ok && !json) notice(`${body || response.statusText} (${status})`)
-    return { ok, status, headers, body }
-  } catch (e) {
-    if (!(e instanceof DOMException && e.name === "AbortError")) notice("The inspector did not answer. It may have been stopped.")
-    return { ok: false, status: 0, headers: new Headers(), body: null }
-  }
-}
-
-/**
- * Sends what a person did, and applies what became of it.
- * @param {string} url @param {URLSearchParams} [body] @param {RequestInit} [init]
- * @returns {Promise<{ok: boolean, status: number, call?: number, next?: number}>}
- */
-export async function post(url, body, init) {
-  const { ok, status, body: answer } = await ask(url, { method: "POST", body, ...init })
-  // A push may have overtaken the answer: then it shows the later state.
-  if (answer?.changes) apply(answer.changes.filter((/** @type {Change} */ c) => !overtaken(c.target, answer.next)), true)
-  return { ok, status, call: answer?.call, next: answer?.next }
-}
-
-/** Fetches what is drawn at an address; null if that failed. @param {string} url @param {AbortSignal} [signal] */
-export async function drawn(url, signal) {
-  const { ok, body, headers } = await ask(url, { signal })
-  return ok ? { html: body, headers } : null
-}
-
-let clearing = 0
-
-/** Shows trouble over the columns, until the next one or for a while. @param {string} text @param {number} [seconds] 0: until it is taken back */
-export function notice(text, seconds = 12) {
-  clearTimeout(clearing)
-  $("notice").textContent = text
-  if (text && seconds) clearing = setTimeout(notice, 1000 * seconds, "")
-}
-
-/** Has a screen reader say something when it next pauses. @param {string} text */
-export function announce(text) {
-  const to = $("announce")
-  to.textContent = to.textContent === text ? text + "\u00a0" : text
-}

@@ -4,7 +4,8 @@
  * it, what is noted of it, and how it differs from another.
  */
 import { inAddress, toAddress } from "./address.js"
-import { announce, drawn, notice, parse, post } from "./changes.js"
+import { announce, drawn, notice, post } from "./ask.js"
+import { parse } from "./changes.js"
 import { $, all, bare, near, on, one } from "./dom.js"
 import { choose } from "./tabs.js"
 

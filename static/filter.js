@@ -5,7 +5,8 @@
  * at once, and stands in the page's address.
  */
 import { inAddress, toAddress } from "./address.js"
-import { announce, whenChanged } from "./changes.js"
+import { announce } from "./ask.js"
+import { whenChanged } from "./changes.js"
 import { $, all, bare, near, on, one } from "./dom.js"
 import { showPane } from "./panes.js"
 import { lookThrough } from "./wire.js"

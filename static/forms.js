@@ -3,11 +3,12 @@
  * Forms of questions and of calls: what is typed is saved at once, answers and
  * calls are sent, and the small helpers of fields.
  */
-import { keepUp, show, showing } from "./address.js"
-import { announce, notice, post, unsaved, whenChanged } from "./changes.js"
+import { show, showing } from "./address.js"
+import { announce, notice, post } from "./ask.js"
+import { hold, send, typed, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
 import { focusField, setLines } from "./fields.js"
-import { goOn } from "./questions.js"
+import { goOnAfter } from "./questions.js"
 
 /** @param {EventTarget | null} t @returns {HTMLFormElement | null} */
 const formOf = t => near(t, "form.answer, #args-form")
@@ -25,13 +26,13 @@ const address = (form, what) => form.dataset.question ? `/questions/${form.datas
 
 // Saving
 
-/** @typedef {{timer: number, version: number, sending?: AbortController}} Draft */
+/** @typedef {{timer: number, version: number, saved: number, sending?: AbortController}} Draft */
 /** @type {WeakMap<HTMLFormElement, Draft>} */
 const drafts = new WeakMap()
 
 /** @param {HTMLFormElement} form @returns {Draft} */
 function draftOf(form) {
-  const draft = drafts.get(form) ?? { timer: 0, version: 0 }
+  const draft = drafts.get(form) ?? { timer: 0, version: 0, saved: 0 }
   drafts.set(form, draft)
   return draft
 }
@@ -40,7 +41,7 @@ function draftOf(form) {
 function changed(form) {
   const draft = draftOf(form)
   draft.version++
-  unsaved.add(form)
+  typed.add(form)
   if (!draft.timer && !draft.sending) draft.timer = setTimeout(save, 60, form)
 }
 
@@ -50,14 +51,17 @@ async function save(form) {
   draft.timer = 0
   if (!form.isConnected || form.ariaBusy) return
   draft.sending = new AbortController()
-  const { ok } = await post(address(form, "draft"), values(form), { signal: draft.sending.signal })
+  const { ok } = await send(address(form, "draft"), values(form), { signal: draft.sending.signal })
   draft.sending = undefined
+  if (ok) draft.saved = version
   if (version !== draft.version) draft.timer ||= setTimeout(save, 60, form)
-  else if (ok) unsaved.delete(form)
 }
 
 addEventListener("pagehide", () => {
-  for (const form of all("form.answer")) if (unsaved.has(form)) fetch(address(form, "draft"), { method: "POST", body: values(form), keepalive: true })
+  for (const form of all("form.answer")) {
+    const { version, saved } = draftOf(form)
+    if (version !== saved) fetch(address(form, "draft"), { method: "POST", body: values(form), keepalive: true })
+  }
 })
 
 on("input", e => {
@@ -82,16 +86,22 @@ on("change", e => {
 
 // Sending
 
-/** Sends all values, which makes a draft needless. @param {HTMLFormElement} form @param {string} url @param {object} [more] */
-async function send(form, url, more) {
+/**
+ * Sends all values, which makes a draft needless. The form stays busy where what
+ * comes of it is pushed.
+ * @param {HTMLFormElement} form @param {string} url @param {object} [more]
+ */
+async function submit(form, url, more) {
   const draft = draftOf(form), body = values(form, more)
   clearTimeout(draft.timer)
   draft.timer = 0
   draft.sending?.abort()
-  unsaved.delete(form)
+  draft.saved = draft.version
+  typed.delete(form)
   form.ariaBusy = "true"
-  const answer = await post(url, body)
-  form.ariaBusy = null
+  const answer = await send(url, body)
+  if (answer.status !== 204) form.ariaBusy = null
+  if (!answer.ok && answer.status !== 422) typed.add(form)
   return answer
 }
 
@@ -105,27 +115,26 @@ function toTrouble(root) {
 
 /** @param {HTMLFormElement} form @param {any} button */
 async function answer(form, button) {
-  const n = form.dataset.question, force = button?.dataset.force && { force: 1 }
-  const { ok, status } = await send(form, `/questions/${n}/answer`, { action: button?.value ?? "accept", ...force })
-  if (status === 422) return toTrouble($("q" + n))
-  if (status === 409) announce("This question was settled elsewhere.")
-  else if (!ok) return
-  goOn(n)
+  const n = form.dataset.question ?? "", force = button?.dataset.force && { force: 1 }
+  const { ok, status } = await submit(form, `/questions/${n}/answer`, { action: button?.value ?? "accept", ...force })
+  if (status === 422) toTrouble($("q" + n))
+  else if (ok || status === 409) goOnAfter(n)
 }
 
 /** @param {HTMLFormElement} form @param {any} button */
 async function call(form, button) {
   if (one("#call .running")) return
-  const answer = await send(form, "/calls", button?.dataset.force && { force: 1 })
-  if (answer.status === 422) toTrouble($("call"))
-  else began(answer)
+  // Its first question is not to come before the call is there, and be moved then.
+  await hold(async () => {
+    const answer = await submit(form, "/calls", button?.dataset.force && { force: 1 })
+    if (answer.status === 422) toTrouble($("call"))
+    else await showMade(answer)
+  })
 }
 
-/** Shows a call that was made. @param {{ok: boolean, call?: number, next?: number}} answer */
-async function began({ ok, call, next }) {
-  if (!ok || !call) return
-  if ($("call-" + call)) keepUp(call, next ?? 0)
-  else await show("?call=" + call)
+/** Shows a call that was made. @param {{ok: boolean, text: string}} answer */
+export async function showMade({ ok, text: call }) {
+  if (!ok || !await show("?call=" + call)) return
   showing("?call=" + call)
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
 }
@@ -141,17 +150,17 @@ on("click", async e => {
   const form = formOf(e.target), stop = near(e.target, "[data-stop]")
   if (stop) post(`/calls/${stop.dataset.stop}/stop`)
   const repeat = near(e.target, "[data-repeat]")
-  if (repeat) began(await post(`/calls/${repeat.dataset.repeat}/repeat`))
+  if (repeat) showMade(await post(`/calls/${repeat.dataset.repeat}/repeat`))
   if (!form) return
   const tab = near(e.target, "[role=tab][data-to]"), field = near(near(e.target, ".reset"), ".field")
   if (tab && tab.ariaSelected !== "true") {
-    const { status } = await send(form, address(form, "tab"), { to: tab.dataset.to })
+    const { status } = await submit(form, address(form, "tab"), { to: tab.dataset.to })
     if (status === 422) toTrouble($(form.id))
     else $(tab.id)?.focus({ preventScroll: true })
   }
   if (field) {
     const { id } = one("[id$='-label']", field)
-    await send(form, address(form, "reset"), { field: field.dataset.field })
+    await submit(form, address(form, "reset"), { field: field.dataset.field })
     focusField($(id.replace("-label", "")))
   }
 })

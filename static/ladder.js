@@ -3,7 +3,8 @@
  * The ladder: the exchange of the frame on show, or else the call on show, as a
  * sequence diagram in place of the rows. Its arrows show their frames.
  */
-import { drawn, notice, parse, whenChanged } from "./changes.js"
+import { drawn, notice } from "./ask.js"
+import { parse, whenChanged } from "./changes.js"
 import { frameOnShow, openFrame } from "./detail.js"
 import { $, near, one } from "./dom.js"
 

@@ -1,50 +1,52 @@
 // @ts-check
 /** The socket: what the server pushes, and coming back when it is lost. */
-import { refreshCall } from "./address.js"
-import { applyPush, notice } from "./changes.js"
+import { notice } from "./ask.js"
+import { push, redraw } from "./changes.js"
 import { setTime } from "./clock.js"
 import { on } from "./dom.js"
 import { grown } from "./wire.js"
 
-const { dataset } = document.documentElement
 /** @type {WebSocket | undefined} */
 let socket
-/** The last push that this page contains. */
-let seen = Number(dataset.live)
-let failures = 0, retry = 0, lost = false
+/** The last push that this page contains; -1 if it has to be drawn anew. */
+let seen = Number(document.documentElement.dataset.seq)
+let failures = 0, retry = 0
 
 export function connect() {
   clearTimeout(retry)
   if (socket && socket.readyState <= WebSocket.OPEN) return
   socket = new WebSocket(`${location.origin.replace("http", "ws")}/live?since=${seen}`)
   socket.onopen = () => {
+    if (failures) notice("", 0)
     failures = 0
-    if (lost) notice("")
-    lost = false
-    dataset.connected = "true"
   }
   socket.onmessage = e => {
-    const { seq, changes, frames, kept, time } = JSON.parse(e.data)
-    seen = seq ?? seen
+    const { seq, changes, anew, frames, kept, time } = JSON.parse(e.data)
     if (time) setTime(time)
-    if (changes) applyPush(seen, changes)
+    if (changes) push(changes)
     if (frames !== undefined) grown(frames, kept)
-    // Only a snapshot replaces all questions: the call on show may be older than it.
-    if (changes?.some((/** @type {any} */ c) => c.target === "questions" && c.op === "replace")) refreshCall()
+    if (anew) drawAnew()
+    else if (seq && seen >= 0) seen = seq
   }
   socket.onclose = () => {
-    delete dataset.connected
-    if (++failures === 3) explain()
+    if (!failures++) explain()
     retry = setTimeout(connect, Math.min(200 * 2 ** failures, 5000) * (0.75 + Math.random() / 2))
   }
 }
 
-/** Says why nothing comes any more, once it is worth a word. */
+async function drawAnew() {
+  seen = -1
+  seen = await redraw() ?? -1
+  if (seen < 0) socket?.close() // coming back, the page is drawn anew
+}
+
+/** Says why nothing comes any more. */
 async function explain() {
-  lost = true
+  notice("The live connection is lost. Connecting again…", 0)
   const status = await fetch("/wire/rows?from=0&count=0").then(r => r.status, () => 0)
-  notice(status === 401 || status === 403 ? "The inspector was restarted. Open the address that it printed this time."
-    : status ? "The live connection is lost. Connecting again…" : "The inspector has ended or cannot be reached. Connecting again…", 0)
+  if (!failures) return
+  if (status === 401 || status === 403) notice("The inspector was restarted. Open the address that it printed this time.", 0)
+  else if (!status) notice("The inspector has ended or cannot be reached. Connecting again…", 0)
 }
 
 addEventListener("online", connect)

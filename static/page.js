@@ -6,6 +6,7 @@
  * fetches them together.
  */
 import "./dom.js"
+import "./ask.js"
 import "./fields.js"
 import "./changes.js"
 import "./clock.js"
@@ -18,6 +19,7 @@ import "./picker.js"
 import "./questions.js"
 import "./url.js"
 import "./servers.js"
+import "./unfold.js"
 import "./revision.js"
 import "./recording.js"
 import "./playback.js"

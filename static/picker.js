@@ -4,7 +4,8 @@
  * holds only the options in sight. The server searches them. A native select,
  * hidden, holds what is chosen, and is what the form sends.
  */
-import { drawn, parse, whenChanged } from "./changes.js"
+import { drawn } from "./ask.js"
+import { parse, whenChanged } from "./changes.js"
 import { all, bare, near, on, one } from "./dom.js"
 
 /**

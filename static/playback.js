@@ -1,17 +1,21 @@
 // @ts-check
 /** Playing a transcript back: the slider, the speed, and the page's clocks, which go as the session went. */
-import { post, whenChanged } from "./changes.js"
+import { post } from "./ask.js"
+import { whenChanged } from "./changes.js"
 import { setTime, tick } from "./clock.js"
 import { $, grouped, on, one } from "./dom.js"
 
 /** Where the slider is being dragged to; less than 0 while it is not. */
 let dragged = -1
+/** Where it was when it was let go: until it is drawn elsewhere, it stays where it is. */
+let before = ""
 /** What the controls said of the time when they were last drawn. */
 let said = ""
 
 on("input", e => {
   if (e.target.id !== "playback-position") return
   dragged = Number(e.target.value)
+  before = ""
   $("playback-frame").textContent = grouped(dragged)
 })
 
@@ -20,8 +24,9 @@ on("change", async e => {
   if (id === "playback-speed") post("/playback/speed", new URLSearchParams({ speed: value }))
   if (id === "playback-short") post("/playback/pauses", new URLSearchParams({ pauses: checked ? "short" : "full" }))
   if (id !== "playback-position") return
-  await post("/playback/seek", new URLSearchParams({ position: value }))
-  dragged = -1
+  before = e.target.getAttribute("value")
+  const { ok } = await post("/playback/seek", new URLSearchParams({ position: value }))
+  if (!ok || value === before) before = "-1"
   look()
 })
 
@@ -30,6 +35,10 @@ function look() {
   const controls = $("playback"), { rate, now } = controls?.dataset ?? {}
   if (!controls) return
   const slider = $("playback-position")
+  if (before && slider.getAttribute("value") !== before) {
+    dragged = -1
+    before = ""
+  }
   if (dragged < 0) slider.value = slider.getAttribute("value")
   else $("playback-frame").textContent = grouped(dragged)
   const chosen = one("option[selected]", $("playback-speed"))

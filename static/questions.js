@@ -3,7 +3,8 @@
  * The questions as a whole: those that wait stay on top, a new one is announced
  * and takes the focus if nobody types, and the title and icon say how many wait.
  */
-import { announce, apply, drawn, parse, whenChanged } from "./changes.js"
+import { announce } from "./ask.js"
+import { fetched, parse, update, whenChanged } from "./changes.js"
 import { $, all, near, on, one, remember, remembered } from "./dom.js"
 import { focusFirst } from "./fields.js"
 import { bring, left } from "./latest.js"
@@ -13,6 +14,15 @@ const cards = () => all("#questions > article")
 const waits = (/** @type {any} */ card) => card.dataset.state === "pending"
 const awaited = () => all("#questions > .awaits")
 const title = (/** @type {any} */ card) => $(card.id + "-message")?.textContent.slice(0, 300)
+
+/** Questions that this page has answered, and that are not drawn so yet. @type {Set<string>} */
+const answered = new Set()
+
+/** Goes on to the next question, once it is drawn what became of an answer. @param {string} n the question's number */
+export function goOnAfter(n) {
+  answered.add(n)
+  look()
+}
 
 /** What had become of every question when it was last looked at. */
 let known = new Map(cards().map(c => [c.id, c.dataset.outcome]))
@@ -35,6 +45,7 @@ function look() {
   }
   known = now
   count(cards().filter(waits).length, awaited().length)
+  for (const n of answered) if (!$("q" + n) || !waits($("q" + n))) goOn(n)
   welcome()
   fetchMore()
 }
@@ -46,11 +57,12 @@ async function fetchMore() {
   const panel = $("questions")
   if (fetching || !panel.dataset.more) return
   fetching = true
-  const answer = await drawn("/questions?have=" + cards().map(c => c.dataset.number))
+  await fetched("/questions?have=" + cards().map(c => c.dataset.number), ({ html, headers }) => {
+    fetching = false
+    if (headers.get("X-More") !== "true") delete panel.dataset.more
+    for (const card of [...parse(html).children]) $(card.id) ? update($(card.id), card) : panel.append(card)
+  })
   fetching = false
-  if (!answer) return
-  if (answer.headers.get("X-More") !== "true") delete panel.dataset.more
-  apply([...parse(answer.html).children].map(card => ({ op: "append", target: "questions", html: card.outerHTML })))
 }
 
 /** The call that the middle shows: "" if there is none, "0" where that is still to be made. */
@@ -113,9 +125,10 @@ export function nextQuestion() {
 /**
  * Gives the focus, where nothing has it, to the next question that waits, else
  * to what has become of one.
- * @param {string | undefined} n its number
+ * @param {string} n the number of the one that was answered
  */
-export function goOn(n) {
+function goOn(n) {
+  answered.delete(n)
   if (document.activeElement !== document.body || nextQuestion()) return
   const row = one(`#q${n} :is(.foot button, summary)`)
   ;(row?.checkVisibility() ? row : $("earlier")).focus({ preventScroll: true })

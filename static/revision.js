@@ -3,9 +3,10 @@
  * The revision that a server's tools need: calling again with it, and remembering
  * it in this browser. Whether it may be applied is for the inspector to say.
  */
-import { show, showing } from "./address.js"
-import { announce, post, whenChanged } from "./changes.js"
+import { announce, post } from "./ask.js"
+import { whenChanged } from "./changes.js"
 import { all, near, on, one, remember, remembered } from "./dom.js"
+import { showMade } from "./forms.js"
 
 /** Where the revision of a target is kept. @param {string} target */
 const entry = target => "revision " + target
@@ -27,13 +28,10 @@ async function callAgain(button, call, target, protocol) {
   if (button.ariaBusy) return
   button.ariaBusy = "true"
   announce("Reconnecting.")
-  const { ok, call: next } = await post(`/calls/${call}/again`)
+  const made = await post(`/calls/${call}/again`)
   button.ariaBusy = null
-  if (!ok || !next) return
-  remember(entry(target), protocol)
-  await show("?call=" + next)
-  showing("?call=" + next)
-  if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
+  if (made.ok) remember(entry(target), protocol)
+  showMade(made)
 }
 
 // A revision that is chosen by hand comes in the place of the remembered one.

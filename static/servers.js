@@ -1,29 +1,39 @@
 // @ts-check
 /**
  * What a person can do about a server and about a call that waits: buttons that
- * only send something, settings, and the panel of findings.
+ * only send something, and settings.
  */
-import { announce, apply, drawn, post, unsaved, whenChanged } from "./changes.js"
-import { $, all, near, on, one } from "./dom.js"
+import { announce, post } from "./ask.js"
+import { typed, whenChanged } from "./changes.js"
+import { $, near, on, one } from "./dom.js"
 
-/** Sends something once, however often the button is pressed meanwhile. @param {any} button @param {string} url @param {object} [body] */
+/** The button that was pressed last, as long as nothing else has had the focus. @type {any} */
+let pressed
+
+/** Sends something once, however often the button is pressed meanwhile. @param {any} button @param {string} url @param {string | Record<string, any>} [body] */
 async function press(button, url, body) {
   if (button.ariaBusy) return { ok: false }
   button.ariaBusy = "true"
+  pressed = button
   const answer = await post(url, new URLSearchParams(body))
   button.ariaBusy = null
-  if (button.isConnected || document.activeElement !== document.body) return answer
-  // What was pressed is gone: go on in what has come of it.
-  $("questions").querySelector("[data-state=pending] .message")?.focus({ preventScroll: true })
   return answer
 }
 
+on("focusin", e => { if (e.target !== pressed) pressed = null })
+
+// Where what was pressed goes, the focus goes on to what has come of it.
+whenChanged(() => {
+  if (!pressed || pressed.isConnected) return
+  pressed = null
+  if (document.activeElement === document.body) one("#questions [data-state=pending] .message")?.focus({ preventScroll: true })
+})
+
 on("click", async e => {
-  const { post: url, body, every, compare, settingsOf, findings } = near(e.target, "button")?.dataset ?? {}
+  const { post: url, body, every, compare, settingsOf } = near(e.target, "button")?.dataset ?? {}
   const button = near(e.target, "button")
   if (url) press(button, url, body)
   if (every) press(button, every, { every: button.ariaPressed === "true" ? 0 : one(".seconds", near(button, ".every")).value })
-  if (findings) $("findings-" + findings).hasChildNodes() ? fold(findings) : unfold(findings)
   if (compare) {
     $("comparison-" + compare).textContent = "Connecting twice more to compare…"
     const { ok } = await press(button, `/servers/${compare}/compare`)
@@ -46,7 +56,7 @@ on("change", e => {
 
 on("input", e => {
   const form = near(e.target, "form.settings")
-  if (form) unsaved.add(form)
+  if (form) typed.add(form)
 })
 
 on("submit", async e => {
@@ -54,10 +64,10 @@ on("submit", async e => {
   if (!form) return
   e.preventDefault()
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form)))
-  unsaved.delete(form)
+  typed.delete(form)
   const { ok } = await post(`/servers/${form.dataset.settings}/settings`, body)
   if (ok) announce("Connecting.")
-  else unsaved.add(form)
+  else typed.add(form)
 })
 
 on("change", async e => {
@@ -66,32 +76,4 @@ on("change", async e => {
   const { ok } = await post(`/servers/${form.dataset.policy}/policy`, new URLSearchParams({ policy: e.target.value }))
   if (ok) announce(e.target.selectedOptions[0].text)
   else form.reset()
-})
-
-// Findings: fetched when they are wanted, and again when there are more
-
-/** How many findings each panel was fetched for. @type {Map<string, string>} */
-const fetched = new Map()
-
-/** @param {string} id */
-async function unfold(id) {
-  fetched.set(id, $(`findings-${id}-button`).dataset.count)
-  const panel = await drawn(`/servers/${id}/findings`)
-  if (panel && fetched.has(id)) apply([{ op: "append", target: "findings-" + id, html: panel.html }])
-  else fold(id)
-}
-
-/** @param {string} id */
-function fold(id) {
-  fetched.delete(id)
-  $("findings-" + id).replaceChildren()
-  $(`findings-${id}-button`).ariaExpanded = "false"
-}
-
-whenChanged(() => {
-  for (const button of all("[data-findings]")) {
-    const { findings: id, count } = button.dataset, open = $("findings-" + id).hasChildNodes()
-    button.ariaExpanded = String(open)
-    if (open && fetched.get(id) !== count) unfold(id)
-  }
 })

@@ -1,7 +1,7 @@
 // @ts-check
 /** What surrounds the forms: what is chosen, servers and keys. */
 import { show, showing } from "./address.js"
-import { announce, notice, post } from "./changes.js"
+import { announce, notice, post } from "./ask.js"
 import { $, bare, near, on, one } from "./dom.js"
 import { focusFirst } from "./fields.js"
 import { showPane } from "./panes.js"

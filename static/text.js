@@ -1,6 +1,7 @@
 // @ts-check
 /** Texts that the server cut where it drew them: "Show all" fetches the rest, piece by piece. */
-import { announce, drawn, parse } from "./changes.js"
+import { announce, drawn } from "./ask.js"
+import { parse } from "./changes.js"
 import { near, on, one } from "./dom.js"
 
 on("click", async e => {

@@ -3,16 +3,15 @@
  * Questions in URL mode. Opening the page is the consent: the link is a real
  * one, followed by the browser itself, and the answer goes out beside it.
  */
-import { announce, notice, post } from "./changes.js"
+import { announce, notice, post } from "./ask.js"
 import { $, near, on } from "./dom.js"
-import { goOn } from "./questions.js"
+import { goOnAfter } from "./questions.js"
 
 /** @param {string} n the question's number */
 async function accept(n) {
   // The window may lose its turn to the page that opens.
   const { ok, status } = await post(`/questions/${n}/answer`, new URLSearchParams({ action: "accept" }), { keepalive: true })
-  if (status === 409) announce("This question was settled elsewhere.")
-  else if (ok) goOn(n)
+  if (ok || status === 409) goOnAfter(n)
 }
 
 on("click", e => {

@@ -9,7 +9,8 @@
  * judges frames from the front, so the view grows at its end only.
  */
 import { inAddress } from "./address.js"
-import { announce, drawn, notice, parse, whenChanged } from "./changes.js"
+import { announce, drawn, notice } from "./ask.js"
+import { parse, whenChanged } from "./changes.js"
 import { tick } from "./clock.js"
 import { closeFrame, comparing, frameOnShow, openFrame } from "./detail.js"
 import { $, bare, grouped, near, one, remember, remembered } from "./dom.js"
@@ -348,10 +349,10 @@ function refresh() {
   paintSoon()
 }
 
-let state = $("log-status").dataset.state
+let state = $("log-state").dataset.state
 
 whenChanged(() => {
-  const now = $("log-status").dataset.state
+  const now = $("log-state").dataset.state
   if (now === state) return
   state = now
   // What was found or noted since may be in any row, and changes what is picked.

@@ -101,6 +101,12 @@ func tabbed(there bool, tab string) templ.Attributes {
 	return templ.Attributes{"role": "tabpanel", "aria-labelledby": tab}
 }
 
+// fetched marks what unfolds: its content is fetched from source into the element
+// with the id into, and again when the version is another.
+func fetched(source, into, version string) templ.Attributes {
+	return templ.Attributes{"data-source": source, "data-into": into, "data-version": version}
+}
+
 // lacking marks an element of which the page has to fetch more.
 func lacking(more bool) templ.Attributes {
 	if !more {

@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,18 +10,24 @@ import (
 	"github.com/a-h/templ"
 )
 
-// shelf is one tab of the catalog.
-type shelf struct{ name string }
+// Shelf is one tab of the catalog.
+type Shelf string
 
-var shelves = []shelf{{"Tools"}, {"Prompts"}, {"Resources"}}
+// Shelves are the tabs, in their order.
+var Shelves = []Shelf{"tools", "prompts", "resources"}
 
-func (k shelf) lower() string { return strings.ToLower(k.name) }
-func (k shelf) id() string    { return k.lower() }
+func (k Shelf) name() string { return strings.ToUpper(string(k[:1])) + string(k[1:]) }
+
+// OffersID is the id of the element in which the servers' offers stand.
+func (k Shelf) OffersID() string { return string(k) + "-offers" }
+
+// OfferID is the id of the element of what a server has on a shelf.
+func OfferID(server string, k Shelf) string { return "offer-" + server + "-" + string(k) }
 
 // Bounds on a list of what can be called.
 const (
-	WholeList  = 300     // items that are drawn at once where they take little markup
-	FirstItems = 60      // of a longer list, before the page says which are in sight
+	WholeList  = 300     // items that the page fetches at once
+	FirstItems = 60      // of a longer list, that it is drawn with
 	ItemsMost  = 150_000 // that can be scrolled to: more are higher than an element can be
 )
 
@@ -47,9 +54,9 @@ func Handle(key string) string {
 	return Brief(key) + digest(key)
 }
 
-// shelf is the id of the tab that an item stands in.
-func (i Item) shelf() string {
-	switch i.Kind {
+// Shelf is the tab that an item stands in.
+func (k ItemKind) Shelf() Shelf {
+	switch k {
 	case Tool:
 		return "tools"
 	case Prompt:
@@ -59,15 +66,14 @@ func (i Item) shelf() string {
 	return "resources"
 }
 
-func (k shelf) list(c Catalog) List {
-	switch k.name {
-	case "Prompts":
-		return c.Prompts
-	case "Resources":
-		return c.Resources
-	}
-	return c.Tools
-}
+func (i Item) id() string { return fmt.Sprintf("%s-%s-%d", i.Server, i.Kind.Shelf(), i.Index) }
+
+// AboutID is the id of the element that [ItemAbout] draws.
+func (i Item) AboutID() string { return i.id() + "-about" }
+
+// RowID and HeldID are the ids of the elements that [ServerRow] and [HeldLine] draw.
+func (s Server) RowID() string  { return "server-" + s.ID }
+func (s Server) HeldID() string { return "held-" + s.ID }
 
 // about is what an item says of itself in one line.
 func (i Item) about() string {

@@ -41,7 +41,7 @@ const (
 	fieldMost   = 32 << 10 // of one field
 	contentMost = 96 << 10 // of the text in the JSON tab
 
-	tabsMost         = 80 // calls in the strip
+	TabsMost         = 80 // calls in the strip
 	capabilitiesMost = 40
 	foundMost        = 20 // findings on one question
 	comparedMost     = 100

@@ -42,7 +42,7 @@ func TestFindingsOnACard(t *testing.T) {
 		{[]string{"violation", "should", "advice", "advice"}, "1 violation, 1 SHOULD not followed, 2 pieces of advice"},
 	} {
 		q := someQuestion()
-		q.Findings = someFindings(c.severities...)
+		q.Findings, q.Unfolded = someFindings(c.severities...), true
 		for _, state := range []QuestionState{QuestionPending, QuestionAnswered, QuestionRefused} {
 			q.State = state
 			doc := draw(t, QuestionCard(q))

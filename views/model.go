@@ -14,15 +14,15 @@ type Page struct {
 	Version   string // the inspector's own version
 	Servers   []Server
 	Catalogs  []Catalog // one per server, in the order of Servers
-	Calls     []CallTab // the calls that are kept, oldest first
+	Calls     []CallTab // the latest calls that are kept, oldest first
 	Forgotten int       // the call that the address names, if only its frames are left; else 0
-	Earlier   int       // calls that were made and are not kept
+	Earlier   EarlierCalls
 	Call      *Call     // the call on show, nil if none
 	Form      *CallForm // the item on show, where no call is
 	Questions []Question
 	More      bool // there are more questions than these
 	Log       LogStatus
-	Live      int64 // sequence number of the push that this page already contains
+	Seq       int64 // of the last push that this page contains
 	ReadOnly  bool  // a transcript is on show: nothing can be called or answered
 	Recording Recording
 	Replay    *Replay // the transcript on show, nil for a live inspection
@@ -150,6 +150,7 @@ type Item struct {
 	Kind        ItemKind
 	Name        string // what it is called by; a resource's name
 	Key         string // what names it to the server: name, uri or uriTemplate
+	Index       int    // its 0-based place on its shelf
 	Title       string
 	Description string
 	Waiting     int // questions of its running calls that wait for the person
@@ -158,19 +159,18 @@ type Item struct {
 
 // List is a part of a list of items.
 type List struct {
-	Items []Item // from the 0-based place From on
-	From  int
-	Total int
+	Items   []Item // from the 0-based place From on
+	From    int
+	Total   int
+	Version uint64 // another one when the list is another
 }
 
 // Catalog is what one server offers.
 type Catalog struct {
-	Server    Server
-	Tools     List
-	Prompts   List
-	Resources List // resources, then templates
-	Loading   bool
-	Err       string // why a list could not be read
+	Server  Server
+	Lists   map[Shelf]List // resources are followed by templates
+	Loading bool
+	Err     string // why a list could not be read
 }
 
 // Field is one control of a form.
@@ -229,6 +229,12 @@ type CallTab struct {
 	Waiting     int
 	Yours       bool // it is the person's turn, though no question waits
 	IsError     bool
+}
+
+// EarlierCalls are those that have no tab.
+type EarlierCalls struct {
+	Count  int
+	Before int // their numbers are lower
 }
 
 // Call is one request that the person made, with all that came of it.

@@ -114,14 +114,16 @@ func somePage() Page {
 	return Page{
 		Version: "1.0", Servers: []Server{someServer},
 		Catalogs: []Catalog{{
-			Server: someServer, Tools: List{Items: []Item{tool}, Total: 1},
-			Prompts:   List{Items: []Item{{Server: "s1", Kind: Prompt, Name: "greet", Key: "greet"}}, Total: 1},
-			Resources: List{Items: []Item{{Server: "s1", Kind: Resource, Name: "log", Key: "file:///log"}}, Total: 1},
+			Server: someServer, Lists: map[Shelf]List{
+				"tools":     {Items: []Item{tool}, Total: 1},
+				"prompts":   {Items: []Item{{Server: "s1", Kind: Prompt, Name: "greet", Key: "greet"}}, Total: 1},
+				"resources": {Items: []Item{{Server: "s1", Kind: Resource, Name: "log", Key: "file:///log"}}, Total: 1},
+			},
 		}},
 		Form:      &CallForm{Item: tool, Server: someServer, Form: Form{ID: "args"}, ReadyToGo: true},
 		Questions: []Question{someQuestion()},
 		Log:       LogStatus{Frames: 214},
-		Live:      42,
+		Seq:       42,
 	}
 }
 
@@ -245,6 +247,7 @@ func everyText(hostile string) map[string]templ.Component {
 	form := Form{ID: "q1", Fields: []Field{field, choice, raw}, Extra: hostile, Content: hostile, Preview: hostile, Problems: []string{hostile}, Trouble: hostile}
 	pending := Question{Number: 1, State: QuestionPending, Server: s, Call: 1, CallName: hostile, Mode: hostile, Message: hostile, URL: hostile, Form: form, Schema: hostile, Origin: hostile, Seq: 1}
 	settled := pending
+	settled.Unfolded = true
 	settled.State, settled.Action, settled.Digest, settled.Sent, settled.Reason, settled.By = QuestionAnswered, "accept", hostile, hostile, hostile, hostile
 	call := Call{
 		Number: 1, Item: item, Server: s, State: CallRunning, Steps: []Step{{Kind: "called", Text: hostile, Seq: 1}}, Progress: &Progress{Message: hostile},
@@ -262,13 +265,14 @@ func everyText(hostile string) map[string]templ.Component {
 
 	return map[string]templ.Component{
 		"servers":  ServersBar([]Server{s}),
-		"catalog":  CatalogPanel([]Catalog{{Server: s, Tools: List{Items: []Item{item}, Total: 1}, Err: hostile}, {Server: someServer, Err: hostile}}),
-		"calls":    CallStrip([]CallTab{{Number: 1, Server: hostile, Name: hostile, State: CallRunning}}, 0),
+		"catalog":  CatalogPanel([]Catalog{{Server: s, Lists: map[Shelf]List{"tools": {Items: []Item{item}, Total: 1}}, Err: hostile}, {Server: someServer, Err: hostile}}),
+		"calls":    CallStrip([]CallTab{{Number: 1, Server: hostile, Name: hostile, State: CallRunning}}, EarlierCalls{}),
 		"call":     CallPanel(nil, &call),
 		"form":     CallPanel(&CallForm{Item: item, Server: s, Form: form, Schema: hostile}, nil),
 		"pending":  QuestionCard(pending),
 		"json tab": QuestionCard(jsonQuestion),
 		"settled":  QuestionCard(settled),
+		"steps":    CallSteps(Call{Steps: []Step{{Kind: "log", Text: hostile}}}),
 		"rows":     WireRows([]Row{row}),
 		"detail":   FrameDetail(hostileDetail(row)),
 		"log":      LogStatusView(LogStatus{Err: hostile}),
@@ -518,6 +522,7 @@ func TestSettledSaysWhy(t *testing.T) {
 	} {
 		q := someQuestion()
 		q.State, q.Action, q.By, q.Reason, q.Digest, q.Waited = c.state, c.action, c.by, c.reason, "build 2291", 4200*time.Millisecond
+		q.Unfolded = true
 		doc := draw(t, QuestionCard(q))
 		line := text(only(t, doc, "summary", tag("summary")))
 		for _, want := range append(c.want, "Deploy to production?", "4.2 s") {
@@ -597,7 +602,7 @@ func TestCallButtons(t *testing.T) {
 	} {
 		c.call.Number, c.call.Server = 3, server
 		doc := draw(t, CallPanel(nil, &c.call))
-		head := only(t, doc, "head", func(e *html.Node) bool { return attr(e, "class") == "head" })
+		head := byID(t, doc, "call-3-head")
 		button(t, head, c.want)
 		if n := len(every(head, tag("button"))); n != 1 {
 			t.Errorf("%s: %d buttons", c.name, n)

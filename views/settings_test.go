@@ -263,11 +263,11 @@ func TestLogsAreCounted(t *testing.T) {
 	for i := range 20 {
 		c.Steps = append(c.Steps, Step{Kind: "log", Text: fmt.Sprint(i)})
 	}
-	if got := text(draw(t, CallView(c))); !strings.Contains(got, "500 log messages in all") {
+	if got := text(draw(t, CallSteps(c))); !strings.Contains(got, "500 log messages in all") {
 		t.Errorf("it does not say so: %q", got)
 	}
 	c.Logs = 20
-	if got := text(draw(t, CallView(c))); strings.Contains(got, "log messages in all") {
+	if got := text(draw(t, CallSteps(c))); strings.Contains(got, "log messages in all") {
 		t.Error("it counts what is all there")
 	}
 }

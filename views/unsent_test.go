@@ -1,9 +1,12 @@
 package views
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/html"
 )
 
 // A call whose server asks by a request that its revision does not have says so
@@ -33,9 +36,10 @@ func TestToolErrorInTimeline(t *testing.T) {
 	call := Call{Number: 3, Server: someServer, State: CallDone, Started: start, Steps: []Step{
 		{Kind: "called", At: start}, {Kind: StepToolError, At: start, Text: "the tool says that it failed"},
 	}}
-	doc := draw(t, CallView(call))
-	if got := byClass(doc, "at-"+StepToolError); len(got) != 2 || !strings.HasPrefix(text(got[0]), "tool error +") {
-		t.Errorf("the timeline has %d steps that failed", len(got))
+	for name, doc := range map[string]*html.Node{"tool error +": draw(t, CallView(call)), "": draw(t, CallSteps(call))} {
+		if got := byClass(doc, "at-"+StepToolError); len(got) != 1 || !strings.Contains(text(got[0]), cmp.Or(name, "tool error")) {
+			t.Errorf("%q: the timeline has %d steps that failed", name, len(got))
+		}
 	}
 }
 

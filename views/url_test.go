@@ -76,7 +76,7 @@ func TestURLIsOnlyInItsLink(t *testing.T) {
 		if got := text(byID(t, doc, "q7-url")); got != raw {
 			t.Errorf("%s: it reads %q", raw, got)
 		}
-		for _, state := range []Question{accepted(q), {State: QuestionAnswered, Action: "decline", URL: raw, Address: q.Address}} {
+		for _, state := range []Question{accepted(q), {State: QuestionAnswered, Action: "decline", URL: raw, Address: q.Address, Unfolded: true}} {
 			if found := links(draw(t, QuestionCard(state))); len(found) > 0 {
 				t.Errorf("%s: %d links once it is settled", raw, len(found))
 			}

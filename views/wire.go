@@ -142,6 +142,9 @@ func (r Row) bar() string {
 	return "w" + strconv.Itoa(int(max(1, min(10, math.Round(1+2*math.Log10(max(ms, 1)))))))
 }
 
+// PinID is the id of the element of a pinned frame.
+func (r Row) PinID() string { return "pin-" + strconv.FormatInt(r.Seq, 10) }
+
 // marked are the classes of a row that somebody coloured or pinned.
 func (r Row) marked() string {
 	colour, pin := "", ""

@@ -82,16 +82,8 @@ func colour(index int) string { return "s" + strconv.Itoa(index%6) }
 // FramesOf is the filter that picks the frames of a call.
 func FramesOf(call string) string { return "call:" + call }
 
-// earlierCalls is the filter that picks the requests of the calls that the strip
-// has no tabs for.
-func earlierCalls(calls []CallTab) string {
-	first := calls[len(calls)-1].Number
-	// A call that still runs can be much older than the others.
-	for i := len(calls) - 2; i >= max(0, len(calls)-tabsMost) && calls[i].Number == first-1; i-- {
-		first--
-	}
-	return fmt.Sprintf("call<%d kind:request dir:out", first)
-}
+// HoldsBack reports whether the server has a [HeldLine].
+func (s Server) HoldsBack() bool { return s.Held > 0 || s.TurnedAway > 0 }
 
 // heldWords say why questions of the server are held back, and whether there was
 // room for all.
@@ -816,7 +808,14 @@ func (f Form) wrong() int {
 
 // --- calls
 
-func (c Call) id() string { return "call-" + strconv.Itoa(c.Number) }
+// ID is the id of the element.
+func (c Call) ID() string { return "call-" + strconv.Itoa(c.Number) }
+
+// ResultID is the id of the element of what came back.
+func (c Call) ResultID() string { return "result-" + strconv.Itoa(c.Number) }
+
+// ID is the id of the element.
+func (c CallTab) ID() string { return "call-tab-" + strconv.Itoa(c.Number) }
 
 // takesArguments tells whether there is anything to fill in, or any schema that
 // arguments could be written for as JSON.

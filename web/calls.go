@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -86,6 +85,10 @@ func (s *Server) callFormView(server views.Server, item bridge.Item, sub submiss
 // choose fills in what the middle of the page shows: the call or item that the
 // query names, else the latest call.
 func (s *Server) choose(c echo.Context, p *views.Page) error {
+	latest := 0
+	if len(p.Calls) > 0 {
+		latest = p.Calls[len(p.Calls)-1].Number
+	}
 	if c.QueryParam("key") != "" {
 		chosen, err := s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
 		if err != nil {
@@ -96,11 +99,8 @@ func (s *Server) choose(c echo.Context, p *views.Page) error {
 		return nil
 	}
 	n, err := strconv.Atoi(c.QueryParam("call"))
-	if err != nil {
-		n = 0
-		if len(p.Calls) > 0 {
-			n = p.Calls[len(p.Calls)-1].Number
-		}
+	if err != nil || s.stage != nil && n > latest { // it is not made yet, where that is played
+		n = latest
 	}
 	call, err := s.in.Call(n)
 	switch {
@@ -176,15 +176,7 @@ func (s *Server) arguments(c echo.Context, status int, chosen chosen, sub submis
 	if err := drawable(c, form.Form, sub, chosen.before); err != nil {
 		return err
 	}
-	fields, err := replace(c.Request().Context(), argumentsID, views.Arguments(form))
-	if err != nil {
-		return err
-	}
-	timeout, err := replace(c.Request().Context(), argumentsID+"-options", views.CallOptions(form))
-	if err != nil {
-		return err
-	}
-	return c.JSONBlob(status, encode(reply{Changes: []change{fields, timeout}}))
+	return drawn(c, status, views.Within(views.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
 }
 
 // drawable reports whether a page can hold what was typed into a call's form. If
@@ -247,7 +239,8 @@ func (s *Server) beginCall(c echo.Context) error {
 		}
 	case bridge.KindTool:
 	}
-	return s.began(c, func() (bridge.Call, error) { return s.in.Begin(request) })
+	call, err := s.in.Begin(request)
+	return made(c, call, err)
 }
 
 // repeatCall goes on with a call without what was refused in its last round.
@@ -256,56 +249,24 @@ func (s *Server) repeatCall(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.began(c, func() (bridge.Call, error) { return s.in.Repeat(n) })
+	call, err := s.in.Repeat(n)
+	return made(c, call, err)
 }
 
-// began makes a call and answers with its panel.
-func (s *Server) began(c echo.Context, begin func() (bridge.Call, error)) error {
-	changed := s.in.Subscribe()
-	defer changed.Close()
-	call, err := begin()
+// made answers with the number of the call that was made.
+func made(c echo.Context, call bridge.Call, err error) error {
 	if err != nil {
 		return err
 	}
-	if call, err = s.settled(c.Request().Context(), changed, call); err != nil {
-		return err
-	}
-	next := s.hub.Seq() + 1
-	if call, err = s.in.Call(call.Number); err != nil {
-		return err
-	}
-	view := s.callView(call)
-	ch, err := replace(c.Request().Context(), "call", views.CallPanel(nil, &view))
+	return c.JSON(http.StatusOK, call.Number)
+}
+
+// done answers that something was done. What came of it is pushed.
+func done(c echo.Context, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.JSONBlob(http.StatusOK, encode(reply{Changes: []change{ch}, Call: call.Number, Next: next}))
-}
-
-// settleTime is how long the answer to making a call waits for the call's first
-// question or its end. Most servers are faster, and then the panel is drawn once
-// and does not grow under the pointer a moment later.
-const settleTime = 40 * time.Millisecond
-
-// settled waits for a moment until there is more to a call than that it runs.
-func (s *Server) settled(ctx context.Context, changed *bridge.Subscription, call bridge.Call) (bridge.Call, error) {
-	timer := time.NewTimer(settleTime)
-	defer timer.Stop()
-	for call.State == bridge.CallRunning && call.Waiting == 0 {
-		select {
-		case <-changed.Ready():
-			changed.Take()
-			var err error
-			if call, err = s.in.Call(call.Number); err != nil {
-				return call, err
-			}
-		case <-timer.C:
-			return call, nil
-		case <-ctx.Done():
-			return call, nil // the call goes on without the page
-		}
-	}
-	return call, nil
+	return c.NoContent(http.StatusNoContent)
 }
 
 // maxSeconds bounds the times that a person can set: a year.
@@ -331,79 +292,64 @@ func (s *Server) call(c echo.Context) (bridge.Call, error) {
 	return s.in.Call(n)
 }
 
-// showCall draws the panel of a call. Its header X-Next is the first push that may
-// be later than that.
+// showCall answers with the panel of a call.
 func (s *Server) showCall(c echo.Context) error {
-	c.Response().Header().Set("X-Next", strconv.FormatInt(s.hub.Seq()+1, 10))
+	return s.current(c, func() (templ.Component, error) {
+		call, err := s.call(c)
+		if errors.Is(err, bridge.ErrForgottenCall) {
+			return views.ForgottenCall(c.Param("n")), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		view := s.callView(call)
+		return views.CallPanel(nil, &view), nil
+	})
+}
+
+// callSteps answers with the timeline of a call.
+func (s *Server) callSteps(c echo.Context) error {
 	call, err := s.call(c)
-	if errors.Is(err, bridge.ErrForgottenCall) {
-		return html(c, views.ForgottenCall(c.Param("n")))
-	}
 	if err != nil {
 		return err
 	}
-	view := s.callView(call)
-	return html(c, views.CallPanel(nil, &view))
+	return html(c, views.CallSteps(s.callView(call)))
 }
 
 func (s *Server) stopCall(c echo.Context) error {
-	call, err := s.call(c)
+	n, err := number(c, "n")
 	if err != nil {
 		return err
 	}
-	if err := s.in.Stop(call.Number); err != nil {
-		return err
-	}
-	return s.callReply(c)
+	return done(c, s.in.Stop(n))
 }
 
 func (s *Server) retryCall(c echo.Context) error {
-	call, err := s.call(c)
+	n, err := number(c, "n")
 	if err != nil {
 		return err
 	}
 	every := c.FormValue("every")
 	if every == "" {
-		err = s.in.Retry(call.Number)
-	} else {
-		seconds, wrong := strconv.ParseFloat(every, 64)
-		if wrong != nil || !(seconds >= 0 && seconds <= maxSeconds) { // NaN is neither
-			return bad("every must be a number of seconds, not %q.", every)
-		}
-		err = s.in.RetryEvery(call.Number, time.Duration(seconds*float64(time.Second)))
+		return done(c, s.in.Retry(n))
 	}
-	if err != nil {
-		return err
+	seconds, err := strconv.ParseFloat(every, 64)
+	if err != nil || !(seconds >= 0 && seconds <= maxSeconds) { // NaN is neither
+		return bad("every must be a number of seconds, not %q.", every)
 	}
-	return s.callReply(c)
+	return done(c, s.in.RetryEvery(n, time.Duration(seconds*float64(time.Second))))
 }
 
 // callAgain connects the server anew with the revision in which its tools still
 // ask by requests, and makes the same call there.
 func (s *Server) callAgain(c echo.Context) error {
-	call, err := s.call(c)
-	if err != nil {
-		return err
-	}
-	if call, err = s.in.CallAgain(c.Request().Context(), call.Number); err != nil {
-		return err
-	}
-	return c.JSONBlob(http.StatusOK, encode(reply{Call: call.Number}))
-}
-
-// callReply answers with the call as it is now.
-func (s *Server) callReply(c echo.Context) error {
 	n, err := number(c, "n")
 	if err != nil {
 		return err
 	}
-	return s.current(c, http.StatusOK, callID(n), func() (templ.Component, error) {
-		call, err := s.in.Call(n)
-		return views.CallView(s.callView(call)), err
-	})
+	call, err := s.in.CallAgain(c.Request().Context(), n)
+	return made(c, call, err)
 }
-
-func callID(n int) string { return "call-" + strconv.Itoa(n) }
 
 // part answers with the bytes of one block. Whatever they are, the browser is
 // to take them for an image or a sound and for nothing else.

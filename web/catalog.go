@@ -1,10 +1,12 @@
 package web
 
 import (
+	"hash/maphash"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -21,9 +23,10 @@ func itemView(server views.Server, item bridge.Item) views.Item {
 	}
 }
 
-// activity counts the calls that run and the questions that wait, in this
-// order, for each item of each server.
-type activity map[itemID][2]int
+func shelfOf(item bridge.Item) views.Shelf { return views.ItemKind(item.Kind).Shelf() }
+
+// activity is what the calls of each item of each server do.
+type activity map[itemID]counts
 
 type itemID struct {
 	server string
@@ -31,14 +34,17 @@ type itemID struct {
 	key    string
 }
 
+// counts are the calls of an item that run, and their questions that wait.
+type counts struct{ running, waiting int }
+
 func (s *Server) activity() activity {
 	items := activity{}
 	for _, c := range s.in.Calls() {
 		if c.State == bridge.CallRunning {
 			id := itemID{c.Request.Server, c.Request.Kind, itemKey(c.Request)}
 			n := items[id]
-			n[0]++
-			n[1] += c.Waiting
+			n.running++
+			n.waiting += c.Waiting
 			items[id] = n
 		}
 	}
@@ -54,63 +60,106 @@ func itemKey(r bridge.CallRequest) string {
 	return r.Key
 }
 
-// shelves are the tabs in which the kinds of item stand.
-var shelves = map[bridge.ItemKind]string{
-	bridge.KindTool: "tools", bridge.KindPrompt: "prompts", bridge.KindResource: "resources", bridge.KindTemplate: "resources",
+// placed finds an item and its place on its shelf.
+func (s *Server) placed(server views.Server, id itemID, active activity) (views.Item, bool) {
+	catalog, err := s.in.Catalog(server.ID)
+	if err != nil {
+		return views.Item{}, false
+	}
+	places := map[views.Shelf]int{}
+	for _, item := range catalog.Items {
+		shelf := shelfOf(item)
+		if item.Kind == id.kind && item.Key == id.key {
+			return activeView(server, item, places[shelf], active), true
+		}
+		places[shelf]++
+	}
+	return views.Item{}, false
 }
 
-// windowOf is a part of the list of all items for which keep is true: count of
-// them, from the 0-based place from on.
-func windowOf(server views.Server, items []bridge.Item, active activity, from, count int, keep func(bridge.Item) bool) views.List {
+func activeView(server views.Server, item bridge.Item, place int, active activity) views.Item {
+	v := itemView(server, item)
+	n := active[itemID{server.ID, item.Kind, item.Key}]
+	v.Index, v.Running, v.Waiting = place, n.running, n.waiting
+	return v
+}
+
+// windowOf is a part of the list of the items on a shelf in which all words are
+// found: count of them, from the 0-based place from on.
+func windowOf(server views.Server, items []bridge.Item, shelf views.Shelf, words []string, active activity, from, count int) views.List {
 	l := views.List{From: from}
+	place := -1
 	for _, item := range items {
-		if !keep(item) {
+		if shelfOf(item) != shelf {
+			continue
+		}
+		place++
+		if !hasWords(item, words) {
 			continue
 		}
 		if l.Total >= from && len(l.Items) < count {
-			v := itemView(server, item)
-			n := active[itemID{server.ID, item.Kind, item.Key}]
-			v.Running, v.Waiting = n[0], n[1]
-			l.Items = append(l.Items, v)
+			l.Items = append(l.Items, activeView(server, item, place, active))
 		}
 		l.Total++
 	}
 	return l
 }
 
-// firstOfList is what the page is drawn with of a list: all of it, or the first
-// items of a long one.
-func firstOfList(server views.Server, items []bridge.Item, active activity, shelf string) views.List {
-	l := windowOf(server, items, active, 0, views.WholeList, func(i bridge.Item) bool { return shelves[i.Kind] == shelf })
-	if l.Total > len(l.Items) {
-		l.Items = l.Items[:views.FirstItems]
+var versionSeed = maphash.MakeSeed()
+
+// versionsOf tell the lists on the shelves from those that were there before.
+func versionsOf(items []bridge.Item) map[views.Shelf]uint64 {
+	sums := map[views.Shelf]*maphash.Hash{}
+	for _, item := range items {
+		sum := sums[shelfOf(item)]
+		if sum == nil {
+			sum = new(maphash.Hash)
+			sum.SetSeed(versionSeed)
+			sums[shelfOf(item)] = sum
+		}
+		maphash.WriteComparable(sum, [4]string{item.Name, item.Key, item.Title, item.Description})
 	}
-	return l
+	out := map[views.Shelf]uint64{}
+	for shelf, sum := range sums {
+		out[shelf] = sum.Sum64()
+	}
+	return out
+}
+
+// catalogView is what a server offers, with as many items as the page is drawn
+// with of each list: those that it has room for, or the first of a long list.
+func (s *Server) catalogView(server views.Server, active activity) views.Catalog {
+	v := views.Catalog{Server: server, Lists: map[views.Shelf]views.List{}}
+	catalog, err := s.in.Catalog(server.ID)
+	if err != nil {
+		return v // servers do not come or go during a run
+	}
+	v.Loading, v.Err = catalog.Loading, strings.Join(catalog.Errors, "\n")
+	versions := versionsOf(catalog.Items)
+	for _, shelf := range views.Shelves {
+		l := windowOf(server, catalog.Items, shelf, nil, active, 0, views.WholeList)
+		if l.Total > len(l.Items) {
+			l.Items = l.Items[:views.FirstItems]
+		}
+		l.Version = versions[shelf]
+		v.Lists[shelf] = l
+	}
+	return v
 }
 
 func (s *Server) catalogViews(servers []views.Server) []views.Catalog {
 	active := s.activity()
 	var out []views.Catalog
 	for _, server := range servers {
-		catalog, err := s.in.Catalog(server.ID)
-		if err != nil {
-			continue // servers do not come or go during a run
-		}
-		out = append(out, views.Catalog{
-			Server: server, Loading: catalog.Loading, Err: strings.Join(catalog.Errors, "\n"),
-			Tools:     firstOfList(server, catalog.Items, active, "tools"),
-			Prompts:   firstOfList(server, catalog.Items, active, "prompts"),
-			Resources: firstOfList(server, catalog.Items, active, "resources"),
-		})
+		out = append(out, s.catalogView(server, active))
 	}
 	return out
 }
 
 // items answers with a window of one server's list: count rows from the 0-based
 // place from on, of those in which all words of search are found. X-Total is how
-// many those are in all, X-Next the first push that may be later.
+// many those are in all.
 func (s *Server) items(c echo.Context) error {
-	c.Response().Header().Set("X-Next", strconv.FormatInt(s.hub.Seq()+1, 10))
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", views.WholeList)
 	if err := firstOf(err1, err2); err != nil {
@@ -120,15 +169,13 @@ func (s *Server) items(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := s.in.Catalog(server.ID)
-	if err != nil {
-		return err
-	}
-	shelf, words := c.QueryParam("shelf"), strings.Fields(strings.ToLower(c.QueryParam("search")))
-	l := windowOf(serverView(server), catalog.Items, s.activity(), int(min(from, views.ItemsMost)), int(min(count, views.WholeList)),
-		func(i bridge.Item) bool { return shelves[i.Kind] == shelf && hasWords(i, words) })
-	c.Response().Header().Set("X-Total", strconv.Itoa(min(l.Total, views.ItemsMost)))
-	return html(c, views.ItemRows(l))
+	shelf, words := views.Shelf(c.QueryParam("shelf")), strings.Fields(strings.ToLower(c.QueryParam("search")))
+	return s.current(c, func() (templ.Component, error) {
+		catalog, err := s.in.Catalog(server.ID)
+		l := windowOf(serverView(server), catalog.Items, shelf, words, s.activity(), int(min(from, views.ItemsMost)), int(min(count, views.WholeList)))
+		c.Response().Header().Set("X-Total", strconv.Itoa(min(l.Total, views.ItemsMost)))
+		return views.ItemRows(l), err
+	})
 }
 
 // hasWords reports whether all words, in lower case, stand in what a server says
@@ -201,6 +248,15 @@ func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 	}
 	ctx := c.Request().Context()
 	text, ok, err := views.Find(ctx, digest, views.PageView(p))
+	if p.Call != nil && !ok && err == nil {
+		text, ok, err = views.Find(ctx, digest, views.CallSteps(*p.Call))
+	}
+	for _, q := range p.Questions {
+		if ok || err != nil {
+			break
+		}
+		text, ok, err = views.Find(ctx, digest, views.QuestionPast(q))
+	}
 	for _, server := range p.Servers {
 		if ok || err != nil {
 			break

@@ -55,29 +55,32 @@ func (s *Server) serverViews() ([]views.Server, func(id string) views.Server) {
 	}
 }
 
-// callStrip lists the calls that are kept, and counts those that are not. Of a
-// transcript, the bar says which calls are shown.
-func (s *Server) callStrip() (tabs []views.CallTab, earlier int) {
-	tabs = s.callTabs()
-	if s.stage == nil && len(tabs) > 0 {
-		earlier = tabs[len(tabs)-1].Number - len(tabs) // the latest is always kept
-	}
-	return tabs, earlier
-}
-
-func (s *Server) callTabs() []views.CallTab {
+// callStrip lists the latest of the calls that are kept, and counts the others.
+// Of a transcript, the bar says which calls are shown.
+func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) {
 	_, find := s.serverViews()
-	var out []views.CallTab
-	for _, c := range s.in.Calls() {
-		tab := views.CallTab{
+	calls := s.in.Calls()
+	shown := calls[max(0, len(calls)-views.TabsMost):]
+	for _, c := range shown {
+		tabs = append(tabs, views.CallTab{
 			Number: c.Number, Server: c.Request.Server, ServerIndex: find(c.Request.Server).Index,
 			Name: c.Request.Name, State: views.CallState(c.State.String()), Waiting: c.Waiting,
 			Yours:   c.State == bridge.CallRunning && c.Yours,
 			IsError: c.State == bridge.CallFailed || c.IsError,
-		}
-		out = append(out, tab)
+		})
 	}
-	return out
+	earlier.Count = len(calls) - len(shown)
+	if len(shown) > 0 {
+		latest := shown[len(shown)-1].Number // is always kept
+		if s.stage == nil {
+			earlier.Count = latest - len(shown)
+		}
+		// A call that still runs can be much older than the others.
+		for i := len(shown) - 1; i >= 0 && shown[i].Number == latest-(len(shown)-1-i); i-- {
+			earlier.Before = shown[i].Number
+		}
+	}
+	return tabs, earlier
 }
 
 func (s *Server) callView(c bridge.Call) views.Call {

@@ -40,7 +40,7 @@ func TestForgottenCalls(t *testing.T) {
 	if panel := d.get("/calls/3"); !strings.Contains(panel, `data-filter="call:3"`) {
 		t.Errorf("the panel of another is %s", panel)
 	}
-	for path, want := range map[string]int{"/calls/2/stop": http.StatusNotFound, fmt.Sprintf("/calls/%d/stop", bridge.CallsKept+3): http.StatusOK} {
+	for path, want := range map[string]int{"/calls/2/stop": http.StatusNotFound, fmt.Sprintf("/calls/%d/stop", bridge.CallsKept+3): http.StatusNoContent} {
 		if status, text := d.post(path, nil); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
 		}

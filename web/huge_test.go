@@ -66,19 +66,7 @@ func inspectScript(t *testing.T, answers script) onScript {
 		t.Fatal(err)
 	}
 	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{Name: "huge", URL: scriptedServer(t, answers)}}})
-	s := New(Config{Inspection: in, Token: testToken})
-	web := httptest.NewServer(s)
-	ctx, cancel := context.WithCancel(context.Background())
-	worked := make(chan struct{})
-	go func() {
-		defer close(worked)
-		s.work(ctx)
-	}()
 	t.Cleanup(func() {
-		cancel()
-		<-worked
-		s.hub.close()
-		web.Close()
 		if err := in.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -86,7 +74,7 @@ func inspectScript(t *testing.T, answers script) onScript {
 			t.Error(err)
 		}
 	})
-	o := onScript{onDemo{t, in, s}, web.URL}
+	o := onDemo{t, in, New(Config{Inspection: in, Token: testToken})}.serve()
 	in.Start()
 	o.until("the server is ready", func() bool { return o.server().State == bridge.Ready })
 	o.until("its lists are there", func() bool {
@@ -94,6 +82,20 @@ func inspectScript(t *testing.T, answers script) onScript {
 		return err == nil && !c.Loading && len(c.Items) > 0
 	})
 	return o
+}
+
+// serve is the same page over real connections.
+func (d onDemo) serve() onScript {
+	web := httptest.NewServer(d.s)
+	ctx, cancel := context.WithCancel(context.Background())
+	end := d.s.work(ctx)
+	d.t.Cleanup(func() {
+		cancel()
+		end()
+		d.s.hub.close()
+		web.Close()
+	})
+	return onScript{d, web.URL}
 }
 
 // get answers with a page, which is never larger than a page may be.
@@ -256,7 +258,7 @@ func TestHugeTexts(t *testing.T) {
 	if status, answer := o.post("/questions/1/answer", url.Values{"action": {"accept"}, "kept": {"0"}, "f1": {"1"}}); status != http.StatusUnprocessableEntity || len(answer) > pushMost {
 		t.Errorf("the default does not match its pattern: %d, %d bytes", status, len(answer))
 	}
-	if status, answer := o.post("/questions/1/answer", url.Values{"action": {"accept"}, "kept": {"0"}, "f1": {"1"}, "force": {"1"}}); status != http.StatusOK || len(answer) > pushMost {
+	if status, answer := o.post("/questions/1/answer", url.Values{"action": {"accept"}, "kept": {"0"}, "f1": {"1"}, "force": {"1"}}); status != http.StatusNoContent || len(answer) > pushMost {
 		t.Errorf("%d, %d bytes", status, len(answer))
 	}
 	o.until("it is answered", func() bool { q, err := o.in.Question(1); return err == nil && q.State == bridge.Answered })
@@ -264,8 +266,8 @@ func TestHugeTexts(t *testing.T) {
 		t.Errorf("%d bytes went out, %v", len(q.Answer.Content), err)
 	}
 	o.get("/?call=2")
-	o.pushed(o.watch(-1), `"seq":`) // a page that comes back
-	for _, path := range []string{"/wire/rows", "/servers/s1/findings", "/wire/frames/2", "/wire/frames/4", "/wire/frames/6", "/questions?have=", "/calls/1/ladder", "/calls/2/ladder", "/wire/frames/8?against=6"} {
+	o.pushed(o.watch(-1), `"anew":true`) // a page that comes back
+	for _, path := range []string{"/wire/rows", "/calls/2/steps", "/servers/s1/findings", "/wire/frames/2", "/wire/frames/4", "/wire/frames/6", "/questions?have=", "/calls/1/ladder", "/calls/2/ladder", "/wire/frames/8?against=6"} {
 		o.get(path)
 	}
 }
@@ -281,7 +283,7 @@ func TestVeryManyTools(t *testing.T) {
 	o := inspectScript(t, script{
 		"server/discover":       fmt.Sprintf(discovered, `{"name":"many","version":"1"}`, `""`),
 		"tools/list":            tools(list.String()[1:]),
-		"tools/call tool_99999": `"result":{"resultType":"complete","content":[]}`,
+		"tools/call tool_99999": `"result":{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}}}`,
 	})
 	if page, _ := o.get("/"); !strings.Contains(page, `data-total="100000"`) || !strings.Contains(page, ">tool_0<") || strings.Contains(page, ">tool_99<") {
 		t.Error("the page does not begin with the first tools")
@@ -290,7 +292,9 @@ func TestVeryManyTools(t *testing.T) {
 	if status, _ := o.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"tool_99999"}}); status != http.StatusOK {
 		t.Fatal(status)
 	}
-	o.pushed(pushes, `"target":"catalog"`)
+	if badge := o.pushed(pushes, `"id":"s1-tools-99999-about"`); len(badge) > 4000 {
+		t.Errorf("%d bytes are pushed for one tool of many: %s", len(badge), badge)
+	}
 	for query, want := range map[string]struct {
 		total string
 		has   []string
@@ -394,10 +398,7 @@ func TestManyLargeQuestions(t *testing.T) {
 func TestPushesAreBounded(t *testing.T) {
 	h := newHub()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := h.serve(w, r, func() ([]push, error) {
-			return []push{{Changes: []change{{"replace", "snapshot", "x"}}}, {Seq: h.Seq()}}, nil
-		})
-		if err != nil {
+		if err := h.serve(w, r); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -405,13 +406,13 @@ func TestPushesAreBounded(t *testing.T) {
 	defer h.close()
 	o := onScript{onDemo{t: t}, server.URL}
 	pushes := o.watch(-1)
-	o.pushed(pushes, "snapshot")
+	o.pushed(pushes, "anew")
 	var changes []change
 	for i := range 8 {
-		changes = append(changes, change{"replace", fmt.Sprintf("part-%d", i), strings.Repeat(`"`, 200<<10)})
+		changes = append(changes, change{ID: fmt.Sprintf("part-%d", i), HTML: strings.Repeat(`"`, 200<<10)})
 	}
-	changes = append(changes, change{"replace", "monster", strings.Repeat("\x01", 1<<20)}, change{"replace", "last", "<p>"})
-	h.publish(changes)
+	changes = append(changes, change{ID: "monster", HTML: strings.Repeat("\x01", 1<<20)}, change{ID: "last", HTML: "<p>"})
+	h.publish(changes, time.Time{})
 	var got []string
 	for len(got) < len(changes) {
 		var p push
@@ -419,15 +420,15 @@ func TestPushesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range p.Changes {
-			if c.Target == "monster" && !strings.Contains(c.HTML, "too large") {
+			if c.ID == "monster" && !strings.Contains(c.HTML, "too large") {
 				t.Errorf("it came as %.100q", c.HTML)
 			}
-			got = append(got, c.Target)
+			got = append(got, c.ID)
 		}
 	}
 	for i, c := range changes {
-		if got[i] != c.Target {
-			t.Errorf("%s came in place of %s", got[i], c.Target)
+		if got[i] != c.ID {
+			t.Errorf("%s came in place of %s", got[i], c.ID)
 		}
 	}
 }

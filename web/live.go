@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"hash/maphash"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,12 +16,14 @@ import (
 	"elicitation-inspector/views"
 )
 
-// change is one edit of the page: an element, by its id, is replaced, removed,
-// or gets another child.
+// change says what an element of the page is now. Where a page lacks the element,
+// it comes into or beside another one, if the change names one; without HTML it
+// goes.
 type change struct {
-	Op     string `json:"op"` // "replace", "append" or "remove"
-	Target string `json:"target"`
-	HTML   string `json:"html,omitempty"`
+	ID   string `json:"id"`
+	HTML string `json:"html,omitempty"`
+	Op   string `json:"op,omitempty"` // "append" or "prepend" to the element At, or "after" it
+	At   string `json:"at,omitempty"`
 }
 
 // push is one message on the websocket. A page that has seen all up to Seq
@@ -28,6 +31,7 @@ type change struct {
 type push struct {
 	Seq     int64    `json:"seq,omitempty"`
 	Changes []change `json:"changes,omitempty"`
+	Anew    bool     `json:"anew,omitempty"` // the page has to fetch and draw all of itself
 	Frames  int64    `json:"frames,omitempty"`
 	Kept    string   `json:"kept,omitempty"` // how much of them is kept where, in words
 	Time    int64    `json:"time,omitempty"` // that the changes were drawn at, of a transcript, in Unix milliseconds
@@ -36,6 +40,7 @@ type push struct {
 const (
 	pushesKept   = 256              // for pages that come back
 	bytesKept    = 4 << 20          // of them, whichever is less
+	pushedMost   = 5000             // elements of which it is known what they were pushed as
 	pushMost     = views.PageMost   // bytes of one push
 	pageBacklog  = 64               // pushes that wait for one page before it is dropped
 	writeTime    = 10 * time.Second // for one push to one page
@@ -46,8 +51,6 @@ const (
 // hub pushes changes to every open page. Publishing never blocks: a page that
 // is too slow is dropped, and catches up when it comes back.
 type hub struct {
-	clock func() time.Time // of a transcript; nil for the present
-
 	mu     sync.Mutex
 	seq    int64
 	kept   []keptPush
@@ -56,6 +59,12 @@ type hub struct {
 	store  string // how much of them is kept where, in words
 	pages  map[*page]struct{}
 	closed bool
+
+	// drawings counts the parts of pages that are being drawn outside of pushes.
+	// They may show a state that was never pushed, so pushed knows only what was
+	// pushed since the last of them: a hash for each element.
+	drawings int
+	pushed   map[string]uint64
 }
 
 type keptPush struct {
@@ -70,39 +79,37 @@ type page struct {
 	dropped context.CancelFunc
 }
 
-func newHub() *hub { return &hub{pages: map[*page]struct{}{}} }
+func newHub() *hub { return &hub{pages: map[*page]struct{}{}, pushed: map[string]uint64{}} }
 
-// Seq is the number of the latest push.
-func (h *hub) Seq() int64 {
+// drawing has to be called before the state is read that a page, or a part of
+// one, is drawn from, and done when it is drawn. Whatever changes meanwhile is
+// pushed after seq.
+func (h *hub) drawing() (seq int64, done func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.seq
-}
-
-// startAfter begins to count where another hub, which is about to be closed, has
-// not come to: pages that have seen its pushes have seen none of this one's.
-func (h *hub) startAfter(old *hub) {
-	const apart = 1 << 20
-	seq := old.Seq() + apart
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.seq = seq
-}
-
-// now is the time that the pages' clocks go by; 0 for the present.
-func (h *hub) now() int64 {
-	if h.clock == nil || h.clock().IsZero() {
-		return 0
-	}
-	return h.clock().UnixMilli()
-}
-
-// publish sends changes to every page.
-func (h *hub) publish(changes []change) {
-	for _, part := range parted(changes) {
-		h.send(part)
+	h.drawings++
+	return h.seq, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.drawings--
+		clear(h.pushed)
 	}
 }
+
+// publish sends to every page those of the changes that it does not have yet. at
+// is the time of a transcript that they were drawn at, or zero.
+func (h *hub) publish(changes []change, at time.Time) {
+	p := push{}
+	if !at.IsZero() {
+		p.Time = at.UnixMilli()
+	}
+	for _, p.Changes = range parted(changes) {
+		h.send(p)
+	}
+}
+
+// anew has every page draw all of itself.
+func (h *hub) anew() { h.send(push{Anew: true}) }
 
 // parted shares changes out, so that no push has more than pushMost bytes. One
 // that has more by itself is replaced by an element that says so.
@@ -114,7 +121,7 @@ func parted(changes []change) [][]change {
 		size := len(encode(ch))
 		if size > pushMost-around {
 			var b strings.Builder
-			if err := views.TooLarge(ch.Target).Render(context.Background(), &b); err != nil {
+			if err := views.TooLarge(ch.ID).Render(context.Background(), &b); err != nil {
 				panic("web: drawing into memory: " + err.Error())
 			}
 			ch.HTML, size = b.String(), b.Len()+around
@@ -128,12 +135,16 @@ func parted(changes []change) [][]change {
 	return out
 }
 
-// send sends one push to every page.
-func (h *hub) send(changes []change) {
+// send sends one push to every page, unless there is nothing new in it.
+func (h *hub) send(p push) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if p.Changes = h.fresh(p.Changes); len(p.Changes) == 0 && !p.Anew {
+		return
+	}
 	h.seq++
-	data := encode(push{Seq: h.seq, Changes: changes, Frames: h.frames, Kept: h.store, Time: h.now()})
+	p.Seq, p.Frames, p.Kept = h.seq, h.frames, h.store
+	data := encode(p)
 	h.kept = append(h.kept, keptPush{h.seq, data})
 	h.bytes += len(data)
 	for len(h.kept) > pushesKept || (h.bytes > bytesKept && len(h.kept) > 1) {
@@ -141,14 +152,35 @@ func (h *hub) send(changes []change) {
 		h.kept[0].data = nil
 		h.kept = h.kept[1:]
 	}
-	for p := range h.pages {
+	for page := range h.pages {
 		select {
-		case p.pushes <- data:
+		case page.pushes <- data:
 		default:
-			p.dropped()
-			delete(h.pages, p)
+			page.dropped()
+			delete(h.pages, page)
 		}
 	}
+}
+
+var pushSeed = maphash.MakeSeed()
+
+// fresh picks the changes that make an element another one than it was last
+// pushed as. The caller holds h.mu.
+func (h *hub) fresh(changes []change) []change {
+	if len(h.pushed) > pushedMost {
+		clear(h.pushed) // to forget costs a push or two
+	}
+	var out []change
+	for _, ch := range changes {
+		hash := maphash.String(pushSeed, ch.HTML)
+		last, known := h.pushed[ch.ID]
+		if known && last == hash && h.drawings == 0 {
+			continue
+		}
+		h.pushed[ch.ID] = hash
+		out = append(out, ch)
+	}
+	return out
 }
 
 // count tells every page how many frames the log holds, and in words where.
@@ -181,8 +213,8 @@ func (h *hub) join(p *page, since int64) (missed [][]byte, ok bool) {
 	case p.counted <- struct{}{}:
 	default: // it is told already
 	}
-	if since > h.seq {
-		return nil, false // it belongs to an earlier run
+	if since < 0 || since > h.seq { // the latter belongs to an earlier run
+		return nil, false
 	}
 	if since < h.seq && (len(h.kept) == 0 || h.kept[0].seq > since+1) {
 		return nil, false
@@ -211,12 +243,12 @@ func (h *hub) close() {
 	}
 }
 
-// serve runs one page's socket until it is closed. snapshot renders everything
-// anew, for a page that cannot be brought up to date otherwise.
-func (h *hub) serve(w http.ResponseWriter, r *http.Request, snapshot func() ([]push, error)) error {
+// serve runs one page's socket until it is closed. Query since says what the page
+// has seen. Where it has missed more than is kept, it draws itself anew.
+func (h *hub) serve(w http.ResponseWriter, r *http.Request) error {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	if err != nil {
-		since = -1 // leads to a snapshot
+		since = -1
 	}
 	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the guard has judged the Origin, by stricter rules
@@ -233,15 +265,8 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, snapshot func() ([]p
 	p := &page{pushes: make(chan []byte, pageBacklog), counted: make(chan struct{}, 1), dropped: dropped}
 	missed, ok := h.join(p, since)
 	defer h.leave(p)
-	if !ok || since < 0 {
-		now, err := snapshot()
-		if err != nil {
-			return err
-		}
-		missed = nil
-		for _, p := range now {
-			missed = append(missed, encode(p))
-		}
+	if !ok {
+		missed = [][]byte{encode(push{Anew: true})}
 	}
 	for _, data := range missed {
 		if err := write(ctx, socket, data); err != nil {
@@ -281,7 +306,7 @@ func write(ctx context.Context, socket *websocket.Conn, data []byte) error {
 	return socket.Write(ctx, websocket.MessageText, data)
 }
 
-// encode writes a push or a reply as JSON.
+// encode writes a push as JSON.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -2,8 +2,11 @@ package web
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/views"
@@ -15,241 +18,85 @@ const (
 	countEvery = 200 * time.Millisecond // the number of frames
 )
 
-// pumpChanges pushes what changes in the inspection: questions at once,
-// everything else a few times a second.
-func (s *Server) pumpChanges(ctx context.Context) {
-	sub := s.in.Subscribe()
-	defer sub.Close()
-	calm := map[bridge.Change]bool{}
-	var order []bridge.Change
+// pump draws what has changed, each thing by itself, for every page. Only its
+// goroutine does, so that what is pushed later is never older. It draws a thing
+// rather once too often: the hub leaves out what pages have already.
+type pump struct {
+	*Server
+	ctx     context.Context
+	sub     *bridge.Subscription
+	changes []change
+
+	// What pages show, as it was pushed last.
+	settled int // so many settled questions at most
+	cards   []int
+	tabs    []int
+	active  activity
+	marked  int64            // marks that pins were drawn after
+	pins    map[int64]string // markup by frame
+	newest  int              // call of a transcript that was put on show
+}
+
+// newPump is a pump that knows what pages are drawn with from now on.
+func (s *Server) newPump(ctx context.Context) *pump {
+	p := &pump{Server: s, ctx: ctx, sub: s.in.Subscribe(), settled: s.settledShown()}
+	p.drawCards(nil, nil)
+	p.drawTabs(nil)
+	p.drawActivity()
+	p.drawPins()
+	p.changes = nil
+	if len(p.tabs) > 0 {
+		p.newest = p.tabs[len(p.tabs)-1]
+	}
+	return p
+}
+
+// run pushes what changes in the inspection until the pump's context ends:
+// questions and their calls at once, everything else a few times a second.
+func (p *pump) run() {
+	defer p.sub.Close()
+	calm := changed{}
 	var timer <-chan time.Time
-	onPage := &cards{shown: map[int]bool{}, most: s.settledShown()}
 	for {
 		select {
-		case <-ctx.Done():
+		case <-p.ctx.Done():
 			return
-		case <-sub.Ready():
-			var urgent []bridge.Change
-			for _, c := range sub.Take() {
-				if c.Kind == bridge.QuestionChanged {
-					urgent = append(urgent, c)
-				}
-				if !calm[c] {
-					calm[c] = true
-					order = append(order, c)
-				}
-			}
-			s.pushQuestions(ctx, urgent, onPage)
-			if timer == nil && len(order) > 0 {
-				timer = time.After(calmEvery)
-			}
 		case <-timer:
-			s.pushCalm(ctx, order)
-			clear(calm)
-			order, timer = nil, nil
-		}
-	}
-}
-
-// cards are the questions that pages have been sent.
-type cards struct {
-	shown   map[int]bool
-	settled []int // in the order of their end
-	most    int   // of them are kept
-	gone    []int // the last that were taken off
-}
-
-// goneMost is how many cards that were taken off are remembered: more than the
-// inspection knows of, so that none comes back.
-const goneMost = 1000
-
-// settle notes that a question is settled, and takes those off the page that
-// are settled too long, but for those that stay.
-func (c *cards) settle(question int, stays func(question int) bool) []change {
-	if slices.Contains(c.settled, question) {
-		return nil
-	}
-	c.settled = append(c.settled, question)
-	var gone []change
-	for len(c.settled) > c.most {
-		i := slices.IndexFunc(c.settled, func(n int) bool { return !stays(n) })
-		if i < 0 {
-			break
-		}
-		gone = append(gone, change{Op: "remove", Target: formID(c.settled[i])})
-		delete(c.shown, c.settled[i])
-		c.gone = append(c.gone, c.settled[i])
-		c.gone = c.gone[max(0, len(c.gone)-goneMost):]
-		c.settled = slices.Delete(c.settled, i, i+1)
-	}
-	return gone
-}
-
-// awaited reports whether the outcome of a question's URL can still come.
-func (s *Server) awaited(question int) bool {
-	q, err := s.in.Question(question)
-	return err == nil && q.Awaited
-}
-
-// alsoAwaited draws the other URLs whose outcome a question's call waits for:
-// the first of them says what can be done about the call.
-func (s *Server) alsoAwaited(ctx context.Context, q bridge.Question) []change {
-	var changes []change
-	for _, other := range s.in.OnShow(1) { // and all that are awaited
-		if !other.Awaited || other.Call != q.Call || other.Number == q.Number {
+			p.drawCalm(calm)
+			calm, timer = changed{}, nil
 			continue
-		}
-		if ch, err := replace(ctx, formID(other.Number), views.QuestionCard(s.questionView(other, nil, nil))); err == nil {
-			changes = append(changes, ch)
-		}
-	}
-	return changes
-}
-
-// worthDrawing are the questions that have changed, without those that are held
-// back, and without those that a page would drop at once because later ones are
-// settled too: a flood of them is no flood of cards.
-func (s *Server) worthDrawing(changed []bridge.Change, onPage *cards) []bridge.Question {
-	var out []bridge.Question
-	settled := 0
-	for _, c := range slices.Backward(changed) {
-		q, err := s.in.Question(c.Number)
-		if err != nil {
-			continue
-		}
-		if q.State != bridge.Pending {
-			s.drafts.drop(q.Number)
-			if !onPage.shown[q.Number] && !q.Awaited {
-				settled++
-			}
-		}
-		if !q.Held && !slices.Contains(onPage.gone, q.Number) && (settled <= onPage.most || q.State == bridge.Pending || q.Awaited || onPage.shown[q.Number]) {
-			out = append(out, q)
-		}
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// pushQuestions draws each question once, for every page.
-func (s *Server) pushQuestions(ctx context.Context, changed []bridge.Change, onPage *cards) {
-	var changes, above []change
-	calls := map[int]bool{}
-	for _, q := range s.worthDrawing(changed, onPage) {
-		// The call stands above its questions and says that they wait: it comes
-		// right after them, lest it grow later and move them from under the pointer.
-		if call, err := s.in.Call(q.Call); err == nil && !calls[q.Call] {
-			calls[q.Call] = true
-			if ch, err := replace(ctx, callID(q.Call), views.CallView(s.callView(call))); err == nil {
-				above = append(above, ch)
-			}
-		}
-		ch, err := replace(ctx, formID(q.Number), views.QuestionCard(s.questionView(q, nil, nil)))
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			s.logger.Error("drawing a question", "question", q.Number, "error", err)
-			continue
-		}
-		if !onPage.shown[q.Number] {
-			onPage.shown[q.Number] = true
-			ch.Op, ch.Target = "append", "questions"
-		}
-		changes = append(changes, ch)
-		if q.State != bridge.Pending {
-			changes = append(changes, onPage.settle(q.Number, s.awaited)...)
-		}
-		if q.Completion != bridge.CompletionNone {
-			changes = append(changes, s.alsoAwaited(ctx, q)...)
-		}
-	}
-	s.hub.publish(changes)
-	s.hub.publish(above)
-}
-
-// pushCalm draws what may wait for a moment, each thing once.
-func (s *Server) pushCalm(ctx context.Context, changed []bridge.Change) {
-	var changes []change
-	add := func(ch change, err error) {
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			s.logger.Error("drawing a change", "target", ch.Target, "error", err)
-			return
-		}
-		changes = append(changes, ch)
-	}
-	var servers, catalog, calls, held, recording bool
-	moved := map[bridge.Change]bool{} // the calls and servers that an accepted URL may wait for
-	for _, c := range changed {
-		switch c.Kind {
-		case bridge.ServerChanged:
-			servers, catalog, held = true, true, true
-			moved[c] = true
-		case bridge.FindingsChanged:
-			servers = true
-		case bridge.RecordingChanged:
-			recording = true
-		case bridge.CatalogChanged:
-			catalog = true
-		case bridge.QuestionChanged:
-			catalog, calls = true, true
-		case bridge.CallChanged:
-			catalog, calls = true, true
-			moved[c] = true
-			if call, err := s.in.Call(c.Number); err == nil && s.callMatters(call.Number) {
-				view := s.callView(call)
-				if s.stage != nil && call.Number > s.newest {
-					s.newest = call.Number
-					add(replace(ctx, "call", views.CallPanel(nil, &view)))
-				} else {
-					add(replace(ctx, callID(call.Number), views.CallView(view)))
+		case <-p.stirred:
+		case <-p.sub.Ready():
+			now := changed{}
+			for _, c := range p.sub.Take() {
+				calm[c] = true
+				if c.Kind == bridge.QuestionChanged {
+					now[c] = true
 				}
 			}
+			p.drawQuestions(now)
+		}
+		if timer == nil {
+			timer = time.After(calmEvery)
 		}
 	}
-	if len(moved) > 0 {
-		for _, q := range s.in.OnShow(s.settledShown()) {
-			if q.Completion == bridge.CompletionAwaited && (moved[bridge.Change{Kind: bridge.CallChanged, Number: q.Call}] ||
-				moved[bridge.Change{Kind: bridge.ServerChanged, Server: q.Server}]) {
-				add(replace(ctx, formID(q.Number), views.QuestionCard(s.questionView(q, nil, nil))))
-			}
-		}
+}
+
+// stir has the pump look at what bridge does not tell of: frames and marks.
+func (s *Server) stir() {
+	select {
+	case s.stirred <- struct{}{}:
+	default:
 	}
-	all, _ := s.serverViews()
-	if servers {
-		add(replace(ctx, "servers", views.ServersBar(all)))
-	}
-	if held {
-		add(replace(ctx, "held", views.HeldLines(all)))
-	}
-	if catalog {
-		add(replace(ctx, "catalog", views.CatalogPanel(s.catalogViews(all))))
-	}
-	if calls {
-		add(replace(ctx, "calls", views.CallStrip(s.callStrip())))
-	}
-	if recording || s.isRecording() {
-		add(replace(ctx, "recording", views.RecordingView(s.recordingView())))
-	}
-	add(replace(ctx, "log-status", views.LogStatusView(s.logStatus())))
-	s.hub.publish(changes)
 }
 
 // pumpFrames tells the page how long the wire log is, and where it is kept.
 func (s *Server) pumpFrames(ctx context.Context) {
-	log, told := s.in.Log(), ""
+	log := s.in.Log()
 	for {
 		grown := log.Grown()
 		s.hub.count(log.Len(), s.keptWords())
-		if where := log.Stats().Where; where != told {
-			told = where
-			if ch, err := replace(ctx, "where", views.Where(where)); err == nil {
-				s.hub.publish([]change{ch})
-			}
-		}
+		s.stir()
 		select {
 		case <-ctx.Done():
 			return
@@ -263,43 +110,249 @@ func (s *Server) pumpFrames(ctx context.Context) {
 	}
 }
 
-// snapshot draws everything anew, for a page that has missed too much. Only the
-// last of the pushes has the number up to which the page is then up to date.
-func (s *Server) snapshot(ctx context.Context) ([]push, error) {
-	last := push{Seq: s.hub.Seq(), Time: s.hub.now(), Frames: s.in.Log().Len(), Kept: s.keptWords()}
-	page := s.whole()
-	var changes []change
-	for _, part := range []struct {
-		target string
-		draw   func() (change, error)
-	}{
-		{"servers", func() (change, error) { return replace(ctx, "servers", views.ServersBar(page.Servers)) }},
-		{"catalog", func() (change, error) { return replace(ctx, "catalog", views.CatalogPanel(page.Catalogs)) }},
-		{"calls", func() (change, error) { return replace(ctx, "calls", views.CallStrip(page.Calls, page.Earlier)) }},
-		{"held", func() (change, error) { return replace(ctx, "held", views.HeldLines(page.Servers)) }},
-		{"questions", func() (change, error) {
-			return replace(ctx, "questions", views.QuestionsPanel(page.Questions, page.More, 0))
-		}},
-		{"pins", func() (change, error) { return replace(ctx, "pins", views.Pins(page.Log.Pins)) }},
-		{"log-status", func() (change, error) { return replace(ctx, "log-status", views.LogStatusView(page.Log)) }},
-		{"recording", func() (change, error) {
-			return replace(ctx, "recording", views.RecordingView(page.Recording))
-		}},
-		{"replay", func() (change, error) { return s.replaySnapshot(ctx, page) }},
-		{"call", func() (change, error) { return s.callSnapshot(ctx, page) }},
-	} {
-		ch, err := part.draw()
-		if ch == (change{}) && err == nil {
+// changed is a set of changes, in which those of one kind can be looked for.
+type changed map[bridge.Change]bool
+
+func (c changed) server(id string) bool {
+	return c[bridge.Change{Kind: bridge.ServerChanged, Server: id}]
+}
+
+func (c changed) catalog(id string) bool {
+	return c.server(id) || c[bridge.Change{Kind: bridge.CatalogChanged, Server: id}]
+}
+
+func (c changed) question(n int) bool {
+	return c[bridge.Change{Kind: bridge.QuestionChanged, Number: n}]
+}
+
+// calls are the numbers of the calls that have changed, or had a question that has.
+func (p *pump) callsOf(c changed) map[int]bool {
+	calls := map[int]bool{}
+	for one := range c {
+		switch one.Kind {
+		case bridge.CallChanged:
+			calls[one.Number] = true
+		case bridge.QuestionChanged:
+			if q, err := p.in.Question(one.Number); err == nil && q.Call > 0 {
+				calls[q.Call] = true
+			}
+		case bridge.ServerChanged, bridge.CatalogChanged, bridge.FindingsChanged, bridge.RecordingChanged:
+		}
+	}
+	return calls
+}
+
+// put adds what an element is now, and where it comes on pages that lack it.
+func (p *pump) put(id string, c templ.Component, op, at string) {
+	html, err := draw(p.ctx, views.Within(views.PartMost, id, c))
+	switch {
+	case err == nil:
+		p.changes = append(p.changes, change{ID: id, HTML: html, Op: op, At: at})
+	case p.ctx.Err() == nil:
+		p.logger.Error("drawing a change", "element", id, "error", err)
+	}
+}
+
+func (p *pump) replace(id string, c templ.Component) { p.put(id, c, "", "") }
+
+func (p *pump) remove(id string) { p.changes = append(p.changes, change{ID: id}) }
+
+func (p *pump) publish() {
+	p.Server.publish(p.changes)
+	p.changes = nil
+}
+
+// drawQuestions draws questions that have changed, and the calls of those that
+// wait: these stand above them and say so, and must not grow later and move them
+// from under the pointer.
+func (p *pump) drawQuestions(c changed) {
+	if len(c) == 0 {
+		return
+	}
+	asking := changed{}
+	for one := range c {
+		if q, err := p.in.Question(one.Number); err == nil && q.State != bridge.Pending {
+			p.drafts.drop(q.Number)
+		} else {
+			asking[one] = true
+		}
+	}
+	p.drawCards(c, p.callsOf(c))
+	for _, n := range slices.Sorted(maps.Keys(p.callsOf(asking))) {
+		p.drawCall(n)
+	}
+	p.publish()
+}
+
+// drawCalm draws what may wait for a moment.
+func (p *pump) drawCalm(c changed) {
+	calls := p.callsOf(c)
+	for _, n := range slices.Sorted(maps.Keys(calls)) {
+		p.drawCall(n)
+	}
+	moved := maps.Clone(c)
+	maps.DeleteFunc(moved, func(one bridge.Change, _ bool) bool { return one.Kind == bridge.QuestionChanged }) // they are drawn already
+	p.drawCards(moved, calls)
+	if len(calls) > 0 {
+		p.drawTabs(calls)
+		p.drawActivity()
+	}
+	p.drawServers(c)
+	p.drawLog(c[bridge.Change{Kind: bridge.RecordingChanged}])
+	p.publish()
+}
+
+// drawCards draws the questions that have changed, and those with a URL whose
+// outcome depends on a call or a server that has. It takes off those that pages
+// do not show any more.
+func (p *pump) drawCards(c changed, calls map[int]bool) {
+	var cards []int
+	for _, q := range p.in.OnShow(p.settled) {
+		cards = append(cards, q.Number)
+		awaits := q.Completion == bridge.CompletionAwaited && (calls[q.Call] || c.server(q.Server))
+		if c.question(q.Number) || awaits {
+			p.put(formID(q.Number), views.QuestionCard(p.questionView(q, nil, nil)), "append", "questions")
+		}
+	}
+	for _, n := range p.cards {
+		if _, stays := slices.BinarySearch(cards, n); !stays {
+			p.remove(formID(n))
+		}
+	}
+	p.cards = cards
+}
+
+// drawCall draws what changes in the panel of a call. Of a transcript, the latest
+// call is put on show.
+func (p *pump) drawCall(n int) {
+	call, err := p.in.Call(n)
+	if err != nil || !p.callMatters(n) {
+		return
+	}
+	v := p.callView(call)
+	if p.stage != nil && n > p.newest {
+		p.newest = n
+		p.replace("call", views.CallPanel(nil, &v))
+		return
+	}
+	p.replace(v.ID()+"-head", views.CallHead(v))
+	p.replace(v.ID()+"-now", views.CallNow(v))
+	p.replace(v.ResultID(), views.ResultView(v))
+}
+
+// drawTabs draws the tabs of the calls that have changed, or were made.
+func (p *pump) drawTabs(touched map[int]bool) {
+	list, earlier := p.callStrip()
+	var tabs []int
+	op, at := "prepend", "call-tabs"
+	for _, tab := range slices.Backward(list) {
+		if _, known := slices.BinarySearch(p.tabs, tab.Number); !known || touched[tab.Number] {
+			p.put(tab.ID(), views.CallTabView(tab), op, at)
+		}
+		op, at = "after", tab.ID()
+		tabs = append(tabs, tab.Number)
+	}
+	slices.Reverse(tabs)
+	for _, n := range p.tabs {
+		if _, stays := slices.BinarySearch(tabs, n); !stays {
+			p.remove(views.CallTab{Number: n}.ID())
+		}
+	}
+	p.tabs = tabs
+	if earlier.Count > 0 {
+		p.put("call-tabs-earlier", views.EarlierCallsView(earlier), "append", "call-tabs")
+	} else {
+		p.remove("call-tabs-earlier")
+	}
+}
+
+// drawActivity draws the items of which other calls run now, or wait.
+func (p *pump) drawActivity() {
+	now := p.activity()
+	for id, counts := range now {
+		if p.active[id] != counts {
+			p.drawItem(id, now)
+		}
+	}
+	for id := range p.active {
+		if _, still := now[id]; !still {
+			p.drawItem(id, now)
+		}
+	}
+	p.active = now
+}
+
+func (p *pump) drawItem(id itemID, active activity) {
+	server, err := p.in.Server(id.server)
+	if err != nil {
+		return
+	}
+	if item, ok := p.placed(serverView(server), id, active); ok {
+		p.replace(item.AboutID(), views.ItemAbout(item))
+	}
+}
+
+// drawServers draws what has changed of each server.
+func (p *pump) drawServers(c changed) {
+	for _, server := range p.in.Servers() {
+		v := serverView(server)
+		if c.server(v.ID) || c[bridge.Change{Kind: bridge.FindingsChanged, Server: v.ID}] {
+			p.put(v.RowID(), views.ServerRow(v), "append", "server-list")
+		}
+		if c.server(v.ID) && v.HoldsBack() {
+			p.put(v.HeldID(), views.HeldLine(v), "append", "held")
+		} else if c.server(v.ID) {
+			p.remove(v.HeldID())
+		}
+		if !c.catalog(v.ID) {
 			continue
 		}
-		if err != nil {
-			return nil, err
+		catalog := p.catalogView(v, nil)
+		for _, shelf := range views.Shelves {
+			p.put(views.OfferID(v.ID, shelf), views.Offer(catalog, shelf, 0), "append", shelf.OffersID())
 		}
-		changes = append(changes, ch)
 	}
-	var out []push
-	for _, part := range parted(changes) {
-		out = append(out, push{Changes: part, Time: last.Time})
+}
+
+// drawLog draws what is said of the log: its state, its file, and what is pinned.
+func (p *pump) drawLog(recording bool) {
+	if recording {
+		p.replace("recording", views.RecordingView(p.recordingView()))
 	}
-	return append(out, last), nil
+	if p.isRecording() {
+		p.replace("recording-lines", views.RecordingLines(p.config.Recording.State().Lines))
+	}
+	p.replace("where", views.Where(p.in.Log().Stats().Where))
+	p.replace("log-state", views.LogState(p.logStatus()))
+	if _, marked := p.marks().Marked(); marked != p.marked {
+		p.drawPins()
+	}
+}
+
+func (p *pump) drawPins() {
+	_, p.marked = p.marks().Marked() // before the pins are looked at
+	rows, err := p.Server.pins()
+	if err != nil {
+		p.logger.Error("drawing the pinned frames", "error", err)
+		return
+	}
+	pins := map[int64]string{}
+	op, at := "prepend", "pin-list"
+	for _, row := range rows {
+		html, err := draw(p.ctx, views.PinRow(row))
+		if err != nil {
+			return
+		}
+		pins[row.Seq] = html
+		if p.pins[row.Seq] != html {
+			p.changes = append(p.changes, change{ID: row.PinID(), HTML: html, Op: op, At: at})
+		}
+		op, at = "after", row.PinID()
+	}
+	for seq := range p.pins {
+		if pins[seq] == "" {
+			p.remove(views.Row{Seq: seq}.PinID())
+		}
+	}
+	p.pins = pins
 }

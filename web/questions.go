@@ -105,7 +105,7 @@ func (s *Server) draft(c echo.Context) error {
 		return err
 	}
 	if q.State != bridge.Pending {
-		return s.late(c, q)
+		return errSettled
 	}
 	if old, ok := s.drafts.get(q.Number); ok {
 		sub.checked, sub.gaveUp = old.checked, old.gaveUp
@@ -116,45 +116,33 @@ func (s *Server) draft(c echo.Context) error {
 
 // preview answers with what a form amounts to, and the counts at its fields.
 func (s *Server) preview(c echo.Context, form views.Form) error {
-	ctx := c.Request().Context()
-	send, err := replace(ctx, form.ID+"-send", views.WillSend(form))
+	parts := []templ.Component{views.Within(views.PartMost, form.ID+"-send", views.WillSend(form))}
+	for _, f := range form.Fields {
+		if f.Kind == elicit.Text || f.Kind == elicit.MultiChoice {
+			parts = append(parts, views.FieldCount(f))
+		}
+	}
+	return drawn(c, http.StatusOK, parts...)
+}
+
+// past answers with all that is known of a settled question.
+func (s *Server) past(c echo.Context) error {
+	q, err := s.question(c)
 	if err != nil {
 		return err
 	}
-	changes := []change{send}
-	for _, f := range form.Fields {
-		if f.Kind != elicit.Text && f.Kind != elicit.MultiChoice {
-			continue
-		}
-		count, err := replace(ctx, f.ID+"-count", views.FieldCount(f))
-		if err != nil {
-			return err
-		}
-		changes = append(changes, count)
-	}
-	return c.JSONBlob(http.StatusOK, encode(reply{Changes: changes}))
+	return html(c, views.QuestionPast(s.questionView(q.Question, nil, nil)))
 }
 
 func formID(question int) string { return fmt.Sprintf("q%d", question) }
 
 // card answers with the question drawn anew.
 func (s *Server) card(c echo.Context, status int, q answerable, sub submission, problems []elicit.Problem) error {
-	return replaced(c, status, formID(q.Number), views.QuestionCard(s.questionView(q.Question, &sub, problems)))
+	return drawn(c, status, views.QuestionCard(s.questionView(q.Question, &sub, problems)))
 }
 
-// late answers somebody who comes to a question that is settled.
-func (s *Server) late(c echo.Context, q answerable) error {
-	s.drafts.drop(q.Number)
-	return s.settledCard(c, http.StatusConflict, q.Number)
-}
-
-// settledCard answers with a question that can be answered no more.
-func (s *Server) settledCard(c echo.Context, status int, n int) error {
-	return s.current(c, status, formID(n), func() (templ.Component, error) {
-		q, err := s.in.Question(n)
-		return views.QuestionCard(s.questionView(q, nil, nil)), err
-	})
-}
+// errSettled answers somebody who comes to a question that is settled.
+var errSettled = echo.NewHTTPError(http.StatusConflict, "This question was settled elsewhere.")
 
 func (s *Server) questionTab(c echo.Context) error {
 	q, err := s.question(c)
@@ -166,7 +154,7 @@ func (s *Server) questionTab(c echo.Context) error {
 		return err
 	}
 	if q.State != bridge.Pending {
-		return s.late(c, q)
+		return errSettled
 	}
 	next, problems := sub.switched(q.fields, c.FormValue("to") == "json")
 	s.drafts.put(q.Number, next)
@@ -190,7 +178,7 @@ func (s *Server) resetField(c echo.Context) error {
 		return err
 	}
 	if q.State != bridge.Pending {
-		return s.late(c, q)
+		return errSettled
 	}
 	if err := sub.reset(q.fields, c.FormValue("field")); err != nil {
 		return err
@@ -227,15 +215,11 @@ func (s *Server) answer(c echo.Context) error {
 	default:
 		return bad("There is no action %q.", answer.Action)
 	}
-	settled, err := s.in.Answer(q.Number, answer)
+	_, err = s.in.Answer(q.Number, answer)
 	if errors.Is(err, bridge.ErrSettled) {
-		return s.late(c, answerableOf(settled))
+		return errSettled
 	}
-	if err != nil {
-		return err
-	}
-	s.drafts.drop(q.Number)
-	return s.settledCard(c, http.StatusOK, q.Number)
+	return done(c, err)
 }
 
 func (s *Server) complete(c echo.Context) error {
@@ -243,8 +227,6 @@ func (s *Server) complete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.in.MarkCompleted(n); err != nil {
-		return err
-	}
-	return s.settledCard(c, http.StatusOK, n)
+	_, err = s.in.MarkCompleted(n)
+	return done(c, err)
 }

@@ -46,16 +46,15 @@ func (s *Server) startRecording(c echo.Context) error {
 		return echo.ErrNotFound
 	}
 	err := s.config.Recording.BeginNamed(s.config.RecordFolder, name, fresh)
-	if err == nil {
-		return s.recordingReply(c, http.StatusOK, s.recordingView())
+	switch {
+	case err == nil:
+		return done(c, nil)
+	case errors.Is(err, bridge.ErrRecording):
+		return echo.NewHTTPError(http.StatusConflict, sentence(err))
 	}
 	v := s.recordingView()
 	v.Typed, v.Fresh, v.Problem = name, fresh, sentence(err)
-	status := http.StatusUnprocessableEntity
-	if errors.Is(err, bridge.ErrRecording) {
-		status = http.StatusConflict
-	}
-	return s.recordingReply(c, status, v)
+	return drawn(c, http.StatusUnprocessableEntity, views.RecordingView(v))
 }
 
 func (s *Server) stopRecording(c echo.Context) error {
@@ -65,20 +64,7 @@ func (s *Server) stopRecording(c echo.Context) error {
 	if err := s.config.Recording.End(); err != nil {
 		s.logger.Error("ending the recording", "error", err) // the page has said so already
 	}
-	return s.recordingReply(c, http.StatusOK, s.recordingView())
-}
-
-func (s *Server) recordingReply(c echo.Context, status int, v views.Recording) error {
-	ctx := c.Request().Context()
-	control, err := replace(ctx, "recording", views.RecordingView(v))
-	if err != nil {
-		return err
-	}
-	line, err := replace(ctx, "log-status", views.LogStatusView(s.logStatus()))
-	if err != nil {
-		return err
-	}
-	return c.JSONBlob(status, encode(reply{Changes: []change{control, line}}))
+	return done(c, nil)
 }
 
 // isRecording reports whether frames go to a transcript.

@@ -9,18 +9,16 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 )
 
-// hubServer serves a hub's pushes. A snapshot says that it is one.
+// hubServer serves a hub's pushes.
 func hubServer(t *testing.T, h *hub) string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := h.serve(w, r, func() ([]push, error) {
-			return []push{{Seq: h.Seq(), Changes: []change{{Op: "replace", Target: "snapshot"}}}}, nil
-		})
-		if err != nil {
+		if err := h.serve(w, r); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -28,7 +26,7 @@ func hubServer(t *testing.T, h *hub) string {
 	return web.URL
 }
 
-// openPage opens a page's socket. The function gives the next push that has changes.
+// openPage opens a page's socket. The function gives the next push that draws something.
 func openPage(t *testing.T, base, query string) (next func() push) {
 	t.Helper()
 	socket, _, err := websocket.Dial(t.Context(), base+query, nil)
@@ -48,7 +46,7 @@ func openPage(t *testing.T, base, query string) (next func() push) {
 			if err := json.Unmarshal(data, &p); err != nil {
 				t.Fatal(err)
 			}
-			if len(p.Changes) > 0 {
+			if len(p.Changes) > 0 || p.Anew {
 				return p
 			}
 		}
@@ -57,12 +55,18 @@ func openPage(t *testing.T, base, query string) (next func() push) {
 
 func publish(h *hub, pushes, size int) {
 	for range pushes {
-		h.publish([]change{{Op: "append", Target: "x", HTML: strings.Repeat("x", size)}})
+		h.publish([]change{{ID: "x", HTML: fmt.Sprintf("%*d", size, lastPush(h))}}, time.Time{})
 	}
 }
 
-// TestResume: a page that comes back gets exactly what it missed, or everything
-// anew where that is no longer known, and then what comes.
+func lastPush(h *hub) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seq
+}
+
+// TestResume: a page that comes back gets exactly what it missed, or draws itself
+// anew where that is no longer known, and then gets what comes.
 func TestResume(t *testing.T) {
 	few, many, large := newHub(), newHub(), newHub()
 	publish(few, 10, 1)
@@ -73,7 +77,7 @@ func TestResume(t *testing.T) {
 		name  string
 		hub   *hub
 		query string
-		from  int64 // the first push that it gets; 0 for a snapshot
+		from  int64 // the first push that it gets; 0 if it has to draw itself anew
 	}{
 		{"nothing missed", few, "?since=10", 11},
 		{"one missed", few, "?since=9", 10},
@@ -88,18 +92,18 @@ func TestResume(t *testing.T) {
 		{"large ones that are not", large, fmt.Sprintf("?since=%d", 12-keptLarge-1), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			latest := c.hub.Seq()
+			latest := lastPush(c.hub)
 			next := openPage(t, hubServer(t, stillOpen(c.hub)), c.query)
 			want := c.from
 			if c.from == 0 {
-				if p := next(); p.Changes[0].Target != "snapshot" || p.Seq != latest {
-					t.Fatalf("it gets push %d for %q, want a snapshot", p.Seq, p.Changes[0].Target)
+				if p := next(); !p.Anew {
+					t.Fatalf("it gets push %d", p.Seq)
 				}
 				want = latest + 1
 			}
 			for ; want <= latest; want++ {
-				if p := next(); p.Seq != want || p.Changes[0].Target != "x" {
-					t.Fatalf("it gets push %d for %q, want %d", p.Seq, p.Changes[0].Target, want)
+				if p := next(); p.Seq != want || p.Changes[0].ID != "x" {
+					t.Fatalf("it gets push %d for %q, want %d", p.Seq, p.Changes[0].ID, want)
 				}
 			}
 		})
@@ -118,26 +122,56 @@ func stillOpen(h *hub) *hub {
 	return other
 }
 
-// TestPushesArriveOnce: a page that is open gets each push, and whoever has seen
-// those of another hub gets a snapshot of this one.
+// TestPushesArriveOnce: a page that is open gets each push, also the one that has
+// it draw itself anew, and so does a page that comes back to it.
 func TestPushesArriveOnce(t *testing.T) {
-	old := newHub()
-	publish(old, 5, 1)
 	h := newHub()
-	h.startAfter(old)
-	if h.Seq() <= old.Seq() {
-		t.Fatalf("it begins at %d, where the one before has come to %d", h.Seq(), old.Seq())
-	}
-	publish(h, 1, 1)
 	base := hubServer(t, h)
-	next := openPage(t, base, fmt.Sprintf("?since=%d", old.Seq()))
-	if p := next(); p.Changes[0].Target != "snapshot" {
-		t.Fatalf("it gets push %d", p.Seq)
-	}
+	next := openPage(t, base, "?since=0")
 	for range 5 {
 		publish(h, 1, 1)
-		if p := next(); p.Seq != h.Seq() {
-			t.Fatalf("it gets push %d, want %d", p.Seq, h.Seq())
+		if p := next(); p.Seq != lastPush(h) {
+			t.Fatalf("it gets push %d, want %d", p.Seq, lastPush(h))
+		}
+	}
+	h.anew()
+	publish(h, 1, 1)
+	for name, next := range map[string]func() push{"open": next, "back": openPage(t, base, "?since=5")} {
+		if p := next(); !p.Anew || p.Seq != 6 {
+			t.Errorf("%s: it gets %+v", name, p)
+		}
+		if p := next(); p.Anew || p.Seq != 7 {
+			t.Errorf("%s: then it gets %+v", name, p)
+		}
+	}
+}
+
+// TestOnlyNewsIsPushed: what pages have already is not pushed again, unless a page
+// may have been drawn with something else meanwhile.
+func TestOnlyNewsIsPushed(t *testing.T) {
+	h := newHub()
+	for i, step := range []struct {
+		html string // of the element, "" for a page that is drawn
+		news bool
+	}{
+		{"a", true}, {"a", false}, {"b", true}, {"b", false}, {"a", true},
+		{"", false}, {"a", true}, {"a", false},
+	} {
+		before := lastPush(h)
+		if step.html == "" {
+			_, done := h.drawing()
+			for range 2 {
+				h.publish([]change{{ID: "x", HTML: "a"}}, time.Time{})
+			}
+			if lastPush(h) != before+2 {
+				t.Error("while a page is drawn, something is not pushed")
+			}
+			done()
+			continue
+		}
+		h.publish([]change{{ID: "x", HTML: step.html}}, time.Time{})
+		if got := lastPush(h) > before; got != step.news {
+			t.Errorf("step %d: pushed %v, want %v", i, got, step.news)
 		}
 	}
 }

@@ -47,10 +47,15 @@ type Config struct {
 
 // Server is the page's server.
 //
+// What a person does is a POST. The push alone draws what comes of it: an answer
+// is 204, or 200 with the number of the call that was made, or 422 with the form
+// and its errors. Only what a page alone has, a form that is being filled in, is
+// drawn in the answer.
+//
 // Its endpoints, each behind the guard:
 //
 //	GET  /                          the page; query call=N or server, kind, key choose what it shows
-//	GET  /live                      websocket that pushes changes; query since=N resumes
+//	GET  /live                      websocket that pushes what changes; query since=N resumes
 //	GET  /static/NAME               style sheet, scripts, icons
 //	GET  /form                      one item ready to be called; query server, kind, key
 //	GET  /form/choices              choices of one of its fields; query as above, field, search, from, count, near
@@ -58,12 +63,14 @@ type Config struct {
 //	POST /form/tab, /form/reset     the form in its other tab; a field back to its default
 //	POST /calls                     make a call
 //	GET  /calls/N                   one call
+//	GET  /calls/N/steps             all steps of its timeline
 //	POST /calls/N/stop, /retry      end it; go on with what there is, or by the clock
 //	POST /calls/N/repeat            another call that goes on without what was refused
 //	GET  /calls/N/parts/I           the bytes of an image or audio block in its result
 //	GET  /questions                 those that a page lacks; query have, the numbers of those that it has
+//	GET  /questions/N/past          all that is known of one that is settled
 //	GET  /questions/N/choices       choices of one field; query field, search, from, count, near
-//	POST /questions/N/draft         keep what is typed, and say what it amounts to
+//	POST /questions/N/draft         keep what is typed; says what it amounts to
 //	POST /questions/N/tab, /reset   the other tab; a field back to its default
 //	POST /questions/N/answer        accept, decline or cancel
 //	POST /questions/N/complete      the person's word that a URL is done
@@ -95,9 +102,10 @@ type Server struct {
 	echo   *echo.Echo
 	stage  *Stage         // nil for a live inspection
 	replay *bridge.Replay // what the stage shows
-	newest int            // number of the last call that was put on show; of pushCalm alone
 	drafts drafts
-	sieves sieves
+	// stirred tells the pump that there is more to look at; capacity 1.
+	stirred chan struct{}
+	sieves  sieves
 	// lastFound is the text that "Show all" has brought last, of all pages.
 	lastFound atomic.Pointer[found]
 	// conversation is looked at when somebody wants to see one.
@@ -113,7 +121,7 @@ func New(c Config) *Server {
 	if c.Redaction == nil {
 		c.Redaction, _ = wire.NewRedaction() // without rules, none can be wrong
 	}
-	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New()}
+	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
 	s.sieves.in, s.sieves.marks, s.sieves.findings, s.big = c.Inspection, s.marks, func() []bridge.Found { return s.in.Findings("") }, make(chan struct{}, 1)
 	s.conversation = conversation.New(c.Inspection.Log())
@@ -131,12 +139,14 @@ func New(c Config) *Server {
 	e.POST("/form/reset", s.formReset)
 	e.POST("/calls", s.beginCall)
 	e.GET("/calls/:n", s.showCall)
+	e.GET("/calls/:n/steps", s.callSteps)
 	e.POST("/calls/:n/stop", s.stopCall)
 	e.POST("/calls/:n/retry", s.retryCall)
 	e.POST("/calls/:n/again", s.callAgain)
 	e.POST("/calls/:n/repeat", s.repeatCall)
 	e.GET("/calls/:n/parts/:i", s.part)
 	e.GET("/questions", s.moreQuestions)
+	e.GET("/questions/:n/past", s.past)
 	e.GET("/questions/:n/choices", s.questionChoices)
 	e.POST("/questions/:n/draft", s.draft)
 	e.POST("/questions/:n/tab", s.questionTab)
@@ -184,9 +194,8 @@ const (
 // Serve answers on l until ctx ends, then lets running requests finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	working, stop := context.WithCancel(ctx)
-	var work sync.WaitGroup
-	work.Go(func() { s.work(working) })
-	defer work.Wait()
+	end := s.work(working)
+	defer end()
 	defer stop()
 	return serve(ctx, l, s.config, s, s.hub.close)
 }
@@ -194,13 +203,19 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // ServeHTTP answers a request that the guard has let in.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// work pushes what changes, until ctx ends.
-func (s *Server) work(ctx context.Context) {
-	defer s.sieves.close()
+// work begins to push what changes, until ctx ends. end waits for that.
+func (s *Server) work(ctx context.Context) (end func()) {
 	var pumping sync.WaitGroup
-	pumping.Go(func() { s.pumpChanges(ctx) })
+	p := s.newPump(ctx) // before any page is drawn
+	pumping.Go(p.run)
 	pumping.Go(func() { s.pumpFrames(ctx) })
-	pumping.Wait()
+	if s.stage != nil {
+		pumping.Go(func() { s.pumpPlayback(ctx) })
+	}
+	return func() {
+		pumping.Wait()
+		s.sieves.close()
+	}
 }
 
 // serve answers on l until ctx ends. Then it has the open pages closed, and lets
@@ -307,16 +322,45 @@ func html(c echo.Context, component templ.Component) error {
 	if err != nil {
 		return err
 	}
+	return sendHTML(c, http.StatusOK, text)
+}
+
+// current answers with a part of the page as things stand, which pushes draw as
+// well.
+func (s *Server) current(c echo.Context, look func() (templ.Component, error)) error {
+	_, done := s.hub.drawing()
+	component, err := look()
+	text := ""
+	if err == nil {
+		text, err = draw(c.Request().Context(), component)
+	}
+	done()
+	if err != nil {
+		return err
+	}
+	return sendHTML(c, http.StatusOK, text)
+}
+
+// drawn answers a POST with elements of the form that was posted.
+func drawn(c echo.Context, status int, components ...templ.Component) error {
+	text, err := draw(c.Request().Context(), templ.Join(components...))
+	if err != nil {
+		return err
+	}
+	return sendHTML(c, status, text)
+}
+
+func sendHTML(c echo.Context, status int, text string) error {
 	if len(text) > views.PageMost {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This takes too much to be drawn: "+strconv.Itoa(len(text))+" bytes of markup.")
 	}
-	return compressed(c, "text/html; charset=utf-8", []byte(text))
+	return compressed(c, status, "text/html; charset=utf-8", []byte(text))
 }
 
 // compressMost is the size up to which an answer is not worth compressing.
 const compressMost = 1400
 
-func compressed(c echo.Context, kind string, data []byte) error {
+func compressed(c echo.Context, status int, kind string, data []byte) error {
 	if len(data) > compressMost && strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
 		c.Response().Header().Set("Content-Encoding", "gzip")
 		c.Response().Header().Set("Vary", "Accept-Encoding")
@@ -333,54 +377,25 @@ func compressed(c echo.Context, kind string, data []byte) error {
 		}
 		data = b.Bytes()
 	}
-	return c.Blob(http.StatusOK, kind, data)
-}
-
-// reply is what every POST answers: the changes that the page makes.
-type reply struct {
-	Changes []change `json:"changes"`
-	Call    int      `json:"call,omitempty"` // the call that was made
-	// Next is the first push that may be later than the changes; 0 where no push
-	// draws the same.
-	Next int64 `json:"next,omitempty"`
-}
-
-func replace(ctx context.Context, target string, component templ.Component) (change, error) {
-	text, err := draw(ctx, views.Within(views.PartMost, target, component))
-	return change{Op: "replace", Target: target, HTML: text}, err
-}
-
-// replaced answers a POST with one element drawn anew.
-func replaced(c echo.Context, status int, target string, component templ.Component) error {
-	ch, err := replace(c.Request().Context(), target, component)
-	if err != nil {
-		return err
-	}
-	return c.JSONBlob(status, encode(reply{Changes: []change{ch}}))
-}
-
-// current answers a POST with one element as things stand, which pushes draw as
-// well. An answer may be overtaken by a push on its way, so it says how old it
-// is: look is not asked for the element before that is noted.
-func (s *Server) current(c echo.Context, status int, target string, look func() (templ.Component, error)) error {
-	next := s.hub.Seq() + 1
-	component, err := look()
-	if err != nil {
-		return err
-	}
-	ch, err := replace(c.Request().Context(), target, component)
-	if err != nil {
-		return err
-	}
-	return c.JSONBlob(status, encode(reply{Changes: []change{ch}, Next: next}))
+	return c.Blob(status, kind, data)
 }
 
 // page answers with the whole page, as things stand.
 func (s *Server) page(c echo.Context) error {
-	seq := s.hub.Seq() // before the state is read: what changes meanwhile is pushed again
+	seq, done := s.hub.drawing()
 	p := s.whole()
-	p.Live = seq
-	if err := s.choose(c, &p); err != nil {
+	p.Seq = seq
+	err := s.choose(c, &p)
+	text := ""
+	if err == nil {
+		text, err = draw(c.Request().Context(), views.PageView(p))
+	}
+	if err == nil && len(text) > views.PageMost {
+		p.Questions, p.More = nil, true // they come right after it
+		text, err = draw(c.Request().Context(), views.PageView(p))
+	}
+	done()
+	if err != nil {
 		return err
 	}
 	if p.Forgotten > 0 && !c.QueryParams().Has("filter") {
@@ -388,17 +403,16 @@ func (s *Server) page(c echo.Context) error {
 		query.Set("filter", views.FramesOf(strconv.Itoa(p.Forgotten)))
 		return c.Redirect(http.StatusSeeOther, "/?"+query.Encode())
 	}
-	text, err := draw(c.Request().Context(), views.PageView(p))
-	if err != nil {
-		return err
-	}
-	if len(text) > views.PageMost {
-		p.Questions, p.More = nil, true // they come right after it
-		return html(c, views.PageView(p))
-	}
-	return compressed(c, "text/html; charset=utf-8", []byte(text))
+	return sendHTML(c, http.StatusOK, text)
 }
 
-func (s *Server) live(c echo.Context) error {
-	return s.hub.serve(c.Response(), c.Request(), func() ([]push, error) { return s.snapshot(c.Request().Context()) })
+func (s *Server) live(c echo.Context) error { return s.hub.serve(c.Response(), c.Request()) }
+
+// publish sends changes to every page.
+func (s *Server) publish(changes []change) {
+	var at time.Time
+	if s.stage != nil {
+		at = s.in.Now()
+	}
+	s.hub.publish(changes, at)
 }

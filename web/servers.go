@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -16,10 +15,7 @@ import (
 )
 
 func (s *Server) reconnect(c echo.Context) error {
-	if err := s.in.Reconnect(c.Param("id")); err != nil {
-		return err
-	}
-	return s.serversReply(c)
+	return done(c, s.in.Reconnect(c.Param("id")))
 }
 
 // disconnectTime bounds how long the page waits for a server's orderly end.
@@ -29,17 +25,7 @@ func (s *Server) disconnect(c echo.Context) error {
 	// The end goes on even if the page does not wait for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), disconnectTime)
 	defer cancel()
-	if err := s.in.Disconnect(ctx, c.Param("id")); err != nil {
-		return err
-	}
-	return s.serversReply(c)
-}
-
-func (s *Server) serversReply(c echo.Context) error {
-	return s.current(c, http.StatusOK, "servers", func() (templ.Component, error) {
-		all, _ := s.serverViews()
-		return views.ServersBar(all), nil
-	})
+	return done(c, s.in.Disconnect(ctx, c.Param("id")))
 }
 
 // settings changes how the client presents itself to a server, and connects anew.
@@ -56,10 +42,7 @@ func (s *Server) settings(c echo.Context) error {
 	if settings.Protocol == before.Settings.Protocol {
 		settings.Choice = before.Settings.Choice // it was left as it is
 	}
-	if err := s.in.ReconnectWith(c.Param("id"), settings); err != nil {
-		return err
-	}
-	return s.serversReply(c)
+	return done(c, s.in.ReconnectWith(c.Param("id"), settings))
 }
 
 // remembered applies the revision that the browser remembers of a server, or
@@ -71,10 +54,7 @@ func (s *Server) remembered(c echo.Context) error {
 	} else if err = s.in.Recall(c.Param("id"), revision); errors.Is(err, bridge.ErrUnknownRevision) {
 		return bad("%s", sentence(err))
 	}
-	if err != nil {
-		return err
-	}
-	return s.serversReply(c)
+	return done(c, err)
 }
 
 // policy changes what becomes of a server's questions.
@@ -83,24 +63,15 @@ func (s *Server) policy(c echo.Context) error {
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
-	if err := s.in.SetPolicy(c.Param("id"), policy); err != nil {
-		return err
-	}
-	return s.serversReply(c)
+	return done(c, s.in.SetPolicy(c.Param("id"), policy))
 }
 
 // held lets go of the questions that are held back.
 func (s *Server) held(c echo.Context) error {
-	if err := s.in.Release(c.Param("id"), c.FormValue("choice")); err != nil {
-		return err
-	}
-	return s.current(c, http.StatusOK, "held", func() (templ.Component, error) {
-		all, _ := s.serverViews()
-		return views.HeldLines(all), nil
-	})
+	return done(c, s.in.Release(c.Param("id"), c.FormValue("choice")))
 }
 
-// compare answers with what a server offers with the present settings, and
+// compare pushes what a server offers with the present settings, and
 // without any elicitation capability.
 func (s *Server) compare(c echo.Context) error {
 	server, err := s.in.Server(c.Param("id"))
@@ -124,7 +95,11 @@ func (s *Server) compare(c echo.Context) error {
 	for _, item := range result.OnlyWithout {
 		view.OnlyWithout = append(view.OnlyWithout, itemView(view.Server, item))
 	}
-	return replaced(c, http.StatusOK, "comparison-"+server.ID, views.ComparisonView(view))
+	html, err := draw(c.Request().Context(), views.ComparisonView(view))
+	if err == nil {
+		s.publish([]change{{ID: "comparison-" + server.ID, HTML: html}})
+	}
+	return done(c, err)
 }
 
 // findings answers with the panel of all that the linter says of one server.

@@ -12,10 +12,7 @@ import (
 
 func TestSettings(t *testing.T) {
 	d := inspectDemo(t, bridge.Settings{})
-	status, text := d.post("/servers/s1/settings", url.Values{"protocol": {"2025-11-25"}, "elicitation": {"url"}, "roots": {"1"}})
-	if status != http.StatusOK {
-		t.Fatalf("%d %s", status, text)
-	}
+	d.done("/servers/s1/settings", url.Values{"protocol": {"2025-11-25"}, "elicitation": {"url"}, "roots": {"1"}})
 	d.until("it has connected anew", func() bool {
 		s := d.server()
 		return s.State == bridge.Ready && s.Info.Protocol == "2025-11-25"
@@ -37,9 +34,7 @@ func TestRemembered(t *testing.T) {
 	d := inspectDemo(t, bridge.Settings{})
 	post := func(path, protocol string, want bridge.Settings) {
 		t.Helper()
-		if status, text := d.post(path, url.Values{"protocol": {protocol}}); status != http.StatusOK {
-			t.Fatalf("%d %s", status, text)
-		}
+		d.done(path, url.Values{"protocol": {protocol}})
 		if got := d.server().Settings; got != want {
 			t.Errorf("%s with %q: %+v, want %+v", path, protocol, got, want)
 		}
@@ -62,9 +57,9 @@ func TestRemembered(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	d := inspectDemo(t, bridge.Settings{})
-	status, drawn := d.post("/servers/s1/policy", url.Values{"policy": {"decline"}})
-	if status != http.StatusOK || !strings.Contains(drawn, "declines") {
-		t.Errorf("%d %s", status, drawn)
+	d.done("/servers/s1/policy", url.Values{"policy": {"decline"}})
+	if page := d.get("/"); !strings.Contains(page, "declines") {
+		t.Errorf("the page does not say so: %s", page)
 	}
 	if status, _ := d.post("/servers/s1/policy", url.Values{"policy": {"ignore"}}); status != http.StatusBadRequest {
 		t.Errorf("an unknown policy: %d, want 400", status)
@@ -77,9 +72,11 @@ func TestPolicy(t *testing.T) {
 // TestCompare: the demo server hides what a client without elicitation cannot use.
 func TestCompare(t *testing.T) {
 	d := inspectDemo(t, bridge.Settings{})
-	status, drawn := d.post("/servers/s1/compare", nil)
-	if status != http.StatusOK || !strings.Contains(drawn, `id="comparison-s1"`) || !strings.Contains(drawn, "connect_mailbox") {
-		t.Errorf("%d %s", status, drawn)
+	p := d.s.newPump(t.Context())
+	defer p.sub.Close()
+	got := d.pushed(p, func() { d.done("/servers/s1/compare", nil) })
+	if !strings.Contains(got, `"id":"comparison-s1"`) || !strings.Contains(got, "connect_mailbox") {
+		t.Errorf("every page gets %s", got)
 	}
 }
 
@@ -119,8 +116,8 @@ func TestTimeoutIsKept(t *testing.T) {
 		t.Errorf("with an error: %d %s", status, drawn)
 	}
 	form.Set("f0", "2")
-	if status, drawn := d.post("/calls", form); status != http.StatusOK || !strings.Contains(drawn, shown) {
-		t.Errorf("called: %d %s", status, drawn)
+	if status, text := d.post("/calls", form); status != http.StatusOK || strings.TrimSpace(text) != "1" || !strings.Contains(d.get("/calls/1"), shown) {
+		t.Errorf("called: %d %s", status, text)
 	}
 	for _, wrong := range []string{"0", "-1", "soon", "1e99"} {
 		form.Set("timeout", wrong)

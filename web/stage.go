@@ -36,12 +36,12 @@ import (
 type Stage struct {
 	config StageConfig
 
-	turn    chan struct{} // with room for one: whoever follows the player has it
-	running sync.WaitGroup
+	hub  *hub
+	turn chan struct{} // with room for one: whoever follows the player has it
 
 	mu     sync.Mutex
 	server *Server
-	stop   func()
+	stop   func()          // ends its pushes
 	ctx    context.Context // of Serve
 }
 
@@ -58,20 +58,20 @@ func NewStage(c StageConfig) *Stage {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Stage{config: c, turn: make(chan struct{}, 1)}
+	return &Stage{config: c, hub: newHub(), turn: make(chan struct{}, 1)}
 }
 
 // Serve answers on l until ctx ends, then lets running requests finish.
 func (st *Stage) Serve(ctx context.Context, l net.Listener) error {
-	running, stop := context.WithCancel(ctx)
-	defer stop()
 	st.mu.Lock()
-	st.ctx = running
+	st.ctx = ctx
 	st.mu.Unlock()
 	st.follow()
-	err := serve(ctx, l, st.config.Config, st, func() { st.current().hub.close() })
+	err := serve(ctx, l, st.config.Config, st, st.hub.close)
+	st.mu.Lock()
+	stop := st.stop
+	st.mu.Unlock()
 	stop()
-	st.running.Wait()
 	return err
 }
 
@@ -90,7 +90,7 @@ func (st *Stage) follow() {
 	defer func() { <-st.turn }()
 	shown := st.config.Player.Shown()
 	st.mu.Lock()
-	old, stop, running := st.server, st.stop, st.ctx
+	old, stop, serving := st.server, st.stop, st.ctx
 	st.mu.Unlock()
 	if old != nil && old.in.Log() == shown {
 		return
@@ -99,32 +99,30 @@ func (st *Stage) follow() {
 	c := st.config.Config
 	c.Inspection = replay.Inspection()
 	s := New(c)
-	s.stage, s.replay, s.hub.clock = st, replay, s.in.Now
+	s.stage, s.replay, s.hub = st, replay, st.hub
 	s.routePlayback()
 	if old != nil {
-		// No page may take a push of the old server's for one of this one's.
-		s.hub.startAfter(old.hub)
+		stop() // nothing of it may be pushed after what the new one pushes
 	}
-	ctx, cancel := context.WithCancel(running)
+	ctx, cancel := context.WithCancel(serving)
+	var following sync.WaitGroup
+	following.Go(func() { replay.Follow(ctx) })
+	end := s.work(ctx)
 	st.mu.Lock()
-	st.server, st.stop = s, cancel
+	st.server, st.stop = s, func() { cancel(); end(); following.Wait() }
 	st.mu.Unlock()
-	st.running.Go(func() { replay.Follow(ctx) })
-	st.running.Go(func() { s.work(ctx) })
-	st.running.Go(func() { s.pumpPlayback(ctx) })
 	if old != nil {
-		stop()
-		old.hub.close() // the pages come back, and find the new one
+		st.hub.anew()
 	}
 }
 
-// act has the player do something, and answers with its controls.
+// act has the player do something.
 func (s *Server) act(c echo.Context, do func() error) error {
 	if err := do(); err != nil {
 		return bad("%s", sentence(err))
 	}
 	s.stage.follow()
-	return replaced(c, http.StatusOK, "playback", views.PlaybackView(s.playbackView()))
+	return done(c, nil)
 }
 
 func (s *Server) routePlayback() {
@@ -221,16 +219,14 @@ const barEvery = 200 * time.Millisecond
 // pumpPlayback pushes where the playback is, and what is known of the transcript.
 func (s *Server) pumpPlayback(ctx context.Context) {
 	player, log := s.stage.config.Player, s.in.Log()
-	var before string
 	for {
 		changed, grown, read, refreshed := player.Changed(), log.Grown(), player.Source().Grown(), s.replay.Refreshed()
-		ch, err := replace(ctx, "replay", views.ReplayBar(*s.replayView()))
-		if err != nil {
-			s.logger.Error("drawing the playback", "error", err)
-		} else if ch.HTML != before {
-			before = ch.HTML
-			s.hub.publish([]change{ch})
-		}
+		bar := *s.replayView()
+		p := pump{Server: s, ctx: ctx}
+		p.replace("replay-files", views.ReplayFiles(bar))
+		p.replace("playback", views.PlaybackView(bar.Playback))
+		p.replace("replay-notes", views.ReplayNotes(bar))
+		p.publish()
 		select {
 		case <-ctx.Done():
 			return
@@ -245,28 +241,6 @@ func (s *Server) pumpPlayback(ctx context.Context) {
 		case <-time.After(barEvery):
 		}
 	}
-}
-
-// replaySnapshot draws the bar of the transcript, if one is on show.
-func (s *Server) replaySnapshot(ctx context.Context, page views.Page) (change, error) {
-	if page.Replay == nil {
-		return change{}, nil
-	}
-	return replace(ctx, "replay", views.ReplayBar(*page.Replay))
-}
-
-// callSnapshot draws the latest call of a transcript, if one is on show: the
-// call that a page shows need not have been made any more.
-func (s *Server) callSnapshot(ctx context.Context, page views.Page) (change, error) {
-	if page.Replay == nil {
-		return change{}, nil
-	}
-	calls := s.in.Calls()
-	if len(calls) == 0 {
-		return replace(ctx, "call", views.NoCall())
-	}
-	latest := s.callView(calls[len(calls)-1])
-	return replace(ctx, "call", views.CallPanel(nil, &latest))
 }
 
 // callsDrawn is how many of a transcript's latest calls are drawn when they change.

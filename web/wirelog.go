@@ -392,7 +392,7 @@ func withMarks(noted *wire.Log, view *query.View) func(yield func(int64) bool) {
 	}
 }
 
-// mark notes what a person says of a frame, and shows it to every page.
+// mark notes what a person says of a frame.
 func (s *Server) mark(c echo.Context) error {
 	n, err := s.seqOf(c)
 	if err != nil {
@@ -401,22 +401,8 @@ func (s *Server) mark(c echo.Context) error {
 	if err := s.marks().Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
 		return bad("%s", sentence(err))
 	}
-	pins, err := s.pins()
-	if err != nil {
-		return err
-	}
-	ctx := c.Request().Context()
-	first, err := replace(ctx, "pins", views.Pins(pins))
-	if err != nil {
-		return err
-	}
-	second, err := replace(ctx, "log-status", views.LogStatusView(s.logStatus()))
-	if err != nil {
-		return err
-	}
-	changes := []change{first, second}
-	s.hub.publish(changes)
-	return c.JSON(http.StatusOK, reply{Changes: changes})
+	s.stir()
+	return done(c, nil)
 }
 
 // marks is the log that knows what was noted of frames. A playback shows the

@@ -61,9 +61,8 @@ func TestRowsOfFailures(t *testing.T) {
 func TestWhereFramesAreKept(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); s.pumpFrames(ctx) }()
-	defer func() { stop(); <-done }()
+	end := s.work(ctx)
+	defer func() { stop(); end() }()
 	line := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 100_000) + `"}}`
 	for end := time.Now().Add(patienceOfTests); ; {
 		s.in(line)
@@ -73,7 +72,7 @@ func TestWhereFramesAreKept(t *testing.T) {
 			pushed += string(k.data)
 		}
 		s.hub.mu.Unlock()
-		if strings.Contains(pushed, `"target":"where"`) && strings.Contains(pushed, "a temporary file in") {
+		if strings.Contains(pushed, `"id":"where"`) && strings.Contains(pushed, "a temporary file in") {
 			return
 		}
 		if time.Now().After(end) {

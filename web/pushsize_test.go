@@ -1,0 +1,68 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge"
+)
+
+// declineMost is what a Decline costs at most, whatever else there is on the page.
+const declineMost = 8000 // bytes
+
+// cost counts the bytes that come over a page's socket until all of this has come.
+func (o onScript) cost(pushes <-chan string, want ...string) (bytes int) {
+	o.t.Helper()
+	for len(want) > 0 {
+		p := o.pushed(pushes, "")
+		bytes += len(p)
+		want = slices.DeleteFunc(want, func(w string) bool { return strings.Contains(p, w) })
+	}
+	return bytes
+}
+
+// TestPushesAreSmall: declining a question costs a few kilobytes on the page's
+// socket, and no more when there are a thousand calls than when there is one.
+func TestPushesAreSmall(t *testing.T) {
+	o := inspectDemo(t, bridge.Settings{}).serve()
+	o.get("/")
+	pushes := o.watch(0)
+	calls, questions := 0, 0
+	call := func(tool, arguments string) {
+		t.Helper()
+		if status, text := o.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "tab": {"json"}, "content": {arguments}}); status != http.StatusOK {
+			t.Fatalf("%d %s", status, text)
+		}
+		calls++
+	}
+	// decline lets a question come, and is how many bytes its Decline costs.
+	decline := func() int {
+		t.Helper()
+		call("deploy", "{}")
+		questions++
+		o.question(questions, bridge.Pending)
+		tab, idle := fmt.Sprintf(`id=\"call-tab-%d\"><button type=\"button\" class=\"call-tab s0 `, calls), `id=\"s1-tools-0-about\"><span`
+		came := o.cost(pushes, fmt.Sprintf(`id=\"q%d\"`, questions), tab+"running waits", "<em class")
+		o.done(fmt.Sprintf("/questions/%d/answer", questions), url.Values{"action": {"decline"}})
+		went := o.cost(pushes, `data-outcome=\"declined\"`, "Nothing was deployed.", tab+"done", idle)
+		t.Logf("after %d calls a question costs %d bytes, and to decline it %d", calls, came, went)
+		return went
+	}
+	few := decline()
+	if few > declineMost {
+		t.Errorf("a Decline costs %d bytes, want less than %d", few, declineMost)
+	}
+	for calls < 1000 {
+		call("flood", `{"count":1,"wait":false}`)
+		n := calls
+		o.until("the call has ended", func() bool { c, err := o.in.Call(n); return err == nil && c.State == bridge.CallDone })
+	}
+	o.cost(pushes, fmt.Sprintf(`id=\"call-tab-%d\"`, calls))
+	if many := decline(); many > few+declineMost/4 { // what is drawn twice in between depends on the moment
+		t.Errorf("after %d calls a Decline costs %d bytes, and after one %d", calls, many, few)
+	}
+}
