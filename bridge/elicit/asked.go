@@ -41,9 +41,6 @@ func AskedInResult(result json.RawMessage) []Asked {
 			Key: key, Method: rawjson.Text(rawjson.Member(request, "method")), Params: rawjson.Member(request, "params"),
 			Pointer: at + "/params", MethodPointer: at + "/method", Via: InRound,
 		}
-		if rawjson.KindOf(a.Params) == rawjson.Null { // which decoders take for an absent member
-			a.Params = nil
-		}
 		list = append(list, a)
 	}
 	return list

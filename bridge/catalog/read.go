@@ -1,0 +1,95 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"elicitation-inspector/bridge/response"
+)
+
+// Reader reads the pages of one list, as far as there is room. Entries that cannot
+// be read, and those that are forbidden, do not keep the others from being used.
+type Reader struct {
+	List      List
+	Room      Room
+	Forbidden func(Item) error // why an item must not be used; nil allows all
+	Items     []Item
+
+	leftOut []error
+	more    int
+}
+
+// Entries that are left out are named, up to so many.
+const leftOutShown = 20
+
+// errFull is why a list is not read to its end.
+var errFull = errors.New("the rest of the list is left out, because it is more than is kept of one server")
+
+// Page reads one page, and returns the cursor of the next, "" for none. The error
+// says why there is no more of the list.
+func (r *Reader) Page(result json.RawMessage) (next string, err error) {
+	var page map[string]json.RawMessage
+	if err := response.Decode(result, &page); err != nil {
+		return "", fmt.Errorf("the result cannot be read: %w", err)
+	}
+	var entries []json.RawMessage
+	member := r.List.member
+	if page[member] == nil {
+		return "", fmt.Errorf("the result has no %q", member)
+	}
+	if err := response.Decode(page[member], &entries); err != nil {
+		return "", fmt.Errorf("the result's %q cannot be read: %w", member, err)
+	}
+	for i, raw := range entries {
+		if !r.Room.take(len(raw)) {
+			return "", errFull
+		}
+		item, err := r.List.item(raw)
+		if err == nil && r.Forbidden != nil {
+			err = r.Forbidden(item)
+		}
+		if err != nil {
+			r.leaveOut(fmt.Errorf("%s[%d]: %w", member, i, err))
+			continue
+		}
+		r.Items = append(r.Items, item)
+	}
+	cursor := page["nextCursor"]
+	if cursor == nil {
+		return "", nil
+	}
+	if json.Unmarshal(cursor, &next) != nil {
+		return "", fmt.Errorf("nextCursor is %s, not a string", response.KindOf(cursor))
+	}
+	if r.Room.Bytes -= len(cursor); r.Room.Bytes < 0 { // all of them are kept, to know one that comes twice
+		return "", errFull
+	}
+	return next, nil
+}
+
+func (r *Reader) leaveOut(err error) {
+	if len(r.leftOut) == leftOutShown {
+		r.more++
+		return
+	}
+	r.leftOut = append(r.leftOut, err)
+}
+
+// Part is what was read. err is why the list ended early, nil if it did not.
+func (r *Reader) Part(err error) Part {
+	problems := r.leftOut
+	if r.more > 0 {
+		problems = append(problems, fmt.Errorf("and %d more entries", r.more))
+	}
+	if err != nil {
+		problems = append(problems, err)
+	}
+	if len(problems) == 0 {
+		return Part{Items: r.Items}
+	}
+	for i, problem := range problems {
+		problems[i] = errors.New(response.Shortened(problem.Error()))
+	}
+	return Part{Items: r.Items, Errors: []string{fmt.Sprintf("%s: %v", r.List.Method, errors.Join(problems...))}}
+}

@@ -1,0 +1,177 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// headerKeyword marks a parameter in a tool's inputSchema that the client copies
+// into an HTTP header of the call (specification 2026-07-28, Streamable HTTP,
+// Custom Headers from Tool Parameters).
+const headerKeyword = "x-mcp-header"
+
+// HeaderProblem says which of the specification's constraints on x-mcp-header a
+// tool's inputSchema breaks; nil if none. A client must not use such a tool over HTTP.
+func HeaderProblem(schema json.RawMessage) error {
+	_, err := mirrored(schema)
+	return err
+}
+
+// mirrored is what is left of a tool's inputSchema without the parameters that
+// go into no header; nil if none does. Its error is that of HeaderProblem.
+func mirrored(schema json.RawMessage) (json.RawMessage, error) {
+	var s any
+	if len(schema) > 0 {
+		if err := json.Unmarshal(schema, &s); err != nil {
+			return nil, fmt.Errorf("the inputSchema cannot be read: %w", err)
+		}
+	}
+	headers := headerScan{}
+	left, err := headers.scan(s, "", true)
+	if err != nil {
+		return nil, err
+	}
+	if left == nil {
+		return nil, nil
+	}
+	return json.Marshal(left)
+}
+
+// headerScan remembers where each header name, in lower case, was found.
+type headerScan map[string]string
+
+// scan goes through the schema at a JSON pointer and returns what of it concerns
+// headers, nil for nothing. Only what properties alone lead to can be found in
+// the arguments of a call; reachable says whether that is so.
+func (h headerScan) scan(schema any, at string, reachable bool) (map[string]any, error) {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return nil, nil
+	}
+	left := map[string]any{}
+	if name, ok := s[headerKeyword]; ok {
+		if err := h.add(name, s["type"], at, reachable); err != nil {
+			return nil, fmt.Errorf("%s/%s: %w", at, headerKeyword, err)
+		}
+		left["type"], left[headerKeyword] = s["type"], name
+	}
+	for _, keyword := range slices.Sorted(maps.Keys(s)) {
+		at := rawjson.PointerTo(at, keyword)
+		switch sub := s[keyword]; keyword {
+		case "properties":
+			properties, err := h.scanEach(sub, at, reachable)
+			if err != nil {
+				return nil, err
+			}
+			if len(properties) > 0 {
+				left["type"], left["properties"] = "object", properties
+			}
+		case "patternProperties", "dependentSchemas", "$defs", "definitions":
+			if _, err := h.scanEach(sub, at, false); err != nil {
+				return nil, err
+			}
+		case "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains",
+			"additionalProperties", "unevaluatedProperties", "propertyNames", "contentSchema",
+			"oneOf", "anyOf", "allOf", "not", "if", "then", "else":
+			list, ok := sub.([]any)
+			if !ok {
+				list = []any{sub}
+			}
+			for i, one := range list {
+				at := at
+				if ok {
+					at = fmt.Sprintf("%s/%d", at, i)
+				}
+				if _, err := h.scan(one, at, false); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if len(left) == 0 {
+		return nil, nil
+	}
+	return left, nil
+}
+
+// scanEach scans the members of an object that has a schema in each.
+func (h headerScan) scanEach(schemas any, at string, reachable bool) (map[string]any, error) {
+	members, _ := schemas.(map[string]any)
+	left := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		one, err := h.scan(members[name], rawjson.PointerTo(at, name), reachable)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			left[name] = one
+		}
+	}
+	return left, nil
+}
+
+// add notes one header, or says what is wrong with it.
+func (h headerScan) add(name, typ any, at string, reachable bool) error {
+	text, ok := name.(string)
+	switch {
+	case !ok || text == "":
+		return errors.New("it must be a string that is not empty")
+	case strings.ContainsFunc(text, func(r rune) bool { return !isTokenChar(r) }):
+		return fmt.Errorf("%q cannot be part of an HTTP header's name", text)
+	case at == "" || !reachable:
+		return errors.New(`it may only stand on what can be reached from the root through "properties" alone`)
+	case typ != "string" && typ != "integer" && typ != "boolean":
+		return errors.New("only a parameter whose type is string, integer or boolean goes into a header")
+	}
+	lower := strings.ToLower(text)
+	if first, again := h[lower]; again {
+		return fmt.Errorf("%q is also the header of %s; upper and lower case make no difference", text, first)
+	}
+	h[lower] = at
+	return nil
+}
+
+// isTokenChar reports whether r is a tchar (RFC 9110, section 5.6.2).
+func isTokenChar(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+}
+
+// WithHeaders is a tools/list result with the tools whose inputSchema asks for
+// headers, and as much of each as a client needs to send them. The SDK is given
+// that: of the whole list it would take nothing where one entry has a wrong type,
+// and it would send no header for a tool with a parameter of several types.
+func WithHeaders(result json.RawMessage) string {
+	type tool struct {
+		Name   string          `json:"name"`
+		Schema json.RawMessage `json:"inputSchema"`
+	}
+	var page struct {
+		Tools []json.RawMessage `json:"tools"`
+	}
+	if json.Unmarshal(result, &page) != nil {
+		page.Tools = nil // what is wrong is said where the list is read
+	}
+	tools := []tool{} // never null, which would make the SDK keep an old list
+	for _, raw := range page.Tools {
+		var t tool
+		if json.Unmarshal(raw, &t) != nil || t.Name == "" {
+			continue
+		}
+		schema, err := mirrored(t.Schema)
+		if err != nil || schema == nil {
+			continue
+		}
+		tools = append(tools, tool{t.Name, schema})
+	}
+	out, err := json.Marshal(map[string]any{"tools": tools})
+	if err != nil {
+		panic("catalog: a tool that JSON cannot hold: " + err.Error()) // its parts were JSON
+	}
+	return string(out)
+}
