@@ -1,0 +1,206 @@
+//lint:file-ignore SA1019 2026-07-28 deprecates sampling, roots and logging, and servers of every revision still use them.
+
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Connect opens the link and shakes hands. Its error says why there is no session.
+func (s *Session) Connect() (Info, error) {
+	var failed []string
+	for _, candidate := range s.Spec.Candidates() {
+		err := s.connectBy(candidate, s.Settings)
+		if err != nil && s.diedOfProbe(candidate) {
+			s.fellBack("ended the process")
+			s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteProbeFatal}})
+			s.mu.Lock()
+			s.stderr = nil // the last words of the next one are those that count
+			s.mu.Unlock()
+			older := s.Settings
+			older.Protocol = mcp.Revision20251125
+			err = s.connectBy(candidate, older)
+		}
+		if err == nil {
+			return s.info(), nil
+		}
+		if s.ctx.Err() != nil {
+			return Info{}, context.Cause(s.ctx)
+		}
+		failed = append(failed, err.Error())
+		if !target.TryNext(err) {
+			break
+		}
+	}
+	return Info{}, errors.New(strings.Join(failed, "; "))
+}
+
+func (s *Session) connectBy(spec target.Spec, settings client.Settings) error {
+	link, err := s.open(spec)
+	if err != nil {
+		return err
+	}
+	failed, responded := make(chan struct{}), make(chan struct{})
+	s.Go(func() {
+		defer close(responded)
+		s.sendResponses(link, failed)
+	})
+	own := s.client(settings)
+	session, err := own.Connect(s.ctx, link.Transport(), &sdk.ClientSessionOptions{ProtocolVersion: settings.Protocol})
+	if err != nil {
+		s.owner.Released(s, true, "the connection that carried it ended")
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), EndTime)
+		defer cancel()
+		s.mu.Lock()
+		if useless := s.handshake.useless; useless != nil {
+			err = fmt.Errorf("%s: %w", mcp.MethodDiscover, useless)
+		}
+		s.mu.Unlock()
+		close(failed)
+		err = errors.Join(unreached{link.How(), err, spec.Header.Get("Authorization") != ""}, link.Close(ctx))
+		<-responded
+		return err
+	}
+	res := session.InitializeResult()
+	s.mu.Lock()
+	s.sdk, s.revision = session, res.ProtocolVersion
+	s.mu.Unlock()
+	if res.Capabilities != nil && res.Capabilities.Logging != nil && res.ProtocolVersion < mcp.Revision20260728 {
+		// A server may keep its log to itself until a level is set. An inspector
+		// wants all of it; one that refuses has said so on the wire.
+		if err := session.SetLoggingLevel(s.ctx, &sdk.SetLoggingLevelParams{Level: "debug"}); err != nil {
+			s.Logger.Debug("setting the logging level", "server", s.Spec.Name, "error", err)
+		}
+	}
+	return nil
+}
+
+// open opens a link for a fresh handshake.
+func (s *Session) open(spec target.Spec) (*target.Link, error) {
+	if err := s.ctx.Err(); err != nil {
+		return nil, err
+	}
+	// The link outlasts s.ctx by the last words that go over it: see Close.
+	link, err := target.Open(context.WithoutCancel(s.ctx), spec, s, target.Options{MaxFrame: s.MaxFrame, Outgoing: s.reworded})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.link, s.handshake = link, handshake{fallback: s.handshake.fallback, discovered: s.handshake.discovered}
+	killed := s.killed
+	s.mu.Unlock()
+	if killed {
+		return nil, errors.Join(context.Canceled, s.cut(link))
+	}
+	return link, nil
+}
+
+// client is the SDK's end of the connection. It leaves to the tap what the person
+// answers, and to the session the rounds of a call.
+func (s *Session) client(settings client.Settings) *sdk.Client {
+	c := sdk.NewClient(&sdk.Implementation{Name: "elicitation-inspector", Title: "Elicitation Inspector", Version: s.Version}, &sdk.ClientOptions{
+		Capabilities: capabilities(settings),
+		// The handlers are what makes the SDK subscribe to list changes under 2026-07-28.
+		ToolListChangedHandler:   func(context.Context, *sdk.ToolListChangedRequest) { s.ListChanged(mcp.MethodListTools) },
+		PromptListChangedHandler: func(context.Context, *sdk.PromptListChangedRequest) { s.ListChanged(mcp.MethodListPrompts) },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
+			s.ListChanged(mcp.MethodListResources, mcp.MethodListTemplates)
+		},
+		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		Logger:         s.Logger,
+	})
+	c.AddReceivingMiddleware(s.undeclared)
+	c.AddSendingMiddleware(exactParams, s.probing)
+	return c
+}
+
+func capabilities(s client.Settings) *sdk.ClientCapabilities {
+	c := &sdk.ClientCapabilities{}
+	declares := s.Declares()
+	if declares != client.DeclareNone {
+		c.Elicitation = &sdk.ElicitationCapabilities{}
+	}
+	if declares == client.DeclareBoth || declares == client.DeclareForm {
+		c.Elicitation.Form = &sdk.FormElicitationCapabilities{}
+	}
+	if declares == client.DeclareBoth || declares == client.DeclareURL {
+		c.Elicitation.URL = &sdk.URLElicitationCapabilities{}
+	}
+	if s.Sampling {
+		c.Sampling = &sdk.SamplingCapabilities{}
+	}
+	if s.Roots {
+		c.RootsV2 = &sdk.RootCapabilities{}
+	}
+	return c
+}
+
+// undeclared is receiving middleware: it turns down the requests that the client
+// has not declared, some of which the SDK would answer (specification 2025-11-25,
+// Roots, Error Handling). Questions never get here; see ask.
+func (s *Session) undeclared(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if capability := s.Settings.Undeclared(method); capability != "" {
+			refusal := client.NotDeclared(capability)
+			return nil, &jsonrpc.Error{Code: refusal.Code, Message: refusal.Message}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// unreached is why no session could be made, in words.
+type unreached struct {
+	how   string
+	err   error
+	token bool // an Authorization header was sent
+}
+
+// Error leaves the SDK's words out where it was the transport that failed.
+func (u unreached) Error() string {
+	fault, ok := target.FaultOf(u.err)
+	switch {
+	case !ok:
+		return fmt.Sprintf("%s: %s", u.how, response.Plainly(u.err.Error()))
+	case fault.Status != 0 && fault.Method != "":
+		return fmt.Sprintf("over %s, %s was answered with %s%s", u.how, fault.Method, fault.Text, u.access(fault))
+	default:
+		return fmt.Sprintf("over %s: %s%s", u.how, fault.Text, u.access(fault))
+	}
+}
+
+// access says how a token is given, where the server wants one.
+func (u unreached) access(fault *target.Fault) string {
+	var said string
+	switch {
+	case fault.Status == http.StatusUnauthorized && u.token:
+		said = "The Authorization header that was sent is not accepted. Give another one"
+	case fault.Status == http.StatusUnauthorized:
+		said = "Give a token"
+	case fault.Status == http.StatusForbidden && u.token:
+		said = "The Authorization header that was sent does not give access. Give another one"
+	case fault.Status == http.StatusForbidden:
+		said = "If it is a token that is missing, give it"
+	default:
+		return ""
+	}
+	said = ". " + said + ` with --header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
+	if fault.Challenge != "" {
+		said += ". The server's WWW-Authenticate: " + response.Shortened(fault.Challenge)
+	}
+	return said
+}
+
+func (u unreached) Unwrap() error { return u.err }

@@ -1,0 +1,218 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/wire"
+)
+
+// reloadPause is how long at least lies between two readings of lists that the
+// server says have changed: in it any number of notifications come to one reading.
+const reloadPause = 500 * time.Millisecond
+
+// Catalog reads what the server offers.
+func (s *Session) Catalog() catalog.Catalog {
+	parts := map[string]catalog.Part{}
+	for _, l := range catalog.Lists {
+		parts[l.Method] = s.read(l)
+	}
+	return catalog.Join(s.Server, parts)
+}
+
+// FollowCatalog reads what the server offers, and then those lists that the server
+// says have changed, until the session ends.
+func (s *Session) FollowCatalog() {
+	s.takeStale() // what has not been read yet is read now
+	known := map[string]catalog.Part{}
+	for fresh := catalog.Lists; ; fresh = s.takeStale() {
+		for _, l := range fresh {
+			known[l.Method] = s.read(l)
+		}
+		s.owner.Listed(s, catalog.Join(s.Server, known))
+		select {
+		case <-time.After(reloadPause):
+		case <-s.ctx.Done():
+			return
+		}
+		select {
+		case <-s.changed:
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// ListChanged notes that lists are to be read again.
+func (s *Session) ListChanged(methods ...string) {
+	s.mu.Lock()
+	for _, method := range methods {
+		s.stale[method] = true
+	}
+	s.mu.Unlock()
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// takeStale is what is to be read now. Whoever is told of a change after that has
+// it read again.
+func (s *Session) takeStale() []catalog.List {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.changed:
+	default:
+	}
+	var stale []catalog.List
+	for _, l := range catalog.Lists {
+		if s.stale[l.Method] {
+			stale = append(stale, l)
+		}
+	}
+	clear(s.stale)
+	return stale
+}
+
+// offered reports whether the server declared the capability behind a list.
+func (s *Session) offered(method string) bool {
+	c := s.sdk.InitializeResult().Capabilities
+	if c == nil {
+		return false
+	}
+	switch method {
+	case mcp.MethodListTools:
+		return c.Tools != nil
+	case mcp.MethodListPrompts:
+		return c.Prompts != nil
+	default:
+		return c.Resources != nil
+	}
+}
+
+// pagesMost bounds how many pages of one list are read: a server whose cursor
+// never ends must not keep us for ever.
+const pagesMost = 1000
+
+// read reads all pages of one list from the bytes on the wire, as far as there is
+// room for them, if the server offers it.
+func (s *Session) read(l catalog.List) catalog.Part {
+	if !s.offered(l.Method) {
+		return catalog.Part{}
+	}
+	r := &catalog.Reader{List: l, Forbidden: s.forbidden}
+	select { // one at a time, because the requests are known by the method
+	case s.listing <- struct{}{}:
+		defer func() { <-s.listing }()
+	case <-s.ctx.Done():
+		return r.Part(context.Cause(s.ctx))
+	}
+	all := s.roomFor(l.Method)
+	r.Room = all
+	defer func() {
+		s.taken[l.Method] = catalog.Room{Bytes: all.Bytes - r.Room.Bytes, Items: all.Items - r.Room.Items}
+	}()
+	return r.Part(s.readPages(r))
+}
+
+// readPages reads pages until there is none. The error says why that was too early.
+func (s *Session) readPages(r *catalog.Reader) error {
+	cursor, seen := "", map[string]bool{}
+	for range pagesMost {
+		reply, err := s.send(r.List.Method, &outgoing{ctx: s.ctx}, func() error { return s.fetch(r.List.Method, cursor) })
+		if reply == nil {
+			return err
+		}
+		if reply.Message.Kind == wire.Error {
+			e, err := response.ErrorOf(reply.Message.Error)
+			if err != nil {
+				return err
+			}
+			if e.Code == mcp.CodeURLElicitationRequired {
+				s.askForList(r.List.Method, e, reply.Seq)
+			}
+			return fmt.Errorf("error %d: %s", e.Code, e.Message)
+		}
+		if s.modern() {
+			if err := response.MustComplete(r.List.Method, reply.Message.Result); err != nil {
+				return err
+			}
+		}
+		if cursor, err = r.Page(reply.Message.Result); err != nil || cursor == "" {
+			return err
+		}
+		if seen[cursor] {
+			return fmt.Errorf("the cursor %q came twice", response.Shortened(cursor))
+		}
+		seen[cursor] = true
+	}
+	return fmt.Errorf("stopped after %d pages", pagesMost)
+}
+
+// fetch has the SDK ask for a page.
+func (s *Session) fetch(method, cursor string) (err error) {
+	switch method {
+	case mcp.MethodListTools:
+		_, err = s.sdk.ListTools(s.ctx, &sdk.ListToolsParams{Cursor: cursor})
+	case mcp.MethodListPrompts:
+		_, err = s.sdk.ListPrompts(s.ctx, &sdk.ListPromptsParams{Cursor: cursor})
+	case mcp.MethodListResources:
+		_, err = s.sdk.ListResources(s.ctx, &sdk.ListResourcesParams{Cursor: cursor})
+	case mcp.MethodListTemplates:
+		_, err = s.sdk.ListResourceTemplates(s.ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
+	default:
+		err = errors.New("there is no list " + method)
+	}
+	return err
+}
+
+// roomFor is what the other lists leave to one. The caller has the turn to list.
+func (s *Session) roomFor(method string) catalog.Room {
+	room := catalog.Room{Bytes: catalog.MostBytes, Items: catalog.MostItems}
+	for other, taken := range s.taken {
+		if other != method {
+			room.Bytes -= taken.Bytes
+			room.Items -= taken.Items
+		}
+	}
+	return room
+}
+
+// forbidden says why the specification forbids to use an item, nil where it does
+// not. Over anything but HTTP, x-mcp-header may be ignored.
+func (s *Session) forbidden(item catalog.Item) error {
+	if item.Kind != catalog.Tool || !s.modern() || s.transport() != "http" {
+		return nil
+	}
+	if err := catalog.HeaderProblem(item.Schema); err != nil {
+		return fmt.Errorf("the tool %q must not be used over HTTP, and is left out: %w", item.Key, err)
+	}
+	return nil
+}
+
+// askForList asks the person for the URLs that a list requires. No call waits for
+// them: the list is read again once they are visited.
+func (s *Session) askForList(method string, e response.RPCError, seq int64) {
+	asked := elicit.AskedInError(e.Raw)
+	if s.Revision() != mcp.Revision20251125 {
+		return // the error stands at the list
+	}
+	for i, a := range asked {
+		r := client.InputRequest{
+			List: method, Origin: a.Via, Method: a.Method, Params: a.Params, Asked: time.Now(), Seq: seq, Pointer: a.Pointer, Place: i + 1,
+			Carried: fmt.Sprintf("error %d to %s, elicitation %d of %d", mcp.CodeURLElicitationRequired, method, i+1, len(asked)),
+		}
+		s.Judge(&r)
+		s.owner.Asked(s, 0, r)
+	}
+}

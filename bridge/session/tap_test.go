@@ -1,0 +1,224 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// listener is an owner that remembers what it is told.
+type listener struct {
+	t           *testing.T
+	numbers     int
+	asked       []client.InputRequest
+	answered    []int
+	undelivered []string
+	cancelled   []string
+	completed   []int
+	released    []string
+	saw         []int
+}
+
+func (l *listener) Number() int { l.numbers++; return l.numbers }
+
+func (l *listener) Asked(_ *Session, number int, r client.InputRequest) {
+	if number != len(l.asked)+1 || r.Seq == 0 || r.Request == nil && r.Refusal == nil && r.Method == mcp.MethodElicit {
+		l.t.Errorf("question %d after %d: %+v", number, len(l.asked), r)
+	}
+	l.asked = append(l.asked, r)
+}
+
+func (l *listener) known(question int) {
+	if question < 1 || question > len(l.asked) {
+		l.t.Errorf("there is no question %d of %d", question, len(l.asked))
+	}
+}
+
+func (l *listener) Answered(question int, _ int64) {
+	l.known(question)
+	l.answered = append(l.answered, question)
+}
+
+func (l *listener) Undelivered(question int, reason string) {
+	l.known(question)
+	l.undelivered = append(l.undelivered, reason)
+}
+
+func (l *listener) Cancelled(question int, reason string) {
+	l.known(question)
+	l.cancelled = append(l.cancelled, reason)
+}
+
+func (l *listener) FindURL(_ *Session, id string) (question, call int) {
+	i := slices.IndexFunc(l.asked, func(r client.InputRequest) bool { return r.Request != nil && r.Request.ElicitationID == id })
+	return i + 1, 0
+}
+
+func (l *listener) Completed(question int) {
+	l.known(question)
+	l.completed = append(l.completed, question)
+}
+func (l *listener) Closing(*Session, string)         {}
+func (l *listener) Saw(call int, _ wire.Frame)       { l.saw = append(l.saw, call) }
+func (l *listener) Listed(*Session, catalog.Catalog) {}
+func (l *listener) Released(_ *Session, _ bool, reason string) {
+	l.released = append(l.released, reason)
+}
+
+// tapped is a session whose tap is driven by hand, so that what happens at one
+// moment happens in a known order.
+func tapped(t *testing.T, revision string) (*Session, *listener) {
+	t.Helper()
+	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	l := &listener{t: t}
+	s := New(t.Context(), Config{Name: "x", Spec: target.Spec{Name: "raw", Command: []string{"none"}}, Log: log, Logger: slog.New(slog.DiscardHandler)}, l)
+	s.revision = revision
+	return s, l
+}
+
+// unit is a message as the tap sees it.
+func unit(t *testing.T, raw string) target.Unit {
+	t.Helper()
+	m, err := wire.ParseMessage([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
+}
+
+const asks = `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`
+
+// A cancellation can come when there is an answer that has not gone out. It must
+// not go out then.
+func TestCancelledBeforeTheAnswer(t *testing.T) {
+	s, l := tapped(t, mcp.Revision20251125)
+	s.Received(unit(t, asks))
+	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
+	if s.Sent(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
+		t.Error("the answer goes out")
+	}
+	if !slices.Equal(l.cancelled, []string{"cancelled by the server: lunch"}) || !slices.Equal(l.undelivered, []string{"cancelled by the server: lunch, before the answer went out"}) {
+		t.Errorf("cancelled: %q, undelivered: %q", l.cancelled, l.undelivered)
+	}
+}
+
+// One that comes after the answer is told of all the same: the owner knows best.
+func TestCancelledAfterTheAnswer(t *testing.T) {
+	s, l := tapped(t, mcp.Revision20251125)
+	s.Received(unit(t, asks))
+	if !s.Sent(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)) {
+		t.Error("the answer is kept back")
+	}
+	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
+	if !slices.Equal(l.answered, []int{1}) || !slices.Equal(l.cancelled, []string{"cancelled by the server"}) || len(l.undelivered) > 0 {
+		t.Errorf("answered: %v, cancelled: %q, undelivered: %q", l.answered, l.cancelled, l.undelivered)
+	}
+}
+
+// What a server asks while its connection ends waits for nobody.
+func TestAskedWhileTheConnectionEnds(t *testing.T) {
+	s, l := tapped(t, mcp.Revision20251125)
+	s.Release(false, "reconnecting")
+	s.Received(unit(t, asks))
+	if !slices.Equal(l.released, []string{"reconnecting", "the connection was about to end"}) {
+		t.Errorf("released: %q", l.released)
+	}
+}
+
+// The completion of a URL can come before its question is known.
+func TestCompletionThatIsOvertaking(t *testing.T) {
+	s, l := tapped(t, mcp.Revision20251125)
+	s.outgoing["7"] = &outgoing{id: "7", method: mcp.MethodCallTool, call: 1, round: 1, ctx: t.Context()}
+	s.Received(unit(t, `{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","message":"","url":"https://x","elicitationId":"e"}]}}}`))
+	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`))
+	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"other"}}`))
+	if len(l.completed) > 0 {
+		t.Errorf("questions %d are complete", l.completed)
+	}
+	r := client.InputRequest{Method: mcp.MethodElicit, Params: []byte(`{"mode":"url","message":"","url":"https://x","elicitationId":"e"}`)}
+	s.Judge(&r)
+	if !s.Overtaken(r.Request) || s.Overtaken(r.Request) {
+		t.Error("that it was complete is not said once")
+	}
+}
+
+// FuzzTap lets a server say anything, line by line, to a session with a call
+// under way. Lines that begin with > are ours. Whatever comes, the SDK is given
+// messages alone, and the owner hears of questions that it knows.
+func FuzzTap(f *testing.F) {
+	for _, lines := range []string{
+		asks + `
+{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"x"}}
+>{"jsonrpc":"2.0","id":1,"result":{"action":"cancel"}}`,
+		`{"jsonrpc":"2.0","id":"a","method":"elicitation/create"}
+{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"mode":"url","url":"https://x","elicitationId":"e","message":""}}
+{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`,
+		`>{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"_meta":{"progressToken":"call-1-1"},"name":"x"}}
+{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1-1","progress":1e999,"message":"x"}}
+{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"a":[1]}}}
+{"jsonrpc":"2.0","id":2,"method":"sampling/createMessage","params":{}}
+{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","inputRequests":{"a":null}}}
+{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"m","data":{"elicitations":[null]}}}
+>{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"context canceled"}}`,
+		"listening\n[]\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}",
+	} {
+		f.Add([]byte(lines), false)
+		f.Add([]byte(lines), true)
+	}
+	f.Fuzz(func(t *testing.T, lines []byte, modern bool) {
+		s, l := tapped(t, map[bool]string{false: mcp.Revision20251125, true: mcp.Revision20260728}[modern])
+		ctx, stop := context.WithCancelCause(s.Context())
+		defer stop(TakenBack("stopped by the user"))
+		s.knows(1)
+		s.tickets["call-1-1"] = &outgoing{call: 1, round: 1, ctx: ctx}
+		for raw := range bytes.SplitSeq(lines, []byte("\n")) {
+			line, ours := bytes.CutPrefix(raw, []byte(">"))
+			m, err := wire.ParseMessage(line)
+			u := target.Unit{Frame: wire.Frame{Raw: line, Size: int64(len(line)), Message: m, Kind: m.Kind}}
+			if err != nil {
+				u.Kind = wire.Noise
+			}
+			if ours {
+				if reworded := s.reworded(line); err == nil && !bytes.Equal(reworded, line) {
+					if again, err := wire.ParseMessage(reworded); err != nil || again.Method != mcp.NotificationCancelled {
+						t.Errorf("%s has become %s", line, reworded)
+					}
+				}
+				s.Sent(u)
+				continue
+			}
+			if deliver := s.Received(u); deliver != nil {
+				if _, err := wire.ParseMessage(deliver); err != nil {
+					t.Errorf("the SDK is given %s", deliver)
+				}
+			}
+		}
+		if len(l.asked) != l.numbers {
+			t.Errorf("%d numbers for %d questions", l.numbers, len(l.asked))
+		}
+		for _, call := range l.saw {
+			if call > 1 {
+				t.Errorf("something belongs to call %d", call)
+			}
+		}
+		waiting := 0
+		for _, n := range s.asking {
+			waiting += n
+		}
+		if waiting > len(l.asked) || modern && waiting > 0 {
+			t.Errorf("%d of %d questions wait", waiting, len(l.asked))
+		}
+	})
+}
