@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"elicitation-inspector/bridge/session"
 )
 
 // Comparison is what a server offers under two declarations of the client's.
@@ -28,15 +30,15 @@ func (in *Inspection) Compare(ctx context.Context, id string, with, without Sett
 	}
 	ctx, cancel := context.WithTimeout(ctx, compareTime)
 	defer cancel()
-	first, problems, err := in.offers(ctx, s, with)
+	first, err := in.offers(ctx, s, with)
 	if err != nil {
 		return Comparison{}, fmt.Errorf("connecting with %s: %w", declaration(with), err)
 	}
-	second, more, err := in.offers(ctx, s, without)
+	second, err := in.offers(ctx, s, without)
 	if err != nil {
 		return Comparison{}, fmt.Errorf("connecting with %s: %w", declaration(without), err)
 	}
-	c := Comparison{With: with, Without: without, Problems: append(problems, more...)}
+	c := Comparison{With: with, Without: without, Problems: append(first.Errors, second.Errors...)}
 	type name struct{ kind, key string }
 	names := func(list []Item) map[name]bool {
 		all := make(map[name]bool, len(list))
@@ -46,15 +48,15 @@ func (in *Inspection) Compare(ctx context.Context, id string, with, without Sett
 		return all
 	}
 	lacks := func(list map[name]bool, item Item) bool { return !list[name{string(item.Kind), item.Key}] }
-	inFirst, inSecond := names(first), names(second)
-	for _, item := range first {
+	inFirst, inSecond := names(first.Items), names(second.Items)
+	for _, item := range first.Items {
 		if lacks(inSecond, item) {
 			c.OnlyWith = append(c.OnlyWith, item)
 		} else {
 			c.Both++
 		}
 	}
-	for _, item := range second {
+	for _, item := range second.Items {
 		if lacks(inFirst, item) {
 			c.OnlyWithout = append(c.OnlyWithout, item)
 		}
@@ -70,28 +72,22 @@ func declaration(s Settings) string {
 }
 
 // offers connects to a server beside its present connection and lists what it offers.
-func (in *Inspection) offers(ctx context.Context, s *server, settings Settings) (items []Item, problems []string, err error) {
-	in.mu.Lock()
-	if in.closed {
-		in.mu.Unlock()
-		return nil, nil, ErrClosed
+func (in *Inspection) offers(ctx context.Context, s *server, settings Settings) (all Catalog, err error) {
+	beside := in.newSession(s, settings, "-compare")
+	done := make(chan struct{})
+	if beside == nil || !in.spawn(func() { <-done }) { // Close waits for it, so that no process is left
+		return Catalog{}, ErrClosed
 	}
-	s.attempt++
-	session := newSession(s, s.attempt, settings)
-	session.name += "-compare"
-	in.running.Add(1) // Close waits for it, so that no process is left
-	in.mu.Unlock()
-	defer in.running.Done()
+	defer close(done)
 	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), session.EndTime)
 		defer cancel()
-		session.close(closing, "the comparison is done")
+		in.closeSession(closing, beside, "the comparison is done")
 	}()
-	stop := context.AfterFunc(ctx, func() { session.cancel(context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() { beside.Release(false, context.Cause(ctx).Error()) })
 	defer stop()
-	if err := session.connect(); err != nil {
-		return nil, nil, err
+	if _, err := beside.Connect(); err != nil {
+		return Catalog{}, err
 	}
-	items, problems = session.offers()
-	return items, problems, nil
+	return beside.Catalog(), nil
 }

@@ -66,8 +66,17 @@ func (s *Subscription) Close() {
 	s.in.mu.Unlock()
 }
 
-// changed marks c as changed for every subscription. The caller holds in.mu.
-func (in *Inspection) changed(c Change) {
+// changed marks things as changed for every subscription.
+func (in *Inspection) changed(list ...Change) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, c := range list {
+		in.mark(c)
+	}
+}
+
+// mark is changed for whoever has the mutex.
+func (in *Inspection) mark(c Change) {
 	for s := range in.subs {
 		if _, ok := s.dirty[c]; !ok {
 			s.serial++

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 )
 
@@ -24,14 +23,14 @@ func (in *Inspection) Findings(id string) []Found {
 		return at.findings(id, at.found)
 	}
 	in.mu.Lock()
-	defer in.mu.Unlock()
 	var out []Found
-	for i := range in.found {
-		if id == "" || in.found[i].Server == id {
-			out = append(out, in.placed(i))
+	for _, f := range in.found {
+		if id == "" || f.Server == id {
+			out = append(out, f)
 		}
 	}
-	return out
+	in.mu.Unlock()
+	return in.placed(out)
 }
 
 // Found returns what the linter has to say of one frame.
@@ -41,12 +40,12 @@ func (in *Inspection) Found(seq int64) []Found {
 		return at.findings("", at.foundAt[seq])
 	}
 	in.mu.Lock()
-	defer in.mu.Unlock()
 	var out []Found
 	for _, i := range in.foundAt[seq] {
-		out = append(out, in.placed(i))
+		out = append(out, in.found[i])
 	}
-	return out
+	in.mu.Unlock()
+	return in.placed(out)
 }
 
 // FindingsKnown counts what the linter has said so far.
@@ -59,51 +58,18 @@ func (in *Inspection) FindingsKnown() int {
 	return len(in.found)
 }
 
-// placed is a finding with the question and the call that it is about. The
-// caller holds in.mu.
-func (in *Inspection) placed(i int) Found {
-	f := in.found[i]
-	for _, q := range in.askedBy[f.Seq] {
-		if q.place == f.Place {
-			f.Question = q.number
-			if f.Call = 0; q.call != nil {
-				f.Call = q.call.number
-			}
+// placed puts the questions and the calls that they are about to findings.
+func (in *Inspection) placed(list []Found) []Found {
+	for i := range list {
+		f := &list[i]
+		if number, call := in.inbox.At(f.Seq, f.Place); number != 0 {
+			f.Question, f.Call = number, call
+		}
+		if !in.calls.Known(f.Call) {
+			f.Call = 0
 		}
 	}
-	if _, err := in.call(f.Call); err != nil {
-		f.Call = 0
-	}
-	return f
-}
-
-// findingsOf lists what the linter has to say of a question. The caller holds
-// in.mu.
-func (in *Inspection) findingsOf(q *question) []lint.Finding {
-	var out []lint.Finding
-	for _, i := range in.foundAt[q.seq] {
-		if in.found[i].Place == q.place {
-			out = append(out, in.found[i].Finding)
-		}
-	}
-	return out
-}
-
-// keepQuestion lets a question be found by its number and its frame, and
-// dropQuestion ends that. The caller holds in.mu.
-func (in *Inspection) keepQuestion(q *question) {
-	in.questions[q.number-1] = q
-	in.askedBy[q.seq] = append(in.askedBy[q.seq], q)
-}
-
-func (in *Inspection) dropQuestion(number int) {
-	if q := in.questions[number-1]; q != nil {
-		in.askedBy[q.seq] = slices.DeleteFunc(in.askedBy[q.seq], func(other *question) bool { return other == q })
-		if len(in.askedBy[q.seq]) == 0 {
-			delete(in.askedBy, q.seq)
-		}
-	}
-	in.questions[number-1] = nil
+	return list
 }
 
 // lint has the linter judge the log of a live inspection until ctx ends.
@@ -139,57 +105,36 @@ func (in *Inspection) Judge(ctx context.Context) error {
 func (in *Inspection) passFindings(ctx context.Context) error {
 	select {
 	case in.passing <- struct{}{}:
-		defer func() { <-in.passing }()
+		defer in.passing.give()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	fresh := in.linter.From(in.passed, in.log.Len())
 	in.passed += len(fresh)
-	in.keepFindings(fresh, func(seq int64) int { return in.log.Head(seq).Call })
-	return nil
-}
-
-// keepFindings adds findings. callOf tells the call that a frame belongs to, 0
-// where there is none.
-func (in *Inspection) keepFindings(list []findings.Found, callOf func(seq int64) int) {
-	if len(list) == 0 {
-		return
-	}
-	added := make([]Found, len(list))
-	labels := make([]string, len(list))
-	for i, one := range list {
-		added[i] = Found{Found: one, Call: callOf(one.Seq)}
-		labels[i] = in.log.Head(one.Seq).Server
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for i, f := range added {
-		s := in.labelled(labels[i])
-		if s == nil {
+	var changes []Change
+	for _, one := range fresh {
+		head := in.log.Head(one.Seq)
+		i := slices.IndexFunc(in.servers, func(s *server) bool { return s.spec.Name == head.Server })
+		if i < 0 {
 			continue
 		}
-		f.Server = s.id
-		s.findings[f.Severity]++
-		in.foundAt[f.Seq] = append(in.foundAt[f.Seq], len(in.found))
-		in.found = append(in.found, f)
-		in.changed(Change{Kind: FindingsChanged, Server: s.id})
-		for _, q := range in.askedBy[f.Seq] {
-			if q.place == f.Place {
-				in.changed(Change{Kind: QuestionChanged, Number: q.number})
-			}
+		s := in.servers[i]
+		in.keepFinding(s, Found{Found: one, Server: s.id, Call: head.Call})
+		changes = append(changes, Change{Kind: FindingsChanged, Server: s.id})
+		if number, _ := in.inbox.At(one.Seq, one.Place); number != 0 {
+			changes = append(changes, Change{Kind: QuestionChanged, Number: number})
 		}
 	}
+	in.changed(changes...)
+	return nil
 }
 
-// labelled is the server that frames name so, nil if there is none. The caller
-// holds in.mu.
-func (in *Inspection) labelled(label string) *server {
-	for _, s := range in.servers {
-		if s.label() == label {
-			return s
-		}
-	}
-	return nil
+func (in *Inspection) keepFinding(s *server, f Found) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	s.Findings[f.Severity]++
+	in.foundAt[f.Seq] = append(in.foundAt[f.Seq], len(in.found))
+	in.found = append(in.found, f)
 }
 
 // Rules says of which rules frames have findings, for filters.

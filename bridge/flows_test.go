@@ -110,7 +110,7 @@ func TestPolicies(t *testing.T) {
 			if got, _, _ := strings.Cut(text, "\n"); got != c.want {
 				t.Errorf("the server got %s, want %s", got, c.want)
 			}
-			if q := b.question(1); q.State != c.state || q.By != bridge.ByPolicy || q.Own {
+			if q := b.question(1); q.State != c.state || q.By != bridge.ByPolicy {
 				t.Errorf("question is %s by %s, want %s by policy", q.State, q.By, c.state)
 			}
 		})

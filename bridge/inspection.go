@@ -12,7 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -28,7 +31,7 @@ type Config struct {
 	// ones are held back until the person wants to see them. 0 means no limit.
 	Rate int
 	// Probe is how long server/discover may go unanswered before initialize is
-	// tried; 0 means DefaultProbe.
+	// tried; 0 means session.DefaultProbe.
 	Probe time.Duration
 	// CallTimeout is how long a call may take that does not say otherwise,
 	// without the time that its questions wait for a person. 0 means no limit.
@@ -40,8 +43,8 @@ type Config struct {
 	MaxFrame int64
 }
 
-// Inspection is one run of the inspector: it owns the connections and all that
-// happened on them. Its methods are safe for concurrent use.
+// Inspection is one run of the inspector: it joins the connections, the calls and
+// the questions. Its methods are safe for concurrent use.
 type Inspection struct {
 	config Config
 	log    *wire.Log
@@ -55,27 +58,22 @@ type Inspection struct {
 
 	replay *Replay // whose log this shows; nil for a live inspection
 
+	inbox   *inbox.Inbox
+	calls   *calls.Calls
 	linter  *findings.Linter // of a live inspection
-	passing chan struct{}    // held by the one that takes over what the linter finds
-	passed  int              // findings that were taken over; by the one that holds passing
+	passing turn             // of whoever takes over what the linter finds
+	passed  int              // findings that were taken over; by the one that has the turn
 	closing atomic.Bool      // Close was called
-	links   links            // those that are open
 
-	mu        sync.Mutex
-	servers   []*server
-	calls     []*call     // by number; nil for those that are not kept
-	ended     []*call     // those that have ended, in the order of their end; not of a replay
-	questions []*question // likewise
-	pending   []*question // those that are not settled, in order
-	settled   []*question // those that are, in the order of their end
-	faded     []int       // numbers of those settled long ago, in the same order
-	found     []Found
-	foundAt   map[int64][]int       // indexes into found, by frame
-	askedBy   map[int64][]*question // by the frame that asked
-	over      map[int64]bool        // frames of requests that will have no response any more
-	subs      map[*Subscription]struct{}
-	noting    noting
-	closed    bool
+	servers []*server // which are the same for the whole run
+
+	mu       sync.Mutex
+	sessions map[string]*session.Session // those that are not closed, by name
+	found    []Found
+	foundAt  map[int64][]int // indexes into found, by frame
+	over     map[int64]bool  // frames of requests that will have no response any more
+	subs     map[*Subscription]struct{}
+	closed   bool
 }
 
 // New prepares an inspection of all targets. Nothing is started before [Inspection.Start].
@@ -85,12 +83,13 @@ func New(c Config) *Inspection {
 	}
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
-		config: c, log: c.Log, logger: c.Logger,
-		life: life, end: end,
-		linter: findings.New(c.Log), passing: make(chan struct{}, 1),
-		subs: map[*Subscription]struct{}{}, over: map[int64]bool{},
-		foundAt: map[int64][]int{}, askedBy: map[int64][]*question{},
+		config: c, log: c.Log, logger: c.Logger, life: life, end: end,
+		linter: findings.New(c.Log), passing: newTurn(),
+		subs: map[*Subscription]struct{}{}, over: map[int64]bool{}, foundAt: map[int64][]int{},
+		sessions: map[string]*session.Session{},
 	}
+	in.inbox = inbox.New(wiring{in}, c.Rate)
+	in.calls = calls.New(wiring{in}, in.inbox, in.spawn)
 	for i, spec := range c.Targets {
 		in.servers = append(in.servers, newServer(in, i, spec, c.Settings))
 	}
@@ -123,8 +122,7 @@ const (
 //
 // It keeps its time whatever hangs: when ctx ends, and after CloseTime at the
 // latest, it kills the process groups that are left, cuts off the other
-// connections, and returns an error within a second. It takes no lock by itself
-// that anything else could hold on to.
+// connections, and returns an error within a second.
 func (in *Inspection) Close(ctx context.Context) error {
 	if !in.closing.CompareAndSwap(false, true) {
 		return nil
@@ -141,18 +139,16 @@ func (in *Inspection) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	cut := in.links.kill(killedTime)
-	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), cut)
+	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), in.kill())
 }
 
 // close is Close without a bound.
 func (in *Inspection) close(ctx context.Context) {
 	in.mu.Lock()
 	in.closed = true
-	servers := in.servers
 	in.mu.Unlock()
 	var ending sync.WaitGroup
-	for _, s := range servers {
+	for _, s := range in.servers {
 		ending.Go(func() {
 			if err := s.disconnect(ctx, "the inspector was closed"); err != nil {
 				in.logger.Warn("closing", "error", err)
@@ -164,16 +160,41 @@ func (in *Inspection) close(ctx context.Context) {
 	in.running.Wait()
 }
 
+// kill ends all connections without any patience. It waits for their end, but no
+// longer than killedTime, and says how many there were.
+func (in *Inspection) kill() int {
+	in.mu.Lock()
+	var open []*session.Session
+	for _, s := range in.sessions {
+		open = append(open, s)
+	}
+	in.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, s := range open {
+		ending.Go(s.Kill)
+	}
+	ended := make(chan struct{})
+	go func() {
+		ending.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(killedTime):
+	}
+	return len(open)
+}
+
 // Waits reports whether a request without a response may still get one: neither
 // side has taken it back, and the connection that carried it stands.
-func (in *Inspection) Waits(seq int64, session string) bool {
+func (in *Inspection) Waits(seq int64, name string) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.over[seq] {
 		return false
 	}
 	for _, s := range in.servers {
-		if s.session != nil && s.session.name == session {
+		if s.session != nil && s.session.Name == name {
 			return true
 		}
 	}
@@ -196,16 +217,15 @@ func (in *Inspection) spawn(f func()) bool {
 var (
 	ErrUnknownServer   = errors.New("no such server")
 	ErrUnknownItem     = errors.New("the server has no such item")
-	ErrUnknownCall     = errors.New("no such call")
-	ErrForgottenCall   = errors.New("only the frames are left of call")
-	ErrUnknownQuestion = errors.New("no such question")
+	ErrUnknownCall     = calls.ErrUnknown
+	ErrForgottenCall   = calls.ErrForgotten
+	ErrUnknownQuestion = inbox.ErrUnknown
+	ErrSettled         = inbox.ErrSettled
 	ErrNotReady        = errors.New("the server is not connected")
 	ErrClosed          = errors.New("the inspection has ended")
 )
 
 func (in *Inspection) server(id string) (*server, error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
 	for _, s := range in.servers {
 		if s.id == id {
 			return s, nil
@@ -220,8 +240,5 @@ func (in *Inspection) Now() time.Time {
 	if in.replay != nil {
 		return in.replay.shown.Load().now
 	}
-	return now()
+	return time.Now()
 }
-
-// now is the wall clock with the precision that the page shows.
-func now() time.Time { return time.Now() }

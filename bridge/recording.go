@@ -82,7 +82,7 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	w := &watched{file: file, since: now(), first: r.in.log.Len() + 1, over: make(chan struct{})}
+	w := &watched{file: file, since: time.Now(), first: r.in.log.Len() + 1, over: make(chan struct{})}
 	w.detach = r.in.log.Record(file)
 	r.mu.Lock()
 	r.now, r.latest, r.remains = w, w, nil
@@ -190,8 +190,6 @@ func (r *Recording) show(w *watched) {
 }
 
 func (r *Recording) changed() {
-	r.in.mu.Lock()
-	defer r.in.mu.Unlock()
 	r.in.changed(Change{Kind: RecordingChanged})
 }
 

@@ -262,11 +262,7 @@ func (r *Replay) tell(before, after *shown) {
 			changes = append(changes, Change{Kind: QuestionChanged, Number: q.Number})
 		}
 	}
-	r.in.mu.Lock()
-	defer r.in.mu.Unlock()
-	for _, c := range changes {
-		r.in.changed(c)
-	}
+	r.in.changed(changes...)
 }
 
 // call is one of the calls that are shown.

@@ -63,6 +63,7 @@ func recordDemo(t *testing.T, settings bridge.Settings, tools []string) (*bench,
 	for i, tool := range tools {
 		c := b.call(tool)
 		actions := []string{"accept", "decline", "cancel"}[i%2:]
+		told, stopped := b.sent("notifications/cancelled"), 0
 		b.until("the end of "+tool, func() bool {
 			for _, q := range in.Questions() {
 				switch {
@@ -85,11 +86,16 @@ func recordDemo(t *testing.T, settings bridge.Settings, tools []string) (*bench,
 					if err := in.Stop(c.Number); err != nil {
 						t.Fatal(err)
 					}
+					if q.Origin == bridge.OriginRequest { // else no request is under way
+						stopped = 1
+					}
 				}
 			}
 			c, err := in.Call(c.Number)
 			return err == nil && c.State != bridge.CallRunning
 		})
+		// Whether a question of the next call is this one's is not known until the server is told.
+		b.until("that the server is told", func() bool { return b.sent("notifications/cancelled") >= told+stopped })
 	}
 	return b, file
 }
@@ -148,9 +154,9 @@ func tell(in *bridge.Inspection) string {
 		}
 	}
 	for _, q := range in.Questions() {
-		fmt.Fprintf(&b, "question %d of call %d %q, round %d %q %s by %d: %s %s #%d.%d: %s %s by %s %q #%d, completion %d, awaited %t, own %t, %d findings\n", q.Number, q.Call, q.CallName,
-			q.Round, q.Key, q.Carried, q.Origin, q.Method, q.Params, q.Seq, q.Place, q.State, q.Answer.JSON(), q.By, q.Reason, q.AnswerSeq,
-			q.Completion, q.Awaited, q.Own, len(q.Findings))
+		fmt.Fprintf(&b, "question %d of call %d %q, guessed %t, round %d %q %s by %d: %s %s #%d.%d: %s %s by %s %q #%d, completion %d, awaited %t, %d findings\n", q.Number, q.Call, q.CallName,
+			q.Guessed, q.Round, q.Key, q.Carried, q.Origin, q.Method, q.Params, q.Seq, q.Place, q.State, q.Answer.JSON(), q.By, q.Reason, q.AnswerSeq,
+			q.Completion, q.Awaited, len(q.Findings))
 	}
 	for _, f := range in.Findings("") {
 		if f.Question == 0 {

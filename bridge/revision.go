@@ -2,32 +2,16 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	"elicitation-inspector/bridge/elicit/lint"
-	"elicitation-inspector/bridge/wire"
-)
-
-// Choice says who chose the revision in [Settings.Protocol].
-type Choice int
-
-// The choices.
-const (
-	// ChoiceNone is nobody's: what a browser remembers of the server holds.
-	ChoiceNone Choice = iota
-	// ChoiceExplicit is that of the command line, of mcp.json, or of the person
-	// in the server's settings. It comes before what a browser remembers.
-	ChoiceExplicit
-	// ChoiceRemembered is one that a browser remembers; see [Inspection.Recall].
-	ChoiceRemembered
+	"elicitation-inspector/bridge/mcp"
 )
 
 // RevisionOfRequests is the last revision in which a server asks by requests of
 // its own. Servers that still do so work in it.
-const RevisionOfRequests = Revision20251125
+const RevisionOfRequests = mcp.Revision20251125
 
 // ErrUnknownRevision is why [Inspection.Recall] did nothing.
 var ErrUnknownRevision = errors.New("unknown protocol revision")
@@ -38,7 +22,7 @@ var ErrReconnect = errors.New("reconnecting with " + RevisionOfRequests + " fail
 // Recall applies a revision that a browser remembers of a server, and connects
 // anew. It does nothing where somebody has chosen a revision for this run.
 func (in *Inspection) Recall(id, revision string) error {
-	if !slices.Contains(Revisions(), revision) {
+	if !slices.Contains(mcp.Revisions, revision) {
 		return fmt.Errorf("%w: %q", ErrUnknownRevision, revision)
 	}
 	return in.chooseWhere(id, ChoiceNone, func(*server) (string, Choice) { return revision, ChoiceRemembered })
@@ -51,19 +35,18 @@ func (in *Inspection) Forget(id string) error {
 }
 
 // chooseWhere changes a server's revision and connects anew, where the present
-// one was chosen as given. choose is called with in.mu held.
+// one was chosen as given.
 func (in *Inspection) chooseWhere(id string, present Choice, choose func(*server) (string, Choice)) error {
 	s, err := in.server(id)
 	if err != nil {
 		return err
 	}
-	in.mu.Lock()
-	applies := s.settings.Choice == present
-	if applies {
-		s.settings.Protocol, s.settings.Choice = choose(s)
-		in.changed(Change{Kind: ServerChanged, Server: s.id})
-	}
-	in.mu.Unlock()
+	applies := false
+	s.update(func() {
+		if applies = s.Settings.Choice == present; applies {
+			s.Settings.Protocol, s.Settings.Choice = choose(s)
+		}
+	})
 	if !applies {
 		return nil
 	}
@@ -74,34 +57,34 @@ func (in *Inspection) chooseWhere(id string, present Choice, choose func(*server
 // until it has said what it offers, and makes the same call once more. Its error
 // says why that did not come about; the server's settings are then as before.
 func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
-	in.mu.Lock()
-	c, err := in.call(number)
+	c, err := in.calls.Call(number)
 	if err != nil {
-		in.mu.Unlock()
 		return Call{}, err
 	}
-	s, request, before := c.session.server, c.request, c.session.server.settings
-	s.settings.Protocol, s.settings.Choice = RevisionOfRequests, ChoiceRemembered
-	tried := s.settings
-	in.changed(Change{Kind: ServerChanged, Server: s.id})
-	in.mu.Unlock()
-
+	s, err := in.server(c.Request.Server)
+	if err != nil {
+		return Call{}, err
+	}
+	var before, tried Settings
+	s.update(func() {
+		before = s.Settings
+		s.Settings.Protocol, s.Settings.Choice = RevisionOfRequests, ChoiceRemembered
+		tried = s.Settings
+	})
 	if err := s.reconnected(ctx); err != nil {
-		in.mu.Lock()
-		if s.settings == tried {
-			s.settings = before
-			in.changed(Change{Kind: ServerChanged, Server: s.id})
-		}
-		in.mu.Unlock()
+		s.update(func() {
+			if s.Settings == tried {
+				s.Settings = before
+			}
+		})
 		return Call{}, err
 	}
-	return in.Begin(request)
+	return in.Begin(c.Request)
 }
 
 // reconnected connects anew and waits until the server has said what it offers.
 func (s *server) reconnected(ctx context.Context) error {
 	in := s.in
-
 	changed := in.Subscribe()
 	defer changed.Close()
 	connected := make(chan struct{})
@@ -114,10 +97,7 @@ func (s *server) reconnected(ctx context.Context) error {
 		return ctx.Err()
 	}
 	for {
-		server, err := in.Server(s.id)
-		if err != nil {
-			return err
-		}
+		server := s.view()
 		if server.State != Ready {
 			return fmt.Errorf("%w: %s is %s: %s", ErrReconnect, server.Label, server.State, server.Reason)
 		}
@@ -131,42 +111,4 @@ func (s *server) reconnected(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// unsentIn is the method of the request that the server could not send before
-// it gave this response; "" where the response says no such thing.
-func unsentIn(result, rpcError json.RawMessage, revision string) string {
-	method, _ := lint.Unsent(result, rpcError, revision)
-	return method
-}
-
-// saysUnsent notes at a call what its response says of it.
-func (s *session) saysUnsent(c *call, m wire.Message) {
-	method := unsentIn(m.Result, m.Error, s.revision())
-	if method == "" {
-		return
-	}
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	c.unsent = method
-	s.in.changed(Change{Kind: CallChanged, Number: c.number})
-}
-
-// formerRequests are the requests that servers sent up to [RevisionOfRequests].
-var formerRequests = []string{MethodElicit, MethodSampling, MethodRoots, "ping"}
-
-// asksInVain notes at its call that the server made a request of its own in a
-// revision that has none, so that nothing answers it.
-func (s *session) asksInVain(method string, related json.RawMessage) {
-	if !slices.Contains(formerRequests, method) {
-		return
-	}
-	c, _, sure := s.attribute(related)
-	if c == nil || !sure {
-		return
-	}
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	c.unsent = method
-	s.in.changed(Change{Kind: CallChanged, Number: c.number})
 }

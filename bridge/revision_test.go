@@ -84,7 +84,7 @@ func TestCallAgain(t *testing.T) {
 			}
 			b.until("that the request was in vain", func() bool {
 				c, err := b.in.Call(first.Number)
-				return err == nil && c.Unsent == bridge.MethodElicit && (how == "sends" || c.State == bridge.CallDone)
+				return err == nil && c.Unsent == "elicitation/create" && (how == "sends" || c.State == bridge.CallDone)
 			})
 			if found := b.judged(); how == "refuses" && (len(found) != 1 || found[0].Rule != "request-unsent" || found[0].Call != first.Number || found[0].Pointer != "/result/content/0/text") {
 				t.Errorf("found %+v", found)
@@ -93,7 +93,7 @@ func TestCallAgain(t *testing.T) {
 			if err := opened.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if calls := opened.Inspection().Calls(); len(calls) != 1 || calls[0].Unsent != bridge.MethodElicit {
+			if calls := opened.Inspection().Calls(); len(calls) != 1 || calls[0].Unsent != "elicitation/create" {
 				t.Errorf("opened again: %+v", calls)
 			}
 			second, err := b.in.CallAgain(t.Context(), first.Number)

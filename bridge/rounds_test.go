@@ -232,3 +232,50 @@ func TestRetryTwice(t *testing.T) {
 		t.Errorf("%d rounds", c.Rounds)
 	}
 }
+
+func init() {
+	// asks for a great deal in one round, and says how many answers came back whole.
+	servers["large round"] = func(s *rawServer) {
+		s.serve(bridge.Revision20260728, []string{"ask"}, func(call request) {
+			p := roundOf(call)
+			if p.Responses == nil {
+				s.reply(call, `{"resultType":"input_required","inputRequests":{%s}}`, strings.Join(manyInputs(), ","))
+				return
+			}
+			var answers map[string]struct{ Content struct{ A string } }
+			if err := json.Unmarshal(p.Responses, &answers); err != nil {
+				s.fail(call, -32602, err.Error(), "")
+				return
+			}
+			whole := 0
+			for key, answer := range answers {
+				if answer.Content.A == key {
+					whole++
+				}
+			}
+			s.text(call, fmt.Sprint(whole))
+		})
+	}
+}
+
+const largeRound = 700
+
+func manyInputs() (list []string) {
+	for i := range largeRound {
+		list = append(list, fmt.Sprintf(`"k%d":{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`, i))
+	}
+	return list
+}
+
+// All that was answered in a round is sent, however much that is.
+func TestAnswersOfALargeRound(t *testing.T) {
+	b := start(t, "large round", bridge.Settings{})
+	call := b.call("ask")
+	b.question(largeRound)
+	for _, q := range b.in.Questions() {
+		b.answer(q.Number, accept(fmt.Sprintf(`{"a":%q}`, q.Key)))
+	}
+	if _, text := b.done(call.Number); text != fmt.Sprint(largeRound) {
+		t.Errorf("%s of %d answers came whole", text, largeRound)
+	}
+}

@@ -1,15 +1,16 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 )
 
@@ -26,71 +27,32 @@ const (
 	Recorded // it is known from a transcript
 )
 
+var serverStates = [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded"}
+
 func (s ServerState) String() string {
-	switch s {
-	case Disconnected:
-		return "disconnected"
-	case Connecting:
-		return "connecting"
-	case Ready:
-		return "ready"
-	case Failed:
-		return "failed"
-	case Ended:
-		return "ended"
-	case Recorded:
-		return "recorded"
-	default:
-		return fmt.Sprintf("ServerState(%d)", int(s))
+	if s >= 0 && int(s) < len(serverStates) {
+		return serverStates[s]
 	}
+	return fmt.Sprintf("ServerState(%d)", int(s))
 }
 
-// A failure is explained with the last lines of stderr, each cut to some bytes.
-const (
-	stderrKept     = 20
-	stderrLineMost = 1000
-)
-
-// server is one target with its present connection. Everything below spec is
+// server is one target with its present connection. What stands below turn is
 // guarded by Inspection.mu.
 type server struct {
-	in    *Inspection
-	id    string
-	index int
-	spec  target.Spec
+	in         *Inspection
+	id         string
+	spec       target.Spec
+	configured Settings // how it was to be connected when the run began
 
 	// turn is had by whoever connects or disconnects, so that one at a time does.
 	turn turn
 
-	// configured is how the server was to be connected when the run began. It never changes.
-	configured Settings
-
-	settings Settings
-	state    ServerState
-	since    time.Time
-	reason   string
-	stderr   []string
-	session  *session // nil unless connecting or ready
-	info     ServerInfo
-	catalog  Catalog
-	attempt  int
-	queued   bool // a reconnect waits for its turn, and does what others want meanwhile
-	policy   Policy
-	findings map[lint.Severity]int
-	shown    []time.Time // when its questions of the last minute were put on show
-
-	shownNow, heldNow int // its questions that wait, on show and held back
-	turnedAway        int // those that were refused because too many wait
-}
-
-// ServerInfo is what a server said of itself.
-type ServerInfo struct {
-	Name, Title, Version string
-	Protocol             string // negotiated revision
-	Negotiated           string // how, in words
-	Instructions         string
-	Capabilities         []string
-	How                  string // how it was really reached
+	Server
+	session *session.Session // nil unless connecting or ready
+	latest  *session.Session // also when it is gone; nil before the first
+	catalog Catalog
+	attempt int
+	queued  bool // a reconnect waits for its turn, and does what others want meanwhile
 }
 
 // Server is a copy of a server's state for readers.
@@ -116,43 +78,45 @@ type Server struct {
 }
 
 func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *server {
-	settings, err := settings.with(spec)
-	if spec.Problem == nil {
-		spec.Problem = err
+	own, err := client.ParseSettings(spec.Protocol, spec.Elicitation)
+	if err != nil && spec.Problem == nil {
+		spec.Problem = fmt.Errorf("%s: server %q: %w", spec.From, spec.Name, err)
 	}
-	return &server{
-		in: in, id: fmt.Sprintf("s%d", index+1), index: index, spec: spec,
-		configured: settings, settings: settings, since: now(), policy: PolicyAsk, turn: newTurn(),
-		findings: map[lint.Severity]int{},
+	// What is set already, on the command line, comes first.
+	if settings.Choice == ChoiceNone && own.Choice != ChoiceNone {
+		settings.Protocol, settings.Choice = own.Protocol, own.Choice
 	}
+	settings.Elicitation = cmp.Or(settings.Elicitation, own.Elicitation)
+	id := fmt.Sprintf("s%d", index+1)
+	return &server{in: in, id: id, spec: spec, configured: settings, turn: newTurn(), Server: Server{
+		ID: id, Index: index, Label: spec.Name, Address: spec.Address(), Target: spec.Key(), How: spec.How(),
+		Since: time.Now(), Settings: settings, Findings: map[lint.Severity]int{},
+	}}
 }
 
-func (s *server) snapshot() Server {
-	out := Server{
-		ID: s.id, Index: s.index, Label: s.spec.Name, Address: s.spec.Address(), Target: s.spec.Key(), How: s.spec.How(),
-		State: s.state, Since: s.since, Reason: s.reason, Stderr: slices.Clone(s.stderr),
-		Settings: s.settings, Info: s.info, Policy: s.policy, Held: s.heldNow, TurnedAway: s.turnedAway, Room: max(ShownMost-s.shownNow, 0),
-		Findings: maps.Clone(s.findings),
+// view is a copy for readers.
+func (s *server) view() Server {
+	s.in.mu.Lock()
+	out, latest := s.Server, s.latest
+	out.Findings = maps.Clone(s.Findings)
+	s.in.mu.Unlock()
+	out.How = cmp.Or(out.Info.How, out.How)
+	if latest != nil {
+		out.Stderr = latest.LastWords()
 	}
-	if s.info.How != "" || s.state == Recorded {
-		out.How = s.info.How
-	}
+	counts := s.in.inbox.Counts(s.id)
+	out.Policy, out.Held, out.Room, out.TurnedAway = counts.Policy, counts.Held, counts.Room, counts.TurnedAway
 	return out
 }
-
-// label is what the server is called in the wire log.
-func (s *server) label() string { return s.spec.Name }
 
 // Servers returns every server, in the order of the configuration.
 func (in *Inspection) Servers() []Server {
 	if in.replay != nil {
 		return in.replay.shown.Load().all()
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
 	out := make([]Server, len(in.servers))
 	for i, s := range in.servers {
-		out[i] = s.snapshot()
+		out[i] = s.view()
 	}
 	return out
 }
@@ -170,15 +134,31 @@ func (in *Inspection) Server(id string) (Server, error) {
 	if err != nil {
 		return Server{}, err
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return s.snapshot(), nil
+	return s.view(), nil
 }
 
-// enter changes the state. The caller holds in.mu.
+// update changes a server's state.
+func (s *server) update(change func()) {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	change()
+	s.in.mark(Change{Kind: ServerChanged, Server: s.id})
+}
+
+// enter changes the state, within update.
 func (s *server) enter(state ServerState, reason string) {
-	s.state, s.reason, s.since = state, reason, now()
-	s.in.changed(Change{Kind: ServerChanged, Server: s.id})
+	s.State, s.Reason, s.Since = state, reason, time.Now()
+}
+
+// leave ends the present state, if it is of this session. It reports whether it is.
+func (s *server) leave(of *session.Session, state ServerState, reason string) (current bool) {
+	s.update(func() {
+		if current = s.session == of; current {
+			s.session = nil
+			s.enter(state, reason)
+		}
+	})
+	return current
 }
 
 // Reconnect ends a server's connection, if it has one, and connects anew. It
@@ -189,13 +169,11 @@ func (in *Inspection) Reconnect(id string) error {
 		return err
 	}
 	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.closed {
+	queued := s.queued
+	s.queued = true
+	in.mu.Unlock()
+	if !queued && !in.spawn(s.connect) {
 		return ErrClosed
-	}
-	if !s.queued {
-		s.queued = true
-		in.running.Go(s.connect)
 	}
 	return nil
 }
@@ -206,10 +184,7 @@ func (in *Inspection) ReconnectWith(id string, settings Settings) error {
 	if err != nil {
 		return err
 	}
-	in.mu.Lock()
-	s.settings = settings
-	in.changed(Change{Kind: ServerChanged, Server: s.id})
-	in.mu.Unlock()
+	s.update(func() { s.Settings = settings })
 	return in.Reconnect(id)
 }
 
@@ -222,9 +197,6 @@ func (in *Inspection) Disconnect(ctx context.Context, id string) error {
 	return s.disconnect(ctx, "disconnected by you")
 }
 
-// endTime bounds the orderly end of a connection, killing included.
-const endTime = 15 * time.Second
-
 // disconnect ends the connection. It fails where it has to wait for its turn
 // until ctx ends.
 func (s *server) disconnect(ctx context.Context, reason string) error {
@@ -233,7 +205,7 @@ func (s *server) disconnect(ctx context.Context, reason string) error {
 	case s.turn <- struct{}{}:
 		defer s.turn.give()
 	case <-ctx.Done():
-		return fmt.Errorf("ending the connection to %s: %w", s.label(), ctx.Err())
+		return fmt.Errorf("ending the connection to %s: %w", s.spec.Name, ctx.Err())
 	}
 	s.hangUp(ctx, reason)
 	return nil
@@ -243,28 +215,28 @@ func (s *server) disconnect(ctx context.Context, reason string) error {
 // has the turn.
 func (s *server) interrupt(ctx context.Context, reason string) {
 	s.in.mu.Lock()
-	session := s.session
+	current := s.session
 	s.in.mu.Unlock()
-	if session != nil {
-		session.close(ctx, reason)
+	if current != nil {
+		s.in.closeSession(ctx, current, reason)
 	}
 }
 
 // hangUp leaves the server without a session. The caller has the turn.
 func (s *server) hangUp(ctx context.Context, reason string) {
 	s.interrupt(ctx, reason)
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	s.session = nil
-	if s.state != Disconnected {
-		s.enter(Disconnected, reason)
-	}
+	s.update(func() {
+		s.session = nil
+		if s.State != Disconnected {
+			s.enter(Disconnected, reason)
+		}
+	})
 }
 
 // connect makes a new connection and, once it is ready, reads what the server
 // offers. It returns when the server is ready or has failed.
 func (s *server) connect() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.in.life), endTime)
+	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
 	s.interrupt(ctx, "reconnecting")
 	cancel()
 	select {
@@ -276,110 +248,145 @@ func (s *server) connect() {
 	s.in.mu.Lock()
 	s.queued = false
 	s.in.mu.Unlock()
-	ctx, cancel = context.WithTimeout(context.WithoutCancel(s.in.life), endTime)
+	ctx, cancel = context.WithTimeout(context.Background(), session.EndTime)
 	s.hangUp(ctx, "reconnecting")
 	cancel()
 
-	if s.misconfigured() {
+	if s.spec.Problem != nil { // its file describes it wrongly
+		s.update(func() { s.enter(Failed, s.spec.Problem.Error()) })
+		s.in.logger.Warn("the server cannot be used", "server", s.spec.Name, "reason", s.spec.Problem)
 		return
 	}
-	session := s.begin()
-	if session == nil {
+	fresh := s.begin()
+	if fresh == nil {
 		return
 	}
-	if err := session.connect(); err != nil {
-		s.failed(session, explain(err))
+	info, err := fresh.Connect()
+	if err != nil {
+		s.failed(fresh, err)
 		return
 	}
-	info := session.info()
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	if s.session != session {
-		return
+	current := false
+	s.update(func() {
+		if current = s.session == fresh; current {
+			s.Info = info
+			s.enter(Ready, "")
+		}
+	})
+	if current {
+		s.in.running.Go(func() { s.watch(fresh) })
+		s.in.running.Go(fresh.FollowCatalog)
 	}
-	s.info = info
-	s.enter(Ready, "")
-	s.in.running.Go(session.watch)
-	s.in.running.Go(session.loadCatalog)
 }
 
 // begin gives the server a new session, or returns nil once the inspection is
 // closed. The caller has the turn.
-func (s *server) begin() *session {
-	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
-	if s.in.closed {
+func (s *server) begin() *session.Session {
+	fresh := s.in.newSession(s, s.Settings, "")
+	if fresh == nil {
 		return nil
 	}
+	s.in.inbox.Connected(s.id)
+	s.update(func() {
+		s.session, s.latest, s.Info = fresh, fresh, ServerInfo{}
+		s.catalog = Catalog{Server: s.id, Loading: true}
+		s.enter(Connecting, "")
+		s.in.mark(Change{Kind: CatalogChanged, Server: s.id})
+	})
+	return fresh
+}
+
+// newSession prepares a session with a server, or returns nil once the inspection is
+// closed. close ends it.
+func (in *Inspection) newSession(s *server, settings Settings, suffix string) *session.Session {
+	in.mu.Lock()
 	s.attempt++
-	session := newSession(s, s.attempt, s.settings)
-	s.session = session
-	s.info, s.stderr, s.shown = ServerInfo{}, nil, nil
-	s.catalog = Catalog{Server: s.id, Loading: true}
-	s.enter(Connecting, "")
-	s.in.changed(Change{Kind: CatalogChanged, Server: s.id})
-	return session
+	name := fmt.Sprintf("%s-%d-%d%s", s.id, time.Now().UnixMilli(), s.attempt, suffix)
+	in.mu.Unlock()
+	fresh := session.New(in.life, session.Config{
+		Server: s.id, Name: name, Spec: s.spec, Settings: settings, Log: in.log, Logger: in.logger, Version: in.config.Version,
+		Probe: in.config.Probe, MaxFrame: in.config.MaxFrame, Go: in.running.Go,
+	}, wiring{in})
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed {
+		return nil
+	}
+	in.sessions[name] = fresh
+	return fresh
+}
+
+// closeSession closes a session, and forgets it.
+func (in *Inspection) closeSession(ctx context.Context, s *session.Session, reason string) {
+	s.Close(ctx, reason)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.sessions, s.Name)
 }
 
 // failed ends a session that could not be made.
-func (s *server) failed(session *session, reason string) {
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
-	session.close(ctx, reason)
+func (s *server) failed(of *session.Session, err error) {
+	reason := err.Error()
+	if errors.Is(err, context.Canceled) {
+		reason = "the connection was given up"
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
+	s.in.closeSession(ctx, of, reason)
 	cancel()
-	if exit := session.exit(); exit != "" && !strings.Contains(reason, exit) && !session.answeredAll() {
-		if session.onlyProbed() {
-			reason = exit + " when it was asked " + methodDiscover + ", before the connection stood"
-		} else {
-			reason = exit + " before the connection stood (" + reason + ")"
-		}
-	}
-	s.in.mu.Lock()
-	s.catalog.Loading = false
-	s.in.changed(Change{Kind: CatalogChanged, Server: s.id})
-	current := s.session == session
-	if current {
-		s.session = nil
-		s.enter(Failed, reason)
-	}
-	s.in.mu.Unlock()
-	if current {
-		s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", reason)
+	reason = of.Explain(reason)
+	s.update(func() {
+		s.catalog.Loading = false
+		s.in.mark(Change{Kind: CatalogChanged, Server: s.id})
+	})
+	if s.leave(of, Failed, reason) {
+		s.in.logger.Warn("the server cannot be used", "server", s.spec.Name, "reason", reason)
 	}
 }
 
-// misconfigured makes a server a failed one that its file describes wrongly, and
-// reports whether it does.
-func (s *server) misconfigured() bool {
-	if s.spec.Problem == nil {
-		return false
-	}
-	reason := s.spec.Problem.Error()
-	s.in.mu.Lock()
-	s.enter(Failed, reason)
-	s.in.mu.Unlock()
-	s.in.logger.Warn("the server cannot be used", "server", s.label(), "reason", reason)
-	return true
-}
-
-// ended is called once a ready connection is gone.
-func (s *server) ended(session *session, reason string) {
-	s.in.mu.Lock()
-	current := s.session == session
-	if current {
-		s.session = nil
-		s.enter(Ended, reason)
-	}
-	s.in.mu.Unlock()
-	if !current {
+// watch waits for the end of a ready connection.
+func (s *server) watch(of *session.Session) {
+	reason, byItself := of.Wait()
+	if !byItself {
 		return
 	}
-	s.in.logger.Warn("the server has ended", "server", s.label(), "reason", reason)
+	of.Release(true, reason)
+	if s.leave(of, Ended, reason) {
+		s.in.logger.Warn("the server has ended", "server", s.spec.Name, "reason", reason)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
+	defer cancel()
+	s.in.closeSession(ctx, of, reason)
 }
 
-// explain puts an error of connecting into the words that a person needs.
-func explain(err error) string {
-	if errors.Is(err, context.Canceled) {
-		return "the connection was given up"
+// Catalog returns what a server offers. The lists are shared and must not be
+// changed: there may be very many items.
+func (in *Inspection) Catalog(id string) (Catalog, error) {
+	if in.replay != nil {
+		s, err := in.replay.shown.Load().server(id)
+		if err != nil {
+			return Catalog{}, err
+		}
+		return *s.catalog, nil
 	}
-	return err.Error()
+	s, err := in.server(id)
+	if err != nil {
+		return Catalog{}, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return s.catalog, nil
+}
+
+// Item returns one thing that a server offers.
+func (in *Inspection) Item(id string, kind ItemKind, key string) (Item, error) {
+	all, err := in.Catalog(id)
+	if err != nil {
+		return Item{}, err
+	}
+	for _, item := range all.Items {
+		if item.Kind == kind && item.Key == key {
+			return item, nil
+		}
+	}
+	return Item{}, fmt.Errorf("%w: %s %q", ErrUnknownItem, kind, key)
 }

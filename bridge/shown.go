@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -235,10 +238,10 @@ func (s *shown) request(c *conversation.Call, server *shownServer) Call {
 		out.Seq = c.Rounds[n-1].Request
 	}
 	if p := c.Progress; p != nil {
-		out.Progress = &Progress{p.Value, p.Total, p.Message}
+		out.Progress = &Progress{Value: p.Value, Total: p.Total, Message: p.Message}
 	}
 	for _, step := range c.Steps {
-		out.Steps = append(out.Steps, Step{step.At, StepKind(step.Kind), step.Text, step.Seq, step.Question})
+		out.Steps = append(out.Steps, Step{At: step.At, Kind: StepKind(step.Kind), Text: step.Text, Seq: step.Seq, Question: step.Question})
 	}
 	if c.State.Over() {
 		out.Duration, out.Reply = c.Ended.Sub(c.Start), c.ResultSeq
@@ -259,18 +262,16 @@ var questionStates = map[conversation.QuestionState]State{
 	conversation.Refused: Refused, conversation.Undelivered: Undelivered, conversation.Unheard: Answered,
 }
 
-var origins = map[elicit.Via]Origin{
-	elicit.ByRequest: OriginRequest, elicit.InRound: OriginRound, elicit.InError: OriginError,
-}
-
 // questionOf is the i-th question of a call as a page shows it.
 func questionOf(c *conversation.Call, i int) Question {
 	q := &c.Questions[i]
-	out := Question{
-		Number: q.Number, Place: q.Place, State: questionStates[q.State], Guessed: q.Guessed, Key: q.Key, Origin: origins[q.Via], Carried: carriedOn(q.Stream),
-		Method: q.Method, Asked: q.Asked, Seq: q.AskedSeq, Answer: answerOf(q.Method, q.Answer), By: Actor(q.By), Reason: q.Reason,
-		AnswerSeq: q.AnswerSeq, Completion: Completion(q.Completion), Own: q.State == conversation.Refused,
-	}
+	out := Question{Question: inbox.Question{
+		InputRequest: client.InputRequest{
+			Place: q.Place, Guessed: q.Guessed, Key: q.Key, Origin: q.Via, Carried: session.Carried(q.Stream), Method: q.Method, Asked: q.Asked, Seq: q.AskedSeq,
+		},
+		Number: q.Number, State: questionStates[q.State], Answer: answerOf(q.Method, q.Answer), By: Actor(q.By), Reason: q.Reason,
+		AnswerSeq: q.AnswerSeq, Completion: Completion(q.Completion),
+	}}
 	if len(q.Params) <= askedMost {
 		out.Params = q.Params
 	}
@@ -337,7 +338,7 @@ func (r *Replay) servers(before *shown) []*shownServer {
 			State: Recorded, Since: s.Since, Policy: PolicyAsk, Room: ShownMost, Findings: map[lint.Severity]int{},
 			Info: ServerInfo{
 				Name: s.Name, Title: s.Title, Version: s.Version, Protocol: s.Protocol, Instructions: s.Instructions,
-				Capabilities: s.Capabilities, How: ways[s.Transport], Negotiated: negotiated(s.Methods),
+				Capabilities: s.Capabilities, How: ways[s.Transport], Negotiated: session.Negotiated(s.Methods, ""),
 			},
 		}, lists: s.Lists}
 		if s.Declared != nil {
@@ -351,15 +352,6 @@ func (r *Replay) servers(before *shown) []*shownServer {
 		out = append(out, server)
 	}
 	return out
-}
-
-// negotiated says by which requests the revision was agreed on.
-func negotiated(methods []string) string {
-	last := len(methods) - 1
-	if last <= 0 {
-		return strings.Join(methods, "")
-	}
-	return methods[last] + ", after " + strings.Join(methods[:last], " and ") + " was refused"
 }
 
 // settingsOf are the settings under which a client declares this.
@@ -388,29 +380,26 @@ const itemsMost = 10_000
 
 // catalog reads what a server offers from the frames that list it.
 func (r *Replay) catalog(id string, from map[string][]int64) *Catalog {
-	out := &Catalog{Server: id}
-	for _, l := range lists {
-		room := listRoom{CatalogBytes / len(lists), itemsMost}
-		var items []Item
-		var problems []string
-		for _, seq := range from[l.method] {
+	parts := map[string]catalog.Part{}
+	for _, l := range catalog.Lists {
+		read := catalog.Reader{List: l}
+		var problem error
+		for _, seq := range from[l.Method] {
 			f, err := r.log.Frame(seq)
-			if err == nil && !r.continues(&f) {
-				items, problems, room = nil, nil, listRoom{CatalogBytes / len(lists), itemsMost}
+			if err != nil {
+				problem = err
+				continue
 			}
-			var left leftOut
-			var page []Item
-			if err == nil {
-				page, _, err = readPage(l, f.Message.Result, func(Item) error { return nil }, &left, &room)
+			if !r.continues(&f) {
+				read, problem = catalog.Reader{List: l, Room: catalog.Room{Bytes: CatalogBytes / len(catalog.Lists), Items: itemsMost}}, nil
 			}
-			items = append(items, page...)
-			if err := left.and(err); err != nil && len(problems) < leftOutShown {
-				problems = append(problems, fmt.Sprintf("%s: %v", l.method, err))
+			if _, err := read.Page(f.Message.Result); err != nil {
+				problem = err
 			}
 		}
-		out.Items, out.Errors = append(out.Items, items...), append(out.Errors, problems...)
+		parts[l.Method] = read.Part(problem)
 	}
-	return out
+	return new(catalog.Join(id, parts))
 }
 
 // continues reports whether a page was asked for with a cursor.

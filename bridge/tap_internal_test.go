@@ -1,17 +1,16 @@
 package bridge
 
 import (
-	"errors"
-	"fmt"
 	"testing"
 
+	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
 
 // tapped is a session whose tap is driven by hand, so that what happens at one
 // moment happens in a known order.
-func tapped(t *testing.T) (*Inspection, *session) {
+func tapped(t *testing.T) (*Inspection, *session.Session) {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -19,8 +18,7 @@ func tapped(t *testing.T) (*Inspection, *session) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	in := New(Config{Log: log, Targets: []target.Spec{{Name: "raw", Command: []string{"none"}}}})
-	s := newSession(in.servers[0], 1, Settings{})
-	s.recorded = Revision20251125
+	s := in.newSession(in.servers[0], Settings{}, "")
 	in.servers[0].session = s
 	return in, s
 }
@@ -54,7 +52,7 @@ func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 	if q.State != Undelivered || q.Reason != "cancelled by the server: lunch, before the answer went out" || q.AnswerSeq != 0 {
 		t.Errorf("question is %s: %q, answered in frame %d", q.State, q.Reason, q.AnswerSeq)
 	}
-	if in.Waits(q.Seq, s.name) {
+	if in.Waits(q.Seq, s.Name) {
 		t.Error("the request is said to wait for a response")
 	}
 }
@@ -82,7 +80,7 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 // What a server asks while its connection ends waits for nobody.
 func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	in, s := tapped(t)
-	s.release(ByPolicy, "reconnecting")
+	s.Release(false, "reconnecting")
 	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
 	q, err := in.Question(1)
 	if err != nil {
@@ -91,24 +89,4 @@ func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	if q.State != Withdrawn {
 		t.Errorf("question is %s", q.State)
 	}
-}
-
-// A server that never stops asking does not fill the memory with what it asked.
-func TestSettledQuestionsAreForgotten(t *testing.T) {
-	in, s := tapped(t)
-	in.servers[0].policy = PolicyDecline
-	const many = 2*fadedKept + settledKept + 500
-	for n := range many {
-		s.Received(unit(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`, n)))
-	}
-	if n := len(in.Questions()); n > many-fadedKept {
-		t.Errorf("%d of %d questions are known", n, many)
-	}
-	if _, err := in.Question(1); !errors.Is(err, ErrUnknownQuestion) {
-		t.Errorf("the first: %v", err)
-	}
-	if q, err := in.Question(many); err != nil || q.State != Answered || q.Request == nil {
-		t.Errorf("the last is %s, %v", q.State, err)
-	}
-	in.running.Wait()
 }

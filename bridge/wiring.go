@@ -1,0 +1,219 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/wire"
+)
+
+// wiring passes on what happens in one part of an inspection to the others. It is
+// the owner of sessions, of the inbox and of the calls.
+type wiring struct{ in *Inspection }
+
+// Number implements [session.Owner].
+func (w wiring) Number() int { return w.in.inbox.Number() }
+
+// Asked implements [session.Owner].
+func (w wiring) Asked(s *session.Session, number int, r client.InputRequest) {
+	in := w.in
+	if r.List != "" { // what a list requires is asked once
+		if in.inbox.IsOpen(func(q *inbox.Question) bool {
+			return q.List != "" && q.Server == r.Server && q.IsURL() && r.Request != nil && q.Request.ElicitationID == r.Request.ElicitationID
+		}) {
+			return
+		}
+		number = in.inbox.Number()
+	}
+	q := inbox.Question{InputRequest: r, Number: number}
+	if q.Mute {
+		in.abandon(q.Seq)
+	}
+	q.CallName = in.calls.Asked(q)
+	in.inbox.Put(q)
+	if s.Overtaken(r.Request) {
+		in.inbox.Complete(number)
+	}
+	if in.calls.Over(q) {
+		in.inbox.Withdraw(inbox.ByPolicy, fmt.Sprintf("call %d ended", q.Call), true, func(other *inbox.Question) bool { return other.Number == number })
+	}
+}
+
+// Answered implements [session.Owner].
+func (w wiring) Answered(question int, seq int64) { w.in.inbox.Sent(question, seq) }
+
+// Undelivered implements [session.Owner].
+func (w wiring) Undelivered(question int, reason string) {
+	in := w.in
+	if !in.inbox.Undelivered(question, reason) {
+		return
+	}
+	if q, err := in.inbox.Question(question); err == nil {
+		in.abandon(q.Seq)
+		note(in.session(q.Session), q)
+	}
+}
+
+// Cancelled implements [session.Owner].
+func (w wiring) Cancelled(question int, reason string) { w.in.inbox.Cancelled(question, reason) }
+
+// FindURL implements [session.Owner].
+func (w wiring) FindURL(s *session.Session, elicitationID string) (question, call int) {
+	return w.in.inbox.URL(s.Server, elicitationID)
+}
+
+// Completed implements [session.Owner].
+func (w wiring) Completed(question int) { w.in.inbox.Complete(question) }
+
+// Closing implements [session.Owner].
+func (w wiring) Closing(s *session.Session, reason string) { w.in.inbox.Dismiss(s.Name, reason) }
+
+// Released implements [session.Owner].
+func (w wiring) Released(s *session.Session, byServer bool, reason string) {
+	by := inbox.ByPolicy
+	if byServer {
+		by = inbox.ByServer
+	}
+	its := func(q *inbox.Question) bool { return q.Session == s.Name }
+	w.in.inbox.Withdraw(by, reason, false, its)
+	w.in.inbox.Hopeless(its)
+}
+
+// Saw implements [session.Owner].
+func (w wiring) Saw(call int, f wire.Frame) {
+	if f.Kind == wire.Request && f.Dir == wire.ServerToClient { // in a revision that has none
+		w.in.abandon(f.Seq)
+	}
+	w.in.calls.Saw(call, f)
+}
+
+// Listed implements [session.Owner].
+func (w wiring) Listed(s *session.Session, c catalog.Catalog) {
+	in := w.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, server := range in.servers {
+		if server.session == s {
+			server.catalog = c
+			in.mark(Change{Kind: CatalogChanged, Server: server.id})
+		}
+	}
+}
+
+// Settled implements [inbox.Owner].
+func (w wiring) Settled(q inbox.Question) {
+	in := w.in
+	if q.State == inbox.Withdrawn {
+		in.abandon(q.Seq)
+	}
+	switch s := in.session(q.Session); {
+	case q.Origin == elicit.ByRequest && !q.Mute:
+		respond(s, q)
+	case q.State != inbox.Answered || q.List != "": // which no call waits for
+		note(s, q)
+	}
+	in.calls.Settled(q)
+	if !q.TurnedAway {
+		in.changed(Change{Kind: QuestionChanged, Number: q.Number})
+	}
+}
+
+// respond sends what answers a request of a server's.
+func respond(s *session.Session, q inbox.Question) {
+	if s == nil {
+		return
+	}
+	r := session.Response{ID: q.ID, Actor: string(q.By), Unsent: func() { note(s, q) }}
+	r.Result, r.Error = q.Response()
+	if q.State != inbox.Answered || q.Reason != "" {
+		r.Beside = q.EndNote()
+	}
+	s.Respond(r)
+}
+
+// note has the log say how a question ended, where no message does.
+func note(s *session.Session, q inbox.Question) {
+	if s != nil {
+		s.Noted(wire.Frame{Question: q.Number, Actor: string(q.By), Note: q.Note(), Call: q.Call, Round: q.Round})
+	}
+}
+
+// session finds a connection that is not closed, nil if there is none.
+func (in *Inspection) session(name string) *session.Session {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.sessions[name]
+}
+
+// Changed implements [inbox.Owner].
+func (w wiring) Changed(q inbox.Question) {
+	in := w.in
+	in.calls.Changed(q)
+	if q.List != "" && q.Completion > inbox.CompletionAwaited {
+		s := in.session(q.Session)
+		note(s, q)
+		if s != nil && !in.inbox.IsOpen(func(other *inbox.Question) bool {
+			return other.Session == q.Session && other.List == q.List
+		}) {
+			s.ListChanged(q.List) // it may be given now
+		}
+	}
+	in.changed(Change{Kind: QuestionChanged, Number: q.Number})
+}
+
+// Counted implements [inbox.Owner].
+func (w wiring) Counted(server string) { w.in.changed(Change{Kind: ServerChanged, Server: server}) }
+
+// Recall implements [inbox.Owner]: it reads from the log what questions asked.
+func (w wiring) Recall(list []inbox.Question) []error {
+	problems := make([]error, len(list))
+	var seq int64
+	var params map[string][]byte // of the frame, by pointer
+	var err error
+	for i := range list {
+		if q := &list[i]; q.Seq != seq {
+			seq = q.Seq
+			params, err = w.in.paramsOf(seq)
+		}
+		list[i].Params, problems[i] = params[list[i].Pointer], err
+	}
+	return problems
+}
+
+// paramsOf are the params of all that a frame asks, by their JSON pointers.
+func (in *Inspection) paramsOf(seq int64) (map[string][]byte, error) {
+	f, err := in.log.Frame(seq)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Lost:
+		return nil, errors.New("its frame is lost, since storage failed")
+	case f.Kind == wire.Request:
+		return map[string][]byte{"/params": f.Message.Params}, nil
+	}
+	params := map[string][]byte{}
+	for _, asked := range append(elicit.AskedInResult(f.Message.Result), elicit.AskedInError(f.Message.Error)...) {
+		params[asked.Pointer] = asked.Params // of those that share a key the last counts
+	}
+	return params, nil
+}
+
+// CallChanged implements [calls.Owner].
+func (w wiring) CallChanged(number int) { w.in.changed(Change{Kind: CallChanged, Number: number}) }
+
+// Abandoned implements [calls.Owner].
+func (w wiring) Abandoned(seq int64) { w.in.abandon(seq) }
+
+// abandon notes that a request will have no response any more.
+func (in *Inspection) abandon(seq int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if seq != 0 {
+		in.over[seq] = true
+	}
+}
