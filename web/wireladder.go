@@ -59,7 +59,7 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 	var b bytes.Buffer
 	switch as := c.QueryParam("as"); as {
 	case "svg":
-		err = l.SVG(&b, export.Standalone)
+		err = l.SVG(&b)
 		return s.download(c, err, l.ID+".svg", "image/svg+xml", b.Bytes())
 	case "mermaid":
 		err = l.Mermaid(&b)
@@ -69,7 +69,7 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 		return bad("A ladder can be had as svg or mermaid, not as %q.", as)
 	}
 	drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		return l.Linked(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
+		return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
 	})
 	return html(c, views.LadderView(views.Ladder{
 		Title: l.Title, Text: l.Text, Address: address, Follow: exchangeLine(e), Running: running || e.State == conversation.Running || e.State == conversation.Waiting, Drawing: drawing,

@@ -3,7 +3,7 @@ package export
 import (
 	"bufio"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -24,11 +24,22 @@ import (
 )
 
 var (
+	//go:embed ladder.svg.tmpl report.html.tmpl
+	templateFiles embed.FS
 	//go:embed report.css
 	reportStyle string
 	//go:embed report.js
 	reportScript string
 )
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"add":   func(a, b int) int { return a + b },
+	"sub":   func(a, b int) int { return a - b },
+	"lane":  laneOf,
+	"since": since,
+	"took":  duration,
+	"tear":  tear,
+}).ParseFS(templateFiles, "*.tmpl"))
 
 // reportPolicy lets a report load nothing, send nothing, and run nothing but
 // its own script.
@@ -208,7 +219,7 @@ type shownExchange struct {
 	Sentence                string
 	Open                    bool
 	Arguments, Error        *code
-	Picture                 picture
+	Picture                 drawing
 	Questions               []shownQuestion
 	Result                  []shownPart
 }
@@ -236,7 +247,7 @@ func showExchange(e *conversation.Call, said *remarks, open bool) *shownExchange
 	if n := len(e.Questions); n > 0 {
 		s.Asked = counted(n, "question")
 	}
-	s.Picture = Draw(e).picture(Embedded, func(seq int64) string { return fmt.Sprintf("#f%d", seq) })
+	s.Picture = drawing{Ladder: Draw(e), Href: func(seq int64) string { return fmt.Sprintf("#f%d", seq) }}
 	for i := range e.Questions {
 		q := showQuestion(i+1, &e.Questions[i])
 		q.Findings = showFindings(said.of(&e.Questions[i]))

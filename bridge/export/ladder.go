@@ -36,10 +36,8 @@ type Ladder struct {
 
 // Lane is the line of one of the parties.
 type Lane struct {
-	Party       conversation.Party
-	Name        string
-	X           int
-	From, Until int // Y
+	Party conversation.Party
+	Name  string
 }
 
 // Arrow is a frame on its way, or what a frame does at the person's end.
@@ -99,9 +97,6 @@ type Note struct {
 
 // The measures of a ladder.
 const (
-	laneServer  = 120
-	laneClient  = 360
-	lanePerson  = 600
 	ladderWidth = 760
 	ladderTop   = 58  // of the first arrow
 	rowHeight   = 27  // from arrow to arrow at least
@@ -138,9 +133,9 @@ func Draw(e *conversation.Call) *Ladder {
 	l := &Ladder{
 		ID: fmt.Sprintf("ladder-%d", e.Place), Title: title(e), Text: Sentence(e), Width: ladderWidth,
 		Lanes: []Lane{
-			{Party: conversation.ServerParty, Name: line(e.Server+" (server)", 34), X: laneServer},
-			{Party: conversation.ClientParty, Name: "client", X: laneClient},
-			{Party: conversation.PersonParty, Name: "person", X: lanePerson},
+			{conversation.ServerParty, line(e.Server+" (server)", 34)},
+			{conversation.ClientParty, "client"},
+			{conversation.PersonParty, "person"},
 		},
 	}
 	if e.Place == 0 && len(e.Frames) > 0 {
@@ -149,9 +144,6 @@ func Draw(e *conversation.Call) *Ladder {
 	rows := rowsOf(e)
 	ys := l.place(rows)
 	l.bars(e, rows, ys)
-	for i := range l.Lanes {
-		l.Lanes[i].From, l.Lanes[i].Until = 32, l.Height-12
-	}
 	return l
 }
 

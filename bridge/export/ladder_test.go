@@ -26,10 +26,16 @@ func exchangesOfTalk(t *testing.T, name string) []*conversation.Call {
 	return callsOf(t, logtest.New(t, logtest.Talk(t, string(text))...))
 }
 
-func draw1(t *testing.T, e *conversation.Call, how Drawing) []byte {
+// drawn is a call as an SVG file, or as an element of a page.
+func drawn(t *testing.T, e *conversation.Call, embedded bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Draw(e).SVG(&b, how); err != nil {
+	err := Draw(e).SVG(&b)
+	if embedded {
+		b.Reset()
+		err = Draw(e).Embed(&b, nil)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -38,7 +44,7 @@ func draw1(t *testing.T, e *conversation.Call, how Drawing) []byte {
 func TestLadderGolden(t *testing.T) {
 	for _, name := range []string{"form", "required", "rounds", "cancelled"} {
 		e := exchangesOfTalk(t, name)[0]
-		logtest.Golden(t, "testdata/ladders/"+name+".svg", draw1(t, e, Standalone))
+		logtest.Golden(t, "testdata/ladders/"+name+".svg", drawn(t, e, false))
 		var b bytes.Buffer
 		if err := Draw(e).Mermaid(&b); err != nil {
 			t.Fatal(err)
@@ -92,9 +98,9 @@ func parseSVG(t *testing.T, raw []byte) []svgElement {
 func TestLaddersOfRecordings(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
 		for _, e := range callsOf(t, logtest.Open(t, path)) {
-			embedded := parseSVG(t, draw1(t, e, Embedded))
+			elements := parseSVG(t, drawn(t, e, true))
 			var seqs []string
-			for _, el := range embedded {
+			for _, el := range elements {
 				if _, ok := el.attrs["style"]; ok || el.name == "style" || el.name == "script" || el.name == "a" {
 					t.Errorf("%s, exchange %d: %+v", path, e.Place, el)
 				}
@@ -110,8 +116,8 @@ func TestLaddersOfRecordings(t *testing.T) {
 					t.Errorf("%s, exchange %d: round %+v is not in %v", path, e.Place, r, seqs)
 				}
 			}
-			if root := embedded[0]; root.attrs["aria-labelledby"] == "" || embedded[1].name != "title" || embedded[1].text == "" || embedded[2].name != "desc" || embedded[2].text == "" {
-				t.Errorf("%s, exchange %d has no name: %+v", path, e.Place, embedded[:3])
+			if root := elements[0]; root.attrs["aria-labelledby"] == "" || elements[1].name != "title" || elements[1].text == "" || elements[2].name != "desc" || elements[2].text == "" {
+				t.Errorf("%s, exchange %d has no name: %+v", path, e.Place, elements[:3])
 			}
 			checkScale(t, e)
 		}
@@ -166,7 +172,7 @@ func TestGap(t *testing.T) {
 	if e.With(conversation.PersonParty) != wait || e.With(conversation.ServerParty) != 6*time.Second || e.With(conversation.ClientParty) != 0 {
 		t.Errorf("person %s, server %s, client %s", e.With(conversation.PersonParty), e.With(conversation.ServerParty), e.With(conversation.ClientParty))
 	}
-	svg := string(draw1(t, e, Standalone))
+	svg := string(drawn(t, e, false))
 	for _, words := range []string{"1 h 0 min, cut short here", "1 h 0 min with the person", "took 1 h 0 min", "@media (prefers-color-scheme: dark)"} {
 		if !strings.Contains(svg, words) {
 			t.Errorf("%q is not in the drawing", words)
@@ -230,12 +236,12 @@ var hostileTalk = func() string {
 // What a server says stays text in a drawing.
 func TestHostileLadders(t *testing.T) {
 	for _, e := range hostileExchanges(t) {
-		for _, how := range []Drawing{Embedded, Standalone} {
-			for _, el := range parseSVG(t, draw1(t, e, how)) {
+		for _, embedded := range []bool{true, false} {
+			for _, el := range parseSVG(t, drawn(t, e, embedded)) {
 				switch el.name {
 				case "svg", "title", "desc", "text", "tspan", "line", "rect", "path", "g":
 				case "style":
-					if how == Embedded || el.text != LadderStyle {
+					if embedded || el.text != LadderStyle {
 						t.Errorf("a style: %s", el.text)
 					}
 				default:

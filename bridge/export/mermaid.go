@@ -65,7 +65,7 @@ func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
 			arrow = "-)"
 		}
 		words := a.Full
-		if a.Kind != ArrowAsk && a.Kind != ArrowReply {
+		if a.Numbered() {
 			words = fmt.Sprintf("%d %s", a.Seq, words)
 		}
 		fmt.Fprintf(b, "  %s%s%s: %s\n", lanes[a.From], arrow, lanes[a.To], mermaid(line(words, mermaidColumns)))
