@@ -3,9 +3,7 @@
 package export
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +12,6 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -128,6 +125,9 @@ type export struct {
 	last   int64
 	set    []uint64 // bit seq: the frame is chosen; nil means all up to last
 	chosen int64    // how many are
+
+	conversation *conversation.Conversation
+	Places       []int // of calls of which a frame is chosen
 }
 
 func (x *export) choose() {
@@ -186,140 +186,18 @@ func (x *export) frames() iter.Seq2[wire.Frame, error] {
 	}
 }
 
-// conversation finds the calls in the log, and where those are that at least one
-// chosen frame began or is part of.
-func (x *export) conversation() (*conversation.Conversation, []int, error) {
-	c := conversation.New(x.Log)
-	if err := c.Update(x.ctx); err != nil {
-		return nil, nil, err
-	}
-	return c, c.Places(x.has), nil
-}
-
-// calls reads calls.
-func (x *export) calls(c *conversation.Conversation, places []int) iter.Seq2[*conversation.Call, error] {
-	how := conversation.Reading{Redact: x.Redact, Only: x.has}
-	return func(yield func(*conversation.Call, error) bool) {
-		for _, place := range places {
-			call, err := c.Call(x.ctx, place, how)
-			if err == nil && len(call.Frames) == 0 {
-				continue
-			}
-			if !yield(call, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// json writes the frames as an array of what would be the lines of a transcript,
-// one a line, with what is said of the frame as further members.
-func (x *export) json(w io.Writer) error {
-	said, err := x.remarks()
-	if err != nil {
+// follow finds the calls in the log, and where those are that at least one chosen
+// frame began or is part of.
+func (x *export) follow() error {
+	x.conversation = conversation.New(x.Log)
+	if err := x.conversation.Update(x.ctx); err != nil {
 		return err
 	}
-	anyway, err := x.anyway()
-	if err != nil {
-		return err
-	}
-	before := "[\n"
-	for chunk := range x.chunks() {
-		var lines bytes.Buffer
-		if err := wire.WriteFrames(&lines, x.Log, slices.Values(chunk), x.Redact); err != nil {
-			return err
-		}
-		for line := range bytes.Lines(lines.Bytes()) {
-			more, err := said.members(chunk[0], anyway[chunk[0]])
-			if err != nil {
-				return err
-			}
-			object := bytes.TrimRight(line, " \t\r\n")
-			if len(more) > 0 {
-				object = slices.Concat(object[:len(object)-1], []byte(","), more, []byte("}"))
-			}
-			if _, err := fmt.Fprintf(w, "%s%s", before, object); err != nil {
-				return err
-			}
-			before, chunk = ",\n", chunk[1:]
-		}
-	}
-	end := "\n]\n"
-	if x.chosen == 0 {
-		end = "[]\n"
-	}
-	_, err = io.WriteString(w, end)
-	return err
+	x.Places = x.conversation.Places(x.has)
+	return nil
 }
 
-// chunks are the chosen frames, as many at a time as take little memory.
-func (x *export) chunks() iter.Seq[[]int64] {
-	const frames, size = 1000, 4 << 20
-	return func(yield func([]int64) bool) {
-		var chunk []int64
-		var held int64
-		for seq := range x.seqs() {
-			chunk = append(chunk, seq)
-			held += x.Log.Head(seq).Size
-			if len(chunk) < frames && held < size {
-				continue
-			}
-			if !yield(chunk) {
-				return
-			}
-			chunk, held = nil, 0
-		}
-		if len(chunk) > 0 {
-			yield(chunk)
-		}
-	}
-}
-
-// sentAnyway is one thing that is wrong with an answer. Its pointer leads into
-// the message.
-type sentAnyway struct {
-	Pointer string `json:"pointer"`
-	Text    string `json:"text"`
-}
-
-// anyway lists, by frame, what is wrong with the answers that were sent anyway.
-func (x *export) anyway() (map[int64][]sentAnyway, error) {
-	c, places, err := x.conversation()
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[int64][]sentAnyway)
-	if _, questions := c.Counts(); questions == 0 {
-		return out, nil
-	}
-	for call, err := range x.calls(c, places) {
-		if err != nil {
-			return nil, err
-		}
-		for i := range call.Questions {
-			q := &call.Questions[i]
-			base := "/result/content"
-			if q.Via == elicit.InRound {
-				base = "/params/inputResponses/" + pointerEscaper.Replace(q.Key) + "/content"
-			}
-			for _, p := range q.Anyway() {
-				out[q.AnswerSeq] = append(out[q.AnswerSeq], sentAnyway{base + p.Pointer, p.Text})
-			}
-		}
-	}
-	return out, nil
-}
-
-// pointerEscaper escapes a member's name in a JSON pointer (RFC 6901, section 3).
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-
-// encode is JSON without the escapes that HTML would need.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+// call reads the call at a place.
+func (x *export) call(place int) (*conversation.Call, error) {
+	return x.conversation.Call(x.ctx, place, conversation.Reading{Redact: x.Redact, Only: x.has})
 }

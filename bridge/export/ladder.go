@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 )
@@ -131,7 +133,7 @@ type row struct {
 // Draw draws a call up.
 func Draw(e *conversation.Call) *Ladder {
 	l := &Ladder{
-		ID: fmt.Sprintf("ladder-%d", e.Place), Title: title(e), Text: Sentence(e), Width: ladderWidth,
+		ID: fmt.Sprintf("ladder-%d", e.Place), Title: line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e), Width: ladderWidth,
 		Lanes: []Lane{
 			{conversation.ServerParty, line(e.Server+" (server)", 34)},
 			{conversation.ClientParty, "client"},
@@ -258,7 +260,7 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 		words := prompt(q)
 		if kind == ArrowReply {
 			h.From, h.To = conversation.PersonParty, conversation.ClientParty
-			words = reply(q)
+			words = cmp.Or(q.Action, q.State.String())
 		}
 		if q.Via == elicit.InRound {
 			words = q.Key + ": " + words
@@ -294,6 +296,16 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 		rows = append(rows, row{at: at, arrows: []Arrow{h}, hop: true})
 	}
 	return rows
+}
+
+// prompt is what a person is asked, in one line.
+func prompt(q *conversation.Question) string {
+	if url := q.URL(); url != "" {
+		if v := link.Judge(url); v.ASCII != "" {
+			return v.ASCII + " · " + q.Message()
+		}
+	}
+	return q.Title()
 }
 
 // roundOf is the number of the round that a frame begins, where there are

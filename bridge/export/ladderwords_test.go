@@ -78,9 +78,9 @@ func TestExchangeRefusedByStatus(t *testing.T) {
 	frames[1].Status, frames[1].Failed, frames[1].Answers = 503, true, []byte("1")
 	x := follow(t, logtest.New(t, frames...))
 	e := read(t, x, 1, conversation.Reading{})
-	if e.State != conversation.Failed || len(e.Frames) != 2 || !strings.HasPrefix(Sentence(e), "Failed after 1.00 s") ||
-		!strings.HasSuffix(Sentence(e), " POST of tools/call was answered with 503 Service Unavailable.") {
-		t.Errorf("%v, %d frames: %s", e.State, len(e.Frames), Sentence(e))
+	if e.State != conversation.Failed || len(e.Frames) != 2 || !strings.HasPrefix(sentence(e), "Failed after 1.00 s") ||
+		!strings.HasSuffix(sentence(e), " POST of tools/call was answered with 503 Service Unavailable.") {
+		t.Errorf("%v, %d frames: %s", e.State, len(e.Frames), sentence(e))
 	}
 	if a := Draw(e).Arrows[1]; a.Kind != ArrowError || a.From != conversation.ServerParty || a.Seq != 2 {
 		t.Errorf("the refusal is drawn as %+v", a)
@@ -89,8 +89,8 @@ func TestExchangeRefusedByStatus(t *testing.T) {
 		t.Errorf("the refusal belongs to exchange %d, %v", n, err)
 	}
 	only := read(t, x, 1, conversation.Reading{Only: func(seq int64) bool { return seq == 1 }})
-	if only.State != conversation.Failed || strings.Contains(fmt.Sprint(Sentence(only)), "503") {
-		t.Errorf("with its request alone it is %v: %s", only.State, Sentence(only))
+	if only.State != conversation.Failed || strings.Contains(fmt.Sprint(sentence(only)), "503") {
+		t.Errorf("with its request alone it is %v: %s", only.State, sentence(only))
 	}
 	var kinds []wire.Kind
 	for _, f := range e.Frames {

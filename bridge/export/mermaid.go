@@ -3,11 +3,11 @@ package export
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Mermaid writes the ladder as the text of a Mermaid sequence diagram. Mermaid
@@ -99,17 +99,20 @@ const mermaidMost = 45_000
 
 // mermaid writes one diagram of all calls, one after the other.
 func (x *export) mermaid(w io.Writer) error {
-	c, places, err := x.conversation()
-	if err != nil {
+	if err := x.follow(); err != nil {
 		return err
 	}
 	var body strings.Builder
 	lanes := make(map[string]string)
 	var names []string
 	left := 0
-	for call, err := range x.calls(c, places) {
+	for i, place := range x.Places {
+		call, err := x.call(place)
 		if err != nil {
 			return err
+		}
+		if len(call.Frames) == 0 {
+			continue
 		}
 		lane := lanes[call.Server]
 		if lane == "" {
@@ -119,7 +122,7 @@ func (x *export) mermaid(w io.Writer) error {
 		l := Draw(call)
 		l.mermaid(&one, lane, true)
 		if body.Len()+one.Len() > mermaidMost {
-			left = len(places) - slices.Index(places, call.Place)
+			left = len(x.Places) - i
 			break
 		}
 		if lanes[call.Server] == "" {
@@ -135,11 +138,11 @@ func (x *export) mermaid(w io.Writer) error {
 	}
 	head.WriteString("  participant C as client\n  actor P as person\n")
 	if left > 0 {
-		fmt.Fprintf(&body, "  Note over C,P: %s more left out, as Mermaid draws no larger diagrams\n", counted(left, "exchange"))
+		fmt.Fprintf(&body, "  Note over C,P: %s more left out, as Mermaid draws no larger diagrams\n", wording.Plural(left, "exchange"))
 	}
 	if body.Len() == 0 {
 		body.WriteString("  Note over C,P: no exchanges\n")
 	}
-	_, err = io.WriteString(w, head.String()+body.String())
+	_, err := io.WriteString(w, head.String()+body.String())
 	return err
 }

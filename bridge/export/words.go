@@ -1,68 +1,15 @@
 package export
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/wire"
 )
-
-// visible makes text out of what somebody else wrote: what cannot be seen, or
-// changes how its neighbours are drawn, is named instead. Line breaks and tabs
-// stay.
-func visible(s string) string {
-	if !strange(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, "‹byte %02X›", s[i])
-		case r == '\r' && strings.HasPrefix(s[i:], "\r\n"):
-		case hidden(r):
-			fmt.Fprintf(&b, "‹U+%04X›", r)
-		default:
-			b.WriteString(s[i : i+n])
-		}
-		i += n
-	}
-	return b.String()
-}
-
-// strange reports whether there is anything in s that visible changes.
-func strange(s string) bool {
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c < 0x7f || c == '\n' || c == '\t' {
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || hidden(r) {
-			return true
-		}
-		i += n
-	}
-	return false
-}
-
-// hidden reports whether a character draws nothing of its own: controls, format
-// characters (among them every bidi control), white space that looks like a
-// space and is none, and what XML cannot hold.
-func hidden(r rune) bool {
-	switch r {
-	case '\n', '\t', ' ':
-		return false
-	case '\u034f', '\u3164', '\ufffe', '\uffff':
-		return true
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) || unicode.Is(unicode.Variation_Selector, r)
-}
 
 // line is s in one line, made visible, and cut to so many columns.
 func line(s string, columns int) string {
@@ -119,33 +66,30 @@ func duration(d time.Duration) string {
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'g', 2, 64) + " ms"
 }
 
-// counted is "1 frame", "2 frames".
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}
-
-// members are the members of a JSON object; nil for anything else.
-func members(raw json.RawMessage) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return nil
-	}
-	return m
-}
-
-// text decodes a JSON string; it is "" for anything else.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
+// clockOf is the time of day, "" where there is none.
+func clockOf(t time.Time) string {
+	if t.IsZero() {
 		return ""
 	}
-	return s
+	return t.UTC().Format("15:04:05.000")
 }
 
-// nothing reports whether arguments are none: absent, null, or an empty object.
-func nothing(raw json.RawMessage) bool {
-	return string(raw) == "" || string(raw) == "null" || strings.HasPrefix(string(raw), "{") && len(members(raw)) == 0
+// wayOf says in words which way a frame travelled.
+func wayOf(d wire.Direction) string {
+	switch d {
+	case wire.ClientToServer:
+		return "client → server"
+	case wire.ServerToClient:
+		return "server → client"
+	}
+	return d.String()
+}
+
+// cut is the head of a text that is too long to be shown, and a note that says
+// so.
+func cut(s string) (head, note string) {
+	if len(s) <= cutAt {
+		return s, ""
+	}
+	return strings.ToValidUTF8(s[:cutAt], ""), fmt.Sprintf("The first %d of %d bytes.", cutAt, len(s))
 }

@@ -1,0 +1,139 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+)
+
+// said is what is said of a frame beside the fields of a transcript.
+type said struct {
+	Findings []lint.Finding `json:"findings,omitempty"`
+	Anyway   []sentAnyway   `json:"sent_anyway,omitempty"`
+	Mark     *mark          `json:"mark,omitempty"`
+}
+
+// sentAnyway is one thing that is wrong with an answer. Its pointer leads into
+// the message.
+type sentAnyway struct {
+	Pointer string `json:"pointer"`
+	Text    string `json:"text"`
+}
+
+// json writes the frames as an array of what would be the lines of a transcript,
+// one a line, with what is said of the frame as further members.
+func (x *export) json(w io.Writer) error {
+	remarks, err := x.remarks()
+	if err != nil {
+		return err
+	}
+	anyway, err := x.anyway()
+	if err != nil {
+		return err
+	}
+	before := "[\n"
+	for chunk := range x.chunks() {
+		var lines bytes.Buffer
+		if err := wire.WriteFrames(&lines, x.Log, slices.Values(chunk), x.Redact); err != nil {
+			return err
+		}
+		for line := range bytes.Lines(lines.Bytes()) {
+			seq := chunk[0]
+			more := said{Anyway: anyway[seq]}
+			for _, f := range remarks.found[seq] {
+				more.Findings = append(more.Findings, f.Finding)
+			}
+			if m := x.mark(seq); m != (mark{Seq: seq}) {
+				more.Mark = &m
+			}
+			members, err := encode(more)
+			if err != nil {
+				return fmt.Errorf("writing what is said of frame %d: %w", seq, err)
+			}
+			object := bytes.TrimRight(line, " \t\r\n")
+			if string(members) != "{}" {
+				object = slices.Concat(object[:len(object)-1], []byte(","), members[1:])
+			}
+			if _, err := fmt.Fprintf(w, "%s%s", before, object); err != nil {
+				return err
+			}
+			before, chunk = ",\n", chunk[1:]
+		}
+	}
+	end := "\n]\n"
+	if x.chosen == 0 {
+		end = "[]\n"
+	}
+	_, err = io.WriteString(w, end)
+	return err
+}
+
+// chunks are the chosen frames, as many at a time as take little memory.
+func (x *export) chunks() iter.Seq[[]int64] {
+	const frames, size = 1000, 4 << 20
+	return func(yield func([]int64) bool) {
+		var chunk []int64
+		var held int64
+		for seq := range x.seqs() {
+			chunk = append(chunk, seq)
+			held += x.Log.Head(seq).Size
+			if len(chunk) < frames && held < size {
+				continue
+			}
+			if !yield(chunk) {
+				return
+			}
+			chunk, held = nil, 0
+		}
+		if len(chunk) > 0 {
+			yield(chunk)
+		}
+	}
+}
+
+// anyway lists, by frame, what is wrong with the answers that were sent anyway.
+func (x *export) anyway() (map[int64][]sentAnyway, error) {
+	if err := x.follow(); err != nil {
+		return nil, err
+	}
+	out := make(map[int64][]sentAnyway)
+	if _, questions := x.conversation.Counts(); questions == 0 {
+		return out, nil
+	}
+	for _, place := range x.Places {
+		call, err := x.call(place)
+		if err != nil {
+			return nil, err
+		}
+		for i := range call.Questions {
+			q := &call.Questions[i]
+			base := "/result/content"
+			if q.Via == elicit.InRound {
+				base = rawjson.PointerTo("/params/inputResponses", q.Key) + "/content"
+			}
+			for _, p := range q.Anyway() {
+				out[q.AnswerSeq] = append(out[q.AnswerSeq], sentAnyway{base + p.Pointer, p.Text})
+			}
+		}
+	}
+	return out, nil
+}
+
+// encode is JSON without the escapes that HTML would need.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

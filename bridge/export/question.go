@@ -1,0 +1,128 @@
+package export
+
+import (
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wording"
+)
+
+// question is a question for reading.
+type question struct {
+	*conversation.Question
+	Position   int // within its call, from 1
+	Findings   []findings.Found
+	Request    *elicit.Request // nil if it is not chosen, or is not read as one
+	Unreadable error           // why an elicitation is not
+	Fields     []field
+}
+
+func questionOf(q *conversation.Question, position int, said *remarks) question {
+	out := question{Question: q, Position: position, Findings: said.of(q)}
+	if q.AskedUnseen {
+		return out
+	}
+	request, inputs, err := q.Form()
+	if err != nil {
+		if q.Method == mcp.MethodElicit {
+			out.Unreadable = err
+		}
+		return out
+	}
+	out.Request = request
+	for i, f := range request.Fields {
+		var in elicit.Input
+		if i < len(inputs.Fields) {
+			in = inputs.Fields[i]
+		}
+		out.Fields = append(out.Fields, fieldOf(f, in))
+	}
+	return out
+}
+
+// Raw reports whether the question is shown as the JSON that it is.
+func (q *question) Raw() bool {
+	return !q.AskedUnseen && (q.Request == nil || q.Request.Trouble != "")
+}
+
+// Returned is what went back: a result, or an error in place of one.
+func (q *question) Returned() []byte {
+	if q.Error != nil {
+		return q.Error
+	}
+	return q.Answer
+}
+
+// field is a field of a question as it looked, with what stood in it. Its texts
+// have been made visible.
+type field struct {
+	elicit.Field
+	Value   string // as a person reads it
+	Long    bool   // Value may have several lines
+	Stray   bool   // Value is none of the choices
+	Choices []choice
+	Rules   []string // what an answer must satisfy, in words
+}
+
+type choice struct {
+	Title  string
+	Picked bool
+}
+
+func fieldOf(f elicit.Field, in elicit.Input) field {
+	out := field{Field: f, Value: in.Text, Rules: rulesOf(f)}
+	for i, c := range f.Choices {
+		out.Choices = append(out.Choices, choice{visible(c.Title), slices.Contains(in.Picks, i)})
+	}
+	switch f.Kind {
+	case elicit.Boolean:
+		out.Value = map[string]string{"true": "yes", "false": "no"}[in.Text]
+	case elicit.SingleChoice, elicit.MultiChoice:
+		var titles []string
+		for _, i := range in.Picks {
+			titles = append(titles, f.Choices[i].Title)
+		}
+		out.Value = strings.Join(titles, ", ")
+	}
+	switch {
+	case in.JSON != "":
+		out.Value, out.Stray = in.JSON, len(f.Choices) > 0
+	case in.Empty && out.Value == "":
+		out.Value = "(empty)"
+	}
+	out.Long = f.Kind == elicit.JSON || in.JSON != "" || strings.Contains(in.Text, "\n")
+	out.Name, out.Label, out.Description, out.Value = visible(f.Name), visible(f.Label), visible(f.Description), visible(out.Value)
+	return out
+}
+
+// rulesOf says in words what the schema asks of a field.
+func rulesOf(f elicit.Field) []string {
+	var out []string
+	add := func(words, value string) {
+		if value != "" {
+			out = append(out, visible(words+value))
+		}
+	}
+	limit := func(words string, n *int, one string) {
+		if n != nil {
+			add(words, wording.Plural(*n, one))
+		}
+	}
+	add("format ", f.Format)
+	add("pattern ", f.Pattern)
+	add("at least ", f.Minimum)
+	add("at most ", f.Maximum)
+	add("more than ", f.ExclusiveMinimum)
+	add("less than ", f.ExclusiveMaximum)
+	add("a multiple of ", f.MultipleOf)
+	limit("at least ", f.MinLength, "character")
+	limit("at most ", f.MaxLength, "character")
+	limit("at least ", f.MinItems, "choice")
+	limit("at most ", f.MaxItems, "choice")
+	add("", f.Why)
+	return out
+}

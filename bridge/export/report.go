@@ -1,0 +1,171 @@
+package export
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// Bounds of what is written for reading. The transcript has all of it.
+const (
+	sessionsMost = 100      // sessions that are named
+	othersMost   = 2000     // frames that belong to no exchange, in Markdown
+	drawnMost    = 3000     // exchanges, in HTML
+	openMost     = 20       // exchanges that are open from the start
+	codeMost     = 96 << 20 // bytes of all frames together, in HTML
+	cutAt        = 64 << 10 // bytes of one text
+)
+
+// report is what a document for reading says, in whatever format. Its template
+// marks it up, and asks for one call and one frame after the other.
+type report struct {
+	*export
+	*remarks
+	Counts   string // how many frames there are, and from when to when
+	Sessions []session
+	Trouble  string // what is left out, "" if nothing
+	room     int    // how many bytes of frames may yet be written
+}
+
+// session is what a session says of itself.
+type session struct{ Server, Name, Transport, Who string }
+
+func (x *export) report() (*report, error) {
+	if err := x.follow(); err != nil {
+		return nil, err
+	}
+	said, err := x.remarks()
+	if err != nil {
+		return nil, err
+	}
+	r := &report{export: x, remarks: said, room: codeMost}
+	return r, r.survey()
+}
+
+// survey finds the sessions, and the time that the frames cover.
+func (r *report) survey() error {
+	var first, last time.Time
+	index := make(map[string]int)
+	for f, err := range r.frames() {
+		if err != nil {
+			return err
+		}
+		if first.IsZero() || !f.Time.IsZero() && f.Time.Before(first) {
+			first = f.Time
+		}
+		if f.Time.After(last) {
+			last = f.Time
+		}
+		key := f.Server + "\x00" + f.Session
+		i, ok := index[key]
+		if !ok {
+			if len(r.Sessions) == sessionsMost {
+				continue
+			}
+			i = len(r.Sessions)
+			index[key] = i
+			r.Sessions = append(r.Sessions, session{Server: f.Server, Name: f.Session, Transport: f.Transport})
+		}
+		if f.Kind == wire.Result && (f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover) {
+			r.Sessions[i].Who = f.Summary()
+		}
+	}
+	r.Counts = wording.Plural(int(r.chosen), "frame")
+	if !first.IsZero() {
+		r.Counts += fmt.Sprintf(", from %s to %s UTC", first.UTC().Format(time.DateTime), last.UTC().Format(time.DateTime))
+	}
+	r.Counts += "."
+	return nil
+}
+
+// reportCall is a call for reading.
+type reportCall struct {
+	*conversation.Call
+	Questions []question
+	Content   []block // of the result
+	Open      bool    // it is one of the first
+}
+
+// Call reads a call; nil if nothing of it is chosen.
+func (r *report) Call(place int) (*reportCall, error) {
+	c, err := r.call(place)
+	if err != nil || len(c.Frames) == 0 {
+		return nil, err
+	}
+	out := &reportCall{Call: c, Content: blocksOf(c.Result), Open: place <= r.Places[min(openMost, len(r.Places))-1]}
+	for i := range c.Questions {
+		out.Questions = append(out.Questions, questionOf(&c.Questions[i], i+1, r.remarks))
+	}
+	return out, nil
+}
+
+// Sentence says what became of the call.
+func (c *reportCall) Sentence() string { return sentence(c.Call) }
+
+// Given reports whether the call has arguments that say anything.
+func (c *reportCall) Given() bool {
+	switch rawjson.KindOf(c.Arguments) {
+	case rawjson.None, rawjson.Null:
+		return false
+	case rawjson.Object:
+		for range rawjson.Members(c.Arguments) {
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// TooLarge reports whether there is a result that cannot be shown.
+func (c *reportCall) TooLarge() bool { return c.ResultSeq != 0 && c.Result == nil && c.Error == nil }
+
+// Seen names the frames of the call.
+func (c *reportCall) Seen() string {
+	first, last := c.Frames[0].Seq, c.Frames[len(c.Frames)-1].Seq
+	if first == last {
+		return fmt.Sprintf("frame %d", first)
+	}
+	return fmt.Sprintf("frames %d to %d", first, last)
+}
+
+// reportFrame is a frame for reading.
+type reportFrame struct {
+	wire.Frame
+	Findings  []findings.Found
+	Mark      mark
+	PairShown bool   // its pair is in the document too
+	Code      string // its bytes, unless there is a Note
+	Note      string // why they are not there
+}
+
+// Chosen are the frames of the document, in order.
+func (r *report) Chosen() iter.Seq[int64] { return r.seqs() }
+
+// Frame reads a frame.
+func (r *report) Frame(seq int64) (*reportFrame, error) {
+	f, err := r.frame(seq)
+	if err != nil {
+		return nil, err
+	}
+	out := &reportFrame{Frame: f, Findings: r.found[seq], Mark: r.mark(seq), PairShown: r.has(f.Pair)}
+	switch {
+	case f.Lost:
+		out.Note = "The bytes are gone: storage failed."
+	case len(f.Raw) > r.room:
+		out.Note = "Left out to keep this page small."
+	default:
+		out.Code = string(f.Raw)
+		r.room -= min(len(f.Raw), cutAt)
+	}
+	return out, r.ctx.Err()
+}
+
+// IsRequest reports whether the frame is a request.
+func (f *reportFrame) IsRequest() bool { return f.Kind == wire.Request }
