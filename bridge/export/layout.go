@@ -1,0 +1,122 @@
+package export
+
+import (
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+)
+
+// place gives each row its height, and says which.
+func (l *Ladder) place(rows []row) []int {
+	var gaps []time.Duration
+	for i := 1; i < len(rows); i++ {
+		gaps = append(gaps, rows[i].at-rows[i-1].at)
+	}
+	cut, scale := scaleOf(gaps)
+	ys := make([]int, len(rows))
+	y := ladderTop
+	for i, r := range rows {
+		if i > 0 {
+			gap := gaps[i-1]
+			extra := int(scale * float64(min(gap, cut)))
+			if gap > cut {
+				l.Gaps = append(l.Gaps, Gap{Y: y + (extra+rowHeight)/2, Took: gap})
+			}
+			y += extra + rowHeight
+			if r.hop {
+				y += hopHeight - rowHeight
+			}
+		}
+		ys[i] = y
+		for _, a := range r.arrows {
+			a.Y = y
+			l.Arrows = append(l.Arrows, a)
+		}
+		if r.note != "" {
+			l.Notes = append(l.Notes, Note{y, r.note})
+		}
+		if len(r.arrows) > 0 && !r.hop || r.round > 0 {
+			l.Ticks = append(l.Ticks, Tick{y, r.at, r.round})
+		}
+	}
+	l.Height = y + 34
+	return ys
+}
+
+// scaleOf finds how long a distance may be without being cut short, and the
+// pixels for a nanosecond.
+func scaleOf(gaps []time.Duration) (cut time.Duration, scale float64) {
+	sorted := slices.Clone(gaps)
+	slices.Sort(sorted)
+	var sum time.Duration
+	for _, gap := range sorted {
+		most := max(longGap, longFactor*sum)
+		if gap > most {
+			cut = most
+			break
+		}
+		sum += gap
+		cut = gap
+	}
+	if cut <= 0 {
+		return 0, 0
+	}
+	sum = 0
+	for _, gap := range gaps {
+		sum += min(gap, cut)
+	}
+	return cut, min(gapHeight/float64(cut), allGaps/float64(sum))
+}
+
+// bars draws who was at work, and what waited for a response.
+func (l *Ladder) bars(e *conversation.Call, rows []row, ys []int) {
+	// Between two rows of one time, a bar begins at the lower and ends at the
+	// upper.
+	below := func(t time.Time) int {
+		at, y := t.Sub(e.Start), ladderTop
+		for i, r := range rows {
+			if r.at > at {
+				break
+			}
+			y = ys[i]
+		}
+		return y
+	}
+	above := func(t time.Time) int {
+		at := t.Sub(e.Start)
+		for i, r := range rows {
+			if r.at >= at {
+				return ys[i]
+			}
+		}
+		return ys[len(ys)-1]
+	}
+	if len(ys) == 0 {
+		return
+	}
+	for _, r := range e.Rounds {
+		bar := Bar{Party: conversation.ServerParty, Open: true, From: ys[0], To: l.Height - 20}
+		for i, row := range rows {
+			for _, a := range row.arrows {
+				if a.Seq == r.Request && a.Kind == ArrowRequest {
+					bar.From = ys[i]
+				}
+				if a.Seq == r.Response && a.From == conversation.ServerParty {
+					bar.To = ys[i]
+				}
+			}
+		}
+		if !r.Ended.IsZero() {
+			bar.Took = r.Ended.Sub(r.Began)
+		}
+		if bar.To > bar.From {
+			l.Bars = append(l.Bars, bar)
+		}
+	}
+	for _, s := range e.Spans {
+		if from, to := below(s.From), above(s.To); to > from {
+			l.Bars = append(l.Bars, Bar{Party: s.With, From: from, To: to, Took: s.To.Sub(s.From)})
+		}
+	}
+}
