@@ -111,13 +111,15 @@ func (w wiring) Settled(q inbox.Question) {
 	if q.State == inbox.Withdrawn {
 		in.abandon(q.Seq)
 	}
-	switch s := in.session(q.Session); {
-	case q.Origin == elicit.ByRequest && !q.Mute:
-		respond(s, q)
-	case q.State != inbox.Answered || q.List != "": // which no call waits for
+	s := in.session(q.Session)
+	responds := q.Origin == elicit.ByRequest && !q.Mute
+	if !responds && (q.State != inbox.Answered || q.List != "") { // which no call waits for
 		note(s, q)
 	}
 	in.calls.Settled(q)
+	if responds { // last, since the server may go on as soon as it has it
+		respond(s, q)
+	}
 	if !q.TurnedAway {
 		in.changed(Change{Kind: QuestionChanged, Number: q.Number})
 	}
