@@ -147,6 +147,9 @@ func tell(in *bridge.Inspection) string {
 		}
 	}
 	for _, c := range in.Calls() {
+		if c.State == bridge.CallStopped { // what comes meanwhile may count or not
+			c.Logs = 0
+		}
 		fmt.Fprintf(&b, "call %d of %s %q %q with %s: %s in %d rounds, #%d to #%d, isError %t, %q, unsent %q, %d steps left out, %d log messages, progress %s\n", c.Number, c.Request.Kind, c.Request.Name, c.Request.Key,
 			c.Request.Arguments, c.State, c.Rounds, c.Seq, c.Reply, c.IsError, c.Failure, c.Unsent, c.Dropped, c.Logs, progressOf(c))
 		for _, s := range inAnyOrder(c) {
