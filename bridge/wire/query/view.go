@@ -68,11 +68,12 @@ func (v *View) Update(ctx context.Context) error {
 				return
 			}
 			p.last = min(p.first+pieceLen, total)
-			if err := w.judge(ctx, &p); err != nil {
+			err := w.judge(ctx, &p)
+			v.add(p)
+			if err != nil {
 				stop(err)
 				return
 			}
-			v.add(p)
 		}
 	}
 	var workers sync.WaitGroup
@@ -91,6 +92,8 @@ type worker struct {
 	open []int64 // frames whose bytes must be read
 }
 
+// judge judges the frames of a piece. Where it ends early, the piece is made
+// shorter.
 func (w *worker) judge(ctx context.Context, p *piece) error {
 	w.open = w.open[:0]
 	for seq := p.first + 1; seq <= p.last; seq++ {
@@ -102,17 +105,21 @@ func (w *worker) judge(ctx context.Context, p *piece) error {
 			w.open = append(w.open, seq)
 		}
 	}
-	if len(w.open) == 0 {
-		return ctx.Err()
-	}
+	read := 0
 	err := w.log.Bodies(ctx, w.open, func(seq int64, raw []byte) {
 		w.c = candidate{w.log.Entry(seq), raw, true}
 		if w.test(&w.c) == yes {
 			p.picks = append(p.picks, seq)
 		}
+		read++
 	})
 	w.c = candidate{}
 	slices.Sort(p.picks)
+	if read < len(w.open) {
+		p.last = w.open[read] - 1
+		later, _ := slices.BinarySearch(p.picks, p.last+1)
+		p.picks = p.picks[:later]
+	}
 	return err
 }
 
