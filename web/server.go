@@ -105,7 +105,7 @@ type Server struct {
 	drafts drafts
 	// stirred tells the pump that there is more to look at; capacity 1.
 	stirred chan struct{}
-	sieves  sieves
+	filters filters
 	// lastFound is the text that "Show all" has brought last, of all pages.
 	lastFound atomic.Pointer[found]
 	// conversation is looked at when somebody wants to see one.
@@ -123,7 +123,8 @@ func New(c Config) *Server {
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
-	s.sieves.in, s.sieves.marks, s.sieves.findings, s.big = c.Inspection, s.marks, func() []bridge.Found { return s.in.Findings("") }, make(chan struct{}, 1)
+	s.filters.in, s.filters.marks, s.filters.findings = c.Inspection, s.marks, func() []bridge.Found { return s.in.Findings("") }
+	s.big = make(chan struct{}, 1)
 	s.conversation = conversation.New(c.Inspection.Log())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
@@ -212,10 +213,7 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	if s.stage != nil {
 		pumping.Go(func() { s.pumpPlayback(ctx) })
 	}
-	return func() {
-		pumping.Wait()
-		s.sieves.close()
-	}
+	return pumping.Wait
 }
 
 // serve answers on l until ctx ends. Then it has the open pages closed, and lets

@@ -3,17 +3,20 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -42,7 +45,6 @@ func newLogServer(t testing.TB, o wire.Options) logServer {
 	in := bridge.New(bridge.Config{Log: log})
 	s := New(Config{Inspection: in, Token: testToken})
 	t.Cleanup(func() {
-		s.sieves.close()
 		if err := in.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -365,7 +367,7 @@ func TestComplete(t *testing.T) {
 }
 
 // Views are kept, so that nothing is judged twice; a few of them.
-func TestSievesAreKept(t *testing.T) {
+func TestViewsAreKept(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(10)
 	line := func(i int) string { return fmt.Sprintf("call:%d", i) }
@@ -373,21 +375,21 @@ func TestSievesAreKept(t *testing.T) {
 	if again := s.all("filter", " "+line(0)+" ").view; again != first {
 		t.Error("the same filter has another view")
 	}
-	for i := 1; i < sievesKept; i++ {
+	for i := 1; i < viewsKept; i++ {
 		s.all("filter", line(i))
 	}
 	if again := s.all("filter", line(0)).view; again != first {
 		t.Error("a view was forgotten though there was room")
 	}
-	s.all("filter", line(sievesKept)) // in place of line(1), the one asked for longest ago
+	s.all("filter", line(viewsKept)) // in place of line(1), the one asked for longest ago
 	if again := s.all("filter", line(0)).view; again != first {
 		t.Error("a view was forgotten that had just been asked for")
 	}
-	s.sieves.mu.Lock()
-	kept := len(s.sieves.kept)
-	forgotten := !slices.ContainsFunc(s.sieves.kept, func(v *sieve) bool { return v.line == line(1) })
-	s.sieves.mu.Unlock()
-	if kept != sievesKept || !forgotten {
+	s.filters.mu.Lock()
+	kept := len(s.filters.kept)
+	forgotten := !slices.ContainsFunc(s.filters.kept, func(v *filterView) bool { return v.line == line(1) })
+	s.filters.mu.Unlock()
+	if kept != viewsKept || !forgotten {
 		t.Errorf("%d views are kept; the oldest was forgotten: %v", kept, forgotten)
 	}
 	if again := s.all("filter", line(1)); again.total != 4 {
@@ -396,81 +398,59 @@ func TestSievesAreKept(t *testing.T) {
 }
 
 // A filter that takes long answers before it is through, with what it has, and
-// goes on while it is asked. Here it is stuck in the middle of the log until it
-// has been asked.
+// goes on when it is asked again.
 func TestRowsWhileJudging(t *testing.T) {
-	const frames, easy = 30_000, 10_000
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // each processor judges some thousands of frames at a time
+	synctest.Test(t, func(t *testing.T) {
+		const frames, easy = 30_000, 10_000
+		s := newLogServer(t, wire.Options{})
+		for range frames {
+			s.in("hay")
+		}
+		tenth := func(seq int64) (rules []string) {
+			if seq > easy {
+				time.Sleep(time.Millisecond)
+			}
+			if seq%10 == 0 {
+				rules = append(rules, "x")
+			}
+			return rules
+		}
+		s.filters.kept = []*filterView{{View: query.NewView(s.log, query.MustParse("finding:x"), tenth), line: "finding:x", number: 1}}
+		partial := false
+		for last := (window{}); last.judged < frames; {
+			w := s.rows("filter", "finding:x", "count", "1")
+			if w.judged <= last.judged || w.total != w.judged/10 || w.frames != frames || w.view != 1 {
+				t.Fatalf("%d of %d after %d of %d, in view %d", w.total, w.judged, last.total, last.judged, w.view)
+			}
+			partial = partial || w.judged < frames
+			last = w
+		}
+		if !partial {
+			t.Error("the first answer came when all was judged")
+		}
+	})
+}
+
+// Whoever gives up stops the judging. Asked again, it goes on.
+func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	const frames = 30_000
 	s := newLogServer(t, wire.Options{})
 	for range frames {
 		s.in("hay")
 	}
-	stuck := make(chan struct{})
-	tenth := func(seq int64) (rules []string) {
-		if seq > easy {
-			<-stuck
-		}
-		if seq%10 == 0 {
-			rules = append(rules, "x")
-		}
-		return rules
-	}
-	s.sieves.kept = []*sieve{{line: "finding:x", number: 1, view: query.NewView(s.log, query.MustParse("finding:x"), tenth)}}
-	var last window
-	for partial := false; last.judged < frames; {
-		w := s.rows("filter", "finding:x", "count", "1")
-		if w.judged < last.judged || w.total != w.judged/10 || w.frames != frames || w.view != 1 {
-			t.Fatalf("%d of %d after %d of %d, in view %d", w.total, w.judged, last.total, last.judged, w.view)
-		}
-		if !partial && w.judged > easy {
-			t.Fatalf("%d are judged, though it is stuck after %d", w.judged, easy)
-		}
-		if !partial && w.judged > 0 {
-			partial = true
-			close(stuck)
-		}
-		last = w
-	}
-}
-
-// Whoever gives up stops the judging, unless others wait as well.
-func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
-	s := newLogServer(t, wire.Options{})
-	for range 100 {
-		s.in(strings.Repeat("x", 10_000))
-	}
-	judging := make(chan struct{})
-	var once sync.Once
-	release := make(chan struct{})
-	one := &sieve{line: "slow", view: query.NewView(s.log, query.MustParse("finding:x"), func(int64) []string {
-		once.Do(func() { close(judging) })
-		<-release
+	ctx, giveUp := context.WithCancel(t.Context())
+	view := query.NewView(s.log, query.MustParse("finding:x"), func(int64) []string {
+		giveUp()
 		return nil
-	})}
-	v := &s.sieves
-	done := v.ask(one)
-	again := v.ask(one)
-	<-judging
-	v.leave(one, true)
-	v.mu.Lock()
-	if one.asking != 1 || one.stop == nil {
-		t.Error("it was stopped although somebody waits")
+	})
+	s.filters.kept = []*filterView{{View: view, line: "finding:x"}}
+	if _, err := s.filters.view(ctx, "finding:x"); !errors.Is(err, context.Canceled) || view.Judged() == frames {
+		t.Errorf("given up: %v, and %d frames are judged", err, view.Judged())
 	}
-	v.mu.Unlock()
-	v.leave(one, true)
-	close(release)
-	<-done
-	<-again
-	if one.view.Judged() != 0 {
-		t.Errorf("%d frames were judged after nobody asked", one.view.Judged())
-	}
-	if one.err != nil {
-		t.Errorf("being stopped is said to be a failure: %v", one.err)
-	}
-	// Asked again, it goes on.
-	<-v.ask(one)
-	v.leave(one, false)
-	if one.view.Judged() != 100 {
-		t.Errorf("asked again, it has judged %d", one.view.Judged())
+	if s.all("filter", "finding:x"); view.Judged() != frames {
+		t.Errorf("asked again, it has judged %d", view.Judged())
 	}
 }
 
@@ -675,9 +655,9 @@ func TestEverythingAtOnce(t *testing.T) {
 	if w := s.all("filter", "!dir:meta", "count", "0"); w.total != 10*(calls+20) {
 		t.Errorf("%d frames in the end", w.total)
 	}
-	s.sieves.mu.Lock()
-	defer s.sieves.mu.Unlock()
-	if len(s.sieves.kept) > sievesKept {
-		t.Errorf("%d views are kept", len(s.sieves.kept))
+	s.filters.mu.Lock()
+	defer s.filters.mu.Unlock()
+	if len(s.filters.kept) > viewsKept {
+		t.Errorf("%d views are kept", len(s.filters.kept))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -21,33 +22,6 @@ import (
 // rowsMost is how many rows of the log one request gets.
 const rowsMost = 500
 
-// lens is what a page looks at the log through: a filter line, and the frame
-// up to which Clear view hides all.
-type lens struct {
-	*sieve
-	since int64
-	// As far as the view was judged, all at one moment:
-	judged int64
-	base   int64 // frames of the view that are hidden
-	total  int64 // rows to be seen
-}
-
-// through reads from a request what its page looks through. The error for a
-// mistake in the filter is a *query.Error.
-func (s *Server) through(c echo.Context) (lens, error) {
-	since, err := queryNumber(c, "since", 0)
-	if err != nil {
-		return lens{}, err
-	}
-	one, err := s.sieves.look(c.Request().Context(), c.QueryParam("filter"))
-	if err != nil {
-		return lens{}, err
-	}
-	l := lens{sieve: one, since: since}
-	l.judged, l.base, l.total = one.view.Extent(since)
-	return l, nil
-}
-
 // rows answers with a window of the log: count rows from the 0-based place
 // from, of the frames that the filter picks and that come after since. What is
 // not judged yet is left out: the page asks again until X-Judged is X-Frames.
@@ -59,37 +33,45 @@ func (s *Server) rows(c echo.Context) error {
 	count, err2 := queryNumber(c, "count", rowsMost)
 	near, err3 := queryNumber(c, "near", 0)
 	after, err4 := queryNumber(c, "after", 0)
-	if err := firstOf(err1, err2, err3, err4); err != nil {
+	since, err5 := queryNumber(c, "since", 0)
+	if err := firstOf(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}
-	l, err := s.through(c)
-	if line := c.QueryParam("filter"); err != nil {
+	line := c.QueryParam("filter")
+	view, err := s.filters.view(c.Request().Context(), line)
+	if err != nil {
 		return misfiltered(c, line, err)
 	}
-	log := s.in.Log()
-	h := c.Response().Header()
-	h.Set("X-Total", strconv.FormatInt(l.total, 10))
-	h.Set("X-Judged", strconv.FormatInt(l.judged, 10))
-	h.Set("X-Frames", strconv.FormatInt(log.Len(), 10))
-	h.Set("X-View", strconv.FormatInt(l.number, 10))
+	judged, hidden, total := view.Extent(since)
+	set := func(name string, n int64) { c.Response().Header().Set(name, strconv.FormatInt(n, 10)) }
+	set("X-Total", total)
+	set("X-Judged", judged)
+	set("X-Frames", s.in.Log().Len())
+	set("X-View", view.number)
 	if after > 0 {
-		_, _, fresh := l.view.Extent(max(after, l.since))
-		h.Set("X-New", strconv.FormatInt(fresh, 10))
+		_, _, fresh := view.Extent(max(after, since))
+		set("X-New", fresh)
 	}
 	if near > 0 {
-		place, in := l.view.Index(near)
-		h.Set("X-Near", strconv.FormatInt(max(0, place-l.base), 10))
-		h.Set("X-Near-Found", strconv.FormatBool(in && near > l.since))
+		place, in := view.Index(near)
+		set("X-Near", max(0, place-hidden))
+		c.Response().Header().Set("X-Near-Found", strconv.FormatBool(in && near > since))
 	}
 	clock := clocks[c.QueryParam("time")]
 	if clock == nil {
 		clock = ofDay
 	}
-	rows, err := s.rowViews(l.view.Seqs(l.base+from, int(min(count, rowsMost, max(0, l.total-from)))))
+	rows, err := s.rowViews(view.Seqs(hidden+from, int(min(count, rowsMost, max(0, total-from)))))
 	if err != nil {
 		return err
 	}
-	start, before := s.startOf(l, from)
+	start := s.in.Log().Head(1).Time
+	var before time.Time
+	if from > 0 {
+		for _, seq := range view.Seqs(hidden+from-1, 1) {
+			before = s.in.Log().Head(seq).Time
+		}
+	}
 	for i := range rows {
 		rows[i].Index = from + int64(i) + 1
 		rows[i].Time = clock(rows[i].AskedAt, start, before)
@@ -138,23 +120,6 @@ func elapsed(from, to time.Time) string {
 		return fmt.Sprintf("%s%d:%02d.%03d", sign, ms/60_000, ms/1000%60, ms%1000)
 	}
 	return fmt.Sprintf("%s%d:%02d:%02d", sign, ms/3_600_000, ms/60_000%60, ms/1000%60)
-}
-
-// startOf is the time of the first frame in the log, and that of the row in
-// front of the 0-based place from; zero where there is none.
-func (s *Server) startOf(l lens, from int64) (start, before time.Time) {
-	seqs := []int64{1}
-	if from > 0 {
-		seqs = append(seqs, l.view.Seqs(l.base+from-1, 1)...)
-	}
-	rows, err := s.in.Log().Rows(seqs)
-	if err != nil || len(rows) == 0 {
-		return time.Time{}, time.Time{}
-	}
-	if len(rows) > 1 {
-		before = rows[1].Time
-	}
-	return rows[0].Time, before
 }
 
 // rowViews draws up the rows of those frames.
@@ -357,39 +322,18 @@ func (s *Server) warnOfRemains(c echo.Context, view *query.View) error {
 
 // withMarks lists the frames of a view, and those that say what was noted of
 // them, in order.
-func withMarks(noted *wire.Log, view *query.View) func(yield func(int64) bool) {
-	var marks []int64
-	of, _ := noted.Marked()
-	for _, seq := range of {
+func withMarks(noted *wire.Log, view *query.View) iter.Seq[int64] {
+	seqs := slices.Collect(view.All())
+	marked, _ := noted.Marked()
+	for _, seq := range marked {
 		if _, in := view.Index(seq); in {
 			if by := noted.Marking(seq); by != 0 {
-				marks = append(marks, by)
+				seqs = append(seqs, by)
 			}
 		}
 	}
-	slices.Sort(marks)
-	return func(yield func(int64) bool) {
-		give := func(seq int64) bool {
-			for len(marks) > 0 && marks[0] <= seq {
-				mark := marks[0]
-				marks = marks[1:]
-				if mark < seq && !yield(mark) {
-					return false
-				}
-			}
-			return yield(seq)
-		}
-		for seq := range view.All() {
-			if !give(seq) {
-				return
-			}
-		}
-		for _, mark := range marks {
-			if !yield(mark) {
-				return
-			}
-		}
-	}
+	slices.Sort(seqs)
+	return slices.Values(slices.Compact(seqs))
 }
 
 // mark notes what a person says of a frame.

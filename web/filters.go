@@ -1,0 +1,133 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
+)
+
+const (
+	viewsKept = 8                     // each takes a bit for each frame of the log
+	patience  = 80 * time.Millisecond // how long a request judges frames before it is answered with what there is
+)
+
+// filters are the views of the log that pages look at, one for each filter line.
+// A few are kept, so that going back to a filter costs nothing.
+type filters struct {
+	in       *bridge.Inspection
+	marks    func() *wire.Log // knows what was noted of frames
+	findings func() []bridge.Found
+
+	mu   sync.Mutex
+	kept []*filterView // the one asked for last in front
+	made int64
+}
+
+// filterView is the view of one filter line.
+type filterView struct {
+	*query.View
+	line   string
+	number int64 // tells it from earlier views of the same line, in which frames had other places
+	state  filterState
+}
+
+// filterState is what a filter by findings or marks was judged by.
+type filterState struct {
+	findings int
+	marks    int64
+}
+
+// view returns the view of a filter line, as far as it is judged: after a short
+// while all of the log, or else as much as there was time for. Asking again goes
+// on from there. The error is a *query.Error where the line has a mistake.
+func (v *filters) view(ctx context.Context, line string) (*filterView, error) {
+	one, err := v.find(line)
+	if err != nil {
+		return nil, err
+	}
+	short, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	err = one.Update(short)
+	if short.Err() != nil {
+		return one, ctx.Err()
+	}
+	return one, err
+}
+
+// find returns the view of a line, a new one if there is none.
+func (v *filters) find(line string) (*filterView, error) {
+	filter, err := query.Parse(line)
+	if err != nil {
+		return nil, err
+	}
+	line = strings.TrimSpace(line)
+	var state filterState
+	var found []bridge.Found
+	if filter.UsesFindings() {
+		found = v.findings()
+		state.findings = len(found)
+	}
+	if filter.UsesMarks() {
+		_, state.marks = v.marks().Marked()
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var one *filterView
+	if i := slices.IndexFunc(v.kept, func(f *filterView) bool { return f.line == line }); i >= 0 {
+		one = v.kept[i]
+		v.kept = slices.Delete(v.kept, i, i+1)
+	}
+	if one == nil || one.state != state {
+		v.made++
+		one = &filterView{query.NewView(v.in.Log(), filter, bridge.Rules(found)), line, v.made, state}
+	}
+	v.kept = slices.Insert(v.kept, 0, one)
+	v.kept = v.kept[:min(len(v.kept), viewsKept)]
+	return one, nil
+}
+
+// mistake is what is wrong in a filter line, for the page: places are counted as
+// JavaScript counts, in UTF-16 code units.
+type mistake struct {
+	Pos  int    `json:"pos"`
+	End  int    `json:"end"`
+	Text string `json:"text"`
+}
+
+func mistakeIn(line string, err error) *mistake {
+	var wrong *query.Error
+	if !errors.As(err, &wrong) {
+		return nil
+	}
+	text := strings.ToUpper(wrong.Text[:1]) + wrong.Text[1:]
+	return &mistake{utf16Offset(line, wrong.Pos), utf16Offset(line, wrong.End), strings.TrimRight(text, ".") + "."}
+}
+
+// utf16Offset turns a byte offset into one in UTF-16 code units.
+func utf16Offset(s string, at int) int {
+	n := 0
+	for _, r := range s[:min(at, len(s))] {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// byteOffset is the inverse of utf16Offset. A place inside a character is that
+// in front of it.
+func byteOffset(s string, at int) int {
+	n := 0
+	for i, r := range s {
+		if n += utf16.RuneLen(r); n > at {
+			return i
+		}
+	}
+	return len(s)
+}
