@@ -25,7 +25,8 @@ type chosen struct {
 	server views.Server
 	item   bridge.Item
 	fields []elicit.Field
-	before submission // what the form was drawn with
+	sub    submission // what the form holds
+	before submission // what it was drawn with
 	call   int        // whose arguments those are, 0 if none
 }
 
@@ -38,6 +39,11 @@ func (s *Server) chosen(server, kind, key string) (chosen, error) {
 	_, find := s.serverViews()
 	fields, _ := fieldsOf(item)
 	return chosen{server: find(server), item: item, fields: fields}, nil
+}
+
+// asked is the item that a query names.
+func (s *Server) asked(c echo.Context) (chosen, error) {
+	return s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
 }
 
 // fieldsOf draws up the fields of an item's arguments. Where its schema is none
@@ -73,7 +79,7 @@ func (s *Server) callFormView(server views.Server, item bridge.Item, sub submiss
 	form := views.CallForm{
 		Item: itemView(server, item), Server: server,
 		Form:      sub.view(argumentsID, fields, problems, unwrapped),
-		ReadyToGo: server.State == views.ServerReady, ReadOnly: s.stage != nil,
+		ReadyToGo: server.State == views.ServerReady, ReadOnly: s.playback != nil,
 	}
 	form.Form.Trouble = trouble
 	if item.Schema != nil {
@@ -90,7 +96,7 @@ func (s *Server) choose(c echo.Context, p *views.Page) error {
 		latest = p.Calls[len(p.Calls)-1].Number
 	}
 	if c.QueryParam("key") != "" {
-		chosen, err := s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
+		chosen, err := s.asked(c)
 		if err != nil {
 			return nil // an old address: the page says by itself that nothing is chosen
 		}
@@ -99,7 +105,7 @@ func (s *Server) choose(c echo.Context, p *views.Page) error {
 		return nil
 	}
 	n, err := strconv.Atoi(c.QueryParam("call"))
-	if err != nil || s.stage != nil && n > latest { // it is not made yet, where that is played
+	if err != nil || s.playback != nil && n > latest { // it is not made yet, where that is played
 		n = latest
 	}
 	call, err := s.in.Call(n)
@@ -113,20 +119,16 @@ func (s *Server) choose(c echo.Context, p *views.Page) error {
 	return nil
 }
 
-func (s *Server) callForm(c echo.Context) error {
-	chosen, err := s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
-	if err != nil {
-		return err
-	}
+func (s *Server) callForm(c echo.Context, chosen chosen) error {
 	form := s.callFormView(chosen.server, chosen.item, argumentsOf(chosen.item, nil), nil)
 	return html(c, views.CallPanel(&form, nil))
 }
 
 // posted reads a call's form as the page posts it.
-func (s *Server) posted(c echo.Context) (chosen, submission, error) {
+func (s *Server) posted(c echo.Context) (chosen, error) {
 	chosen, err := s.chosen(c.FormValue("server"), c.FormValue("kind"), c.FormValue("key"))
 	if err != nil {
-		return chosen, submission{}, err
+		return chosen, err
 	}
 	chosen.before = argumentsOf(chosen.item, nil)
 	if n, err := strconv.Atoi(c.FormValue("of")); err == nil {
@@ -134,46 +136,35 @@ func (s *Server) posted(c echo.Context) (chosen, submission, error) {
 			chosen.call, chosen.before = n, argumentsOf(chosen.item, call.Request.Arguments)
 		}
 	}
-	sub, err := submitted(c, chosen.fields, chosen.before)
-	sub.checked = c.FormValue("checked") != ""
-	return chosen, sub, err
+	chosen.sub, err = submitted(c, chosen.fields, chosen.before)
+	chosen.sub.checked = c.FormValue("checked") != ""
+	return chosen, err
 }
 
-func (s *Server) formPreview(c echo.Context) error {
-	chosen, sub, err := s.posted(c)
-	if err != nil {
-		return err
-	}
-	return s.preview(c, sub.view(argumentsID, chosen.fields, nil, unwrapped))
+func (s *Server) formPreview(c echo.Context, chosen chosen) error {
+	return s.preview(c, chosen.sub.view(argumentsID, chosen.fields, nil, unwrapped))
 }
 
-func (s *Server) formTab(c echo.Context) error {
-	chosen, sub, err := s.posted(c)
-	if err != nil {
-		return err
-	}
-	next, problems := sub.switched(chosen.fields, c.FormValue("to") == "json")
-	return s.arguments(c, statusOf(problems), chosen, next, problems)
+func (s *Server) formTab(c echo.Context, chosen chosen) error {
+	next, problems := chosen.sub.switched(chosen.fields, c.FormValue("to") == "json")
+	chosen.sub = next
+	return s.arguments(c, statusOf(problems), chosen, problems)
 }
 
 // formReset puts one field of a call's form back to its default.
-func (s *Server) formReset(c echo.Context) error {
-	chosen, sub, err := s.posted(c)
-	if err != nil {
+func (s *Server) formReset(c echo.Context, chosen chosen) error {
+	if err := chosen.sub.reset(chosen.fields, c.FormValue("field")); err != nil {
 		return err
 	}
-	if err := sub.reset(chosen.fields, c.FormValue("field")); err != nil {
-		return err
-	}
-	return s.arguments(c, http.StatusOK, chosen, sub, nil)
+	return s.arguments(c, http.StatusOK, chosen, nil)
 }
 
 // arguments answers with a call's form drawn anew. The result of an earlier
 // call, which may be on show beside it, stays.
-func (s *Server) arguments(c echo.Context, status int, chosen chosen, sub submission, problems []elicit.Problem) error {
-	form := s.callFormView(chosen.server, chosen.item, sub, problems)
+func (s *Server) arguments(c echo.Context, status int, chosen chosen, problems []elicit.Problem) error {
+	form := s.callFormView(chosen.server, chosen.item, chosen.sub, problems)
 	form.Timeout, form.Call = c.FormValue("timeout"), chosen.call
-	if err := drawable(c, form.Form, sub, chosen.before); err != nil {
+	if err := drawable(c, form.Form, chosen.sub, chosen.before); err != nil {
 		return err
 	}
 	return drawn(c, status, views.Within(views.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
@@ -207,15 +198,11 @@ func drawable(c echo.Context, form views.Form, sub, before submission) error {
 
 // beginCall makes a call. Arguments that the schema rejects come back as the
 // form with its errors, unless the person insists.
-func (s *Server) beginCall(c echo.Context) error {
-	chosen, sub, err := s.posted(c)
-	if err != nil {
-		return err
-	}
-	arguments, problems := sub.check(chosen.fields, chosen.item.Schema)
+func (s *Server) beginCall(c echo.Context, chosen chosen) error {
+	arguments, problems := chosen.sub.check(chosen.fields, chosen.item.Schema)
 	if len(problems) > 0 && (c.FormValue("force") == "" || arguments == nil) {
-		sub.checked = arguments != nil
-		return s.arguments(c, http.StatusUnprocessableEntity, chosen, sub, problems)
+		chosen.sub.checked = arguments != nil
+		return s.arguments(c, http.StatusUnprocessableEntity, chosen, problems)
 	}
 	timeout, err := timeoutOf(c.FormValue("timeout"))
 	if err != nil {
@@ -231,7 +218,7 @@ func (s *Server) beginCall(c echo.Context) error {
 	case bridge.KindTemplate:
 		request.Name = chosen.item.Key
 		if request.Key, err = bridge.Expand(chosen.item.Key, arguments); err != nil {
-			return s.arguments(c, http.StatusUnprocessableEntity, chosen, sub, []elicit.Problem{{Field: -1, Text: sentence(err)}})
+			return s.arguments(c, http.StatusUnprocessableEntity, chosen, []elicit.Problem{{Field: -1, Text: sentence(err)}})
 		}
 	case bridge.KindPrompt:
 		if string(arguments) == "{}" {
@@ -244,11 +231,7 @@ func (s *Server) beginCall(c echo.Context) error {
 }
 
 // repeatCall goes on with a call without what was refused in its last round.
-func (s *Server) repeatCall(c echo.Context) error {
-	n, err := number(c, "n")
-	if err != nil {
-		return err
-	}
+func (s *Server) repeatCall(c echo.Context, n int) error {
 	call, err := s.in.Repeat(n)
 	return made(c, call, err)
 }
@@ -277,15 +260,24 @@ func timeoutOf(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(seconds > 0 && seconds <= maxSeconds) { // NaN is neither
+	limit, err := seconds(text)
+	if err != nil || limit == 0 {
 		return 0, bad("The timeout must be a number of seconds, not %q.", text)
 	}
-	return time.Duration(seconds * float64(time.Second)), nil
+	return limit, nil
+}
+
+// seconds reads a time that a person has set.
+func seconds(text string) (time.Duration, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 0 && n <= maxSeconds) { // NaN is neither
+		return 0, bad("every must be a number of seconds, not %q.", text)
+	}
+	return time.Duration(n * float64(time.Second)), nil
 }
 
 func (s *Server) call(c echo.Context) (bridge.Call, error) {
-	n, err := number(c, "n")
+	n, err := number(c)
 	if err != nil {
 		return bridge.Call{}, err
 	}
@@ -308,56 +300,32 @@ func (s *Server) showCall(c echo.Context) error {
 }
 
 // callSteps answers with the timeline of a call.
-func (s *Server) callSteps(c echo.Context) error {
-	call, err := s.call(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) callSteps(c echo.Context, call bridge.Call) error {
 	return html(c, views.CallSteps(s.callView(call)))
 }
 
-func (s *Server) stopCall(c echo.Context) error {
-	n, err := number(c, "n")
-	if err != nil {
-		return err
-	}
-	return done(c, s.in.Stop(n))
-}
-
-func (s *Server) retryCall(c echo.Context) error {
-	n, err := number(c, "n")
-	if err != nil {
-		return err
-	}
+func (s *Server) retryCall(c echo.Context, n int) error {
 	every := c.FormValue("every")
 	if every == "" {
 		return done(c, s.in.Retry(n))
 	}
-	seconds, err := strconv.ParseFloat(every, 64)
-	if err != nil || !(seconds >= 0 && seconds <= maxSeconds) { // NaN is neither
-		return bad("every must be a number of seconds, not %q.", every)
+	pause, err := seconds(every)
+	if err != nil {
+		return err
 	}
-	return done(c, s.in.RetryEvery(n, time.Duration(seconds*float64(time.Second))))
+	return done(c, s.in.RetryEvery(n, pause))
 }
 
 // callAgain connects the server anew with the revision in which its tools still
 // ask by requests, and makes the same call there.
-func (s *Server) callAgain(c echo.Context) error {
-	n, err := number(c, "n")
-	if err != nil {
-		return err
-	}
+func (s *Server) callAgain(c echo.Context, n int) error {
 	call, err := s.in.CallAgain(c.Request().Context(), n)
 	return made(c, call, err)
 }
 
 // part answers with the bytes of one block. Whatever they are, the browser is
 // to take them for an image or a sound and for nothing else.
-func (s *Server) part(c echo.Context) error {
-	call, err := s.call(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) part(c echo.Context, call bridge.Call) error {
 	i, err := strconv.Atoi(c.Param("i"))
 	if err != nil || call.Reply == 0 {
 		return echo.ErrNotFound

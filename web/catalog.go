@@ -159,14 +159,10 @@ func (s *Server) catalogViews(servers []views.Server) []views.Catalog {
 // items answers with a window of one server's list: count rows from the 0-based
 // place from on, of those in which all words of search are found. X-Total is how
 // many those are in all.
-func (s *Server) items(c echo.Context) error {
+func (s *Server) items(c echo.Context, server bridge.Server) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", views.WholeList)
 	if err := firstOf(err1, err2); err != nil {
-		return err
-	}
-	server, err := s.in.Server(c.Param("id"))
-	if err != nil {
 		return err
 	}
 	shelf, words := views.Shelf(c.QueryParam("shelf")), strings.Fields(strings.ToLower(c.QueryParam("search")))

@@ -14,20 +14,12 @@ import (
 const choicesMost = 100
 
 // formChoices answers with choices of a field in an item's form.
-func (s *Server) formChoices(c echo.Context) error {
-	chosen, err := s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
-	if err != nil {
-		return err
-	}
+func (s *Server) formChoices(c echo.Context, chosen chosen) error {
 	return choices(c, argumentsID, chosen.fields)
 }
 
 // questionChoices answers with choices of a field in a question's form.
-func (s *Server) questionChoices(c echo.Context) error {
-	q, err := s.question(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) questionChoices(c echo.Context, q answerable) error {
 	return choices(c, formID(q.Number), q.fields)
 }
 

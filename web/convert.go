@@ -72,7 +72,7 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 	earlier.Count = len(calls) - len(shown)
 	if len(shown) > 0 {
 		latest := shown[len(shown)-1].Number // is always kept
-		if s.stage == nil {
+		if s.playback == nil {
 			earlier.Count = latest - len(shown)
 		}
 		// A call that still runs can be much older than the others.
@@ -134,7 +134,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 
 func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 	out := &views.Unsent{Method: c.Unsent}
-	if s.stage == nil && server.Settings.Protocol != bridge.RevisionOfRequests {
+	if s.playback == nil && server.Settings.Protocol != bridge.RevisionOfRequests {
 		out.Revision = bridge.RevisionOfRequests
 	}
 	for _, f := range s.in.Found(c.Reply) {
@@ -260,7 +260,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.Params = pretty(q.Params)
 	}
 	v.Completion = completions[q.Completion]
-	if s.stage != nil {
+	if s.playback != nil {
 		v.ReadOnly, v.Unfolded = true, true
 		sub = a.looked()
 	}
@@ -410,7 +410,7 @@ const (
 )
 
 func (s *Server) settledShown() int {
-	if s.stage != nil {
+	if s.playback != nil {
 		return settledReplayed
 	}
 	return settledLive
@@ -479,6 +479,6 @@ func (s *Server) whole() views.Page {
 	return views.Page{
 		Version: s.config.Version, Servers: servers, Catalogs: s.catalogViews(servers),
 		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
-		ReadOnly: s.stage != nil, Replay: s.replayView(), Recording: s.recordingView(),
+		ReadOnly: s.playback != nil, Replay: s.replayView(), Recording: s.recordingView(),
 	}
 }

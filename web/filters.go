@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
+	"elicitation-inspector/bridge/wording"
 )
 
 const (
@@ -107,8 +108,7 @@ func mistakeIn(line string, err error) *mistake {
 	if !errors.As(err, &wrong) {
 		return nil
 	}
-	text := strings.ToUpper(wrong.Text[:1]) + wrong.Text[1:]
-	return &mistake{utf16Offset(line, wrong.Pos), utf16Offset(line, wrong.End), strings.TrimRight(text, ".") + "."}
+	return &mistake{utf16Offset(line, wrong.Pos), utf16Offset(line, wrong.End), wording.Sentence(wrong.Text)}
 }
 
 // utf16Offset turns a byte offset into one in UTF-16 code units.

@@ -90,31 +90,24 @@ func (sub submission) value(fields []elicit.Field) (json.RawMessage, []elicit.Pr
 	return value, nil
 }
 
-// check is value, judged by the schema as well.
+// check is value, judged by the schema as well. A schema that is none rejects
+// nothing: that it is none is the linter's to say, of the server and not of the
+// person.
 func (sub *submission) check(fields []elicit.Field, schema json.RawMessage) (json.RawMessage, []elicit.Problem) {
 	value, problems := sub.value(fields)
 	sub.gaveUp = ""
 	if value == nil || schema == nil {
 		return value, problems
 	}
-	known := map[int]bool{}
-	for _, p := range problems {
-		known[p.Field] = true
+	var err error
+	if sub.json {
+		problems, err = elicit.Check(schema, value)
+	} else {
+		value, problems, err = elicit.CheckInputs(schema, fields, sub.inputs)
 	}
-	more, err := elicit.Check(schema, value)
-	switch {
-	case elicit.Unchecked(err):
+	if elicit.Unchecked(err) {
 		sub.gaveUp = err.Error()
-		return value, append(problems, sub.unchecked())
-	case err != nil:
-		// A schema that is none rejects nothing. That it is none is the linter's
-		// to say, of the server and not of the person.
-		return value, problems
-	}
-	for _, p := range more {
-		if p.Field < 0 || !known[p.Field] {
-			problems = append(problems, p)
-		}
+		problems = append(problems, sub.unchecked())
 	}
 	return value, problems
 }
@@ -225,13 +218,4 @@ func (d *drafts) drop(question int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.kept, question)
-}
-
-// number reads a path parameter that counts from 1.
-func number(c echo.Context, name string) (int, error) {
-	n, err := strconv.Atoi(c.Param(name))
-	if err != nil || n < 1 {
-		return 0, echo.ErrNotFound
-	}
-	return n, nil
 }

@@ -230,7 +230,7 @@ func (p *pump) drawCall(n int) {
 		return
 	}
 	v := p.callView(call)
-	if p.stage != nil && n > p.newest {
+	if p.playback != nil && n > p.newest {
 		p.newest = n
 		p.replace("call", views.CallPanel(nil, &v))
 		return

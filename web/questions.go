@@ -23,7 +23,7 @@ type answerable struct {
 }
 
 func (s *Server) question(c echo.Context) (answerable, error) {
-	n, err := number(c, "n")
+	n, err := number(c)
 	if err != nil {
 		return answerable{}, err
 	}
@@ -87,7 +87,25 @@ func (a answerable) accept(content json.RawMessage) bridge.Answer {
 	return answer
 }
 
-// draft is what has been typed so far.
+// typed is a pending question with what its form holds.
+type typed struct {
+	answerable
+	sub submission
+}
+
+func (s *Server) typed(c echo.Context) (typed, error) {
+	q, err := s.question(c)
+	if err != nil {
+		return typed{}, err
+	}
+	sub, err := submitted(c, q.fields, s.draftOf(q))
+	if err == nil && q.State != bridge.Pending {
+		err = errSettled
+	}
+	return typed{q, sub}, err
+}
+
+// draftOf is what has been typed so far.
 func (s *Server) draftOf(a answerable) submission {
 	if sub, ok := s.drafts.get(a.Number); ok {
 		return sub
@@ -95,18 +113,8 @@ func (s *Server) draftOf(a answerable) submission {
 	return a.first()
 }
 
-func (s *Server) draft(c echo.Context) error {
-	q, err := s.question(c)
-	if err != nil {
-		return err
-	}
-	sub, err := submitted(c, q.fields, s.draftOf(q))
-	if err != nil {
-		return err
-	}
-	if q.State != bridge.Pending {
-		return errSettled
-	}
+func (s *Server) draft(c echo.Context, q typed) error {
+	sub := q.sub
 	if old, ok := s.drafts.get(q.Number); ok {
 		sub.checked, sub.gaveUp = old.checked, old.gaveUp
 	}
@@ -126,11 +134,7 @@ func (s *Server) preview(c echo.Context, form views.Form) error {
 }
 
 // past answers with all that is known of a settled question.
-func (s *Server) past(c echo.Context) error {
-	q, err := s.question(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) past(c echo.Context, q answerable) error {
 	return html(c, views.QuestionPast(s.questionView(q.Question, nil, nil)))
 }
 
@@ -144,21 +148,10 @@ func (s *Server) card(c echo.Context, status int, q answerable, sub submission, 
 // errSettled answers somebody who comes to a question that is settled.
 var errSettled = echo.NewHTTPError(http.StatusConflict, "This question was settled elsewhere.")
 
-func (s *Server) questionTab(c echo.Context) error {
-	q, err := s.question(c)
-	if err != nil {
-		return err
-	}
-	sub, err := submitted(c, q.fields, s.draftOf(q))
-	if err != nil {
-		return err
-	}
-	if q.State != bridge.Pending {
-		return errSettled
-	}
-	next, problems := sub.switched(q.fields, c.FormValue("to") == "json")
+func (s *Server) questionTab(c echo.Context, q typed) error {
+	next, problems := q.sub.switched(q.fields, c.FormValue("to") == "json")
 	s.drafts.put(q.Number, next)
-	return s.card(c, statusOf(problems), q, next, problems)
+	return s.card(c, statusOf(problems), q.answerable, next, problems)
 }
 
 func statusOf(problems []elicit.Problem) int {
@@ -168,32 +161,17 @@ func statusOf(problems []elicit.Problem) int {
 	return http.StatusOK
 }
 
-func (s *Server) resetField(c echo.Context) error {
-	q, err := s.question(c)
-	if err != nil {
+func (s *Server) resetField(c echo.Context, q typed) error {
+	if err := q.sub.reset(q.fields, c.FormValue("field")); err != nil {
 		return err
 	}
-	sub, err := submitted(c, q.fields, s.draftOf(q))
-	if err != nil {
-		return err
-	}
-	if q.State != bridge.Pending {
-		return errSettled
-	}
-	if err := sub.reset(q.fields, c.FormValue("field")); err != nil {
-		return err
-	}
-	s.drafts.put(q.Number, sub)
-	return s.card(c, http.StatusOK, q, sub, nil)
+	s.drafts.put(q.Number, q.sub)
+	return s.card(c, http.StatusOK, q.answerable, q.sub, nil)
 }
 
 // answer settles a question. What is wrong with an accepted form comes back as
 // the same form with the errors in place, unless the person insists.
-func (s *Server) answer(c echo.Context) error {
-	q, err := s.question(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) answer(c echo.Context, q answerable) error {
 	answer := bridge.Answer{Action: c.FormValue("action"), Actor: bridge.ByPerson}
 	switch answer.Action {
 	case "accept":
@@ -215,18 +193,14 @@ func (s *Server) answer(c echo.Context) error {
 	default:
 		return bad("There is no action %q.", answer.Action)
 	}
-	_, err = s.in.Answer(q.Number, answer)
+	_, err := s.in.Answer(q.Number, answer)
 	if errors.Is(err, bridge.ErrSettled) {
 		return errSettled
 	}
 	return done(c, err)
 }
 
-func (s *Server) complete(c echo.Context) error {
-	n, err := number(c, "n")
-	if err != nil {
-		return err
-	}
-	_, err = s.in.MarkCompleted(n)
-	return done(c, err)
+func (s *Server) complete(n int) error {
+	_, err := s.in.MarkCompleted(n)
+	return err
 }

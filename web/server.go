@@ -6,7 +6,6 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +23,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 )
 
@@ -51,58 +50,15 @@ type Config struct {
 // is 204, or 200 with the number of the call that was made, or 422 with the form
 // and its errors. Only what a page alone has, a form that is being filled in, is
 // drawn in the answer.
-//
-// Its endpoints, each behind the guard:
-//
-//	GET  /                          the page; query call=N or server, kind, key choose what it shows
-//	GET  /live                      websocket that pushes what changes; query since=N resumes
-//	GET  /static/NAME               style sheet, scripts, icons
-//	GET  /form                      one item ready to be called; query server, kind, key
-//	GET  /form/choices              choices of one of its fields; query as above, field, search, from, count, near
-//	POST /form/preview              the JSON that a call's form amounts to
-//	POST /form/tab, /form/reset     the form in its other tab; a field back to its default
-//	POST /calls                     make a call
-//	GET  /calls/N                   one call
-//	GET  /calls/N/steps             all steps of its timeline
-//	POST /calls/N/stop, /retry      end it; go on with what there is, or by the clock
-//	POST /calls/N/repeat            another call that goes on without what was refused
-//	GET  /calls/N/parts/I           the bytes of an image or audio block in its result
-//	GET  /questions                 those that a page lacks; query have, the numbers of those that it has
-//	GET  /questions/N/past          all that is known of one that is settled
-//	GET  /questions/N/choices       choices of one field; query field, search, from, count, near
-//	POST /questions/N/draft         keep what is typed; says what it amounts to
-//	POST /questions/N/tab, /reset   the other tab; a field back to its default
-//	POST /questions/N/answer        accept, decline or cancel
-//	POST /questions/N/complete      the person's word that a URL is done
-//	POST /servers/ID/reconnect, /disconnect
-//	POST /servers/ID/settings       how the client presents itself; connects anew
-//	POST /servers/ID/remembered     the revision that the browser remembers of it; none to forget it
-//	POST /servers/ID/policy         what becomes of its questions
-//	POST /servers/ID/held           show or decline what is held back
-//	POST /servers/ID/compare        what it offers with and without a capability
-//	GET  /servers/ID/findings       all that the linter says of it
-//	GET  /servers/ID/items          a window of what it offers; query shelf, search, from, count
-//	GET  /texts/DIGEST              a text that the page has cut, or with from the piece there; query as of the page
-//	GET  /findings.json             the same of every server, or of one (query server=ID), for other programs
-//	POST /recording/start, /stop    write frames to a transcript from now on: name, fresh
-//	GET  /wire/rows                 the window of the log; query filter, since, from, count, near, time
-//	GET  /wire/complete             how a filter line can go on, and what is wrong in it; query line, at
-//	GET  /wire/frames/N             one frame; query against compares it with another
-//	GET  /wire/frames/N/raw         its exact bytes
-//	GET  /wire/frames/N/more, /nodes, /string   more of its bytes, of its JSON, of a string in it
-//	GET  /wire/frames/N/copy/FORM   it as text: raw, pretty, line, curl
-//	POST /wire/frames/N/mark        pin, colour and note it
-//	GET  /wire/frames/N/ladder, /calls/N/ladder   the exchange as a sequence diagram; query as=svg or mermaid saves it
-//	GET  /wire.jsonl                the transcript so far; query filter
 type Server struct {
-	config Config
-	in     *bridge.Inspection
-	logger *slog.Logger
-	hub    *hub
-	echo   *echo.Echo
-	stage  *Stage         // nil for a live inspection
-	replay *bridge.Replay // what the stage shows
-	drafts drafts
+	config   Config
+	in       *bridge.Inspection
+	logger   *slog.Logger
+	hub      *hub
+	echo     *echo.Echo
+	playback *Playback      // nil for a live inspection
+	replay   *bridge.Replay // what the playback shows
+	drafts   drafts
 	// stirred tells the pump that there is more to look at; capacity 1.
 	stirred chan struct{}
 	filters filters
@@ -130,56 +86,7 @@ func New(c Config) *Server {
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
 	e.Use(timed, s.readOnly, wholeForm)
-	e.GET("/", s.page)
-	e.GET("/live", s.live)
-	e.GET("/static/:name", s.static)
-	e.GET("/form", s.callForm)
-	e.GET("/form/choices", s.formChoices)
-	e.POST("/form/preview", s.formPreview)
-	e.POST("/form/tab", s.formTab)
-	e.POST("/form/reset", s.formReset)
-	e.POST("/calls", s.beginCall)
-	e.GET("/calls/:n", s.showCall)
-	e.GET("/calls/:n/steps", s.callSteps)
-	e.POST("/calls/:n/stop", s.stopCall)
-	e.POST("/calls/:n/retry", s.retryCall)
-	e.POST("/calls/:n/again", s.callAgain)
-	e.POST("/calls/:n/repeat", s.repeatCall)
-	e.GET("/calls/:n/parts/:i", s.part)
-	e.GET("/questions", s.moreQuestions)
-	e.GET("/questions/:n/past", s.past)
-	e.GET("/questions/:n/choices", s.questionChoices)
-	e.POST("/questions/:n/draft", s.draft)
-	e.POST("/questions/:n/tab", s.questionTab)
-	e.POST("/questions/:n/reset", s.resetField)
-	e.POST("/questions/:n/answer", s.answer)
-	e.POST("/questions/:n/complete", s.complete)
-	e.POST("/servers/:id/reconnect", s.reconnect)
-	e.POST("/servers/:id/disconnect", s.disconnect)
-	e.POST("/servers/:id/settings", s.settings)
-	e.POST("/servers/:id/remembered", s.remembered)
-	e.POST("/servers/:id/policy", s.policy)
-	e.POST("/servers/:id/held", s.held)
-	e.POST("/servers/:id/compare", s.compare)
-	e.GET("/servers/:id/findings", s.findings)
-	e.GET("/servers/:id/items", s.items)
-	e.GET("/texts/:digest", s.text)
-	e.GET("/findings.json", s.findingsJSON)
-	e.POST("/recording/start", s.startRecording)
-	e.POST("/recording/stop", s.stopRecording)
-	e.GET("/wire/rows", s.rows)
-	e.GET("/wire/complete", s.completeFilter)
-	e.GET("/wire/frames/:n", s.frame)
-	e.GET("/wire/frames/:n/raw", s.raw)
-	e.GET("/wire/frames/:n/more", s.rawMore)
-	e.GET("/wire/frames/:n/nodes", s.nodes)
-	e.GET("/wire/frames/:n/string", s.stringMore)
-	e.GET("/wire/frames/:n/copy/:form", s.copied)
-	e.POST("/wire/frames/:n/mark", s.mark)
-	e.GET("/wire/frames/:n/ladder", s.frameLadder)
-	e.GET("/calls/:n/ladder", s.callLadder)
-	e.GET("/wire/ladder.css", s.ladderStyle)
-	e.GET("/wire.jsonl", s.transcript)
+	s.route(e)
 	return s
 }
 
@@ -210,7 +117,7 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	p := s.newPump(ctx) // before any page is drawn
 	pumping.Go(p.run)
 	pumping.Go(func() { s.pumpFrames(ctx) })
-	if s.stage != nil {
+	if s.playback != nil {
 		pumping.Go(func() { s.pumpPlayback(ctx) })
 	}
 	return pumping.Wait
@@ -295,10 +202,7 @@ func wholeForm(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // sentence makes an error's text one that a person can read by itself.
-func sentence(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:] + "."
-}
+func sentence(err error) string { return wording.Sentence(err.Error()) }
 
 func bad(format string, args ...any) error {
 	return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf(format, args...))
@@ -314,13 +218,18 @@ func draw(ctx context.Context, component templ.Component) (string, error) {
 	return b.String(), nil
 }
 
-// html answers with a component.
-func html(c echo.Context, component templ.Component) error {
-	text, err := draw(c.Request().Context(), component)
+// html answers with components.
+func html(c echo.Context, components ...templ.Component) error {
+	return drawn(c, http.StatusOK, components...)
+}
+
+// drawn answers with components and a status.
+func drawn(c echo.Context, status int, components ...templ.Component) error {
+	text, err := draw(c.Request().Context(), templ.Join(components...))
 	if err != nil {
 		return err
 	}
-	return sendHTML(c, http.StatusOK, text)
+	return sendHTML(c, status, text)
 }
 
 // current answers with a part of the page as things stand, which pushes draw as
@@ -339,43 +248,11 @@ func (s *Server) current(c echo.Context, look func() (templ.Component, error)) e
 	return sendHTML(c, http.StatusOK, text)
 }
 
-// drawn answers a POST with elements of the form that was posted.
-func drawn(c echo.Context, status int, components ...templ.Component) error {
-	text, err := draw(c.Request().Context(), templ.Join(components...))
-	if err != nil {
-		return err
-	}
-	return sendHTML(c, status, text)
-}
-
 func sendHTML(c echo.Context, status int, text string) error {
 	if len(text) > views.PageMost {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This takes too much to be drawn: "+strconv.Itoa(len(text))+" bytes of markup.")
 	}
 	return compressed(c, status, "text/html; charset=utf-8", []byte(text))
-}
-
-// compressMost is the size up to which an answer is not worth compressing.
-const compressMost = 1400
-
-func compressed(c echo.Context, status int, kind string, data []byte) error {
-	if len(data) > compressMost && strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
-		c.Response().Header().Set("Content-Encoding", "gzip")
-		c.Response().Header().Set("Vary", "Accept-Encoding")
-		var b bytes.Buffer
-		zip, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-		if err != nil {
-			return err
-		}
-		if _, err := zip.Write(data); err != nil {
-			return err
-		}
-		if err := zip.Close(); err != nil {
-			return err
-		}
-		data = b.Bytes()
-	}
-	return c.Blob(status, kind, data)
 }
 
 // page answers with the whole page, as things stand.
@@ -409,7 +286,7 @@ func (s *Server) live(c echo.Context) error { return s.hub.serve(c.Response(), c
 // publish sends changes to every page.
 func (s *Server) publish(changes []change) {
 	var at time.Time
-	if s.stage != nil {
+	if s.playback != nil {
 		at = s.in.Now()
 	}
 	s.hub.publish(changes, at)

@@ -14,9 +14,10 @@ import (
 	"elicitation-inspector/views"
 )
 
-func (s *Server) reconnect(c echo.Context) error {
-	return done(c, s.in.Reconnect(c.Param("id")))
-}
+// serverID reads which server a request is about.
+func serverID(c echo.Context) (string, error) { return c.Param("id"), nil }
+
+func (s *Server) server(c echo.Context) (bridge.Server, error) { return s.in.Server(c.Param("id")) }
 
 // disconnectTime bounds how long the page waits for a server's orderly end.
 const disconnectTime = 20 * time.Second
@@ -29,20 +30,16 @@ func (s *Server) disconnect(c echo.Context) error {
 }
 
 // settings changes how the client presents itself to a server, and connects anew.
-func (s *Server) settings(c echo.Context) error {
+func (s *Server) settings(c echo.Context, before bridge.Server) error {
 	settings, err := bridge.ParseSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
 	settings.Sampling, settings.Roots = c.FormValue("sampling") != "", c.FormValue("roots") != ""
-	before, err := s.in.Server(c.Param("id"))
-	if err != nil {
-		return err
-	}
 	if settings.Protocol == before.Settings.Protocol {
 		settings.Choice = before.Settings.Choice // it was left as it is
 	}
-	return done(c, s.in.ReconnectWith(c.Param("id"), settings))
+	return done(c, s.in.ReconnectWith(before.ID, settings))
 }
 
 // remembered applies the revision that the browser remembers of a server, or
@@ -73,11 +70,7 @@ func (s *Server) held(c echo.Context) error {
 
 // compare pushes what a server offers with the present settings, and
 // without any elicitation capability.
-func (s *Server) compare(c echo.Context) error {
-	server, err := s.in.Server(c.Param("id"))
-	if err != nil {
-		return err
-	}
+func (s *Server) compare(c echo.Context, server bridge.Server) error {
 	with, without := server.Settings, server.Settings
 	if with.Declares() == bridge.DeclareNone {
 		with.Elicitation = bridge.DeclareBoth
@@ -103,11 +96,7 @@ func (s *Server) compare(c echo.Context) error {
 }
 
 // findings answers with the panel of all that the linter says of one server.
-func (s *Server) findings(c echo.Context) error {
-	server, err := s.in.Server(c.Param("id"))
-	if err != nil {
-		return err
-	}
+func (s *Server) findings(c echo.Context, server bridge.Server) error {
 	return html(c, views.FindingsPanel(s.findingsView(serverView(server))))
 }
 

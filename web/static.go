@@ -7,8 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
-	"mime"
 	"net/http"
 	"path"
 	"strings"
@@ -19,61 +17,39 @@ import (
 	"elicitation-inspector/static"
 )
 
-// asset is one static file, ready to be sent. The file does not change while
-// the program runs, so it is compressed once, at the first request.
+// asset is one static file, ready to be sent.
 type asset struct {
-	kind  string
-	plain []byte
-	zip   []byte // nil where it is no smaller
-	etag  string
+	kind       string
+	plain, zip []byte
+	etag       string
 }
 
-var assets sync.Map // name → func() (*asset, error)
+// assets are the static files by their names.
+var assets = sync.OnceValues(func() (map[string]asset, error) {
+	out := map[string]asset{}
+	entries, err := static.Files.ReadDir(".")
+	for _, e := range entries {
+		data, readErr := static.Files.ReadFile(e.Name())
+		err = errors.Join(err, readErr)
+		sum := sha256.Sum256(data)
+		etag := fmt.Sprintf("%q", base64.RawURLEncoding.EncodeToString(sum[:9]))
+		out[e.Name()] = asset{kinds[path.Ext(e.Name())], data, zipped(data), etag}
+	}
+	return out, err
+})
 
-func loadAsset(name string) (*asset, error) {
-	data, err := static.Files.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(data)
-	a := &asset{kind: mime.TypeByExtension(path.Ext(name)), plain: data}
-	if strings.HasSuffix(name, ".js") {
-		a.kind = "text/javascript; charset=utf-8" // whatever the system's table says
-	}
-	a.etag = fmt.Sprintf("%q", base64.RawURLEncoding.EncodeToString(sum[:9]))
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(data); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	if b.Len() < len(data) {
-		a.zip = b.Bytes()
-	}
-	return a, nil
+var kinds = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
 // static answers with an embedded file. The browser keeps it but asks each time
 // whether it is still the same, so that another version of the inspector on the
 // same port is not seen through old scripts.
 func (s *Server) static(c echo.Context) error {
-	name := c.Param("name")
-	if strings.HasSuffix(name, ".go") {
-		return echo.ErrNotFound
-	}
-	load, _ := assets.LoadOrStore(name, sync.OnceValues(func() (*asset, error) { return loadAsset(name) }))
-	a, err := load.(func() (*asset, error))()
-	if errors.Is(err, fs.ErrNotExist) {
-		assets.Delete(name) // names that do not exist must not pile up
-		return echo.ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("reading static file %q: %w", name, err)
+	known, err := assets()
+	a, ok := known[c.Param("name")]
+	if err != nil || !ok {
+		return errors.Join(err, echo.ErrNotFound)
 	}
 	h := c.Response().Header()
 	h.Set("Cache-Control", "private, no-cache")
@@ -82,10 +58,38 @@ func (s *Server) static(c echo.Context) error {
 	if c.Request().Header.Get("If-None-Match") == a.etag {
 		return c.NoContent(http.StatusNotModified)
 	}
-	data := a.plain
-	if a.zip != nil && strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
+	if takesGzip(c) {
 		h.Set("Content-Encoding", "gzip")
-		data = a.zip
+		return c.Blob(http.StatusOK, a.kind, a.zip)
 	}
-	return c.Blob(http.StatusOK, a.kind, data)
+	return c.Blob(http.StatusOK, a.kind, a.plain)
+}
+
+// compressMost is the size up to which an answer is not worth compressing.
+const compressMost = 1400
+
+// compressed answers with data, compressed where that is worth it.
+func compressed(c echo.Context, status int, kind string, data []byte) error {
+	if len(data) > compressMost && takesGzip(c) {
+		c.Response().Header().Set("Content-Encoding", "gzip")
+		c.Response().Header().Set("Vary", "Accept-Encoding")
+		data = zipped(data)
+	}
+	return c.Blob(status, kind, data)
+}
+
+func takesGzip(c echo.Context) bool {
+	return strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip")
+}
+
+func zipped(data []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic("web: compressing into memory: " + err.Error())
+	}
+	return b.Bytes()
 }

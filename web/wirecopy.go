@@ -22,8 +22,8 @@ const copyMost = 8 << 20
 // copied answers with a frame as plain text, in one of the forms in which it is
 // copied: raw, pretty, line (of a transcript) or curl. Secrets are left out of the
 // latter two, unless the query secrets asks for them.
-func (s *Server) copied(c echo.Context) error {
-	f, done, err := s.readFrame(c)
+func (s *Server) copied(c echo.Context, seq int64) error {
+	f, done, err := s.readFrame(c, seq)
 	if err != nil {
 		return err
 	}

@@ -35,18 +35,10 @@ const (
 	diffText     = 400      // bytes of each value in them
 )
 
-// readFrame reads a frame that a request names. Of those that take much memory
-// one is looked at at a time. done has to be called before anything is sent: a
-// client that does not read must hold up nobody else.
-func (s *Server) readFrame(c echo.Context) (f wire.Frame, done func(), err error) {
-	n, err := s.seqOf(c)
-	if err != nil {
-		return wire.Frame{}, nil, err
-	}
-	return s.frameAt(c, n)
-}
-
-func (s *Server) frameAt(c echo.Context, seq int64) (f wire.Frame, done func(), err error) {
+// readFrame reads a frame. Of those that take much memory one is looked at at a
+// time. done has to be called before anything is sent: a client that does not read
+// must hold up nobody else.
+func (s *Server) readFrame(c echo.Context, seq int64) (f wire.Frame, done func(), err error) {
 	log := s.in.Log()
 	rows, err := log.Rows([]int64{seq})
 	if err != nil || len(rows) == 0 {
@@ -86,11 +78,7 @@ func (s *Server) seqOf(c echo.Context) (int64, error) {
 // frame answers with one frame looked at closely; against names another that
 // it is compared with. Of the two the later one is looked at: what is new is new
 // in it.
-func (s *Server) frame(c echo.Context) error {
-	n, err := s.seqOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) frame(c echo.Context, n int64) error {
 	against, err := queryNumber(c, "against", 0)
 	if err != nil {
 		return err
@@ -99,7 +87,7 @@ func (s *Server) frame(c echo.Context) error {
 	if compared {
 		against, n = min(against, n), max(against, n)
 	}
-	f, done, err := s.frameAt(c, n)
+	f, done, err := s.readFrame(c, n)
 	if err != nil {
 		return err
 	}
@@ -196,7 +184,7 @@ func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
 	if d.Size >= bigFrame && other.Size >= bigFrame {
 		return nil // the two together are too much; a click shows the other
 	}
-	pair, done, err := s.frameAt(c, seq)
+	pair, done, err := s.readFrame(c, seq)
 	if err != nil {
 		return err
 	}
@@ -267,7 +255,7 @@ func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) 
 		out.Problem = "These two are too large to be compared here. Save both."
 		return &out, nil
 	}
-	// Not by frameAt: who holds one big frame must not wait for another.
+	// Not by readFrame: who holds one big frame must not wait for another.
 	log := s.in.Log()
 	a, err := log.Frame(before)
 	if err != nil {
@@ -322,8 +310,8 @@ func excerpt(raw []byte, from int64, most int) views.Excerpt {
 }
 
 // rawMore answers with the next piece of a frame's bytes, to be drawn.
-func (s *Server) rawMore(c echo.Context) error {
-	f, done, err := s.readFrame(c)
+func (s *Server) rawMore(c echo.Context, seq int64) error {
+	f, done, err := s.readFrame(c, seq)
 	if err != nil {
 		return err
 	}
@@ -337,8 +325,8 @@ func (s *Server) rawMore(c echo.Context) error {
 }
 
 // stringMore answers with the next piece of a long string in a frame.
-func (s *Server) stringMore(c echo.Context) error {
-	f, done, err := s.readFrame(c)
+func (s *Server) stringMore(c echo.Context, seq int64) error {
+	f, done, err := s.readFrame(c, seq)
 	if err != nil {
 		return err
 	}
@@ -356,13 +344,13 @@ func (s *Server) stringMore(c echo.Context) error {
 
 // nodes answers with what is inside one value of a frame's JSON, from a member
 // or element on.
-func (s *Server) nodes(c echo.Context) error {
+func (s *Server) nodes(c echo.Context, seq int64) error {
 	from, err1 := queryNumber(c, "from", 0)
 	level, err2 := queryNumber(c, "level", 1)
 	if err := firstOf(err1, err2); err != nil {
 		return err
 	}
-	f, done, err := s.readFrame(c)
+	f, done, err := s.readFrame(c, seq)
 	if err != nil {
 		return err
 	}
@@ -385,8 +373,8 @@ func (s *Server) nodes(c echo.Context) error {
 }
 
 // raw answers with the exact bytes of a frame.
-func (s *Server) raw(c echo.Context) error {
-	f, done, err := s.readFrame(c)
+func (s *Server) raw(c echo.Context, seq int64) error {
+	f, done, err := s.readFrame(c, seq)
 	if err != nil {
 		return err
 	}

@@ -17,27 +17,15 @@ import (
 )
 
 // callLadder answers with the ladder of a call.
-func (s *Server) callLadder(c echo.Context) error {
-	n, err := number(c, "n")
-	if err != nil {
-		return err
-	}
-	call, err := s.in.Call(n)
-	if err != nil {
-		return err
-	}
+func (s *Server) callLadder(c echo.Context, call bridge.Call) error {
 	if call.Seq == 0 {
 		return echo.NewHTTPError(http.StatusNotFound, "The call has not been sent yet.")
 	}
-	return s.ladder(c, call.Seq, fmt.Sprintf("/calls/%d/ladder", n), call.State == bridge.CallRunning)
+	return s.ladder(c, call.Seq, fmt.Sprintf("/calls/%d/ladder", call.Number), call.State == bridge.CallRunning)
 }
 
 // frameLadder answers with the ladder of the exchange that a frame belongs to.
-func (s *Server) frameLadder(c echo.Context) error {
-	seq, err := s.seqOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) frameLadder(c echo.Context, seq int64) error {
 	return s.ladder(c, seq, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
 }
 

@@ -337,11 +337,7 @@ func withMarks(noted *wire.Log, view *query.View) iter.Seq[int64] {
 }
 
 // mark notes what a person says of a frame.
-func (s *Server) mark(c echo.Context) error {
-	n, err := s.seqOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) mark(c echo.Context, n int64) error {
 	if err := s.marks().Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
 		return bad("%s", sentence(err))
 	}
@@ -353,8 +349,8 @@ func (s *Server) mark(c echo.Context) error {
 // frames of a transcript, with the same numbers, and may begin again at any
 // time, which must not lose what was noted.
 func (s *Server) marks() *wire.Log {
-	if s.stage != nil {
-		return s.stage.config.Player.Source()
+	if s.playback != nil {
+		return s.playback.config.Player.Source()
 	}
 	return s.in.Log()
 }

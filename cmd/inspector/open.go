@@ -90,7 +90,7 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 		work.Wait()
 		player.Close()
 	}()
-	page := web.NewStage(web.StageConfig{Config: place.config(redaction), Player: player, Files: files, Problems: opened.Problems})
+	page := web.NewPlayback(web.PlaybackConfig{Config: place.config(redaction), Player: player, Files: files, Problems: opened.Problems})
 	place.announce(cmd.OutOrStdout())
 	return page.Serve(cmd.Context(), place.listener)
 }

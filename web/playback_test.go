@@ -25,14 +25,14 @@ this line is damaged
 {"session_id":"a","server_label":"files","ts":"2026-07-28T10:00:05Z","direction":"s2c","raw":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"signed"}]}}}
 `
 
-type onStage struct {
+type played struct {
 	*testing.T
-	base   string
-	player *playback.Player
-	stage  *Stage
+	base     string
+	player   *playback.Player
+	playback *Playback
 }
 
-func stage(t *testing.T, text string) onStage {
+func playingBack(t *testing.T, text string) played {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -51,7 +51,7 @@ func stage(t *testing.T, text string) onStage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := NewStage(StageConfig{Config: Config{Token: "secret"}, Player: player, Files: []string{path}})
+	st := NewPlayback(PlaybackConfig{Config: Config{Token: "secret"}, Player: player, Files: []string{path}})
 	go player.Run(ctx)
 	served := make(chan error, 1)
 	go func() { served <- st.Serve(ctx, l) }()
@@ -65,12 +65,12 @@ func stage(t *testing.T, text string) onStage {
 			t.Error(err)
 		}
 	})
-	s := onStage{t, "http://" + l.Addr().String(), player, st}
-	s.ask("GET", "/", nil) // is answered once the stage serves
+	s := played{t, "http://" + l.Addr().String(), player, st}
+	s.ask("GET", "/", nil) // is answered once the page is served
 	return s
 }
 
-func (s onStage) ask(method, path string, form url.Values) (int, string) {
+func (s played) ask(method, path string, form url.Values) (int, string) {
 	s.Helper()
 	r, err := http.NewRequest(method, s.base+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -91,11 +91,11 @@ func (s onStage) ask(method, path string, form url.Values) (int, string) {
 }
 
 // page waits until the page says all of this.
-func (s onStage) page(want ...string) string {
+func (s played) page(want ...string) string {
 	s.Helper()
 	deadline := time.After(patienceOfTests)
 	for {
-		replay := s.stage.current().replay
+		replay := s.playback.shown.Load().replay
 		refreshed, grown := replay.Refreshed(), replay.Inspection().Log().Grown()
 		status, page := s.ask("GET", "/", nil)
 		missing := ""
@@ -116,9 +116,9 @@ func (s onStage) page(want ...string) string {
 	}
 }
 
-func TestStageShowsWhatWasAnswered(t *testing.T) {
+func TestPlaybackShowsWhatWasAnswered(t *testing.T) {
 	t.Parallel()
-	s := stage(t, recordedSession)
+	s := playingBack(t, recordedSession)
 	page := s.page("Who signs?", `data-state="answered"`, "read-only", `value="Ada"`, "signed", "line 3", "1 line could not be read", `aria-label="Playback"`)
 	if strings.Contains(page, `data-question="1"`) {
 		t.Error("the question can be answered")
@@ -133,9 +133,9 @@ func TestStageShowsWhatWasAnswered(t *testing.T) {
 	}
 }
 
-func TestStagePlaysBack(t *testing.T) {
+func TestPlaybackPlaysBack(t *testing.T) {
 	t.Parallel()
-	s := stage(t, recordedSession)
+	s := playingBack(t, recordedSession)
 	s.page(`data-state="answered"`)
 	if status, text := s.ask("POST", "/playback/seek", url.Values{"position": {"2"}}); status != http.StatusNoContent {
 		t.Fatalf("%d %s", status, text)
@@ -158,7 +158,7 @@ func TestStagePlaysBack(t *testing.T) {
 
 // A filter knows the findings of all of a transcript, of which the page shows
 // the latest calls.
-func TestStageFindsInAllOfIt(t *testing.T) {
+func TestPlaybackFindsInAllOfIt(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	const calls = 400
@@ -171,7 +171,7 @@ func TestStageFindsInAllOfIt(t *testing.T) {
 {"session_id":"a","server_label":"s","transport":"stdio","direction":"s2c","raw":{"jsonrpc":"2.0","id":%[1]d,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":%s}}}
 `, i, schema)
 	}
-	s := stage(t, text.String())
+	s := playingBack(t, text.String())
 	s.page("Who?")
 	found := func(want ...int64) {
 		t.Helper()
