@@ -48,3 +48,20 @@ export function announce(text) {
   const to = $("announce")
   to.textContent = to.textContent === text ? text + "\u00a0" : text
 }
+
+/** Puts a text on the clipboard; false if the browser does not let it. @param {string} text */
+export async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch { /* not granted, or a page without TLS that is not on this computer */ }
+  const area = document.createElement("textarea"), back = /** @type {any} */ (document.activeElement)
+  area.value = text
+  area.className = "sr"
+  document.body.append(area)
+  area.select()
+  const done = document.execCommand("copy")
+  area.remove()
+  back?.focus()
+  return done
+}

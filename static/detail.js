@@ -4,7 +4,7 @@
  * it, what is noted of it, and how it differs from another.
  */
 import { inAddress, toAddress } from "./address.js"
-import { announce, drawn, notice, post } from "./ask.js"
+import { announce, copied, drawn, notice, post } from "./ask.js"
 import { parse } from "./changes.js"
 import { $, all, bare, near, on, one } from "./dom.js"
 import { choose } from "./tabs.js"
@@ -230,14 +230,9 @@ function openMenu() {
 detail.addEventListener("toggle", (/** @type {any} */ e) => { if (e.target.id === "copy-menu") $("copy").ariaExpanded = String(e.newState === "open") }, true)
 
 detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-  const item = near(e.target, "[role=menuitem]")
-  if (!item) return
-  const items = all("[role=menuitem]", item.parentElement), at = items.indexOf(item)
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[e.key]
-  if (to !== undefined) items.at(to % items.length).focus()
-  else if (e.key === "Escape" || e.key === "Tab") leaveMenu()
-  else return
+  if (!near(e.target, "[role=menuitem]") || e.key !== "Escape" && e.key !== "Tab") return
   e.preventDefault()
+  leaveMenu()
 })
 
 function leaveMenu() {
@@ -259,19 +254,7 @@ async function copy(what) {
 
 /** @param {string} text @param {string} words what it is */
 async function put(text, words) {
-  try {
-    await navigator.clipboard.writeText(text)
-  } catch {
-    // Pages of other hosts than this one have no clipboard.
-    const box = document.createElement("textarea")
-    box.value = text
-    detail.append(box)
-    box.select()
-    const done = document.execCommand("copy")
-    box.remove()
-    $("copy")?.focus()
-    if (!done) return notice("The browser does not let this page copy.", 5)
-  }
+  if (!await copied(text)) return notice("The browser does not let this page copy.", 5)
   notice("")
   say(words + " is copied.")
 }

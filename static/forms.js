@@ -4,7 +4,7 @@
  * calls are sent, and the small helpers of fields.
  */
 import { show, showing } from "./address.js"
-import { announce, notice, post } from "./ask.js"
+import { announce, notice } from "./ask.js"
 import { hold, send, typed, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
 import { focusField, setLines } from "./fields.js"
@@ -147,10 +147,7 @@ on("submit", e => {
 })
 
 on("click", async e => {
-  const form = formOf(e.target), stop = near(e.target, "[data-stop]")
-  if (stop) post(`/calls/${stop.dataset.stop}/stop`)
-  const repeat = near(e.target, "[data-repeat]")
-  if (repeat) showMade(await post(`/calls/${repeat.dataset.repeat}/repeat`))
+  const form = formOf(e.target)
   if (!form) return
   const tab = near(e.target, "[role=tab][data-to]"), field = near(near(e.target, ".reset"), ".field")
   if (tab && tab.ariaSelected !== "true") {

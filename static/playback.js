@@ -20,9 +20,7 @@ on("input", e => {
 })
 
 on("change", async e => {
-  const { id, value, checked } = e.target
-  if (id === "playback-speed") post("/playback/speed", new URLSearchParams({ speed: value }))
-  if (id === "playback-short") post("/playback/pauses", new URLSearchParams({ pauses: checked ? "short" : "full" }))
+  const { id, value } = e.target
   if (id !== "playback-position") return
   before = e.target.getAttribute("value")
   const { ok } = await post("/playback/seek", new URLSearchParams({ position: value }))

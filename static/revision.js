@@ -36,7 +36,7 @@ async function callAgain(button, call, target, protocol) {
 
 // A revision that is chosen by hand comes in the place of the remembered one.
 on("submit", e => {
-  const line = one(".remembered", near(e.target, "form[data-settings]"))
+  const line = one(".remembered", near(e.target, "form.settings"))
   if (line && e.target.elements.protocol.value !== remembered(entry(line.dataset.target))) remember(entry(line.dataset.target), "")
 })
 

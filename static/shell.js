@@ -1,7 +1,7 @@
 // @ts-check
-/** What surrounds the forms: what is chosen, servers and keys. */
+/** What is chosen to be shown, and the keys of the page. */
 import { show, showing } from "./address.js"
-import { announce, notice, post } from "./ask.js"
+import { notice } from "./ask.js"
 import { $, bare, near, on, one } from "./dom.js"
 import { focusFirst } from "./fields.js"
 import { showPane } from "./panes.js"
@@ -12,7 +12,6 @@ import { showFrame } from "./wire.js"
 
 on("click", async e => {
   const item = near(e.target, ".item"), call = near(e.target, "[data-show-call]"), frame = near(e.target, "[data-frame]")
-  const server = near(e.target, "[data-do]")
   if (item || call) {
     const { server, kind, key, showCall } = (item ?? call).dataset
     const query = call ? "?call=" + showCall : "?" + new URLSearchParams({ server, kind, key })
@@ -26,11 +25,6 @@ on("click", async e => {
   if (frame) {
     showPane("wire")
     showFrame(Number(frame.dataset.frame))
-  }
-  if (server) {
-    const { server: id, do: what } = server.dataset
-    const { ok } = await post(`/servers/${id}/${what}`)
-    if (ok) announce(what === "reconnect" ? "Connecting." : "Disconnected.")
   }
 })
 

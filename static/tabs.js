@@ -1,5 +1,5 @@
 // @ts-check
-/** Tabs: the arrow keys move between them, and a panel is shown at once. */
+/** Tabs and menus: the arrow keys move in them, and the panel of a tab is shown at once. */
 import { $, all, bare, near, on } from "./dom.js"
 
 /**
@@ -23,13 +23,13 @@ on("click", e => {
 })
 
 on("keydown", e => {
-  const tab = near(e.target, "[role=tab]")
-  if (!tab || !bare(e)) return
-  const tabs = all("[role=tab]", tab.parentElement), at = tabs.indexOf(tab)
-  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: -1 }[/** @type {string} */ (e.key)]
+  const tab = near(e.target, "[role=tab]"), one = tab ?? near(e.target, "[role=menuitem]")
+  if (!one || !bare(e)) return
+  const row = all(`[role=${one.role}]`, one.parentElement), at = row.indexOf(one)
+  const to = { [tab ? "ArrowLeft" : "ArrowUp"]: at - 1, [tab ? "ArrowRight" : "ArrowDown"]: at + 1, Home: 0, End: -1 }[/** @type {string} */ (e.key)]
   if (to === undefined) return
   e.preventDefault()
-  const next = tabs.at(to % tabs.length)
+  const next = row.at(to % row.length)
   next.focus()
-  next.click()
+  if (tab) next.click()
 })

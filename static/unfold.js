@@ -1,8 +1,11 @@
 // @ts-check
-/** What is fetched when somebody unfolds it, and again when there is another version of it. */
-import { drawn } from "./ask.js"
+/**
+ * What is fetched when somebody wants to see it: what unfolds, again whenever there
+ * is another version of it, and the rest of texts that are cut where they are drawn.
+ */
+import { announce, drawn } from "./ask.js"
 import { parse, update, whenChanged } from "./changes.js"
-import { $, all, near, on } from "./dom.js"
+import { $, all, near, on, one } from "./dom.js"
 
 /** The version that was fetched last, by the id of the element that it is drawn in. @type {Map<string, string>} */
 const fetched = new Map()
@@ -32,4 +35,30 @@ on("click", e => {
 
 whenChanged(() => {
   for (const e of all("[data-source]")) if (isOpen(e) && fetched.get(e.dataset.into) !== e.dataset.version) fill(e)
+})
+
+// "Show all" fetches the rest of a text, piece by piece
+
+on("click", async e => {
+  const save = near(e.target, "a.show-all"), button = near(e.target, "[data-text]")
+  // Which texts there are goes by what the page shows.
+  if (save) save.search = location.search
+  if (!button) return
+  e.preventDefault() // it may stand in a summary
+  if (button.ariaBusy) return
+  button.ariaBusy = "true"
+  const query = new URLSearchParams(location.search)
+  query.set("from", button.dataset.from)
+  const answer = await drawn(`/texts/${button.dataset.text}?` + query)
+  button.ariaBusy = null
+  if (!answer || !button.isConnected) return
+  const fresh = parse(answer.html), next = one("button", fresh), inner = near(button, ".rest")
+  const rest = inner ?? button.previousElementSibling
+  if (inner) {
+    one("a.show-all", rest)?.remove()
+    button.replaceWith(fresh)
+  } else rest.append(fresh)
+  if (!next) announce("All of it is shown.")
+  rest.tabIndex = -1
+  ;(next ?? rest).focus({ preventScroll: true })
 })

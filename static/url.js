@@ -3,7 +3,7 @@
  * Questions in URL mode. Opening the page is the consent: the link is a real
  * one, followed by the browser itself, and the answer goes out beside it.
  */
-import { announce, notice, post } from "./ask.js"
+import { announce, copied, notice, post } from "./ask.js"
 import { $, near, on } from "./dom.js"
 import { goOnAfter } from "./questions.js"
 
@@ -37,21 +37,4 @@ async function copy(n) {
   }
   announce("Copied.")
   accept(n)
-}
-
-/** @param {string} text */
-async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch { /* not granted, or a page without TLS that is not on this computer */ }
-  const area = document.createElement("textarea"), back = /** @type {any} */ (document.activeElement)
-  area.value = text
-  area.className = "sr"
-  document.body.append(area)
-  area.select()
-  const done = document.execCommand("copy")
-  area.remove()
-  back?.focus()
-  return done
 }

@@ -405,7 +405,7 @@ func PlaybackView(p Playback) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "</span> <label>Speed <select id=\"playback-speed\" autocomplete=\"off\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "</span> <label>Speed <select id=\"playback-speed\" name=\"speed\" data-post=\"/playback/speed\" autocomplete=\"off\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -451,7 +451,7 @@ func PlaybackView(p Playback) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "</select></label> <label class=\"tick\" title=\"Cuts pauses to three seconds\"><input type=\"checkbox\" id=\"playback-short\" autocomplete=\"off\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "</select></label> <label class=\"tick\" title=\"Cuts pauses to three seconds\"><input type=\"checkbox\" id=\"playback-short\" name=\"pauses\" value=\"short\" data-post=\"/playback/pauses\" autocomplete=\"off\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -66,3 +66,6 @@ func (c Comparison) summary() string {
 	}
 	return both + "."
 }
+
+// path is the address of what can be done with a server.
+func (s Server) path(what string) string { return "/servers/" + s.ID + "/" + what }

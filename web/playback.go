@@ -129,7 +129,7 @@ func (p *Playback) route(e *echo.Echo) {
 	})
 	post("pauses", func(c echo.Context) error { // as they were, or shortened
 		switch c.FormValue("pauses") {
-		case "full":
+		case "full", "":
 			return player.SetGap(0)
 		case "short":
 			return player.SetGap(playback.ShortGap)

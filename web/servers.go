@@ -76,7 +76,11 @@ func (s *Server) compare(c echo.Context, server bridge.Server) error {
 		with.Elicitation = bridge.DeclareBoth
 	}
 	without.Elicitation = bridge.DeclareNone
-	view := views.Comparison{Server: serverView(server), With: with.Declared(), Without: "nothing"}
+	view := views.Comparison{Server: serverView(server)}
+	if err := s.pushComparison(c, view); err != nil {
+		return err
+	}
+	view.With, view.Without = with.Declared(), "nothing"
 	result, err := s.in.Compare(c.Request().Context(), server.ID, with, without)
 	if err != nil {
 		view.Err = sentence(err)
@@ -88,11 +92,15 @@ func (s *Server) compare(c echo.Context, server bridge.Server) error {
 	for _, item := range result.OnlyWithout {
 		view.OnlyWithout = append(view.OnlyWithout, itemView(view.Server, item))
 	}
+	return done(c, s.pushComparison(c, view))
+}
+
+func (s *Server) pushComparison(c echo.Context, view views.Comparison) error {
 	html, err := draw(c.Request().Context(), views.ComparisonView(view))
 	if err == nil {
-		s.publish([]change{{ID: "comparison-" + server.ID, HTML: html}})
+		s.publish([]change{{ID: "comparison-" + view.Server.ID, HTML: html}})
 	}
-	return done(c, err)
+	return err
 }
 
 // findings answers with the panel of all that the linter says of one server.
