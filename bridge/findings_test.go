@@ -16,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // told is a finding with all that is said of it, a line each. Requests that the
@@ -38,7 +39,7 @@ func exportedFindings(t *testing.T, l *wire.Log, line string) map[int64][]lint.F
 	view := viewOf(t, l, line)
 	seqs := view.Seqs(0, int(view.Len()))
 	var b bytes.Buffer
-	x := export.Document{Log: l, Seqs: slices.Values(seqs), Redact: wire.NoRedaction()}
+	x := export.Document{Log: l, Seqs: slices.Values(seqs), Redact: redact.Nothing()}
 	if err := x.Write(t.Context(), &b, export.JSON); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestFindingsOfScriptedServersAreTheSame(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "flow.jsonl")
 			var text bytes.Buffer
-			if err := wire.WriteTranscript(&text, b.log, 1, b.log.Len(), wire.NoRedaction()); err != nil {
+			if err := wire.WriteFrames(&text, b.log, nil, redact.Nothing()); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {

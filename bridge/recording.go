@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Recording writes what happens in an inspection to transcripts: to none or one
 // at a time, from when the person begins it until they end it.
 type Recording struct {
 	in     *Inspection
-	redact *wire.Redaction
+	redact *redact.Redaction
 
 	turn     turn // of whoever begins or ends
 	watching sync.WaitGroup
@@ -51,13 +52,13 @@ var (
 	ErrNoRecord   = errors.New("the file is no transcript, so it is not continued")
 )
 
-// NewRecording prepares to record an inspection. redact says what is left out;
+// NewRecording prepares to record an inspection. r says what is left out;
 // nil means the default.
-func NewRecording(in *Inspection, redact *wire.Redaction) *Recording {
-	if redact == nil {
-		redact, _ = wire.NewRedaction() // without rules, none can be wrong
+func NewRecording(in *Inspection, r *redact.Redaction) *Recording {
+	if r == nil {
+		r, _ = redact.New() // without rules, none can be wrong
 	}
-	return &Recording{in: in, redact: redact, turn: newTurn()}
+	return &Recording{in: in, redact: r, turn: newTurn()}
 }
 
 // Begin records to a file from now on. An existing transcript is continued, or

@@ -22,7 +22,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 )
@@ -38,7 +38,7 @@ type Config struct {
 	RecordFolder string
 	// Redaction says what transcripts that are downloaded leave out; nil means
 	// the default.
-	Redaction *wire.Redaction
+	Redaction *redact.Redaction
 	// Opened is called when the address that holds the token is first asked for;
 	// nil if nobody wants to know.
 	Opened func()
@@ -75,7 +75,7 @@ func New(c Config) *Server {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Redaction == nil {
-		c.Redaction, _ = wire.NewRedaction() // without rules, none can be wrong
+		c.Redaction, _ = redact.New() // without rules, none can be wrong
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}

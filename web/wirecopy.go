@@ -13,6 +13,7 @@ import (
 
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // copyMost is how many bytes of a frame are given out to be copied. Larger ones
@@ -49,16 +50,16 @@ func (s *Server) copied(c echo.Context, seq int64) error {
 		if !s.curlable(f) {
 			return bad("Frame %d was not sent over HTTP.", f.Seq)
 		}
-		return c.String(http.StatusOK, curl(redaction.Frame(f)))
+		return c.String(http.StatusOK, curl(*redaction.Frame(&f)))
 	}
 	return echo.ErrNotFound
 }
 
 // redaction is what is left out of what is copied, which the query secrets turns
 // off. It has seen all frames.
-func (s *Server) redaction(c echo.Context) (*wire.Redaction, error) {
+func (s *Server) redaction(c echo.Context) (*redact.Redaction, error) {
 	if c.QueryParam("secrets") != "" {
-		return wire.NoRedaction(), nil
+		return redact.Nothing(), nil
 	}
 	return s.config.Redaction, s.config.Redaction.Learn(c.Request().Context(), s.in.Log())
 }

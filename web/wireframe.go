@@ -161,7 +161,7 @@ func (s *Server) addHeader(c echo.Context, d *views.Detail, f wire.Frame) error 
 	if err := s.config.Redaction.Learn(c.Request().Context(), s.in.Log()); err != nil {
 		return err
 	}
-	shown := s.config.Redaction.Frame(f)
+	shown := s.config.Redaction.Frame(&f)
 	d.Masked = shown.URL != f.URL || !maps.EqualFunc(shown.Header, f.Header, slices.Equal)
 	for name, values := range shown.Header {
 		for _, v := range values {

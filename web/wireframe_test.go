@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 func (s logServer) frame(seq int64, what string, query ...string) (*http.Response, string) {
@@ -231,7 +232,7 @@ func TestCurl(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{Name: "web", URL: web.URL, Transport: target.TransportHTTP}}})
-	redaction, err := wire.NewRedaction("password")
+	redaction, err := redact.New("password")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +306,7 @@ func TestLadder(t *testing.T) {
 // Each form in which a frame is copied, of frames of every kind.
 func TestCopyForms(t *testing.T) {
 	s := newLogServer(t, wire.Options{MaxFrame: copyMost + 10})
-	redaction, err := wire.NewRedaction("pin")
+	redaction, err := redact.New("pin")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Each file of testdata/talks is a log by others, in which nothing says what
@@ -247,7 +248,7 @@ func TestReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := follow(t, logtest.New(t, logtest.Talk(t, string(text))...))
-	redact, err := wire.NewRedaction("branch", "$.params.arguments.ref", "text")
+	redact, err := redact.New("branch", "$.params.arguments.ref", "text")
 	if err != nil {
 		t.Fatal(err)
 	}

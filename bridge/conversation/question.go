@@ -10,6 +10,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Question is what a server asks within a call: an elicitation, or a request for
@@ -197,4 +198,4 @@ func (q *Question) Anyway() []elicit.Problem {
 
 // leftOut reports whether redaction took something out of a part of a message,
 // so that it cannot be judged.
-func leftOut(raw json.RawMessage) bool { return strings.Contains(string(raw), wire.RedactedValue) }
+func leftOut(raw json.RawMessage) bool { return strings.Contains(string(raw), redact.Placeholder) }

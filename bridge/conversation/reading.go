@@ -1,19 +1,19 @@
 package conversation
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Reading says what of a call is read. The zero value reads all, and leaves
-// nothing out but what a nil *wire.Redaction does.
+// nothing out but what a nil *redact.Redaction does.
 type Reading struct {
-	Redact *wire.Redaction
+	Redact *redact.Redaction
 	// Only says which frames are chosen; nil means all. Of a call with none nothing
 	// is told. Of the others, what the frames that are not chosen say is left out,
 	// but for what gives those that are their names: the method and the tool, the
@@ -82,7 +82,7 @@ func (c *Conversation) Watch(ctx context.Context, place int, over bool) (*Call, 
 		r = newReduction(place)
 		c.watched[place] = r
 	}
-	return c.advance(ctx, r, Reading{Redact: wire.NoRedaction()}, over)
+	return c.advance(ctx, r, Reading{Redact: redact.Nothing()}, over)
 }
 
 // Unwatch lets go of what Watch has kept of a call.
@@ -205,7 +205,7 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how
 		if err != nil {
 			return err
 		}
-		f = Redacted(f, how.Redact)
+		f = *how.Redact.Frame(&f)
 		c.mu.Lock()
 		about := about{guessed: c.guessed[uint32(seq)], number: int(c.numbered[uint32(seq)]), shown: shown}
 		c.mu.Unlock()
@@ -247,22 +247,4 @@ func (c *Conversation) keepsContext(seq int64, how Reading) bool {
 		return f.Method == mcp.NotificationCancelled || f.Pair != 0 || f.Dir == wire.Meta
 	}
 	return request == wire.ClientToServer || f.Pair != 0 && how.chosen(f.Pair)
-}
-
-// Redacted is f as it may be shown.
-func Redacted(f wire.Frame, r *wire.Redaction) wire.Frame {
-	raw := f.Raw
-	f = r.Frame(f)
-	if bytes.Equal(raw, f.Raw) {
-		return f
-	}
-	if f.Kind.IsMessage() && !f.Truncated {
-		// Where even the envelope is left out, nothing of it is told.
-		m, err := wire.ParseMessage(f.Raw)
-		if err != nil {
-			m = wire.Message{Kind: f.Kind, Method: f.Message.Method}
-		}
-		f.Message = m
-	}
-	return f
 }

@@ -99,7 +99,7 @@ func checkAround(t *testing.T, line string) {
 		}
 	}
 	var some bytes.Buffer
-	err = wire.WriteTranscript(io.MultiWriter(&some), log, 1, log.Len(), nil)
+	err = wire.WriteFrames(io.MultiWriter(&some), log, nil, nil)
 	if err != nil || !bytes.Contains(some.Bytes(), []byte("after")) {
 		t.Errorf("%s: the transcript is %s, %v", line, some.Bytes(), err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Format is a format in which a log can be written.
@@ -76,11 +77,11 @@ var ErrNoHTTP = errors.New("there are no frames of an HTTP connection, and HAR i
 // Document is a log, or a choice of its frames, to be written in some format.
 type Document struct {
 	Log     *wire.Log
-	Seqs    iter.Seq[int64] // the frames; nil means all that are in the log at the time
-	Redact  *wire.Redaction // what is left out; nil means the default
-	Title   string          // what it is, in a few words
-	Tool    string          // who writes it: "elicitation-inspector"
-	Version string          // of the tool
+	Seqs    iter.Seq[int64]   // the frames; nil means all that are in the log at the time
+	Redact  *redact.Redaction // what is left out; nil means the default
+	Title   string            // what it is, in a few words
+	Tool    string            // who writes it: "elicitation-inspector"
+	Version string            // of the tool
 }
 
 // Write writes the frames. What is left out by redaction is left out everywhere,
@@ -89,7 +90,7 @@ type Document struct {
 // [conversation.Reading].
 func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 	if d.Redact == nil {
-		d.Redact, _ = wire.NewRedaction() // the default, which sees all frames
+		d.Redact, _ = redact.New() // the default, which sees all frames
 	}
 	if err := d.Redact.Learn(ctx, d.Log); err != nil {
 		return err
@@ -167,7 +168,7 @@ func (x *export) seqs() iter.Seq[int64] {
 // frame is a frame as it may be shown.
 func (x *export) frame(seq int64) (wire.Frame, error) {
 	f, err := x.Log.Frame(seq)
-	return conversation.Redacted(f, x.Redact), err
+	return *x.Redact.Frame(&f), err
 }
 
 // frames are the chosen frames with their bytes, redacted. The error is the

@@ -21,6 +21,7 @@ import (
 
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 func logOfTalk(t *testing.T, name string) *wire.Log {
@@ -122,12 +123,12 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 +1s s2c post-sse {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"chosen-result"}]}}
 +1s c2s post {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"unchosen-call"}}
 `)...)
-	redact, err := wire.NewRedaction("password")
+	redaction, err := redact.New("password")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// In the schema, "password" is a property, whose default is left out.
-	x := Document{Log: l, Seqs: seqsIter(1, 4, 4, 99, -1), Redact: redact}
+	x := Document{Log: l, Seqs: seqsIter(1, 4, 4, 99, -1), Redact: redaction}
 	for _, f := range Formats() {
 		got := write(t, x, f)
 		for _, secret := range []string{"hunter2", "unchosen", "top-secret", "session-secret"} {
@@ -139,7 +140,7 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 			t.Errorf("%s lacks what was chosen:\n%s", f, got)
 		}
 	}
-	all := Document{Log: l, Redact: redact}
+	all := Document{Log: l, Redact: redaction}
 	for _, f := range Formats() {
 		got := write(t, all, f)
 		for _, secret := range []string{"hunter2", "top-secret", "session-secret"} {
@@ -151,7 +152,7 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 			t.Errorf("%s of all lacks the question", f)
 		}
 	}
-	if got := write(t, Document{Log: l, Redact: wire.NoRedaction()}, HTML); !strings.Contains(got, "hunter2") || !strings.Contains(got, "top-secret") {
+	if got := write(t, Document{Log: l, Redact: redact.Nothing()}, HTML); !strings.Contains(got, "hunter2") || !strings.Contains(got, "top-secret") {
 		t.Error("without redaction, something is left out")
 	}
 }
@@ -464,7 +465,7 @@ func TestHARHasURLs(t *testing.T) {
 	}
 	legacy[3].HTTPMethod, legacy[3].URL = "GET", "http://example.com/sse"
 	l := logtest.New(t, append(frames, legacy...)...)
-	for redaction, query := range map[*wire.Redaction]string{nil: "tenant=[REDACTED]&[REDACTED]", wire.NoRedaction(): "tenant=x%26y&flag"} {
+	for redaction, query := range map[*redact.Redaction]string{nil: "tenant=[REDACTED]&[REDACTED]", redact.Nothing(): "tenant=x%26y&flag"} {
 		a := readArchive(t, write(t, Document{Log: l, Redact: redaction}, HAR))
 		var got []string
 		for _, e := range a.Log.Entries {

@@ -8,6 +8,7 @@ import (
 
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // remarkable is a call whose question breaks a rule, has a default that is none
@@ -98,7 +99,7 @@ func TestRemarksInJSON(t *testing.T) {
 
 // What is left out of a frame is not quoted by a finding in it.
 func TestRemarksAreRedacted(t *testing.T) {
-	redaction, err := wire.NewRedaction("default", "colour")
+	redaction, err := redact.New("default", "colour")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Found is a finding with the place that it was found in.
@@ -212,5 +213,5 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 // isRedacted reports whether the value that a finding is about was left out of
 // a transcript, so that nothing is known of it.
 func isRedacted(raw []byte, pointer string) bool {
-	return strings.Contains(rawjson.Text(rawjson.At(raw, pointer)), wire.RedactedValue)
+	return strings.Contains(rawjson.Text(rawjson.At(raw, pointer)), redact.Placeholder)
 }

@@ -5,13 +5,14 @@ import (
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Shared is a finding as it may be shown to others. Findings quote what servers
 // say: what r leaves out stays out of them, and where a rule leaves something out
 // of the message itself, it is only said which rule of the specification it breaks.
 // r must have seen the log.
-func Shared(f lint.Finding, seq int64, log *wire.Log, r *wire.Redaction) (lint.Finding, error) {
+func Shared(f lint.Finding, seq int64, log *wire.Log, r *redact.Redaction) (lint.Finding, error) {
 	frame, err := log.Frame(seq)
 	if err != nil {
 		return f, fmt.Errorf("reading what a finding is about: %w", err)

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // Opened is a log of transcripts and histories.
@@ -98,7 +99,7 @@ func (o *Opened) transcript(path string, i int) (string, error) {
 
 // write makes a transcript of frames.
 func write(path string, frames []wire.Frame) (err error) {
-	recorder, err := wire.OpenRecorder(path, wire.RecordOptions{Redact: wire.NoRedaction(), New: true})
+	recorder, err := wire.OpenRecorder(path, wire.RecordOptions{Redact: redact.Nothing(), New: true})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 const eventStreamMedia = "text/event-stream"
@@ -72,7 +73,7 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	legacy := s.remote.legacy()
 	switch {
 	case legacy && e.name == "endpoint":
-		s.remote.tap.observer.Noted(noteOf(s.resp, wire.Note{Kind: wire.NoteEndpoint, To: wire.WithoutQuery(string(e.data.head))}))
+		s.remote.tap.observer.Noted(noteOf(s.resp, wire.Note{Kind: wire.NoteEndpoint, To: redact.WithoutQuery(string(e.data.head))}))
 		s.endpoint = true
 		return e.data.head, false
 	case e.data.size == 0:

@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // post sends one message and prepares its answer for the SDK.
@@ -71,7 +72,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
 	said := r.explanation(resp)
 	reason := "HTTP " + statusText(resp)
-	to := wire.WithoutQuery(resp.Header.Get("Location"))
+	to := redact.WithoutQuery(resp.Header.Get("Location"))
 	if to != "" {
 		reason += " to " + to
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // maxRedirects is how often one request may be sent elsewhere.
@@ -19,7 +20,7 @@ func (r *remote) checkRedirect(req *http.Request, _ []*http.Request) error {
 	}
 	// It would tell the address that the redirect came from, with its query.
 	req.Header.Del("Referer")
-	note := wire.Note{Kind: wire.NoteRedirected, To: wire.WithoutQuery(req.URL.Redacted())}
+	note := wire.Note{Kind: wire.NoteRedirected, To: redact.WithoutQuery(req.URL.Redacted())}
 	if !r.own(req.URL) {
 		// net/http keeps some of these for another port or a part of the domain.
 		for _, name := range []string{sessionHeader, "Authorization", "Proxy-Authorization", "Cookie"} {

@@ -37,6 +37,10 @@ func (e Entry) Orphan() bool    { return e.e.flags&flagOrphan != 0 }
 func (e Entry) Truncated() bool { return e.e.flags&flagTruncated != 0 }
 func (e Entry) Redacted() bool  { return e.e.flags&flagRedacted != 0 }
 
+// HasMore reports whether the frame has more than its bytes: something of HTTP,
+// a note, or Answers.
+func (e Entry) HasMore() bool { return e.e.flags&flagMore != 0 }
+
 // Action is what an answer to an elicitation says: "accept", "decline" or
 // "cancel"; "" for other frames.
 func (e Entry) Action() string { return e.e.action() }

@@ -164,6 +164,12 @@ type Frame struct {
 	line int64
 }
 
+// IsText reports whether the frame's bytes do not even begin like a JSON message.
+func (f *Frame) IsText() bool {
+	kind := rawjson.KindOf(f.Raw)
+	return f.Dir == Stderr || kind != rawjson.Object && kind != rawjson.Array
+}
+
 // identify finds out what the frame is, from its bytes unless Kind is preset.
 func (f *Frame) identify() {
 	f.Message = Message{}

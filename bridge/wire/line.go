@@ -95,7 +95,7 @@ func appendHead(dst []byte, f *Frame) []byte {
 		dst = appendHeader(dst, f.Header)
 	}
 	if f.Note != nil {
-		dst = append(append(dst, `,"note":`...), f.Note.json()...)
+		dst = append(append(dst, `,"note":`...), f.Note.JSON()...)
 	}
 	return dst
 }

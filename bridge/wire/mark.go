@@ -59,6 +59,9 @@ type markLine struct {
 // nothing to look for.
 var markStart = []byte(`{"mark":`)
 
+// IsMark reports whether the frame marks another.
+func (f *Frame) IsMark() bool { return f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) }
+
 // marks are the marks of a log.
 type marks struct {
 	mu      sync.Mutex
@@ -231,7 +234,7 @@ type fileMark struct {
 
 // add takes note of a frame that is a mark.
 func (list *fileMarks) add(f *Frame) {
-	if f.Dir != Meta || !bytes.HasPrefix(f.Raw, markStart) || len(*list) >= maxMarks {
+	if !f.IsMark() || len(*list) >= maxMarks {
 		return
 	}
 	if m, number, ok := parseMark(f.Raw); ok {

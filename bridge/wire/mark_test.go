@@ -66,7 +66,7 @@ func TestMark(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "flow.jsonl")
 		var b bytes.Buffer
 		if seqs == nil {
-			err = WriteTranscript(&b, l, 1, l.Len(), nil)
+			err = WriteFrames(&b, l, nil, nil)
 		} else {
 			err = WriteFrames(&b, l, slices.Values(seqs), nil)
 		}
@@ -131,7 +131,7 @@ func TestMarkRefuses(t *testing.T) {
 // What a transcript says can be anything.
 func TestMarksThatMakeNoSense(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteTranscript(&b, twoSessions(t, 4), 1, 4, nil); err != nil {
+	if err := WriteFrames(&b, twoSessions(t, 4), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, raw := range []string{

@@ -277,8 +277,8 @@ func (n *Note) outcomeWords(f *Frame) string {
 	return question + ": " + join(", ", answerWords(peekAt(n.Answer)), by, completion)
 }
 
-// json is the note as a transcript has it.
-func (n *Note) json() []byte {
+// JSON is the note as a transcript has it.
+func (n *Note) JSON() []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -286,12 +286,12 @@ func (n *Note) json() []byte {
 		// Of all fields only Answer and ID can be no JSON.
 		plain := *n
 		plain.Answer, plain.ID = nil, nil
-		return plain.json()
+		return plain.JSON()
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// parseNote is the inverse of json; nil if raw is no note.
+// parseNote is the inverse of JSON; nil if raw is no note.
 func parseNote(raw []byte) *Note {
 	var n Note
 	if raw[0] != '{' || json.Unmarshal(raw, &n) != nil {

@@ -79,7 +79,7 @@ func TestNotesRoundTrip(t *testing.T) {
 	for i := range frames {
 		frames[i].Raw = nil // Append finds the words
 	}
-	_, text := transcript(t, frames, NoRedaction())
+	_, text := transcript(t, frames)
 	path := filepath.Join(t.TempDir(), "notes.jsonl")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -185,57 +185,12 @@ func TestNoteOfAnotherKind(t *testing.T) {
 	if damage != nil || len(frames) != 1 || frames[0].Note.Kind != "weather" || frames[0].Summary() != "it rains" {
 		t.Fatalf("%+v, %v", frames, damage)
 	}
-	_, text := transcript(t, frames, NoRedaction())
+	_, text := transcript(t, frames)
 	if string(text) != line {
 		t.Errorf("it is written as %s", text)
 	}
 	_, damage = readAll(t, strings.NewReader(`{"direction":"meta","note":"rain","text":""}`+"\n"+`{"direction":"meta","note":{"kind":7},"text":""}`+"\n"))
 	if len(damage) != 2 {
 		t.Errorf("notes that are none: %v", damage)
-	}
-}
-
-// Secrets are left out of a note's fields and of its words.
-func TestNotesAreRedacted(t *testing.T) {
-	r, err := NewRedaction("password")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Values("--redact-value", "4711", "geheim-1"); err != nil {
-		t.Fatal(err)
-	}
-	answer := Frame{Dir: Meta, Question: 2, Note: &Note{Kind: NoteAnswered, Answer: json.RawMessage(`{"action":"accept","content":{"password":"abc","at":"https://a.example/?key=xyz"}}`), Pointer: "/p"}}
-	settled := message(ClientToServer, `{"jsonrpc":"2.0","id":6,"result":{"action":"cancel"}}`)
-	settled.Note = &Note{Kind: NoteSettled, State: "withdrawn", Why: "geheim-1 ended"}
-	_, text := transcript(t, []Frame{
-		answer, settled,
-		{Dir: Meta, Note: &Note{Kind: NoteProcessStarted, Program: "geheim-1", PID: 4711}},
-		{Dir: Meta, HTTPMethod: "POST", Status: 307, Note: &Note{Kind: NoteRedirected, To: "https://a.example/?code=abc-abc"}},
-	}, r)
-	for _, secret := range []string{"4711", "geheim-1", `abc`, "xyz"} {
-		if bytes.Contains(text, []byte(secret)) {
-			t.Errorf("%q stands in\n%s", secret, text)
-		}
-	}
-	frames, damage := readAll(t, bytes.NewReader(text))
-	if damage != nil {
-		t.Fatal(damage)
-	}
-	var got []string
-	for _, f := range frames {
-		if !f.Redacted || f.Note == nil {
-			t.Errorf("%+v", f)
-			continue
-		}
-		got = append(got, f.Note.Words(&f))
-	}
-	want := []string{
-		"question 2: accept password: [REDACTED], at: https://a.example/?key=[REDACTED]",
-		"a question: withdrawn: [REDACTED] ended",
-		"started [REDACTED]",
-		"POST redirected to https://a.example/?code=[REDACTED]",
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -101,7 +100,7 @@ func (f *Frame) readNoteJSON() {
 		Command    []string        `json:"command"` // of mcpsnoop, as is cwd
 		Dir        string          `json:"cwd"`
 	}
-	if bytes.HasPrefix(f.Raw, markStart) || json.Unmarshal(f.Raw, &old) != nil {
+	if f.IsMark() || json.Unmarshal(f.Raw, &old) != nil {
 		return
 	}
 	switch {

@@ -57,6 +57,17 @@ func (l *Log) Frames(from int64, n int) ([]Frame, error) {
 	return out, err
 }
 
+// Each calls f with those frames, in that order, until it returns an error. A
+// frame that cannot be read is passed over.
+func (l *Log) Each(seqs []int64, f func(Frame) error) error {
+	return l.lines(seqs, math.MaxUint32, nil, func(seq int64, e *entry, line []byte, err error) error {
+		if frame, err := l.frame(seq, e, line, err); err == nil {
+			return f(frame)
+		}
+		return nil
+	})
+}
+
 // clip lists the frames from and on, n at most, that exist.
 func (l *Log) clip(from int64, n int) []int64 {
 	last := min(from+int64(max(n, 0))-1, l.Len())
@@ -211,7 +222,7 @@ func (l *Log) frame(seq int64, e *entry, line []byte, err error) (f Frame, _ err
 		return f, nil
 	}
 	f, err = l.parsed(seq, e, line)
-	if f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) {
+	if f.IsMark() {
 		f.about = l.markedBy(seq)
 	}
 	return f, err

@@ -14,8 +14,8 @@ import (
 
 // RecordOptions says how a Recorder writes.
 type RecordOptions struct {
-	Redact *Redaction // what is left out; nil means the default
-	New    bool       // an existing file is refused, not continued
+	Redact Redactor // leaves secrets out; nil leaves nothing out
+	New    bool     // an existing file is refused, not continued
 	// Patience is how long one write may take before the recording is given up;
 	// 0 means defaultPatience.
 	Patience time.Duration
@@ -36,7 +36,7 @@ const defaultPatience = 10 * time.Second
 // recording: Err says why, Missed counts what is not in the file, and the logs
 // go on.
 type Recorder struct {
-	redact *Redaction
+	redact Redactor
 	name   string // for errors
 	w      io.Writer
 	file   *os.File // w, where it is a file of our own
@@ -75,7 +75,7 @@ func NewRecorder(w io.Writer, o RecordOptions) *Recorder {
 
 func newRecorder(w io.Writer, file *os.File, name string, o RecordOptions) *Recorder {
 	r := &Recorder{
-		redact: o.Redact.orDefault(), name: name, w: w, file: file, patience: cmp.Or(o.Patience, defaultPatience),
+		redact: o.Redact, name: name, w: w, file: file, patience: cmp.Or(o.Patience, defaultPatience),
 		work: make(chan struct{}, 1), ended: make(chan struct{}), stuck: make(chan struct{}), failed: make(chan struct{}),
 		mu: new(sync.Mutex),
 	}
@@ -248,8 +248,10 @@ func (r *Recorder) Close() error {
 // left out of it. A large line is not copied. The channel is for wait. The caller
 // holds r.mu.
 func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
-	if out := r.redact.frame(f); out != f {
-		line, _ = appendLine(nil, out)
+	if r.redact != nil {
+		if out := r.redact.Frame(f); out != f {
+			line, _ = appendLine(nil, out)
+		}
 	}
 	if r.err != nil || r.closed {
 		r.missed++

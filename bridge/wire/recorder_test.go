@@ -207,7 +207,7 @@ func TestFileCutWhileItIsOpen(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	var out bytes.Buffer
-	if err := WriteTranscript(&out, l, 1, 100, nil); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != 100 {
+	if err := WriteFrames(&out, l, nil, nil); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != 100 {
 		t.Errorf("the transcript has %d lines, %v", bytes.Count(out.Bytes(), []byte("\n")), err)
 	}
 }

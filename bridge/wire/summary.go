@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"cmp"
 	"regexp"
 	"strconv"
@@ -29,12 +28,12 @@ func (f Frame) Summary() string {
 	if f.Lost {
 		return "not kept: storage failed"
 	}
-	if f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) {
+	if f.IsMark() {
 		if m, number, ok := parseMark(f.Raw); ok {
 			return tidy(m.words(f.about, number))
 		}
 	}
-	if f.Note != nil && f.Dir == Meta && !isText(&f) { // of an older version, or of mcpsnoop
+	if f.Note != nil && f.Dir == Meta && !f.IsText() { // of an older version, or of mcpsnoop
 		if words := f.Note.Words(&f); words != "" {
 			return tidy(words)
 		}

@@ -13,27 +13,32 @@ import (
 	"strings"
 )
 
-// WriteTranscript writes the frames from and up to to, both included, as a
-// transcript. redact says what is left out; nil means the default.
-func WriteTranscript(w io.Writer, l *Log, from, to int64, redact *Redaction) error {
-	from, to = max(from, 1), min(to, l.Len())
-	return WriteFrames(w, l, func(yield func(int64) bool) {
-		for seq := from; seq <= to && yield(seq); seq++ {
-		}
-	}, redact)
+// Redactor leaves secrets out of frames before they are written to a file; see
+// package redact.
+type Redactor interface {
+	// Learn shows it all frames of a log, so that a value is left out of frames
+	// before the one that tells that it is a secret.
+	Learn(context.Context, *Log) error
+	// Passes reports whether Frame need not be asked about a frame.
+	Passes(Entry) bool
+	// Frame returns f as it may be written, which is f itself where nothing is left
+	// out. It is called while the log is locked: it takes no lock and does no I/O.
+	Frame(f *Frame) *Frame
 }
 
-// WriteFrames is WriteTranscript for any choice of frames, in the order given.
-// Frames whose bytes are gone are written without them, as truncated.
-func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) error {
-	redact = redact.orDefault()
-	if err := redact.Learn(context.Background(), l); err != nil {
-		return err
+// WriteFrames writes a choice of frames as a transcript, in the order given; nil
+// means all. redact leaves secrets out; nil leaves nothing out. Frames whose bytes are gone
+// are written without them, as truncated.
+func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact Redactor) error {
+	if redact != nil {
+		if err := redact.Learn(context.Background(), l); err != nil {
+			return err
+		}
 	}
 	out := bufio.NewWriterSize(w, 256<<10)
 	var buf []byte
 	write := func(seq int64, e *entry, line []byte, err error) error {
-		if err == nil && !redact.names(e) && redact.values.empty() {
+		if err == nil && (redact == nil || redact.Passes(Entry{seq, l, e})) {
 			return writeAsIs(out, line)
 		}
 		var f Frame
@@ -46,7 +51,10 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 			return err
 		}
 		f.Truncated = f.Truncated || f.Lost
-		shown := redact.frame(&f)
+		shown := &f
+		if redact != nil {
+			shown = redact.Frame(&f)
+		}
 		if shown == &f && line != nil && !f.Lost {
 			return writeAsIs(out, line)
 		}
@@ -58,12 +66,15 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 		_, err = out.Write(buf)
 		return err
 	}
+	last := l.Len()
+	if seqs == nil {
+		seqs = upTo(last)
+	}
 	var some []int64
 	flush := func() error {
 		defer func() { some = some[:0] }()
 		return l.lines(some, math.MaxUint32, nil, write)
 	}
-	last := l.Len()
 	for seq := range seqs {
 		if seq >= 1 && seq <= last {
 			some = append(some, seq)
@@ -78,6 +89,14 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact *Redaction) e
 		return err
 	}
 	return out.Flush()
+}
+
+// upTo gives the numbers from 1 to last.
+func upTo(last int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for seq := int64(1); seq <= last && yield(seq); seq++ {
+		}
+	}
 }
 
 // writeAsIs copies a line as it stands, with fields that we do not know.

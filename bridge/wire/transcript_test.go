@@ -23,7 +23,7 @@ import (
 
 // transcript appends the frames to a log and gives back what was kept and the
 // transcript of it.
-func transcript(t *testing.T, frames []Frame, redact *Redaction) ([]Frame, []byte) {
+func transcript(t *testing.T, frames []Frame) ([]Frame, []byte) {
 	t.Helper()
 	l := newTestLog(t, Options{})
 	for _, f := range frames {
@@ -34,7 +34,7 @@ func transcript(t *testing.T, frames []Frame, redact *Redaction) ([]Frame, []byt
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := WriteTranscript(&out, l, 1, l.Len(), redact); err != nil {
+	if err := WriteFrames(&out, l, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	return kept, out.Bytes()
@@ -60,7 +60,7 @@ func alone(f Frame) Frame {
 }
 
 func TestTranscriptRoundTrip(t *testing.T) {
-	kept, text := transcript(t, variety(), NoRedaction())
+	kept, text := transcript(t, variety())
 	got, damage := readAll(t, bytes.NewReader(text))
 	if len(damage) != 0 {
 		t.Fatal(damage)
@@ -79,7 +79,7 @@ func TestTranscriptRoundTrip(t *testing.T) {
 	for i := range again {
 		again[i].Seq = 0
 	}
-	kept2, text2 := transcript(t, again, NoRedaction())
+	kept2, text2 := transcript(t, again)
 	for i := range kept {
 		if err := same(kept2[i], kept[i]); err != nil {
 			t.Errorf("appended again, frame %d: %v", i+1, err)
@@ -91,7 +91,7 @@ func TestTranscriptRoundTrip(t *testing.T) {
 }
 
 func TestTranscriptIsJSONLines(t *testing.T) {
-	kept, text := transcript(t, variety(), nil)
+	kept, text := transcript(t, variety())
 	lines := strings.SplitAfter(string(text), "\n")
 	if lines[len(lines)-1] != "" || len(lines)-1 != len(kept) {
 		t.Fatalf("%d lines for %d frames", len(lines)-1, len(kept))
@@ -136,58 +136,6 @@ func TestTranscriptIsJSONLines(t *testing.T) {
 func jsonEqual(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
-}
-
-func TestTranscriptRedacts(t *testing.T) {
-	f := message(ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"login","arguments":{"user":"ann","password":"hunter2"}}}`)
-	f.Header = map[string][]string{"Authorization": {"Bearer hunter2"}, "Accept": {"*/*"}}
-	large := message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"password":"hunter2","pad":"%s"}}`, strings.Repeat("x", largeLine))
-	stderr := message(Stderr, `no password here`)
-	r, err := NewRedaction("password")
-	if err != nil {
-		t.Fatal(err)
-	}
-	frames := []Frame{f, large, stderr}
-	for name, write := range map[string]func(w io.Writer) error{
-		"recorder": func(w io.Writer) error {
-			l := newTestLog(t, Options{})
-			rec := NewRecorder(w, RecordOptions{Redact: r})
-			defer l.Record(rec)()
-			for _, f := range frames {
-				l.Append(f)
-			}
-			return rec.Close()
-		},
-		"WriteTranscript": func(w io.Writer) error {
-			l := newTestLog(t, Options{})
-			for _, f := range frames {
-				l.Append(f)
-			}
-			return WriteTranscript(w, l, 1, 3, r)
-		},
-	} {
-		var out bytes.Buffer
-		if err := write(&out); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(out.String(), "hunter2") {
-			t.Errorf("%s: the secret is in the transcript", name)
-		}
-		got, damage := readAll(t, &out)
-		if len(got) != 3 || damage != nil {
-			t.Fatalf("%s: %d frames, %v", name, len(got), damage)
-		}
-		if !got[0].Redacted || got[0].Header.Get("Authorization") != RedactedValue || got[0].Header.Get("Accept") != "*/*" ||
-			string(got[0].Message.Params) != `{"name":"login","arguments":{"user":"ann","password":"[REDACTED]"}}` || got[0].Size != int64(len(f.Raw)) {
-			t.Errorf("%s: %+v %s", name, got[0], got[0].Raw)
-		}
-		if !got[1].Redacted || !strings.HasPrefix(string(got[1].Message.Result), `{"password":"[REDACTED]","pad":"x`) {
-			t.Errorf("%s: %.100s", name, got[1].Raw)
-		}
-		if got[2].Redacted {
-			t.Errorf("%s: what holds no secret is marked", name)
-		}
-	}
 }
 
 func TestReadTranscriptReportsDamage(t *testing.T) {
@@ -336,7 +284,7 @@ func open(t testing.TB, paths ...string) *Log {
 
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
-	kept, text := transcript(t, variety(), NoRedaction())
+	kept, text := transcript(t, variety())
 	a, b := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	half := len(lines) / 2
@@ -374,7 +322,7 @@ func TestOpen(t *testing.T) {
 		t.Error("an opened log can be appended to")
 	}
 	var out bytes.Buffer
-	if err := WriteTranscript(&out, l, 1, l.Len(), NoRedaction()); err != nil {
+	if err := WriteFrames(&out, l, nil, nil); err != nil {
 		t.Error(err)
 	}
 	for i, line := range bytes.SplitAfter(out.Bytes(), []byte("\n")) {
@@ -576,7 +524,7 @@ func TestMain(m *testing.M) {
 // recordUntilKilled records frames and says on standard output how many have
 // been appended.
 func recordUntilKilled(path, seed string) {
-	r, err := OpenRecorder(path, RecordOptions{Redact: NoRedaction()})
+	r, err := OpenRecorder(path, RecordOptions{})
 	if err != nil {
 		fmt.Println("error", err)
 		return
@@ -708,7 +656,7 @@ func TestWriteFrames(t *testing.T) {
 	if !reflect.DeepEqual(got, []string{"900", "3", "7"}) {
 		t.Errorf("%q", got)
 	}
-	if err := WriteTranscript(&fullDisk{room: 10}, l, 1, 1000, nil); err == nil {
+	if err := WriteFrames(&fullDisk{room: 10}, l, nil, nil); err == nil {
 		t.Error("a write that fails is not reported")
 	}
 }
@@ -725,7 +673,7 @@ func FuzzReadTranscript(f *testing.F) {
 			l.Append(fr)
 		}
 	}
-	if err := WriteTranscript(&out, l, 1, l.Len(), NoRedaction()); err != nil {
+	if err := WriteFrames(&out, l, nil, nil); err != nil {
 		f.Fatal(err)
 	}
 	l.Close()
@@ -764,7 +712,7 @@ func FuzzReadTranscript(f *testing.F) {
 			frames[i] = l.Append(fr)
 		}
 		var out bytes.Buffer
-		if err := WriteTranscript(&out, l, 1, l.Len(), NoRedaction()); err != nil {
+		if err := WriteFrames(&out, l, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		again, damage := readAll(t, bytes.NewReader(out.Bytes()))
@@ -807,7 +755,7 @@ func TestDocumentedLines(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := WriteTranscript(&out, l, 1, l.Len(), NoRedaction()); err != nil {
+	if err := WriteFrames(&out, l, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	// Each example is what would be written.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/web"
 )
 
@@ -45,7 +45,7 @@ func (o pageOptions) place(cmd *cobra.Command, logger *slog.Logger) (*place, err
 }
 
 // config is that of the page's server.
-func (p *place) config(r *wire.Redaction) web.Config {
+func (p *place) config(r *redact.Redaction) web.Config {
 	return web.Config{Logger: p.browser.logger, Token: p.token, Version: version(), Redaction: r, Opened: p.browser.close}
 }
 

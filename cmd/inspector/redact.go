@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // redactOptions are the flags that say what is left out of transcripts and exports.
@@ -27,8 +28,8 @@ func (o *redactOptions) register(f *pflag.FlagSet, of string) {
 }
 
 // redaction is what the flags amount to.
-func (o *redactOptions) redaction() (*wire.Redaction, error) {
-	r, err := wire.NewRedaction(o.rules...)
+func (o *redactOptions) redaction() (*redact.Redaction, error) {
+	r, err := redact.New(o.rules...)
 	if err != nil {
 		return nil, usage("--redact: %w", err)
 	}
@@ -43,7 +44,7 @@ func (o *redactOptions) redaction() (*wire.Redaction, error) {
 		for i, line := range strings.Split(string(text), "\n") {
 			line = strings.TrimRight(line, "\r")
 			if line != "" && r.Values("--redact-file", line) != nil {
-				return nil, usage("--redact-file %s, line %d: it has less than %d characters, and would be found where it is not meant", path, i+1, wire.LeastValue)
+				return nil, usage("--redact-file %s, line %d: it has less than %d characters, and would be found where it is not meant", path, i+1, redact.LeastValue)
 			}
 		}
 	}
@@ -52,7 +53,7 @@ func (o *redactOptions) redaction() (*wire.Redaction, error) {
 
 // reportRemains says where values still stand in what was exported, although a
 // rule leaves them out. No seqs are all frames.
-func reportRemains(cmd *cobra.Command, r *wire.Redaction, log *wire.Log, seqs iter.Seq[int64]) error {
+func reportRemains(cmd *cobra.Command, r *redact.Redaction, log *wire.Log, seqs iter.Seq[int64]) error {
 	if seqs == nil {
 		seqs = func(yield func(int64) bool) {
 			for seq := int64(1); seq <= log.Len() && yield(seq); seq++ {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // And, or, not and comparisons are understood in all the ways people try them.
@@ -157,7 +158,7 @@ func TestFilterFailures(t *testing.T) {
 
 	// A transcript says the same.
 	var out bytes.Buffer
-	if err := wire.WriteTranscript(&out, l, 1, l.Len(), wire.NoRedaction()); err != nil {
+	if err := wire.WriteFrames(&out, l, nil, redact.Nothing()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "t.jsonl")

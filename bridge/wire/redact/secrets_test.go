@@ -1,10 +1,12 @@
-package wire
+package redact
 
 import (
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // A value that a rule leaves out of one frame is left out of the others, as far
@@ -29,28 +31,28 @@ func TestValuesAreLeftOutElsewhere(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := NewRedaction("pin")
+			r, err := New("pin")
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Frame(Frame{Dir: ClientToServer, Raw: []byte(`{"pin":` + tt.pin + `}`)})
-			if got := r.Frame(Frame{Dir: ServerToClient, Raw: []byte(tt.in)}); string(got.Raw) != tt.want || got.Redacted != (tt.want != tt.in) {
-				t.Errorf("RedactedValue: %v\ngot  %s\nwant %s", got.Redacted, got.Raw, tt.want)
+			r.Frame(&wire.Frame{Dir: wire.ClientToServer, Raw: []byte(`{"pin":` + tt.pin + `}`)})
+			if got := r.Frame(&wire.Frame{Dir: wire.ServerToClient, Raw: []byte(tt.in)}); string(got.Raw) != tt.want || got.Redacted != (tt.want != tt.in) {
+				t.Errorf("Placeholder: %v\ngot  %s\nwant %s", got.Redacted, got.Raw, tt.want)
 			}
 		})
 	}
 }
 
-// Noise that only begins like JSON is searched as text.
+// wire.Noise that only begins like JSON is searched as text.
 func TestValuesInNoise(t *testing.T) {
-	r, err := NewRedaction()
+	r, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Values("here", "hunter22"); err != nil {
 		t.Fatal(err)
 	}
-	got := r.Frame(Frame{Dir: ServerToClient, Kind: Noise, Raw: []byte(`[INFO] {"a":"\u0068unter22"} hunter22`)})
+	got := r.Frame(&wire.Frame{Dir: wire.ServerToClient, Kind: wire.Noise, Raw: []byte(`[INFO] {"a":"\u0068unter22"} hunter22`)})
 	if string(got.Raw) != `[INFO] {"a":"[REDACTED]"} [REDACTED]` || !got.Redacted {
 		t.Errorf("%s", got.Raw)
 	}
@@ -58,7 +60,7 @@ func TestValuesInNoise(t *testing.T) {
 
 // What is no header of the person's own and no secret stays.
 func TestHeadersThatRepeatSecrets(t *testing.T) {
-	r, err := NewRedaction("pin")
+	r, err := New("pin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func TestHeadersThatRepeatSecrets(t *testing.T) {
 		"Location": {"/x?a=1", "https://y/"}, "X-Said": {"ann:s4fer-pass", "the cookie-value", "s4fer-pass"}, "Link": {"<https://z/?k=v>; rel=next, </w?a=b>"},
 		"Mcp-Param-Pin": {"=?base64?4pi6?="}, "Accept": {"text/html"}, "Cookie": {"other=1"},
 	}
-	got := r.Frame(Frame{Header: in, Raw: []byte(`{"pin":"☺"}`)})
+	got := r.Frame(&wire.Frame{Header: in, Raw: []byte(`{"pin":"☺"}`)})
 	text, _ := json.Marshal(got.Header)
 	want := `{"Accept":["text/html"],"Cookie":["[REDACTED]"],"Link":["\u003chttps://z/?k=[REDACTED]\u003e; rel=next, \u003c/w?a=[REDACTED]\u003e"],` +
 		`"Location":["/x?a=[REDACTED]","https://y/"],"Mcp-Param-Pin":["[REDACTED]"],"X-Said":["[REDACTED]","the [REDACTED]","[REDACTED]"]}`
@@ -93,17 +95,17 @@ func TestPartsOfCredentials(t *testing.T) {
 		{"Mcp-Session-Id", "session-4711", "session-4711", "[REDACTED]"},
 	} {
 		t.Run(tt.header+" "+tt.value, func(t *testing.T) {
-			r, err := NewRedaction()
+			r, err := New()
 			if err != nil {
 				t.Fatal(err)
 			}
 			text, _ := json.Marshal(map[string]string{"a": tt.said})
 			want, _ := json.Marshal(map[string]string{"a": tt.want})
-			got := r.Frame(Frame{Header: http.Header{tt.header: {tt.value}}, Raw: text})
-			if string(got.Raw) != string(want) || got.Header.Get(tt.header) != RedactedValue {
+			got := r.Frame(&wire.Frame{Header: http.Header{tt.header: {tt.value}}, Raw: text})
+			if string(got.Raw) != string(want) || got.Header.Get(tt.header) != Placeholder {
 				t.Errorf("%v %s, want %s", got.Header, got.Raw, want)
 			}
-			if later := r.Frame(Frame{Raw: text}); string(later.Raw) != string(want) {
+			if later := r.Frame(&wire.Frame{Raw: text}); string(later.Raw) != string(want) {
 				t.Errorf("later %s, want %s", later.Raw, want)
 			}
 		})
@@ -113,19 +115,19 @@ func TestPartsOfCredentials(t *testing.T) {
 // A rule for a member and one for a path hold together, also where nothing but
 // the message can hold a secret.
 func TestRulesOfBothKinds(t *testing.T) {
-	r, err := NewRedaction("pin", "$.params.code")
+	r, err := New("pin", "$.params.code")
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Frame{Dir: ServerToClient, Kind: Notification, Raw: []byte(`{"params":{"code":"abcd-1","pin":"efgh-2"}}`)}
-	if got := r.Frame(in); string(got.Raw) != `{"params":{"code":"[REDACTED]","pin":"[REDACTED]"}}` || !got.Redacted {
+	in := wire.Frame{Dir: wire.ServerToClient, Kind: wire.Notification, Raw: []byte(`{"params":{"code":"abcd-1","pin":"efgh-2"}}`)}
+	if got := r.Frame(&in); string(got.Raw) != `{"params":{"code":"[REDACTED]","pin":"[REDACTED]"}}` || !got.Redacted {
 		t.Errorf("%s", got.Raw)
 	}
 }
 
 // A value that is left out wherever it stands has four characters at least.
 func TestValuesThatAreTooShort(t *testing.T) {
-	r, err := NewRedaction()
+	r, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +137,7 @@ func TestValuesThatAreTooShort(t *testing.T) {
 	if err := r.Values("here", "äöüß"); err != nil {
 		t.Error(err)
 	}
-	if got := r.Frame(Frame{Raw: []byte(`{"a":"of äöüß"}`)}); string(got.Raw) != `{"a":"of [REDACTED]"}` {
+	if got := r.Frame(&wire.Frame{Raw: []byte(`{"a":"of äöüß"}`)}); string(got.Raw) != `{"a":"of [REDACTED]"}` {
 		t.Errorf("%s", got.Raw)
 	}
 }
@@ -147,11 +149,11 @@ func FuzzValuesAreLeftOut(f *testing.F) {
 	f.Add(`{"a":"\ud83d\ude00","b":12345678}`, "12345678")
 	f.Add(`["\\\"quoted\\\""]`, `\"quoted`)
 	f.Fuzz(func(t *testing.T, raw, value string) {
-		r, _ := NewRedaction()
-		if r.Values("fuzz", value) != nil || strings.Contains(RedactedValue, value) {
+		r, _ := New()
+		if r.Values("fuzz", value) != nil || strings.Contains(Placeholder, value) {
 			return
 		}
-		got := r.Frame(Frame{Raw: []byte(raw)})
+		got := r.Frame(&wire.Frame{Raw: []byte(raw)})
 		if !json.Valid([]byte(raw)) {
 			return
 		}
@@ -160,7 +162,7 @@ func FuzzValuesAreLeftOut(f *testing.F) {
 		}
 		if !strings.ContainsAny(value, "[]") { // which "[REDACTED]" could become part of
 			for leaf := range leaves(got.Raw) {
-				if strings.Contains(strings.ReplaceAll(leaf, RedactedValue, "\x00"), value) && strings.ContainsAny(raw[:1], "{[") {
+				if strings.Contains(strings.ReplaceAll(leaf, Placeholder, "\x00"), value) && strings.ContainsAny(raw[:1], "{[") {
 					t.Errorf("%q is in %q, of %s", value, leaf, got.Raw)
 				}
 			}

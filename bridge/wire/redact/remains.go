@@ -1,4 +1,4 @@
-package wire
+package redact
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 // Remains says where values still stand that a rule leaves out elsewhere,
@@ -38,7 +40,7 @@ func (r Remains) String() string {
 // Remaining lists what still stands in those frames of a log. asRecorded says
 // that each was written with what was known when it came, as a Recorder does;
 // else all of the log was known. With an error it is what was found until then.
-func (r *Redaction) Remaining(ctx context.Context, l *Log, seqs iter.Seq[int64], asRecorded bool) (list []Remains, err error) {
+func (r *Redaction) Remaining(ctx context.Context, l *wire.Log, seqs iter.Seq[int64], asRecorded bool) (list []Remains, err error) {
 	if r == nil || r.values.empty() {
 		return nil, nil
 	}

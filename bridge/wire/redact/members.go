@@ -1,4 +1,4 @@
-package wire
+package redact
 
 import (
 	"errors"
@@ -197,7 +197,7 @@ func (w *redactor) replace() {
 	if len(value) > 0 {
 		w.tell(value, w.rule)
 	}
-	w.out = append(append(w.out, w.raw[w.from:from]...), `"`+RedactedValue+`"`...)
+	w.out = append(append(w.out, w.raw[w.from:from]...), `"`+Placeholder+`"`...)
 	w.from = from + len(value)
 }
 

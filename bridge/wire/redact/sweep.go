@@ -1,4 +1,4 @@
-package wire
+package redact
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 )
 
 // sweep leaves secrets out of one frame.
@@ -25,9 +26,9 @@ type sweep struct {
 }
 
 // frame returns f as it is to be written: f itself where nothing is left out.
-func (s *sweep) frame(f *Frame) *Frame {
+func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	r := s.r
-	if r.values == nil || r.values.empty() && !r.hasRules() && len(f.Header) == 0 && f.URL == "" && f.Kind != NoteFrame && f.Note == nil {
+	if r.values == nil || r.values.empty() && !r.hasRules() && len(f.Header) == 0 && f.URL == "" && f.Kind != wire.NoteFrame && f.Note == nil {
 		return f // most frames
 	}
 	out := *f
@@ -36,11 +37,11 @@ func (s *sweep) frame(f *Frame) *Frame {
 	out.Header = s.header(f.Header)
 	out.URL = s.text(s.withoutQuery(f.URL))
 	out.Server, out.Session = s.text(f.Server), s.text(f.Session)
-	s.urls = f.Kind == NoteFrame && !bytes.HasPrefix(f.Raw, markStart) // which are a person's words
+	s.urls = f.Kind == wire.NoteFrame && !f.IsMark() // which is a person's words
 	switch {
-	case isText(f):
+	case f.IsText():
 		out.Raw = s.bytes(out.Raw)
-	case f.Kind == Noise && !f.Truncated && !rawjson.Valid(f.Raw):
+	case f.Kind == wire.Noise && !f.Truncated && !rawjson.Valid(f.Raw):
 		out.Raw = s.bytes(s.json(out.Raw)) // it only begins like JSON
 	default:
 		out.Raw = s.json(out.Raw)
@@ -51,21 +52,22 @@ func (s *sweep) frame(f *Frame) *Frame {
 		return f
 	}
 	out.Redacted = true
+	if f.Kind.IsMessage() && !f.Truncated && !bytes.Equal(out.Raw, f.Raw) {
+		m, err := wire.ParseMessage(out.Raw)
+		if err != nil { // even the envelope was left out
+			m = wire.Message{Kind: f.Kind, Method: f.Message.Method}
+		}
+		out.Message = m
+	}
 	if !r.values.empty() {
 		out.Method = string(cutOut([]byte(f.Method), s.spans([]byte(f.Method), anywhere)))
 	}
 	return &out
 }
 
-// isText reports whether a frame's bytes are no JSON.
-func isText(f *Frame) bool {
-	kind := rawjson.KindOf(f.Raw)
-	return f.Dir == Stderr || kind != rawjson.Object && kind != rawjson.Array
-}
-
 // learn remembers what rules name in f. It returns the frame's bytes without
 // it, and what it left out of them.
-func (r *Redaction) learn(f *Frame) (raw []byte, named map[string]bool) {
+func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
 	for name, values := range f.Header {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		rule := strings.ToLower(name)
@@ -81,7 +83,7 @@ func (r *Redaction) learn(f *Frame) (raw []byte, named map[string]bool) {
 		}
 	}
 	r.rememberQuery(f.URL, f.Seq)
-	if f.Kind == NoteFrame && isText(f) {
+	if f.Kind == wire.NoteFrame && f.IsText() {
 		for _, address := range addressIn.FindAllString(string(f.Raw), -1) {
 			r.rememberQuery(strings.TrimRight(address, addressEnd), f.Seq)
 		}
@@ -96,11 +98,11 @@ func (r *Redaction) learn(f *Frame) (raw []byte, named map[string]bool) {
 			r.remember(leaf, rule, f.Seq, true)
 		}
 	}
-	if raw = f.Raw; !isText(f) {
+	if raw = f.Raw; !f.IsText() {
 		raw = r.members(raw, tell)
 	}
 	if f.Note != nil {
-		r.members(f.Note.json(), tell)
+		r.members(f.Note.JSON(), tell)
 	}
 	return raw, named
 }
@@ -109,7 +111,7 @@ func (r *Redaction) learn(f *Frame) (raw []byte, named map[string]bool) {
 // looked for only where it cannot be there by chance.
 func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
 	reach := reachOf(text)
-	if strings.Contains(text, RedactedValue) || !asked && reach < anywhere {
+	if strings.Contains(text, Placeholder) || !asked && reach < anywhere {
 		return
 	}
 	r.values.add(secret{text: text, rule: rule, reach: reach, first: seq})
@@ -148,9 +150,9 @@ func WithoutQuery(u string) string {
 	for i, part := range parts {
 		switch name, value, named := strings.Cut(part, "="); {
 		case named && value != "":
-			parts[i] = name + "=" + RedactedValue
+			parts[i] = name + "=" + Placeholder
 		case !named && part != "":
-			parts[i] = RedactedValue // a key without a name
+			parts[i] = Placeholder // a key without a name
 		}
 	}
 	return address + "?" + strings.Join(parts, "&")
@@ -204,13 +206,13 @@ func (s *sweep) header(h http.Header) http.Header {
 // client make headers of what stands in the message: however short, what rules
 // left out of that does not stay.
 func (s *sweep) headerValue(name, value string) string {
-	if value == RedactedValue || s.r.headers[name] || slices.Contains(s.r.sent[name], value) || s.named[value] {
-		return RedactedValue
+	if value == Placeholder || s.r.headers[name] || slices.Contains(s.r.sent[name], value) || s.named[value] {
+		return Placeholder
 	}
 	if in, ok := strings.CutPrefix(value, "=?base64?"); ok && strings.HasSuffix(in, "?=") {
 		plain, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(in, "?="))
 		if err == nil && (s.named[string(plain)] || len(s.spans(plain, asWhole)) > 0) {
-			return RedactedValue
+			return Placeholder
 		}
 	}
 	switch name {
@@ -223,17 +225,17 @@ func (s *sweep) headerValue(name, value string) string {
 }
 
 // note leaves secrets out of what a note says, be it in fields or in words.
-func (s *sweep) note(f, out *Frame) {
+func (s *sweep) note(f, out *wire.Frame) {
 	if f.Note == nil {
 		return
 	}
-	before := f.Note.json()
+	before := f.Note.JSON()
 	raw := s.json(s.r.members(before, func([]byte, string) {}))
 	if bytes.Equal(raw, before) {
 		return
 	}
 	s.found = true
-	var note Note
+	var note wire.Note
 	_ = json.Unmarshal(raw, &note) // a number that was left out is no number any more, and stays 0
 	note.Kind = f.Note.Kind
 	out.Note = &note
@@ -276,10 +278,10 @@ func cutOut(b []byte, spans []span) []byte {
 	if len(spans) == 0 {
 		return b
 	}
-	out := make([]byte, 0, len(b)+len(spans)*len(RedactedValue))
+	out := make([]byte, 0, len(b)+len(spans)*len(Placeholder))
 	at := 0
 	for _, part := range spans {
-		out = append(append(out, b[at:part.from]...), RedactedValue...)
+		out = append(append(out, b[at:part.from]...), Placeholder...)
 		at = part.to
 	}
 	return append(out, b[at:]...)
@@ -323,7 +325,7 @@ func (s *sweep) json(b []byte) []byte {
 		switch {
 		case t.kind == bareWord:
 			if (text[0] == '-' || text[0]-'0' <= 9) && s.number(text, protocolMembers[member]) {
-				with = []byte(`"` + RedactedValue + `"`)
+				with = []byte(`"` + Placeholder + `"`)
 			}
 		case t.kind == memberName || protocolMembers[member]:
 			with = s.quoted(text, anywhere)

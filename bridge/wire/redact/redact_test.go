@@ -1,10 +1,12 @@
-package wire
+package redact
 
 import (
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+
+	"elicitation-inspector/bridge/wire"
 )
 
 func TestRedactJSON(t *testing.T) {
@@ -59,7 +61,7 @@ func TestRedactJSON(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := NewRedaction(tt.rules...)
+			r, err := New(tt.rules...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +94,7 @@ func TestRedactionRules(t *testing.T) {
 		"$.a['b":    "does not end",
 		"$.a[0]b.c": `expected "." or "[" at character 7`,
 	} {
-		if _, err := NewRedaction(rule); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(rule); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", rule, err, want)
 		}
 	}
@@ -101,33 +103,33 @@ func TestRedactionRules(t *testing.T) {
 func TestRedactHeader(t *testing.T) {
 	h := http.Header{"Authorization": {"Bearer x"}, "Set-Cookie": {"a=1", "b=2"}, "Mcp-Session-Id": {"s"}, "X-Api-Key": {"k"}, "Accept": {"*/*"}}
 	header := func(r *Redaction) (http.Header, bool) {
-		f := r.Frame(Frame{Header: h})
+		f := r.Frame(&wire.Frame{Header: h})
 		return f.Header, f.Redacted
 	}
 	var none *Redaction
 	got, changed := header(none)
-	if !changed || got.Get("Authorization") != RedactedValue || len(got["Set-Cookie"]) != 2 || got["Set-Cookie"][1] != RedactedValue ||
-		got.Get("Mcp-Session-Id") != RedactedValue || got.Get("X-Api-Key") != "k" || got.Get("Accept") != "*/*" {
+	if !changed || got.Get("Authorization") != Placeholder || len(got["Set-Cookie"]) != 2 || got["Set-Cookie"][1] != Placeholder ||
+		got.Get("Mcp-Session-Id") != Placeholder || got.Get("X-Api-Key") != "k" || got.Get("Accept") != "*/*" {
 		t.Errorf("%v %v", changed, got)
 	}
 	if h.Get("Authorization") != "Bearer x" {
 		t.Error("the original was changed")
 	}
-	more, err := NewRedaction("x-api-key")
+	more, err := New("x-api-key")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := header(more); got.Get("X-Api-Key") != RedactedValue || got.Get("Cookie") != "" || got.Get("Authorization") != RedactedValue {
+	if got, _ := header(more); got.Get("X-Api-Key") != Placeholder || got.Get("Cookie") != "" || got.Get("Authorization") != Placeholder {
 		t.Errorf("%v", got)
 	}
-	if got, changed := header(NoRedaction()); changed || got.Get("Authorization") != "Bearer x" {
+	if got, changed := header(Nothing()); changed || got.Get("Authorization") != "Bearer x" {
 		t.Errorf("%v %v", changed, got)
 	}
 }
 
 func TestRedactURL(t *testing.T) {
 	address := func(r *Redaction, u string) (string, bool) {
-		f := r.Frame(Frame{URL: u})
+		f := r.Frame(&wire.Frame{URL: u})
 		return f.URL, f.Redacted
 	}
 	var none *Redaction
@@ -145,12 +147,12 @@ func TestRedactURL(t *testing.T) {
 		} else if !changed || got != want {
 			t.Errorf("%s is %s, want %s", in, got, want)
 		}
-		if got, changed := address(NoRedaction(), in); changed || got != in {
+		if got, changed := address(Nothing(), in); changed || got != in {
 			t.Errorf("%s has become %s though nothing is left out", in, got)
 		}
 	}
 	// In transcripts too, also where there is no other secret.
-	_, text := transcript(t, []Frame{{Dir: ClientToServer, Transport: "http", HTTPMethod: "POST", URL: "https://example.com/mcp?key=abc", Raw: []byte("{}")}}, nil)
+	text := transcript(t, []wire.Frame{{Dir: wire.ClientToServer, Transport: "http", HTTPMethod: "POST", URL: "https://example.com/mcp?key=abc", Raw: []byte("{}")}}, nil)
 	if want := `"redacted":true`; !strings.Contains(string(text), want) || !strings.Contains(string(text), `"http_method":"POST","url":"https://example.com/mcp?key=[REDACTED]"`) {
 		t.Errorf("the line is %s", text)
 	}

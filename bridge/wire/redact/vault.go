@@ -1,4 +1,4 @@
-package wire
+package redact
 
 import (
 	"encoding/binary"
@@ -109,7 +109,7 @@ func (v *vault) empty() bool { return v == nil || v.count.Load() == 0 }
 // add makes a value known. Values that say nothing are passed over.
 func (v *vault) add(s secret) {
 	switch s.text {
-	case "", "true", "false", "null", RedactedValue:
+	case "", "true", "false", "null", Placeholder:
 		return
 	}
 	if old, ok := v.known.Load(s.text); ok && old.(*secret).reach >= s.reach {

@@ -1,4 +1,6 @@
-package wire
+// Package redact leaves secrets out of frames that are written to a file or shown
+// to others: what rules name, and the same values wherever else they stand.
+package redact
 
 import (
 	"context"
@@ -12,11 +14,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/wire"
 )
 
-// RedactedValue stands in the place of a value that was left out. It is what
+// Placeholder stands in the place of a value that was left out. It is what
 // mcpsnoop writes.
-const RedactedValue = "[REDACTED]"
+const Placeholder = "[REDACTED]"
 
 // redactedHeaders are left out of transcripts unless told otherwise.
 var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
@@ -46,11 +50,11 @@ type Redaction struct {
 
 // shown is how far a log has been shown to a Redaction.
 type shown struct {
-	log  *Log
+	log  *wire.Log
 	upto int64
 }
 
-// NewRedaction adds rules to the default. A rule that begins with "$" is a
+// New adds rules to the default. A rule that begins with "$" is a
 // path in the JSON of a message: "$.params.arguments.password",
 // "$.result.content[0]", "$['params'].accounts[*].pin", "$..token" (at any
 // depth). Any other rule is a name, and stands for the HTTP header and for
@@ -59,7 +63,7 @@ type shown struct {
 // Where a name is that of a property in a JSON Schema, its schema is no secret:
 // it stays, but for the values that it gives, such as its default. A path means
 // what it says in schemas too.
-func NewRedaction(rules ...string) (*Redaction, error) {
+func New(rules ...string) (*Redaction, error) {
 	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool), sent: make(http.Header), values: new(vault)}
 	for _, name := range redactedHeaders {
 		r.headers[name] = true
@@ -83,15 +87,15 @@ func NewRedaction(rules ...string) (*Redaction, error) {
 	return r, nil
 }
 
-// NoRedaction leaves nothing out.
-func NoRedaction() *Redaction { return &Redaction{} }
+// Nothing leaves nothing out.
+func Nothing() *Redaction { return &Redaction{} }
 
 // orDefault is r, or a default that has not seen any frame yet.
 func (r *Redaction) orDefault() *Redaction {
 	if r != nil {
 		return r
 	}
-	r, _ = NewRedaction() // no rule of which could be wrong
+	r, _ = New() // no rule of which could be wrong
 	return r
 }
 
@@ -153,11 +157,8 @@ func credentials(name, value string) []string {
 	return parts
 }
 
-// Frame returns f as it may be shown to others. f itself is not changed.
-func (r *Redaction) Frame(f Frame) Frame { return *r.frame(&f) }
-
-// frame returns f as it is to be written: f itself where nothing is left out.
-func (r *Redaction) frame(f *Frame) *Frame {
+// Frame implements [wire.Redactor]. f itself is not changed.
+func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
 	s := sweep{r: r.orDefault(), upto: math.MaxInt64}
 	return s.frame(f)
 }
@@ -176,13 +177,18 @@ func (r *Redaction) Text(text string) string {
 func (r *Redaction) hasRules() bool { return len(r.fields)+len(r.paths) > 0 }
 
 // names reports whether something in a frame may be named as a secret.
-func (r *Redaction) names(e *entry) bool {
-	return r.values != nil && (e.flags&flagMore != 0 || e.kind == NoteFrame || r.hasRules())
+func (r *Redaction) names(e wire.Entry) bool {
+	return r.values != nil && (e.HasMore() || e.Kind() == wire.NoteFrame || r.hasRules())
 }
 
-// Learn shows all frames of a log to r that it has not seen yet, so that a value
-// is left out of frames before the one that tells that it is a secret.
-func (r *Redaction) Learn(ctx context.Context, l *Log) error {
+// Passes implements [wire.Redactor].
+func (r *Redaction) Passes(e wire.Entry) bool {
+	r = r.orDefault()
+	return r.values.empty() && !r.names(e)
+}
+
+// Learn implements [wire.Redactor]. It reads the frames that r has not seen yet.
+func (r *Redaction) Learn(ctx context.Context, l *wire.Log) error {
 	if r == nil || r.values == nil {
 		return nil
 	}
@@ -192,18 +198,14 @@ func (r *Redaction) Learn(ctx context.Context, l *Log) error {
 	}
 	var seqs []int64
 	for seq := from; seq <= last; seq++ {
-		if r.names(l.index.at(seq)) {
+		if r.names(l.Entry(seq)) {
 			seqs = append(seqs, seq)
 		}
 	}
 	for some := range slices.Chunk(seqs, 256) {
-		if err := l.lines(some, math.MaxUint32, nil, func(seq int64, e *entry, line []byte, err error) error {
-			if err != nil {
-				return nil // what cannot be read cannot be written either
-			}
-			if f, err := l.parsed(seq, e, line); err == nil {
-				r.learn(&f)
-			}
+		// What cannot be read cannot be written either.
+		if err := l.Each(some, func(f wire.Frame) error {
+			r.learn(&f)
 			return ctx.Err()
 		}); err != nil {
 			return fmt.Errorf("looking for what is left out: %w", err)

@@ -1,0 +1,177 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+func newLog(t testing.TB) *wire.Log {
+	t.Helper()
+	l, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func message(dir wire.Direction, format string, args ...any) wire.Frame {
+	return wire.Frame{Server: "files", Session: "s1", Transport: "stdio", Dir: dir, Raw: fmt.Appendf(nil, format, args...)}
+}
+
+// transcript is what is written of frames.
+func transcript(t *testing.T, frames []wire.Frame, r *Redaction) []byte {
+	t.Helper()
+	l := newLog(t)
+	for _, f := range frames {
+		l.Append(f)
+	}
+	var out bytes.Buffer
+	if err := wire.WriteFrames(&out, l, nil, r); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func readAll(t *testing.T, text []byte) (frames []wire.Frame) {
+	t.Helper()
+	for f, err := range wire.ReadTranscript(bytes.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames = append(frames, f)
+	}
+	return frames
+}
+
+// Secrets are left out of a note's fields and of its words.
+func TestNotesAreRedacted(t *testing.T) {
+	r, err := New("password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Values("--redact-value", "4711", "geheim-1"); err != nil {
+		t.Fatal(err)
+	}
+	answer := wire.Frame{Dir: wire.Meta, Question: 2, Note: &wire.Note{Kind: wire.NoteAnswered, Answer: json.RawMessage(`{"action":"accept","content":{"password":"abc","at":"https://a.example/?key=xyz"}}`), Pointer: "/p"}}
+	settled := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":6,"result":{"action":"cancel"}}`)
+	settled.Note = &wire.Note{Kind: wire.NoteSettled, State: "withdrawn", Why: "geheim-1 ended"}
+	text := transcript(t, []wire.Frame{
+		answer, settled,
+		{Dir: wire.Meta, Note: &wire.Note{Kind: wire.NoteProcessStarted, Program: "geheim-1", PID: 4711}},
+		{Dir: wire.Meta, HTTPMethod: "POST", Status: 307, Note: &wire.Note{Kind: wire.NoteRedirected, To: "https://a.example/?code=abc-abc"}},
+	}, r)
+	for _, secret := range []string{"4711", "geheim-1", `abc`, "xyz"} {
+		if bytes.Contains(text, []byte(secret)) {
+			t.Errorf("%q stands in\n%s", secret, text)
+		}
+	}
+	frames := readAll(t, text)
+	var got []string
+	for _, f := range frames {
+		if !f.Redacted || f.Note == nil {
+			t.Errorf("%+v", f)
+			continue
+		}
+		got = append(got, f.Note.Words(&f))
+	}
+	want := []string{
+		"question 2: accept password: [REDACTED], at: https://a.example/?key=[REDACTED]",
+		"a question: withdrawn: [REDACTED] ended",
+		"started [REDACTED]",
+		"POST redirected to https://a.example/?code=[REDACTED]",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestTranscriptRedacts(t *testing.T) {
+	f := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"login","arguments":{"user":"ann","password":"hunter2"}}}`)
+	f.Header = map[string][]string{"Authorization": {"Bearer hunter2"}, "Accept": {"*/*"}}
+	large := message(wire.ServerToClient, `{"jsonrpc":"2.0","id":1,"result":{"password":"hunter2","pad":"%s"}}`, strings.Repeat("x", 256<<10))
+	stderr := message(wire.Stderr, `no password here`)
+	r, err := New("password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := []wire.Frame{f, large, stderr}
+	for name, write := range map[string]func(w io.Writer) error{
+		"recorder": func(w io.Writer) error {
+			l := newLog(t)
+			rec := wire.NewRecorder(w, wire.RecordOptions{Redact: r})
+			defer l.Record(rec)()
+			for _, f := range frames {
+				l.Append(f)
+			}
+			return rec.Close()
+		},
+		"WriteFrames": func(w io.Writer) error {
+			l := newLog(t)
+			for _, f := range frames {
+				l.Append(f)
+			}
+			return wire.WriteFrames(w, l, nil, r)
+		},
+	} {
+		var out bytes.Buffer
+		if err := write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "hunter2") {
+			t.Errorf("%s: the secret is in the transcript", name)
+		}
+		got := readAll(t, out.Bytes())
+		if len(got) != 3 {
+			t.Fatalf("%s: %d frames", name, len(got))
+		}
+		if !got[0].Redacted || got[0].Header.Get("Authorization") != Placeholder || got[0].Header.Get("Accept") != "*/*" ||
+			string(got[0].Message.Params) != `{"name":"login","arguments":{"user":"ann","password":"[REDACTED]"}}` || got[0].Size != int64(len(f.Raw)) {
+			t.Errorf("%s: %+v %s", name, got[0], got[0].Raw)
+		}
+		if !got[1].Redacted || !strings.HasPrefix(string(got[1].Message.Result), `{"password":"[REDACTED]","pad":"x`) {
+			t.Errorf("%s: %.100s", name, got[1].Raw)
+		}
+		if got[2].Redacted {
+			t.Errorf("%s: what holds no secret is marked", name)
+		}
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	for name, rules := range map[string][]string{"defaults": nil, "a field redacted": {"password"}} {
+		b.Run(name, func(b *testing.B) {
+			r, err := New(rules...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			l := newLog(b)
+			recorder, err := wire.OpenRecorder(filepath.Join(b.TempDir(), "flow.jsonl"), wire.RecordOptions{Redact: r})
+			if err != nil {
+				b.Fatal(err)
+			}
+			stop := l.Record(recorder)
+			f := message(wire.ServerToClient, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step 123456 of 1000000 done, nothing to report here"}}`)
+			b.ReportAllocs()
+			for b.Loop() {
+				l.Append(f)
+			}
+			stop()
+			if err := recorder.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
