@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // copyMost is how many bytes of a frame are given out to be copied. Larger ones
@@ -92,18 +93,13 @@ func curl(f wire.Frame) string {
 	}
 	for _, name := range names {
 		for _, value := range header[name] {
-			b.WriteString(" \\\n  -H " + quoteShell(name+": "+value))
+			b.WriteString(" \\\n  -H " + wording.ShellWord(name+": "+value))
 		}
 	}
-	b.WriteString(" \\\n  --data-binary " + quoteShell(string(f.Raw)))
+	b.WriteString(" \\\n  --data-binary " + wording.ShellWord(string(f.Raw)))
 	if address == "" {
 		// Transcripts of others, and of earlier versions, do not say it.
 		return b.String() + " \\\n  \"$MCP_ENDPOINT\"\n"
 	}
-	return b.String() + " \\\n  " + quoteShell(address) + "\n"
-}
-
-// quoteShell makes one word of a POSIX shell's command of any text.
-func quoteShell(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return b.String() + " \\\n  " + wording.ShellWord(address) + "\n"
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // rawParams are params that go out byte for byte, whatever the SDK would think of them.
@@ -57,11 +59,9 @@ func (r *rawResult) MarshalJSON() ([]byte, error) {
 // mustJSON encodes what cannot fail to be encoded: strings, numbers, and plain structs of them.
 // Unlike json.Marshal, it leaves <, > and & as they are.
 func mustJSON(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	raw, err := rawjson.Encode(v)
+	if err != nil {
 		panic(fmt.Sprintf("encoding %T: %v", v, err))
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return raw
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -39,11 +40,11 @@ func (x *export) har(w io.Writer) error {
 		return ErrNoHTTP
 	}
 	out := bufio.NewWriter(w)
-	creator, err := encode(map[string]string{"name": x.Tool, "version": x.Version})
+	creator, err := rawjson.Encode(map[string]string{"name": x.Tool, "version": x.Version})
 	if err != nil {
 		return err
 	}
-	comment, err := encode(x.Title)
+	comment, err := rawjson.Encode(x.Title)
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func (x *export) entry(t *transfer) ([]byte, error) {
 	}
 	e.Time = e.Timings.Wait + e.Timings.Receive
 	e.Started = began.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
-	return encode(e)
+	return rawjson.Encode(e)
 }
 
 // posted takes the request from the frame that was posted.

@@ -33,7 +33,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"sub":    func(a, b int) int { return a - b },
 	"lane":   laneOf,
 	"since":  since,
-	"took":   duration,
+	"took":   wording.Duration,
 	"tear":   tear,
 	"clock":  clockOf,
 	"code":   codeOf,

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -54,7 +53,7 @@ func (x *export) json(w io.Writer) error {
 			if m := x.mark(seq); m != (mark{Seq: seq}) {
 				more.Mark = &m
 			}
-			members, err := encode(more)
+			members, err := rawjson.Encode(more)
 			if err != nil {
 				return fmt.Errorf("writing what is said of frame %d: %w", seq, err)
 			}
@@ -125,15 +124,4 @@ func (x *export) anyway() (map[int64][]sentAnyway, error) {
 		}
 	}
 	return out, nil
-}
-
-// encode is JSON without the escapes that HTML would need.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/wording"
 )
 
 // exchangesOfTalk are those of a file in testdata/talks.
@@ -349,7 +350,7 @@ func TestVisible(t *testing.T) {
 		59*time.Minute + 48*time.Second: "59 min 48 s", 59*time.Minute + 59900*time.Millisecond: "1 h 0 min", 90 * time.Minute: "1 h 30 min", -time.Second: "-1.00 s",
 	}
 	for d, want := range durations {
-		if got := duration(d); got != want {
+		if got := wording.Duration(d); got != want {
 			t.Errorf("duration(%s) = %q, want %q", d, got, want)
 		}
 	}

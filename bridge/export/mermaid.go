@@ -40,7 +40,7 @@ func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
 		}
 		for len(bars) > 0 && (bars[0].Open || bars[0].To <= y) {
 			if bar := bars[0]; !bar.Open && bar.Took >= noteworthy {
-				fmt.Fprintf(b, "  Note over %s: %s\n", lanes[bar.Party], mermaid(duration(bar.Took)))
+				fmt.Fprintf(b, "  Note over %s: %s\n", lanes[bar.Party], mermaid(wording.Duration(bar.Took)))
 			}
 			bars = bars[1:]
 		}

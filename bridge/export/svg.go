@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/wording"
 )
 
 // LadderStyle is the style sheet of ladders: it colours the classes of an
@@ -63,7 +64,7 @@ func (b Bar) Label() string {
 	if b.Open || b.Took <= 0 || b.To-b.From < 12 || b.Party == conversation.ServerParty {
 		return ""
 	}
-	words := duration(b.Took)
+	words := wording.Duration(b.Took)
 	if b.Party == conversation.PersonParty {
 		words = "took " + words
 	}
@@ -96,7 +97,7 @@ func (a Arrow) Head() string {
 func (a Arrow) Numbered() bool { return a.Kind != ArrowAsk && a.Kind != ArrowReply }
 
 // since is a time after the beginning.
-func since(d time.Duration) string { return "+" + duration(d) }
+func since(d time.Duration) string { return "+" + wording.Duration(d) }
 
 // tear is the edge of torn paper.
 func tear(y int) string {

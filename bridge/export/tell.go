@@ -14,11 +14,11 @@ import (
 func sentence(c *conversation.Call) string {
 	words := c.State.String()
 	if took := c.Took(); took > 0 {
-		words += " after " + duration(took)
+		words += " after " + wording.Duration(took)
 		var shares []string
 		for _, p := range []conversation.Party{conversation.PersonParty, conversation.ServerParty, conversation.ClientParty} {
 			if d := c.With(p); d > 0 {
-				shares = append(shares, fmt.Sprintf("%s with the %s", duration(d), p))
+				shares = append(shares, fmt.Sprintf("%s with the %s", wording.Duration(d), p))
 			}
 		}
 		if len(shares) > 1 {
@@ -64,7 +64,7 @@ func story(q *conversation.Question, quote func(string) string) []string {
 		end += " by " + quote(q.By)
 	}
 	if !q.Asked.IsZero() && q.Ended.After(q.Asked) {
-		end += " after " + duration(q.Ended.Sub(q.Asked))
+		end += " after " + wording.Duration(q.Ended.Sub(q.Asked))
 	}
 	if q.Reason != "" {
 		end += ": " + quote(q.Reason)

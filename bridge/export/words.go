@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -40,30 +39,6 @@ func columnsOf(r rune) int {
 		return 2
 	}
 	return 1
-}
-
-// duration is a time in words that fit a drawing: "1 h 2 min", "59 min 48 s",
-// "12.3 s", "450 ms", "0.12 ms".
-func duration(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + duration(-d)
-	case d.Round(time.Second) >= time.Hour:
-		d = d.Round(time.Minute)
-		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
-	case d >= time.Minute:
-		d = d.Round(time.Second)
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-	case d >= 10*time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
-	case d >= time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
-	case d >= 10*time.Millisecond:
-		return strconv.FormatInt(int64(d.Round(time.Millisecond)/time.Millisecond), 10) + " ms"
-	case d == 0:
-		return "0 ms"
-	}
-	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'g', 2, 64) + " ms"
 }
 
 // clockOf is the time of day, "" where there is none.

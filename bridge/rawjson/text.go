@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -96,6 +97,17 @@ func hex4(in []byte) rune {
 		return utf8.RuneError
 	}
 	return rune(n)
+}
+
+// Encode is json.Marshal without the escapes that JSON inside of HTML would need.
+func Encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // AppendQuoted appends s as a JSON string. Only what RFC 8259 demands is

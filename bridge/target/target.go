@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	protocol "elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Spec says how one server is reached: by exactly one of Command, URL and Builtin.
@@ -94,7 +95,7 @@ func (s Spec) Address() string {
 	case s.URL == "":
 		words := make([]string, len(s.Command))
 		for i, word := range s.Command {
-			words[i] = shellWord(word)
+			words[i] = wording.ShellWord(word)
 		}
 		return strings.Join(words, " ")
 	}
@@ -124,17 +125,6 @@ func (s Spec) Key() string {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
 	return hex.EncodeToString(sum[:12])
-}
-
-// shellWord quotes a word as a POSIX shell would need it.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_^", r) || r > 127
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // Candidates lists what is to be tried, in order, each with a transport of its

@@ -114,16 +114,14 @@ func (l *Log) markFrame(seq int64, m Mark) (Frame, error) {
 	}
 	var line markLine
 	line.Mark.Seq, line.Mark.Pinned, line.Mark.Colour, line.Mark.Note = number, m.Pinned, m.Colour, m.Note
-	var raw bytes.Buffer
-	enc := json.NewEncoder(&raw)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line); err != nil {
+	raw, err := rawjson.Encode(line)
+	if err != nil {
 		return Frame{}, fmt.Errorf("marking frame %d: %w", seq, err)
 	}
 	of := l.facts(seq, e)
 	return Frame{
 		Server: of.Server, Session: of.Session, Transport: of.Transport, Dir: Meta, Kind: NoteFrame,
-		Raw: bytes.TrimSpace(raw.Bytes()),
+		Raw: raw,
 	}, nil
 }
 

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // NoteKind says what the inspector noted. The texts are those of "kind" in a
@@ -279,16 +280,14 @@ func (n *Note) outcomeWords(f *Frame) string {
 
 // JSON is the note as a transcript has it.
 func (n *Note) JSON() []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(n); err != nil {
+	raw, err := rawjson.Encode(n)
+	if err != nil {
 		// Of all fields only Answer and ID can be no JSON.
 		plain := *n
 		plain.Answer, plain.ID = nil, nil
 		return plain.JSON()
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	return raw
 }
 
 // parseNote is the inverse of JSON; nil if raw is no note.
