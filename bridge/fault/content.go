@@ -1,0 +1,212 @@
+package fault
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// breaks makes the entry of a fault that gives one field a value which its schema
+// does not take. wrong returns nil for a field that has no such limit.
+func breaks(name, title, does string, wrong func(elicit.Field) json.RawMessage) entry {
+	return entry{
+		Fault: Fault{
+			Name: name, Group: Content, Title: title, Does: does,
+			Good:    "It checks the content against its schema, uses nothing of it, and says what is wrong or asks again.",
+			Section: formSecurity, Params: []string{"field", "answer"},
+		},
+		fits:   (*Facts).hasFields,
+		fields: func(f elicit.Field) bool { return wrong(f) != nil },
+		build: func(b *builder) error {
+			f := b.field()
+			b.answers(accept(withMember(b.content(), f.Name, wrong(f))))
+			return nil
+		},
+	}
+}
+
+func (f *Facts) hasFields() bool { return f.form() && len(f.Request.Fields) > 0 }
+
+// field is the one that the fault is about.
+func (b *builder) field() elicit.Field {
+	i := slices.IndexFunc(b.Request.Fields, func(f elicit.Field) bool { return f.Name == b.Params.Field })
+	return b.Request.Fields[i]
+}
+
+// content is the content that is there to be spoilt. It is always an object.
+func (b *builder) content() json.RawMessage {
+	if given := rawjson.Member(b.Answer, "content"); rawjson.KindOf(given) == rawjson.Object {
+		return given
+	}
+	return Valid(b.Request)
+}
+
+// missing leaves a required field out.
+func missing(b *builder) error {
+	b.answers(accept(withMember(b.content(), b.Params.Field, nil)))
+	return nil
+}
+
+// extra adds a member that no field stands for.
+func extra(b *builder) error {
+	name := "unexpected"
+	for rawjson.Member(b.content(), name) != nil || slices.ContainsFunc(b.Request.Fields, func(f elicit.Field) bool { return f.Name == name }) {
+		name += "_"
+	}
+	b.answers(accept(withMember(b.content(), name, quoted("This field is not in the schema."))))
+	return nil
+}
+
+// instead has a fixed result go out.
+func instead(result string) func(*builder) error {
+	return func(b *builder) error {
+		b.answers(json.RawMessage(result))
+		return nil
+	}
+}
+
+// givenContent has the content go out that was given, whatever it is.
+func givenContent(b *builder) error {
+	content, err := b.given()
+	if err == nil {
+		b.answers(accept(content))
+	}
+	return err
+}
+
+// givenResult has the result go out that was given, whatever it is.
+func givenResult(b *builder) error {
+	result, err := b.given()
+	if err == nil {
+		b.answers(result)
+	}
+	return err
+}
+
+// withContent has a result with an action and content go out.
+func withContent(action string) func(*builder) error {
+	return func(b *builder) error {
+		content := json.RawMessage(`{"unexpected":"` + action + ` has no content"}`)
+		if b.form() {
+			content = b.content()
+		}
+		b.answers(slices.Concat([]byte(`{"action":"`+action+`","content":`), content, []byte("}")))
+		return nil
+	}
+}
+
+// The values that break one field.
+
+func ofAnotherType(f elicit.Field) json.RawMessage {
+	candidates := []string{"12345", `"not of the type that the schema names"`, "true", "[]", "{}"}
+	for _, text := range candidates {
+		if refuses(f, json.RawMessage(text)) {
+			return json.RawMessage(text)
+		}
+	}
+	return nil
+}
+
+func isNumber(f elicit.Field) bool { return f.Kind == elicit.Number || f.Kind == elicit.Integer }
+
+// beyond is the number behind a limit, or the limit itself where that is excluded.
+func beyond(f elicit.Field, limit, excluded string, by int64) json.RawMessage {
+	k := elicit.KeywordsOf(f.Schema)
+	if !isNumber(f) {
+		return nil
+	}
+	if n := k.Exact(limit); n != nil {
+		return number(new(big.Rat).Add(n, big.NewRat(by, 1)))
+	}
+	if n := k.Exact(excluded); n != nil {
+		return number(n)
+	}
+	return nil
+}
+
+func belowMinimum(f elicit.Field) json.RawMessage {
+	return beyond(f, "minimum", "exclusiveMinimum", -1)
+}
+func aboveMaximum(f elicit.Field) json.RawMessage { return beyond(f, "maximum", "exclusiveMaximum", 1) }
+
+func fraction(f elicit.Field) json.RawMessage {
+	if f.Kind != elicit.Integer {
+		return nil
+	}
+	return json.RawMessage("1.5")
+}
+
+func noMultiple(f elicit.Field) json.RawMessage {
+	step := elicit.KeywordsOf(f.Schema).Exact("multipleOf")
+	if step == nil || !isNumber(f) {
+		return nil
+	}
+	return number(new(big.Rat).Quo(step, big.NewRat(2, 1)))
+}
+
+func tooShort(f elicit.Field) json.RawMessage {
+	if n := limit(f.MinLength, 0); n > 0 && f.Kind == elicit.Text {
+		return quoted(strings.Repeat("x", min(n-1, longest)))
+	}
+	return nil
+}
+
+func tooLong(f elicit.Field) json.RawMessage {
+	if n := limit(f.MaxLength, longest); n < longest && f.Kind == elicit.Text {
+		return quoted(strings.Repeat("x", n+1))
+	}
+	return nil
+}
+
+func misformatted(f elicit.Field) json.RawMessage {
+	value := quoted("not a valid " + f.Format)
+	if f.Kind == elicit.Text && f.Format != "" && refuses(f, value) {
+		return value
+	}
+	return nil
+}
+
+func unmatched(f elicit.Field) json.RawMessage {
+	if f.Pattern == "" || f.Kind != elicit.Text {
+		return nil
+	}
+	for _, text := range []string{"does not match", "0", "~", ""} {
+		if refuses(f, quoted(text)) {
+			return quoted(text)
+		}
+	}
+	return nil
+}
+
+func notInEnum(f elicit.Field) json.RawMessage {
+	value := "not one of the choices"
+	for slices.ContainsFunc(f.Choices, func(c elicit.Choice) bool { return c.Value == value }) {
+		value += "!"
+	}
+	switch f.Kind {
+	case elicit.SingleChoice:
+		return quoted(value)
+	case elicit.MultiChoice:
+		return slices.Concat([]byte("["), quoted(value), []byte("]"))
+	default:
+		return nil
+	}
+}
+
+func tooFew(f elicit.Field) json.RawMessage {
+	if n := limit(f.MinItems, 0); n > 0 && f.Kind == elicit.MultiChoice {
+		return choices(f, n-1)
+	}
+	return nil
+}
+
+func tooMany(f elicit.Field) json.RawMessage {
+	if n := limit(f.MaxItems, longest); n < longest && f.Kind == elicit.MultiChoice {
+		return choices(f, n+1)
+	}
+	return nil
+}
