@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // Connection is one connection to a server, as its frames name it.
 type Connection struct {
 	Server    string // label; Frame.Server
@@ -20,8 +22,21 @@ func (l *Log) Head(seq int64) Frame {
 	return l.facts(seq, l.index.at(seq))
 }
 
-// Methods, Tools and Actors list the names that frames in the log have. Of very
-// many only the first are listed.
+// settler is who made an answer, and by which fault.
+type settler struct{ Actor, Fault string }
+
+// Methods, Tools, Actors and Faults list the names that frames in the log have. Of
+// very many only the first are listed.
 func (l *Log) Methods() []string { return l.methods.listed() }
 func (l *Log) Tools() []string   { return l.tools.listed() }
-func (l *Log) Actors() []string  { return l.actors.listed() }
+func (l *Log) Actors() []string  { return l.settlers(func(by settler) string { return by.Actor }) }
+func (l *Log) Faults() []string  { return l.settlers(func(by settler) string { return by.Fault }) }
+
+func (l *Log) settlers(name func(settler) string) (names []string) {
+	for _, by := range l.actors.listed() {
+		if n := name(by); n != "" && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}

@@ -72,12 +72,15 @@ func (e Entry) Tool() string {
 	return f.toolCalled()
 }
 
-// Actor is Frame.Actor.
-func (e Entry) Actor() string {
-	if name, known := e.log.actors.at(uint16(e.e.actor)); known {
-		return name
+func (e Entry) Actor() string { return e.settler().Actor }
+func (e Entry) Fault() string { return e.settler().Fault }
+
+func (e Entry) settler() settler {
+	if by, known := e.log.actors.at(uint16(e.e.actor)); known {
+		return by
 	}
-	return e.frame().Actor
+	f := e.frame()
+	return settler{f.Actor, f.Fault}
 }
 
 func (e Entry) Server() string    { return e.connection().Server }

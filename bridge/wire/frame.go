@@ -125,6 +125,7 @@ type Frame struct {
 	Round    int    // multi round-trip round, 0 if none
 	Question int    // number of the elicitation that it asks or answers, 0 if none
 	Actor    string // who made an answer: "person", "script", "policy", "fault", "server"; else ""
+	Fault    string // which fault of bridge/fault it is part of, where it is wrong on purpose; else ""
 
 	// Answers is the id of the request that this stands in for the response to,
 	// as its exact bytes: of a note that no response will come, and of the body of

@@ -79,6 +79,7 @@ func appendHead(dst []byte, f *Frame) []byte {
 	dst = appendNumber(dst, `,"round":`, f.Round)
 	dst = appendNumber(dst, `,"elicitation":`, f.Question)
 	dst = appendFilled(dst, `,"actor":`, f.Actor)
+	dst = appendFilled(dst, `,"fault":`, f.Fault)
 	if f.Kind != impliedKind(f) {
 		dst = appendText(dst, `,"kind":`, f.Kind.String())
 	}

@@ -44,7 +44,7 @@ type Log struct {
 
 	index   index
 	methods table[string]
-	actors  table[string]
+	actors  table[settler]
 	tools   table[string]
 	conns   table[Connection]
 	store   store
@@ -116,7 +116,7 @@ func newLog() *Log {
 		start: time.Now(), sessions: make(map[string]*session), requests: make(map[uint64]uint32),
 		earlier: make(map[uint32]uint32), huge: make(chan struct{}, 1),
 		methods: newTable[string](8 << 10), tools: newTable[string](8 << 10),
-		actors: newTable[string](math.MaxUint8), conns: newTable[Connection](full),
+		actors: newTable[settler](math.MaxUint8), conns: newTable[Connection](full),
 	}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
 	l.marks = &marks{of: make(map[int64]kept), about: make(map[int64]int64)}
@@ -232,7 +232,7 @@ func (l *Log) enter(f *Frame) *entry {
 	e.call, e.question = uint32(within(f.Call, math.MaxUint32)), uint32(within(f.Question, math.MaxUint32))
 	e.round, e.status = uint16(within(f.Round, math.MaxUint16)), uint16(within(f.Status, math.MaxUint16))
 	e.method = l.methods.id(f.Method, len(f.Method))
-	e.actor = uint8(min(l.actors.id(f.Actor, len(f.Actor)), math.MaxUint8))
+	e.actor = uint8(min(l.actors.id(settler{f.Actor, f.Fault}, len(f.Actor)+len(f.Fault)), math.MaxUint8))
 	e.set(flagTruncated, f.Truncated)
 	e.set(flagRedacted, f.Redacted)
 	e.set(flagMore, len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil)

@@ -53,6 +53,7 @@ const (
 	NoteCancelledByClose NoteKind = "cancelled-by-close" // a request is cancelled by closing its stream
 	NoteAnswered         NoteKind = "answered"           // an answer that does not travel, or not yet: Answer, Pointer, [Completion] At
 	NoteSettled          NoteKind = "settled"            // a question's end that no message says: State [Why] Pointer, At
+	NoteMisbehaved       NoteKind = "misbehaved"         // a question answered wrongly on purpose, by Frame.Fault: Why [Answer] Pointer, At
 	NoteEnded            NoteKind = "ended"              // a call's end that no response says: State [Why] At
 	NoteClientSaid       NoteKind = "client-said"        // Why: what another client noted of a message
 )
@@ -130,7 +131,7 @@ func (n *Note) Words(f *Frame) string {
 		return "the client says: " + n.Why
 	case NoteStrayResponse:
 		return n.strayWords()
-	case NoteAnswered, NoteSettled, NoteEnded:
+	case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded:
 		return n.outcomeWords(f)
 	}
 	return n.httpWords(f)
@@ -265,6 +266,8 @@ func (n *Note) outcomeWords(f *Frame) string {
 	switch n.Kind {
 	case NoteEnded:
 		return call + " " + n.State + after(": ", n.Why)
+	case NoteMisbehaved:
+		return question + ": deliberate: " + n.Why
 	case NoteSettled:
 		return question + ": " + join(", ", n.State, by) + after(": ", n.Why)
 	}

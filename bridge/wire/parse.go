@@ -17,7 +17,7 @@ import (
 // parser takes lines apart, in one pass each. What it gives may be parts of the
 // line.
 type parser struct {
-	names [5]name
+	names [6]name
 
 	frame Frame // but for Header
 	body  int   // where in the line the frame's bytes stand as they are; 0 where they do not
@@ -48,6 +48,7 @@ const (
 	nameServer
 	nameTransport
 	nameActor
+	nameFault
 	nameConn
 )
 
@@ -100,6 +101,8 @@ func (p *parser) field(name, value []byte, at int) (ok bool) {
 		return p.name(nameTransport, &f.Transport, value)
 	case "actor":
 		return p.name(nameActor, &f.Actor, value)
+	case "fault":
+		return p.name(nameFault, &f.Fault, value)
 	case "conn_id":
 		return p.name(nameConn, &p.conn, value)
 	case "http_method":

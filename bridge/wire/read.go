@@ -185,7 +185,8 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 		f.Server, f.Session, f.Transport = k.Server, k.Session, k.Transport
 	}
 	f.Method, _ = l.methods.at(e.method)
-	f.Actor, _ = l.actors.at(uint16(e.actor))
+	by, _ := l.actors.at(uint16(e.actor))
+	f.Actor, f.Fault = by.Actor, by.Fault
 	if f.Pair != 0 && f.Kind != Request {
 		f.Latency = e.since(l.index.at(f.Pair))
 	}

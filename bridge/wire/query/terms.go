@@ -67,6 +67,8 @@ var terms = []Term{
 		)},
 	{"actor", "actor:person", "who answered: person, script, policy, fault, server",
 		named((*candidate).Actor, (*wire.Log).Actors)},
+	{"fault", "fault:*", "what is wrong on purpose, by the name of its fault",
+		named((*candidate).Fault, (*wire.Log).Faults)},
 	{"ms", "ms>500", "milliseconds since the request; with a unit also ms>2s",
 		compared(parseLatency, (*candidate).Latency, "100", "500", "1000")},
 	{"size", "size>10k", "bytes on the wire; k, M, G, Ki, Mi, Gi",
