@@ -76,7 +76,10 @@ func (w wiring) Closing(s *session.Session, reason string) { w.in.inbox.Dismiss(
 // Released implements [session.Owner].
 func (w wiring) Released(s *session.Session, byServer bool, reason string) {
 	by := inbox.ByPolicy
-	if byServer {
+	switch {
+	case s.Deliberate() != "":
+		by = inbox.ByFault
+	case byServer:
 		by = inbox.ByServer
 	}
 	its := func(q *inbox.Question) bool { return q.Session == s.Name }
@@ -113,11 +116,14 @@ func (w wiring) Settled(q inbox.Question) {
 	}
 	s := in.session(q.Session)
 	responds := q.Origin == elicit.ByRequest && !q.Mute
-	if !responds && (q.State != inbox.Answered || q.List != "") { // which no call waits for
+	deliberate := q.State == inbox.Answered && q.Answer.Fault != nil
+	if deliberate || !responds && (q.State != inbox.Answered || q.List != "") { // which no call waits for
 		note(s, q)
 	}
 	in.calls.Settled(q)
-	if responds { // last, since the server may go on as soon as it has it
+	if responds && deliberate {
+		in.misbehave(s, q)
+	} else if responds { // last, since the server may go on as soon as it has it
 		respond(s, q)
 	}
 	if !q.TurnedAway {
@@ -141,7 +147,11 @@ func respond(s *session.Session, q inbox.Question) {
 // note has the log say how a question ended, where no message does.
 func note(s *session.Session, q inbox.Question) {
 	if s != nil {
-		s.Noted(wire.Frame{Question: q.Number, Actor: string(q.By), Note: q.Note(), Call: q.Call, Round: q.Round})
+		f := wire.Frame{Question: q.Number, Actor: string(q.By), Note: q.Note(), Call: q.Call, Round: q.Round}
+		if q.Answer.Fault != nil {
+			f.Fault = q.Answer.Fault.Fault
+		}
+		s.Noted(f)
 	}
 }
 

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,8 +38,10 @@ type call struct {
 	retry     bool  // the person wants the next round now
 	carries   []int // questions whose answers the next request carries
 	consents  map[consent]bool
-	clocked   map[int]bool // questions for which the clock stands still
-	idle      int          // rounds in a row that asked nothing; of the loop
+	clocked   map[int]bool      // questions for which the clock stands still
+	idle      int               // rounds in a row that asked nothing; of the loop
+	states    []json.RawMessage // requestState of the first round and of the latest two
+	restarts  bool              // it goes on in a new session; of the loop
 }
 
 // next is what the next request of a call carries beyond the first.
@@ -46,6 +49,8 @@ type next struct {
 	responses []session.Member // in the order of inputRequests; nil leaves them out
 	state     json.RawMessage  // requestState, exact; nil leaves it out
 	actor     string           // who made the responses; "" if not one alone
+	tool      string           // called in place of the call's own; "" for that
+	spoilt    *session.Spoilt  // how it is wrong on purpose; nil if it is not
 }
 
 // ending is how a call ends.
@@ -82,13 +87,16 @@ func (c *call) run(first next) {
 	defer c.stop(nil)
 	c.finish(*c.converse(first))
 	c.noteEnd()
+	if c.restarts {
+		c.calls.owner.StartSession(c.Number)
+	}
 }
 
 func (c *call) converse(with next) *ending {
 	for round := 1; ; round++ {
 		reply, err := c.conn.RoundTrip(c.ctx, session.Request{
-			Call: c.Number, Round: round, Kind: c.Request.Kind, Key: c.Request.Key, Arguments: c.Request.Arguments,
-			Responses: with.responses, State: with.state, Actor: with.actor,
+			Call: c.Number, Round: round, Kind: c.Request.Kind, Key: cmp.Or(with.tool, c.Request.Key), Arguments: c.Request.Arguments,
+			Responses: with.responses, State: with.state, Actor: with.actor, Spoilt: with.spoilt,
 		})
 		if err != nil {
 			return failed("%v", err)
@@ -108,7 +116,7 @@ func (c *call) converse(with next) *ending {
 				}
 				return failed("%v", err)
 			}
-			end = c.goOn(more)
+			end = c.goOn(more, reply)
 		}
 		if end != nil {
 			end.reply, end.step.Seq = reply, reply.Seq
@@ -142,6 +150,7 @@ func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 	case required.Empty():
 		return nil, failed("an input-required result that asks for nothing and has no state to come back with")
 	}
+	c.remember(required.State)
 	c.put(requestsOf(required.Asked, round, r.Seq), round)
 	more := &next{state: required.State}
 	if required.Asks {

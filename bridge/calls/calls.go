@@ -34,6 +34,8 @@ type Connection interface {
 	Context() context.Context
 	// Noted logs what the inspector itself has to say.
 	Noted(wire.Frame)
+	// Misbehave carries out what comes before a request that is wrong on purpose.
+	Misbehave(context.Context, session.Misbehaviour) error
 }
 
 // Owner is told what happens to calls, without the mutex.
@@ -42,6 +44,8 @@ type Owner interface {
 	CallChanged(number int)
 	// Abandoned has a request that gets no response any more.
 	Abandoned(seq int64)
+	// StartSession has a call that has ended and is to go on in a new session.
+	StartSession(number int)
 }
 
 // Errors that the methods of Calls return.

@@ -163,6 +163,8 @@ func (c *call) look() (ready bool, every time.Duration) {
 	ready = len(c.round.asked) > 0
 	for q := range c.round.settled {
 		switch {
+		case q.Answer.Fault != nil: // which waits for nothing
+			return true, 0
 		case q.State == inbox.Withdrawn:
 			return false, 0 // since the connection or the call ends
 		case q.Completion == inbox.CompletionAwaited:
@@ -201,7 +203,7 @@ func (c *call) mayGoOn(round int) error {
 // goOn adds the answers of the round to what the next request carries, or says why
 // the call ends here. What is still open can no longer be answered: the round goes
 // out without it.
-func (c *call) goOn(more *next) *ending {
+func (c *call) goOn(more *next, reply session.Reply) *ending {
 	c.calls.inbox.Withdraw(inbox.ByPerson, fmt.Sprintf("you went on with call %d without it", c.Number), false, func(q *inbox.Question) bool {
 		return q.Call == c.Number && q.Origin != elicit.ByRequest
 	})
@@ -218,8 +220,14 @@ func (c *call) goOn(more *next) *ending {
 	}
 	c.calls.mu.Lock()
 	c.carries = nil
+	var plans []session.Misbehaviour
 	first := true
 	for q := range c.round.settled {
+		if q.State == inbox.Answered && q.Answer.Fault != nil {
+			c.carries = append(c.carries, q.Number)
+			plans = append(plans, more.misbehave(q, reply))
+			continue
+		}
 		if q.Origin != elicit.InRound || q.State != inbox.Answered {
 			continue
 		}
@@ -237,6 +245,12 @@ func (c *call) goOn(more *next) *ending {
 		}
 	}
 	c.calls.mu.Unlock()
+	if len(plans) > 0 {
+		more.actor = string(inbox.ByFault)
+		if end := c.carryOut(plans, more); end != nil {
+			return end
+		}
+	}
 	return c.cannotAnswer(more) // something may have been refused since, while it was held back
 }
 
@@ -246,7 +260,7 @@ func (c *call) turnedDown() bool {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
 	for q := range c.round.settled {
-		if q.Origin == elicit.InError && (q.State == inbox.Refused || q.State == inbox.Answered && q.Answer.Action != "accept") {
+		if q.Origin == elicit.InError && (q.State == inbox.Refused || q.State == inbox.Answered && q.Answer.Action != "accept" && q.Answer.Fault == nil) {
 			return true
 		}
 	}
@@ -292,7 +306,7 @@ func (c *call) noteAnswers() {
 	c.calls.mu.Lock()
 	for q := range c.round.settled {
 		waits := q.Origin == elicit.InError || q.Completion != inbox.CompletionNone || ended
-		if noted, is := c.round.noted[q.Number]; q.State != inbox.Answered || !waits || is && noted == q.Completion {
+		if noted, is := c.round.noted[q.Number]; q.State != inbox.Answered || q.Answer.Fault != nil || !waits || is && noted == q.Completion {
 			continue
 		}
 		c.round.noted[q.Number] = q.Completion

@@ -84,6 +84,7 @@ func (r *reduction) apply(f *wire.Frame, a about) {
 	r.call.End = r.clock
 	out := f.Dir == wire.ClientToServer
 	switch {
+	case r.deliberate(f):
 	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
 		r.question(f, a)
 	case f.Kind == wire.Request:
@@ -364,6 +365,10 @@ func (r *reduction) noted(f *wire.Frame) {
 		if q := r.about(f); q != nil {
 			r.answeredOff(q, n, strings.Clone(f.Actor), at)
 		}
+	case wire.NoteMisbehaved:
+		if q := r.about(f); q != nil {
+			r.misbehaved(q, f, at)
+		}
 	case wire.NoteSettled:
 		if q := r.about(f); q != nil {
 			q.By = strings.Clone(f.Actor)
@@ -400,6 +405,32 @@ func (r *reduction) answeredOff(q *Question, n *wire.Note, by string, at time.Ti
 	}
 	q.By, q.Answer, q.Action = by, r.part(n.Answer), rawjson.Text(rawjson.Member(n.Answer, "action"))
 	r.call.settle(q, Answered, "", at)
+}
+
+// misbehaved takes over from a note how a question was answered wrongly on purpose.
+func (r *reduction) misbehaved(q *Question, f *wire.Frame, at time.Time) {
+	if q.State != Pending {
+		return
+	}
+	q.By, q.Fault = ByFault, strings.Clone(f.Fault)
+	q.Answer, q.Action = r.part(f.Note.Answer), rawjson.Text(rawjson.Member(f.Note.Answer, "action"))
+	r.call.settle(q, Answered, "deliberate: "+f.Note.Why, at)
+}
+
+// deliberate notes the first frame that is wrong on purpose in place of an answer. It
+// reports whether this is such a frame.
+func (r *reduction) deliberate(f *wire.Frame) bool {
+	if f.Fault == "" || f.Dir != wire.ClientToServer || f.Question == 0 {
+		return false
+	}
+	if i, ok := r.known[f.Question]; ok && r.call.Questions[i].AnswerSeq == 0 {
+		q := &r.call.Questions[i]
+		q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
+		if f.Kind == wire.Error {
+			q.Error = r.part(f.Message.Error)
+		}
+	}
+	return true
 }
 
 // end ends the call as a note says.

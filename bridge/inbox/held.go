@@ -194,7 +194,7 @@ func (in *Inbox) recall(list []Question) []Question {
 		in.update(func(n *news) {
 			if known, err := in.find(q.Number); err == nil && known.Held {
 				known.Refusal = &client.Refusal{Code: mcp.CodeInternalError, Message: why}
-				in.settle(n, known, Refused, ByFault, why)
+				in.settle(n, known, Refused, ByPolicy, why)
 			}
 		})
 	}

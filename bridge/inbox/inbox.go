@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
 )
 
 // Owner is told what happens to questions, after it happened, by whoever made it
@@ -189,6 +190,9 @@ func (in *Inbox) forget() {
 		}
 		q := in.settled[i]
 		q.Request, q.Params, q.Answer.Content, q.Answer.Result = nil, nil, nil, nil
+		if plan := q.Answer.Fault; plan != nil {
+			q.Answer.Fault = &fault.Plan{Fault: plan.Fault, Field: plan.Field, Title: plan.Title}
+		}
 		in.faded = append(in.faded, q.Number)
 		in.settled = slices.Delete(in.settled, i, i+1)
 	}
@@ -232,6 +236,9 @@ func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
 		}
 		q.Answer = a
 		reason := ""
+		if a.Fault != nil {
+			reason = "deliberate: " + a.Fault.Title
+		}
 		if q.Origin == elicit.InRound && q.TurnedDown() {
 			reason = "nothing is sent for it, since no result of " + q.Method + " can say so"
 		}
@@ -298,6 +305,9 @@ func (in *Inbox) Undelivered(number int, reason string) (undelivered bool) {
 // Sent notes the frame that answers a question.
 func (in *Inbox) Sent(number int, seq int64) {
 	in.amend(number, func(_ *news, q *question) bool {
+		if q.Answer.Fault != nil && q.AnswerSeq != 0 {
+			return false // what goes out more than once
+		}
 		q.AnswerSeq = seq
 		return true
 	})

@@ -195,7 +195,7 @@ func TestHeldBackAndLost(t *testing.T) {
 	}
 	d.params = nil
 	in.ShowHeld("s")
-	is(t, in, held, Refused, ByFault, "it was held back, and cannot be read again: it is gone")
+	is(t, in, held, Refused, ByPolicy, "it was held back, and cannot be read again: it is gone")
 	is(t, in, shown, Pending, "", "")
 	if c := in.Counts("s"); c.Held != 0 {
 		t.Errorf("%+v", c)

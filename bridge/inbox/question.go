@@ -7,7 +7,9 @@ import (
 
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -40,7 +42,7 @@ const (
 	ByPerson Actor = "person"
 	ByScript Actor = "script"
 	ByPolicy Actor = "policy" // a rule that the person set, or the end of the inspection
-	ByFault  Actor = "fault"  // something broke
+	ByFault  Actor = "fault"  // something deliberately wrong; see Answer.Fault
 	ByServer Actor = "server"
 )
 
@@ -74,6 +76,14 @@ type Answer struct {
 	// elicitation and for answers that are wrong on purpose.
 	Result json.RawMessage
 	Actor  Actor
+	// Fault is what goes out in place of all that, where it is wrong on purpose; nil
+	// where it is not. Its Actor is ByFault.
+	Fault *fault.Plan
+}
+
+// Misbehave is the answer that a plan amounts to.
+func Misbehave(plan fault.Plan) Answer {
+	return Answer{Action: rawjson.Text(rawjson.Member(plan.Result, "action")), Result: plan.Result, Actor: ByFault, Fault: &plan}
 }
 
 // JSON is the exact result that the answer amounts to.
@@ -124,7 +134,7 @@ func (q *Question) asksFor(elicitationID string) bool {
 // TurnedDown reports whether a request that is no elicitation was declined or
 // cancelled, which no result can say.
 func (q *Question) TurnedDown() bool {
-	return q.Method != mcp.MethodElicit && q.Answer.Result == nil
+	return q.Method != mcp.MethodElicit && q.Answer.Result == nil && q.Answer.Fault == nil
 }
 
 // Outcome is what became of a settled question, in a few words.
@@ -160,8 +170,11 @@ func (q *Question) Response() (json.RawMessage, *client.Refusal) {
 // Note is what a transcript says of a settled question where no message says it: how
 // it was answered, if that does not travel, or not yet; or how it ended.
 func (q *Question) Note() *wire.Note {
-	if q.State != Answered {
+	switch {
+	case q.State != Answered:
 		return q.EndNote()
+	case q.Answer.Fault != nil:
+		return &wire.Note{Kind: wire.NoteMisbehaved, Why: q.Answer.Fault.Title, Answer: q.Answer.Result, Pointer: q.Pointer, At: q.Ended}
 	}
 	return &wire.Note{Kind: wire.NoteAnswered, Answer: q.Answer.JSON(), Pointer: q.Pointer, Completion: q.Completion.String(), At: q.Ended}
 }

@@ -48,6 +48,9 @@ func (s *Session) Wait() (reason string, byItself bool) {
 	if exit := s.exit(); exit != "" {
 		reason = exit
 	}
+	if deliberate := s.Deliberate(); deliberate != "" {
+		reason = deliberate + "; " + reason
+	}
 	return reason, !closing
 }
 

@@ -94,7 +94,7 @@ func (s *Session) open(spec target.Spec) (*target.Link, error) {
 		return nil, err
 	}
 	// The link outlasts s.ctx by the last words that go over it: see Close.
-	link, err := target.Open(context.WithoutCancel(s.ctx), spec, s, target.Options{MaxFrame: s.MaxFrame, Outgoing: s.reworded})
+	link, err := target.Open(context.WithoutCancel(s.ctx), spec, s, target.Options{MaxFrame: s.MaxFrame, Outgoing: s.outgoingFor})
 	if err != nil {
 		return nil, err
 	}

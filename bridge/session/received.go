@@ -129,7 +129,7 @@ func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) wire.Frame {
 		Carried: Carried(u.Stream), Method: m.Method, Params: m.Params, ID: slices.Clone(m.ID), Pointer: "/params", Place: 1,
 	}
 	number := s.owner.Number()
-	in := &incoming{id: string(m.ID), question: number, call: b.call, round: b.round}
+	in := &incoming{id: string(m.ID), question: number, call: b.call, round: b.round, related: slices.Clone(u.Related)}
 	id := wire.IDKey(m.ID)
 	s.mu.Lock()
 	taken := s.incoming[id] != nil
@@ -193,6 +193,9 @@ func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	s.mu.Lock()
 	out.reply = &Reply{Seq: f.Seq, Message: m}
 	s.mu.Unlock()
+	if out.sdkID != nil {
+		u.Message.ID = out.sdkID
+	}
 	if out.call != 0 {
 		s.owner.Saw(out.call, f)
 	}

@@ -29,6 +29,8 @@ type outgoing struct {
 	ctx         context.Context // ends where the request is taken back
 	reply       *Reply          // the response, once it came
 	told        bool            // the server was told that it is taken back
+	spoilt      *Spoilt         // nil where it goes out as it should
+	sdkID       json.RawMessage // the id that the SDK knows it by, where it went out under another one
 }
 
 // Reply is a response as it was on the wire.
@@ -46,6 +48,7 @@ type Request struct {
 	Responses   []Member        // inputResponses, in their order; nil leaves them out
 	State       json.RawMessage // requestState, exact; nil leaves it out
 	Actor       string          // who made the responses; "" if not one alone
+	Spoilt      *Spoilt         // how it is wrong on purpose; nil if it is not
 }
 
 // Member is one member of an object.
@@ -72,7 +75,7 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 		meta[sdk.MetaKeyLogLevel] = "debug"
 	}
 	s.knows(r.Call)
-	out := &outgoing{call: r.Call, round: r.Round, actor: r.Actor, ctx: ctx}
+	out := &outgoing{call: r.Call, round: r.Round, actor: r.Actor, ctx: ctx, spoilt: r.Spoilt}
 	reply, err := s.send(ticket, out, func() (err error) {
 		ctx := context.WithValue(ctx, membersKey{}, r.members())
 		switch r.Kind {
@@ -143,11 +146,15 @@ func object(members []Member) json.RawMessage {
 func (s *Session) send(ticket string, out *outgoing, do func() error) (*Reply, error) {
 	s.mu.Lock()
 	s.tickets[ticket] = out
+	if out.spoilt != nil {
+		s.spoilt[ticket] = out
+	}
 	s.mu.Unlock()
 	err := do()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tickets, ticket)
+	delete(s.spoilt, ticket)
 	s.stop(out)
 	if out.reply == nil && err == nil {
 		err = errors.New("the response was not seen on the wire")

@@ -17,6 +17,9 @@ import (
 // the receiver of a cancellation should not answer any more (specification
 // 2025-11-25, Cancellation, Behavior Requirements).
 func (s *Session) Sent(u target.Unit) bool {
+	if u.Fault != "" && (u.Message.Kind != wire.Request || u.Actor != "") {
+		return s.sentDeliberately(u)
+	}
 	f := s.labelled(u.Frame, wire.ClientToServer)
 	switch u.Message.Kind {
 	case wire.Request:
@@ -73,8 +76,10 @@ type incoming struct {
 	id          string // exact
 	question    int    // 0 for requests that no person answers
 	call, round int
-	cancelled   string    // why the server took it back
-	response    *Response // what answers a question
+	cancelled   string          // why the server took it back
+	response    *Response       // what answers a question
+	related     json.RawMessage // the id of our request on whose stream it came; nil for none
+	deliberate  bool            // it is answered wrongly on purpose
 }
 
 // sentResponse logs a response of ours. It reports false for the answer to a
@@ -87,9 +92,7 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 		in = *known
 		s.late = remember(s.late, known)
 		s.unsent--
-		if s.asking[in.call]--; s.asking[in.call] == 0 {
-			delete(s.asking, in.call)
-		}
+		s.settledOne(known)
 		if in.response != nil {
 			in.response.sent = true
 		}
@@ -122,7 +125,7 @@ func (s *Session) Undelivered(u target.Unit, err error) {
 		}
 		s.Noted(note)
 	}
-	if !m.Kind.IsResponse() {
+	if !m.Kind.IsResponse() || u.Fault != "" { // how the server takes that is what was to be seen
 		return
 	}
 	question := 0

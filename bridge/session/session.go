@@ -97,6 +97,10 @@ type Session struct {
 	strays    int             // responses that nothing asked for
 	stderr    []string
 	stale     map[string]bool // lists that have changed, by method
+	tokens    int
+	prepared  map[string]target.Outgoing // by the id under which they go through the SDK
+	spoilt    map[string]*outgoing       // requests that are to go out wrong, by what tells them
+	ending    string                     // what deliberately ended the connection; "" for nothing
 	closing   bool
 	released  bool // nothing can be asked or answered any more
 	killed    bool
@@ -109,7 +113,7 @@ func New(life context.Context, c Config, owner Owner) *Session {
 		Config: c, owner: owner, life: life, ctx: ctx, cancel: cancel, ready: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 		listing: make(chan struct{}, 1), taken: map[string]catalog.Room{},
 		tickets: map[string]*outgoing{}, outgoing: map[string]*outgoing{}, incoming: map[string]*incoming{}, asking: map[int]int{},
-		early: map[string]bool{}, stale: map[string]bool{},
+		early: map[string]bool{}, stale: map[string]bool{}, prepared: map[string]target.Outgoing{}, spoilt: map[string]*outgoing{},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
@@ -31,6 +32,7 @@ type eventStream struct {
 	endpoint bool   // the endpoint event of HTTP+SSE has come
 	lastID   string // of the events so far
 	answered bool   // the posted request has its response
+	dropped  atomic.Bool
 }
 
 // events is the body of a response with an event stream. posted is the request
@@ -43,8 +45,14 @@ func (r *remote) events(resp *http.Response, posted wire.Message) *eventBody {
 	if resp.Request.Method == http.MethodPost {
 		s.stream = wire.StreamPostSSE
 	}
+	r.opened(s)
+	inner := resp.Body
 	return &eventBody{
-		Closer: resp.Body, events: newEventReader(resp.Body, r.tap.max),
+		Closer: body{close: func() error {
+			r.forget(s)
+			return inner.Close()
+		}},
+		events:  newEventReader(inner, r.tap.max),
 		deliver: s.deliver, ended: s.ended,
 	}
 }
@@ -101,6 +109,7 @@ func (s *eventStream) ended(err error) {
 		lost = s.posted
 	}
 	note := wire.Frame{Status: s.resp.StatusCode, Note: &wire.Note{Kind: wire.NoteStreamEnded, Of: ofMessage(s.posted)}}
+	err = s.deliberately(&note, err)
 	switch {
 	case r.closing.Load(), errors.Is(err, context.Canceled):
 	case !errors.Is(err, io.EOF):

@@ -8,8 +8,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"elicitation-inspector/bridge/wire"
 )
 
 // lineConn is the SDK's connection over a pair of streams with one JSON-RPC
@@ -81,12 +79,17 @@ func (c *lineConn) writeAll() {
 }
 
 func (c *lineConn) write(raw []byte) error {
-	raw = c.tap.leaving(raw)
-	u, ok, err := c.tap.sending(Unit{Frame: wire.Frame{Raw: raw[:len(raw):len(raw)]}}, false)
+	out := c.tap.leaving(raw)
+	u, ok, err := c.tap.sending(Unit{Frame: out.frame()}, false)
 	if !ok {
 		return err
 	}
-	if _, err := c.w.Write(append(raw, '\n')); err != nil {
+	if out.Pieces == nil {
+		_, err = c.w.Write(append(out.Frame.Raw, '\n'))
+	} else if err = out.slowly(c.w, c.closed); err == nil {
+		_, err = c.w.Write([]byte{'\n'})
+	}
+	if err != nil {
 		c.tap.observer.Undelivered(u, err)
 		return fmt.Errorf("writing to the server: %w", err)
 	}

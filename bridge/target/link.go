@@ -32,9 +32,9 @@ type Options struct {
 	// closed, and once more after SIGTERM, and how long an HTTP server may take
 	// to answer the DELETE of the session. 0 means DefaultGrace.
 	Grace time.Duration
-	// Outgoing, where set, may put other words into a message that the SDK is
-	// about to send: what it returns is observed and written in its place.
-	Outgoing func(raw []byte) []byte
+	// Outgoing, where set, may put something else in place of a message that the
+	// SDK is about to send: what it returns is observed and written.
+	Outgoing func(raw []byte) Outgoing
 
 	pauses lookPauses // for tests
 }
@@ -62,6 +62,8 @@ type way interface {
 	// end closes everything in an orderly manner, in less patient steps once
 	// patience ends, and returns when nothing is left or can be ended.
 	end(patience context.Context) error
+	// abandon is that of [Link].
+	abandon()
 }
 
 // ending is the end of a server, for a way to embed.

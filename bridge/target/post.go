@@ -25,11 +25,18 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = r.tap.leaving(body)
+	out := r.tap.leaving(body)
+	body = out.Frame.Raw
 	f.req.ContentLength = int64(len(body))
-	f.req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	f.req.GetBody = func() (io.ReadCloser, error) {
+		if out.Pieces != nil {
+			return out.body(), nil
+		}
+		return io.NopCloser(bytes.NewReader(body)), nil
+	}
 	f.req.Body, _ = f.req.GetBody()
-	u := Unit{Frame: wire.Frame{Raw: body, Stream: wire.StreamPost, Header: f.sent(), HTTPMethod: f.req.Method, URL: address(f.req)}}
+	u := Unit{Frame: out.frame()}
+	u.Stream, u.Header, u.HTTPMethod, u.URL = wire.StreamPost, f.sent(), f.req.Method, address(f.req)
 	u, ok, err := r.tap.sending(u, req.Response != nil)
 	if !ok {
 		f.over()
@@ -56,6 +63,8 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	case resp.StatusCode >= 300:
 		resp, err = r.refused(req, u, resp)
+	case u.Fault != "" && (out.Unasked || u.Kind == wire.Noise):
+		return r.overhear(req, u, resp, out.Unasked)
 	default:
 		resp, err = r.accepted(req, u, resp)
 	}

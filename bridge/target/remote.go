@@ -40,6 +40,7 @@ type remote struct {
 	conn   mcp.Connection
 	lastID string                  // of the last event with an id on standalone streams
 	posts  map[string]wire.Message // streams that were interrupted: the posted request by the last event's id
+	open   map[*eventStream]bool   // streams that have not ended
 }
 
 // Bounds of a connection attempt, and of what is read of an answer only to

@@ -19,16 +19,16 @@ import (
 type tap struct {
 	observer Observer
 	max      int64
-	outgoing func([]byte) []byte // nil: messages go out as the SDK has written them
+	outgoing func([]byte) Outgoing // nil: messages go out as the SDK has written them
 }
 
 // leaving is a message of the SDK's as it is to be written.
-func (t *tap) leaving(raw []byte) []byte {
+func (t *tap) leaving(raw []byte) Outgoing {
 	raw = restoreID(raw)
 	if t.outgoing != nil {
-		raw = t.outgoing(raw)
+		return t.outgoing(raw)
 	}
-	return raw
+	return Outgoing{Frame: wire.Frame{Raw: raw}}
 }
 
 // sending shows the observer what is about to be written, unless it was shown

@@ -22,6 +22,7 @@ const (
 	// Of processes.
 	NoteProcessStarted NoteKind = "process-started" // Program and PID; of mcpsnoop's logs Command [Dir]
 	NoteProcessExited  NoteKind = "process-exited"  // PID, Code or Signal, [By: "inspector"] [Why]
+	NoteStillRuns      NoteKind = "still-runs"      // Took: for so long after its input was closed
 	NotePipeHeld       NoteKind = "pipe-held"       // Of: the pipe that is read no longer
 	NoteReadFailed     NoteKind = "read-failed"     // Of, Why
 
@@ -111,6 +112,8 @@ func (n *Note) Words(f *Frame) string {
 		return "started as " + strings.Join(n.Command, " ") + after(" in ", n.Dir)
 	case NoteProcessExited:
 		return cmp.Or(n.process(), "the process") + " " + n.Exit()
+	case NoteStillRuns:
+		return "the process still runs " + n.Took + " after its input was closed, and is ended"
 	case NotePipeHeld:
 		return "the server's " + n.Of + " is held open by a process outside of its group, and is no longer read"
 	case NoteReadFailed:

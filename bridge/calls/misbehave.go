@@ -1,0 +1,110 @@
+package calls
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/session"
+)
+
+// remember keeps a requestState, so that it can be sent again in a later round.
+func (c *call) remember(state json.RawMessage) {
+	c.set(func() {
+		if len(c.states) > 2 {
+			c.states = append(c.states[:1], c.states[2:]...)
+		}
+		c.states = append(c.states, state)
+	})
+}
+
+// Situation fills in what the calls know of a question that is about to be answered
+// wrongly.
+func (cs *Calls) Situation(number int, facts *fault.Facts) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c, err := cs.find(number)
+	if err != nil {
+		return
+	}
+	facts.InCall, facts.Tool = c.over == Running, c.Request.Key
+	if facts.Via != elicit.InRound || len(c.states) == 0 {
+		return
+	}
+	latest := len(c.states) - 1
+	facts.State = c.states[latest]
+	for _, state := range c.states[:latest] {
+		if state != nil && !bytes.Equal(state, facts.State) {
+			facts.Earlier = state
+		}
+	}
+}
+
+// misbehave makes the next request differ from an honest one as the plan for one of
+// the round's questions has it.
+func (n *next) misbehave(q *inbox.Question, reply session.Reply) session.Misbehaviour {
+	plan := q.Answer.Fault
+	if n.spoilt == nil {
+		n.spoilt = &session.Spoilt{Fault: plan.Fault}
+	} else if n.spoilt.Fault != plan.Fault {
+		n.spoilt.Fault += "," + plan.Fault
+	}
+	if r := plan.Retry; r != nil {
+		n.differ(q, r, reply)
+	}
+	return session.Misbehaviour{Plan: *plan, Question: q.Number, Call: q.Call, Round: q.Round}
+}
+
+func (n *next) differ(q *inbox.Question, r *fault.Retry, reply session.Reply) {
+	if q.Origin == elicit.InRound && n.responses != nil {
+		if r.Value != nil {
+			n.responses = append(n.responses, session.Member{Name: q.Key, Value: r.Value})
+		}
+		for _, extra := range r.Extra {
+			n.responses = append(n.responses, session.Member(extra))
+		}
+	}
+	if r.ChangeState {
+		n.state = r.State
+	}
+	if r.Tool != "" {
+		n.tool = r.Tool
+	}
+	if r.SameID {
+		n.spoilt.ID = reply.Message.ID
+	}
+	n.spoilt.Cut, n.spoilt.Twice = n.spoilt.Cut || r.Cut, n.spoilt.Twice || r.Twice
+	if r.Pace != (fault.Pace{}) {
+		n.spoilt.Pace = r.Pace
+	}
+}
+
+// carryOut does what plans do before the next request. It returns how the call ends
+// where they have none.
+func (c *call) carryOut(plans []session.Misbehaviour, more *next) *ending {
+	c.hold(true) // this is not the server's time
+	defer c.hold(false)
+	for _, m := range plans {
+		m.Other = func(do fault.Do) { c.restarts = c.restarts || do == fault.StartSession }
+		if err := c.conn.Misbehave(c.ctx, m); err != nil {
+			return failed("%v", err)
+		}
+	}
+	for _, m := range plans {
+		switch {
+		case m.Plan.Retry == nil:
+			return stoppedShort("the call was not made again; deliberate: " + m.Plan.Title)
+		case c.restarts:
+			c.set(func() { c.repeat = more })
+			return stoppedShort("the call goes on in a new session; deliberate: " + m.Plan.Title)
+		}
+	}
+	return nil
+}
+
+// stoppedShort is the end of a call that a fault ends from our side.
+func stoppedShort(why string) *ending {
+	return &ending{state: Stopped, step: Step{Kind: StepStopped, Text: why}, failure: why}
+}

@@ -1,0 +1,92 @@
+package bridge
+
+import (
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/session"
+)
+
+// Facts are what is known of a question before it is answered wrongly.
+func (in *Inspection) Facts(q inbox.Question) fault.Facts {
+	facts := fault.Facts{
+		Via: q.Origin, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
+	}
+	if q.Request == nil {
+		facts.Honest = suggestions[q.Method]
+	}
+	in.calls.Situation(q.Call, &facts)
+	if s := in.session(q.Session); s != nil {
+		s.Situation(&facts)
+	}
+	if c, err := in.calls.Call(q.Call); err == nil && facts.Via == elicit.InRound {
+		if catalog, err := in.Catalog(q.Server); err == nil {
+			for _, item := range catalog.Items {
+				if item.Kind == c.Request.Kind && item.Key != facts.Tool {
+					facts.Others = append(facts.Others, item.Key)
+				}
+			}
+		}
+	}
+	return facts
+}
+
+// Misbehave answers a question wrongly on purpose, by a fault and its parameters.
+func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Question, error) {
+	q, err := in.inbox.Question(number)
+	if err != nil {
+		return Question{}, err
+	}
+	if q.State != inbox.Pending {
+		return in.views(q)[0], inbox.ErrSettled
+	}
+	plan, err := fault.Build(in.Facts(q), name, params)
+	if err != nil {
+		return in.views(q)[0], err
+	}
+	return in.Answer(number, inbox.Misbehave(plan))
+}
+
+// misbehave carries out the plan that answers a request of a server's.
+func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
+	if s == nil {
+		return
+	}
+	m := session.Misbehaviour{Plan: *q.Answer.Fault, Question: q.Number, Call: q.Call, Round: q.Round, ID: q.ID}
+	m.Other = func(do fault.Do) {
+		var err error
+		switch do {
+		case fault.CancelCall:
+			err = in.calls.Stop(q.Call)
+		case fault.StartSession:
+			err = in.Reconnect(q.Server)
+		}
+		if err != nil {
+			in.logger.Debug("misbehaving", "fault", m.Plan.Fault, "error", err)
+		}
+	}
+	in.spawn(func() {
+		if err := s.Misbehave(s.Context(), m); err != nil {
+			wiring{in}.Undelivered(q.Number, err.Error())
+		}
+	})
+}
+
+// StartSession implements [calls.Owner].
+func (w wiring) StartSession(number int) {
+	in := w.in
+	c, err := in.calls.Call(number)
+	if err != nil {
+		return
+	}
+	s, err := in.server(c.Request.Server)
+	if err != nil {
+		return
+	}
+	in.spawn(func() {
+		s.connect()
+		if _, err := in.Repeat(number); err != nil {
+			in.logger.Debug("going on in a new session", "call", number, "error", err)
+		}
+	})
+}

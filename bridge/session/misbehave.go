@@ -1,0 +1,280 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Misbehaviour is a plan of package fault, with the question that it answers.
+type Misbehaviour struct {
+	Plan                  fault.Plan
+	Question, Call, Round int
+	ID                    json.RawMessage // of the request that asks; nil where a result asked
+	// Other takes the steps that concern more than the connection.
+	Other func(fault.Do)
+}
+
+// abandonPatience is how long a process may go on after its input was closed.
+const abandonPatience = 5 * time.Second
+
+// Situation fills in what a session knows of a question that is about to be answered
+// wrongly.
+func (s *Session) Situation(facts *fault.Facts) {
+	facts.Revision, facts.Transport = s.Revision(), s.transport()
+	s.mu.Lock()
+	in, link := s.incoming[wire.IDKey(facts.ID)], s.link
+	s.mu.Unlock()
+	if in != nil && link != nil && facts.Via == elicit.ByRequest {
+		facts.Streamed = link.HasStream(in.related)
+	}
+}
+
+// Misbehave carries out the steps of a plan. It returns when they are done, or why
+// they were given up: the session or ctx has ended.
+func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
+	in := s.deliberate(m.ID)
+	for _, step := range m.Plan.Steps {
+		if err := s.ctx.Err(); err != nil {
+			return context.Cause(s.ctx)
+		}
+		var err error
+		switch step.Do {
+		case fault.Send:
+			f := wire.Frame{Raw: step.Raw, Question: m.Question, Call: m.Call, Round: m.Round, Actor: "fault", Fault: m.Plan.Fault}
+			s.sendPrepared(ctx, paced(f, step.Pace))
+		case fault.Wait:
+			err = s.pass(ctx, time.After(step.Time))
+		case fault.AwaitWithdrawal:
+			err = s.awaitWithdrawal(ctx, in)
+		case fault.DropStream:
+			if in == nil || !s.link.DropStream(in.related) {
+				err = errors.New("the stream that carried the question has ended already")
+			}
+		case fault.CloseConnection:
+			s.abandon(ctx, m.Plan)
+		case fault.CancelCall:
+			running := slices.DeleteFunc(s.running(), func(out *outgoing) bool { return out.call != m.Call })
+			m.Other(step.Do)
+			s.awaitCancelled(ctx, running)
+		case fault.Kill:
+			s.endsBy(m.Plan)
+			s.link.Kill()
+		default:
+			m.Other(step.Do)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deliberate finds the request that is answered wrongly, nil for none. Nobody is asked
+// any more, but its id stays known until a response has it, or the session ends.
+func (s *Session) deliberate(id json.RawMessage) *incoming {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.incoming[wire.IDKey(id)]
+	if id == nil || in == nil || in.deliberate {
+		return in
+	}
+	in.deliberate = true
+	s.settledOne(in)
+	return in
+}
+
+// settledOne notes that a question of a call waits no longer. The mutex is held.
+func (s *Session) settledOne(in *incoming) {
+	if s.asking[in.call]--; s.asking[in.call] == 0 {
+		delete(s.asking, in.call)
+	}
+}
+
+// pass waits for something, unless the session or ctx ends before.
+func (s *Session) pass(ctx context.Context, what <-chan time.Time) error {
+	select {
+	case <-what:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	}
+}
+
+// awaitWithdrawal waits until the server takes a question back, or its call is over.
+func (s *Session) awaitWithdrawal(ctx context.Context, in *incoming) error {
+	for in != nil {
+		grown := s.Log.Grown()
+		s.mu.Lock()
+		runs := false
+		for _, out := range s.outgoing {
+			runs = runs || out.call == in.call
+		}
+		over := in.cancelled != "" || in.call != 0 && !runs
+		s.mu.Unlock()
+		if over {
+			return nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.ctx.Done():
+			return context.Cause(s.ctx)
+		}
+	}
+	return nil
+}
+
+// abandon closes the connection without a word. A process that goes on for too long is
+// ended after that.
+func (s *Session) abandon(ctx context.Context, plan fault.Plan) {
+	s.endsBy(plan)
+	s.link.Abandon()
+	select {
+	case <-s.link.Done():
+		return
+	case <-time.After(abandonPatience):
+	case <-s.ctx.Done():
+		return
+	}
+	s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteStillRuns, Took: abandonPatience.String()}, Failed: true})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), EndTime)
+	defer cancel()
+	if err := s.link.Close(ctx); err != nil {
+		s.Logger.Warn("ending the connection", "server", s.Spec.Name, "error", err)
+	}
+}
+
+// endsBy notes that a plan ends the connection.
+func (s *Session) endsBy(plan fault.Plan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending = "deliberate: " + plan.Title
+}
+
+// Deliberate says by which plan the connection ended, "" where it did not end so.
+func (s *Session) Deliberate() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ending
+}
+
+// tokenFault begins the ids under which prepared bytes go through the SDK, which puts
+// HTTP headers around them. They are never sent.
+const tokenFault = "elicitation-inspector-fault-"
+
+// paced is a frame that goes out at a pace.
+func paced(f wire.Frame, pace fault.Pace) target.Outgoing {
+	out := target.Outgoing{Frame: f}
+	if pieces, pause := pace.Split(f.Raw); len(pieces) > 1 {
+		out.Pieces, out.Pause = pieces, pause
+	}
+	return out
+}
+
+// sendPrepared sends what is wrong on purpose. Why it fails is what the tap notes.
+func (s *Session) sendPrepared(ctx context.Context, out target.Outgoing) {
+	out.Unasked = true
+	s.mu.Lock()
+	s.tokens++
+	token := fmt.Sprintf("%s%d", tokenFault, s.tokens)
+	s.prepared[token] = out
+	s.mu.Unlock()
+	if err := s.link.Send(ctx, token); err != nil {
+		s.Logger.Debug("sending what is wrong on purpose", "server", s.Spec.Name, "error", err)
+	}
+	s.mu.Lock()
+	delete(s.prepared, token)
+	s.mu.Unlock()
+}
+
+// outgoingFor is what goes out in place of a message of the SDK's.
+func (s *Session) outgoingFor(raw []byte) target.Outgoing {
+	if start := []byte(`{"jsonrpc":"2.0","id":"` + tokenFault); bytes.HasPrefix(raw, start) {
+		token, _, _ := bytes.Cut(raw[len(start):], []byte{'"'})
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.prepared[tokenFault+string(token)]
+	}
+	if out, spoilt := s.spoil(raw); spoilt {
+		return out
+	}
+	return target.Outgoing{Frame: wire.Frame{Raw: s.reworded(raw)}}
+}
+
+// Spoilt is how a request of a call is wrong on purpose.
+type Spoilt struct {
+	Fault string          // its name
+	ID    json.RawMessage // that it has in place of its own; nil for that
+	Cut   bool            // its last byte is missing
+	Twice bool            // it is sent twice
+	Pace  fault.Pace
+}
+
+// spoil spoils a request that is to be. It reports false for any other message.
+func (s *Session) spoil(raw []byte) (target.Outgoing, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.spoilt) == 0 {
+		return target.Outgoing{}, false
+	}
+	m, err := wire.ParseMessage(raw)
+	if err != nil || m.Kind != wire.Request {
+		return target.Outgoing{}, false
+	}
+	out := s.spoilt[ticketOf(m)]
+	if out == nil || out.id != "" {
+		return target.Outgoing{}, false
+	}
+	how := out.spoilt
+	id := m.ID
+	if how.ID != nil {
+		id, out.sdkID = how.ID, m.ID
+		at := bytes.Index(raw, m.ID) // nothing but the version stands before it
+		raw = slices.Concat(raw[:at], id, raw[at+len(m.ID):])
+	}
+	f := wire.Frame{Raw: raw, Fault: how.Fault}
+	if how.Cut {
+		f.Raw = raw[:len(raw)-1]
+		f.Call, f.Round, f.Actor = out.call, out.round, "fault"
+		out.id, out.method = string(id), m.Method
+		s.outgoing[out.id] = out
+	}
+	if how.Twice {
+		again := f
+		again.Call, again.Round, again.Actor = out.call, out.round, "fault"
+		s.Go(func() { s.sendPrepared(s.ctx, target.Outgoing{Frame: again}) })
+	}
+	return paced(f, how.Pace), true
+}
+
+// sentDeliberately logs what is wrong on purpose and no request of a call.
+func (s *Session) sentDeliberately(u target.Unit) bool {
+	f := s.labelled(u.Frame, wire.ClientToServer)
+	s.mu.Lock()
+	if in := s.incoming[wire.IDKey(u.Message.ID)]; u.Message.Kind.IsResponse() && in != nil && in.question == f.Question {
+		delete(s.incoming, wire.IDKey(u.Message.ID))
+		s.late = remember(s.late, in)
+	}
+	s.mu.Unlock()
+	f = s.Log.Append(f)
+	if f.Question != 0 {
+		s.owner.Answered(f.Question, f.Seq)
+	}
+	if f.Question == 0 && f.Kind == wire.Noise { // a request of a call that cannot be read
+		s.owner.Saw(f.Call, f)
+	}
+	return true
+}
