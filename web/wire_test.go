@@ -22,6 +22,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -565,10 +566,7 @@ func TestSaveFiltered(t *testing.T) {
 	s.some(3)
 	r := s.ask(http.MethodGet, "/wire.jsonl", url.Values{"filter": {"kind:error"}, "download": {"1"}}, nil)
 	var seqs []int64
-	for f, err := range wire.ReadTranscript(r.Body) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, f := range logtest.Read(t, r.Body) {
 		if f.Kind != wire.Error {
 			t.Errorf("saved: %s", f.Raw)
 		}
@@ -631,10 +629,8 @@ func TestEverythingAtOnce(t *testing.T) {
 	busy(func(i int) {
 		n := 0
 		r := s.ask(http.MethodGet, "/wire.jsonl", url.Values{"filter": {fmt.Sprintf("kind:error seq<=%d", first)}}, nil)
-		for f, err := range wire.ReadTranscript(r.Body) {
+		for _, f := range logtest.Read(t, r.Body) {
 			switch {
-			case err != nil:
-				t.Error(err)
 			case f.Kind == wire.Error:
 				n++
 			case f.Dir != wire.Meta: // what was noted of them

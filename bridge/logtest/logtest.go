@@ -3,8 +3,10 @@ package logtest
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +39,8 @@ func New(t testing.TB, frames ...wire.Frame) *wire.Log {
 	return l
 }
 
+var directions = map[string]wire.Direction{"c2s": wire.ClientToServer, "s2c": wire.ServerToClient, "stderr": wire.Stderr, "meta": wire.Meta}
+
 // Talk reads frames from lines of the form
 //
 //	+1.5s c2s {"jsonrpc":"2.0", …}
@@ -62,9 +66,9 @@ func Talk(t testing.TB, text string) []wire.Frame {
 			t.Fatalf("line %d: %v", i+1, err)
 		}
 		at = at.Add(d)
-		dir, err := wire.ParseDirection(words[1])
-		if err != nil {
-			t.Fatalf("line %d: %v", i+1, err)
+		dir, known := directions[words[1]]
+		if !known {
+			t.Fatalf("line %d: %q is no direction", i+1, words[1])
 		}
 		f := wire.Frame{Time: at, Server: "files", Session: "files-1", Transport: "stdio", Dir: dir, Raw: []byte(words[2])}
 		if name, rest, ok := strings.Cut(words[2], " "); ok && strings.HasPrefix(name, "files-") {
@@ -101,6 +105,23 @@ func Open(t testing.TB, path string) *wire.Log {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// Read reads a transcript, in which nothing may be wrong.
+func Read(t testing.TB, r io.Reader) []wire.Frame {
+	t.Helper()
+	text, err := io.ReadAll(r)
+	path := filepath.Join(t.TempDir(), "read.jsonl")
+	if err = errors.Join(err, os.WriteFile(path, text, 0o600)); err != nil {
+		t.Error(err)
+		return nil
+	}
+	l := Open(t, path)
+	frames, err := l.Frames(1, int(l.Len()))
+	if damage, _ := l.Damage(); err != nil || damage != nil {
+		t.Error(err, damage)
+	}
+	return frames
 }
 
 // Files lists the files that match a pattern, of which there must be some.

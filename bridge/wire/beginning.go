@@ -1,10 +1,5 @@
 package wire
 
-import (
-	"math"
-	"sync/atomic"
-)
-
 // Beginning makes a log that shows the first frames of this one: none at
 // first, and more by Extend. It is what this log was when it had no more
 // frames, save that marks are those of this log. It shares everything with this
@@ -35,34 +30,13 @@ func (l *Log) Extend(n int64) {
 	// What the other log has now is enough for what it has counted.
 	l.index.chunks.Store(l.of.index.chunks.Load())
 	// Of names, only those are known that have come up.
-	methods, actors, tools, conns := len(l.methods.all()), len(l.actors.all()), len(l.tools.all()), len(l.conns.all())
 	for seq := shown + 1; seq <= n; seq++ {
 		e := l.index.at(seq)
-		if e.method != full {
-			methods = max(methods, int(e.method)+1)
-		}
-		if e.actor != math.MaxUint8 {
-			actors = max(actors, int(e.actor)+1)
-		}
-		if e.tool != full {
-			tools = max(tools, int(e.tool)+1)
-		}
-		if e.conn != full {
-			conns = max(conns, int(e.conn)+1)
-		}
+		l.methods.show(&l.of.methods, e.method)
+		l.actors.show(&l.of.actors, uint16(e.actor))
+		l.tools.show(&l.of.tools, e.tool)
+		l.conns.show(&l.of.conns, e.conn)
 	}
-	first(&l.methods.list, &l.of.methods.list, methods)
-	first(&l.actors.list, &l.of.actors.list, actors)
-	first(&l.tools.list, &l.of.tools.list, tools)
-	first(&l.conns.list, &l.of.conns.list, conns)
 	l.index.n.Store(n)
 	l.wake()
-}
-
-// first makes a list the first n of another.
-func first[T any](list, of *atomic.Pointer[[]T], n int) {
-	if p := of.Load(); p != nil && n > 0 {
-		part := (*p)[:min(n, len(*p)):min(n, len(*p))]
-		list.Store(&part)
-	}
 }

@@ -3,9 +3,7 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -27,11 +25,6 @@ const (
 var directionNames = [...]string{ClientToServer: "c2s", ServerToClient: "s2c", Stderr: "stderr", Meta: "meta"}
 
 func (d Direction) String() string { return nameOf(directionNames[:], d) }
-
-// ParseDirection is the inverse of String.
-func ParseDirection(s string) (Direction, error) {
-	return named[Direction]("direction", directionNames[:], s)
-}
 
 // opposite is the direction that answers d.
 func (d Direction) opposite() Direction {
@@ -60,9 +53,6 @@ var streamNames = [...]string{StreamNone: "", StreamPost: "post", StreamPostSSE:
 
 func (s Stream) String() string { return nameOf(streamNames[:], s) }
 
-// ParseStream is the inverse of String.
-func ParseStream(s string) (Stream, error) { return named[Stream]("stream", streamNames[:], s) }
-
 // Kind says what a frame is.
 type Kind uint8
 
@@ -81,9 +71,6 @@ var kindNames = [...]string{Request: "request", Notification: "notification", Re
 	Noise: "noise", StderrLine: "stderr", NoteFrame: "note"}
 
 func (k Kind) String() string { return nameOf(kindNames[:], k) }
-
-// ParseKind is the inverse of String.
-func ParseKind(s string) (Kind, error) { return named[Kind]("kind", kindNames[:], s) }
 
 // IsMessage reports whether frames of this kind hold a JSON-RPC message.
 func (k Kind) IsMessage() bool { return k >= Request && k <= Error }
@@ -136,7 +123,8 @@ type Frame struct {
 	// note that was appended so.
 	Failed bool
 
-	// Message is the envelope in Raw; zero unless Kind.IsMessage.
+	// Message is the envelope in Raw; zero unless Kind.IsMessage. Append finds it
+	// unless it is there.
 	Message Message
 	// Method is Message.Method, or for what answers a request the method of that
 	// request; "" where that is not known.
@@ -173,6 +161,7 @@ func (f *Frame) IsText() bool {
 
 // identify finds out what the frame is, from its bytes unless Kind is preset.
 func (f *Frame) identify() {
+	known := f.Message
 	f.Message = Message{}
 	switch {
 	case f.Dir == Stderr:
@@ -182,6 +171,8 @@ func (f *Frame) identify() {
 	case f.Kind >= Noise:
 	case f.Truncated:
 		f.Kind, f.Message = headOf(f.Raw, f.Kind)
+	case known.Kind != 0:
+		f.Kind, f.Message = known.Kind, known
 	default:
 		m, err := ParseMessage(f.Raw)
 		if f.Kind, f.Message = m.Kind, m; err != nil {
@@ -207,12 +198,4 @@ func nameOf[T ~uint8](names []string, n T) string {
 		return names[n]
 	}
 	return strconv.Itoa(int(n))
-}
-
-// named is the inverse of nameOf.
-func named[T ~uint8](what string, names []string, s string) (T, error) {
-	if i := slices.Index(names, s); i > 0 || i == 0 && what == "stream" {
-		return T(i), nil
-	}
-	return 0, fmt.Errorf("unknown %s %q", what, s)
 }

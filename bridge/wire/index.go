@@ -212,6 +212,14 @@ func (t *table[K]) all() []K {
 	return nil
 }
 
+// show shows another table's names up to id, where it does not yet.
+func (t *table[K]) show(of *table[K], id uint16) {
+	if list := of.all(); int(id) < len(list) && int(id) >= len(t.all()) {
+		part := list[: id+1 : id+1]
+		t.list.Store(&part)
+	}
+}
+
 // listed is all but for 0.
 func (t *table[K]) listed() []K {
 	if list := t.all(); len(list) > 0 {

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +18,7 @@ func (l *Log) LineNumbers(seqs []int64) (map[int64]int64, error) {
 	seqs = slices.Clone(seqs)
 	slices.SortFunc(seqs, func(a, b int64) int { return cmp.Compare(l.index.at(a).off, l.index.at(b).off) })
 	for _, file := range l.files.list {
-		in := newLineReader(context.Background(), io.NewSectionReader(file.file, 0, file.size), 0)
+		in := newLineReader(io.NewSectionReader(file.file, 0, file.size), 0)
 		for len(seqs) > 0 && l.index.at(seqs[0]).off < file.base+file.size {
 			line, err := in.next()
 			if err != nil {

@@ -44,12 +44,14 @@ func (d *Damage) Error() string { return fmt.Sprintf("%s, %s", d.File, d.LineErr
 // maxDamage bounds the list of damaged lines.
 const maxDamage = 1000
 
-// Open makes a log of one or several transcripts, to be read only; see
-// ReadTranscript for what they may be. It returns at once and reads the files
-// in the background, once from front to back: Len grows and Grown tells of it
-// as it does while frames are appended, and frames can be read as soon as
-// they are counted. The frames stay in the files, which must not be changed
-// at their front while the log is open.
+// Open makes a log of one or several transcripts, to be read only: of ours, or
+// session logs of mcpsnoop. Fields that it does not know are ignored, as are
+// empty lines; a line that holds no frame is Damage.
+//
+// It returns at once and reads the files in the background, once from front to
+// back: Len grows and Grown tells of it as it does while frames are appended,
+// and frames can be read as soon as they are counted. The frames stay in the
+// files, which must not be changed at their front while the log is open.
 //
 // Frames are numbered through, in the order of the files and of their lines.
 func Open(paths ...string) (*Log, error) {
@@ -146,7 +148,7 @@ func (l *Log) readFiles(ctx context.Context) {
 }
 
 func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) error {
-	in := newLineReader(ctx, io.NewSectionReader(file.file, 0, file.size), maxLine)
+	in := newLineReader(io.NewSectionReader(file.file, 0, file.size), maxLine)
 	var p parser
 	since := 0
 	for {

@@ -14,11 +14,7 @@ func (f *Frame) claim() {
 		return
 	}
 	f.Failed, f.AsksInput = false, false
-	result := peek(f.Message.Result)
-	if result == nil {
-		result = f.part("result", nil)
-	}
-	result.each(func(name string, value peek) bool {
+	f.part("result", f.Message.Result).each(func(name string, value peek) bool {
 		switch name {
 		case "isError":
 			f.Failed = string(value.whole()) == "true"
@@ -79,7 +75,7 @@ func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
 		}
 		tool = l.index.at(f.Pair).tool
 	case out && f.Method == mcp.NotificationCancelled:
-		id := hashID(f.part("params", f.Message.Params).get("requestId").whole())
+		id := hashID(f.glance("params", f.Message.Params).get("requestId").whole())
 		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {
 			tool = s.open[i].tool
 			s.open = slices.Delete(s.open, i, i+1)
@@ -113,11 +109,7 @@ func (f *Frame) toolCalled() string {
 	if f.Kind != Request || f.Method != mcp.MethodCallTool {
 		return ""
 	}
-	params := peek(f.Message.Params)
-	if params == nil {
-		params = f.part("params", nil)
-	}
-	return params.get("name").text()
+	return f.part("params", f.Message.Params).get("name").text()
 }
 
 // tellsOfCall reports whether servers send this while a call runs, and because

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -118,11 +119,11 @@ func (p *parser) field(name, value []byte, at int) (ok bool) {
 		text, ok := quoted(value)
 		return ok && f.Time.UnmarshalText(text) == nil
 	case "direction":
-		return setNamed(&f.Dir, ParseDirection, value)
+		return setNamed(&f.Dir, directionNames[:], value) && f.Dir != 0
 	case "stream":
-		return setNamed(&f.Stream, ParseStream, value)
+		return setNamed(&f.Stream, streamNames[:], value)
 	case "kind":
-		return setNamed(&f.Kind, ParseKind, value)
+		return setNamed(&f.Kind, kindNames[:], value) && f.Kind != 0
 	case "seq":
 		return setInt(&f.line, value)
 	case "size":
@@ -215,15 +216,12 @@ func (p *parser) finish() (err error) {
 		// the session: each client counts its ids for itself.
 		f.Session += "/" + p.conn
 	}
-	if p.raw != nil && p.base64 == nil && f.Dir < Stderr && f.Kind < Noise && !f.Truncated {
-		f.Kind, f.Message = p.message.Kind, p.message
-		if p.messageErr != nil {
-			f.Kind, f.Message = Noise, Message{}
+	if p.raw != nil && p.base64 == nil {
+		if f.Message = p.message; p.messageErr != nil && f.Kind == 0 {
+			f.Kind = Noise
 		}
-		f.Method = f.Message.Method
-	} else {
-		f.identify()
 	}
+	f.identify()
 	f.Failed = p.failed && f.Kind == NoteFrame
 	f.readNoteText()
 	return nil
@@ -299,14 +297,12 @@ func setText(to *string, value []byte) bool {
 	return ok
 }
 
-func setNamed[T any](to *T, parse func(string) (T, error), value []byte) bool {
+// setNamed is the way back from nameOf.
+func setNamed[T ~uint8](to *T, names []string, value []byte) bool {
 	text, ok := quoted(value)
-	if !ok {
-		return false
-	}
-	n, err := parse(string(text))
-	*to = n
-	return err == nil
+	i := slices.Index(names, string(text))
+	*to = T(max(i, 0))
+	return ok && i >= 0
 }
 
 func setInt[T int | int64](to *T, value []byte) bool {

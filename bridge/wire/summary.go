@@ -44,11 +44,11 @@ func (f Frame) Summary() string {
 	var text string
 	switch f.Kind {
 	case Request, Notification:
-		text = requestWords(f.Method, f.part("params", f.Message.Params))
+		text = requestWords(f.Method, f.glance("params", f.Message.Params))
 	case Result:
-		text = resultWords(f.Method, f.part("result", f.Message.Result))
+		text = resultWords(f.Method, f.glance("result", f.Message.Result))
 	case Error:
-		text = errorWords(f.part("error", f.Message.Error))
+		text = errorWords(f.glance("error", f.Message.Error))
 	}
 	return tidy(text)
 }
@@ -78,10 +78,10 @@ func (f Frame) Action() string {
 	var action string
 	switch {
 	case f.Kind == Result && f.Method == mcp.MethodElicit:
-		action = f.part("result", f.Message.Result).get("action").text()
+		action = f.glance("result", f.Message.Result).get("action").text()
 	case f.Kind == Request && mcp.AsksForInput(f.Method):
 		first := true
-		f.part("params", f.Message.Params).get("inputResponses").each(func(_ string, answer peek) bool {
+		f.glance("params", f.Message.Params).get("inputResponses").each(func(_ string, answer peek) bool {
 			one := answer.get("action").text()
 			if first {
 				action, first = one, false
@@ -100,15 +100,15 @@ func (f Frame) Action() string {
 }
 
 // part is a part of the message; of a frame cut off, what is left of it.
-func (f Frame) part(name string, whole []byte) peek {
-	if whole != nil {
-		return peekAt(whole)
-	}
-	if f.Truncated {
+func (f *Frame) part(name string, whole []byte) peek {
+	if whole == nil && f.Truncated {
 		return peekAt(f.Raw).get(name)
 	}
-	return nil
+	return whole
 }
+
+// glance is as much of a part as a summary looks at.
+func (f *Frame) glance(name string, whole []byte) peek { return peekAt(f.part(name, whole)) }
 
 func requestWords(method string, params peek) string {
 	switch method {

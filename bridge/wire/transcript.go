@@ -134,17 +134,6 @@ func (e *LineError) Unwrap() error { return e.Err }
 // the reader takes.
 var errLineTooLong = errors.New("the line is too long")
 
-// ReadTranscript reads a transcript, of ours or a session log of mcpsnoop,
-// and gives its frames in the order of the lines. Seq is the number of the
-// frame among those read; Pair and what follows from it are left to
-// Log.Append. Fields that it does not know are ignored, as are empty lines.
-//
-// A damaged line is given as a *LineError, and reading goes on after it. Any
-// other error comes from r and is the last.
-func ReadTranscript(r io.Reader) iter.Seq2[Frame, error] {
-	return readTranscript(r, maxLine)
-}
-
 // maxFirstLine bounds how much of a file is read to see whether it is a transcript.
 const maxFirstLine = 1 << 20
 
@@ -160,46 +149,20 @@ func BeginsTranscript(r io.Reader) (bool, error) {
 	if len(begin) > 0 && strings.HasPrefix(lineBegin, string(begin)) {
 		return true, nil
 	}
-	for _, err := range ReadTranscript(in) {
-		return err == nil, nil
+	for {
+		line, err := in.ReadBytes('\n')
+		var p parser
+		if wrong := p.parse(line); wrong != nil || !p.blank {
+			return wrong == nil, nil
+		}
+		if err != nil {
+			return err == io.EOF, nil
+		}
 	}
-	return true, nil
 }
 
 // lineBegin is how each line of a Recorder begins.
 const lineBegin = `{"v":1,"session_id":`
-
-func readTranscript(r io.Reader, maxLine int) iter.Seq2[Frame, error] {
-	return func(yield func(Frame, error) bool) {
-		text, err := io.ReadAll(r)
-		in := newLineReader(context.Background(), bytes.NewReader(text), maxLine)
-		var seq int64
-		var p parser
-		for {
-			line, lineErr := in.next()
-			if lineErr == io.EOF {
-				break
-			}
-			line.data = bytes.Clone(line.data) // which the frame keeps
-			switch lineErr = p.parseText(line); {
-			case lineErr != nil:
-				if !yield(Frame{}, lineErr) {
-					return
-				}
-			case !p.blank:
-				seq++
-				f := p.frame
-				f.Seq, f.Header = seq, p.header()
-				if !yield(f, nil) {
-					return
-				}
-			}
-		}
-		if err != nil {
-			yield(Frame{}, fmt.Errorf("reading the transcript: %w", err))
-		}
-	}
-}
 
 // lineReader takes a file apart into lines.
 type lineReader struct {
@@ -223,25 +186,9 @@ type textLine struct {
 	ended  bool   // it has a newline
 }
 
-// newLineReader reads lines of max bytes at most until ctx ends.
-func newLineReader(ctx context.Context, file interface {
-	io.Reader
-	io.ReaderAt
-}, max int) *lineReader {
-	return &lineReader{file: file, in: bufio.NewReaderSize(stoppable{ctx, file}, 256<<10), max: int64(max)}
-}
-
-// stoppable is a reader that fails when its context has ended.
-type stoppable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s stoppable) Read(b []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.r.Read(b)
+// newLineReader reads lines of max bytes at most.
+func newLineReader(file *io.SectionReader, max int64) *lineReader {
+	return &lineReader{file: file, in: bufio.NewReaderSize(file, 256<<10), max: max}
 }
 
 // next reads a line; io.EOF means that there is none.

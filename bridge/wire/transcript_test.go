@@ -40,16 +40,29 @@ func transcript(t *testing.T, frames []Frame) ([]Frame, []byte) {
 	return kept, out.Bytes()
 }
 
+// readAll is what the lines of a transcript say, without what only a log knows.
 func readAll(t *testing.T, r io.Reader) (frames []Frame, damage []error) {
 	t.Helper()
-	for f, err := range ReadTranscript(r) {
-		if err != nil {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := newLineReader(io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text))), maxLine)
+	var p parser
+	for {
+		line, err := in.next()
+		if err == io.EOF {
+			return frames, damage
+		}
+		line.data = bytes.Clone(line.data) // which the frame keeps
+		if err := p.parseText(line); err != nil {
 			damage = append(damage, err)
-		} else {
+		} else if !p.blank {
+			f := p.frame
+			f.Seq, f.Header = int64(len(frames)+1), p.header()
 			frames = append(frames, f)
 		}
 	}
-	return frames, damage
 }
 
 // alone forgets what only a log knows.
@@ -138,7 +151,7 @@ func jsonEqual(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-func TestReadTranscriptReportsDamage(t *testing.T) {
+func TestReadingReportsDamage(t *testing.T) {
 	good := `{"session_id":"s","server_label":"l","seq":1,"ts":"2026-07-28T10:00:00Z","direction":"s2c","transport":"stdio","raw":{"jsonrpc":"2.0","method":"m"}}`
 	text := strings.Join([]string{
 		good,
@@ -190,23 +203,19 @@ func TestReadTranscriptReportsDamage(t *testing.T) {
 	if frames, damage := readAll(t, strings.NewReader(good)); len(frames) != 1 || damage != nil {
 		t.Errorf("%d frames, %v", len(frames), damage)
 	}
-	if frames, damage := readAll(t, iotest{}); len(frames) != 0 || len(damage) != 1 || !errors.Is(damage[0], errBroken) {
-		t.Errorf("a reader that fails: %v, %v", frames, damage)
-	}
 }
 
-var errBroken = errors.New("broken")
-
-type iotest struct{}
-
-func (iotest) Read([]byte) (int, error) { return 0, errBroken }
-
-func TestReadTranscriptBoundsLines(t *testing.T) {
+func TestReadingBoundsLines(t *testing.T) {
 	good := `{"direction":"s2c","raw":{"jsonrpc":"2.0","method":"m"}}`
 	long := `{"direction":"stderr","text":"` + strings.Repeat("x", 1<<20) + `"}`
+	text := good + "\n" + long + "\n" + good + "\n" + long
+	in := newLineReader(io.NewSectionReader(strings.NewReader(text), 0, int64(len(text))), 600_000)
 	var got []string
-	for f, err := range readTranscript(strings.NewReader(good+"\n"+long+"\n"+good+"\n"+long), 600_000) {
-		got = append(got, fmt.Sprint(f.Method, err))
+	var p parser
+	for line, err := in.next(); err == nil; line, err = in.next() {
+		err := p.parseText(line)
+		got = append(got, fmt.Sprint(p.frame.Method, err))
+		p = parser{}
 	}
 	want := []string{"m<nil>", "line 2: the line is too long", "m<nil>", "line 4: the line is too long"}
 	if !reflect.DeepEqual(got, want) {
@@ -683,13 +692,11 @@ func FuzzReadTranscript(f *testing.F) {
 	f.Add([]byte(`{"direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"m"},"text":"x","bytes":"eA=="}`))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var frames []Frame
 		lines := int64(0)
-		for fr, err := range ReadTranscript(bytes.NewReader(text)) {
+		frames, damage := readAll(t, bytes.NewReader(text))
+		for _, err := range damage {
 			var line *LineError
 			switch {
-			case err == nil:
-				frames = append(frames, fr)
 			case !errors.As(err, &line):
 				t.Fatal(err)
 			case line.Line <= lines || line.Line > int64(bytes.Count(text, []byte("\n")))+1:
@@ -768,8 +775,7 @@ func TestDocumentedLines(t *testing.T) {
 	}
 }
 
-// Long lines among short ones are read as they are, from a file and from what
-// can be read only once; and what is too long is told.
+// Long lines among short ones are read as they are, and what is too long is told.
 func TestLongLines(t *testing.T) {
 	var text strings.Builder
 	var want []int
@@ -791,12 +797,12 @@ func TestLongLines(t *testing.T) {
 			t.Errorf("from %s, frame %d has %d bytes %.3q, want %d", from, i+1, len(f.Raw), f.Raw, want[i])
 		}
 	}
-	got, damage := readAll(t, struct{ io.Reader }{strings.NewReader(text.String())})
+	got, damage := readAll(t, strings.NewReader(text.String()))
 	if len(got) != len(want) || len(damage) > 0 {
 		t.Fatalf("%d frames, %v", len(got), damage)
 	}
 	for i := range got {
-		check("a stream", &got[i], i)
+		check("lines", &got[i], i)
 	}
 	path := filepath.Join(t.TempDir(), "long.jsonl")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -817,7 +823,8 @@ func TestLongLines(t *testing.T) {
 		}
 		check("a file", &f, i)
 	}
-	in := newLineReader(t.Context(), strings.NewReader(strings.Repeat("x", 600<<10)+"\nshort\n"+strings.Repeat("y", 400<<10)), 500<<10)
+	long := strings.NewReader(strings.Repeat("x", 600<<10) + "\nshort\n" + strings.Repeat("y", 400<<10))
+	in := newLineReader(io.NewSectionReader(long, 0, long.Size()), 500<<10)
 	var lines []string
 	for {
 		line, err := in.next()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -45,17 +46,6 @@ func transcript(t *testing.T, frames []wire.Frame, r *Redaction) []byte {
 	return out.Bytes()
 }
 
-func readAll(t *testing.T, text []byte) (frames []wire.Frame) {
-	t.Helper()
-	for f, err := range wire.ReadTranscript(bytes.NewReader(text)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		frames = append(frames, f)
-	}
-	return frames
-}
-
 // Secrets are left out of a note's fields and of its words.
 func TestNotesAreRedacted(t *testing.T) {
 	r, err := New("password")
@@ -78,7 +68,7 @@ func TestNotesAreRedacted(t *testing.T) {
 			t.Errorf("%q stands in\n%s", secret, text)
 		}
 	}
-	frames := readAll(t, text)
+	frames := logtest.Read(t, bytes.NewReader(text))
 	var got []string
 	for _, f := range frames {
 		if !f.Redacted || f.Note == nil {
@@ -133,7 +123,7 @@ func TestTranscriptRedacts(t *testing.T) {
 		if strings.Contains(out.String(), "hunter2") {
 			t.Errorf("%s: the secret is in the transcript", name)
 		}
-		got := readAll(t, out.Bytes())
+		got := logtest.Read(t, &out)
 		if len(got) != 3 {
 			t.Fatalf("%s: %d frames", name, len(got))
 		}
