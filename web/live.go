@@ -75,7 +75,6 @@ type keptPush struct {
 // page is one open websocket.
 type page struct {
 	pushes  chan []byte
-	counted chan struct{} // the number of frames changed; capacity 1
 	dropped context.CancelFunc
 }
 
@@ -152,6 +151,12 @@ func (h *hub) send(p push) {
 		h.kept[0].data = nil
 		h.kept = h.kept[1:]
 	}
+	h.toPages(data)
+}
+
+// toPages sends to every page, and drops those that are too slow. The caller holds
+// h.mu.
+func (h *hub) toPages(data []byte) {
 	for page := range h.pages {
 		select {
 		case page.pushes <- data:
@@ -191,40 +196,30 @@ func (h *hub) count(frames int64, store string) {
 		return
 	}
 	h.frames, h.store = frames, store
-	for p := range h.pages {
-		select {
-		case p.counted <- struct{}{}:
-		default:
-		}
-	}
+	h.toPages(encode(push{Frames: frames, Kept: store}))
 }
 
-// join adds a page that has seen everything up to since. It returns what the
-// page missed, or false where that is no longer known.
-func (h *hub) join(p *page, since int64) (missed [][]byte, ok bool) {
+// join adds a page that has seen everything up to since. It returns what the page
+// missed. Where that is no longer known, the page draws itself anew.
+func (h *hub) join(p *page, since int64) (missed [][]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		p.dropped()
-		return nil, true
+		return nil
 	}
 	h.pages[p] = struct{}{}
-	select {
-	case p.counted <- struct{}{}:
-	default: // it is told already
-	}
-	if since < 0 || since > h.seq { // the latter belongs to an earlier run
-		return nil, false
-	}
-	if since < h.seq && (len(h.kept) == 0 || h.kept[0].seq > since+1) {
-		return nil, false
+	ofEarlierRun := since > h.seq
+	forgotten := since < h.seq && (len(h.kept) == 0 || h.kept[0].seq > since+1)
+	if since < 0 || ofEarlierRun || forgotten {
+		return [][]byte{encode(push{Anew: true, Frames: h.frames, Kept: h.store})}
 	}
 	for _, k := range h.kept {
 		if k.seq > since {
 			missed = append(missed, k.data)
 		}
 	}
-	return missed, true
+	return append(missed, encode(push{Frames: h.frames, Kept: h.store}))
 }
 
 func (h *hub) leave(p *page) {
@@ -244,7 +239,7 @@ func (h *hub) close() {
 }
 
 // serve runs one page's socket until it is closed. Query since says what the page
-// has seen. Where it has missed more than is kept, it draws itself anew.
+// has seen.
 func (h *hub) serve(w http.ResponseWriter, r *http.Request) error {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	if err != nil {
@@ -262,13 +257,9 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request) error {
 	ctx, dropped := context.WithCancel(socket.CloseRead(r.Context()))
 	defer dropped()
 
-	p := &page{pushes: make(chan []byte, pageBacklog), counted: make(chan struct{}, 1), dropped: dropped}
-	missed, ok := h.join(p, since)
+	p := &page{pushes: make(chan []byte, pageBacklog), dropped: dropped}
 	defer h.leave(p)
-	if !ok {
-		missed = [][]byte{encode(push{Anew: true})}
-	}
-	for _, data := range missed {
+	for _, data := range h.join(p, since) {
 		if err := write(ctx, socket, data); err != nil {
 			return gone(err)
 		}
@@ -279,11 +270,6 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request) error {
 		select {
 		case data := <-p.pushes:
 			err = write(ctx, socket, data)
-		case <-p.counted:
-			h.mu.Lock()
-			now := push{Frames: h.frames, Kept: h.store}
-			h.mu.Unlock()
-			err = write(ctx, socket, encode(now))
 		case <-ping.C:
 			alive, cancel := context.WithTimeout(ctx, writeTime)
 			err = socket.Ping(alive)

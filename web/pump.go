@@ -319,8 +319,8 @@ func (p *pump) drawLog(recording bool) {
 	if recording {
 		p.replace("recording", views.RecordingView(p.recordingView()))
 	}
-	if p.isRecording() {
-		p.replace("recording-lines", views.RecordingLines(p.config.Recording.State().Lines))
+	if state := p.config.Recording.State(); state.File != "" {
+		p.replace("recording-lines", views.RecordingLines(state.Lines))
 	}
 	p.replace("where", views.Where(p.in.Log().Stats().Where))
 	p.replace("log-state", views.LogState(p.logStatus()))

@@ -19,9 +19,6 @@ func (s *Server) recordingView() views.Recording {
 		Lost: kept.Lost, Where: kept.Where,
 		Folder: s.recordFolder(), Typed: "session-" + time.Now().Format("20060102-150405") + ".jsonl",
 	}
-	if s.config.Recording == nil {
-		return v
-	}
 	state := s.config.Recording.State()
 	v.File, v.Name, v.Since, v.Lines, v.Missed = state.File, filepath.Base(state.File), state.Since, state.Lines, state.Missed
 	v.Remains = state.Remains
@@ -42,9 +39,6 @@ func (s *Server) recordFolder() string {
 
 func (s *Server) startRecording(c echo.Context) error {
 	name, fresh := c.FormValue("name"), c.FormValue("fresh") != ""
-	if s.config.Recording == nil {
-		return echo.ErrNotFound
-	}
 	err := s.config.Recording.BeginNamed(s.config.RecordFolder, name, fresh)
 	switch {
 	case err == nil:
@@ -58,25 +52,14 @@ func (s *Server) startRecording(c echo.Context) error {
 }
 
 func (s *Server) stopRecording(c echo.Context) error {
-	if s.config.Recording == nil {
-		return echo.ErrNotFound
-	}
 	if err := s.config.Recording.End(); err != nil {
 		s.logger.Error("ending the recording", "error", err) // the page has said so already
 	}
 	return done(c, nil)
 }
 
-// isRecording reports whether frames go to a transcript.
-func (s *Server) isRecording() bool {
-	return s.config.Recording != nil && s.config.Recording.State().File != ""
-}
-
 // recordingTrouble is what is wrong with the recording, in words; "" if nothing is.
 func (s *Server) recordingTrouble() string {
-	if s.config.Recording == nil {
-		return ""
-	}
 	if err := s.config.Recording.State().Err; err != nil {
 		return "The recording has stopped. " + sentence(err)
 	}

@@ -33,7 +33,8 @@ type Config struct {
 	Logger     *slog.Logger
 	Token      string // the secret of this run; see [NewToken]
 	Version    string
-	// Recording writes transcripts, in RecordFolder where the page begins one.
+	// Recording writes transcripts, in RecordFolder where the page begins one; nil
+	// means one of its own.
 	Recording    *bridge.Recording
 	RecordFolder string
 	// Redaction says what transcripts that are downloaded leave out; nil means
@@ -76,6 +77,9 @@ func New(c Config) *Server {
 	}
 	if c.Redaction == nil {
 		c.Redaction, _ = redact.New() // without rules, none can be wrong
+	}
+	if c.Recording == nil {
+		c.Recording = bridge.NewRecording(c.Inspection, c.Redaction)
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
