@@ -58,7 +58,7 @@ type Field struct {
 
 // Bounds on what is drawn as a form. A schema beyond them is answered as JSON.
 const (
-	MaxFields  = 1_000
+	maxFields  = 1_000
 	maxChoices = 100_000 // of all fields together
 )
 
@@ -87,15 +87,24 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 	if t := rawjson.KindOf(properties); t != rawjson.Object {
 		return nil, fmt.Errorf("the schema's properties are %s, not an object", wording.WithArticle(t))
 	}
-	required := make(map[string]bool)
-	for _, name := range stringsOf(keyword["required"]) {
-		required[name] = true
+	fields, all := FieldsIn(properties, keyword["required"])
+	if !all {
+		return nil, fmt.Errorf("the schema has more than %d properties", maxFields)
 	}
-	var fields []Field
+	return fields, nil
+}
+
+// FieldsIn reads the fields of a schema's properties, of which some are required. It
+// stops after as many as a form can have, and reports whether that was all.
+func FieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
+	isRequired := make(map[string]bool)
+	for _, name := range stringsOf(required) {
+		isRequired[name] = true
+	}
 	index := make(map[string]int)
 	choices := 0
 	for name, property := range rawjson.Members(properties) {
-		field := FieldOf(name, property, required[name])
+		field := fieldOf(name, property, isRequired[name])
 		if choices += len(field.Choices); choices > maxChoices {
 			choices -= len(field.Choices)
 			field.Kind, field.Choices = JSON, nil
@@ -105,13 +114,13 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 			fields[i] = field
 			continue
 		}
-		if len(fields) == MaxFields {
-			return nil, fmt.Errorf("the schema has more than %d properties", MaxFields)
+		if len(fields) == maxFields {
+			return fields, false
 		}
 		index[name] = len(fields)
 		fields = append(fields, field)
 	}
-	return fields, nil
+	return fields, true
 }
 
 // checkObject says why raw is no JSON object. What it is called comes with its verb.

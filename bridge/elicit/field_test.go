@@ -180,7 +180,7 @@ func TestHostileSchemas(t *testing.T) {
 		t.Fatalf("10,000 choices give %d fields, %v", len(fields), err)
 	}
 	for name, tt := range map[string]struct{ schema, err string }{
-		"too many properties": {`{"properties":{` + big(MaxFields+1, func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}`, "more than 1000 properties"},
+		"too many properties": {`{"properties":{` + big(maxFields+1, func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}`, "more than 1000 properties"},
 		"too deep":            {`{"properties":{"a":` + strings.Repeat(`{"properties":{"a":`, 1000) + "{}" + strings.Repeat("}}", 1000) + "}}", "nested more than"},
 		"16 MiB of choices":   {`{"properties":{"p":{"enum":[` + strings.Repeat(`"",`, 16<<20/3) + `""]}}}`, ""},
 		"16 MiB of nothing":   {`{"properties":{"p":{"type":"string"}},"x":[` + strings.Repeat(`1,`, 8<<20) + `1]}`, ""},

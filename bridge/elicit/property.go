@@ -10,8 +10,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// FieldOf reads one property.
-func FieldOf(name string, schema json.RawMessage, required bool) Field {
+func fieldOf(name string, schema json.RawMessage, required bool) Field {
 	f := Field{Name: name, Label: name, Required: required, Kind: JSON, Schema: schema}
 	switch rawjson.KindOf(schema) {
 	case rawjson.Object:

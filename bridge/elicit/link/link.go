@@ -4,6 +4,7 @@ package link
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,13 +80,21 @@ func Judge(raw string) Verdict {
 	return v
 }
 
+// The parts of a URL (RFC 3986, appendix B): its scheme and the rest, which for a web
+// address is the user, host, port, path, query and fragment.
+var (
+	schemePart = regexp.MustCompile(`(?s)^([A-Za-z][A-Za-z0-9+.-]*):(.*)$`)
+	webParts   = regexp.MustCompile(`(?s)^//([^/?#]*@)?([^/?#]*?)(:[^]:/?#]*)?(/[^?#]*)?(\?[^#]*)?(#.*)?$`)
+)
+
 // judge cuts the URL into its parts, and judges them. It returns why the URL cannot
 // be read, or "".
 func (v *Verdict) judge() (why string) {
-	scheme, rest, ok := strings.Cut(v.Raw, ":")
-	if !ok || !isScheme(scheme) {
+	match := schemePart.FindStringSubmatch(v.Raw)
+	if match == nil {
 		return "It is not a web address: it does not begin with https://."
 	}
+	scheme, rest := match[1], match[2]
 	v.Scheme = strings.ToLower(scheme)
 	if v.Scheme != "https" && v.Scheme != "http" {
 		v.part(scheme+":", false)
@@ -93,23 +102,19 @@ func (v *Verdict) judge() (why string) {
 		v.warn(Danger, "scheme", "It is not a web address: it begins with %s, and cannot be opened from here.", wording.Quoted(v.Scheme+":"))
 		return ""
 	}
-	after, ok := strings.CutPrefix(rest, "//")
-	if !ok {
+	parts := webParts.FindStringSubmatch(rest)
+	if parts == nil {
 		return "It is not a web address: the two slashes after " + v.Scheme + ": are missing."
 	}
-	authority, tail := cutBefore(after, "/?#")
-	beforeFragment, fragment := cutBefore(tail, "#")
-	path, query := cutBefore(beforeFragment, "?")
+	user, host, port, path, query, fragment := parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]
 	switch {
 	case strings.ContainsFunc(v.Raw, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "It contains control characters, which browsers silently remove."
-	case strings.Contains(authority, `\`):
+	case strings.Contains(user+host+port, `\`):
 		return `It has a \ in it, before its path, which some programs read as / and others do not, so that they end up at different hosts.`
 	}
-	i := strings.LastIndexByte(authority, '@') + 1
-	v.User = authority[:i]
-	host, port, ok := cutPort(authority[i:])
-	if !ok {
+	v.User = user
+	if _, err := strconv.ParseUint("0"+strings.TrimPrefix(port, ":"), 10, 16); err != nil {
 		return "Its port is not a number from 0 to 65535."
 	}
 	if v.Host, why = readHost(host); why != "" {
@@ -118,7 +123,7 @@ func (v *Verdict) judge() (why string) {
 	v.Openable = true
 	sub, domain := cutDomain(host, v.labels)
 	v.part(scheme+"://", false)
-	v.part(v.User, false)
+	v.part(user, false)
 	v.part(sub, false)
 	v.part(domain, true)
 	for _, text := range []string{port, path, query, fragment} {
@@ -142,35 +147,4 @@ func (v *Verdict) judgeSite(host string) {
 		v.warn(Caution, "not-encrypted", "It is not encrypted: others on the way can read and change what you see and enter.")
 	}
 	v.judgeHost(host)
-}
-
-// cutBefore cuts a text before the first of some characters.
-func cutBefore(text, chars string) (before, rest string) {
-	if i := strings.IndexAny(text, chars); i >= 0 {
-		return text[:i], text[i:]
-	}
-	return text, ""
-}
-
-// isScheme tells whether s is a scheme by RFC 3986, section 3.1.
-func isScheme(s string) bool {
-	for i := range len(s) {
-		c := s[i] | 0x20
-		letter := 'a' <= c && c <= 'z'
-		if !letter && (i == 0 || !('0' <= s[i] && s[i] <= '9' || strings.IndexByte("+-.", s[i]) >= 0)) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// cutPort separates a port, with its colon, from a host. ok is false if it is none.
-func cutPort(hostPort string) (host, port string, ok bool) {
-	i := strings.LastIndexByte(hostPort, ':')
-	if i < 0 || strings.LastIndexByte(hostPort, ']') > i {
-		return hostPort, "", true
-	}
-	host, port = hostPort[:i], hostPort[i:]
-	_, err := strconv.ParseUint("0"+port[1:], 10, 16)
-	return host, port, err == nil
 }

@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,16 +16,12 @@ const maxURL = 2048
 
 // judgeText looks at the characters, whatever the URL means.
 func (v *Verdict) judgeText() {
-	hidden := map[rune]bool{}
 	var list []string
 	for i, r := range v.Raw {
-		if !isHidden(r) && !isBroken(r, v.Raw[i:]) {
-			continue
+		name := hiddenName(r)
+		if (isHidden(r) || isBroken(r, v.Raw[i:])) && len(list) < 5 && !slices.Contains(list, name) {
+			list = append(list, name)
 		}
-		if !hidden[r] && len(list) < 5 {
-			list = append(list, hiddenName(r))
-		}
-		hidden[r] = true
 	}
 	if len(list) > 0 {
 		v.warn(Danger, "hidden-characters", "It contains characters that cannot be seen, or that change the order in which text is read: %s.", strings.Join(list, ", "))
@@ -55,19 +52,11 @@ func isBroken(r rune, text string) bool {
 }
 
 // isHidden tells whether a character changes how text reads without being seen:
-// controls, characters of no width, and those that set the direction of text.
+// controls, characters of no width, and those that set the direction of text. An
+// ordinary space is seen well enough, and not allowed.
 func isHidden(r rune) bool {
-	switch {
-	case r == ' ':
-		return false // seen well enough, and not allowed
-	case unicode.IsControl(r):
-		return true
-	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0:
-		return true // soft hyphen, joiners and fillers
-	case 0x180b <= r && r <= 0x180f, 0xfe00 <= r && r <= 0xfe0f, 0xe0000 <= r && r <= 0xe0fff:
-		return true // variation selectors and tags
-	}
-	return unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp)
+	return r != ' ' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp,
+		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 func hiddenName(r rune) string {

@@ -61,29 +61,26 @@ func newLinter(revision string) *linter { return &linter{revision: rulesOf(revis
 
 // find notes that a rule is broken at a place, if the revision has the rule.
 func (l *linter) find(id, pointer, format string, args ...any) {
-	if source, ok := ruleByID[id].Sources[l.revision]; ok {
-		l.note(id, source, pointer, fmt.Sprintf(format, args...))
-	}
+	l.note(id, Violation, pointer, fmt.Sprintf(format, args...))
 }
 
 // guess notes that a rule may be broken. However binding the rule is, a guess is
 // advice, and its text has to read as one.
 func (l *linter) guess(id, pointer, format string, args ...any) {
-	if source, ok := ruleByID[id].Sources[l.revision]; ok {
-		source.Severity = Advice
-		l.note(id, source, pointer, fmt.Sprintf(format, args...))
-	}
+	l.note(id, Advice, pointer, fmt.Sprintf(format, args...))
 }
 
 // maxFindings bounds what is said of one message.
 const maxFindings = 200
 
-func (l *linter) note(id string, source Source, pointer, text string) {
-	if len(l.findings) == maxFindings {
+// note notes a finding that is no graver than its rule, nor than gravest.
+func (l *linter) note(id string, gravest Severity, pointer, text string) {
+	source, ok := ruleByID[id].Sources[l.revision]
+	if !ok || len(l.findings) == maxFindings {
 		return
 	}
 	l.findings = append(l.findings, Finding{
-		Rule: id, Severity: source.Severity, Text: text, Pointer: pointer,
+		Rule: id, Severity: max(source.Severity, gravest), Text: text, Pointer: pointer,
 		Section: source.Section, Reference: source.Reference(l.revision),
 	})
 }

@@ -28,13 +28,9 @@ type Input struct {
 // QuestionKey is the same for two elicitations in form mode that ask the same thing
 // in the same words. It is "" for params that ask nothing.
 func QuestionKey(params json.RawMessage) string {
-	message, schema := rawjson.Member(params, "message"), rawjson.Member(params, "requestedSchema")
-	if message == nil || schema == nil {
-		return ""
-	}
 	var key bytes.Buffer
-	for _, part := range []json.RawMessage{message, schema} {
-		if json.Compact(&key, part) != nil {
+	for _, name := range []string{"message", "requestedSchema"} {
+		if part := rawjson.Member(params, name); part == nil || json.Compact(&key, part) != nil {
 			return ""
 		}
 	}
@@ -66,34 +62,34 @@ func rulesOf(revision string) string {
 // none where it is absent, and form alone where it is empty or the revision has
 // no modes yet.
 func DeclaredModes(capability json.RawMessage, revision string) []elicit.Mode {
-	if !rawjson.Valid(capability) || rawjson.KindOf(capability) != rawjson.Object {
+	if !isObject(capability) {
 		return nil
 	}
-	if rulesOf(revision) == june {
-		return []elicit.Mode{elicit.ModeForm}
-	}
 	form, url := rawjson.Member(capability, "form") != nil, rawjson.Member(capability, "url") != nil
-	var modes []elicit.Mode
-	if form || !url {
-		modes = append(modes, elicit.ModeForm)
+	switch {
+	case !url || rulesOf(revision) == june:
+		return []elicit.Mode{elicit.ModeForm}
+	case !form:
+		return []elicit.Mode{elicit.ModeURL}
 	}
-	if url {
-		modes = append(modes, elicit.ModeURL)
-	}
-	return modes
+	return []elicit.Mode{elicit.ModeForm, elicit.ModeURL}
+}
+
+func isObject(raw json.RawMessage) bool {
+	return rawjson.Valid(raw) && rawjson.KindOf(raw) == rawjson.Object
 }
 
 // patternTime bounds the time for all patterns of an elicitation together.
 const patternTime = 500 * time.Millisecond
 
-// question is one elicitation under the linter. Its members are nil where the
-// params do not have them.
+// question is one elicitation under the linter.
 type question struct {
 	*linter
-	in                                Input
-	mode                              elicit.Mode
-	modeRaw, message, url, id, schema json.RawMessage
-	deadline                          time.Time // for patterns
+	in       Input
+	params   elicit.Keywords
+	mode     elicit.Mode
+	fields   []elicit.Field // of the schema's properties
+	deadline time.Time      // for patterns
 }
 
 // Elicitation says what a server's author should know about an elicitation. The
@@ -101,20 +97,18 @@ type question struct {
 // reading the request, and at most half a second longer where patterns are hard.
 func Elicitation(in Input) []Finding {
 	l := newLinter(in.Revision)
-	if err := rawjson.Check(in.Params); err != nil || rawjson.KindOf(in.Params) != rawjson.Object {
+	if !isObject(in.Params) {
 		l.find("params-malformed", "", "The elicitation's params are not an object, so there is nothing to ask.")
 		return l.findings
 	}
-	q := question{
-		linter: l, in: in, mode: elicit.ModeForm, deadline: time.Now().Add(patternTime),
-		modeRaw: rawjson.Member(in.Params, "mode"), message: rawjson.Member(in.Params, "message"), url: rawjson.Member(in.Params, "url"),
-		id: rawjson.Member(in.Params, "elicitationId"), schema: rawjson.Member(in.Params, "requestedSchema"),
-	}
-	if mode := rawjson.Text(q.modeRaw); rawjson.KindOf(q.modeRaw) == rawjson.String {
-		q.mode = elicit.Mode(mode)
+	q := question{linter: l, in: in, params: elicit.KeywordsOf(in.Params), mode: elicit.ModeForm, deadline: time.Now().Add(patternTime)}
+	if mode := q.params["mode"]; rawjson.KindOf(mode) == rawjson.String {
+		q.mode = elicit.Mode(rawjson.Text(mode))
 	}
 	l.lintSpelling("", in.Params, paramNames)
-	q.lintTravel()
+	if in.Via == elicit.ByRequest && l.revision == july {
+		q.find("request-removed", "", "Since 2026-07-28 a server asks inside an input-required result; elicitation/create is no longer a request of its own.")
+	}
 	q.lintMode()
 	q.lintMessage()
 	if q.mode == elicit.ModeURL && q.revision != june {

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -14,22 +13,20 @@ import (
 // property is one property of a form's schema under the linter.
 type property struct {
 	*question
-	name   string // in quotation marks
-	at     string // pointer to its schema
-	schema json.RawMessage
-	k      elicit.Keywords
-	field  elicit.Field
+	name  string // in quotation marks
+	at    string // pointer to its schema
+	k     elicit.Keywords
+	field elicit.Field
 }
 
-func (q *question) lintProperty(name string, schema json.RawMessage) {
-	p := property{question: q, name: wording.Quoted(name), at: rawjson.PointerTo(schemaAt+"/properties", name), schema: schema}
-	if t := rawjson.KindOf(schema); t != rawjson.Object {
+func (q *question) lintProperty(f elicit.Field) {
+	p := property{q, wording.Quoted(f.Name), rawjson.PointerTo(schemaAt+"/properties", f.Name), elicit.KeywordsOf(f.Schema), f}
+	if t := rawjson.KindOf(f.Schema); t != rawjson.Object {
 		q.find("property-no-schema", p.at, "%s is described by %s, not by an object.", p.name, wording.WithArticle(t))
 		return
 	}
-	p.k, p.field = elicit.KeywordsOf(schema), elicit.FieldOf(name, schema, false)
-	q.lintKeywords(p.at, schema, p.name)
-	q.lintSpelling(p.at, schema, keywordNames)
+	q.lintKeywords(p.at, f.Schema, p.name)
+	q.lintSpelling(p.at, f.Schema, keywordNames)
 	p.lintType()
 	p.lintChoices(p.at, p.k)
 	p.lintFormat()
@@ -37,7 +34,7 @@ func (q *question) lintProperty(name string, schema json.RawMessage) {
 	p.lintPattern()
 	p.lintTexts()
 	p.lintDefault()
-	q.lintSecretField(p.at, name, p.field)
+	q.lintSecretField(p.at, f)
 }
 
 func (p property) lintType() {
@@ -188,7 +185,7 @@ func (p property) lintDefault() {
 	if p.k["pattern"] != nil && time.Now().After(p.deadline) {
 		return
 	}
-	problems, err := elicit.Check(p.schema, value)
+	problems, err := elicit.Check(p.field.Schema, value)
 	if err == nil && len(problems) > 0 {
 		p.find("default-invalid", p.at+"/default", "The default of %s is not valid by its own schema: %s", p.name, strings.ReplaceAll(problems[0].Text, "You entered", "It is"))
 	}

@@ -18,7 +18,7 @@ import (
 // Pointers lead into the result.
 func Result(result json.RawMessage, method, revision string) []Finding {
 	l := newLinter(revision)
-	if !rawjson.Valid(result) || rawjson.KindOf(result) != rawjson.Object {
+	if !isObject(result) {
 		return nil // no MCP result at all, which is not for this linter to say
 	}
 	l.lintUnsent(Unsent(result, nil, revision))
@@ -88,7 +88,7 @@ func (l *linter) lintInputRequest(key string, request json.RawMessage, again boo
 // into the error object.
 func Error(object json.RawMessage, revision string) []Finding {
 	l := newLinter(revision)
-	if !rawjson.Valid(object) || rawjson.KindOf(object) != rawjson.Object {
+	if !isObject(object) {
 		return nil
 	}
 	l.lintUnsent(Unsent(nil, object, revision))

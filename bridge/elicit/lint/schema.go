@@ -19,12 +19,12 @@ const wellScoped = 10
 // schemaAt is where an elicitation's schema stands in its params.
 const schemaAt = "/requestedSchema"
 
-func (q *question) lintSchema() {
-	if t := rawjson.KindOf(q.schema); t != rawjson.Object {
+func (q *question) lintSchema(schema json.RawMessage) {
+	if t := rawjson.KindOf(schema); t != rawjson.Object {
 		q.find("root-not-object", schemaAt, "The schema is %s, not an object.", wording.WithArticle(t))
 		return
 	}
-	k := elicit.KeywordsOf(q.schema)
+	k := elicit.KeywordsOf(schema)
 	switch {
 	case k.Text("type") == "object":
 	case k["type"] == nil:
@@ -32,42 +32,31 @@ func (q *question) lintSchema() {
 	default:
 		q.find("root-not-object", schemaAt+"/type", `The schema's type is %s; it has to be "object".`, wording.Shorten(string(k["type"]), 60))
 	}
-	q.lintKeywords(schemaAt, q.schema, "The schema")
-	q.lintSpelling(schemaAt, q.schema, keywordNames)
-	properties := k["properties"]
-	switch t := rawjson.KindOf(properties); t {
+	q.lintKeywords(schemaAt, schema, "The schema")
+	q.lintSpelling(schemaAt, schema, keywordNames)
+	switch t := rawjson.KindOf(k["properties"]); t {
 	case rawjson.Object:
 	case rawjson.None:
 		q.find("properties-missing", schemaAt, "The schema has no properties, so there is nothing to fill in.")
 	default:
 		q.find("properties-missing", schemaAt+"/properties", "The schema's properties are %s, not an object.", wording.WithArticle(t))
 	}
-	q.lintProperties(properties, k["required"])
-	q.lintValid()
+	q.lintProperties(k)
+	q.lintValid(schema)
 }
 
-// lintProperties judges each property as decoders see it: the last of those
-// that share a name.
-func (q *question) lintProperties(properties, required json.RawMessage) {
-	last := make(map[string]json.RawMessage)
-	var order []string
-	for name, schema := range rawjson.Members(properties) {
-		if _, again := last[name]; !again {
-			if len(order) == elicit.MaxFields {
-				break
-			}
-			order = append(order, name)
-		}
-		last[name] = schema
+func (q *question) lintProperties(k elicit.Keywords) {
+	q.fields, _ = elicit.FieldsIn(k["properties"], k["required"])
+	if len(q.fields) > wellScoped {
+		q.find("too-many-fields", schemaAt+"/properties", "The form has %d fields. Short forms get answered; consider asking in steps.", len(q.fields))
 	}
-	if len(order) > wellScoped {
-		q.find("too-many-fields", schemaAt+"/properties", "The form has %d fields. Short forms get answered; consider asking in steps.", len(order))
+	known := make(map[string]bool)
+	for _, f := range q.fields {
+		known[f.Name] = true
+		q.lintProperty(f)
 	}
-	for _, name := range order {
-		q.lintProperty(name, last[name])
-	}
-	for i, raw := range rawjson.Elements(required) {
-		if name := rawjson.Text(raw); last[name] == nil && rawjson.KindOf(raw) == rawjson.String {
+	for i, raw := range rawjson.Elements(k["required"]) {
+		if name := rawjson.Text(raw); !known[name] && rawjson.KindOf(raw) == rawjson.String {
 			q.find("required-unknown", fmt.Sprintf("%s/required/%d", schemaAt, i), "The required property %s is not among the properties, so no form can give it.", wording.Quoted(name))
 		}
 	}
@@ -78,8 +67,8 @@ const invalidMost = 10
 
 // lintValid finds what is not valid by the schema's own dialect, unless a finding
 // says so already.
-func (q *question) lintValid() {
-	_, err := elicit.Check(q.schema, json.RawMessage(`{}`))
+func (q *question) lintValid(schema json.RawMessage) {
+	_, err := elicit.Check(schema, json.RawMessage(`{}`))
 	var invalid *elicit.SchemaError
 	if !errors.As(err, &invalid) {
 		return

@@ -12,8 +12,8 @@ import (
 
 // lintAddress judges the URL of a question in URL mode.
 func (q *question) lintAddress() {
-	text := rawjson.Text(q.url)
-	switch t := rawjson.KindOf(q.url); {
+	text := q.params.Text("url")
+	switch t := rawjson.KindOf(q.params["url"]); {
 	case t == rawjson.None:
 		q.find("url-missing", "", "The question is in URL mode and has no url.")
 		return
