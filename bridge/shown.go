@@ -249,8 +249,8 @@ func (s *shown) request(c *conversation.Call, server *shownServer) Call {
 	}
 	out.Waiting = c.Pending()
 	out.Yours = out.Waiting > 0
-	for i := range c.Questions {
-		if q := &c.Questions[i]; q.State == conversation.Pending && (out.Asked.IsZero() || q.Asked.Before(out.Asked)) {
+	for _, q := range c.Questions {
+		if q.State == conversation.Pending && (out.Asked.IsZero() || q.Asked.Before(out.Asked)) {
 			out.Asked = q.Asked
 		}
 	}
@@ -264,7 +264,7 @@ var questionStates = map[conversation.QuestionState]State{
 
 // questionOf is the i-th question of a call as a page shows it.
 func questionOf(c *conversation.Call, i int) Question {
-	q := &c.Questions[i]
+	q := c.Questions[i]
 	out := Question{Question: inbox.Question{
 		InputRequest: client.InputRequest{
 			Place: q.Place, Guessed: q.Guessed, Key: q.Key, Origin: q.Via, Carried: session.Carried(q.Stream), Method: q.Method, Asked: q.Asked, Seq: q.AskedSeq,

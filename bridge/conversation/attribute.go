@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
@@ -63,6 +64,7 @@ func (c *Conversation) begin(s *session, f *clue) int {
 	}
 	c.outlines = append(c.outlines, o)
 	i := len(c.outlines) - 1
+	c.touch(i)
 	if f.Call != 0 {
 		if s.calls == nil {
 			s.calls = make(map[int]int)
@@ -75,6 +77,7 @@ func (c *Conversation) begin(s *session, f *clue) int {
 func (c *Conversation) join(i int, seq int64) {
 	c.member[uint32(seq)] = uint32(i)
 	c.outlines[i].more = append(c.outlines[i].more, uint32(seq))
+	c.touch(i)
 }
 
 // of finds the call that a frame begins, was joined to, or tells of.
@@ -135,7 +138,7 @@ func (r *retry) by(s *session, f *clue) bool {
 		return state != nil && (same(r.state, state) || rawjson.Text(r.state) != "" && rawjson.Text(r.state) == rawjson.Text(state))
 	}
 	for _, key := range f.answers {
-		if !slices.ContainsFunc(r.asked, func(a request) bool { return a.key == key }) {
+		if !slices.ContainsFunc(r.asked, func(a elicit.Asked) bool { return a.Key == key }) {
 			return false
 		}
 	}
@@ -148,6 +151,7 @@ func (c *Conversation) response(s *session, f *clue) {
 		return
 	}
 	o := &c.outlines[i]
+	c.touch(i)
 	s.open = slices.DeleteFunc(s.open, func(p pending) bool { return p.seq == f.Pair })
 	if f.Pair != int64(o.first) || f.Duplicate {
 		c.join(i, f.Seq)
@@ -248,6 +252,7 @@ func (c *Conversation) answer(s *session, f *clue) {
 	}
 	s.asked = slices.DeleteFunc(s.asked, func(p pending) bool { return p.seq == f.Pair })
 	o := &c.outlines[i]
+	c.touch(i)
 	if f.Pair == int64(o.first) && !f.Duplicate {
 		o.final, o.state = uint32(f.Seq), Done
 		return
@@ -287,6 +292,7 @@ func (c *Conversation) tell(s *session, f *clue) {
 	if ok {
 		c.told = append(c.told, telling{uint32(f.Seq), uint32(i)})
 		c.outlines[i].tells = append(c.outlines[i].tells, uint32(f.Seq))
+		c.touch(i)
 	}
 }
 
@@ -316,6 +322,11 @@ func (c *Conversation) noted(s *session, f *clue) {
 	case n == nil:
 	case n.Kind == wire.NoteProcessExited:
 		s.exit = &exit{f.Seq, f.Time, n.Exit()}
+		for place := range c.watched {
+			if c.outlines[place-1].session == s {
+				c.touch(place - 1)
+			}
+		}
 	case n.Kind == wire.NoteProcessStarted && len(n.Command) > 0:
 		s.server.Command = n.Command
 	}

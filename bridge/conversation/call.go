@@ -25,7 +25,7 @@ type Call struct {
 	Arguments json.RawMessage
 
 	Rounds    []Round
-	Questions []Question
+	Questions []*Question // which do not change any more
 
 	State State
 	// Result or Error is what the last round brought; both are nil where nothing
@@ -40,14 +40,10 @@ type Call struct {
 
 	Start, End time.Time // of the first and last frame; zero where frames have no time
 	Ended      time.Time // when it was over; zero while it is not
-	// Spans say who was at work, from Start to the end of the last round or
-	// question, without a gap.
-	Spans []Span
-
-	Steps    []Step
-	Dropped  int       // steps left out of the middle
-	Logs     int       // log messages
-	Progress *Progress // where it stood last
+	Steps      []Step
+	Dropped    int       // steps left out of the middle
+	Logs       int       // log messages
+	Progress   *Progress // where it stood last
 
 	// Frames are those of the call, in order and without their bytes. A call that
 	// is watched has none.
@@ -146,31 +142,20 @@ func (c *Call) step(s Step) {
 	c.Steps = append(c.Steps, s)
 }
 
-// Took is the time that the spans cover.
-func (c *Call) Took() time.Duration {
-	if len(c.Spans) == 0 {
-		return 0
-	}
-	return c.Spans[len(c.Spans)-1].To.Sub(c.Spans[0].From)
-}
-
-// With is how much of that time was with one of the parties.
-func (c *Call) With(p Party) time.Duration {
-	var sum time.Duration
-	for _, s := range c.Spans {
-		if s.With == p {
-			sum += s.To.Sub(s.From)
-		}
-	}
-	return sum
-}
-
 // Pending counts the questions that wait for an answer.
 func (c *Call) Pending() (n int) {
-	for i := range c.Questions {
-		if c.Questions[i].State == Pending {
+	for _, q := range c.Questions {
+		if q.State == Pending {
 			n++
 		}
 	}
 	return n
+}
+
+// edit replaces a question by a copy that may be changed: others hold the one
+// before.
+func (c *Call) edit(i int) *Question {
+	q := *c.Questions[i]
+	c.Questions[i] = &q
+	return &q
 }

@@ -33,16 +33,17 @@ func (r *reduction) conclude(what facts) *Call {
 	if what.exit != nil && what.exit.seq <= r.last {
 		what.exit = nil
 	}
-	c.foresee()
 	byItself := c.State.Over() // else only what surrounds it ends it
 	if len(c.Rounds) > 0 && !byItself {
 		c.breakOff(what)
 	}
-	for i := range c.Questions {
-		q := &c.Questions[i]
+	for i, q := range c.Questions {
+		if q.State != Pending {
+			continue
+		}
 		switch {
-		case q.State != Pending:
 		case byItself && (what.exit == nil || !c.Ended.After(what.exit.at)):
+			q = c.edit(i)
 			q.By = ByPolicy
 			reason := fmt.Sprintf("call %d ended", c.Number)
 			if c.State == Stopped {
@@ -50,37 +51,35 @@ func (r *reduction) conclude(what facts) *Call {
 			}
 			c.settle(q, Withdrawn, reason, c.Ended)
 		case what.exit != nil:
+			q = c.edit(i)
 			q.By = ByServer
 			c.settle(q, Withdrawn, what.exit.words, what.exit.at)
 		case what.over:
-			c.settle(q, Withdrawn, noAnswer, what.now)
+			c.settle(c.edit(i), Withdrawn, noAnswer, what.now)
 		}
 	}
 	if len(c.Rounds) == 0 {
 		c.unasked()
 	}
 	c.Unsent = c.unsent(what.protocol)
-	c.Spans = spans(&c)
 	return &c
 }
 
-// foresee says of the URLs that were accepted what is known of their outcome.
-func (c *Call) foresee() {
-	for i := range c.Questions {
-		q := &c.Questions[i]
-		if q.State != Answered || q.Action != "accept" || q.Completion != CompletionNone || q.URL() == "" {
-			continue
-		}
-		if q.Completion = CompletionAwaited; q.CompletedSeq != 0 {
-			q.Completion = CompletionDone
-		}
+// foresee says what is known of the outcome of a URL that was accepted.
+func (q *Question) foresee() {
+	switch {
+	case q.State != Answered || q.Action != "accept" || !q.isURL || q.Completion > CompletionAwaited:
+	case q.CompletedSeq != 0:
+		q.Completion = CompletionDone
+	default:
+		q.Completion = CompletionAwaited
 	}
 }
 
 // breakOff ends a call that goes on, as far as its frames go, and cannot.
 func (c *Call) breakOff(what facts) {
 	last := len(c.Rounds)
-	declined := slices.IndexFunc(c.Questions, func(q Question) bool {
+	declined := slices.IndexFunc(c.Questions, func(q *Question) bool {
 		return q.Via == elicit.InError && q.Round == last && q.State == Answered && q.Action != "accept"
 	})
 	step := Step{Kind: StepError, Seq: c.ResultSeq}

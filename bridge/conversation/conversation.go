@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"elicitation-inspector/bridge/mcp"
@@ -29,6 +30,7 @@ type Conversation struct {
 	turn chan struct{} // held by the one that updates or watches
 
 	watched map[int]*reduction // by place; by the one that has the turn
+	touched []uint32           // places of which frames were applied, likewise
 
 	mu       sync.Mutex
 	upTo     int64 // the frames that were applied
@@ -127,6 +129,23 @@ func (c *Conversation) Update(ctx context.Context) error {
 		return err
 	}
 	defer c.give()
+	err := c.update(ctx)
+	c.touched = nil
+	return err
+}
+
+// Changes is Update, and lists the places of the calls of which frames were applied,
+// each where it was the last one so far.
+func (c *Conversation) Changes(ctx context.Context) ([]int, error) {
+	if err := c.take(ctx); err != nil {
+		return nil, err
+	}
+	defer c.give()
+	err := c.update(ctx)
+	return c.changes(), err
+}
+
+func (c *Conversation) update(ctx context.Context) error {
 	last := c.log.Len()
 	for seq := c.upTo + 1; seq <= last; seq++ {
 		cl, err := c.look(c.log.Head(seq))
@@ -145,6 +164,32 @@ func (c *Conversation) Update(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// touch notes that a frame of a call was applied.
+func (c *Conversation) touch(i int) {
+	place := uint32(i + 1)
+	if n := len(c.touched); n == 0 || c.touched[n-1] != place {
+		c.touched = append(c.touched, place)
+	}
+	if r := c.watched[i+1]; r != nil {
+		r.stale = true
+	}
+}
+
+// changes takes the places that were touched, each where it was touched last.
+func (c *Conversation) changes() []int {
+	known := make(map[uint32]bool)
+	var out []int
+	for _, place := range slices.Backward(c.touched) {
+		if !known[place] {
+			known[place] = true
+			out = append(out, int(place))
+		}
+	}
+	c.touched = nil
+	slices.Reverse(out)
+	return out
 }
 
 func (c *Conversation) take(ctx context.Context) error {
@@ -186,7 +231,7 @@ func (c *Conversation) look(head wire.Frame) (*clue, error) {
 	case cl.Kind.IsResponse() && mcp.AsksForInput(cl.Method):
 		cl.input = inputOf(&cl.Frame, c.revision(cl))
 		for _, a := range cl.input.asked {
-			if id := rawjson.Text(rawjson.Member(a.params, "elicitationId")); id != "" && cl.Kind == wire.Error {
+			if id := rawjson.Text(rawjson.Member(a.Params, "elicitationId")); id != "" && cl.Kind == wire.Error {
 				cl.visits = append(cl.visits, id)
 			}
 		}

@@ -86,8 +86,8 @@ func TestForeignRecordingsComeToTheSame(t *testing.T) {
 			}
 			for i, e := range ours {
 				f := theirs[i]
-				for k := range e.Questions { // only who asked knows that nobody gave this answer
-					if q := &e.Questions[k]; q.State == Withdrawn && q.Action == "cancel" {
+				for _, q := range e.Questions { // only who asked knows that nobody gave this answer
+					if q.State == Withdrawn && q.Action == "cancel" {
 						q.State = Answered
 					}
 				}
@@ -341,8 +341,7 @@ func dump(w *bufio.Writer, e *Call) {
 	for _, r := range e.Rounds {
 		fmt.Fprintf(w, "  round %d: %d → %d, asks %d\n", r.Number, r.Request, r.Response, r.Questions)
 	}
-	for i := range e.Questions {
-		q := &e.Questions[i]
+	for _, q := range e.Questions {
 		via := map[elicit.Via]string{elicit.ByRequest: "request", elicit.InRound: "round", elicit.InError: "error"}[q.Via]
 		fmt.Fprintf(w, "  question by %s in round %d", via, q.Round)
 		if q.Key != "" {
@@ -364,7 +363,7 @@ func dump(w *bufio.Writer, e *Call) {
 		}
 		fmt.Fprintln(w)
 	}
-	for _, s := range e.Spans {
+	for _, s := range e.Spans() {
 		fmt.Fprintf(w, "  +%s to +%s: %s\n", s.From.Sub(e.Start), s.To.Sub(e.Start), s.With)
 	}
 	if e.ResultSeq != 0 {

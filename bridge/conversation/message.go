@@ -3,7 +3,6 @@ package conversation
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -49,17 +48,8 @@ func target(method string, params json.RawMessage) (name string, arguments json.
 // input is what a response wants before its call is made again.
 type input struct {
 	wanted bool // the call is to be made again, be it without any answer
-	asked  []request
+	asked  []elicit.Asked
 	state  json.RawMessage
-}
-
-// request is one thing that a response asks for.
-type request struct {
-	key     string // in inputRequests
-	method  string // "" for what is no request
-	params  json.RawMessage
-	pointer string // JSON pointer to the params
-	via     elicit.Via
 }
 
 // inputOf reads what the response to a call wants: in an input-required result
@@ -67,32 +57,17 @@ type request struct {
 // response it wants nothing; revision is "" where it is not known.
 func inputOf(f *wire.Frame, revision string) (in input) {
 	if f.Kind == wire.Error {
-		var code float64
-		if json.Unmarshal(rawjson.Member(f.Message.Error, "code"), &code) != nil || code != mcp.CodeURLElicitationRequired ||
-			revision != "" && revision < mcp.Revision20251125 {
-			return in
-		}
-		for i, params := range rawjson.Elements(rawjson.Member(f.Message.Error, "data", "elicitations")) {
-			at := fmt.Sprintf("/error/data/elicitations/%d", i)
-			in.asked = append(in.asked, request{method: mcp.MethodElicit, params: params, pointer: at, via: elicit.InError})
+		if revision == "" || revision >= mcp.Revision20251125 {
+			in.asked = elicit.AskedInError(f.Message.Error)
 		}
 		in.wanted = len(in.asked) > 0
 		return in
 	}
-	result := f.Message.Result
-	if revision != "" && revision < mcp.Revision20260728 {
+	if revision != "" && revision < mcp.Revision20260728 || rawjson.Text(rawjson.Member(f.Message.Result, "resultType")) != "input_required" {
 		return in
 	}
-	if rawjson.Text(rawjson.Member(result, "resultType")) != "input_required" {
-		return in
-	}
-	in.wanted, in.state = true, rawjson.Member(result, "requestState")
-	for key, one := range rawjson.Members(rawjson.Member(result, "inputRequests")) {
-		in.asked = append(in.asked, request{
-			key: key, method: rawjson.Text(rawjson.Member(one, "method")), params: rawjson.Member(one, "params"),
-			pointer: rawjson.PointerTo("/result/inputRequests", key) + "/params", via: elicit.InRound,
-		})
-	}
+	in.wanted, in.state = true, rawjson.Member(f.Message.Result, "requestState")
+	in.asked = elicit.AskedInResult(f.Message.Result)
 	return in
 }
 

@@ -28,6 +28,7 @@ type Question struct {
 	// belongs.
 	Guessed bool
 	Params  json.RawMessage // nil if absent
+	LetGo   bool            // Params and Answer are only in the log; see Conversation.Watch
 
 	State  QuestionState
 	By     string          // who settled it, as wire.Frame.Actor; "" if it is not known
@@ -48,6 +49,8 @@ type Question struct {
 	// Completed is when the server said that what happened at a URL is over.
 	Completed    time.Time
 	CompletedSeq int64
+
+	isURL bool // also where Params were let go of
 }
 
 // QuestionState is where a question stands.

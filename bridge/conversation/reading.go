@@ -71,18 +71,28 @@ func (c *Conversation) Call(ctx context.Context, place int, how Reading) (*Call,
 
 // Watch is Call for somebody who looks at it again and again: what the call was
 // made of is kept, so that only new frames are read. over says that no frame will
-// come any more, so that what has no answer will never have one.
+// come any more, so that what has no answer will never have one. Of a call that
+// asks very much, what was asked and answered first is let go of.
 func (c *Conversation) Watch(ctx context.Context, place int, over bool) (*Call, error) {
 	if err := c.take(ctx); err != nil {
 		return nil, err
 	}
 	defer c.give()
 	r := c.watched[place]
-	if r == nil {
+	switch {
+	case r == nil:
 		r = newReduction(place)
+		r.watched = true
 		c.watched[place] = r
+	case !r.stale && r.latest != nil && !over:
+		return r.latest, nil
 	}
-	return c.advance(ctx, r, Reading{Redact: redact.Nothing()}, over)
+	r.stale = false
+	call, err := c.advance(ctx, r, Reading{Redact: redact.Nothing()}, over)
+	if r.latest = call; err != nil {
+		r.stale = true
+	}
+	return call, err
 }
 
 // Unwatch lets go of what Watch has kept of a call.
@@ -131,7 +141,7 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 		return nil, fmt.Errorf("there is no call at %d in the log", place)
 	}
 	o := c.outlines[place-1]
-	o.more, o.tells = slices.Clone(o.more), slices.Clone(o.tells)
+	o.more, o.tells = since(o.more, r.applied), since(o.tells, r.applied)
 	upTo := c.upTo
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
 	what := o.session.facts()
@@ -150,14 +160,20 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 // applied in one go, on either side of a gap.
 const tellsMost = 2000
 
-// frames lists the frames of a call that were not applied to it yet, in order.
+// since copies the frames behind one from a list in order.
+func since(list []uint32, seq int64) []uint32 {
+	from, _ := slices.BinarySearch(list, uint32(seq+1))
+	return slices.Clone(list[from:])
+}
+
+// frames lists the frames of a call that were not applied to it yet, in order; of
+// those in o.more and o.tells none was.
 func (c *Conversation) frames(r *reduction, o *outline, upTo int64) []int64 {
 	seqs := []int64{int64(o.first), c.log.Head(int64(o.first)).Pair}
 	for _, seq := range o.more {
 		seqs = append(seqs, int64(seq))
 	}
-	from, _ := slices.BinarySearch(o.tells, uint32(r.applied+1))
-	tells := o.tells[from:]
+	tells := o.tells
 	if n := len(tells) - 2*tellsMost; n > 0 {
 		r.call.Omitted += n
 		tells = slices.Delete(tells, tellsMost, tellsMost+n)

@@ -19,6 +19,12 @@ type reduction struct {
 	applied int64 // frames up to this one were applied
 	rows    bool  // Call.Frames is wanted
 
+	watched bool  // it is kept, so that it must not grow without bound
+	latest  *Call // as it was concluded last; nil if it never was
+	stale   bool  // there are frames that latest does not know
+	kept    int   // bytes of what was asked and answered
+	letGo   int   // so many questions have no Params and Answer any more
+
 	begun    bool
 	shown    bool           // the frame that is applied is chosen
 	clock    time.Time      // of the frames; it never goes back
@@ -61,6 +67,20 @@ func (r *reduction) part(raw json.RawMessage) json.RawMessage {
 	return slices.Clone(raw)
 }
 
+// keptMost bounds the bytes of what was asked and answered in a call that is
+// watched.
+const keptMost = 4 << 20
+
+// bound lets go of what was asked and answered first, where that is too much.
+func (r *reduction) bound() {
+	for r.watched && r.kept > keptMost && r.letGo < len(r.call.Questions)-1 {
+		q := r.call.edit(r.letGo)
+		r.kept -= len(q.Params) + len(q.Answer)
+		q.Params, q.Answer, q.LetGo = nil, nil, true
+		r.letGo++
+	}
+}
+
 // begin takes from the first frame what the call is named by.
 func (r *reduction) begin(f *wire.Frame, a about) {
 	c := &r.call
@@ -77,6 +97,7 @@ func (r *reduction) begin(f *wire.Frame, a about) {
 
 // apply says what a frame means for its call.
 func (r *reduction) apply(f *wire.Frame, a about) {
+	defer r.bound()
 	r.shown, r.last = a.shown, f.Seq
 	if f.Time.After(r.clock) {
 		r.clock = f.Time
@@ -121,8 +142,8 @@ func (r *reduction) request(f *wire.Frame) {
 	c := &r.call
 	responses := members(rawjson.Member(f.Message.Params, "inputResponses"))
 	for i := r.opened; i < len(c.Questions) && len(c.Rounds) > 0; i++ {
-		if q := &c.Questions[i]; q.Via != elicit.ByRequest {
-			r.carried(q, responses[q.Key], f)
+		if q := c.Questions[i]; q.Via != elicit.ByRequest {
+			r.carried(i, responses[q.Key], f)
 		}
 	}
 	r.opened = len(c.Questions)
@@ -138,7 +159,8 @@ func (r *reduction) request(f *wire.Frame) {
 
 // carried settles a question of a round that is made again. Where a note has told
 // of the answer before, the request only carries it.
-func (r *reduction) carried(q *Question, answer json.RawMessage, f *wire.Frame) {
+func (r *reduction) carried(i int, answer json.RawMessage, f *wire.Frame) {
+	q := r.call.edit(i)
 	if q.State == Withdrawn || q.State == Refused {
 		return
 	}
@@ -147,6 +169,7 @@ func (r *reduction) carried(q *Question, answer json.RawMessage, f *wire.Frame) 
 	switch {
 	case answer != nil:
 		q.Answer, q.Action = r.part(answer), rawjson.Text(rawjson.Member(answer, "action"))
+		r.kept += len(q.Answer)
 		if known {
 			return
 		}
@@ -169,6 +192,7 @@ func (r *reduction) settle(q *Question, state QuestionState, reason string) {
 func (c *Call) settle(q *Question, state QuestionState, reason string, at time.Time) {
 	again := q.State != Pending
 	q.State, q.Reason, q.Ended = state, reason, at
+	q.foresee()
 	step := Step{At: at, Kind: StepAnswered, Text: state.String(), Question: q.Number}
 	if state == Answered && q.Action != "" {
 		step.Text = q.Action
@@ -204,8 +228,8 @@ func (r *reduction) response(f *wire.Frame, a about) {
 	if r.shown {
 		for k, asked := range in.asked {
 			r.put(Question{
-				Number: a.number + k, Place: k + 1, Method: asked.method, Via: asked.via, Stream: f.Stream,
-				Key: asked.key, Pointer: asked.pointer, Round: round.Number, Params: r.part(asked.params), AskedSeq: f.Seq,
+				Number: a.number + k, Place: k + 1, Method: asked.Method, Via: asked.Via, Stream: f.Stream,
+				Key: asked.Key, Pointer: asked.Pointer, Round: round.Number, Params: r.part(asked.Params), AskedSeq: f.Seq,
 			})
 		}
 	}
@@ -252,8 +276,8 @@ func (r *reduction) over(f *wire.Frame) {
 // put adds a question.
 func (r *reduction) put(q Question) int {
 	c := &r.call
-	q.Asked = r.clock
-	c.Questions = append(c.Questions, q)
+	q.Asked, q.isURL = r.clock, q.URL() != ""
+	c.Questions = append(c.Questions, &q)
 	i := len(c.Questions) - 1
 	if q.Method == mcp.MethodElicit {
 		if id := rawjson.Text(rawjson.Member(q.Params, "elicitationId")); id != "" {
@@ -261,6 +285,7 @@ func (r *reduction) put(q Question) int {
 		}
 	}
 	c.step(Step{At: r.clock, Kind: StepAsked, Text: q.Title(), Question: q.Number})
+	r.kept += len(q.Params)
 	return i
 }
 
@@ -285,10 +310,10 @@ func (r *reduction) question(f *wire.Frame, a about) {
 }
 
 func (r *reduction) answer(i int, f *wire.Frame) {
-	q := &r.call.Questions[i]
-	if q.AnswerSeq != 0 {
+	if r.call.Questions[i].AnswerSeq != 0 {
 		return
 	}
+	q := r.call.edit(i)
 	q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
 	open := q.State == Pending
 	if open {
@@ -297,6 +322,7 @@ func (r *reduction) answer(i int, f *wire.Frame) {
 	switch {
 	case f.Kind != wire.Error:
 		q.Answer, q.Action = r.part(f.Message.Result), rawjson.Text(rawjson.Member(f.Message.Result, "action"))
+		r.kept += len(q.Answer)
 		// What an inspector still asks when the call is over, it cancels by itself.
 		if open && (f.Actor == "" || q.Action != "cancel" || q.Guessed || !r.call.State.Over()) {
 			r.settle(q, Answered, "")
@@ -325,11 +351,11 @@ func (r *reduction) stopped() {
 // withdrawn takes back the question whose request a cancellation names.
 func (r *reduction) withdrawn(f *wire.Frame) {
 	about := string(rawjson.Member(f.Message.Params, "requestId"))
-	for i := range r.call.Questions {
-		q := &r.call.Questions[i]
+	for i, q := range r.call.Questions {
 		if q.Via != elicit.ByRequest || q.State != Pending || r.ids[i] != about {
 			continue
 		}
+		q = r.call.edit(i)
 		reason := "cancelled by the server"
 		if why := rawjson.Text(rawjson.Member(f.Message.Params, "reason")); r.shown && why != "" {
 			reason += ": " + why
@@ -343,8 +369,9 @@ func (r *reduction) withdrawn(f *wire.Frame) {
 func (r *reduction) completed(f *wire.Frame) {
 	i, ok := r.visits[rawjson.Text(rawjson.Member(f.Message.Params, "elicitationId"))]
 	if ok && r.call.Questions[i].CompletedSeq == 0 {
-		q := &r.call.Questions[i]
+		q := r.call.edit(i)
 		q.Completed, q.CompletedSeq = r.clock, f.Seq
+		q.foresee()
 	}
 }
 
@@ -380,12 +407,11 @@ func (r *reduction) noted(f *wire.Frame) {
 // about finds the question that a note is about, nil if there is none.
 func (r *reduction) about(f *wire.Frame) *Question {
 	if i, ok := r.known[f.Question]; ok {
-		return &r.call.Questions[i]
+		return r.call.edit(i)
 	}
-	for i := range r.call.Questions {
-		q := &r.call.Questions[i]
+	for i, q := range r.call.Questions {
 		if q.Via != elicit.ByRequest && q.Round == f.Round && q.Pointer == f.Note.Pointer {
-			return q
+			return r.call.edit(i)
 		}
 	}
 	return nil
@@ -424,7 +450,7 @@ func (r *reduction) deliberate(f *wire.Frame) bool {
 		return false
 	}
 	if i, ok := r.known[f.Question]; ok && r.call.Questions[i].AnswerSeq == 0 {
-		q := &r.call.Questions[i]
+		q := r.call.edit(i)
 		q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
 		if f.Kind == wire.Error {
 			q.Error = r.part(f.Message.Error)

@@ -39,60 +39,68 @@ type Span struct {
 	With     Party
 }
 
-// stretch is a time in which something held.
-type stretch struct{ from, to time.Time }
-
-func anyCovers(list []stretch, t time.Time) bool {
-	return slices.ContainsFunc(list, func(s stretch) bool { return !t.Before(s.from) && t.Before(s.to) })
+// boundary is a moment at which something begins or ends that a call is with
+// somebody for.
+type boundary struct {
+	at    time.Time
+	what  int
+	delta int
 }
 
-// spans divides the time of a call among those who take part. Where a question is
-// with the person, it is the person's, whatever else goes on.
-func spans(c *Call) []Span {
+// What a call can be with somebody for.
+const (
+	withNothing = iota
+	withAsking
+	withScripted
+	withServing
+	withKinds
+)
+
+// Spans say who was at work, from Start to the end of the last round or question,
+// without a gap. Where a question is with the person, it is the person's time,
+// whatever else goes on.
+func (c *Call) Spans() []Span {
 	if c.Start.IsZero() || !c.Start.Before(c.End) {
 		return nil
 	}
-	var serving, asking, scripted []stretch
-	var cuts []time.Time
-	add := func(list *[]stretch, from, to time.Time) {
+	end := lastEnd(c)
+	boundaries := []boundary{{at: c.Start}, {at: end}}
+	add := func(what int, from, to time.Time) {
 		if to.IsZero() {
 			to = c.End
 		}
 		if from.Before(to) {
-			*list = append(*list, stretch{from, to})
-			cuts = append(cuts, from, to)
+			boundaries = append(boundaries, boundary{from, what, 1}, boundary{to, what, -1})
 		}
 	}
 	for _, r := range c.Rounds {
-		add(&serving, r.Began, r.Ended)
+		add(withServing, r.Began, r.Ended)
 	}
-	for i := range c.Questions {
-		q := &c.Questions[i]
-		to := q.Ended
-		if q.Personal() && q.Action == "accept" && q.Completed.After(to) {
-			to = q.Completed
-		}
-		if q.Personal() {
-			add(&asking, q.Asked, to)
-		} else {
-			add(&scripted, q.Asked, to)
+	for _, q := range c.Questions {
+		switch {
+		case !q.Personal():
+			add(withScripted, q.Asked, q.Ended)
+		case q.Action == "accept" && q.Completed.After(q.Ended):
+			add(withAsking, q.Asked, q.Completed)
+		default:
+			add(withAsking, q.Asked, q.Ended)
 		}
 	}
-	end := lastEnd(c)
-	cuts = append(cuts, c.Start, end)
-	slices.SortFunc(cuts, time.Time.Compare)
+	slices.SortFunc(boundaries, func(a, b boundary) int { return a.at.Compare(b.at) })
 	var out []Span
-	for i := 1; i < len(cuts); i++ {
-		from, to := cuts[i-1], cuts[i]
+	var open [withKinds]int
+	for i, t := range boundaries[:len(boundaries)-1] {
+		open[t.what] += t.delta
+		from, to := t.at, boundaries[i+1].at
 		if !from.Before(to) || to.After(end) || from.Before(c.Start) {
 			continue
 		}
 		with := ClientParty
 		switch {
-		case anyCovers(asking, from):
+		case open[withAsking] > 0:
 			with = PersonParty
-		case anyCovers(scripted, from):
-		case anyCovers(serving, from):
+		case open[withScripted] > 0:
+		case open[withServing] > 0:
 			with = ServerParty
 		}
 		if n := len(out); n > 0 && out[n-1].With == with {
@@ -102,6 +110,25 @@ func spans(c *Call) []Span {
 		out = append(out, Span{from, to, with})
 	}
 	return out
+}
+
+// Took is the time that the spans cover.
+func (c *Call) Took() time.Duration {
+	if c.Start.IsZero() || !c.Start.Before(c.End) {
+		return 0
+	}
+	return lastEnd(c).Sub(c.Start)
+}
+
+// With is how much of that time was with one of the parties.
+func (c *Call) With(p Party) time.Duration {
+	var sum time.Duration
+	for _, s := range c.Spans() {
+		if s.With == p {
+			sum += s.To.Sub(s.From)
+		}
+	}
+	return sum
 }
 
 // lastEnd is when the last round or question ended; the time of the last frame
@@ -119,8 +146,8 @@ func lastEnd(c *Call) time.Time {
 	for _, r := range c.Rounds {
 		later(r.Ended)
 	}
-	for i := range c.Questions {
-		if q := &c.Questions[i]; len(c.Rounds) == 0 || q.Via != elicit.ByRequest || q.State != Pending {
+	for _, q := range c.Questions {
+		if len(c.Rounds) == 0 || q.Via != elicit.ByRequest || q.State != Pending {
 			later(q.Ended)
 			if len(c.Rounds) == 0 && q.Completed.After(end) {
 				end = q.Completed

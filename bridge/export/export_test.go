@@ -720,8 +720,8 @@ func TestRecordingsInEveryFormat(t *testing.T) {
 		l := logtest.Open(t, path)
 		var messages []string
 		for _, e := range callsOf(t, l) {
-			for i := range e.Questions {
-				if request, _, err := e.Questions[i].Form(); err == nil {
+			for _, q := range e.Questions {
+				if request, _, err := q.Form(); err == nil {
 					messages = append(messages, request.Message)
 				}
 			}

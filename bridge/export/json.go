@@ -112,8 +112,7 @@ func (x *export) anyway() (map[int64][]sentAnyway, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range call.Questions {
-			q := &call.Questions[i]
+		for _, q := range call.Questions {
 			base := "/result/content"
 			if q.Via == elicit.InRound {
 				base = rawjson.PointerTo("/params/inputResponses", q.Key) + "/content"

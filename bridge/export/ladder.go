@@ -269,8 +269,7 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 		return h
 	}
 	var asked, replied []Arrow
-	for i := range e.Questions {
-		q := &e.Questions[i]
+	for _, q := range e.Questions {
 		if !q.Personal() {
 			continue
 		}

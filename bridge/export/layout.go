@@ -114,7 +114,7 @@ func (l *Ladder) bars(e *conversation.Call, rows []row, ys []int) {
 			l.Bars = append(l.Bars, bar)
 		}
 	}
-	for _, s := range e.Spans {
+	for _, s := range e.Spans() {
 		if from, to := below(s.From), above(s.To); to > from {
 			l.Bars = append(l.Bars, Bar{Party: s.With, From: from, To: to, Took: s.To.Sub(s.From)})
 		}

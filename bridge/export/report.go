@@ -100,8 +100,8 @@ func (r *report) Call(place int) (*reportCall, error) {
 		return nil, err
 	}
 	out := &reportCall{Call: c, Content: blocksOf(c.Result), Open: place <= r.Places[min(openMost, len(r.Places))-1]}
-	for i := range c.Questions {
-		out.Questions = append(out.Questions, questionOf(&c.Questions[i], i+1, r.remarks))
+	for i, q := range c.Questions {
+		out.Questions = append(out.Questions, questionOf(q, i+1, r.remarks))
 	}
 	return out, nil
 }
