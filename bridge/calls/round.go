@@ -231,7 +231,7 @@ func (c *call) goOn(more *next, reply session.Reply) *ending {
 		if q.Origin != elicit.InRound || q.State != inbox.Answered {
 			continue
 		}
-		if q.By == inbox.ByPerson && q.Answer.Action == "accept" && q.IsURL() {
+		if (q.By == inbox.ByPerson || q.By == inbox.ByScript) && q.Answer.Action == "accept" && q.IsURL() {
 			c.consents[consent{q.Key, q.Request.URL}] = true
 		}
 		if c.carries = append(c.carries, q.Number); first {

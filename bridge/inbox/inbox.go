@@ -4,6 +4,7 @@
 package inbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,6 +47,7 @@ type Inbox struct {
 	settled   []*question           // the latest that are, in the order of their end
 	faded     []int                 // numbers of those settled long ago, in the same order
 	servers   map[string]*server
+	source    Source // nil for none
 }
 
 // question is a question with what only the inbox knows of it.
@@ -102,10 +104,16 @@ func (in *Inbox) Number() int {
 }
 
 // Put puts a question in, under a number that was reserved. It is settled at once if
-// it has a State other than Pending, or a Refusal, or its server's policy says so;
+// it has a State other than Pending, or a Refusal, or the source or its server's policy says so;
 // held back if its server has too many that wait or asks too often; and put on show
 // otherwise.
 func (in *Inbox) Put(q Question) {
+	d := in.consult(&q)
+	q.Handed, q.Delay = d.Handed, d.Delay
+	if d.Delay > 0 {
+		later := *d.Answer
+		defer time.AfterFunc(d.Delay, func() { _, _ = in.Answer(q.Number, later) }) // unless it is settled before
+	}
 	for done := false; !done; {
 		policy := in.policyOf(q.Server)
 		v := decide(policy, &q)
@@ -118,7 +126,14 @@ func (in *Inbox) Put(q Question) {
 			in.questions[q.Number-1] = one
 			in.asked[q.Seq] = append(in.asked[q.Seq], one)
 			in.pending = append(in.pending, one)
-			in.place(n, s, one, v)
+			switch {
+			case d.Delay > 0:
+				in.place(n, s, one, verdict{})
+			case d.Answer != nil:
+				in.answer(n, one, *d.Answer)
+			default:
+				in.place(n, s, one, v)
+			}
 		})
 	}
 }
@@ -133,7 +148,7 @@ func (in *Inbox) place(n *news, s *server, q *question, v verdict) {
 	case v.state != Pending:
 		in.follow(n, q, v)
 	default:
-		q.Handed = v.handed
+		q.Handed = cmp.Or(v.handed, q.Handed)
 		if !in.holdBack(n, s, q) {
 			in.show(s, q, true)
 			n.changed = append(n.changed, q.view())
@@ -234,18 +249,23 @@ func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
 			out, err = q.view(), ErrSettled
 			return
 		}
-		q.Answer = a
-		reason := ""
-		if a.Fault != nil {
-			reason = "deliberate: " + a.Fault.Title
-		}
-		if q.Origin == elicit.InRound && q.TurnedDown() {
-			reason = "nothing is sent for it, since no result of " + q.Method + " can say so"
-		}
-		in.settle(n, q, Answered, a.Actor, reason)
+		in.answer(n, q, a)
 		out = q.view()
 	})
 	return out, err
+}
+
+// answer settles a question that waits with a.
+func (in *Inbox) answer(n *news, q *question, a Answer) {
+	q.Answer = a
+	reason := ""
+	if a.Fault != nil {
+		reason = "deliberate: " + a.Fault.Title
+	}
+	if q.Origin == elicit.InRound && q.TurnedDown() {
+		reason = "nothing is sent for it, since no result of " + q.Method + " can say so"
+	}
+	in.settle(n, q, Answered, a.Actor, reason)
 }
 
 // Withdraw ends every question that waits and matches. If cancel is set, the server

@@ -109,10 +109,11 @@ type Question struct {
 	Ended      time.Time // when it was settled
 	AnswerSeq  int64     // frame of the answer
 	Completion Completion
-	Awaited    bool   // the outcome of its URL can still come
-	Handed     string // why its server's policy left it to the person, "" if it did not
-	Held       bool   // not on show, because its server asks too often
-	TurnedAway bool   // refused, because too many of its server's wait; it is not kept
+	Awaited    bool          // the outcome of its URL can still come
+	Handed     string        // why its server's policy left it to the person, "" if it did not
+	Delay      time.Duration // after which a source answers it, 0 if none does
+	Held       bool          // not on show, because its server asks too often
+	TurnedAway bool          // refused, because too many of its server's wait; it is not kept
 }
 
 // Title is what a question is called where there is room for a few words.

@@ -64,10 +64,6 @@ Damaged lines are reported on standard error and left out.`,
 	return cmd
 }
 
-// errFindings is why a command ends with exitFindings. What it found has been
-// printed.
-var errFindings = errors.New("there are findings")
-
 // lintFinding is a finding as lint prints it.
 type lintFinding struct {
 	File    string `json:"file"`
@@ -103,7 +99,7 @@ func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 	}
 	fails := func(f lintFinding) bool { return f.Severity <= failOn } // the gravest is the least
 	if !never && slices.ContainsFunc(all, fails) {
-		return errFindings
+		return exitCode(exitFindings)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestLint(t *testing.T) {
 		{asksNone, "advice", "1 finding: 1 advice\n", true},
 	} {
 		out, errOut, err := runLint(t, "--fail-on", c.failOn, writeFlow(t, c.text))
-		if !strings.Contains(out, c.want) || errors.Is(err, errFindings) != c.fails || !c.fails && err != nil {
+		if !strings.Contains(out, c.want) || errors.Is(err, exitCode(exitFindings)) != c.fails || !c.fails && err != nil {
 			t.Errorf("--fail-on %s: %v\n%s\nwant %q in it, fails: %t", c.failOn, err, out, c.want, c.fails)
 		}
 		if strings.Contains(errOut, "line 1") != strings.HasPrefix(c.text, "not") {
@@ -66,7 +66,7 @@ func TestLint(t *testing.T) {
 		}
 	}
 	for _, path := range []string{filepath.Join(t.TempDir(), "none.jsonl"), writeFlow(t, "not a frame\n")} {
-		if _, _, err := runLint(t, path); err == nil || errors.Is(err, errFindings) || errors.As(err, &mistake) {
+		if _, _, err := runLint(t, path); err == nil || errors.Is(err, exitCode(exitFindings)) || errors.As(err, &mistake) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestLintJSON(t *testing.T) {
 	t.Parallel()
 	path, fine := writeFlow(t, asksBad), writeFlow(t, asksFine)
 	out, _, err := runLint(t, "--format", "json", fine, path)
-	if !errors.Is(err, errFindings) {
+	if !errors.Is(err, exitCode(exitFindings)) {
 		t.Error(err)
 	}
 	var list []struct {
@@ -104,7 +104,7 @@ func TestLintSARIF(t *testing.T) {
 	}
 	for name, text := range map[string]string{"findings": asksBad, "none": asksFine, "no line": `[{"timestamp":"2026-07-28T10:00:00Z","direction":"request","origin":"server","message":{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}}]`} {
 		out, _, err := runLint(t, "--format", "sarif", writeFlow(t, text))
-		if err != nil && !errors.Is(err, errFindings) {
+		if err != nil && !errors.Is(err, exitCode(exitFindings)) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(out))

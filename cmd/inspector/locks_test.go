@@ -417,9 +417,11 @@ func (p *program) functionsOf(e ast.Expr) []*function {
 		return all
 	case *ast.CallExpr:
 		fn, ok := p.static(e)
-		if !ok {
+		if !ok || p.resolving[fn.Origin()] { // which it is where it calls itself
 			return nil
 		}
+		p.resolving[fn.Origin()] = true
+		defer delete(p.resolving, fn.Origin())
 		var all []*function
 		for _, result := range p.results[fn.Origin()] {
 			all = append(all, p.functionsOf(result)...)

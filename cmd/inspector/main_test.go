@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
+	"time"
 )
 
 // asInspector in the environment makes the test binary the inspector.
@@ -14,4 +18,26 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// A run of the inspector that ends by itself.
+type ended struct {
+	code     int
+	out, err string
+}
+
+func inspectorRun(t *testing.T, args ...string) ended {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, errOut strings.Builder
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Env = append(os.Environ(), asInspector+"=1")
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	_ = cmd.Run() // the code tells
+	return ended{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
 
@@ -39,6 +38,12 @@ type options struct {
 func (o *options) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	o.page.register(f)
+	o.registerTarget(f)
+	f.IntVar(&o.elicitRate, "elicit-rate", bridge.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
+}
+
+// registerTarget adds the flags of all commands that connect to servers.
+func (o *options) registerTarget(f *pflag.FlagSet) {
 	f.StringVar(&o.transport, "transport", "auto", "for a URL, the `WAY`: auto, http (Streamable HTTP) or sse (legacy HTTP+SSE)")
 	f.StringArrayVar(&o.headers, "header", nil, "add `'K: V'` to each HTTP request (repeat)")
 	f.StringArrayVar(&o.env, "env", nil, "add `K=V` to the command's environment (repeat)")
@@ -51,7 +56,6 @@ func (o *options) register(f *pflag.FlagSet) {
 	o.redact.register(f, "of transcripts")
 	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(bridge.Revisions(), ", "))
 	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
-	f.IntVar(&o.elicitRate, "elicit-rate", bridge.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 	o.maxFrame = wire.DefaultMaxFrame
 	f.Func("max-frame", "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)", o.setMaxFrame)
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
@@ -88,9 +92,6 @@ func (o *options) readArguments(args []string, dash int) error {
 
 // consistent refuses flags that would do nothing.
 func (o *options) consistent() error {
-	if _, _, err := net.SplitHostPort(o.page.listen); err != nil {
-		return usage("--listen %q is not of the form HOST:PORT", o.page.listen)
-	}
 	switch {
 	case o.config != "" && (o.url != "" || o.command != nil):
 		return usage("--config and a target on the command line exclude each other")

@@ -27,6 +27,13 @@ func (o *pageOptions) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
 }
 
+func (o *pageOptions) check() error {
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return usage("--listen %q is not of the form HOST:PORT", o.listen)
+	}
+	return nil
+}
+
 // place is where a page is, and what leads a browser to it.
 type place struct {
 	listener net.Listener

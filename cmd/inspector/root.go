@@ -17,9 +17,21 @@ const (
 	exitOK    = 0
 	exitError = 1 // something went wrong while running
 	exitUsage = 2 // the command line cannot be understood
-	// exitFindings: what was looked for was found, see lint.
-	exitFindings = 8
+
+	// Of calls without a page; see newCall. A tool that says isError is an exitError.
+	exitConnect     = 3   // the server could not be reached, or was lost
+	exitRPC         = 4   // a JSON-RPC error, or a result that is none
+	exitUnanswered  = 5   // a question that nothing answers
+	exitTimeout     = 6   // the time limit
+	exitUnmet       = 7   // an expectation is not met
+	exitFindings    = 8   // there are findings; see lint, too
+	exitInterrupted = 130 // as by Ctrl-C
 )
+
+// exitCode is an exit code, where everything has been said.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // usageError is a mistake in the command line.
 type usageError struct{ error }
@@ -33,11 +45,12 @@ func run(ctx context.Context, args []string) int {
 	root := newRoot(os.Stdout, os.Stderr)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	var code exitCode
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errFindings):
-		return exitFindings
+	case errors.As(err, &code):
+		return int(code)
 	}
 	warn(root, "%v", err)
 	if errors.As(err, new(usageError)) {
@@ -75,6 +88,9 @@ Without a target it connects to a built-in demo server.`,
 			if err := o.readArguments(args, cmd.ArgsLenAtDash()); err != nil {
 				return err
 			}
+			if err := o.page.check(); err != nil {
+				return err
+			}
 			return inspect(cmd, o)
 		},
 	}
@@ -90,7 +106,7 @@ Without a target it connects to a built-in demo server.`,
 		return usageError{err}
 	})
 	o.register(root.Flags())
-	root.AddCommand(newOpen(), newExport(), newLint(), newDemo(), newVersion(), newFilterHelp())
+	root.AddCommand(newCall(), newOpen(), newExport(), newLint(), newDemo(), newVersion(), newFilterHelp())
 	return root
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,12 +8,10 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // What must not be read in anything that is given out.
@@ -501,26 +498,4 @@ func TestFileReplacedWhileRecording(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != "something else\n" {
 		t.Errorf("the other file has become %q: %v", text, err)
 	}
-}
-
-// A run of the inspector that ends by itself.
-type ended struct {
-	code     int
-	out, err string
-}
-
-func inspectorRun(t *testing.T, args ...string) ended {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var out, errOut strings.Builder
-	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Env = append(os.Environ(), asInspector+"=1")
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	_ = cmd.Run() // the code tells
-	return ended{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
 }

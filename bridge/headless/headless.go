@@ -1,0 +1,367 @@
+// Package headless makes calls on one server without a page: questions are answered by
+// scripts, and by a person at a terminal where there is one. What happens stands in the
+// log of frames, as always.
+package headless
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// Config says what to connect to, and as whom.
+type Config struct {
+	Target   target.Spec
+	Settings bridge.Settings
+	MaxFrame int64
+	Version  string
+	Logger   *slog.Logger
+	// Timeout bounds the time to connect, and the server's own time in each call; 0 for
+	// no limit.
+	Timeout time.Duration
+	// Record is the transcript that frames are appended to; "" for none.
+	Record    string
+	RecordNew bool
+	Redaction *redact.Redaction
+	// Watch is told of each frame in order; nil for nobody.
+	Watch func(wire.Frame)
+	// Ask puts a question to a person, until ctx ends. nil says that nobody is there.
+	Ask func(ctx context.Context, q bridge.Question) (bridge.Answer, error)
+}
+
+// ErrConnect is why a server could not be reached.
+var ErrConnect = errors.New("could not connect")
+
+// Session is a connection to one server.
+type Session struct {
+	config    Config
+	log       *wire.Log
+	in        *bridge.Inspection
+	recording *bridge.Recording
+	changes   *bridge.Subscription
+	server    string // id
+	judged    int    // findings that earlier calls are told of
+
+	watching sync.WaitGroup
+	watched  chan struct{} // closed when no more frames come
+}
+
+// Open connects to a server. The caller closes the session, unless there is none.
+func Open(ctx context.Context, c Config) (s *Session, err error) {
+	log, err := wire.NewLog(wire.Options{MaxFrame: c.MaxFrame})
+	if err != nil {
+		return nil, fmt.Errorf("making the wire log: %w", err)
+	}
+	in := bridge.New(bridge.Config{
+		Targets: []target.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
+	})
+	s = &Session{
+		config: c, log: log, in: in, recording: bridge.NewRecording(in, c.Redaction), changes: in.Subscribe(),
+		server: in.Servers()[0].ID, watched: make(chan struct{}),
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+			s = nil
+		}
+	}()
+	if c.Record != "" {
+		if err := s.recording.Begin(c.Record, c.RecordNew); err != nil {
+			return s, fmt.Errorf("recording: %w", err)
+		}
+	}
+	if c.Watch != nil {
+		s.watching.Go(s.watch)
+	}
+	in.Start()
+	return s, s.connected(ctx)
+}
+
+// connected waits until the server can be called.
+func (s *Session) connected(ctx context.Context) error {
+	var limit <-chan time.Time
+	if s.config.Timeout > 0 {
+		timer := time.NewTimer(s.config.Timeout)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	for {
+		server, err := s.in.Server(s.server)
+		switch {
+		case err != nil:
+			return err
+		case server.State == bridge.Ready:
+			return nil
+		case server.State == bridge.Failed, server.State == bridge.Ended:
+			return fmt.Errorf("%w to %s: %s", ErrConnect, server.Label, server.Reason)
+		}
+		select {
+		case <-s.changes.Ready():
+			s.changes.Take()
+		case <-limit:
+			return fmt.Errorf("%w to %s within %v", ErrConnect, server.Label, s.config.Timeout)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// watch passes on the frames of the log until there are no more.
+func (s *Session) watch() {
+	seq := int64(0)
+	for over := false; ; {
+		grown := s.log.Grown()
+		for ; seq < s.log.Len(); seq++ {
+			if f, err := s.log.Frame(seq + 1); err == nil {
+				s.config.Watch(f)
+			}
+		}
+		if over {
+			return
+		}
+		select {
+		case <-grown:
+		case <-s.watched:
+			over = true
+		}
+	}
+}
+
+// Close ends the connection, and returns when everything is written.
+func (s *Session) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), bridge.CloseTime)
+	defer cancel()
+	s.changes.Close()
+	err := errors.Join(s.in.Close(ctx), s.recording.Close())
+	close(s.watched)
+	s.watching.Wait()
+	return errors.Join(err, s.log.Close())
+}
+
+// Server says what the server is.
+func (s *Session) Server() (bridge.Server, error) { return s.in.Server(s.server) }
+
+// Catalog waits for what the server offers.
+func (s *Session) Catalog(ctx context.Context) (bridge.Catalog, error) {
+	for {
+		c, err := s.in.Catalog(s.server)
+		if err != nil || !c.Loading {
+			return c, err
+		}
+		select {
+		case <-s.changes.Ready():
+			s.changes.Take()
+		case <-ctx.Done():
+			return c, ctx.Err()
+		}
+	}
+}
+
+// Call is a call to make.
+type Call struct {
+	Kind      bridge.ItemKind
+	Key       string // a tool's or prompt's name, a resource's URI
+	Arguments json.RawMessage
+	Timeout   time.Duration // of the server's own time; 0 for the session's
+	Scripts   []*script.Script
+	Expect    *script.Outcome
+	Judge     bool // the findings are wanted
+}
+
+// Outcome is what came of a call.
+type Outcome struct {
+	script.Came
+	IsError    bool
+	TimedOut   bool
+	Lost       bool // the connection ended, or the call was stopped
+	Unanswered []Unanswered
+	Findings   []bridge.Found
+	Unmet      []string // expectations, in words
+	Took       time.Duration
+}
+
+// Unanswered is a question that no rule answered, and nobody else.
+type Unanswered struct {
+	Question inbox.Question
+	Why      string
+}
+
+// collector keeps questions that are cancelled since nothing answers them.
+type collector struct {
+	mu   sync.Mutex
+	list []Unanswered
+}
+
+func (c *collector) add(q inbox.Question, why string) (cancel bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append(c.list, Unanswered{q, why})
+	return true
+}
+
+func (c *collector) taken() []Unanswered {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.list
+}
+
+// Call makes a call, and returns when it is over. If ctx ends, the call is stopped.
+func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
+	var out Outcome
+	var unanswered collector
+	run := script.NewRun(c.Scripts...)
+	scripted := &bridge.Scripted{Run: run}
+	if s.config.Ask == nil {
+		scripted.Left = unanswered.add
+	}
+	s.in.AnswerBy(scripted)
+	if c.Timeout == 0 {
+		c.Timeout = s.config.Timeout
+	}
+	began, err := s.in.Begin(bridge.CallRequest{
+		Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
+	})
+	if err != nil {
+		return out, fmt.Errorf("%w: %w", ErrConnect, err)
+	}
+	call, err := s.converse(ctx, began.Number)
+	if err != nil {
+		return out, err
+	}
+	out.Unanswered = unanswered.taken()
+	if err := s.read(&out, call); err != nil {
+		return out, err
+	}
+	if c.Judge || c.Expect != nil && c.Expect.Findings != nil {
+		if err := s.in.Judge(context.WithoutCancel(ctx)); err != nil {
+			return out, err
+		}
+		all := s.in.Findings("")
+		out.Findings, s.judged = all[s.judged:], len(all)
+		for _, f := range out.Findings {
+			if f.Severity <= lint.Should && !slices.Contains(out.Came.Findings, f.Rule) {
+				out.Came.Findings = append(out.Came.Findings, f.Rule)
+			}
+		}
+	}
+	out.Unmet = append(run.Unmet(true), c.Expect.Check(out.Came)...)
+	return out, nil
+}
+
+// read reads what came of a call that is over.
+func (s *Session) read(out *Outcome, call bridge.Call) error {
+	out.IsError, out.Failure, out.Took = call.IsError, call.Failure, call.Duration
+	if call.Reply == 0 {
+		out.TimedOut = call.Timeout > 0 && call.Duration-call.Waited >= call.Timeout
+		out.Lost = !out.TimedOut
+		return nil
+	}
+	f, err := s.log.Frame(call.Reply)
+	if err != nil {
+		return fmt.Errorf("reading the response: %w", err)
+	}
+	if out.Error = f.Message.Error; call.Failure == "" {
+		out.Result = f.Message.Result
+	}
+	return nil
+}
+
+// converse waits for the end of a call, and puts to the person what the script leaves.
+func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error) {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	life, end := context.WithCancel(ctx)
+	defer end()
+	var answered chan struct{} // closed when the person has answered; nil where nobody is being asked
+	stop := ctx.Done()
+	for {
+		call, err := s.in.Call(number)
+		if err != nil || call.State != bridge.CallRunning {
+			return call, err
+		}
+		if call.Paused { // nobody is asked after so many rounds: there is a time limit
+			if err := s.in.Retry(number); err != nil {
+				return call, err
+			}
+		}
+		if q, ok := s.waiting(); ok && answered == nil {
+			done := make(chan struct{})
+			answered = done
+			asking.Go(func() {
+				defer close(done)
+				s.ask(life, q)
+			})
+		}
+		select {
+		case <-s.changes.Ready():
+			s.changes.Take()
+		case <-answered:
+			answered = nil
+		case <-stop:
+			stop = nil
+			if err := s.in.Stop(number); err != nil {
+				return call, err
+			}
+		}
+	}
+}
+
+// waiting is the oldest question that waits for the person.
+func (s *Session) waiting() (bridge.Question, bool) {
+	if s.config.Ask == nil {
+		return bridge.Question{}, false
+	}
+	for _, q := range s.in.OnShow(0) {
+		if q.State == bridge.Pending && q.Delay == 0 {
+			return q, true
+		}
+	}
+	if server, err := s.in.Server(s.server); err == nil && server.Held > 0 {
+		_ = s.in.Release(s.server, "show") // the server is known
+	}
+	return bridge.Question{}, false
+}
+
+// ask puts a question to the person, unless it is settled meanwhile.
+func (s *Session) ask(ctx context.Context, q bridge.Question) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer cancel()
+		changes := s.in.Subscribe()
+		defer changes.Close()
+		for {
+			if now, err := s.in.Question(q.Number); err != nil || now.State != bridge.Pending {
+				return
+			}
+			select {
+			case <-changes.Ready():
+				changes.Take()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	answer, err := s.config.Ask(ctx, q)
+	cancel()
+	<-over
+	if err != nil { // nobody can be asked any more, or it is settled
+		answer = bridge.Answer{Action: "cancel", Actor: bridge.ByPolicy}
+	}
+	_, _ = s.in.Answer(q.Number, answer) // unless it is settled
+}

@@ -1,0 +1,230 @@
+package script
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// The values that are not literal: objects with one of these names alone.
+const (
+	fromEnv     = "$env"     // a variable of the environment
+	fromChoice  = "$choice"  // one of the field's choices, by its place from 1, or by a pattern for its title or value
+	fromDefault = "$default" // the field's default
+)
+
+// special tells what a value that is not literal is taken from; "" for a literal one.
+func (n *node) special() (name string, of *node) {
+	if n.kind == rawjson.Object && len(n.names) == 1 && strings.HasPrefix(n.names[0].text, "$") {
+		return n.names[0].text, n.values[0]
+	}
+	return "", nil
+}
+
+// checkValue finds what is wrong with the value of a field.
+func (r *reader) checkValue(n *node) {
+	for _, element := range n.values {
+		if n.kind == rawjson.Array {
+			r.checkValue(element)
+		}
+	}
+	name, of := n.special()
+	switch name {
+	case "":
+	case fromEnv:
+		if r.kind(of, fromEnv, rawjson.String) {
+			if _, set := r.env(of.text); !set {
+				r.wrong(of, "the environment has no variable %s", of.text)
+			}
+		}
+	case fromChoice:
+		place, err := strconv.Atoi(string(of.scalar))
+		_, bad := ParseText(of.text)
+		switch {
+		case of.kind == rawjson.Number && (err != nil || place < 1):
+			r.wrong(of, "%s is %s, not the place of a choice from 1 on", fromChoice, of.scalar)
+		case of.kind != rawjson.Number && of.kind != rawjson.String:
+			r.wrong(of, "%s wants the place of a choice from 1 on, or its title or value", fromChoice)
+		case bad != nil:
+			r.wrong(of, "%v", bad)
+		}
+	case fromDefault:
+		if string(of.scalar) != "true" {
+			r.wrong(of, "%s can only be true", fromDefault)
+		}
+	default:
+		r.wrong(n.names[0], "there is no %s%s", name, suggest(name, []string{fromEnv, fromChoice, fromDefault}))
+	}
+}
+
+// Content is what a form is accepted with. The error says why there is none that
+// could be sent.
+func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
+	var content json.RawMessage
+	switch a.Content {
+	case Values:
+		var err error
+		if content, err = a.filled(request); err != nil {
+			return nil, err
+		}
+	case Valid:
+		content = fault.Valid(request)
+	default:
+		content, _ = elicit.Content(request.Fields, elicit.Defaults(request.Fields))
+	}
+	if a.Anyway || request.Schema == nil {
+		return content, nil
+	}
+	problems, err := elicit.Check(request.Schema, content)
+	if err != nil {
+		return nil, fmt.Errorf("the answer cannot be checked: %w; \"anyway: true\" sends it all the same", err)
+	}
+	if len(problems) == 0 {
+		return content, nil
+	}
+	var all []string
+	for _, p := range problems {
+		text := p.Text
+		if p.Field >= 0 && p.Field < len(request.Fields) {
+			text = request.Fields[p.Field].Name + ": " + text
+		}
+		all = append(all, strings.ReplaceAll(text, "You entered", "The answer has"))
+	}
+	return nil, fmt.Errorf("the answer does not satisfy the schema, and is not sent without \"anyway: true\": %s", strings.Join(all, " "))
+}
+
+// filled is the content with the values of the file, in its order; with those that
+// rest adds, in the schema's.
+func (a *Answer) filled(request *elicit.Request) (json.RawMessage, error) {
+	given := map[string]json.RawMessage{}
+	order := []string{}
+	for i, name := range a.values.names {
+		at := slices.IndexFunc(request.Fields, func(f elicit.Field) bool { return f.Name == name.text })
+		var field *elicit.Field
+		if at >= 0 {
+			field = &request.Fields[at]
+		}
+		value, err := a.value(a.values.values[i], field)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name.text, err)
+		}
+		given[name.text], order = value, append(order, name.text)
+	}
+	if a.rest != "" {
+		order = a.complete(request, given, order)
+	}
+	out := []byte("{")
+	for i, name := range order {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(rawjson.AppendQuoted(out, name), ':')
+		out = append(out, given[name]...)
+	}
+	return append(out, '}'), nil
+}
+
+// complete adds to what is given what the form has besides. It returns all names, the
+// form's first.
+func (a *Answer) complete(request *elicit.Request, given map[string]json.RawMessage, order []string) []string {
+	form := fault.Valid(request)
+	if a.rest == Defaults {
+		form, _ = elicit.Content(request.Fields, elicit.Defaults(request.Fields))
+	}
+	for name, value := range rawjson.Members(form) {
+		if given[name] == nil {
+			given[name] = value
+		}
+	}
+	var all []string
+	for _, f := range request.Fields {
+		if given[f.Name] != nil {
+			all = append(all, f.Name)
+		}
+	}
+	for _, name := range order {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// value is the JSON of a field's value. A nil field is one that the question does not
+// have.
+func (a *Answer) value(n *node, field *elicit.Field) (json.RawMessage, error) {
+	name, of := n.special()
+	switch {
+	case name == fromEnv:
+		text, set := a.env(of.text)
+		if !set {
+			return nil, fmt.Errorf("the environment has no variable %s", of.text)
+		}
+		return typed(text, field), nil
+	case name != "" && field == nil:
+		return nil, errors.New("the question has no such field")
+	case name == fromChoice:
+		return chosen(of, field)
+	case name == fromDefault && field.Default == nil:
+		return nil, errors.New("the field has no default")
+	case name == fromDefault:
+		return rawjson.Compact(field.Default)
+	case n.kind == rawjson.Array:
+		out := []byte{'['}
+		for i, element := range n.values {
+			value, err := a.value(element, field)
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, value...)
+		}
+		return append(out, ']'), nil
+	}
+	return n.json(), nil
+}
+
+// typed is a text as the field has it: a number, true or false, or a text.
+func typed(text string, field *elicit.Field) json.RawMessage {
+	if field != nil {
+		kind := rawjson.KindOf([]byte(text))
+		number := field.Kind == elicit.Number || field.Kind == elicit.Integer
+		if rawjson.Valid([]byte(text)) && (number && kind == rawjson.Number || field.Kind == elicit.Boolean && kind == rawjson.Boolean || field.Kind == elicit.JSON) {
+			return json.RawMessage(text)
+		}
+	}
+	return rawjson.AppendQuoted(nil, text)
+}
+
+// chosen is the choice that a file names.
+func chosen(n *node, field *elicit.Field) (json.RawMessage, error) {
+	if len(field.Choices) == 0 {
+		return nil, errors.New("the field has no choices")
+	}
+	if n.kind == rawjson.Number {
+		place, _ := strconv.Atoi(string(n.scalar)) // which checkValue has seen
+		if place > len(field.Choices) {
+			return nil, fmt.Errorf("the field has %d choices, and no number %d", len(field.Choices), place)
+		}
+		return rawjson.AppendQuoted(nil, field.Choices[place-1].Value), nil
+	}
+	pattern, err := ParseText(n.text)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range field.Choices {
+		if pattern.Matches(c.Title) || pattern.Matches(c.Value) {
+			return rawjson.AppendQuoted(nil, c.Value), nil
+		}
+	}
+	return nil, fmt.Errorf("none of the field's choices is %q", n.text)
+}

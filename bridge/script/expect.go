@@ -1,0 +1,267 @@
+package script
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
+)
+
+// Asked is what a rule expects of the questions that it answers.
+type Asked struct {
+	Message *Text
+	Names   []string // of all fields, in order; nil for any
+	fields  *node    // by name: what each field's schema has to have; nil for nothing
+	Asked   int      // how many questions; -1 for any number
+}
+
+// Outcome is what is expected of a call.
+type Outcome struct {
+	text     *Text // of the result's texts
+	result   *node
+	error    *node
+	Findings []string // the rules that the linter finds broken; nil for any
+}
+
+// Came is what came of a call.
+type Came struct {
+	Result, Error json.RawMessage // of which one is nil
+	Failure       string          // why both are
+	Findings      []string        // the rules that the linter finds broken
+}
+
+func (r *reader) asked(n *node) *Asked {
+	a := &Asked{Asked: -1}
+	r.object(n, "what a rule expects", keys{
+		"message": r.pattern("message", &a.Message),
+		"asked":   r.count("asked", 0, &a.Asked),
+		"fields": func(n *node) {
+			if n.kind == rawjson.Array {
+				r.strings("fields", &a.Names)(n)
+			} else if a.fields = n; r.kind(n, "fields", rawjson.Object) {
+				r.checkPattern(n)
+			}
+		},
+	})
+	return a
+}
+
+func (r *reader) outcome(n *node) *Outcome {
+	o := new(Outcome)
+	r.object(n, "expect", keys{
+		"result": func(n *node) {
+			if n.kind == rawjson.String {
+				r.pattern("result", &o.text)(n)
+			} else if o.result = n; r.kind(n, "result", rawjson.Object) {
+				r.checkPattern(n)
+			}
+		},
+		"error": func(n *node) {
+			if o.error = n; r.kind(n, "error", rawjson.Object) {
+				r.checkPattern(n)
+			}
+		},
+		"findings": func(n *node) {
+			none := ""
+			if n.kind == rawjson.Array {
+				r.strings("findings", &o.Findings)(n)
+			} else if r.oneOf("findings", &none, "none")(n); none != "" {
+				o.Findings = []string{}
+			}
+		},
+	})
+	if result := n.member("result"); result != nil && n.member("error") != nil {
+		r.wrong(result, "a call has a result or an error, not both")
+	}
+	return o
+}
+
+// checkPattern finds the texts in a pattern that are no regular expressions.
+func (r *reader) checkPattern(n *node) {
+	if n.kind == rawjson.String {
+		if _, err := ParseText(n.text); err != nil {
+			r.wrong(n, "%v", err)
+		}
+	}
+	for _, v := range n.values {
+		r.checkPattern(v)
+	}
+}
+
+// Decides reports whether it is expected how the call ends: then an error, or a result
+// that says isError, is no failure by itself.
+func (o *Outcome) Decides() bool {
+	return o != nil && (o.text != nil || o.result != nil || o.error != nil)
+}
+
+// Check tells in what a call is not as expected.
+func (o *Outcome) Check(came Came) (unmet []string) {
+	if o == nil {
+		return nil
+	}
+	wantsResult := o.text != nil || o.result != nil
+	switch {
+	case wantsResult && came.Result == nil:
+		unmet = append(unmet, "result: there is none, but "+came.words())
+	case o.error != nil && came.Error == nil:
+		unmet = append(unmet, "error: there is none, but "+came.words())
+	case o.text != nil && !o.text.Matches(TextOf(came.Result)):
+		unmet = append(unmet, differs("result: its text", o.text.source, wording.Shorten(TextOf(came.Result), shown)))
+	case o.result != nil:
+		unmet = compare(o.result, came.Result, "result")
+	case o.error != nil:
+		unmet = compare(o.error, came.Error, "error")
+	}
+	if o.Findings != nil {
+		for _, rule := range came.Findings {
+			if !slices.Contains(o.Findings, rule) {
+				unmet = append(unmet, "findings: "+rule+" is broken")
+			}
+		}
+		for _, rule := range o.Findings {
+			if !slices.Contains(came.Findings, rule) {
+				unmet = append(unmet, "findings: "+rule+" is not broken")
+			}
+		}
+	}
+	return unmet
+}
+
+// words say what came.
+func (c *Came) words() string {
+	switch {
+	case c.Result != nil:
+		return "the result " + briefly(c.Result)
+	case c.Error != nil:
+		return "the error " + briefly(c.Error)
+	}
+	return "the call failed: " + c.Failure
+}
+
+// TextOf joins the texts of a result's content, each on a line of its own.
+func TextOf(result json.RawMessage) string {
+	var texts []string
+	for _, list := range []string{"content", "contents", "messages"} {
+		for _, block := range rawjson.Elements(rawjson.Member(result, list)) {
+			if list == "messages" {
+				block = rawjson.Member(block, "content")
+			}
+			if text := rawjson.Member(block, "text"); text != nil {
+				texts = append(texts, rawjson.Text(text))
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// shown is how much of a value a difference shows.
+const shown = 400
+
+func briefly(raw json.RawMessage) string {
+	return wording.Shorten(string(rawjson.AppendCompact(nil, raw)), shown)
+}
+
+// check tells in what a question is not as expected.
+func (a *Asked) check(q *Question) (unmet []string) {
+	var request elicit.Request
+	if q.Request != nil {
+		request = *q.Request
+	}
+	if !a.Message.Matches(request.Message) {
+		unmet = append(unmet, differs("message", a.Message.source, request.Message))
+	}
+	var names []string
+	for _, f := range request.Fields {
+		names = append(names, f.Name)
+	}
+	if a.Names != nil && !slices.Equal(a.Names, names) {
+		unmet = append(unmet, differs("fields", strings.Join(a.Names, ", "), strings.Join(names, ", ")))
+	}
+	if a.fields == nil {
+		return unmet
+	}
+	for i, name := range a.fields.names {
+		at := slices.Index(names, name.text)
+		if at < 0 {
+			unmet = append(unmet, fmt.Sprintf("fields: there is no %s; there are %s", name.text, wording.Series(names)))
+			continue
+		}
+		f := request.Fields[at]
+		schema := append([]byte(nil), f.Schema...)
+		if rawjson.KindOf(schema) == rawjson.Object { // required stands beside the field in a schema
+			rest := strings.TrimPrefix(string(rawjson.AppendCompact(nil, schema)), "{")
+			if rest != "}" {
+				rest = "," + rest
+			}
+			schema = fmt.Appendf(nil, `{"required":%t%s`, f.Required, rest)
+		}
+		unmet = append(unmet, compare(a.fields.values[i], schema, "fields."+name.text)...)
+	}
+	return unmet
+}
+
+func differs(what, want, got string) string {
+	return fmt.Sprintf("%s\n    want: %s\n    got:  %s", what, indented(want), indented(got))
+}
+
+// indented puts the further lines of a text below its first.
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n          ") }
+
+// compare tells where a value is not as a pattern has it. Of an object the members of
+// the pattern must be there and match, and others may be; an array has to match element
+// by element; texts are patterns.
+func compare(want *node, got json.RawMessage, path string) (unmet []string) {
+	if got == nil {
+		return []string{differs(path, briefly(want.json()), "nothing")}
+	}
+	kind := rawjson.KindOf(got)
+	same := want.kind == kind
+	switch {
+	case !same:
+	case kind == rawjson.Object:
+		for i, name := range want.names {
+			unmet = append(unmet, compare(want.values[i], rawjson.Member(got, name.text), path+"."+name.text)...)
+		}
+		return unmet
+	case kind == rawjson.Array:
+		var elements []json.RawMessage
+		for _, e := range rawjson.Elements(got) {
+			elements = append(elements, e)
+		}
+		if same = len(elements) == len(want.values); !same {
+			path += fmt.Sprintf(" (%s, not %d)", wording.Plural(len(elements), "element"), len(want.values))
+			break
+		}
+		for i, e := range elements {
+			unmet = append(unmet, compare(want.values[i], e, fmt.Sprintf("%s[%d]", path, i))...)
+		}
+		return unmet
+	case kind == rawjson.String:
+		pattern, err := ParseText(want.text)
+		same = err == nil && pattern.Matches(rawjson.Text(got))
+	case kind == rawjson.Number:
+		same = equal(string(want.scalar), string(rawjson.Trim(got)))
+	default:
+		same = string(want.scalar) == string(rawjson.Trim(got))
+	}
+	if same {
+		return nil
+	}
+	return []string{differs(path, briefly(want.json()), briefly(got))}
+}
+
+// equal compares numbers by value, unless they are too long to be computed with.
+func equal(a, b string) bool {
+	const computed = 40
+	if a == b || len(a) > computed || len(b) > computed || strings.ContainsAny(a+b, "eE") {
+		return a == b
+	}
+	x, xOK := new(big.Rat).SetString(a)
+	y, yOK := new(big.Rat).SetString(b)
+	return xOK && yOK && x.Cmp(y) == 0
+}

@@ -1,0 +1,298 @@
+package script
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+	"github.com/tailscale/hujson"
+
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// node is a value of a file, with its place in it. Numbers keep their digits, and
+// members their order.
+type node struct {
+	line, column int
+	kind         rawjson.Kind
+	scalar       json.RawMessage // of what is neither object nor array
+	text         string          // of a string
+	names        []*node         // of an object's members
+	values       []*node         // of an object's members, or an array's elements
+	size         int             // nodes in it, aliases counted as what they stand for
+}
+
+// mostNodes bounds what aliases can make of a small file.
+const mostNodes = 1_000_000
+
+// member is a member of an object; nil if there is none.
+func (n *node) member(name string) *node {
+	if i := slices.IndexFunc(n.names, func(k *node) bool { return k.text == name }); i >= 0 {
+		return n.values[i]
+	}
+	return nil
+}
+
+// json is the node as compact JSON.
+func (n *node) json() json.RawMessage {
+	switch n.kind {
+	case rawjson.Object:
+		out := []byte{'{'}
+		for i, name := range n.names {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(rawjson.AppendQuoted(out, name.text), ':')
+			out = append(out, n.values[i].json()...)
+		}
+		return append(out, '}')
+	case rawjson.Array:
+		out := []byte{'['}
+		for i, v := range n.values {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, v.json()...)
+		}
+		return append(out, ']')
+	}
+	return n.scalar
+}
+
+// parse reads a file: as JSON, comments allowed, if it begins like an object of
+// that, and else as YAML.
+func parse(text []byte) (*node, error) {
+	if t := rawjson.Trim(text); len(t) > 0 && t[0] == '{' {
+		root, err := hujson.Parse(text)
+		if err == nil {
+			r := jsonReader{text: text, line: 1, column: 1}
+			return r.node(root)
+		}
+		var flow *node // YAML has braces too
+		if flow, _ = parseYAML(text); flow != nil {
+			return flow, nil
+		}
+		return nil, syntaxError(text, err)
+	}
+	return parseYAML(text)
+}
+
+// syntaxError says where a text stops being JSON.
+func syntaxError(text []byte, err error) error {
+	var at *rawjson.SyntaxError
+	if errors.As(rawjson.Check(text), &at) {
+		return Mistake{at.Line, at.Column, "this is no JSON: " + at.What}
+	}
+	return Mistake{1, 1, err.Error()}
+}
+
+func parseYAML(text []byte) (*node, error) {
+	file, err := parser.ParseBytes(text, 0)
+	var at yaml.Error
+	if errors.As(err, &at) {
+		position := at.GetToken().Position
+		return nil, Mistake{position.Line, position.Column, "this is no YAML: " + at.GetMessage()}
+	}
+	if err != nil {
+		return nil, Mistake{1, 1, err.Error()}
+	}
+	var body ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		if body != nil {
+			return nil, mistakeAt(doc.Body, "a second document begins here, and only one is read")
+		}
+		body = doc.Body
+	}
+	if body == nil {
+		return nil, Mistake{1, 1, "the file is empty"}
+	}
+	r := yamlReader{anchors: map[string]*node{}}
+	return r.node(body)
+}
+
+func mistakeAt(n ast.Node, format string, args ...any) Mistake {
+	position := n.GetToken().Position
+	return Mistake{position.Line, position.Column, fmt.Sprintf(format, args...)}
+}
+
+// yamlReader makes nodes of what goccy/go-yaml has parsed.
+type yamlReader struct{ anchors map[string]*node }
+
+func (r *yamlReader) node(from ast.Node) (*node, error) {
+	position := from.GetToken().Position
+	n := &node{line: position.Line, column: position.Column, size: 1}
+	var err error
+	switch v := from.(type) {
+	case *ast.MappingValueNode, *ast.MappingNode:
+		n.kind = rawjson.Object
+		for each := v.(ast.MapNode).MapRange(); each.Next() && err == nil; {
+			err = r.member(n, each)
+		}
+		if len(n.names) > 0 { // the token of a mapping is that of its first colon
+			n.line, n.column = n.names[0].line, n.names[0].column
+		}
+		return n, err
+	case *ast.SequenceNode:
+		n.kind = rawjson.Array
+		for _, item := range v.Values {
+			value, err := r.node(item)
+			if err != nil {
+				return nil, err
+			}
+			n.values = append(n.values, value)
+			n.size += value.size
+		}
+		return n, nil
+	case *ast.AnchorNode:
+		if n, err = r.node(v.Value); err == nil {
+			r.anchors[v.Name.GetToken().Value] = n
+		}
+		return n, err
+	case *ast.AliasNode:
+		name := v.Value.GetToken().Value
+		known := r.anchors[name]
+		if known == nil {
+			return nil, mistakeAt(from, "there is no anchor %q before this alias", name)
+		}
+		if known.size > mostNodes {
+			return nil, mistakeAt(from, "its aliases make the file too large")
+		}
+		return known, nil
+	case *ast.TagNode:
+		if n, err = r.node(v.Value); err == nil && v.Start.Value == "!!str" && n.kind != rawjson.String {
+			n.setText(v.Value.GetToken().Value)
+		}
+		return n, err
+	}
+	return n, n.read(from)
+}
+
+// member adds a member of a mapping, or for the key << all of another mapping that
+// are not there.
+func (r *yamlReader) member(n *node, each *ast.MapNodeIter) error {
+	value, err := r.node(each.Value())
+	if err != nil {
+		return err
+	}
+	key := each.Key()
+	if n.size += 1 + value.size; n.size > mostNodes {
+		return mistakeAt(key, "its aliases make the file too large")
+	}
+	if key.IsMergeKey() {
+		if value.kind != rawjson.Object {
+			return mistakeAt(key, "what << names is no mapping")
+		}
+		for i, name := range value.names {
+			if n.member(name.text) == nil {
+				n.names, n.values = append(n.names, name), append(n.values, value.values[i])
+			}
+		}
+		return nil
+	}
+	position := key.GetToken().Position
+	name := &node{line: position.Line, column: position.Column}
+	name.setText(key.GetToken().Value)
+	if i := slices.IndexFunc(n.names, func(k *node) bool { return k.text == name.text }); i >= 0 {
+		n.names[i], n.values[i] = name, value // it came by <<, since YAML has no key twice
+		return nil
+	}
+	n.names, n.values = append(n.names, name), append(n.values, value)
+	return nil
+}
+
+// read reads a scalar.
+func (n *node) read(from ast.Node) error {
+	switch v := from.(type) {
+	case *ast.StringNode:
+		if v.Token.Type == token.StringType && rawjson.KindOf([]byte(v.Value)) == rawjson.Number && rawjson.Valid([]byte(v.Value)) {
+			n.setNumber(v.Value, nil) // one with an exponent, or very long
+		} else {
+			n.setText(v.Value)
+		}
+	case *ast.LiteralNode:
+		n.setText(v.Value.Value)
+	case *ast.BoolNode:
+		n.kind, n.scalar = rawjson.Boolean, fmt.Append(nil, v.Value)
+	case *ast.NullNode:
+		n.kind, n.scalar = rawjson.Null, json.RawMessage("null")
+	case *ast.IntegerNode:
+		n.setNumber(v.Token.Value, v.Value)
+	case *ast.FloatNode:
+		n.setNumber(v.Token.Value, v.Value)
+	default:
+		return mistakeAt(from, "JSON has no such value: %s", from.GetToken().Value)
+	}
+	return nil
+}
+
+func (n *node) setText(text string) {
+	n.kind, n.text, n.scalar = rawjson.String, text, rawjson.AppendQuoted(nil, text)
+}
+
+// setNumber keeps the digits, where JSON would write them so too.
+func (n *node) setNumber(digits string, value any) {
+	n.kind, n.scalar = rawjson.Number, json.RawMessage(digits)
+	if !rawjson.Valid(n.scalar) {
+		n.scalar = fmt.Append(nil, value)
+	}
+}
+
+// jsonReader makes nodes of JSON, counting lines as it goes.
+type jsonReader struct {
+	text             []byte
+	at, line, column int
+}
+
+func (r *jsonReader) node(v hujson.Value) (*node, error) {
+	n := r.place(v)
+	var err error
+	switch v := v.Value.(type) {
+	case *hujson.Object:
+		n.kind = rawjson.Object
+		for _, m := range v.Members {
+			name := r.place(m.Name)
+			name.setText(m.Name.Value.(hujson.Literal).String())
+			if n.member(name.text) != nil {
+				return nil, Mistake{name.line, name.column, fmt.Sprintf("%q stands there twice", name.text)}
+			}
+			var value *node
+			if value, err = r.node(m.Value); err != nil {
+				return nil, err
+			}
+			n.names, n.values = append(n.names, name), append(n.values, value)
+		}
+	case *hujson.Array:
+		n.kind = rawjson.Array
+		for _, e := range v.Elements {
+			var value *node
+			if value, err = r.node(e); err != nil {
+				return nil, err
+			}
+			n.values = append(n.values, value)
+		}
+	case hujson.Literal:
+		n.kind, n.scalar, n.text = rawjson.KindOf(v), json.RawMessage(v), rawjson.Text(v)
+	}
+	return n, nil
+}
+
+// place is a node at the place of a value. Values come in order.
+func (r *jsonReader) place(v hujson.Value) *node {
+	for ; r.at < v.StartOffset; r.at++ {
+		switch b := r.text[r.at]; {
+		case b == '\n':
+			r.line, r.column = r.line+1, 1
+		case b&0xc0 != 0x80: // a character begins
+			r.column++
+		}
+	}
+	return &node{line: r.line, column: r.column}
+}

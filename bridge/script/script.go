@@ -1,0 +1,217 @@
+// Package script answers questions by rules that stand in a file, and says whether
+// what a server did is what the file expects. It does no I/O: who runs a script
+// gives it the questions and carries out what it decides.
+package script
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
+)
+
+// Script is an answers file: rules in order, what is answered where none matches,
+// and what is expected in the end.
+type Script struct {
+	Rules []*Rule
+	// Default answers what no rule matches. Without one that is left to the person.
+	Default *Answer
+	Expect  *Outcome
+}
+
+// Rule says how the questions that it matches are answered.
+type Rule struct {
+	Line   int // where it stands in its file
+	Match  Match
+	Answer *Answer
+	Delay  time.Duration // before the answer goes out
+	Retry  time.Duration // how often a call that waits for an accepted URL is made again
+	Times  int           // how many questions it answers; 0 for any number
+	Expect *Asked
+}
+
+// Match says which questions a rule is for: those for which all of it holds.
+type Match struct {
+	Server, Tool, Prompt, Resource, Message, Key *Text
+	Fields                                       []string // which the question must have
+	Mode                                         string   // "form", "url", "sampling" or "roots"
+	Round                                        int
+	// Nth is for the nth of the questions for which the rest holds.
+	Nth int
+}
+
+// Action is what an answer says.
+type Action string
+
+// The actions.
+const (
+	Accept  Action = "accept"
+	Decline Action = "decline"
+	Cancel  Action = "cancel"
+	Ask     Action = "ask"    // leaves the question to a person
+	Result  Action = "result" // of what is no elicitation
+	Fault   Action = "fault"
+)
+
+// Content says what an accepted form is filled in with.
+type Content string
+
+// The ways to fill in a form.
+const (
+	Values   Content = "values"   // with what the file says
+	Defaults Content = "defaults" // as the schema fills it in
+	Valid    Content = "valid"    // as the schema fills it in, and something valid where a field needs it
+)
+
+// Answer is how a rule answers.
+type Answer struct {
+	Line    int
+	Action  Action
+	Content Content
+	values  *node // of Values
+	rest    Content
+	Anyway  bool // it is sent also where it does not satisfy the schema
+	Result  json.RawMessage
+	Fault   string // its name
+	Params  fault.Params
+	env     func(string) (string, bool)
+}
+
+// Parse reads an answers file. env looks up variables of the environment. What is
+// wrong with the file is a [*Mistakes].
+func Parse(file string, text []byte, env func(string) (string, bool)) (*Script, error) {
+	r := &reader{file: file, env: env}
+	s := new(Script)
+	if root := r.begin(text); root != nil {
+		r.object(root, "an answers file", r.scriptKeys(s))
+	}
+	return s, r.problem()
+}
+
+// scriptKeys are the keys of an answers file.
+func (r *reader) scriptKeys(s *Script) keys {
+	return keys{
+		"$schema": func(*node) {},
+		"answers": func(n *node) {
+			r.list(n, "answers", func(v *node) { s.Rules = append(s.Rules, r.rule(v)) })
+		},
+		"default": func(n *node) { s.Default = r.answer(n) },
+		"expect":  func(n *node) { s.Expect = r.outcome(n) },
+	}
+}
+
+func (r *reader) rule(n *node) *Rule {
+	rule := &Rule{Line: n.line}
+	r.object(n, "a rule", keys{
+		"match":  func(n *node) { r.match(n, &rule.Match) },
+		"answer": func(n *node) { rule.Answer = r.answer(n) },
+		"delay":  r.duration("delay", &rule.Delay),
+		"retry":  r.duration("retry", &rule.Retry),
+		"times":  r.count("times", 1, &rule.Times),
+		"expect": func(n *node) { rule.Expect = r.asked(n) },
+	})
+	if rule.Answer == nil && n.kind == rawjson.Object && n.member("answer") == nil {
+		r.wrong(n, "a rule needs an answer")
+	}
+	return rule
+}
+
+func (r *reader) match(n *node, m *Match) {
+	r.object(n, "match", keys{
+		"server":   r.pattern("server", &m.Server),
+		"tool":     r.pattern("tool", &m.Tool),
+		"prompt":   r.pattern("prompt", &m.Prompt),
+		"resource": r.pattern("resource", &m.Resource),
+		"message":  r.pattern("message", &m.Message),
+		"key":      r.pattern("key", &m.Key),
+		"fields":   r.strings("fields", &m.Fields),
+		"mode":     r.oneOf("mode", &m.Mode, "form", "url", "sampling", "roots"),
+		"round":    r.count("round", 1, &m.Round),
+		"nth":      r.count("nth", 1, &m.Nth),
+	})
+}
+
+// words are the answers that are a single word.
+var words = []string{"accept", "decline", "cancel", "ask"}
+
+func (r *reader) answer(n *node) *Answer {
+	a := &Answer{Line: n.line, env: r.env}
+	if n.kind != rawjson.Object {
+		action := ""
+		if r.oneOf("answer", &action, words...)(n); action == "" {
+			return nil
+		}
+		a.Action, a.Content = Action(action), Defaults
+		return a
+	}
+	before := len(r.mistakes)
+	known := keys{
+		"accept": func(n *node) { a.Action = Accept; r.content(n, a) },
+		"rest":   r.oneOf("rest", (*string)(&a.rest), string(Defaults), string(Valid)),
+		"anyway": r.flag("anyway", &a.Anyway),
+		"result": func(n *node) {
+			if a.Action = Result; r.kind(n, "result", rawjson.Object) {
+				a.Result = n.json()
+			}
+		},
+		"fault": func(n *node) { a.Action = Fault; r.text("fault", &a.Fault)(n) },
+	}
+	if n.member("fault") != nil {
+		r.faultKeys(n, a, known)
+	}
+	r.object(n, "answer", known)
+	several := slices.DeleteFunc([]string{"accept", "result", "fault"}, func(name string) bool { return n.member(name) == nil })
+	switch {
+	case len(several) == 0 && len(r.mistakes) == before:
+		r.wrong(n, "answer says neither accept, result nor fault; decline, cancel and ask are words by themselves")
+	case len(several) > 1:
+		r.wrong(n, "answer can only say one of %s", wording.Series(several))
+	case a.rest != "" && a.Content != Values:
+		r.wrong(n.member("rest"), "rest goes with an accept that names values")
+	}
+	return a
+}
+
+// content reads what a form is filled in with.
+func (r *reader) content(n *node, a *Answer) {
+	if n.kind == rawjson.Object {
+		a.Content, a.values = Values, n
+		for _, value := range n.values {
+			r.checkValue(value)
+		}
+		return
+	}
+	r.oneOf("accept", (*string)(&a.Content), string(Defaults), string(Valid))(n)
+}
+
+// faultKeys adds the parameters of the fault that is named.
+func (r *reader) faultKeys(n *node, a *Answer, known keys) {
+	named := n.member("fault")
+	f, err := fault.Find(named.text)
+	if err != nil {
+		var names []string
+		for _, each := range fault.All() {
+			names = append(names, each.Name)
+		}
+		if named.kind == rawjson.String {
+			r.wrong(named, "there is no fault %q%s", named.text, suggest(named.text, names))
+		}
+	}
+	for _, param := range []string{"field", "seconds", "code", "message", "data", "json", "tool", "answer"} {
+		if err == nil && !f.Takes(param) {
+			continue
+		}
+		known[param] = func(v *node) {
+			raw, merr := json.Marshal(map[string]json.RawMessage{param: v.json()})
+			if merr == nil {
+				merr = json.Unmarshal(raw, &a.Params)
+			}
+			if merr != nil {
+				r.wrong(v, "%s cannot be %s", param, wording.Shorten(string(v.json()), 60))
+			}
+		}
+	}
+}

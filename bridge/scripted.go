@@ -1,0 +1,75 @@
+package bridge
+
+import (
+	"time"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/script"
+)
+
+// RetryScripted is how often a call that waits for the outcome of a URL is made again
+// where a script accepted the URL and does not say.
+const RetryScripted = time.Second
+
+// Scripted answers the questions of an inspection by a run of scripts.
+type Scripted struct {
+	Run *script.Run
+	// Left is told of a question that the script leaves to a person, and why. It
+	// reports whether to cancel it instead. nil leaves all of them to the person.
+	Left func(q inbox.Question, why string) (cancel bool)
+
+	in *Inspection
+}
+
+// AnswerBy has further questions answered by a script; nil ends that.
+func (in *Inspection) AnswerBy(s *Scripted) {
+	if s == nil {
+		in.inbox.SetSource(nil)
+		return
+	}
+	s.in = in
+	in.inbox.SetSource(s)
+}
+
+// Decide implements [inbox.Source].
+func (s *Scripted) Decide(q *inbox.Question) inbox.Decision {
+	d := s.Run.Decide(s.told(q))
+	if d.Answer == nil {
+		if s.Left != nil && s.Left(*q, d.Why) {
+			return inbox.Decision{Answer: &Answer{Action: "cancel", Actor: ByPolicy}}
+		}
+		return inbox.Decision{Handed: d.Why}
+	}
+	answer := Answer{Action: string(d.Answer.Action), Content: d.Content, Actor: ByScript}
+	switch d.Answer.Action {
+	case script.Result:
+		answer.Action, answer.Result = "", d.Answer.Result
+	case script.Accept:
+		if q.IsURL() && q.Call != 0 {
+			if d.Retry == 0 {
+				d.Retry = RetryScripted
+			}
+			_ = s.in.calls.RetryEvery(q.Call, d.Retry) // unless the call is over
+		}
+	}
+	return inbox.Decision{Answer: &answer, Delay: d.Delay}
+}
+
+// told is what a script is told of a question.
+func (s *Scripted) told(q *inbox.Question) script.Question {
+	out := script.Question{Method: q.Method, Key: q.Key, Round: q.Round, Request: q.Request}
+	if server, err := s.in.server(q.Server); err == nil {
+		out.Server = server.spec.Name
+	}
+	r, _ := s.in.calls.Request(q.Call)
+	switch r.Kind {
+	case catalog.Tool:
+		out.Tool = r.Key
+	case catalog.Prompt:
+		out.Prompt = r.Key
+	default:
+		out.Resource = r.Key
+	}
+	return out
+}

@@ -1,0 +1,377 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/target"
+)
+
+// headlessOptions are the flags of the commands that make calls without a page.
+type headlessOptions struct {
+	options
+	timeout time.Duration
+	quiet   bool
+}
+
+func (o *headlessOptions) register(f *pflag.FlagSet) {
+	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long (`D`) connecting, and the server's own time in a call, may take; 0 for no limit")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave what happens on the way off standard error")
+	o.registerTarget(f)
+}
+
+// connection says what to connect to. The caller closes the built-in server, if it is that.
+func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, closing func() error, err error) {
+	closing = func() error { return nil }
+	logger := newLogger(cmd, o.verbose)
+	c = headless.Config{MaxFrame: o.maxFrame, Version: version(), Timeout: o.timeout, Record: o.record, RecordNew: o.recordNew}
+	if o.verbose {
+		c.Logger = logger
+	}
+	if c.Settings, err = o.settings(cmd.Flags().Changed("protocol")); err != nil {
+		return c, closing, err
+	}
+	if c.Redaction, err = o.redact.redaction(); err != nil {
+		return c, closing, err
+	}
+	if o.config == "" && o.command == nil && o.url == "" {
+		server := demo.New(demo.Options{})
+		c.Target = target.Spec{Name: demo.Name, Builtin: server.MCP}
+		return c, server.Close, nil
+	}
+	specs, err := o.specs()
+	if err == nil {
+		specs, err = o.enabled(specs, logger)
+	}
+	switch {
+	case err != nil:
+		return c, closing, err
+	case len(specs) > 1:
+		return c, closing, usage("%s has %d servers; name one with --server", o.options.config, len(specs))
+	}
+	c.Target = specs[0]
+	c.Redaction.Credentials(c.Target.Header)
+	return c, closing, nil
+}
+
+// callOptions are the flags of the call command.
+type callOptions struct {
+	headlessOptions
+	prompt, resource string
+	args             string
+	answers          string
+	output           string
+	failOn           string
+}
+
+func newCall() *cobra.Command {
+	var o callOptions
+	cmd := &cobra.Command{
+		Use:   "call TOOL [flags] [URL | -- COMMAND [ARG...]]",
+		Short: "Make one call without a page, and answer its questions by a script",
+		Long: `Call makes one call of a tool, a prompt or a resource, answers what the server asks
+meanwhile, and prints the result. Without a target it calls the built-in demo server.
+
+Questions are answered by the rules of --answers FILE, in YAML or JSON; 'inspector
+schema answers' prints the JSON Schema of such files, and docs/answers.md tells more.
+On a terminal, what no rule answers is asked there. Elsewhere it is cancelled, shown on
+standard error, and the exit code is 5.
+
+Standard output has the result and nothing else: its texts, its exact JSON, or with
+--output jsonl one JSON object for each thing that happens, the result last. Questions,
+answers, progress, log messages and the server's standard error are told on standard
+error.
+
+Exit codes: 0 done; 1 the tool said isError, or something failed here; 2 a command line
+or an answers file that cannot be understood; 3 the server could not be reached, or was
+lost; 4 a JSON-RPC error, or a result that is none; 5 a question that nothing answers;
+6 the time limit; 7 an expectation of the answers file is not met; 8 findings at or above
+--fail-on; 130 interrupted. Where the answers file expects a result or an error, that
+decides in place of 1 and 4.`,
+		Example: `  inspector call deploy --answers answers.yaml -- ./my-server
+  inspector call deploy --args '{"branch":"main"}' --output json https://example.com/mcp
+  inspector call --prompt release_notes --args @arguments.json -- ./my-server
+  inspector call --resource contract://lease/old-mill -- ./my-server`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.args, "args", "", "the arguments: a `JSON` object, or @FILE to read one from")
+	f.StringVar(&o.prompt, "prompt", "", "get the prompt of this `NAME` instead of calling a tool")
+	f.StringVar(&o.resource, "resource", "", "read the resource at this `URI` instead of calling a tool")
+	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON")
+	f.StringVar(&o.output, "output", "text", "how to print the result (`FORMAT`): text, json or jsonl")
+	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
+	o.headlessOptions.register(f)
+	return cmd
+}
+
+func (o *callOptions) run(cmd *cobra.Command, args []string) error {
+	call, err := o.call(cmd, args)
+	if err != nil {
+		return err
+	}
+	failOn, err := severity(o.failOn)
+	if err != nil {
+		return err
+	}
+	n := &narrator{out: cmd.ErrOrStderr(), quiet: o.quiet}
+	switch o.output {
+	case "text", "json":
+	case "jsonl":
+		n.events = json.NewEncoder(cmd.OutOrStdout())
+		n.events.SetEscapeHTML(false)
+	default:
+		return usage("--output must be text, json or jsonl, not %q", o.output)
+	}
+	call.Judge = failOn != nil
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	out, err := o.converse(ctx, cmd, call, n)
+	switch {
+	case cmd.Context().Err() != nil:
+		return exitCode(exitInterrupted)
+	case errors.Is(err, headless.ErrConnect):
+		warn(cmd, "%v", err)
+		return exitCode(exitConnect)
+	case err != nil:
+		return err
+	}
+	return o.tell(cmd, n, out, verdict(out, call.Expect, failOn))
+}
+
+// converse connects, makes the call, and ends the connection.
+func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call headless.Call, n *narrator) (out headless.Outcome, err error) {
+	config, closing, err := o.connection(cmd)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	config.Watch = n.watch
+	s, err := headless.Open(ctx, config)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return s.Call(ctx, call)
+}
+
+// call reads what to call from the command line, and how to answer.
+func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, err error) {
+	dash := cmd.ArgsLenAtDash()
+	named := 0
+	for kind, key := range map[bridge.ItemKind]string{bridge.KindPrompt: o.prompt, bridge.KindResource: o.resource} {
+		if key != "" {
+			c.Kind, c.Key, named = kind, key, named+1
+		}
+	}
+	switch {
+	case named > 1:
+		return c, usage("--prompt and --resource exclude each other")
+	case named == 0 && (len(args) == 0 || dash == 0):
+		return c, usage("call needs the name of a TOOL, --prompt or --resource")
+	case named == 0:
+		c.Kind, c.Key, args, dash = bridge.KindTool, args[0], args[1:], dash-1
+	}
+	if err := o.readArguments(args, dash); err != nil {
+		return c, err
+	}
+	if c.Arguments, err = readJSON("--args", o.args); err != nil {
+		return c, err
+	}
+	if c.Arguments != nil && c.Kind == bridge.KindResource {
+		return c, usage("--args: a resource takes no arguments")
+	}
+	if o.answers != "" {
+		answers, err := readAnswers(o.answers)
+		if err != nil {
+			return c, err
+		}
+		c.Scripts, c.Expect = []*script.Script{answers}, answers.Expect
+	}
+	return c, nil
+}
+
+// readJSON reads a JSON object from a flag, or from the file that it names; nil if there is none.
+func readJSON(flag, value string) (json.RawMessage, error) {
+	text := []byte(value)
+	if path, isFile := strings.CutPrefix(value, "@"); isFile {
+		var err error
+		if text, err = os.ReadFile(path); err != nil {
+			return nil, usage("%s: %w", flag, err)
+		}
+	}
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if err := rawjson.Check(text); err != nil {
+		return nil, usage("%s: this is no JSON: %w", flag, err)
+	}
+	if rawjson.KindOf(text) != rawjson.Object {
+		return nil, usage("%s: want a JSON object", flag)
+	}
+	return rawjson.Trim(text), nil
+}
+
+func readAnswers(path string) (*script.Script, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("--answers: %w", err)
+	}
+	answers, err := script.Parse(path, text, os.LookupEnv)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return answers, nil
+}
+
+// severity reads --fail-on; nil is never.
+func severity(name string) (*lint.Severity, error) {
+	if name == "never" {
+		return nil, nil
+	}
+	least := new(lint.Severity)
+	if err := least.UnmarshalText([]byte(name)); err != nil {
+		return nil, usage("--fail-on must be violation, should, advice or never, not %q", name)
+	}
+	return least, nil
+}
+
+// verdict is the exit code for what came of a call.
+func verdict(out headless.Outcome, expect *script.Outcome, failOn *lint.Severity) int {
+	switch {
+	case out.TimedOut:
+		return exitTimeout
+	case len(out.Unanswered) > 0:
+		return exitUnanswered
+	case out.Lost:
+		return exitConnect
+	case len(out.Unmet) > 0:
+		return exitUnmet
+	case expect.Decides():
+	case out.Result == nil:
+		return exitRPC
+	case out.IsError:
+		return exitError
+	}
+	for _, f := range out.Findings {
+		if failOn != nil && f.Severity <= *failOn {
+			return exitFindings
+		}
+	}
+	return exitOK
+}
+
+// tell prints what came of a call, and returns why the program ends so.
+func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome, code int) error {
+	for _, u := range out.Unanswered {
+		tellUnanswered(cmd.ErrOrStderr(), u)
+	}
+	if text := failure(out); text != "" {
+		warn(cmd, "%s", text)
+	}
+	for _, unmet := range out.Unmet {
+		warn(cmd, "not as expected: %s", unmet)
+	}
+	if code == exitFindings {
+		for _, f := range out.Findings {
+			warn(cmd, "%s: %s [%s]", f.Severity, plainText(f.Text), f.Rule)
+		}
+	}
+	var err error
+	switch {
+	case n.events != nil:
+		err = n.events.Encode(endEvent(out, code))
+	case out.Result == nil:
+	case o.output == "json":
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", out.Result)
+	default:
+		err = writeResult(cmd.OutOrStdout(), out.Result)
+	}
+	if err == nil && code != exitOK {
+		err = exitCode(code)
+	}
+	return err
+}
+
+// failure says why there is no result; "" if there is one.
+func failure(out headless.Outcome) string {
+	switch {
+	case out.Error != nil:
+		e, err := response.ErrorOf(out.Error)
+		if err != nil {
+			return plainText(err.Error())
+		}
+		text := fmt.Sprintf("the server answered with error %d: %s", e.Code, e.Message)
+		if data := rawjson.Member(out.Error, "data"); data != nil {
+			text += " " + string(rawjson.AppendCompact(nil, data))
+		}
+		return plainText(text)
+	case out.Result == nil:
+		return plainText(out.Failure)
+	}
+	return ""
+}
+
+// writeResult prints what a person can read of a result.
+func writeResult(w io.Writer, raw json.RawMessage) error {
+	result, err := response.ReadResult(raw)
+	if err != nil || len(result.Content) == 0 && result.Structured == nil {
+		_, err := fmt.Fprintf(w, "%s\n", rawjson.Pretty(raw))
+		return err
+	}
+	var b strings.Builder
+	told := false
+	for _, c := range result.Content {
+		line := c.Text
+		switch {
+		case c.Problem != "":
+			line = "[" + c.Problem + "]"
+		case c.Text != "":
+			told = true
+		case c.Bytes != nil:
+			line = fmt.Sprintf("[%s %s, %d bytes]", c.Type, c.MIME, len(c.Bytes))
+		default:
+			line = strings.TrimSpace("[" + c.Type + " " + c.URI + "] " + c.Name)
+		}
+		if c.Role != "" {
+			line = c.Role + ": " + line
+		}
+		b.WriteString(strings.TrimSuffix(plainLines(line), "\n") + "\n")
+	}
+	if result.Structured != nil && !told {
+		b.WriteString(rawjson.Pretty(result.Structured) + "\n")
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// plainLines is plainText for what has several lines.
+func plainLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		for j, cell := range cells {
+			cells[j] = plainText(cell)
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// narrator tells what happens in a call as it happens: in lines, or as JSON objects.
+type narrator struct {
+	out    io.Writer
+	quiet  bool
+	events *json.Encoder // nil for lines
+}
+
+// event is what --output jsonl prints.
+type event struct {
+	Event    string          `json:"event"`
+	Frame    int64           `json:"frame,omitempty"` // in the transcript
+	Question int             `json:"question,omitempty"`
+	Key      string          `json:"key,omitempty"` // in inputRequests
+	Round    int             `json:"round,omitempty"`
+	Method   string          `json:"method,omitempty"`
+	Params   json.RawMessage `json:"params,omitempty"`
+	By       string          `json:"by,omitempty"` // person, script, policy, fault
+	Answer   json.RawMessage `json:"answer,omitempty"`
+	Error    json.RawMessage `json:"error,omitempty"`
+	Text     string          `json:"text,omitempty"`
+	Result   json.RawMessage `json:"result,omitempty"`
+	Unmet    []string        `json:"unmet,omitempty"`
+	Findings []string        `json:"findings,omitempty"`
+	Exit     *int            `json:"exit,omitempty"` // of the last event
+}
+
+// watch tells what a frame says.
+func (n *narrator) watch(f wire.Frame) {
+	e := event{Frame: f.Seq, Question: f.Question, Round: f.Round, By: f.Actor, Method: f.Method}
+	switch {
+	case f.Dir == wire.Stderr:
+		e.Event, e.Text = "stderr", string(f.Raw)
+		n.tell(e, plainText(e.Text))
+	case f.Kind == wire.Noise:
+		e.Event, e.Text = "noise", string(f.Raw)
+		n.tell(e, "noise on standard output: "+plainText(wording.Shorten(e.Text, 200)))
+	case f.Dir == wire.ServerToClient && f.Kind == wire.Notification:
+		n.notified(&f, e)
+	case f.Dir == wire.ServerToClient:
+		n.asked(&f, e)
+	case f.Dir == wire.ClientToServer && f.Kind.IsResponse() && mcp.IsInput(f.Method):
+		n.answered(e, f.Message.Result, f.Message.Error)
+	case f.Dir == wire.ClientToServer && mcp.AsksForInput(f.Method):
+		e.Question = 0
+		for key, answer := range rawjson.Members(rawjson.Member(f.Message.Params, "inputResponses")) {
+			e.Key = key
+			n.answered(e, answer, nil)
+		}
+	}
+}
+
+func (n *narrator) notified(f *wire.Frame, e event) {
+	e.Params = f.Message.Params
+	switch f.Method {
+	case mcp.NotificationProgress:
+		e.Event = "progress"
+		n.tell(e, "progress: "+f.Summary())
+	case mcp.NotificationMessage:
+		e.Event = "log"
+		n.tell(e, f.Summary())
+	}
+}
+
+// asked tells what a frame asks.
+func (n *narrator) asked(f *wire.Frame, e event) {
+	e.Event = "question"
+	var list []elicit.Asked
+	switch {
+	case f.Kind == wire.Request && mcp.IsInput(f.Method):
+		list = []elicit.Asked{{Method: f.Method, Params: f.Message.Params}}
+	case f.AsksInput:
+		list = elicit.AskedInResult(f.Message.Result)
+	case f.Kind == wire.Error:
+		list = elicit.AskedInError(f.Message.Error)
+	}
+	for i, asked := range list {
+		one := e
+		one.Key, one.Method, one.Params = asked.Key, asked.Method, asked.Params
+		if i > 0 && one.Question != 0 {
+			one.Question = e.Question + i
+		}
+		text := asked.Method
+		if message := rawjson.Text(rawjson.Member(asked.Params, "message")); message != "" {
+			text = message
+		}
+		if url := rawjson.Text(rawjson.Member(asked.Params, "url")); url != "" {
+			text += " " + url
+		}
+		n.tell(one, "? "+plainText(wording.Shorten(text, 2000)))
+	}
+}
+
+// answered tells an answer.
+func (n *narrator) answered(e event, result, problem json.RawMessage) {
+	e.Event, e.Answer, e.Error = "answer", result, problem
+	said := result
+	if said == nil {
+		said = problem
+	}
+	text := wording.Shorten(string(rawjson.AppendCompact(nil, said)), 400)
+	if e.By != "" {
+		text += " (" + e.By + ")"
+	}
+	n.tell(e, "→ "+plainText(text))
+}
+
+// tell prints an event, or its line.
+func (n *narrator) tell(e event, line string) {
+	if n.events != nil {
+		_ = n.events.Encode(e) // a closed pipe is noticed with the result
+		return
+	}
+	if !n.quiet {
+		fmt.Fprintln(n.out, line)
+	}
+}
+
+// endEvent is the last event of a call.
+func endEvent(out headless.Outcome, code int) event {
+	e := event{Event: "result", Result: out.Result, Error: out.Error, Text: out.Failure, Unmet: out.Unmet, Exit: &code}
+	for _, f := range out.Findings {
+		e.Findings = append(e.Findings, fmt.Sprintf("%s: %s", f.Severity, f.Rule))
+	}
+	switch {
+	case out.Error != nil:
+		e.Event = "error"
+	case out.Result == nil:
+		e.Event = "failure"
+	}
+	return e
+}
+
+// tellUnanswered shows the whole of a question that nobody answered.
+func tellUnanswered(w io.Writer, u headless.Unanswered) {
+	q := &u.Question
+	var b strings.Builder
+	fmt.Fprintf(&b, "inspector: question %d was cancelled, since nothing answers it: %s\n", q.Number, plainText(u.Why))
+	if q.CallName != "" {
+		fmt.Fprintf(&b, "  asked in the call of %s", plainText(q.CallName))
+		if q.Key != "" {
+			fmt.Fprintf(&b, ", round %d, key %s", q.Round, plainText(q.Key))
+		}
+		b.WriteString("\n")
+	}
+	if q.Request != nil {
+		fmt.Fprintf(&b, "  message: %s\n", strings.ReplaceAll(plainLines(q.Request.Message), "\n", "\n           "))
+		if q.Request.URL != "" {
+			fmt.Fprintf(&b, "  url: %s\n", plainText(q.Request.URL))
+		}
+		for _, f := range q.Request.Fields {
+			fmt.Fprintf(&b, "  field %s: %s\n", plainText(f.Name), plainText(describe(f)))
+		}
+	}
+	fmt.Fprintf(&b, "  %s %s\n", plainText(q.Method), strings.ReplaceAll(plainLines(rawjson.Pretty(q.Params)), "\n", "\n  "))
+	_, _ = io.WriteString(w, b.String())
+}
+
+// describe says in a line what a field takes.
+func describe(f elicit.Field) string {
+	parts := []string{f.Kind.String()}
+	if f.Kind == elicit.JSON {
+		parts = []string{"JSON by the schema " + wording.Shorten(string(rawjson.AppendCompact(nil, f.Schema)), 200)}
+	}
+	add := func(value, format string) {
+		if value != "" {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	count := func(n *int, format, noun string) {
+		if n != nil {
+			parts = append(parts, fmt.Sprintf(format, wording.Plural(*n, noun)))
+		}
+	}
+	if f.Required {
+		parts = append(parts, "required")
+	}
+	add(f.Format, "format %s")
+	count(f.MinLength, "at least %s", "character")
+	count(f.MaxLength, "at most %s", "character")
+	add(f.Pattern, "pattern %s")
+	add(f.Minimum, "at least %s")
+	add(f.Maximum, "at most %s")
+	add(f.ExclusiveMinimum, "more than %s")
+	add(f.ExclusiveMaximum, "less than %s")
+	add(f.MultipleOf, "a multiple of %s")
+	count(f.MinItems, "at least %s", "choice")
+	count(f.MaxItems, "at most %s", "choice")
+	text := strings.Join(parts, ", ")
+	var choices []string
+	for _, c := range f.Choices {
+		if c.Title != c.Value {
+			choices = append(choices, fmt.Sprintf("%s (%s)", c.Value, c.Title))
+		} else {
+			choices = append(choices, c.Value)
+		}
+	}
+	if choices != nil {
+		text += ": " + wording.Shorten(strings.Join(choices, ", "), 400)
+	}
+	if f.Default != nil {
+		text += "; default " + wording.Shorten(string(rawjson.AppendCompact(nil, f.Default)), 100)
+	}
+	return text
+}
