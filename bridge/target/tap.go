@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -88,7 +87,7 @@ func (t *tap) show(u Unit, k kept, m wire.Message) (Unit, []byte) {
 func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 	parse := wire.ParseMessage
 	if !k.whole() {
-		parse = func(head []byte) (wire.Message, error) { return envelope(head, k.end()) }
+		parse = func(head []byte) (wire.Message, error) { return wire.ParseEnds(head, k.end()) }
 	}
 	came, err := parse(k.head)
 	u, given := t.show(u, k, came)
@@ -210,60 +209,4 @@ func restoreID(raw []byte) []byte {
 		return raw
 	}
 	return slices.Concat([]byte(start), []byte(id), raw[len(start)+int(dec.InputOffset()):])
-}
-
-// lastMembers are the id and the version where they stand last in a message, as
-// many servers write it. They are the message's own, since the last brace of all
-// closes that.
-var lastMembers = regexp.MustCompile(`[,{](` + envelopeMember + `(?:,` + envelopeMember + `)?)\}\s*$`)
-
-const envelopeMember = `\s*"(?:id|jsonrpc)"\s*:\s*(?:-?\d+|"[^"\\]*")\s*`
-
-// maxEnvelope is how far into a large message its envelope is looked for.
-const maxEnvelope = 64 << 10
-
-// envelope reads as much of a large message's envelope as its two ends tell.
-func envelope(head, tail []byte) (wire.Message, error) {
-	members := map[string]json.RawMessage{}
-	if last := lastMembers.FindSubmatch(tail); last != nil {
-		_ = json.Unmarshal(slices.Concat([]byte("{"), last[1], []byte("}")), &members) // the pattern makes sure that it can be read
-	}
-	dec := json.NewDecoder(bytes.NewReader(head[:min(len(head), maxEnvelope)]))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return noRequest, errors.New("not a JSON object")
-	}
-	for {
-		key, err := dec.Token()
-		name, ok := key.(string)
-		if err != nil || !ok {
-			break
-		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil { // here it is cut
-			if _, known := members[name]; !known {
-				members[name] = nil
-			}
-			break
-		}
-		members[name] = value
-	}
-	m := wire.Message{ID: members["id"]}
-	_, isResult := members["result"]
-	_, isError := members["error"]
-	switch {
-	case isResult:
-		m.Kind = wire.Result
-	case isError:
-		m.Kind = wire.Error
-	case json.Unmarshal(members["method"], &m.Method) != nil:
-		return noRequest, errors.New("no message")
-	case m.ID != nil:
-		m.Kind = wire.Request
-	default:
-		m.Kind = wire.Notification
-	}
-	if string(members["jsonrpc"]) != `"2.0"` {
-		return noRequest, errors.New("no message of JSON-RPC 2.0")
-	}
-	return m, nil
 }

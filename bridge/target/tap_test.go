@@ -37,7 +37,7 @@ func TestEnvelopeOfALargeMessage(t *testing.T) {
 		{``, ``, ""},
 	}
 	for _, test := range tests {
-		m, err := envelope([]byte(test.head), []byte(test.tail))
+		m, err := wire.ParseEnds([]byte(test.head), []byte(test.tail))
 		got := ""
 		if err == nil {
 			got = fmt.Sprintf("%v %s", m.Kind, m.ID)

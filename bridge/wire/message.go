@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -80,19 +82,7 @@ func parseEnvelope(c *rawjson.Cursor) (m Message, err error) {
 	default:
 		return m, errors.New("not a JSON object")
 	}
-	seen, wrong := 0, ""
-	for name := range c.Members() {
-		member := memberOf(name)
-		if seen&member != 0 && wrong == "" {
-			wrong = fmt.Sprintf("%q appears twice", name.String())
-		}
-		seen |= member
-		if value := c.Value(); value != nil {
-			if unfit := m.set(member, value); wrong == "" {
-				wrong = unfit
-			}
-		}
-	}
+	seen, wrong := m.read(c)
 	if err := c.Err(); err != nil {
 		if !c.Cut() || wrong != "" {
 			return Message{}, err
@@ -107,6 +97,62 @@ func parseEnvelope(c *rawjson.Cursor) (m Message, err error) {
 		return Message{}, errors.New(wrong)
 	}
 	return m, nil
+}
+
+// maxEnds is how far into a large message its envelope is looked for.
+const maxEnds = 64 << 10
+
+// lastMembers are the id and the version where they stand last in a message, as
+// many servers write it. They are the message's own, since the last brace of all
+// closes that.
+var lastMembers = regexp.MustCompile(`[,{](` + lastMember + `(?:,` + lastMember + `)?)\}\s*$`)
+
+const lastMember = `\s*"(?:id|jsonrpc)"\s*:\s*(?:-?\d+|"[^"\\]*")\s*`
+
+// ParseEnds is ParseMessage for a message that is too large to be kept whole: it
+// finds the kind, the id and the method, as far as both ends of it tell.
+func ParseEnds(head, tail []byte) (m Message, err error) {
+	c := rawjson.NewCursor(head[:min(len(head), maxEnds)])
+	seen, wrong := m.read(c)
+	if last := lastMembers.FindSubmatch(tail); last != nil {
+		more, _ := m.read(rawjson.NewCursor(slices.Concat([]byte("{"), last[1], []byte("}"))))
+		seen |= more
+	}
+	switch {
+	case wrong != "":
+		return Message{}, errors.New(wrong)
+	case seen&hasJSONRPC == 0:
+		return Message{}, errors.New("no message of JSON-RPC 2.0")
+	case seen&hasResult != 0:
+		m.Kind = Result
+	case seen&hasError != 0:
+		m.Kind = Error
+	case m.Method == "":
+		return Message{}, errors.New("no message")
+	case seen&hasID != 0:
+		m.Kind = Request
+	default:
+		m.Kind = Notification
+	}
+	return Message{Kind: m.Kind, ID: m.ID, Method: m.Method}, nil
+}
+
+// read takes the members of the object in front of the cursor, and says which
+// there are, and what is wrong with them.
+func (m *Message) read(c *rawjson.Cursor) (seen int, wrong string) {
+	for name := range c.Members() {
+		member := memberOf(name)
+		if seen&member != 0 && wrong == "" {
+			wrong = fmt.Sprintf("%q appears twice", name.String())
+		}
+		seen |= member
+		if value := c.Value(); value != nil {
+			if unfit := m.set(member, value); wrong == "" {
+				wrong = unfit
+			}
+		}
+	}
+	return seen, wrong
 }
 
 // set gives the message one member, and says what is wrong with it; "" if
