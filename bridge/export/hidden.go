@@ -3,83 +3,54 @@ package export
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"elicitation-inspector/bridge/hidden"
 )
 
 // visible makes text out of what somebody else wrote: what cannot be seen, or
 // changes how its neighbours are drawn, is named instead. Line breaks and tabs
 // stay.
 func visible(s string) string {
-	if !strange(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
+	return replaced(s, func(c hidden.Char) string {
 		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, "‹byte %02X›", s[i])
-		case r == '\r' && strings.HasPrefix(s[i:], "\r\n"):
-		case hidden(r):
-			fmt.Fprintf(&b, "‹U+%04X›", r)
-		default:
-			b.WriteString(s[i : i+n])
+		case c.Broken:
+			return fmt.Sprintf("‹byte %02X›", s[c.At])
+		case strings.HasPrefix(s[c.At:], "\r\n"):
+			return ""
 		}
-		i += n
-	}
-	return b.String()
-}
-
-// strange reports whether there is anything in s that visible changes.
-func strange(s string) bool {
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c < 0x7f || c == '\n' || c == '\t' {
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || hidden(r) {
-			return true
-		}
-		i += n
-	}
-	return false
-}
-
-// hidden reports whether a character draws nothing of its own: controls, format
-// characters (among them every bidi control), white space that looks like a
-// space and is none, and what XML cannot hold.
-func hidden(r rune) bool {
-	switch r {
-	case '\n', '\t', ' ':
-		return false
-	case '\u034f', '\u3164', '\ufffe', '\uffff':
-		return true
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) || unicode.Is(unicode.Variation_Selector, r)
+		return fmt.Sprintf("‹U+%04X›", c.Rune)
+	})
 }
 
 // escaped writes in JSON what cannot be seen as an escape, which is the same
 // JSON.
 func escaped(s string) string {
-	if !strange(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case !hidden(r), r == '\r':
-			b.WriteRune(r)
+	return replaced(s, func(c hidden.Char) string {
+		switch r := c.Rune; {
+		case c.Broken, r == '\r':
+			return s[c.At:c.End]
 		case r > 0xffff:
 			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+			return fmt.Sprintf(`\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			return fmt.Sprintf(`\u%04x`, r)
 		}
+	})
+}
+
+// replaced puts something else in the place of each hidden character.
+func replaced(s string, with func(hidden.Char) string) string {
+	var out strings.Builder
+	from := 0
+	for c := range hidden.In(s) {
+		out.WriteString(s[from:c.At])
+		out.WriteString(with(c))
+		from = c.End
 	}
-	return b.String()
+	if from == 0 {
+		return s
+	}
+	return out.String() + s[from:]
 }
 
 // run is a piece of text that is drawn in one way.
@@ -90,36 +61,25 @@ type run struct {
 
 // runsOf splits a text into what can be seen and what cannot.
 func runsOf(s string) []run {
-	if !strange(s) {
-		return []run{{Text: s}}
-	}
 	var out []run
 	from := 0
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		mark := ""
-		switch {
-		case r == utf8.RuneError && n == 1:
-			mark = fmt.Sprintf(`\x%02x`, s[i])
-		case hidden(r):
-			mark = fmt.Sprintf("U+%04X", r)
+	plain := func(end int) {
+		if end > from {
+			out = append(out, run{Text: s[from:end]})
 		}
-		if mark != "" {
-			if i > from {
-				out = append(out, run{Text: s[from:i]})
-			}
-			text := s[i : i+n]
-			// HTML cannot hold these as they are.
-			if r == 0 || r == '\r' || r == utf8.RuneError {
-				text = ""
-			}
-			out = append(out, run{text, mark})
-			from = i + n
+	}
+	for c := range hidden.In(s) {
+		plain(c.At)
+		from = c.End
+		switch r := c.Rune; {
+		case c.Broken:
+			out = append(out, run{Mark: fmt.Sprintf(`\x%02x`, s[c.At])})
+		case r == 0 || r == '\r': // HTML cannot hold these as they are
+			out = append(out, run{Mark: fmt.Sprintf("U+%04X", r)})
+		default:
+			out = append(out, run{s[c.At:c.End], fmt.Sprintf("U+%04X", r)})
 		}
-		i += n
 	}
-	if from < len(s) {
-		out = append(out, run{Text: s[from:]})
-	}
+	plain(len(s))
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/elicit/format"
+	"elicitation-inspector/bridge/hidden"
 )
 
 // maxURL is how many characters of a URL are still ordinary. RFC 9110, section
@@ -51,13 +52,9 @@ func isBroken(r rune, text string) bool {
 	return n == 1
 }
 
-// isHidden tells whether a character changes how text reads without being seen:
-// controls, characters of no width, and those that set the direction of text. An
-// ordinary space is seen well enough, and not allowed.
-func isHidden(r rune) bool {
-	return r != ' ' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp,
-		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
-}
+// isHidden tells whether a character changes how text reads without being seen.
+// In a URL, line breaks and tabs are none of its text.
+func isHidden(r rune) bool { return hidden.Is(r) || r == '\n' || r == '\t' }
 
 func hiddenName(r rune) string {
 	name := fmt.Sprintf("U+%04X", r)
