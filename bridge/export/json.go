@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 
 	"elicitation-inspector/bridge/elicit"
@@ -39,33 +38,28 @@ func (x *export) json(w io.Writer) error {
 		return err
 	}
 	before := "[\n"
-	for chunk := range x.chunks() {
-		var lines bytes.Buffer
-		if err := wire.WriteFrames(&lines, x.Log, slices.Values(chunk), x.Redact); err != nil {
-			return err
+	err = wire.EachLine(x.Log, x.seqs(), x.Redact, func(seq int64, line []byte) error {
+		more := said{Anyway: anyway[seq]}
+		for _, f := range remarks.found[seq] {
+			more.Findings = append(more.Findings, f.Finding)
 		}
-		for line := range bytes.Lines(lines.Bytes()) {
-			seq := chunk[0]
-			more := said{Anyway: anyway[seq]}
-			for _, f := range remarks.found[seq] {
-				more.Findings = append(more.Findings, f.Finding)
-			}
-			if m := x.mark(seq); m != (mark{Seq: seq}) {
-				more.Mark = &m
-			}
-			members, err := rawjson.Encode(more)
-			if err != nil {
-				return fmt.Errorf("writing what is said of frame %d: %w", seq, err)
-			}
-			object := bytes.TrimRight(line, " \t\r\n")
-			if string(members) != "{}" {
-				object = slices.Concat(object[:len(object)-1], []byte(","), members[1:])
-			}
-			if _, err := fmt.Fprintf(w, "%s%s", before, object); err != nil {
-				return err
-			}
-			before, chunk = ",\n", chunk[1:]
+		if m := x.mark(seq); m != (mark{Seq: seq}) {
+			more.Mark = &m
 		}
+		members, err := rawjson.Encode(more)
+		if err != nil {
+			return fmt.Errorf("writing what is said of frame %d: %w", seq, err)
+		}
+		object := bytes.TrimRight(line, " \t\r")
+		if string(members) != "{}" {
+			object = slices.Concat(object[:len(object)-1], []byte(","), members[1:])
+		}
+		_, err = fmt.Fprintf(w, "%s%s", before, object)
+		before = ",\n"
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	end := "\n]\n"
 	if x.chosen == 0 {
@@ -73,29 +67,6 @@ func (x *export) json(w io.Writer) error {
 	}
 	_, err = io.WriteString(w, end)
 	return err
-}
-
-// chunks are the chosen frames, as many at a time as take little memory.
-func (x *export) chunks() iter.Seq[[]int64] {
-	const frames, size = 1000, 4 << 20
-	return func(yield func([]int64) bool) {
-		var chunk []int64
-		var held int64
-		for seq := range x.seqs() {
-			chunk = append(chunk, seq)
-			held += x.Log.Head(seq).Size
-			if len(chunk) < frames && held < size {
-				continue
-			}
-			if !yield(chunk) {
-				return
-			}
-			chunk, held = nil, 0
-		}
-		if len(chunk) > 0 {
-			yield(chunk)
-		}
-	}
 }
 
 // anyway lists, by frame, what is wrong with the answers that were sent anyway.

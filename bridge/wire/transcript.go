@@ -27,68 +27,80 @@ type Redactor interface {
 }
 
 // WriteFrames writes a choice of frames as a transcript, in the order given; nil
-// means all. redact leaves secrets out; nil leaves nothing out. Frames whose bytes are gone
-// are written without them, as truncated.
+// means all. redact leaves secrets out; nil leaves nothing out. Frames whose bytes
+// are gone are written without them, as truncated.
 func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact Redactor) error {
+	out := bufio.NewWriterSize(w, 256<<10)
+	err := EachLine(l, seqs, redact, func(_ int64, line []byte) error {
+		out.Write(line)
+		return out.WriteByte('\n') // which fails where the former did
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// EachLine calls f with what WriteFrames would write of each frame, without its
+// line end. The line is only good until f returns.
+func EachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, line []byte) error) error {
 	if redact != nil {
 		if err := redact.Learn(context.Background(), l); err != nil {
 			return err
 		}
 	}
-	out := bufio.NewWriterSize(w, 256<<10)
-	var buf []byte
-	write := func(seq int64, e *entry, line []byte, err error) error {
-		if err == nil && (redact == nil || redact.Passes(Entry{seq, l, e})) {
-			return writeAsIs(out, line)
+	each := func(seq int64, e *entry, line []byte, err error) error {
+		if err != nil || redact != nil && !redact.Passes(Entry{seq, l, e}) {
+			if line, err = l.written(seq, e, line, err, redact); err != nil {
+				return err
+			}
 		}
-		var f Frame
-		if err != nil {
-			f, err = l.frame(seq, e, nil, err)
-		} else {
-			f, err = l.parsed(seq, e, line)
-		}
-		if err != nil {
-			return err
-		}
-		f.Truncated = f.Truncated || f.Lost
-		shown := &f
-		if redact != nil {
-			shown = redact.Frame(&f)
-		}
-		if shown == &f && line != nil && !f.Lost {
-			return writeAsIs(out, line)
-		}
-		shown.line = cmp.Or(shown.line, seq)
-		if cap(buf) > largeLine {
-			buf = nil
-		}
-		buf, _ = appendLine(buf[:0], shown)
-		_, err = out.Write(buf)
-		return err
+		return f(seq, bytes.TrimSuffix(line, []byte("\n")))
 	}
 	last := l.Len()
 	if seqs == nil {
 		seqs = upTo(last)
 	}
-	var some []int64
+	some := make([]int64, 0, 256)
 	flush := func() error {
 		defer func() { some = some[:0] }()
-		return l.lines(some, math.MaxUint32, nil, write)
+		return l.lines(some, math.MaxUint32, nil, each)
 	}
 	for seq := range seqs {
-		if seq >= 1 && seq <= last {
-			some = append(some, seq)
+		if seq < 1 || seq > last {
+			continue
 		}
-		if len(some) == 256 {
+		if some = append(some, seq); len(some) == cap(some) {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
 	}
-	if err := flush(); err != nil {
-		return err
+	return flush()
+}
+
+// written is the line of a frame as it is written: line where nothing is left out.
+func (l *Log) written(seq int64, e *entry, line []byte, err error, redact Redactor) ([]byte, error) {
+	var f Frame
+	if err != nil {
+		f, err = l.frame(seq, e, nil, err)
+	} else {
+		f, err = l.parsed(seq, e, line)
 	}
-	return out.Flush()
+	if err != nil {
+		return nil, err
+	}
+	f.Truncated = f.Truncated || f.Lost
+	shown := &f
+	if redact != nil {
+		shown = redact.Frame(&f)
+	}
+	if shown == &f && line != nil && !f.Lost {
+		return line, nil
+	}
+	shown.line = cmp.Or(shown.line, seq)
+	out, _ := appendLine(make([]byte, 0, len(line)+512), shown)
+	return out, nil
 }
 
 // upTo gives the numbers from 1 to last.
@@ -97,15 +109,6 @@ func upTo(last int64) iter.Seq[int64] {
 		for seq := int64(1); seq <= last && yield(seq); seq++ {
 		}
 	}
-}
-
-// writeAsIs copies a line as it stands, with fields that we do not know.
-func writeAsIs(out *bufio.Writer, line []byte) error {
-	_, err := out.Write(line)
-	if err == nil && line[len(line)-1] != '\n' {
-		err = out.WriteByte('\n')
-	}
-	return err
 }
 
 // maxLine is how long a line of a transcript may be: enough for a frame
