@@ -232,19 +232,11 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how
 			continue
 		}
 		if shown && r.rows {
-			r.call.Frames = append(r.call.Frames, rowOf(f))
+			r.call.Frames = append(r.call.Frames, wire.RowOf(f))
 		}
 		r.apply(&f, about)
 	}
 	return nil
-}
-
-// rowOf is a frame without its bytes.
-func rowOf(f wire.Frame) wire.Row {
-	row := wire.Row{Frame: f, Summary: f.Summary(), Action: f.Action()}
-	row.Raw, row.Header = nil, nil
-	row.Message = wire.Message{Kind: f.Message.Kind, ID: slices.Clone(f.Message.ID), Method: f.Message.Method}
-	return row
 }
 
 // keepsContext reports whether a frame that is not chosen is applied all the same,

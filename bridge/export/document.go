@@ -70,9 +70,9 @@ func (f Format) MediaType() string {
 	return "text/plain; charset=utf-8"
 }
 
-// ErrNoHTTP is why there is no HAR of a log without frames of an HTTP
+// errNoHTTP is why there is no HAR of a log without frames of an HTTP
 // connection.
-var ErrNoHTTP = errors.New("there are no frames of an HTTP connection, and HAR is for those")
+var errNoHTTP = errors.New("there are no frames of an HTTP connection, and HAR is for those")
 
 // Document is a log, or a choice of its frames, to be written in some format.
 type Document struct {

@@ -98,7 +98,7 @@ func TestEmpty(t *testing.T) {
 		var b bytes.Buffer
 		err := Document{Log: logtest.New(t)}.Write(t.Context(), &b, f)
 		if f == HAR {
-			if !errors.Is(err, ErrNoHTTP) || b.Len() > 0 {
+			if !errors.Is(err, errNoHTTP) || b.Len() > 0 {
 				t.Errorf("%s: %v, %q", f, err, b.String())
 			}
 			continue

@@ -37,7 +37,7 @@ func (x *export) har(w io.Writer) error {
 		return err
 	}
 	if len(traffic) == 0 {
-		return ErrNoHTTP
+		return errNoHTTP
 	}
 	out := bufio.NewWriter(w)
 	creator, err := rawjson.Encode(map[string]string{"name": x.Tool, "version": x.Version})

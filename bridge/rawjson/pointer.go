@@ -15,8 +15,8 @@ var (
 // PointerTo is the JSON pointer to a member of what another one leads to.
 func PointerTo(pointer, name string) string { return pointer + "/" + pointerEscaper.Replace(name) }
 
-// SplitPointer gives the names and indices that a JSON pointer is made of.
-func SplitPointer(pointer string) []string {
+// splitPointer gives the names and indices that a JSON pointer is made of.
+func splitPointer(pointer string) []string {
 	tokens := strings.Split(pointer, "/")[1:]
 	for i, token := range tokens {
 		tokens[i] = pointerUnescaper.Replace(token)
@@ -30,7 +30,7 @@ func At(raw []byte, pointer string) json.RawMessage {
 	if pointer != "" && pointer[0] != '/' || strings.Count(pointer, "/") > MaxDepth {
 		return nil
 	}
-	return NewCursor(raw).find(SplitPointer(pointer))
+	return NewCursor(raw).find(splitPointer(pointer))
 }
 
 // find reads the value in front of the cursor for what the tokens lead to in it.

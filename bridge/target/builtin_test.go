@@ -43,7 +43,7 @@ func TestBuiltinEndsItsHandlers(t *testing.T) {
 	r.await(t, "sent", func(s seen) bool { return s.unit.Message.Method == "tools/call" })
 	start := time.Now()
 	mustClose(t, l)
-	if took := time.Since(start); took > DefaultGrace {
+	if took := time.Since(start); took > defaultGrace {
 		t.Errorf("the end took %v", took)
 	}
 	if err := <-ended; err == nil {

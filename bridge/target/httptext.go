@@ -2,7 +2,7 @@ package target
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -70,22 +71,9 @@ func afterColon(text string) string {
 // errorText is quoted for what a body comes down to: the message of a JSON error, or
 // the text of a web page.
 func errorText(resp *http.Response, raw []byte) string {
-	var e struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-	}
-	if json.Unmarshal(raw, &e) == nil {
-		var inner struct {
-			Message string `json:"message"`
-		}
-		switch {
-		case json.Unmarshal(e.Error, &inner) == nil && inner.Message != "":
-			return quoted([]byte(inner.Message))
-		case json.Unmarshal(e.Error, &inner.Message) == nil && inner.Message != "":
-			return quoted([]byte(inner.Message))
-		case e.Message != "":
-			return quoted([]byte(e.Message))
-		}
+	member := func(path ...string) string { return rawjson.Text(rawjson.Member(raw, path...)) }
+	if said := cmp.Or(member("error", "message"), member("error"), member("message")); said != "" && rawjson.Valid(raw) {
+		return quoted([]byte(said))
 	}
 	if mediaType(resp) == "text/html" {
 		raw = pageText(raw)

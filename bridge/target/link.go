@@ -18,8 +18,8 @@ import (
 // Options do not say otherwise.
 const DefaultMaxFrame = 64 << 20
 
-// DefaultGrace is how long a server may take for each step of an orderly end.
-const DefaultGrace = 2 * time.Second
+// defaultGrace is how long a server may take for each step of an orderly end.
+const defaultGrace = 2 * time.Second
 
 // Options bound a link.
 type Options struct {
@@ -30,7 +30,7 @@ type Options struct {
 	MaxFrame int64
 	// Grace is how long a process may take to exit after its standard input was
 	// closed, and once more after SIGTERM, and how long an HTTP server may take
-	// to answer the DELETE of the session. 0 means DefaultGrace.
+	// to answer the DELETE of the session. 0 means defaultGrace.
 	Grace time.Duration
 	// Outgoing, where set, may put something else in place of a message that the
 	// SDK is about to send: what it returns is observed and written.
@@ -99,7 +99,7 @@ func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) 
 		opts.MaxFrame = DefaultMaxFrame
 	}
 	if opts.Grace <= 0 {
-		opts.Grace = DefaultGrace
+		opts.Grace = defaultGrace
 	}
 	w, err := open(s, &tap{observer: o, max: opts.MaxFrame, outgoing: opts.Outgoing}, opts)
 	if err != nil {

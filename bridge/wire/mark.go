@@ -38,11 +38,11 @@ const (
 	maxMarks = 10_000
 )
 
-// ErrNoSuchColour, ErrNoteTooLong and ErrTooManyMarks are what Log.Mark refuses.
+// errNoSuchColour, errNoteTooLong and errTooManyMarks are what Log.Mark refuses.
 var (
-	ErrNoSuchColour = errors.New("there is no such colour; it is one of " + strings.Join(Colours(), ", "))
-	ErrNoteTooLong  = fmt.Errorf("a note can have %d bytes", MaxNote)
-	ErrTooManyMarks = fmt.Errorf("%d frames are marked, and more cannot be", maxMarks)
+	errNoSuchColour = errors.New("there is no such colour; it is one of " + strings.Join(Colours(), ", "))
+	errNoteTooLong  = fmt.Errorf("a note can have %d bytes", MaxNote)
+	errTooManyMarks = fmt.Errorf("%d frames are marked, and more cannot be", maxMarks)
 )
 
 // markLine is the JSON of a mark.
@@ -84,14 +84,14 @@ func (l *Log) Mark(seq int64, m Mark) error {
 	case seq < 1 || seq > l.Len():
 		return fmt.Errorf("there is no frame %d in the log", seq)
 	case m.Colour != "" && !slices.Contains(Colours(), m.Colour):
-		return ErrNoSuchColour
+		return errNoSuchColour
 	case len(m.Note) > MaxNote:
-		return ErrNoteTooLong
+		return errNoteTooLong
 	}
 	m.Note = strings.ToValidUTF8(m.Note, "\uFFFD")
 	all := l.marks.all()
 	if _, known := all[seq]; !known && len(all) >= maxMarks {
-		return ErrTooManyMarks
+		return errTooManyMarks
 	}
 	by := int64(0)
 	if l.spool != nil {

@@ -114,8 +114,8 @@ func TestMarkRefuses(t *testing.T) {
 		mark Mark
 		want error
 	}{
-		"colour": {1, Mark{Colour: "mauve"}, ErrNoSuchColour},
-		"note":   {1, Mark{Note: strings.Repeat("x", MaxNote+1)}, ErrNoteTooLong},
+		"colour": {1, Mark{Colour: "mauve"}, errNoSuchColour},
+		"note":   {1, Mark{Note: strings.Repeat("x", MaxNote+1)}, errNoteTooLong},
 		"frame":  {3, Mark{Pinned: true}, nil},
 	} {
 		err := l.Mark(tt.seq, tt.mark)

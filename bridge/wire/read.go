@@ -90,6 +90,15 @@ type Row struct {
 	Action  string // of an answer to an elicitation: "accept", "decline", "cancel"; else ""
 }
 
+// RowOf is the row of a frame.
+func RowOf(f Frame) Row {
+	row := Row{Frame: f, Summary: f.Summary(), Action: f.Action()}
+	row.Raw, row.Header = nil, nil
+	row.Message = Message{Kind: f.Message.Kind, Method: f.Message.Method, ID: bytes.Clone(f.Message.ID)}
+	row.Answers = bytes.Clone(f.Answers)
+	return row
+}
+
 // Rows returns the rows of those frames, in that order; unknown numbers are
 // left out. A row costs no more than a short read, however large its frame.
 func (l *Log) Rows(seqs []int64) ([]Row, error) {
@@ -102,12 +111,7 @@ func (l *Log) Rows(seqs []int64) ([]Row, error) {
 			return nil
 		}
 		f, err := l.frame(seq, e, line, err)
-		row := Row{Frame: f, Summary: f.Summary(), Action: e.action()}
-		row.Raw, row.Header = nil, nil
-		m := f.Message
-		row.Message = Message{Kind: m.Kind, Method: m.Method, ID: bytes.Clone(m.ID)}
-		row.Answers = bytes.Clone(f.Answers)
-		out = append(out, row)
+		out = append(out, RowOf(f))
 		return err
 	})
 	return out, err
