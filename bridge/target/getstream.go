@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // A GET opens the standalone stream (specification 2025-11-25, Transports,
@@ -240,7 +241,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 func (r *remote) noStream(resp *http.Response) (wire.Frame, *Fault) {
 	raw := r.explanation(resp).head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
-	fault := &Fault{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + afterColon(errorText(resp, raw)), Challenge: challenge(resp)}
+	fault := &Fault{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp)}
 	if resp.StatusCode < 300 {
 		note.Note.Got = contentType(resp)
 		fault.Text = note.Note.Words(&note)

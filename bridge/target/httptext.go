@@ -60,14 +60,6 @@ func quoted(raw []byte) string {
 	return text
 }
 
-// afterColon is text as it stands behind what introduces it.
-func afterColon(text string) string {
-	if text == "" {
-		return ""
-	}
-	return ": " + text
-}
-
 // errorText is quoted for what a body comes down to: the message of a JSON error, or
 // the text of a web page.
 func errorText(resp *http.Response, raw []byte) string {

@@ -13,6 +13,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
 )
 
 // post sends one message and prepares its answer for the SDK.
@@ -85,7 +86,7 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 	if to != "" {
 		reason += " to " + to
 	}
-	reason += afterColon(errorText(resp, said.head))
+	reason += wording.After(": ", errorText(resp, said.head))
 	fault := &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
 	if m, err := wire.ParseMessage(said.head); err == nil && said.whole() {
 		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)

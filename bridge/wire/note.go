@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // NoteKind says what the inspector noted. The texts are those of "kind" in a
@@ -107,9 +108,9 @@ func (n *Note) Words(f *Frame) string {
 	switch n.Kind {
 	case NoteProcessStarted:
 		if len(n.Command) == 0 {
-			return "started " + n.Program + after(" as ", n.process())
+			return "started " + n.Program + wording.After(" as ", n.process())
 		}
-		return "started as " + strings.Join(n.Command, " ") + after(" in ", n.Dir)
+		return "started as " + strings.Join(n.Command, " ") + wording.After(" in ", n.Dir)
 	case NoteProcessExited:
 		return cmp.Or(n.process(), "the process") + " " + n.Exit()
 	case NoteStillRuns:
@@ -140,14 +141,6 @@ func (n *Note) Words(f *Frame) string {
 	return n.httpWords(f)
 }
 
-// after is text behind what introduces it, "" if there is none.
-func after(intro, text string) string {
-	if text == "" {
-		return ""
-	}
-	return intro + text
-}
-
 // process names a process by its number, "" if that was left out as a secret.
 func (n *Note) process() string {
 	if n.PID == 0 {
@@ -160,13 +153,13 @@ func (n *Note) process() string {
 func (n *Note) Exit() string {
 	switch {
 	case n.Signal != "":
-		return "ended by signal: " + n.Signal + after("; ", n.Why)
+		return "ended by signal: " + n.Signal + wording.After("; ", n.Why)
 	case n.Code == nil && n.Why != "":
 		return n.Why
 	case n.Code == nil:
 		return "ended"
 	}
-	return "exited with code " + strconv.Itoa(*n.Code) + after("; ", n.Why)
+	return "exited with code " + strconv.Itoa(*n.Code) + wording.After("; ", n.Why)
 }
 
 func (n *Note) httpWords(f *Frame) string {
@@ -184,9 +177,9 @@ func (n *Note) httpWords(f *Frame) string {
 	case NoteAnswerBroken:
 		return fmt.Sprintf("the answer to %s broke off after %d bytes: %s", n.posted(f), n.Bytes, n.Why)
 	case NoteNoStream:
-		return "the server has no GET event stream" + after(": ", n.Said)
+		return "the server has no GET event stream" + wording.After(": ", n.Said)
 	case NoteStreamRequested:
-		return "GET of " + n.stream() + after(", from behind event ", n.After)
+		return "GET of " + n.stream() + wording.After(", from behind event ", n.After)
 	case NoteStreamAwaited:
 		return "GET of the event stream has no answer yet; the session goes on without"
 	case NoteStreamOpened:
@@ -230,7 +223,7 @@ func (n *Note) stream() string {
 
 // answer says what an HTTP response was in place of a message.
 func (n *Note) answer(f *Frame) string {
-	text := strconv.Itoa(f.Status) + after(" ", http.StatusText(f.Status)) + after(" to ", n.To)
+	text := strconv.Itoa(f.Status) + wording.After(" ", http.StatusText(f.Status)) + wording.After(" to ", n.To)
 	if n.Got != "" {
 		text += " and " + n.Got + " in place of "
 		if f.HTTPMethod == http.MethodPost {
@@ -241,7 +234,7 @@ func (n *Note) answer(f *Frame) string {
 	if n.Want != "" {
 		text += "; " + n.Want + " is called for"
 	}
-	return text + after(": ", n.Said)
+	return text + wording.After(": ", n.Said)
 }
 
 func (n *Note) strayWords() string {
@@ -268,11 +261,11 @@ func (n *Note) outcomeWords(f *Frame) string {
 	}
 	switch n.Kind {
 	case NoteEnded:
-		return call + " " + n.State + after(": ", n.Why)
+		return call + " " + n.State + wording.After(": ", n.Why)
 	case NoteMisbehaved:
 		return question + ": deliberate: " + n.Why
 	case NoteSettled:
-		return question + ": " + join(", ", n.State, by) + after(": ", n.Why)
+		return question + ": " + join(", ", n.State, by) + wording.After(": ", n.Why)
 	}
 	completion := n.Completion
 	switch completion {

@@ -2,10 +2,10 @@ package wire
 
 import (
 	"iter"
-	"strconv"
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // peek is valid JSON text from where a value begins. It may go on after the
@@ -55,14 +55,10 @@ func (p peek) count() (n int, more bool) {
 // counted says how many there are of what is called one.
 func (p peek) counted(one string) string {
 	n, more := p.count()
-	text := strconv.Itoa(n) + " " + one
-	if n != 1 || more {
-		text += "s"
-	}
 	if more {
-		return "more than " + text
+		return "more than " + wording.Plural(n, one)
 	}
-	return text
+	return wording.Plural(n, one)
 }
 
 // elements gives where the elements begin that can be seen.

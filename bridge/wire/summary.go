@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wording"
 )
 
 const (
@@ -145,7 +146,7 @@ func requestWords(method string, params peek) string {
 	case mcp.NotificationMessage:
 		return join(": ", join(" ", params.get("level").text(), params.get("logger").text()), params.get("data").text())
 	case mcp.NotificationProgress:
-		progress := params.get("progress").text() + after("/", params.get("total").text())
+		progress := params.get("progress").text() + wording.After("/", params.get("total").text())
 		return join(" ", progress, params.get("message").text())
 	case mcp.NotificationCancelled:
 		return join(": ", join(" ", "request", params.get("requestId").text()), params.get("reason").text())
@@ -186,7 +187,7 @@ func resultWords(method string, result peek) string {
 	case mcp.MethodInitialize:
 		return join(", ", implementation(result.get("serverInfo")), protocol(result.get("protocolVersion")))
 	case mcp.MethodDiscover:
-		versions := after("knows ", strings.Join(result.get("supportedVersions").texts(), " "))
+		versions := wording.After("knows ", strings.Join(result.get("supportedVersions").texts(), " "))
 		return join(", ", implementation(result.get("_meta").get("io.modelcontextprotocol/serverInfo")), versions)
 	case mcp.MethodCallTool:
 		text := cmp.Or(contentWords(result.get("content")), result.get("structuredContent").filled())
@@ -281,7 +282,7 @@ func contentWords(content peek) string {
 		text = content.filled()
 	}
 	if rest > 0 {
-		text = cutRunes(tidy(text), summaryRunes-20) + " (and " + strconv.Itoa(rest) + " more)"
+		text = wording.Shorten(tidy(text), summaryRunes-20) + " (and " + strconv.Itoa(rest) + " more)"
 	}
 	return text
 }
@@ -290,7 +291,7 @@ func implementation(info peek) string {
 	return join(" ", cmp.Or(info.get("title").text(), info.get("name").text()), info.get("version").text())
 }
 
-func protocol(version peek) string { return after("protocol ", version.text()) }
+func protocol(version peek) string { return wording.After("protocol ", version.text()) }
 
 // join joins those of the parts that are not empty.
 func join(sep string, parts ...string) (out string) {
@@ -335,19 +336,5 @@ func tidy(s string) string {
 		}
 		return r
 	}, s)
-	return cutRunes(strings.Join(strings.Fields(s), " ")+more, summaryRunes)
-}
-
-// cutRunes is s, or as much of it as fits into n characters with an ellipsis.
-func cutRunes(s string, n int) string {
-	end, runes := 0, 0
-	for i := range s {
-		if runes++; runes == n {
-			end = i
-		}
-		if runes > n {
-			return s[:end] + "…"
-		}
-	}
-	return s
+	return wording.Shorten(strings.Join(strings.Fields(s), " ")+more, summaryRunes)
 }

@@ -46,6 +46,14 @@ func Plural(n int, noun string) string {
 	return s
 }
 
+// After is text behind what introduces it; "" where there is none.
+func After(intro, text string) string {
+	if text == "" {
+		return ""
+	}
+	return intro + text
+}
+
 // Series is names in a sentence: "a, b and c".
 func Series(names []string) string {
 	if len(names) < 2 {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -155,7 +156,7 @@ func compare[N int64 | time.Duration](op string, a, b N) bool {
 const knownNames = 10_000
 
 // nameIs picks frames by a name; what has none is not picked.
-func nameIs(pattern glob, name func(*candidate) string) node {
+func nameIs(pattern *regexp.Regexp, name func(*candidate) string) node {
 	return node{test: func(*scope) test {
 		known := map[string]verdict{"": no}
 		last, was := "", no // neighbours often have the same name
@@ -166,7 +167,7 @@ func nameIs(pattern glob, name func(*candidate) string) node {
 			}
 			v, ok := known[name]
 			if !ok {
-				v = of(pattern.matches(name))
+				v = of(pattern.MatchString(name))
 				if len(known) < knownNames {
 					known[name] = v
 				}

@@ -25,7 +25,7 @@ type rule struct {
 // any text.
 func named(name func(*candidate) string, in func(*wire.Log) []string) rule {
 	return rule{
-		parse: func(_, _, v string) (node, error) { return nameIs(newGlob(v), name), nil },
+		parse: func(_, _, v string) (node, error) { return nameIs(globPattern(v), name), nil },
 		values: func(l *wire.Log, _ []string) []Candidate {
 			names := in(l)
 			slices.Sort(names)

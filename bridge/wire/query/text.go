@@ -170,24 +170,12 @@ func (n *needle) fits(b []byte) bool {
 	return true
 }
 
-// glob is a pattern in which * stands for any text; case does not matter.
-type glob struct {
-	parts []string // the text between the stars, in lower case
-}
-
-func newGlob(pattern string) glob { return glob{strings.Split(strings.ToLower(pattern), "*")} }
-
-func (g glob) matches(s string) bool {
-	s = strings.ToLower(s)
-	first, last := g.parts[0], g.parts[len(g.parts)-1]
-	if len(g.parts) == 1 {
-		return s == first
+// globPattern is the expression of a name in which * stands for any text; case
+// does not matter.
+func globPattern(name string) *regexp.Regexp {
+	parts := strings.Split(name, "*")
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
 	}
-	s, ok := strings.CutPrefix(s, first)
-	for _, part := range g.parts[1 : len(g.parts)-1] {
-		var found bool
-		_, s, found = strings.Cut(s, part)
-		ok = ok && found
-	}
-	return ok && strings.HasSuffix(s, last)
+	return regexp.MustCompile(`(?is)^` + strings.Join(parts, ".*") + `$`)
 }
