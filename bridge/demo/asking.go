@@ -37,7 +37,6 @@ func (v *visit) ask(ctx context.Context, questions ...question) error {
 	return nil
 }
 
-// answer asks for one thing and returns what came back.
 func (v *visit) answer(ctx context.Context, q question) (answer, error) {
 	answers, err := v.answers(ctx, []question{q})
 	if err != nil {
@@ -100,7 +99,6 @@ func (v *visit) request(ctx context.Context, questions []question) (map[string]a
 	return nil, refusal(context.Cause(asking))
 }
 
-// refusal is the error of a request as the person reads it.
 func refusal(err error) error {
 	if e := (*jsonrpc.Error)(nil); errors.As(err, &e) {
 		return problem("The client would not ask: %s (%d)", e.Message, e.Code)
@@ -149,7 +147,6 @@ func (v *visit) inputRequired(questions ...question) error {
 	return rawf("{%s}", strings.Join(members, ","))
 }
 
-// state is requestState as a member of a result.
 func (v *visit) state() string {
 	return fmt.Sprintf(`"requestState":%q`, v.server.sealed(v.notes, v.identity()))
 }
@@ -348,7 +345,6 @@ func (v *visit) signInFirst(ctx context.Context, needs ...service) error {
 	return urlRequired("You have to sign in before you can read this report.", mustJSON(open))
 }
 
-// urlRequired is error -32042, with these elicitations.
 func urlRequired(message string, elicitations json.RawMessage) error {
 	return &jsonrpc.Error{
 		Code: protocol.CodeURLElicitationRequired, Message: message, Data: fmt.Appendf(nil, `{"elicitations":%s}`, elicitations),
@@ -362,7 +358,6 @@ func (s *Server) complete(ctx context.Context, c *card) {
 	}{c.elicitation}))
 }
 
-// completeLater completes a sign-in outside of any call.
 func (s *Server) completeLater(c *card) {
 	ctx, cancel := context.WithTimeout(s.life, 10*time.Second)
 	defer cancel()

@@ -55,7 +55,6 @@ type card struct {
 	then    func(*card)   // called after that; may be nil
 }
 
-// decided returns what has become of the sign-in so far.
 func (c *card) decided() verdict {
 	select {
 	case <-c.settled:
@@ -65,7 +64,6 @@ func (c *card) decided() verdict {
 	}
 }
 
-// question sends the person to the page.
 func (c *card) question() question {
 	s := c.service
 	return question{
@@ -98,7 +96,6 @@ func newDesk(base string) *desk {
 	return d
 }
 
-// listen makes sure that the pages can be reached.
 func (d *desk) listen() error {
 	d.open.Do(func() {
 		if d.base != "" {
@@ -148,7 +145,6 @@ func (d *desk) card(id string, s service, session *mcp.ServerSession, then func(
 	return c, nil
 }
 
-// find returns the newest card of which this is true, or nil.
 func (d *desk) find(is func(*card) bool) *card {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,7 +194,6 @@ func (c *card) isAt(host string) bool {
 	return err == nil && (host == u.Host || host == strings.Replace(u.Host, "127.0.0.1:", "localhost:", 1))
 }
 
-// named returns the card that a request is about, or answers that there is none.
 func (d *desk) named(w http.ResponseWriter, r *http.Request) *card {
 	id := r.PathValue("card")
 	c := d.find(func(c *card) bool { return c.id == id })

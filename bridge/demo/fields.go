@@ -22,7 +22,6 @@ var fields = []tool{{
 
 var fieldsOutput = object(`"action":{"type":"string","enum":["accept","decline","cancel"]},"content":{"type":"object"}`, "action")
 
-// whatArrives asks, and tells what comes back.
 func (v *visit) whatArrives(ctx context.Context, q question) (*mcp.CallToolResult, error) {
 	a, err := v.answer(ctx, q)
 	if err != nil {
@@ -70,7 +69,6 @@ var kindLines string
 
 var kinds = readLines[kind](kindLines)
 
-// lockers is a choice among 10,000.
 func lockers() string {
 	names := make([]string, 10000)
 	halls := []string{"North hall", "South hall", "Basement", "Roof"}

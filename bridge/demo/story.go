@@ -39,7 +39,6 @@ func (t tool) inputSchema() string {
 	return `{"type":"object","properties":{` + t.input + `},"additionalProperties":false}`
 }
 
-// object is the JSON Schema of an object with these properties.
 func object(properties string, required ...string) string {
 	if required == nil {
 		return `{"type":"object","properties":{` + properties + `}}`
@@ -47,7 +46,6 @@ func object(properties string, required ...string) string {
 	return `{"type":"object","properties":{` + properties + `},"required":` + string(mustJSON(required)) + `}`
 }
 
-// listed is the tool as a client sees it.
 func (t tool) listed() *mcp.Tool {
 	l := &mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
@@ -59,7 +57,6 @@ func (t tool) listed() *mcp.Tool {
 	return l
 }
 
-// handler tells the story for each call.
 func (t tool) handler(s *Server) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, v, err := welcome(ctx, s, req)
@@ -94,15 +91,12 @@ type ending struct {
 
 func (e *ending) Error() string { return e.text }
 
-// problem is why a story fails.
 func problem(format string, a ...any) error { return &ending{fmt.Sprintf(format, a...), true} }
 
-// said is a result of text alone.
 func said(format string, a ...any) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, a...)}}}
 }
 
-// failed is a result that is marked as an error.
 func failed(format string, a ...any) *mcp.CallToolResult {
 	r := said(format, a...)
 	r.IsError = true

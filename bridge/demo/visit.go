@@ -168,7 +168,6 @@ func (v *visit) wants(level mcp.LoggingLevel) bool {
 	return i >= 0 && slices.Index(levels, level) >= i
 }
 
-// log sends a log message, if the client wants it.
 func (v *visit) log(ctx context.Context, level mcp.LoggingLevel, message string) {
 	if v.retold || !v.wants(level) {
 		return

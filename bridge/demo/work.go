@@ -122,7 +122,6 @@ func deploy(ctx context.Context, v *visit, args struct{ Service string }) (*mcp.
 	return said("Build %s of %s %s %s in %s.", o.Build, o.Service, is, o.Outcome, o.Environment), nil
 }
 
-// askForRelease asks how a build is to be deployed.
 func askForRelease(ctx context.Context, v *visit, o *deployment) error {
 	var release struct {
 		Environment, Ticket string
@@ -202,7 +201,6 @@ func transfer(ctx context.Context, v *visit, args transferArgs) (*mcp.CallToolRe
 	return said("%s", text), nil
 }
 
-// sameNumber compares the values of two JSON numbers, exactly.
 func sameNumber(a, b json.Number) bool {
 	x, ok := new(big.Rat).SetString(string(a))
 	y, also := new(big.Rat).SetString(string(b))

@@ -146,7 +146,6 @@ func (x *export) choose() {
 	}
 }
 
-// has reports whether a frame is chosen.
 func (x *export) has(seq int64) bool {
 	if seq < 1 || seq > x.last {
 		return false
@@ -154,7 +153,6 @@ func (x *export) has(seq int64) bool {
 	return x.set == nil || x.set[seq/64]>>(seq%64)&1 != 0
 }
 
-// seqs are the chosen frames in order.
 func (x *export) seqs() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for seq := int64(1); seq <= x.last; seq++ {
@@ -198,7 +196,6 @@ func (x *export) follow() error {
 	return nil
 }
 
-// call reads the call at a place.
 func (x *export) call(place int) (*conversation.Call, error) {
 	return x.conversation.Call(x.ctx, place, conversation.Reading{Redact: x.Redact, Only: x.has})
 }

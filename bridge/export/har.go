@@ -198,7 +198,6 @@ func (x *export) entry(t *transfer) ([]byte, error) {
 	return rawjson.Encode(e)
 }
 
-// posted takes the request from the frame that was posted.
 func (e *harEntry) posted(f *wire.Frame) {
 	e.Request.BodySize, e.Request.Headers = f.Size, pairs(f.Header)
 	p := &harPosted{MIME: cmp.Or(f.Header.Get("Content-Type"), "application/json"), Params: []harPair{}, Text: string(f.Raw)}
@@ -217,7 +216,6 @@ func (e *harEntry) posted(f *wire.Frame) {
 	e.Response.Comment = "No response is recorded; none but this is called for."
 }
 
-// answered takes the status and the headers of a response from a frame.
 func (e *harEntry) answered(f *wire.Frame, comment string) {
 	e.Response.Comment = comment
 	if f.Status != 0 {
@@ -234,7 +232,6 @@ func (e *harEntry) answered(f *wire.Frame, comment string) {
 // lineEnds are those of events: CRLF, LF or CR.
 var lineEnds = strings.NewReplacer("\r\n", "\ndata: ", "\r", "\ndata: ", "\n", "\ndata: ")
 
-// received adds a message to the body of the response.
 func (e *harEntry) received(f *wire.Frame, body *bytes.Buffer) {
 	c := &e.Response.Content
 	c.Size += f.Size
@@ -254,7 +251,6 @@ func (e *harEntry) received(f *wire.Frame, body *bytes.Buffer) {
 	})
 }
 
-// content sets the body of the response.
 func (e *harEntry) content(body []byte) {
 	c := &e.Response.Content
 	switch {
@@ -271,7 +267,6 @@ func (e *harEntry) content(body []byte) {
 	c.Text = string(body)
 }
 
-// queryOf are the parameters in a URL, in order.
 func queryOf(address string) []harPair {
 	out := []harPair{}
 	_, query, _ := strings.Cut(address, "?")

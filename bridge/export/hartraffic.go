@@ -66,7 +66,6 @@ func (x *export) traffic() ([]*transfer, error) {
 	return out, nil
 }
 
-// begin adds a request.
 func (s *httpSession) begin(t *transfer) *transfer {
 	t.on = s
 	*s.list = append(*s.list, t)

@@ -38,7 +38,6 @@ func escaped(s string) string {
 	})
 }
 
-// replaced puts something else in the place of each hidden character.
 func replaced(s string, with func(hidden.Char) string) string {
 	var out strings.Builder
 	from := 0
@@ -59,7 +58,6 @@ type run struct {
 	Mark string // of what cannot be seen: what is drawn in its place
 }
 
-// runsOf splits a text into what can be seen and what cannot.
 func runsOf(s string) []run {
 	var out []run
 	from := 0

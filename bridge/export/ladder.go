@@ -149,7 +149,6 @@ func Draw(e *conversation.Call) *Ladder {
 	return l
 }
 
-// rowsOf lists what is to be drawn, from top to bottom.
 func rowsOf(e *conversation.Call) []row {
 	var rows []row
 	clock := e.Start
@@ -212,7 +211,6 @@ func runs(frames []wire.Row) []int {
 	return out
 }
 
-// wireArrow is the arrow of a frame.
 func wireArrow(f *wire.Row, at time.Duration) Arrow {
 	a := Arrow{Seq: f.Seq, Count: 1, From: conversation.ServerParty, To: conversation.ClientParty, Kind: ArrowNote, At: at}
 	if f.Dir == wire.ClientToServer {

@@ -7,7 +7,6 @@ import (
 	"elicitation-inspector/bridge/conversation"
 )
 
-// place gives each row its height, and says which.
 func (l *Ladder) place(rows []row) []int {
 	var gaps []time.Duration
 	for i := 1; i < len(rows); i++ {

@@ -88,7 +88,6 @@ func (r *report) Others() (*others, error) {
 	return &out, nil
 }
 
-// fenced writes a text as code over several lines.
 func fenced(language, s string) string {
 	s, note := cut(visible(s))
 	if note != "" {
@@ -98,7 +97,6 @@ func fenced(language, s string) string {
 	return fence + language + "\n" + strings.TrimSuffix(s, "\n") + "\n" + fence + "\n\n" + note
 }
 
-// span writes a text as code within a line.
 func span(s string) string {
 	s = line(s, 400)
 	if s == "" {
@@ -119,7 +117,6 @@ func cell(s string) string {
 	return strings.ReplaceAll(span(s), "|", `\|`)
 }
 
-// longest is the length of the longest run of c.
 func longest(s string, c byte) int {
 	most, n := 0, 0
 	for i := range len(s) {

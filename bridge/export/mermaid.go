@@ -97,7 +97,6 @@ func mermaid(s string) string {
 // characters unless its page says otherwise.
 const mermaidMost = 45_000
 
-// mermaid writes one diagram of all calls, one after the other.
 func (x *export) mermaid(w io.Writer) error {
 	if err := x.follow(); err != nil {
 		return err

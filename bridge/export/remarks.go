@@ -37,7 +37,6 @@ func (x *export) remarks() (*remarks, error) {
 	return r, nil
 }
 
-// of lists the findings of a question.
 func (r *remarks) of(q *conversation.Question) []findings.Found {
 	var out []findings.Found
 	for _, f := range r.found[q.AskedSeq] {

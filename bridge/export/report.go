@@ -49,7 +49,6 @@ func (x *export) report() (*report, error) {
 	return r, r.survey()
 }
 
-// survey finds the sessions, and the time that the frames cover.
 func (r *report) survey() error {
 	var first, last time.Time
 	index := make(map[string]int)

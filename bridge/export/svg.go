@@ -56,7 +56,6 @@ func (d drawing) Top() int {
 	return 0
 }
 
-// laneOf is where the lane of a party is.
 func laneOf(p conversation.Party) int { return 120 + 240*int(p) }
 
 // Label says beside a bar how long it took, where there is room for it.
@@ -96,7 +95,6 @@ func (a Arrow) Head() string {
 // happens at the person's end is not on the wire.
 func (a Arrow) Numbered() bool { return a.Kind != ArrowAsk && a.Kind != ArrowReply }
 
-// since is a time after the beginning.
 func since(d time.Duration) string { return "+" + wording.Duration(d) }
 
 // tear is the edge of torn paper.

@@ -10,7 +10,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// sentence says in words what became of a call, and whose time it took.
 func sentence(c *conversation.Call) string {
 	words := c.State.String()
 	if took := c.Took(); took > 0 {

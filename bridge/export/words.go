@@ -41,7 +41,6 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// clockOf is the time of day, "" where there is none.
 func clockOf(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -49,7 +48,6 @@ func clockOf(t time.Time) string {
 	return t.UTC().Format("15:04:05.000")
 }
 
-// wayOf says in words which way a frame travelled.
 func wayOf(d wire.Direction) string {
 	switch d {
 	case wire.ClientToServer:

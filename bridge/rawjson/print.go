@@ -66,7 +66,6 @@ func AppendCompact(dst, raw []byte) []byte {
 	return dst
 }
 
-// tokens gives the tokens of valid JSON.
 func tokens(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		c := Cursor{text: raw}

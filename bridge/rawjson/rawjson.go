@@ -40,7 +40,6 @@ func KindOf(raw []byte) Kind {
 	return None
 }
 
-// kindOf is the type of a value that begins with b.
 func kindOf(b byte) Kind {
 	switch b {
 	case '{':

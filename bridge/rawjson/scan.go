@@ -93,7 +93,6 @@ func (c *Cursor) comma(i int, end byte) int {
 	return c.unexpected(i, "',' or ']'")
 }
 
-// name passes over a member's name and the colon.
 func (c *Cursor) name(i int) (name Name, next int) {
 	if i >= len(c.text) || c.text[i] != '"' {
 		return nil, c.unexpected(i, "a member's name in quotes")
@@ -109,7 +108,6 @@ func (c *Cursor) name(i int) (name Name, next int) {
 	return name, c.space(i + 1)
 }
 
-// scalar passes over a value that is neither object nor array.
 func (c *Cursor) scalar(i int) int {
 	if i >= len(c.text) {
 		return c.unexpected(i, "a value")
@@ -220,7 +218,6 @@ func (c *Cursor) str(i int) int {
 	}
 }
 
-// characters passes over characters that are not ASCII.
 func (c *Cursor) characters(i int) int {
 	for i < len(c.text) && c.text[i] >= utf8.RuneSelf {
 		r, n := utf8.DecodeRune(c.text[i:])
@@ -235,7 +232,6 @@ func (c *Cursor) characters(i int) int {
 	return i
 }
 
-// escape passes over the escape sequence whose backslash is at i.
 func (c *Cursor) escape(i int) int {
 	if i+1 >= len(c.text) {
 		return c.cut("inside an escape sequence")

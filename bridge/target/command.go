@@ -51,7 +51,6 @@ func pathOf(env []string) (path string, ok bool) {
 	return path, ok
 }
 
-// lookIn finds a program in the directories of path, "" if it is in none.
 func lookIn(path, name string) string {
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" {
@@ -64,7 +63,6 @@ func lookIn(path, name string) string {
 	return ""
 }
 
-// explainStart puts the reason why a program cannot be started into words.
 func explainStart(cmd *exec.Cmd, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):

@@ -141,7 +141,6 @@ func (f configFile) entries(root hujson.Value) ([]hujson.ObjectMember, error) {
 	return entries, nil
 }
 
-// place is the file and the line of a value.
 func (f configFile) place(v hujson.Value) string {
 	return fmt.Sprintf("%s:%d", f.path, 1+bytes.Count(f.source[:v.StartOffset], []byte("\n")))
 }
@@ -149,7 +148,6 @@ func (f configFile) place(v hujson.Value) string {
 // name is the decoded name of a member.
 func name(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
-// kind says what a value is.
 func kind(v hujson.Value) string {
 	kinds := map[hujson.Kind]string{
 		'{': "an object", '[': "an array", '"': "a string", '0': "a number", 'n': "null", 't': "a boolean", 'f': "a boolean",

@@ -20,7 +20,6 @@ type configServer struct {
 	wrong   []error
 }
 
-// fail notes what is wrong with a member.
 func (s *configServer) fail(v hujson.Value, member, format string, args ...any) {
 	where := fmt.Sprintf("server %q", s.spec.Name)
 	if member != "" {
@@ -102,7 +101,6 @@ func (s *configServer) has(member string) bool {
 	return ok
 }
 
-// text is the text of a member; "" if there is none.
 func (s *configServer) text(member string) string {
 	if !s.has(member) {
 		return ""
@@ -125,7 +123,6 @@ func (s *configServer) value(v hujson.Value, member string) string {
 	return text
 }
 
-// inFolder is a path that may be relative to the workspace folder.
 func (s *configServer) inFolder(path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -79,7 +79,6 @@ func (r *eventReader) next() (event, error) {
 
 func bounded(b []byte) string { return string(b[:min(len(b), maxEventField)]) }
 
-// addData adds one line of data.
 func (e *event) addData(line kept, max int64) {
 	if !e.hasData && int64(len(line.head)) <= max {
 		line.head = line.head[:len(line.head):len(line.head)] // nothing is copied

@@ -70,7 +70,6 @@ func (s *eventStream) unit() Unit {
 	return u
 }
 
-// deliver is for an eventBody.
 func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	if e.hasID {
 		s.lastID = e.id
@@ -97,7 +96,6 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 	return data, legacy && data == nil
 }
 
-// ended is for an eventBody.
 func (s *eventStream) ended(err error) {
 	r := s.remote
 	lost := noRequest // the request that gets no response because of it

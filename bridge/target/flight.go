@@ -126,7 +126,6 @@ func (f *flight) do() (*http.Response, error) {
 	return resp, nil
 }
 
-// standIn is a response of our own making.
 func standIn(req *http.Request, status int, header http.Header, body io.ReadCloser) *http.Response {
 	h := http.Header{}
 	maps.Copy(h, header)

@@ -83,7 +83,6 @@ const getPatience = 500 * time.Millisecond
 
 var eventStreamType = http.Header{"Content-Type": {eventStreamMedia}}
 
-// get opens an event stream of Streamable HTTP.
 func (r *remote) get(req *http.Request) (*http.Response, error) {
 	f, err := r.prepare(req)
 	if err != nil {
@@ -149,7 +148,6 @@ func (r *remote) noteRequested(f *flight, posted wire.Message) {
 	r.tap.observer.Noted(wire.Frame{Note: &note, Header: f.sent(), HTTPMethod: f.req.Method})
 }
 
-// resume goes on with the stream that answers a POST.
 func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) {
 	resp, err := f.do()
 	if err != nil || followed(resp) {
@@ -262,7 +260,6 @@ func (r *remote) silence() io.ReadCloser {
 	}}
 }
 
-// getLegacy opens the event stream of HTTP+SSE.
 func (r *remote) getLegacy(req *http.Request) (*http.Response, error) {
 	f, err := r.prepare(req)
 	if err != nil {

@@ -18,7 +18,6 @@ func newGroup(leader *os.Process) group { return group{leader.Pid} }
 func (g group) terminate() { _ = syscall.Kill(-g.leader, syscall.SIGTERM) }
 func (g group) kill()      { _ = syscall.Kill(-g.leader, syscall.SIGKILL) }
 
-// alive reports whether a process of the group runs.
 func (g group) alive() bool {
 	return !errors.Is(syscall.Kill(-g.leader, 0), syscall.ESRCH) && !onlyZombies(g.leader)
 }

@@ -62,7 +62,6 @@ func (g group) kill() {
 	_ = g.leader.Kill()
 }
 
-// alive reports whether a process of the job runs.
 func (g group) alive() bool {
 	if g.job == 0 {
 		return false

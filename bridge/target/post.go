@@ -16,7 +16,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// post sends one message and prepares its answer for the SDK.
 func (r *remote) post(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err = errors.Join(err, req.Body.Close()); err != nil {
@@ -126,7 +125,6 @@ func refusedWith(req *http.Request, resp *http.Response, deliver []byte, fault *
 	return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 }
 
-// challenge is what a response says of how to authenticate.
 func challenge(resp *http.Response) string {
 	return strings.Join(resp.Header.Values("WWW-Authenticate"), ", ")
 }

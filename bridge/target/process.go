@@ -65,7 +65,6 @@ func openProcess(s Spec, t *tap, opts Options) (way, error) {
 	return p, nil
 }
 
-// start starts the program and everything that watches it.
 func (p *process) start() error {
 	stdin, inErr := p.cmd.StdinPipe()
 	stdout, outErr := p.cmd.StdoutPipe()
@@ -252,7 +251,6 @@ func (p *process) endOutput() error {
 	return err
 }
 
-// running reports whether the leader or another process of the group runs.
 func (p *process) running() bool {
 	select {
 	case <-p.exited:

@@ -82,7 +82,6 @@ func openHTTP(s Spec, t *tap, opts Options) (way, error) {
 	return r, nil
 }
 
-// legacy reports whether HTTP+SSE is spoken.
 func (r *remote) legacy() bool { return r.spec.Transport == TransportSSE }
 
 // Connect implements [mcp.Transport]. It returns the SDK's own connection, which
@@ -172,7 +171,6 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// delete ends the session on the server.
 func (r *remote) delete(req *http.Request) (*http.Response, error) {
 	r.closing.Store(true)
 	f, err := r.prepare(req)

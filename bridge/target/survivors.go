@@ -35,7 +35,6 @@ func register(g group) {
 	g.guard()
 }
 
-// unregister takes that back, when nothing of the group is left.
 func unregister(g group) {
 	started.Lock()
 	delete(started.groups, g)

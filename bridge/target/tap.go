@@ -47,7 +47,6 @@ func (t *tap) sending(u Unit, again bool) (Unit, bool, error) {
 	}
 }
 
-// note tells the observer of something that is no failure.
 func (t *tap) note(n wire.Note) { t.observer.Noted(wire.Frame{Note: &n}) }
 
 // failure tells the observer of what went wrong. request is the one that gets no

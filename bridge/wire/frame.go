@@ -26,7 +26,6 @@ var directionNames = [...]string{ClientToServer: "c2s", ServerToClient: "s2c", S
 
 func (d Direction) String() string { return nameOf(directionNames[:], d) }
 
-// opposite is the direction that answers d.
 func (d Direction) opposite() Direction {
 	switch d {
 	case ClientToServer:

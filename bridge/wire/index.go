@@ -81,12 +81,10 @@ const (
 func (e *entry) dir() Direction { return Direction(e.flags >> dirShift & 7) }
 func (e *entry) stream() Stream { return Stream(e.flags >> streamShift) }
 
-// way notes the direction and the stream.
 func (e *entry) way(d Direction, s Stream) {
 	e.flags |= uint16(d)<<dirShift | uint16(s)<<streamShift
 }
 
-// set sets a flag where on is true.
 func (e *entry) set(flag uint16, on bool) {
 	if on {
 		e.flags |= flag
@@ -96,7 +94,6 @@ func (e *entry) set(flag uint16, on bool) {
 // actions are the answers to an elicitation (MCP, ElicitResult.action).
 var actions = [...]string{"", "accept", "decline", "cancel"}
 
-// act notes what an answer says.
 func (e *entry) act(action string) {
 	e.flags |= uint16(max(slices.Index(actions[:], action), 0)) * flagAction
 }
@@ -140,7 +137,6 @@ func (x *index) at(seq int64) *entry {
 	return &(*x.chunks.Load())[(seq-1)>>chunkBits][(seq-1)&(chunkLen-1)]
 }
 
-// memory is the size of the index in bytes.
 func (x *index) memory() int64 {
 	if p := x.chunks.Load(); p != nil {
 		return int64(len(*p)) * chunkLen * entrySize

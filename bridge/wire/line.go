@@ -63,7 +63,6 @@ func onOneLine(raw []byte) bool {
 	return len(rawjson.Trim(raw)) == len(raw) && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0
 }
 
-// appendHead appends a line up to its body.
 func appendHead(dst []byte, f *Frame) []byte {
 	dst = appendText(dst, `{"v":1,"session_id":`, f.Session)
 	dst = appendText(dst, `,"server_label":`, f.Server)

@@ -240,7 +240,6 @@ func (list *fileMarks) add(f *Frame) {
 	}
 }
 
-// resolve looks up which frames are marked.
 func (list fileMarks) resolve(l *Log) {
 	sessions := make(map[string][]int64)
 	for _, m := range list {

@@ -219,7 +219,6 @@ func kindOf(seen int) (k Kind, wrong string) {
 	return 0, `none of "method", "result" and "error"`
 }
 
-// likelyKind is the kind of a message whose end is missing.
 func likelyKind(seen int, method string) Kind {
 	switch {
 	case seen&hasResult != 0:

@@ -213,7 +213,6 @@ func (n *Note) posted(f *Frame) string {
 	return "the event stream"
 }
 
-// stream names an event stream by what it answers.
 func (n *Note) stream() string {
 	if n.Of == "" {
 		return "the event stream"

@@ -126,7 +126,6 @@ func (l *Log) Damage() (list []Damage, total int64) {
 	return l.files.damage[:len(l.files.damage):len(l.files.damage)], l.files.damaged
 }
 
-// readFiles is the goroutine that indexes the files.
 func (l *Log) readFiles(ctx context.Context) {
 	defer l.wake()
 	defer close(l.files.done)

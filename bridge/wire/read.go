@@ -117,7 +117,6 @@ func (l *Log) Rows(seqs []int64) ([]Row, error) {
 	return out, err
 }
 
-// largeRow is the row of a large frame.
 func (l *Log) largeRow(seq int64, e *entry) Row {
 	l.large.mu.Lock()
 	large := l.large.of[seq]

@@ -324,7 +324,6 @@ func (r *Recorder) timed(do func() error) {
 	r.fail(err)
 }
 
-// drain writes what is queued.
 func (r *Recorder) drain() {
 	for {
 		r.mu.Lock()

@@ -142,7 +142,6 @@ func (s *spool) drop(b *block) {
 	}
 }
 
-// unqueue takes the oldest block out of the list.
 func (s *spool) unqueue() {
 	s.blocks[0] = nil
 	s.blocks = s.blocks[1:]
@@ -235,7 +234,6 @@ func (s *spool) inMemory(off int64, n int) []byte {
 	return b.data[at : at+n : at+n]
 }
 
-// sized is n bytes of buf, or new ones.
 func sized(buf []byte, n int) []byte {
 	if n <= cap(buf) {
 		return buf[:n]
@@ -243,7 +241,6 @@ func sized(buf []byte, n int) []byte {
 	return make([]byte, n)
 }
 
-// stats fills in what the spool knows.
 func (s *spool) stats(st *Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -221,7 +221,6 @@ func errorWords(e peek) string {
 	return text
 }
 
-// answerWords says what an ElicitResult says.
 func answerWords(result peek) string {
 	action, content := result.get("action").text(), result.get("content")
 	if action == "" {
@@ -259,7 +258,6 @@ func listWords(result peek, member, one string) string {
 	return text
 }
 
-// contentWords describes a content block or a list of them by the first.
 func contentWords(content peek) string {
 	rest := 0
 	if len(content) > 0 && content[0] == '[' {
@@ -293,7 +291,6 @@ func implementation(info peek) string {
 
 func protocol(version peek) string { return wording.After("protocol ", version.text()) }
 
-// join joins those of the parts that are not empty.
 func join(sep string, parts ...string) (out string) {
 	for _, part := range parts {
 		switch {

@@ -93,7 +93,6 @@ type parser struct {
 	tokens []token // those that are left; the last one is tokenEnd
 }
 
-// take is the next token, which is then gone.
 func (p *parser) take() token {
 	t := p.tokens[0]
 	p.tokens = p.tokens[1:]

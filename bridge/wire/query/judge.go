@@ -194,7 +194,6 @@ func idIs(v string) node {
 	})
 }
 
-// hasMember picks frames by the name of a JSON member in them.
 func hasMember(name string) node { return inBytes(memberFinder(name)) }
 
 // hasFinding picks frames with a finding of that rule, or with any.
@@ -210,7 +209,6 @@ func hasFinding(rule string) node {
 	}, usesFindings}
 }
 
-// marked picks frames by what a person noted of them.
 func marked(holds func(wire.Mark) bool) node {
 	return node{func(s *scope) test {
 		return func(c *candidate) verdict { return of(holds(s.log.MarkOf(c.Seq))) }

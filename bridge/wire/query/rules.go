@@ -48,7 +48,6 @@ func methodsIn(l *wire.Log) []string {
 	return methods
 }
 
-// connected lists what the connections in a log have.
 func connected(part func(wire.Connection) string) func(*wire.Log) []string {
 	return func(l *wire.Log) (out []string) {
 		for _, c := range l.Connections() {

@@ -127,7 +127,6 @@ type redactor struct {
 	rule string // the latest that applied
 }
 
-// value passes over a value, leaving out what active leads to.
 func (w *redactor) value(active []progress, in place, depth int) {
 	switch kind := w.c.Kind(); {
 	case depth == rawjson.MaxDepth || kind == rawjson.None:
@@ -148,7 +147,6 @@ func (w *redactor) value(active []progress, in place, depth int) {
 	w.c.Skip()
 }
 
-// child passes over one member or element of a value.
 func (w *redactor) child(active []progress, in place, name string, index, depth int) {
 	hit := false
 	if index < 0 {
@@ -186,7 +184,6 @@ func (w *redactor) child(active []progress, in place, name string, index, depth 
 	}
 }
 
-// replace leaves a value out.
 func (w *redactor) replace() {
 	from, value := w.c.Offset(), w.c.Rest()
 	if w.c.Skip() {

@@ -173,7 +173,6 @@ func (r *Redaction) Text(text string) string {
 	return s.text(text)
 }
 
-// hasRules reports whether rules name something in messages.
 func (r *Redaction) hasRules() bool { return len(r.fields)+len(r.paths) > 0 }
 
 // names reports whether something in a frame may be named as a secret.

@@ -70,7 +70,6 @@ func (r *Redaction) Remaining(ctx context.Context, l *wire.Log, seqs iter.Seq[in
 	return list, nil
 }
 
-// remain adds that something which a rule leaves out stands in a frame.
 func remain(list []Remains, rule string, seq int64) []Remains {
 	i := slices.IndexFunc(list, func(r Remains) bool { return r.Rule == rule })
 	if i < 0 {

@@ -133,7 +133,6 @@ func (r *Redaction) rememberQuery(address string, seq int64) {
 	}
 }
 
-// replace is value, or what stands in its place.
 func (s *sweep) replace(value, with string) string {
 	s.found = s.found || value != with
 	return with
@@ -247,7 +246,6 @@ func (s *sweep) note(f, out *wire.Frame) {
 // span is a part of a text that is left out.
 type span struct{ from, to int }
 
-// spans lists the parts of text that are left out, from left to right.
 func (s *sweep) spans(text []byte, least reach) []span {
 	if len(text) == 0 || s.r.values.empty() {
 		return nil
@@ -347,7 +345,6 @@ func (s *sweep) json(b []byte) []byte {
 	return append(out, b[at:]...)
 }
 
-// number reports whether a number is left out.
 func (s *sweep) number(digits []byte, protocol bool) bool {
 	v, ok := s.r.values.known.Load(string(digits))
 	if !ok {

@@ -99,7 +99,6 @@ type vault struct {
 
 const longBits = 12
 
-// longAt is the list for texts that begin with these four bytes.
 func (v *vault) longAt(b []byte) *patterns {
 	return &v.long[binary.LittleEndian.Uint32(b)*0x9E3779B1>>(32-longBits)]
 }
