@@ -8,11 +8,11 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Keywords are the members of one schema object by name, with the exact bytes of
-// their values.
+// Keywords are the members of one object by name, of a schema or of params, with the
+// exact bytes of their values. Of those that share a name the last counts.
 type Keywords map[string]json.RawMessage
 
-// KeywordsOf reads the keywords of a schema; none if it is no object.
+// KeywordsOf reads the members of an object; none if it is no object.
 func KeywordsOf(schema json.RawMessage) Keywords {
 	k := make(Keywords)
 	for name, value := range rawjson.Members(schema) {

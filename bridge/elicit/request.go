@@ -45,28 +45,18 @@ func Parse(params json.RawMessage) (*Request, error) {
 	if err := checkObject("the elicitation's params are", params); err != nil {
 		return nil, err
 	}
-	r := &Request{Mode: ModeForm, Params: params}
-	for name, value := range rawjson.Members(params) {
-		var text *string
-		switch name {
-		case "mode":
-			text = (*string)(&r.Mode)
-		case "message":
-			text = &r.Message
-		case "url":
-			text = &r.URL
-		case "elicitationId":
-			r.ElicitationID = rawjson.Text(value)
-		case "requestedSchema":
-			r.Schema = value
-		}
-		if text == nil {
-			continue
-		}
-		if t := rawjson.KindOf(value); t != rawjson.String {
+	k := KeywordsOf(params)
+	for _, name := range []string{"mode", "message", "url"} {
+		if t := rawjson.KindOf(k[name]); t != rawjson.None && t != rawjson.String {
 			return nil, fmt.Errorf("the elicitation's %q is %s, not a string", name, wording.WithArticle(t))
 		}
-		*text = rawjson.Text(value)
+	}
+	r := &Request{
+		Mode: ModeForm, Message: k.Text("message"), URL: k.Text("url"), ElicitationID: k.Text("elicitationId"),
+		Params: params, Schema: k["requestedSchema"],
+	}
+	if k["mode"] != nil {
+		r.Mode = Mode(k.Text("mode"))
 	}
 	switch {
 	case r.Schema != nil:

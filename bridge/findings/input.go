@@ -15,25 +15,17 @@ import (
 // judgeInput says what is to be found in a request for input that stands at a place
 // of a frame and came with r. It returns the elicitation if it has an id.
 func (s *session) judgeInput(asked elicit.Asked, place int, r *request) *offer {
-	if s.greeted {
-		capability := ""
-		switch {
-		case asked.Method == mcp.MethodSample && !r.declared.sampling:
-			capability = "sampling"
-		case asked.Method == mcp.MethodListRoots && !r.declared.roots:
-			capability = "roots"
-		}
-		if capability != "" {
-			s.find(place, "", lint.Broken(r.revision, capability+"-undeclared", asked.MethodPointer,
-				"%s needs the client capability %q, which this client has not declared; servers must not send it.", asked.Method, capability))
-		}
+	capability := map[string]string{mcp.MethodSample: "sampling", mcp.MethodListRoots: "roots"}[asked.Method]
+	if s.greeted && capability != "" && rawjson.Member(r.declared, capability) == nil {
+		s.find(place, "", lint.Broken(r.revision, capability+"-undeclared", asked.MethodPointer,
+			"%s needs the client capability %q, which this client has not declared; servers must not send it.", asked.Method, capability))
 	}
 	if asked.Method != mcp.MethodElicit {
 		return nil
 	}
 	question := lint.Input{Params: asked.Params, Revision: r.revision, Via: asked.Via, Declared: []elicit.Mode{elicit.ModeForm, elicit.ModeURL}}
 	if s.greeted {
-		question.Declared = lint.DeclaredModes(r.declared.elicitation, r.revision)
+		question.Declared = lint.DeclaredModes(rawjson.Member(r.declared, "elicitation"), r.revision)
 	}
 	if r.call != nil {
 		question.Answered = r.call.given
@@ -66,11 +58,10 @@ func (s *session) offer(id string, params json.RawMessage) *offer {
 	if id == "" {
 		return nil
 	}
-	one := &offer{state: ofForm}
+	one := &offer{state: ofForm, url: rawjson.Text(rawjson.Member(params, "url"))}
 	if mode := rawjson.Text(rawjson.Member(params, "mode")); mode == string(elicit.ModeURL) {
 		one.state = open
 	}
-	one.url = rawjson.Text(rawjson.Member(params, "url"))
 	if s.offers[id] != nil || len(s.offers) < most {
 		s.offers[id] = one
 	}

@@ -199,10 +199,12 @@ func (s *session) receivedCompletion(params json.RawMessage) {
 	const at = "/params/elicitationId"
 	raw := rawjson.Member(params, "elicitationId")
 	switch t := rawjson.KindOf(params); {
-	case t == rawjson.None:
-		s.broken(0, "completion-malformed", "", "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
 	case t != rawjson.Object:
-		s.broken(0, "completion-malformed", "/params", "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
+		place := "/params"
+		if t == rawjson.None {
+			place = ""
+		}
+		s.broken(0, "completion-malformed", place, "The notification has no params that name an elicitation, so nobody can tell which one is complete.")
 	case raw == nil:
 		s.broken(0, "completion-malformed", "/params", "The notification has no elicitationId, so nobody can tell which elicitation is complete.")
 	case rawjson.KindOf(raw) != rawjson.String:

@@ -24,7 +24,7 @@ type session struct {
 	// is not known of it was not on the wire.
 	greeted  bool
 	revision string
-	declared capabilities
+	declared json.RawMessage // the client's capabilities
 
 	requests map[string]*request // the client's, without a response, by exact id
 	calls    map[int]*call       // by the number that the inspector gave them
@@ -37,16 +37,10 @@ type session struct {
 	found []Found     // in it
 }
 
-// capabilities are what the client has declared.
-type capabilities struct {
-	elicitation     json.RawMessage
-	sampling, roots bool
-}
-
 // request is one of the client's.
 type request struct {
 	revision string
-	declared capabilities
+	declared json.RawMessage
 	call     *call // nil if it is none
 }
 
@@ -143,7 +137,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 	if f.Method == mcp.MethodInitialize {
 		s.greeted = true
 		s.revision = rawjson.Text(rawjson.Member(params, "protocolVersion"))
-		s.declared = declaredIn(rawjson.Member(params, "capabilities"))
+		s.declared = rawjson.Member(params, "capabilities")
 	}
 	// The keys cannot be written without a slash, but the slash can be escaped.
 	if bytes.Contains(params, []byte("io.modelcontextprotocol")) {
@@ -151,7 +145,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 			s.greeted, s.revision = true, revision
 		}
 		if object := rawjson.Member(params, "_meta", metaCapabilities); object != nil {
-			s.declared = declaredIn(object)
+			s.declared = object
 		}
 	}
 	if f.Method == mcp.MethodListen && len(s.listens) < most {
@@ -217,13 +211,5 @@ func (a *asked) answered(result json.RawMessage) {
 	}
 	if (action == "decline" || action == "cancel") && a.offer != nil && a.offer.state == open {
 		a.offer.state = turnedDown
-	}
-}
-
-func declaredIn(object json.RawMessage) capabilities {
-	return capabilities{
-		elicitation: rawjson.Member(object, "elicitation"),
-		sampling:    rawjson.Member(object, "sampling") != nil,
-		roots:       rawjson.Member(object, "roots") != nil,
 	}
 }

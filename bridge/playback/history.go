@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -87,16 +89,17 @@ func (e *entry) frames(base wire.Frame) ([]wire.Frame, error) {
 	if e.Message == nil {
 		return nil, errors.New("it has no message")
 	}
-	m, err := wire.ParseMessage(compact(e.Message))
+	f := base
+	f.Raw = rawjson.AppendCompact(nil, e.Message)
+	m, err := wire.ParseMessage(f.Raw)
 	if err != nil {
 		return nil, fmt.Errorf("its message is none of JSON-RPC: %w", err)
 	}
-	f := base
-	f.Time, f.Dir, f.Raw = e.Timestamp, e.from(m), compact(e.Message)
+	f.Time, f.Dir = e.Timestamp, e.from(m)
 	out := []wire.Frame{f}
 	if e.Response != nil {
 		answer := base
-		answer.Time, answer.Raw = e.Timestamp.Add(time.Duration(e.Duration*float64(time.Millisecond))), compact(e.Response)
+		answer.Time, answer.Raw = e.Timestamp.Add(time.Duration(e.Duration*float64(time.Millisecond))), rawjson.AppendCompact(nil, e.Response)
 		if answer.Dir = wire.ClientToServer; f.Dir == wire.ClientToServer {
 			answer.Dir = wire.ServerToClient
 		}
@@ -119,24 +122,11 @@ func (e *entry) from(m wire.Message) wire.Direction {
 	case e.Origin == "server":
 		return wire.ServerToClient
 	}
-	switch m.Method {
-	case "elicitation/create", "sampling/createMessage", "roots/list":
-		return wire.ServerToClient
-	case "notifications/initialized", "notifications/roots/list_changed":
-		return wire.ClientToServer
-	}
-	if m.Kind == wire.Request {
+	isClients := m.Kind == wire.Request && !mcp.IsInput(m.Method)
+	if isClients || m.Method == mcp.NotificationInitialized || m.Method == mcp.NotificationRootsChanged {
 		return wire.ClientToServer
 	}
 	return wire.ServerToClient
-}
-
-func compact(raw json.RawMessage) []byte {
-	var b bytes.Buffer
-	if err := json.Compact(&b, raw); err != nil {
-		return raw // it was JSON a moment ago
-	}
-	return b.Bytes()
 }
 
 // exported is how the Inspector names its exports:

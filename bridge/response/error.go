@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // RPCError is a JSON-RPC error that came back from a call.
@@ -20,32 +21,24 @@ type RPCError struct {
 // Meaning says what a JSON-RPC error code stands for; "" where nothing is known.
 // Sources: JSON-RPC 2.0, section 5.1; MCP specification 2025-11-25 and 2026-07-28.
 func (e RPCError) Meaning() string {
-	switch e.Code {
-	case mcp.CodeParseError:
-		return "Parse error: the server could not read the JSON"
-	case mcp.CodeInvalidRequest:
-		return "Invalid request"
-	case mcp.CodeMethodNotFound:
-		return "Method not found"
-	case mcp.CodeInvalidParams:
-		return "Invalid params"
-	case mcp.CodeInternalError:
-		return "Internal error"
-	case mcp.CodeResourceNotFound:
-		return "Resource not found"
-	case mcp.CodeHeaderMismatch:
-		return "Header mismatch: HTTP headers and body disagree"
-	case mcp.CodeMissingCapability:
-		return "Missing required client capability"
-	case mcp.CodeUnsupportedVersion:
-		return "Unsupported protocol version"
-	case mcp.CodeURLElicitationRequired:
-		return "URL elicitation required"
-	}
-	if e.Code <= -32000 && e.Code >= -32099 {
+	meaning := meanings[e.Code]
+	if meaning == "" && e.Code <= -32000 && e.Code >= -32099 {
 		return "Server error (reserved for implementations)"
 	}
-	return ""
+	return meaning
+}
+
+var meanings = map[int64]string{
+	mcp.CodeParseError:             "Parse error: the server could not read the JSON",
+	mcp.CodeInvalidRequest:         "Invalid request",
+	mcp.CodeMethodNotFound:         "Method not found",
+	mcp.CodeInvalidParams:          "Invalid params",
+	mcp.CodeInternalError:          "Internal error",
+	mcp.CodeResourceNotFound:       "Resource not found",
+	mcp.CodeHeaderMismatch:         "Header mismatch: HTTP headers and body disagree",
+	mcp.CodeMissingCapability:      "Missing required client capability",
+	mcp.CodeUnsupportedVersion:     "Unsupported protocol version",
+	mcp.CodeURLElicitationRequired: "URL elicitation required",
 }
 
 // Advice says what a person can do about an error; "" where nothing is known.
@@ -53,13 +46,11 @@ func (e RPCError) Advice() string {
 	if e.Code != mcp.CodeMissingCapability {
 		return ""
 	}
-	var d struct {
-		Required json.RawMessage `json:"requiredCapabilities"`
+	wanted := "another capability"
+	if required := rawjson.Member(e.Data, "requiredCapabilities"); required != nil {
+		wanted = string(required)
 	}
-	if json.Unmarshal(e.Data, &d) == nil && len(d.Required) > 0 {
-		return "The server wants the client to declare " + string(d.Required) + ". Change what is declared in the server's settings; it connects anew."
-	}
-	return "The server wants the client to declare another capability. Change what is declared in the server's settings; it connects anew."
+	return "The server wants the client to declare " + wanted + ". Change what is declared in the server's settings; it connects anew."
 }
 
 // ReadError reads a JSON-RPC error object. It never fails: what is wrong with
