@@ -12,7 +12,6 @@ import (
 	"elicitation-inspector/bridge/response"
 )
 
-// entry is what all listed things have in common.
 type entry struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`

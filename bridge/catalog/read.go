@@ -23,7 +23,6 @@ type Reader struct {
 // Entries that are left out are named, up to so many.
 const leftOutShown = 20
 
-// errFull is why a list is not read to its end.
 var errFull = errors.New("the rest of the list is left out, because it is more than is kept of one server")
 
 // Page reads one page, and returns the cursor of the next, "" for none. The error

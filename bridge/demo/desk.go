@@ -24,7 +24,6 @@ const signInPath = "/sign-in/"
 // maxCards is how many sign-ins are remembered. The oldest makes room.
 const maxCards = 256
 
-// service is what a person signs in to.
 type service struct {
 	key                 string // of the question
 	name                string
@@ -33,7 +32,6 @@ type service struct {
 	declined, cancelled string // what the story ends with
 }
 
-// verdict is what became of a sign-in.
 type verdict uint8
 
 const (
@@ -247,7 +245,6 @@ func (d *desk) decide(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, signInPath+c.id, http.StatusSeeOther)
 }
 
-// page is what a sign-in page says.
 type page struct {
 	Title, Text string
 	Ask, Busy   bool

@@ -10,7 +10,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// fields are the stories that are about the fields of a form.
 var fields = []tool{{
 	name: "every_field", title: "Fill in the long form", tell: everyField, output: fieldsOutput,
 	description: "Each kind of field in one form, with each constraint: texts, formats, patterns, numbers, yes and no, one choice, several choices, in the old and the new spelling, with defaults and without. Returns what arrived.",
@@ -44,7 +43,6 @@ func everyField(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	return v.whatArrives(ctx, question{key: "form", message: "Register your boat for the regatta.", schema: regatta})
 }
 
-// kind is one kind of field, asked for by itself.
 type kind struct {
 	Name, Message string
 	Field         json.RawMessage // the property's schema; nil for a list that is too long to be written down

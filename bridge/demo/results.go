@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// show is a kind of result.
 type show string
 
 func (s show) id() string { return string(s) }

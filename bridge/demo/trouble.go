@@ -45,7 +45,6 @@ var trouble = []tool{{
 		"seconds":{"type":"number","title":"Seconds for each","minimum":0,"maximum":60,"default":0.5}`,
 }}
 
-// patient is how long a story waits for an answer.
 type patient struct{ Seconds float64 }
 
 func (p patient) time() time.Duration { return time.Duration(p.Seconds * float64(time.Second)) }

@@ -53,7 +53,6 @@ var work = []tool{{
 	description: "Three questions, one after another: who, what, and with which equipment. Cancel one and see what is kept.",
 }}
 
-// deployment is what deploy returns.
 type deployment struct {
 	Service     string      `json:"service"`
 	Build       string      `json:"build,omitempty"`
@@ -209,7 +208,6 @@ func sameNumber(a, b json.Number) bool {
 
 var restaurants = map[string]string{"lantern": "The Paper Lantern", "harbour": "Harbour Kitchen", "nonna": "Da Nonna"}
 
-// reservation is what book_table returns.
 type reservation struct {
 	Booked     bool        `json:"booked"`
 	Code       string      `json:"code,omitempty"`

@@ -132,7 +132,6 @@ func (c *checker) inTime() {
 // loader knows it.
 const schemaURL = "inspector:///schema"
 
-// compile makes the validator's form of the schema.
 func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	if err := rawjson.Check(schema); err != nil {
 		return nil, fmt.Errorf("the schema is not JSON: %w", err)
@@ -169,7 +168,6 @@ func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// refusal loads nothing.
 type refusal struct{}
 
 var errRefused = errors.New("other documents are never loaded")

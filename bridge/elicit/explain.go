@@ -25,7 +25,6 @@ type explainer struct {
 	problems []Problem
 }
 
-// add notes a problem at a place in the content.
 func (x *explainer) add(location []string, keyword, text string) {
 	p := Problem{Field: -1, Pointer: pointerOf(location), Keyword: keyword, Text: text}
 	if len(location) > 0 {
@@ -48,7 +47,6 @@ func pointerOf(location []string) (pointer string) {
 	return pointer
 }
 
-// explain notes what an error of the validator says.
 func (x *explainer) explain(e *jsonschema.ValidationError) {
 	at := e.InstanceLocation
 	keyword := ""
@@ -92,7 +90,6 @@ func (x *explainer) explain(e *jsonschema.ValidationError) {
 	}
 }
 
-// addMember notes a problem with a member of what is at a place.
 func (x *explainer) addMember(at []string, name, keyword, text string) {
 	x.add(append(slices.Clone(at), name), keyword, text)
 }
@@ -103,7 +100,6 @@ func (x *explainer) addDependent(at []string, keyword, given string, missing []s
 	}
 }
 
-// noneFits says why a value fits none of several alternatives.
 func (x *explainer) noneFits(e *jsonschema.ValidationError) string {
 	inner := &explainer{schema: x.schema, content: x.content}
 	constants := true
@@ -131,7 +127,6 @@ func (x *explainer) noChoice(e *jsonschema.ValidationError) string {
 	return wording.Sentence(x.entered(e) + " is not one of the choices")
 }
 
-// words says what is wrong with one value.
 func (x *explainer) words(e *jsonschema.ValidationError, keyword string) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -156,7 +151,6 @@ func (x *explainer) words(e *jsonschema.ValidationError, keyword string) string 
 	return x.limitWords(e)
 }
 
-// limitWords says which limit a value exceeds.
 func (x *explainer) limitWords(e *jsonschema.ValidationError) string {
 	exceeded := func(what, keyword string, want *big.Rat) string {
 		return what + " " + x.limit(e, keyword, want) + ". You entered " + x.entered(e) + "."
@@ -205,7 +199,6 @@ func (x *explainer) limitWords(e *jsonschema.ValidationError) string {
 	return wording.Sentence(e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
 }
 
-// typeWords names the types of JSON Schema for people.
 var typeWords = map[string]string{
 	"string": "text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
 	"array": "a list", "object": "an object", "null": "null",
@@ -223,7 +216,6 @@ func (x *explainer) wrongType(e *jsonschema.ValidationError, k *kind.Type) strin
 	return text + ". You entered " + x.entered(e) + "."
 }
 
-// formatWords names the formats for people.
 var formatWords = map[string]string{
 	"email": "an email address", "uri": "a URI", "date": "a date", "time": "a time", "date-time": "a date and time",
 }
@@ -239,7 +231,6 @@ func wrongFormat(k *kind.Format) string {
 	return "Not " + what + ": " + k.Err.Error() + "."
 }
 
-// entered shows the value that an error is about as it was written.
 func (x *explainer) entered(e *jsonschema.ValidationError) string {
 	return briefly(rawjson.At(x.content, pointerOf(e.InstanceLocation)))
 }

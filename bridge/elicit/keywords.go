@@ -67,7 +67,6 @@ var noControl = []struct{ name, does string }{
 	{"patternProperties", "describes a nested object"},
 }
 
-// beyond refuses keywords that no control can show.
 func (k Keywords) beyond(whose string) error {
 	for _, b := range noControl {
 		if _, ok := k[b.name]; ok {

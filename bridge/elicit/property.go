@@ -74,7 +74,6 @@ func (f *Field) control(k Keywords) error {
 	return fmt.Errorf("its type is %s, which JSON Schema does not have", wording.Quoted(kind))
 }
 
-// textControl is that of a string, or of choices without a type.
 func (f *Field) textControl(k Keywords, kind string) error {
 	f.Kind = Text
 	f.Format, f.Pattern = k.Text("format"), k.Text("pattern")
@@ -133,7 +132,6 @@ func choicesOf(k Keywords) ([]Choice, error) {
 	return nil, fmt.Errorf("its choices are given twice, by %s", strings.Join(given, " and "))
 }
 
-// choicesIn reads the list of choices under a keyword, and the names of an enum's.
 func choicesIn(keyword string, list, enumNames json.RawMessage) ([]Choice, error) {
 	if t := rawjson.KindOf(list); t != rawjson.Array {
 		return nil, fmt.Errorf("its %s is %s, not a list", keyword, wording.WithArticle(t))
@@ -176,7 +174,6 @@ func titled(title, otherwise string) string {
 	return title
 }
 
-// itemChoices reads the choices of a multiple choice from its "items".
 func itemChoices(items json.RawMessage) ([]Choice, error) {
 	free := errors.New("it is a list of free values")
 	if rawjson.KindOf(items) != rawjson.Object {

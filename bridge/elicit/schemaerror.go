@@ -22,7 +22,6 @@ type SchemaError struct {
 
 func (e *SchemaError) Error() string { return e.Faults[0].Text }
 
-// schemaError says in words why a schema does not compile.
 func schemaError(err error, schema json.RawMessage) error {
 	var load *jsonschema.LoadURLError
 	var notFound *jsonschema.JSONPointerNotFoundError

@@ -7,7 +7,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// missing says that a required field has been left alone.
 func (f Field) missing() string {
 	switch f.Kind {
 	case SingleChoice:
@@ -23,7 +22,6 @@ func (f Field) missing() string {
 	return "Required."
 }
 
-// notNumber says why a text is no number, as plainly as it can be told.
 func notNumber(kind FieldKind, text string) string {
 	what := "Not a number"
 	if kind == Integer {

@@ -65,7 +65,6 @@ func New(l *wire.Log) *Linter {
 	}
 }
 
-// window is how many frames are looked up at a time.
 const window = 256
 
 // Update judges the frames that were added to the log since the last Update. If
@@ -193,7 +192,6 @@ func Rules(found []Found) func(seq int64) []string {
 	return func(seq int64) []string { return rules[seq] }
 }
 
-// judge says what is to be found in one frame.
 func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 	if f.Lost {
 		return nil

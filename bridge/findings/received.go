@@ -133,7 +133,6 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	}
 }
 
-// judgeResponse judges a response as a whole, and lists what it asks for.
 func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 	if f.Kind == wire.Error {
 		s.find(0, "/error", lint.Error(f.Message.Error, r.revision))
@@ -159,7 +158,6 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 	return elicit.AskedInResult(f.Message.Result)
 }
 
-// receivedUnasked judges a response that answers nothing.
 func (s *session) receivedUnasked(f *wire.Frame) {
 	id := string(f.Message.ID)
 	alike := `"` + id + `"` // the id of the other type

@@ -82,7 +82,6 @@ func newSession() *session {
 	}
 }
 
-// judge says what is to be found in the next frame of the session.
 func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 	s.frame, s.found = f, nil
 	switch {
@@ -114,7 +113,6 @@ func (s *session) broken(place int, rule, pointer, format string, args ...any) {
 	s.find(place, "", lint.Broken(s.revision, rule, pointer, format, args...))
 }
 
-// sent takes in what the client says.
 func (s *session) sent(f *wire.Frame) {
 	switch f.Kind {
 	case wire.Request:
@@ -195,7 +193,6 @@ func (c *call) answered(responses json.RawMessage) {
 // givenMost bounds how many questions of one call are remembered.
 const givenMost = 200
 
-// gave notes that a question was accepted.
 func (c *call) gave(key string) {
 	if key != "" && len(c.given) < givenMost && !slices.Contains(c.given, key) {
 		c.given = append(c.given, key)

@@ -24,7 +24,6 @@ func Shared(f lint.Finding, seq int64, log *wire.Log, r *redact.Redaction) (lint
 	return f, nil
 }
 
-// ruleWords says what breaks a rule, in a sentence.
 func ruleWords(id string) string {
 	for _, rule := range lint.Rules() {
 		if rule.ID == id && rule.Breaks != "" {

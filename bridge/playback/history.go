@@ -84,7 +84,6 @@ func Read(in io.Reader, name string) (frames []wire.Frame, problems []string, er
 	return frames, problems, nil
 }
 
-// frames are the message, its response, and what the client had against it.
 func (e *entry) frames(base wire.Frame) ([]wire.Frame, error) {
 	if e.Message == nil {
 		return nil, errors.New("it has no message")
@@ -133,7 +132,6 @@ func (e *entry) from(m wire.Message) wire.Direction {
 // inspector-KIND-SERVER-TIME.json, the server in URL encoding.
 var exported = regexp.MustCompile(`^inspector-(?:protocol|history)(?:-pinned|-unpinned)?-(.+)-\d{4}-\d\d-\d\dT[^/]*\.json$`)
 
-// serverOf finds the server's name in that of the file.
 func serverOf(name string) string {
 	if m := exported.FindStringSubmatch(filepath.Base(name)); m != nil {
 		if server, err := url.PathUnescape(m[1]); err == nil {

@@ -97,7 +97,6 @@ func (o *Opened) transcript(path string, i int) (string, error) {
 	return made, write(made, frames)
 }
 
-// write makes a transcript of frames.
 func write(path string, frames []wire.Frame) (err error) {
 	recorder, err := wire.OpenRecorder(path, wire.RecordOptions{Redact: redact.Nothing(), New: true})
 	if err != nil {

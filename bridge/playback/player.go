@@ -170,7 +170,6 @@ func (p *Player) tell() {
 // ErrClosed is returned by a Player that has been closed.
 var ErrClosed = errors.New("the playback has ended")
 
-// do changes what the player does.
 func (p *Player) do(change func()) error {
 	p.take()
 	defer p.give()

@@ -31,7 +31,6 @@ func Decode(raw json.RawMessage, into any) error {
 	return fmt.Errorf("%s is %s, not %s", what, article(wrong.Value), wanted(wrong.Type))
 }
 
-// article puts the name of a JSON type into a sentence.
 func article(kind string) string {
 	switch name, value, _ := strings.Cut(kind, " "); {
 	case value != "":
@@ -45,7 +44,6 @@ func article(kind string) string {
 	}
 }
 
-// wanted is the JSON type that a Go type reads.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

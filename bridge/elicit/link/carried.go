@@ -68,7 +68,6 @@ func unescape(s string) string {
 // separators are left out of a parameter's plain name.
 var separators = strings.NewReplacer("_", "", "-", "", ".", "", "[", "", "]", "", " ", "")
 
-// plainName is a parameter's name without its case and separators.
 func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 // The plain names of parameters.

@@ -37,7 +37,6 @@ var hostProfile = sync.OnceValue(func() *idna.Profile {
 	)
 })
 
-// readHost finds out which host is meant, or why it cannot be read.
 func readHost(host string) (h Host, why string) {
 	switch {
 	case host == "":
@@ -163,7 +162,6 @@ func parseIPv4Number(s string) (uint64, bool) {
 	return n, err == nil
 }
 
-// judgeHost says what is remarkable about the host, given as it was written.
 func (v *Verdict) judgeHost(host string) {
 	if addr, err := netip.ParseAddr(strings.Trim(v.ASCII, "[]")); err == nil {
 		v.judgeAddress(host, addr.Unmap())
@@ -183,7 +181,6 @@ func (v *Verdict) judgeHost(host string) {
 // shared is the address space between a provider and its customers (RFC 6598).
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// judgeAddress is about a host that is an IP address.
 func (v *Verdict) judgeAddress(written string, addr netip.Addr) {
 	if !strings.HasPrefix(written, "[") && v.ASCII != strings.TrimRightFunc(written, isDot) {
 		v.warn(Danger, "odd-ip-address", "Its host %s is the IP address %s, in a notation that hides it.", wording.Quoted(written), v.ASCII)

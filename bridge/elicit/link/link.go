@@ -135,7 +135,6 @@ func (v *Verdict) judge() (why string) {
 	return ""
 }
 
-// judgeSite says what is remarkable about how the site is named and reached.
 func (v *Verdict) judgeSite(host string) {
 	if v.User != "" {
 		v.warn(Danger, "user-info", "What stands before the @ is not part of the site's name, though it may look like it. The site is %s.", wording.Quoted(v.Unicode))

@@ -15,7 +15,6 @@ import (
 // 4.1, recommends that 8,000 work; in practice, more than this is cut somewhere.
 const maxURL = 2048
 
-// judgeText looks at the characters, whatever the URL means.
 func (v *Verdict) judgeText() {
 	var list []string
 	for i, r := range v.Raw {
@@ -71,7 +70,6 @@ func hiddenName(r rune) string {
 	return name + " (cannot be seen)"
 }
 
-// reveal writes out the characters that cannot be seen.
 func reveal(text string) string {
 	var b strings.Builder
 	for i, r := range text {

@@ -13,7 +13,6 @@ import (
 // out: a list of 10,000 choices has the same fault in most of them.
 const maxPerList = 3
 
-// listFaults finds faults in the entries of one list.
 type listFaults struct {
 	property
 	count map[string]int // by rule
@@ -80,7 +79,6 @@ func (p property) lintEnum(at string, k elicit.Keywords, enum json.RawMessage) i
 	return n
 }
 
-// lintNames judges the enumNames of so many choices.
 func (p property) lintNames(at string, names json.RawMessage, choices int) {
 	if names == nil {
 		return
@@ -105,7 +103,6 @@ func (p property) lintNames(at string, names json.RawMessage, choices int) {
 	}
 }
 
-// lintTitled judges the entries of oneOf or anyOf.
 func (p property) lintTitled(at string, list json.RawMessage) {
 	seen := make(map[string]bool)
 	faults := p.faults()

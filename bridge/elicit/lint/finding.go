@@ -51,7 +51,6 @@ func Broken(revision, rule, pointer, format string, args ...any) []Finding {
 	return l.findings
 }
 
-// linter is one run over one message.
 type linter struct {
 	revision string
 	findings []Finding
@@ -70,7 +69,6 @@ func (l *linter) guess(id, pointer, format string, args ...any) {
 	l.note(id, Advice, pointer, fmt.Sprintf(format, args...))
 }
 
-// maxFindings bounds what is said of one message.
 const maxFindings = 200
 
 // note notes a finding that is no graver than its rule, nor than gravest.
@@ -85,7 +83,6 @@ func (l *linter) note(id string, gravest Severity, pointer, text string) {
 	})
 }
 
-// has tells whether one of these rules has been broken.
 func (l *linter) has(rules ...string) bool {
 	return slices.ContainsFunc(l.findings, func(f Finding) bool { return slices.Contains(rules, f.Rule) })
 }

@@ -38,7 +38,6 @@ var (
 		`|\b(?:sign|log) in\b.*\bat\b|\blogin at\b|\baccount at$`)
 )
 
-// isFollowed tells whether the text before an address makes it one to be opened.
 func isFollowed(before string) bool {
 	if linkMark.MatchString(before) {
 		return true

@@ -10,7 +10,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// property is one property of a form's schema under the linter.
 type property struct {
 	*question
 	name  string // in quotation marks
@@ -93,7 +92,6 @@ func (p property) lintArray() {
 	}
 }
 
-// supportedFormats are those of the specification, for strings.
 var supportedFormats = []string{"email", "uri", "date", "date-time"}
 
 func (p property) lintFormat() {
@@ -106,7 +104,6 @@ func (p property) lintFormat() {
 	}
 }
 
-// lintLimits finds limits that no value can keep.
 func (p property) lintLimits() {
 	for _, pair := range [][2]string{{"minLength", "maxLength"}, {"minItems", "maxItems"}} {
 		low, high := p.k.Count(pair[0]), p.k.Count(pair[1])
@@ -129,7 +126,6 @@ func (p property) lintLimits() {
 	}
 }
 
-// lintRange compares the limits of a number, exactly.
 func (p property) lintRange() {
 	for _, low := range []string{"minimum", "exclusiveMinimum"} {
 		for _, high := range []string{"maximum", "exclusiveMaximum"} {

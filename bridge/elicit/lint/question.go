@@ -102,7 +102,6 @@ func (q *question) lintSecretMessage(message string) {
 	q.findSecret("/message", "The message", asked)
 }
 
-// lintSecretField finds a field that asks for a secret.
 func (q *question) lintSecretField(ptr string, f elicit.Field) {
 	asked := secretIn(f)
 	isValue := func(f elicit.Field) bool { return f.Name == "value" }

@@ -107,7 +107,6 @@ func Error(object json.RawMessage, revision string) []Finding {
 	return l.findings
 }
 
-// lintURLRequired judges error -32042.
 func (l *linter) lintURLRequired(object json.RawMessage) {
 	switch l.revision {
 	case july:

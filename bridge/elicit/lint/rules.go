@@ -54,7 +54,6 @@ func advice(page, section string) Source {
 	return Source{Severity: Advice, Page: page, Section: section}
 }
 
-// elsewhere is a place in a document other than MCP's specification.
 func elsewhere(severity Severity, document, section string) Source {
 	return Source{Severity: severity, Document: document, Section: section}
 }

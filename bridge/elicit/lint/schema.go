@@ -62,7 +62,6 @@ func (q *question) lintProperties(k elicit.Keywords) {
 	}
 }
 
-// invalidMost is how many faults of one schema are looked at.
 const invalidMost = 10
 
 // lintValid finds what is not valid by the schema's own dialect, unless a finding

@@ -75,7 +75,6 @@ func surer(a, b secret) secret {
 	return a
 }
 
-// isKey tells whether a name or title is just "key".
 func isKey(text []string) bool { return len(text) == 1 && text[0] == "key" }
 
 var generalWords = append(wordList("value code input field text answer string data secret key response"), polite...)
@@ -107,12 +106,10 @@ func asksAboutSecret(text []string) bool {
 	return len(text) > 0 && slices.Contains(questionWords, text[0]) || hasAny(text, changeWords)
 }
 
-// speaksOfSecret tells whether a text names a secret at all.
 func speaksOfSecret(text []string) bool {
 	return slices.ContainsFunc(secretPhrases, func(p phrase) bool { return phraseAt(text, p.words) >= 0 })
 }
 
-// secretNamed finds a secret in a name or title.
 func secretNamed(text []string) secret {
 	if namesVariable(text) || asksAboutSecret(text) {
 		return secret{"", spokenOfOnly}
@@ -147,7 +144,6 @@ func secretNamed(text []string) secret {
 	return secret{}
 }
 
-// isTamed tells whether what follows a phrase makes it harmless.
 func isTamed(rest []string) bool { return len(rest) > 0 && slices.Contains(tamed, rest[0]) }
 
 var (

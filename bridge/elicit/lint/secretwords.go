@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// wordList is a set of lower-case words.
 func wordList(list string) []string { return strings.Fields(list) }
 
 // A term is phrases that name the same secret, as lower-case words.

@@ -10,7 +10,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// paramNames are the members of an elicitation's params.
 var paramNames = []string{"mode", "message", "url", "elicitationId", "requestedSchema", "_meta", "task"}
 
 // keywordNames are the keywords of a schema that a misspelt one may stand for.
@@ -30,10 +29,8 @@ var otherNames = map[string]bool{
 	"formatMinimum": true, "formatMaximum": true, "options": true, "order": true, "hint": true, "label": true, "name": true, "id": true, "value": true, "urls": true, "uri": true, "meta": true,
 }
 
-// spelledMost is how many members of one object are looked at for their spelling.
 const spelledMost = 1000
 
-// lintSpelling finds members of an object that look like misspelt known ones.
 func (l *linter) lintSpelling(ptr string, object json.RawMessage, known []string) {
 	n := 0
 	for name := range rawjson.Members(object) {

@@ -22,7 +22,6 @@ var refusals = []string{
 	"no back-channel for server-initiated requests",                   // Python SDK 2.0
 }
 
-// refusalMost is how many bytes of a text are searched for a refusal.
 const refusalMost = 16 << 10
 
 // refusedMethod is the method of the request that could not be sent, by the
@@ -66,7 +65,6 @@ func Unsent(result, rpcError json.RawMessage, revision string) (method, pointer 
 	return "", ""
 }
 
-// lintUnsent finds that a server still asks by requests.
 func (l *linter) lintUnsent(method, ptr string) {
 	if method != "" {
 		l.find(RuleUnsent, ptr, "The server says that it could not send %s: revision 2026-07-28, which it offers, has no requests from the server to the client. In this revision it asks by returning an input-required result, with that request among its inputRequests.", method)

@@ -10,7 +10,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// lintAddress judges the URL of a question in URL mode.
 func (q *question) lintAddress() {
 	text := q.params.Text("url")
 	switch t := rawjson.KindOf(q.params["url"]); {
@@ -59,7 +58,6 @@ func page(raw string) string {
 	return strings.TrimSuffix(raw, "/")
 }
 
-// lintUser judges what stands before the host of a URL.
 func (q *question) lintUser(user string) {
 	name, password, _ := strings.Cut(strings.TrimSuffix(user, "@"), ":")
 	switch {
@@ -71,7 +69,6 @@ func (q *question) lintUser(user string) {
 	}
 }
 
-// lintCarried finds what must not travel in a URL.
 func (q *question) lintCarried(c link.Carried) {
 	if c.Credentials != nil {
 		q.find("url-credentials", "/url", "The url carries what looks like a password or a key, in %s. Whoever sees the address has it.", wording.QuotedSeries(c.Credentials))

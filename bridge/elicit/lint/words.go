@@ -27,7 +27,6 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// sentencesOf gives the words of each sentence of a text.
 func sentencesOf(text string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for sentence := range strings.FieldsFuncSeq(wording.Shorten(text, textMost), func(r rune) bool { return strings.ContainsRune(".!?;:\n()", r) }) {
@@ -38,12 +37,10 @@ func sentencesOf(text string) iter.Seq[[]string] {
 	}
 }
 
-// hasAny tells whether one of the words is in a set.
 func hasAny(words, set []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(set, w) })
 }
 
-// hasOnly tells whether all of the words are in a set.
 func hasOnly(words, set []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(set, w) })
 }
