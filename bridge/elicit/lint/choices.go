@@ -52,12 +52,11 @@ func (p property) lintChoices(at string, k elicit.Keywords) {
 }
 
 // lintEnum judges the entries of enum, and counts them.
-func (p property) lintEnum(at string, k elicit.Keywords, enum json.RawMessage) int {
+func (p property) lintEnum(at string, k elicit.Keywords, enum json.RawMessage) (n int) {
 	seen := make(map[string]bool)
-	n := 0
-	isText := true
-	if t := k.Text("type"); t != "" && t != "string" {
-		isText = false
+	t := k.Text("type")
+	isText := t == "" || t == "string"
+	if !isText {
 		p.find("enum-not-text", at+"/enum", "%s has choices and the type %s; choices are of type string.", p.name, wording.Quoted(t))
 	}
 	faults := p.faults()
@@ -99,7 +98,7 @@ func (p property) lintNames(at string, names json.RawMessage, choices int) {
 		}
 	}
 	if n != choices {
-		p.find("enum-names-length", at, "%s has %s and %s.", p.name, wording.Plural(choices, "choice"), wording.Plural(n, "name")+" for them")
+		p.find("enum-names-length", at, "%s has %s and %s for them.", p.name, wording.Plural(choices, "choice"), wording.Plural(n, "name"))
 	}
 }
 

@@ -104,14 +104,24 @@ func (p property) lintFormat() {
 	}
 }
 
+// limits are the pairs of keywords between which a value has to be.
+var limits = [][2]string{
+	{"minLength", "maxLength"}, {"minItems", "maxItems"},
+	{"minimum", "maximum"}, {"minimum", "exclusiveMaximum"}, {"exclusiveMinimum", "maximum"}, {"exclusiveMinimum", "exclusiveMaximum"},
+}
+
 func (p property) lintLimits() {
-	for _, pair := range [][2]string{{"minLength", "maxLength"}, {"minItems", "maxItems"}} {
-		low, high := p.k.Count(pair[0]), p.k.Count(pair[1])
-		if low != nil && high != nil && *low > *high {
-			p.findCrossed(pair[0], pair[1])
+	for _, pair := range limits {
+		low, high := p.k.Exact(pair[0]), p.k.Exact(pair[1])
+		if low == nil || high == nil {
+			continue
+		}
+		order, exclusive := low.Cmp(high), pair[0] == "exclusiveMinimum" || pair[1] == "exclusiveMaximum"
+		if order > 0 || order == 0 && exclusive {
+			p.find("limits-crossed", p.at+"/"+pair[0], "%s can have no value: %s %s is above %s %s.", p.name, pair[0], p.k.Number(pair[0]), pair[1], p.k.Number(pair[1]))
+			break
 		}
 	}
-	p.lintRange()
 	if p.field.Kind != elicit.MultiChoice {
 		return
 	}
@@ -124,26 +134,6 @@ func (p property) lintLimits() {
 			p.find("limits-beyond-choices", p.at+"/"+keyword, "%s of %s is %s, with no more than %s to pick from.", keyword, p.name, p.k.Number(keyword), wording.Plural(len(different), "choice"))
 		}
 	}
-}
-
-func (p property) lintRange() {
-	for _, low := range []string{"minimum", "exclusiveMinimum"} {
-		for _, high := range []string{"maximum", "exclusiveMaximum"} {
-			l, h := p.k.Exact(low), p.k.Exact(high)
-			if l == nil || h == nil {
-				continue
-			}
-			order := l.Cmp(h)
-			if order > 0 || order == 0 && (low != "minimum" || high != "maximum") {
-				p.findCrossed(low, high)
-				return
-			}
-		}
-	}
-}
-
-func (p property) findCrossed(low, high string) {
-	p.find("limits-crossed", p.at+"/"+low, "%s can have no value: %s %s is above %s %s.", p.name, low, p.k.Number(low), high, p.k.Number(high))
 }
 
 func (p property) lintPattern() {
