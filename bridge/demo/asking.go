@@ -133,10 +133,11 @@ func (v *visit) inputRequired(questions ...question) error {
 	var requests []string
 	for _, q := range questions {
 		params := q.encode(v.revision)
-		if params != nil {
-			params = fmt.Appendf(nil, `,"params":%s`, params)
+		member := fmt.Sprintf(`,"params":%s`, params)
+		if string(params) == "null" {
+			member = ""
 		}
-		requests = append(requests, fmt.Sprintf(`%s:{"method":%s%s}`, mustJSON(q.key), mustJSON(q.requestMethod()), params))
+		requests = append(requests, fmt.Sprintf(`%s:{"method":%s%s}`, mustJSON(q.key), mustJSON(q.requestMethod()), member))
 	}
 	if requests != nil {
 		members = append(members, `"inputRequests":{`+strings.Join(requests, ",")+`}`)

@@ -63,9 +63,6 @@ type Server struct {
 	levels map[*mcp.ServerSession]mcp.LoggingLevel // as set by logging/setLevel, before 2026-07-28
 }
 
-// tools are listed in this order, rather than in that of the alphabet.
-var tools = slices.Concat(work, fields, links, rounds, trouble, rules, results)
-
 // New makes a server. Close releases what it comes to hold.
 func New(o Options) *Server {
 	if o.Now == nil {
@@ -132,7 +129,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			list.Tools = nil
 			opensPages := slices.Contains(modesOf(revisionOf(r), r.ClientCapabilities()), "url")
 			for _, t := range tools {
-				if opensPages || !t.urlOnly {
+				if opensPages || !t.URLOnly {
 					list.Tools = append(list.Tools, t.listed())
 				}
 			}

@@ -10,17 +10,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-var fields = []tool{{
-	name: "every_field", title: "Fill in the long form", tell: everyField, output: fieldsOutput,
-	description: "Each kind of field in one form, with each constraint: texts, formats, patterns, numbers, yes and no, one choice, several choices, in the old and the new spelling, with defaults and without. Returns what arrived.",
-}, {
-	name: "ask", title: "Ask for one thing", tell: taking(ask), output: fieldsOutput,
-	description: "Asks for a single thing of the kind that you choose. Shows each kind of field by itself, with its limits, and at the end a list of 10,000 lockers.",
-	input:       `"kind":` + choice("Kind", "text", kinds),
-}}
-
-var fieldsOutput = object(`"action":{"type":"string","enum":["accept","decline","cancel"]},"content":{"type":"object"}`, "action")
-
 func (v *visit) whatArrives(ctx context.Context, q question) (*mcp.CallToolResult, error) {
 	a, err := v.answer(ctx, q)
 	if err != nil {

@@ -8,25 +8,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// links are the stories that send the person to a web page.
-var links = []tool{{
-	name: "connect_calendar", title: "Connect a calendar", tell: connectCalendar,
-	description: "Sends you to a page to sign in. Shows URL mode with a page that really is there: it completes by notifications/elicitation/complete in 2025-11-25, and by retrying in 2026-07-28.",
-	output:      object(`"connected":{"type":"boolean"},"free":{"type":"array","items":{"type":"string"}}`, "connected"),
-}, {
-	name: "connect_mailbox", title: "Connect a mailbox", tell: connectMailbox, urlOnly: true,
-	description: "Sends you to a page that never gets done. Shows a URL whose completion does not come: the client has to live with it. Hidden from clients that cannot open URLs.",
-}, {
-	name: "protected_report", title: "Fetch a protected report", tell: taking(protectedReport),
-	description: "Fails until you have signed in. Shows error -32042 (URL elicitation required) in 2025-11-25: sign in, then call again. In 2026-07-28, which has no such error, it asks in the ordinary way.",
-	input: `"report":{"type":"string","title":"Report","oneOf":[
-		{"const":"quarter","title":"The quarter: one sign-in"},{"const":"board","title":"For the board: two sign-ins"}],"default":"quarter"}`,
-}, {
-	name: "suspicious_link", title: "Follow a suspicious link", tell: taking(suspiciousLink), urlOnly: true,
-	description: "Asks you to open an address that you had better not. Shows what a client says about URLs: user names in front of the host, look-alike letters, numbers for hosts, scripts, and secrets in the query. Hidden from clients that cannot open URLs.",
-	input:       `"link":` + choice("Link", "user_name", suspicious),
-}}
-
 var (
 	calendar = service{
 		key: "calendar", name: "Fernhill Calendar", purpose: "read when you are free",

@@ -24,8 +24,7 @@ type question struct {
 	schema  string          // of form mode
 	url     string          // of URL mode
 	id      string          // elicitationId of URL mode, for 2025-11-25
-	params  json.RawMessage // go out instead of what the above would make
-	bare    bool            // goes out without params
+	params  json.RawMessage // go out instead of what the above would make; null for none
 	unruly  bool            // may be asked of any client, and is answered by anything
 
 	into any // points to what an accepted form is decoded into, or to an answer of any kind; nil if nobody wants to know
@@ -36,12 +35,9 @@ type question struct {
 
 func (q question) requestMethod() string { return cmp.Or(q.method, protocol.MethodElicit) }
 
-// encode returns the params, or nil for none, as the revision wants them: 2025-06-18 has no modes, and only 2025-11-25 has an elicitationId.
+// encode returns the params, or null for none, as the revision wants them: 2025-06-18 has no modes, and only 2025-11-25 has an elicitationId.
 func (q question) encode(revision string) json.RawMessage {
-	switch {
-	case q.bare:
-		return nil
-	case q.params != nil:
+	if q.params != nil {
 		return q.params
 	}
 	p := struct {

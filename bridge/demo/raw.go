@@ -20,10 +20,10 @@ type rawParams struct {
 
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.json, nil }
 
-// sendRaw sends a request or a notification with these params, or without any if they are nil.
+// sendRaw sends a request or a notification with these params, or without any if they are null.
 // The result is nil for a notification.
 func (s *Server) sendRaw(ctx context.Context, ss *mcp.ServerSession, method string, params json.RawMessage) (mcp.Result, error) {
-	if params == nil {
+	if string(params) == "null" {
 		return s.send(ctx, method, &mcp.ServerRequest[mcp.Params]{Session: ss})
 	}
 	return s.send(ctx, method, &mcp.ServerRequest[*rawParams]{Session: ss, Params: &rawParams{json: params}})

@@ -18,20 +18,6 @@ func (s show) id() string { return string(s) }
 
 var shows = []show{"text", "structured", "image", "audio", "resource_link", "embedded_text", "embedded_blob", "everything", "tool_error", "protocol_error", "nothing"}
 
-// results are the stories that ask nothing: what results look like, and what the server knows about its client.
-var results = []tool{{
-	name: "show_result", title: "Show a result", tell: taking(showResult),
-	annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)},
-	description: "The weather of yesterday, in the form that you choose. Shows each kind of content that a result can have, and both kinds of errors. Asks nothing.",
-	input:       `"kind":` + choice("Kind", "everything", shows),
-}, {
-	name: "who_am_i", title: "Tell what the server knows of you", tell: whoAmI,
-	annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)},
-	description: "Returns the client's name, its revision and the capabilities that it has declared. Shows how those differ between revisions and settings. Asks nothing.",
-	output: object(`"revision":{"type":"string"},"client":{"type":"object"},"capabilities":{"type":"object"},
-		"canBeAsked":{"type":"array","items":{"type":"string","enum":["form","url"]}}`, "revision", "canBeAsked"),
-}}
-
 // Yesterday's weather: what the rain gauge wrote down, a chart of it, and the chime of the harbour clock.
 var (
 	//go:embed weather.csv

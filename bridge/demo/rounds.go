@@ -12,23 +12,6 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// rounds are the stories that are best seen in 2026-07-28, where questions travel in results and answers in retries.
-var rounds = []tool{{
-	name: "plan_trip", title: "Plan a trip", tell: planTrip,
-	description: "Asks for the train, the hotel and the days out, all at once. Shows several questions that are open at the same time: three requests, or one input-required result with three keys in 2026-07-28.",
-}, {
-	name: "pay_invoice", title: "Pay an invoice", tell: payInvoice,
-	description: "Asks you to approve, a model to sum up, and the client for its folders, together, and then asks once more. Shows a mixed round of elicitation, sampling and roots; what the client has not declared is left out.",
-}, {
-	name: "export_photos", title: "Export photos", tell: taking(exportPhotos),
-	description: "Has you come back until the export is ready. Shows rounds with requestState alone in 2026-07-28, and a plain wait with progress before.",
-	input:       `"rounds":{"type":"integer","title":"Rounds","minimum":1,"maximum":100,"default":3}`,
-}, {
-	name: "haggle", title: "Haggle for a carpet", tell: taking(haggle),
-	description: "The price comes down by 20 each time you offer less, for more rounds than most clients have patience for. Shows many rounds of one question each, with a requestState that grows.",
-	input:       `"rounds":{"type":"integer","title":"Rounds","minimum":1,"maximum":20,"default":12}`,
-}}
-
 func planTrip(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	v.log(ctx, "info", "three offices are looking at your trip to Lisbon")
 	var (

@@ -13,13 +13,6 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// rules has the one tool that keeps none.
-var rules = []tool{{
-	name: "rule_breaker", title: "Break a rule", tell: taking(ruleBreaker),
-	description: "Asks in a way that the specification forbids or advises against: one rule at a time, or as many as fit into one form. Shows what a client makes of a server that is wrong, and what a linter finds. Returns what came back.",
-	input:       `"rule":` + choice("Rule", "many_at_once", breaches),
-}}
-
 // breach is one way of asking wrongly.
 type breach struct {
 	Name          string
@@ -27,11 +20,12 @@ type breach struct {
 	Since, Before string // the revisions in which it can be done; empty for no limit
 
 	// What goes out, which is one of these, or what wrongs has.
-	Schema       json.RawMessage // of a form that is otherwise in order
-	Params       json.RawMessage // of the elicitation
-	Reply        json.RawMessage // the result
-	Asks         json.RawMessage // inputRequests of an input-required result
-	Elicitations json.RawMessage // of an error -32042
+	Schema       json.RawMessage   // of a form that is otherwise in order
+	Params       json.RawMessage   // of the elicitation; null for none
+	Reply        json.RawMessage   // the result
+	Asks         json.RawMessage   // inputRequests of an input-required result
+	Elicitations json.RawMessage   // of an error -32042
+	Completions  []json.RawMessage // params of notifications; null for none
 }
 
 func (b breach) id() string { return b.Name }
@@ -43,14 +37,11 @@ var breaches = readLines[breach](breachLines)
 
 // wrongs are the breaches that take more than a message, by name.
 var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResult, error){
-	"undeclared_mode":           undeclaredMode,
-	"asked_twice":               askedTwice,
-	"reused_elicitation_id":     reusedID,
-	"unknown_completion":        unknownCompletion,
-	"completion_without_params": emptyCompletion,
-	"left_over_request":         leftOverRequest,
-	"empty_state":               emptyState,
-	"no_params":                 noParams,
+	"undeclared_mode":       undeclaredMode,
+	"asked_twice":           askedTwice,
+	"reused_elicitation_id": reusedID,
+	"left_over_request":     leftOverRequest,
+	"empty_state":           emptyState,
 }
 
 func ruleBreaker(ctx context.Context, v *visit, args struct{ Rule string }) (*mcp.CallToolResult, error) {
@@ -72,6 +63,11 @@ func ruleBreaker(ctx context.Context, v *visit, args struct{ Rule string }) (*mc
 		return nil, rawf(`{"resultType":"input_required","inputRequests":%s,%s}`, b.Asks, v.state())
 	case b.Elicitations != nil:
 		return nil, urlRequired("This breaks a rule: "+b.What+".", b.Elicitations)
+	case b.Completions != nil:
+		for _, params := range b.Completions {
+			v.server.sendRaw(ctx, v.session, protocol.NotificationElicitComplete, params)
+		}
+		return b.told(answer{Action: "not needed"}, nil)
 	}
 	return b.ask(ctx, v, question{key: "broken", message: "Which one would you like?", schema: string(b.Schema), params: b.paramsFor(v.revision)})
 }
@@ -146,28 +142,12 @@ func reusedID(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, err
 	return b.told(a, err)
 }
 
-func unknownCompletion(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	nobodys := &card{session: v.session, elicitation: "nobody-asked-for-this"}
-	v.server.complete(ctx, nobodys)
-	v.server.complete(ctx, nobodys)
-	return b.told(answer{Action: "not needed"}, nil)
-}
-
-func emptyCompletion(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	v.server.sendRaw(ctx, v.session, protocol.NotificationElicitComplete, nil)
-	return b.told(answer{Action: "not needed"}, nil)
-}
-
 func leftOverRequest(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
 	res, err := v.server.sendRaw(ctx, v.session, protocol.MethodElicit, sizes.encode(v.revision))
 	if err = refusal(err); err != nil && !errors.As(err, new(*ending)) {
 		err = problem("It did not get through: %v", err)
 	}
 	return b.told(answerOf(res), err)
-}
-
-func noParams(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {
-	return b.ask(ctx, v, question{key: "broken", bare: true})
 }
 
 func emptyState(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {

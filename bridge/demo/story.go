@@ -1,7 +1,9 @@
 package demo
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,18 +27,50 @@ func taking[A any](tell func(context.Context, *visit, A) (*mcp.CallToolResult, e
 	}
 }
 
-// tool describes a tool. Schemas are constants rather than derived from Go types, which would cost the start of the program.
-type tool struct {
-	name, title, description string
-	input                    string // properties of the arguments' JSON Schema; empty for a tool without arguments
-	output                   string // JSON Schema of structuredContent; empty for none
-	annotations              *mcp.ToolAnnotations
-	urlOnly                  bool // of no use to a client without URL mode, and hidden from it
-	tell                     story
+// stories are told by the tools of these names.
+var stories = map[string]story{
+	// Of an ordinary day: each asks in form mode, once or several times.
+	"deploy": taking(deploy), "transfer_money": taking(transfer), "book_table": taking(bookTable), "delete_files": taking(deleteFiles), "onboard": onboard,
+	// About the fields of a form.
+	"every_field": everyField, "ask": taking(ask),
+	// Sending the person to a web page.
+	"connect_calendar": connectCalendar, "connect_mailbox": connectMailbox, "protected_report": taking(protectedReport), "suspicious_link": taking(suspiciousLink),
+	// Best seen in 2026-07-28, where questions travel in results and answers in retries.
+	"plan_trip": planTrip, "pay_invoice": payInvoice, "export_photos": taking(exportPhotos), "haggle": taking(haggle),
+	// Going wrong, or getting too much.
+	"impatient": taking(impatient), "times_out": taking(timesOut), "flood": taking(flood), "ask_many": taking(askMany),
+	"crash_on_decline": crashOnDecline, "slow_count": taking(slowCount),
+	// Keeping no rule.
+	"rule_breaker": taking(ruleBreaker),
+	// Asking nothing: what results look like, and what the server knows about its client.
+	"show_result": taking(showResult), "who_am_i": whoAmI,
 }
 
+// tool is what a client is told of a story. Its schemas stay as they are written, since Go types would lose the order of properties.
+type tool struct {
+	Name, Title, Description string
+	Input                    json.RawMessage // properties of the arguments' JSON Schema; nil for a tool without arguments
+	Output                   json.RawMessage // JSON Schema of structuredContent; nil for none
+	Annotations              *mcp.ToolAnnotations
+	URLOnly                  bool // of no use to a client without URL mode, and hidden from it
+}
+
+//go:embed tools.json
+var toolsJSON string
+
+// tools are listed in the order of tools.json, rather than in that of the alphabet.
+var tools = func() (list []tool) {
+	text := strings.NewReplacer(
+		`"$kinds"`, namesOf(kinds), `"$links"`, namesOf(suspicious), `"$breaches"`, namesOf(breaches), `"$results"`, namesOf(shows),
+	).Replace(toolsJSON)
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		panic("reading tools.json: " + err.Error())
+	}
+	return list
+}()
+
 func (t tool) inputSchema() string {
-	return `{"type":"object","properties":{` + t.input + `},"additionalProperties":false}`
+	return `{"type":"object","properties":` + cmp.Or(string(t.Input), "{}") + `,"additionalProperties":false}`
 }
 
 func object(properties string, required ...string) string {
@@ -48,11 +82,11 @@ func object(properties string, required ...string) string {
 
 func (t tool) listed() *mcp.Tool {
 	l := &mcp.Tool{
-		Name: t.name, Title: t.title, Description: t.description,
-		InputSchema: json.RawMessage(t.inputSchema()), Annotations: t.annotations,
+		Name: t.Name, Title: t.Title, Description: t.Description,
+		InputSchema: json.RawMessage(t.inputSchema()), Annotations: t.Annotations,
 	}
-	if t.output != "" {
-		l.OutputSchema = json.RawMessage(t.output)
+	if t.Output != nil {
+		l.OutputSchema = t.Output
 	}
 	return l
 }
@@ -68,7 +102,7 @@ func (t tool) handler(s *Server) mcp.ToolHandler {
 		if err := validate(v.input, v.arguments); err != nil {
 			return failed("The arguments do not fit: %v", err), nil
 		}
-		res, err := t.tell(ctx, v)
+		res, err := stories[t.Name](ctx, v)
 		if early := (*ending)(nil); errors.As(err, &early) {
 			if early.failed {
 				return failed("%s", early.text), nil
@@ -106,13 +140,13 @@ func failed(format string, a ...any) *mcp.CallToolResult {
 // variant is one of those that a tool leaves its caller to choose from, by name.
 type variant interface{ id() string }
 
-// choice is the schema of an argument that names a variant.
-func choice[V variant](title, first string, list []V) string {
+// namesOf is the JSON of all names in a list of variants.
+func namesOf[V variant](list []V) string {
 	names := make([]string, len(list))
 	for i, v := range list {
 		names[i] = v.id()
 	}
-	return fmt.Sprintf(`{"type":"string","title":%q,"enum":%s,"default":%q}`, title, mustJSON(names), first)
+	return string(mustJSON(names))
 }
 
 // chosen is the variant with this name, which is in the list because the argument fits its schema.

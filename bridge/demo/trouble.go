@@ -16,35 +16,6 @@ import (
 // codeTimedOut is what other SDKs answer with when time is up.
 const codeTimedOut = -32001
 
-const seconds = `"seconds":{"type":"number","title":"Seconds","exclusiveMinimum":0,"maximum":86400,"default":10}`
-
-// trouble are the stories in which something goes wrong, or gets too much.
-var trouble = []tool{{
-	name: "impatient", title: "Hold two seats", tell: taking(impatient), input: seconds,
-	description: "Takes its own question back when you are too slow. Shows notifications/cancelled from the server while you type. In 2026-07-28, where nothing can be taken back, a late answer is turned down.",
-}, {
-	name: "times_out", title: "Wait for a courier", tell: taking(timesOut), input: seconds,
-	description: "Gives up on the call when you are too slow, and leaves its question standing. Shows a call that ends in error -32001 with its question still open.",
-}, {
-	name: "flood", title: "Read the water gauges", tell: taking(flood),
-	description: "Sends 10,000 log messages as fast as it can while a question is open. Shows whether a client can keep up. With wait off, the question is taken back after the last message and the result comes at once. In 2026-07-28 the messages come before the question, and only if the request asks for log messages.",
-	input: `"count":{"type":"integer","title":"Messages","minimum":1,"maximum":1000000,"default":10000},
-		"wait":{"type":"boolean","title":"Wait for the answer","default":true}`,
-	output: object(`"sent":{"type":"integer"},"milliseconds":{"type":"integer"},"answer":{"type":"string"}`, "sent", "milliseconds"),
-}, {
-	name: "ask_many", title: "Rate every talk", tell: taking(askMany),
-	description: "Asks about each talk of a conference, all at once. Shows what a client does with a server that asks far too much.",
-	input:       `"count":{"type":"integer","title":"Questions","minimum":1,"maximum":500,"default":25}`,
-}, {
-	name: "crash_on_decline", title: "Restart the print server", tell: crashOnDecline,
-	description: "Do not decline: the server process ends at once. Shows a server that dies with a call open. Inside another program only the session ends.",
-}, {
-	name: "slow_count", title: "Count the sheep", tell: taking(slowCount),
-	description: "Counts slowly, and can be stopped. Shows progress without any question, and cancellation.",
-	input: `"sheep":{"type":"integer","title":"Sheep","minimum":1,"maximum":1000,"default":10},
-		"seconds":{"type":"number","title":"Seconds for each","minimum":0,"maximum":60,"default":0.5}`,
-}}
-
 type patient struct{ Seconds float64 }
 
 func (p patient) time() time.Duration { return time.Duration(p.Seconds * float64(time.Second)) }

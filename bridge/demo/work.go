@@ -11,48 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-var destructive = true
-
-// work are the stories of an ordinary day: each asks in form mode, once or several times.
-var work = []tool{{
-	name: "deploy", title: "Deploy a build", tell: taking(deploy),
-	description: "Ship a build to an environment you choose. Shows several questions in a row, each depending on the last, with progress and log messages in between.",
-	input:       `"service":{"type":"string","title":"Service","enum":["checkout","search","billing"],"default":"checkout"}`,
-	output: object(`
-		"service":{"type":"string"},"build":{"type":"string"},"environment":{"type":"string"},"ticket":{"type":"string"},
-		"share":{"type":"number"},"notified":{"type":"array","items":{"type":"string"}},
-		"smokeTests":{"type":"string","enum":["passed","skipped"]},"outcome":{"type":"string","enum":["deployed","rolled back","not deployed"]}`,
-		"service", "outcome"),
-}, {
-	name: "transfer_money", title: "Transfer money", tell: taking(transfer),
-	description: "Asks you to confirm the exact amount. Shows numbers: decimals that must survive, and an invoice number with more digits than a double holds. The wire log has the digits that were really sent.",
-	input: `"to":{"type":"string","title":"To","default":"Greenfield Bakery","minLength":1,"maxLength":70},
-		"amount":{"type":"number","title":"Amount","default":1250.10,"exclusiveMinimum":0,"maximum":1000000},
-		"currency":{"type":"string","title":"Currency","enum":["EUR","USD","GBP","JPY"],"default":"EUR"}`,
-	output: object(`
-		"status":{"type":"string","enum":["sent","not sent"]},"to":{"type":"string"},
-		"amount":{"type":"number","description":"As asked for"},"confirmed":{"type":"number","description":"As this server read the answer"},
-		"invoice":{"type":"number","description":"As this server read the answer, which is as a double"},"currency":{"type":"string"}`,
-		"status"),
-}, {
-	name: "book_table", title: "Book a table", tell: taking(bookTable),
-	description: "Books a table for the evening. Shows a date and time with its offset, a date, a whole number, one choice, several choices, and an e-mail address, most of them with defaults.",
-	input: `"restaurant":{"type":"string","title":"Restaurant","oneOf":[
-		{"const":"lantern","title":"The Paper Lantern"},{"const":"harbour","title":"Harbour Kitchen"},{"const":"nonna","title":"Da Nonna"}],"default":"lantern"}`,
-	output: object(`
-		"booked":{"type":"boolean"},"code":{"type":"string"},"restaurant":{"type":"string"},"arrival":{"type":"string","format":"date-time"},
-		"party":{"type":"integer"},"seating":{"type":"string"},"allergies":{"type":"array","items":{"type":"string"}}`,
-		"booked", "restaurant"),
-}, {
-	name: "delete_files", title: "Delete files", tell: taking(deleteFiles),
-	annotations: &mcp.ToolAnnotations{DestructiveHint: &destructive},
-	description: "Confirms before 47 files go. Shows a question without any field, and then a required yes or no that has no default and so must be chosen.",
-	input:       `"folder":{"type":"string","title":"Folder","default":"Downloads/old","minLength":1}`,
-}, {
-	name: "onboard", title: "Welcome a colleague", tell: onboard,
-	description: "Three questions, one after another: who, what, and with which equipment. Cancel one and see what is kept.",
-}}
-
 type deployment struct {
 	Service     string      `json:"service"`
 	Build       string      `json:"build,omitempty"`
