@@ -20,89 +20,80 @@ import (
 // argumentsID is the prefix of the element ids in a call's form.
 const argumentsID = "args"
 
-// chosen is the item that a request names, ready for a form.
-type chosen struct {
-	server views.Server
-	item   bridge.Item
-	fields []elicit.Field
-	sub    submission // what the form holds
-	before submission // what it was drawn with
-	call   int        // whose arguments those are, 0 if none
+// callForm is the form of an item that can be called.
+type callForm struct {
+	server  views.Server
+	item    bridge.Item
+	fields  []elicit.Field
+	trouble string     // why its schema is none that fields can be drawn from, so that the JSON tab takes over
+	sub     submission // what the form holds
+	before  submission // what it was drawn with
+	call    int        // whose arguments those are, 0 if none
 }
 
-// choose finds the item that server, kind and key name.
-func (s *Server) chosen(server, kind, key string) (chosen, error) {
-	item, err := s.item(server, kind, key)
+// callFormOf is a form that holds the given arguments; nil for an untouched one.
+func callFormOf(server views.Server, item bridge.Item, arguments json.RawMessage) callForm {
+	f := callForm{server: server, item: item}
+	if item.Schema != nil {
+		fields, err := elicit.FieldsOf(item.Schema)
+		if err == nil {
+			f.fields = fields
+		} else {
+			f.trouble = sentence(err)
+		}
+	}
+	inputs, err := elicit.InputsOf(f.fields, arguments)
+	switch {
+	case arguments == nil:
+		f.sub = untouched(f.fields, f.trouble != "")
+	case err != nil || f.trouble != "":
+		f.sub = submission{json: true, content: rawjson.Pretty(arguments), inputs: elicit.Defaults(f.fields)}
+	default:
+		f.sub = submission{inputs: inputs}
+	}
+	f.before = f.sub
+	return f
+}
+
+// named is the untouched form of the item that server, kind and key name.
+func (s *Server) named(c echo.Context) (callForm, error) {
+	server := c.FormValue("server")
+	item, err := s.item(server, c.FormValue("kind"), c.FormValue("key"))
 	if err != nil {
-		return chosen{}, err
+		return callForm{}, err
 	}
 	_, find := s.serverViews()
-	fields, _ := fieldsOf(item)
-	return chosen{server: find(server), item: item, fields: fields}, nil
-}
-
-// asked is the item that a query names.
-func (s *Server) asked(c echo.Context) (chosen, error) {
-	return s.chosen(c.QueryParam("server"), c.QueryParam("kind"), c.QueryParam("key"))
-}
-
-// fieldsOf draws up the fields of an item's arguments. Where its schema is none
-// that a form can be drawn from, the JSON tab takes over, and trouble says why.
-func fieldsOf(item bridge.Item) (fields []elicit.Field, trouble string) {
-	if item.Schema == nil {
-		return nil, ""
-	}
-	fields, err := elicit.FieldsOf(item.Schema)
-	if err != nil {
-		return nil, sentence(err)
-	}
-	return fields, ""
-}
-
-// argumentsOf is a form that holds the given arguments; nil for an untouched one.
-func argumentsOf(item bridge.Item, arguments json.RawMessage) submission {
-	fields, trouble := fieldsOf(item)
-	if arguments == nil {
-		return untouched(fields, trouble != "")
-	}
-	inputs, err := elicit.InputsOf(fields, arguments)
-	if err != nil || trouble != "" {
-		return submission{json: true, content: rawjson.Pretty(arguments), inputs: elicit.Defaults(fields)}
-	}
-	return submission{inputs: inputs}
+	return callFormOf(find(server), item, nil), nil
 }
 
 func unwrapped(content json.RawMessage) json.RawMessage { return content }
 
-func (s *Server) callFormView(server views.Server, item bridge.Item, sub submission, problems []elicit.Problem) views.CallForm {
-	fields, trouble := fieldsOf(item)
+func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallForm {
 	form := views.CallForm{
-		Item: itemView(server, item), Server: server,
-		Form:      sub.view(argumentsID, fields, problems, unwrapped),
-		ReadyToGo: server.State == views.ServerReady, ReadOnly: s.playback != nil,
+		Item: itemView(f.server, f.item), Server: f.server, Call: f.call,
+		Form:      f.sub.view(argumentsID, f.fields, problems, unwrapped),
+		ReadyToGo: f.server.State == views.ServerReady, ReadOnly: s.playback != nil,
 	}
-	form.Form.Trouble = trouble
-	if item.Schema != nil {
-		form.Schema = pretty(item.Schema)
+	form.Form.Trouble = f.trouble
+	if f.item.Schema != nil {
+		form.Schema = pretty(f.item.Schema)
 	}
 	return form
 }
 
 // choose fills in what the middle of the page shows: the call or item that the
 // query names, else the latest call.
-func (s *Server) choose(c echo.Context, p *views.Page) error {
+func (s *Server) choose(c echo.Context, p *views.Page) {
 	latest := 0
 	if len(p.Calls) > 0 {
 		latest = p.Calls[len(p.Calls)-1].Number
 	}
 	if c.QueryParam("key") != "" {
-		chosen, err := s.asked(c)
-		if err != nil {
-			return nil // an old address: the page says by itself that nothing is chosen
+		if f, err := s.named(c); err == nil { // else an old address: the page says by itself that nothing is chosen
+			form := s.callFormView(f, nil)
+			p.Form = &form
 		}
-		form := s.callFormView(chosen.server, chosen.item, argumentsOf(chosen.item, nil), nil)
-		p.Form = &form
-		return nil
+		return
 	}
 	n, err := strconv.Atoi(c.QueryParam("call"))
 	if err != nil || s.playback != nil && n > latest { // it is not made yet, where that is played
@@ -116,55 +107,54 @@ func (s *Server) choose(c echo.Context, p *views.Page) error {
 		v := s.callView(call)
 		p.Call = &v
 	}
-	return nil
 }
 
-func (s *Server) callForm(c echo.Context, chosen chosen) error {
-	form := s.callFormView(chosen.server, chosen.item, argumentsOf(chosen.item, nil), nil)
+func (s *Server) showForm(c echo.Context, f callForm) error {
+	form := s.callFormView(f, nil)
 	return html(c, views.CallPanel(&form, nil))
 }
 
 // posted reads a call's form as the page posts it.
-func (s *Server) posted(c echo.Context) (chosen, error) {
-	chosen, err := s.chosen(c.FormValue("server"), c.FormValue("kind"), c.FormValue("key"))
+func (s *Server) posted(c echo.Context) (callForm, error) {
+	f, err := s.named(c)
 	if err != nil {
-		return chosen, err
+		return f, err
 	}
-	chosen.before = argumentsOf(chosen.item, nil)
 	if n, err := strconv.Atoi(c.FormValue("of")); err == nil {
 		if call, err := s.in.Call(n); err == nil {
-			chosen.call, chosen.before = n, argumentsOf(chosen.item, call.Request.Arguments)
+			f = callFormOf(f.server, f.item, call.Request.Arguments)
+			f.call = n
 		}
 	}
-	chosen.sub, err = submitted(c, chosen.fields, chosen.before)
-	chosen.sub.checked = c.FormValue("checked") != ""
-	return chosen, err
+	f.sub, err = submitted(c, f.fields, f.before)
+	f.sub.checked = c.FormValue("checked") != ""
+	return f, err
 }
 
-func (s *Server) formPreview(c echo.Context, chosen chosen) error {
-	return s.preview(c, chosen.sub.view(argumentsID, chosen.fields, nil, unwrapped))
+func (s *Server) formPreview(c echo.Context, f callForm) error {
+	return s.preview(c, f.sub.view(argumentsID, f.fields, nil, unwrapped))
 }
 
-func (s *Server) formTab(c echo.Context, chosen chosen) error {
-	next, problems := chosen.sub.switched(chosen.fields, c.FormValue("to") == "json")
-	chosen.sub = next
-	return s.arguments(c, statusOf(problems), chosen, problems)
+func (s *Server) formTab(c echo.Context, f callForm) error {
+	next, problems := f.sub.switched(f.fields, c.FormValue("to") == "json")
+	f.sub = next
+	return s.arguments(c, statusOf(problems), f, problems)
 }
 
 // formReset puts one field of a call's form back to its default.
-func (s *Server) formReset(c echo.Context, chosen chosen) error {
-	if err := chosen.sub.reset(chosen.fields, c.FormValue("field")); err != nil {
+func (s *Server) formReset(c echo.Context, f callForm) error {
+	if err := f.sub.reset(f.fields, c.FormValue("field")); err != nil {
 		return err
 	}
-	return s.arguments(c, http.StatusOK, chosen, nil)
+	return s.arguments(c, http.StatusOK, f, nil)
 }
 
 // arguments answers with a call's form drawn anew. The result of an earlier
 // call, which may be on show beside it, stays.
-func (s *Server) arguments(c echo.Context, status int, chosen chosen, problems []elicit.Problem) error {
-	form := s.callFormView(chosen.server, chosen.item, chosen.sub, problems)
-	form.Timeout, form.Call = c.FormValue("timeout"), chosen.call
-	if err := drawable(c, form.Form, chosen.sub, chosen.before); err != nil {
+func (s *Server) arguments(c echo.Context, status int, f callForm, problems []elicit.Problem) error {
+	form := s.callFormView(f, problems)
+	form.Timeout = c.FormValue("timeout")
+	if err := drawable(c, form.Form, f.sub, f.before); err != nil {
 		return err
 	}
 	return drawn(c, status, views.Within(views.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
@@ -198,11 +188,11 @@ func drawable(c echo.Context, form views.Form, sub, before submission) error {
 
 // beginCall makes a call. Arguments that the schema rejects come back as the
 // form with its errors, unless the person insists.
-func (s *Server) beginCall(c echo.Context, chosen chosen) error {
-	arguments, problems := chosen.sub.check(chosen.fields, chosen.item.Schema)
+func (s *Server) beginCall(c echo.Context, f callForm) error {
+	arguments, problems := f.sub.check(f.fields, f.item.Schema)
 	if len(problems) > 0 && (c.FormValue("force") == "" || arguments == nil) {
-		chosen.sub.checked = arguments != nil
-		return s.arguments(c, http.StatusUnprocessableEntity, chosen, problems)
+		f.sub.checked = arguments != nil
+		return s.arguments(c, http.StatusUnprocessableEntity, f, problems)
 	}
 	timeout, err := timeoutOf(c.FormValue("timeout"))
 	if err != nil {
@@ -210,15 +200,15 @@ func (s *Server) beginCall(c echo.Context, chosen chosen) error {
 	}
 	request := bridge.CallRequest{
 		Timeout: timeout,
-		Server:  chosen.server.ID, Kind: chosen.item.Kind, Name: chosen.item.Name, Key: chosen.item.Key, Arguments: arguments,
+		Server:  f.server.ID, Kind: f.item.Kind, Name: f.item.Name, Key: f.item.Key, Arguments: arguments,
 	}
-	switch chosen.item.Kind {
+	switch f.item.Kind {
 	case bridge.KindResource:
 		request.Arguments = nil
 	case bridge.KindTemplate:
-		request.Name = chosen.item.Key
-		if request.Key, err = bridge.Expand(chosen.item.Key, arguments); err != nil {
-			return s.arguments(c, http.StatusUnprocessableEntity, chosen, []elicit.Problem{{Field: -1, Text: sentence(err)}})
+		request.Name = f.item.Key
+		if request.Key, err = bridge.Expand(f.item.Key, arguments); err != nil {
+			return s.arguments(c, http.StatusUnprocessableEntity, f, []elicit.Problem{{Field: -1, Text: sentence(err)}})
 		}
 	case bridge.KindPrompt:
 		if string(arguments) == "{}" {

@@ -14,8 +14,8 @@ import (
 const choicesMost = 100
 
 // formChoices answers with choices of a field in an item's form.
-func (s *Server) formChoices(c echo.Context, chosen chosen) error {
-	return choices(c, argumentsID, chosen.fields)
+func (s *Server) formChoices(c echo.Context, f callForm) error {
+	return choices(c, argumentsID, f.fields)
 }
 
 // questionChoices answers with choices of a field in a question's form.

@@ -123,9 +123,9 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	if c.State != bridge.CallRunning {
 		v.Result = s.resultView(c)
 	}
-	arguments := c.Request.Arguments
-	v.Form = s.callFormView(server, item, argumentsOf(item, arguments), nil)
-	v.Form.Call = c.Number
+	form := callFormOf(server, item, c.Request.Arguments)
+	form.call = c.Number
+	v.Form = s.callFormView(form, nil)
 	if c.Request.Timeout > 0 {
 		v.Form.Timeout = strconv.FormatFloat(c.Request.Timeout.Seconds(), 'f', -1, 64)
 	}

@@ -1,9 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"hash/maphash"
 	"net/http"
 	"strconv"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
 )
 
@@ -294,11 +293,9 @@ func write(ctx context.Context, socket *websocket.Conn, data []byte) error {
 
 // encode writes a push as JSON.
 func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // it is nearly all markup, and goes to JSON.parse
-	if err := enc.Encode(v); err != nil {
+	data, err := rawjson.Encode(v)
+	if err != nil {
 		panic("web: a push that JSON cannot hold: " + err.Error()) // strings and numbers only
 	}
-	return b.Bytes()
+	return data
 }

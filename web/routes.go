@@ -15,8 +15,8 @@ func (s *Server) route(e *echo.Echo) {
 	e.GET("/findings.json", s.findingsJSON) // what the linter says of every server, or of one (query server=ID), for other programs
 
 	// One item ready to be called; query server, kind, key. Its form is posted to the others.
-	e.GET("/form", of(s.asked, s.callForm))
-	e.GET("/form/choices", of(s.asked, s.formChoices))   // of one of its fields; query as above, field, search, from, count, near
+	e.GET("/form", of(s.named, s.showForm))
+	e.GET("/form/choices", of(s.named, s.formChoices))   // of one of its fields; query as above, field, search, from, count, near
 	e.POST("/form/preview", of(s.posted, s.formPreview)) // the JSON that it amounts to
 	e.POST("/form/tab", of(s.posted, s.formTab))
 	e.POST("/form/reset", of(s.posted, s.formReset)) // a field back to its default

@@ -264,11 +264,8 @@ func (s *Server) page(c echo.Context) error {
 	seq, done := s.hub.drawing()
 	p := s.whole()
 	p.Seq = seq
-	err := s.choose(c, &p)
-	text := ""
-	if err == nil {
-		text, err = draw(c.Request().Context(), views.PageView(p))
-	}
+	s.choose(c, &p)
+	text, err := draw(c.Request().Context(), views.PageView(p))
 	if err == nil && len(text) > views.PageMost {
 		p.Questions, p.More = nil, true // they come right after it
 		text, err = draw(c.Request().Context(), views.PageView(p))
