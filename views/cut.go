@@ -90,45 +90,51 @@ func Named(s string) templ.Component { return cut(s, NameMost) }
 func Prose(s string) templ.Component { return cut(s, proseMost) }
 
 func cut(s string, most int) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+	return withRest(s, func(b *strings.Builder) int {
 		head := headOf(s, most)
-		if _, err := io.WriteString(w, templ.EscapeString(head)); err != nil {
-			return err
-		}
-		return rest(s, len(head)).Render(ctx, w)
+		b.WriteString(templ.EscapeString(head))
+		return len(head)
 	})
 }
 
 // plain draws a text with marks for what cannot be seen.
 func plain(s string, most int) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		var b strings.Builder
-		drawn := writeRuns(&b, plainRuns(headOf(s, most)), 2*most)
-		if _, err := io.WriteString(w, b.String()); err != nil {
-			return err
-		}
-		return rest(s, drawn).Render(ctx, w)
-	})
+	return withRest(s, func(b *strings.Builder) int { return writeRuns(b, plainRuns(headOf(s, most)), 2*most) })
 }
 
 // Rest offers what Brief has cut off a text, where the text is a control's name
 // and the control can hold no button.
-func Rest(s string) templ.Component { return rest(s, len(headOf(s, NameMost))) }
+func Rest(s string) templ.Component { return rest(s, NameMost) }
 
-// rest offers what a text has from an offset on. It draws nothing where there is
-// no more. The text is known by its digest: whoever asks for the rest has it
-// looked for by drawing the page again; see [Find].
-func rest(s string, from int) templ.Component {
+func rest(s string, most int) templ.Component {
+	return withRest(s, func(*strings.Builder) int { return len(headOf(s, most)) })
+}
+
+// withRest draws the beginning of a text, as long as write says, and offers the
+// rest, if there is one. The text is known by its digest: whoever asks for the
+// rest has it looked for by drawing the page again; see [Find].
+func withRest(s string, write func(b *strings.Builder) (drawn int)) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		if from >= len(s) {
-			return nil
+		var b strings.Builder
+		if from := write(&b); from < len(s) {
+			id := digest(s)
+			if q, ok := ctx.Value(findKey{}).(*find); ok && q.digest == id {
+				q.text = s
+				return errFound
+			}
+			b.WriteString(`… <span class="rest kept" data-item="` + id + `"></span>` + showAll(id, from, len(s)))
 		}
-		id := digest(s)
-		if q, ok := ctx.Value(findKey{}).(*find); ok && q.digest == id {
-			q.text = s
-			return errFound
-		}
-		_, err := io.WriteString(w, `… <span class="rest kept" data-item="`+id+`"></span>`+showAll(id, from, len(s)))
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}
+
+// component draws what write writes, which it does at once.
+func component(write func(b *strings.Builder)) templ.Component {
+	var b strings.Builder
+	write(&b)
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, b.String())
 		return err
 	})
 }
@@ -146,18 +152,15 @@ func showAll(id string, from, size int) string {
 
 // Piece draws more of a text, from an offset on: what "Show all" brings.
 func Piece(s string, from int) templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		from = min(max(from, 0), len(s))
+	return component(func(b *strings.Builder) {
+		from := min(max(from, 0), len(s))
 		for from > 0 && from < len(s) && !utf8.RuneStart(s[from]) {
 			from--
 		}
-		var b strings.Builder
-		drawn := writeRuns(&b, plainRuns(headOf(s[from:], pieceMost)), 2*pieceMost)
+		drawn := writeRuns(b, plainRuns(headOf(s[from:], pieceMost)), 2*pieceMost)
 		if next := from + drawn; next < len(s) {
 			b.WriteString(" " + showAll(digest(s), next, len(s)))
 		}
-		_, err := io.WriteString(w, b.String())
-		return err
 	})
 }
 
@@ -204,34 +207,42 @@ func Find(ctx context.Context, id string, in templ.Component) (text string, ok b
 // most bytes, another in its place that says so.
 func Within(most int, id string, c templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		b := &bounded{most: most}
-		err := c.Render(ctx, b)
+		text, err := rendered(ctx, c, most)
 		if errors.Is(err, errTooLarge) {
-			return TooLarge(id).Render(ctx, w)
+			text, err = rendered(ctx, TooLarge(id), PageMost)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(w, b.b.String())
+		_, err = io.WriteString(w, text)
 		return err
 	})
 }
 
 // Fits reports whether a component takes no more than a page may.
 func Fits(c templ.Component) bool {
-	return c.Render(context.Background(), &bounded{most: PageMost}) == nil
+	_, err := rendered(context.Background(), c, PageMost)
+	return err == nil
 }
 
 // SizeOf is how many bytes of markup a component takes, or more than [PartMost].
 func SizeOf(c templ.Component) int {
-	b := &bounded{most: PartMost}
-	if err := c.Render(context.Background(), b); err != nil {
+	text, err := rendered(context.Background(), c, PartMost)
+	if err != nil {
 		return PartMost + 1
 	}
-	return b.b.Len()
+	return len(text)
 }
 
 var errTooLarge = errors.New("it takes too much markup")
+
+// rendered is the markup of a component. The error is errTooLarge where that is
+// more than most bytes.
+func rendered(ctx context.Context, c templ.Component, most int) (string, error) {
+	b := &bounded{most: most}
+	err := c.Render(ctx, b)
+	return b.b.String(), err
+}
 
 // bounded takes up to so many bytes.
 type bounded struct {
@@ -251,19 +262,27 @@ func (b *bounded) Write(data []byte) (int, error) {
 func some(most int, parts []templ.Component, left func(n int) templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		for i, part := range parts {
-			b := &bounded{most: most}
-			err := part.Render(ctx, b)
+			text, err := rendered(ctx, part, most)
 			if errors.Is(err, errTooLarge) {
 				return left(len(parts)-i).Render(ctx, w)
 			}
 			if err != nil {
 				return err
 			}
-			most -= b.b.Len()
-			if _, err := io.WriteString(w, b.b.String()); err != nil {
+			most -= len(text)
+			if _, err := io.WriteString(w, text); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// each makes one component of each member of a list.
+func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
+	out := make([]templ.Component, len(list))
+	for i, one := range list {
+		out[i] = draw(one)
+	}
+	return out
 }

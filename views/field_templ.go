@@ -1104,7 +1104,7 @@ func fieldControl(f Field) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, f.keyboard())
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, when(f.Kind == elicit.Number || f.Kind == elicit.Integer, "inputmode", "decimal"))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -33,12 +33,10 @@ func drawFields(ctx context.Context, fields []Field) (text string, kept []int, e
 	var all strings.Builder
 	for i, f := range fields {
 		left := fieldsMost - all.Len()
-		b := &bounded{most: min(fieldMost, left)}
-		err := fieldView(f).Render(ctx, b)
+		text, err := rendered(ctx, fieldView(f), min(fieldMost, left))
 		if errors.Is(err, errTooLarge) {
 			kept = append(kept, i)
-			b = &bounded{most: left}
-			err = keptField(f).Render(ctx, b)
+			text, err = rendered(ctx, keptField(f), left)
 		}
 		if errors.Is(err, errTooLarge) {
 			for more := i + 1; more < len(fields); more++ {
@@ -50,7 +48,7 @@ func drawFields(ctx context.Context, fields []Field) (text string, kept []int, e
 		if err != nil {
 			return "", nil, err
 		}
-		all.WriteString(b.b.String())
+		all.WriteString(text)
 	}
 	return all.String(), kept, nil
 }

@@ -2,88 +2,82 @@ package views
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/findings"
 )
-
-// severities are the linter's, the gravest first.
-var severities = []string{"violation", "should", "advice"}
 
 // severityWord is a severity as people read it. SHOULD is the specification's
 // own word (RFC 2119).
-func severityWord(severity string) string {
-	switch severity {
-	case "violation":
-		return "Violation"
-	case "should":
-		return "SHOULD"
-	case "advice":
-		return "Advice"
-	}
-	return severity
+func severityWord(s lint.Severity) string {
+	return map[lint.Severity]string{lint.Violation: "Violation", lint.Should: "SHOULD", lint.Advice: "Advice"}[s]
 }
 
-// counted words how many findings there are of each severity.
-func counted(violations, shoulds, advices int) string {
-	part := func(n int, one, many string) string {
-		if n == 0 {
-			return ""
-		}
-		return plural(n, one, many)
-	}
-	return join(", ", part(violations, "violation", "violations"), part(shoulds, "SHOULD not followed", "SHOULDs not followed"), part(advices, "piece of advice", "pieces of advice"))
-}
+// Tally is how many findings there are of each severity.
+type Tally map[lint.Severity]int
 
-func countOf(list []Finding, severity string) int {
-	n := 0
+func tallyOf(list []lint.Finding) Tally {
+	t := Tally{}
 	for _, f := range list {
-		if f.Severity == severity {
-			n++
-		}
+		t[f.Severity]++
+	}
+	return t
+}
+
+func (t Tally) total() (n int) {
+	for _, count := range t {
+		n += count
 	}
 	return n
 }
 
-func countsOf(list []Finding) string {
-	return counted(countOf(list, "violation"), countOf(list, "should"), countOf(list, "advice"))
-}
-
-// worst is the gravest severity in a list, "" if it is empty.
-func worst(list []Finding) string {
-	if len(list) == 0 {
+// worst is the gravest severity, "" if nothing was found.
+func (t Tally) worst() string {
+	if len(t) == 0 {
 		return ""
 	}
-	return gravestFirst(list)[0].Severity
+	return t.gravest().String()
 }
 
-func gravity(severity string) int { return slices.Index(severities, severity) }
+func (t Tally) gravest() lint.Severity { return slices.Min(slices.Collect(maps.Keys(t))) }
 
-func gravestFirst(list []Finding) []Finding {
-	out := slices.Clone(list)
-	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(gravity(a.Severity), gravity(b.Severity)) })
-	return out
-}
-
-// place is the JSON pointer into the frame, or a word for all of it.
-func (f Finding) place() string {
-	if f.Pointer == "" {
-		return "the whole frame"
+func (t Tally) words() string {
+	part := func(s lint.Severity, one, many string) string {
+		if t[s] == 0 {
+			return ""
+		}
+		return plural(t[s], one, many)
 	}
-	return f.Pointer
+	return join(", ", part(lint.Violation, "violation", "violations"), part(lint.Should, "SHOULD not followed", "SHOULDs not followed"), part(lint.Advice, "piece of advice", "pieces of advice"))
 }
 
-// ruleGroup is all that was found by one rule; the first stands for them.
-type ruleGroup struct {
-	Finding
-	list []Finding
+// found words a server's counts.
+func (s Server) found() string { return cmp.Or(s.Findings.words(), "No findings") }
+
+// foundWords tell a row's findings to those who cannot see the mark.
+func (r Row) foundWords() string {
+	n := r.Findings.total()
+	if n == 1 {
+		return r.Findings.words()
+	}
+	gravest := Tally{r.Findings.gravest(): 1}
+	return plural(n, "finding", "findings") + ", the most serious a " + strings.TrimPrefix(gravest.words(), "1 ")
 }
 
-// broken words what breaks the rule, in general.
-func (g ruleGroup) broken() string {
+func gravestFirst(list []lint.Finding) []lint.Finding {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b lint.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+}
+
+// whereIn is a JSON pointer into a frame, or a word for all of it.
+func whereIn(pointer string) string { return cmp.Or(pointer, "the whole frame") }
+
+// broken words what breaks the rule of a finding, in general.
+func broken(f findings.Found) string {
 	for _, r := range lint.Rules() {
-		if r.ID == g.Rule {
+		if r.ID == f.Rule {
 			// A keyword of JSON Schema keeps its letters.
 			if word, _, _ := strings.Cut(r.Breaks, " "); strings.ToLower(word) != word {
 				return r.Breaks
@@ -91,59 +85,32 @@ func (g ruleGroup) broken() string {
 			return strings.ToUpper(r.Breaks[:1]) + r.Breaks[1:]
 		}
 	}
-	return g.Text
+	return f.Text
 }
 
-// times says how often a rule was broken, where that was more than once.
-func (g ruleGroup) times() string {
-	if len(g.list) < 2 {
+// times says how often something was there, where that was more than once.
+func times(n int) string {
+	if n < 2 {
 		return ""
 	}
-	return "×" + grouped(int64(len(g.list)))
+	return "×" + grouped(int64(n))
 }
 
 // occurrencesShown is how many findings of one rule the panel lists.
 const occurrencesShown = 50
 
 // byRule groups findings, the gravest first and then by name.
-func byRule(list []Finding) []ruleGroup {
-	var out []ruleGroup
-	at := map[string]int{}
-	for _, f := range list {
-		key := f.Severity + " " + f.Rule
-		i, ok := at[key]
-		if !ok {
-			i = len(out)
-			at[key] = i
-			out = append(out, ruleGroup{Finding: f})
-		}
-		out[i].list = append(out[i].list, f)
+func byRule(list []findings.Found) [][]findings.Found {
+	compare := func(a, b findings.Found) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), strings.Compare(a.Rule, b.Rule))
 	}
-	slices.SortStableFunc(out, func(a, b ruleGroup) int {
-		return cmp.Or(cmp.Compare(gravity(a.Severity), gravity(b.Severity)), strings.Compare(a.Rule, b.Rule))
-	})
+	var out [][]findings.Found
+	for _, f := range slices.SortedStableFunc(slices.Values(list), compare) {
+		if last := len(out) - 1; last >= 0 && compare(out[last][0], f) == 0 {
+			out[last] = append(out[last], f)
+		} else {
+			out = append(out, []findings.Found{f})
+		}
+	}
 	return out
-}
-
-// found words a server's counts.
-func (s Server) found() string {
-	return cmp.Or(counted(s.Violations, s.Shoulds, s.Advices), "No findings")
-}
-
-func (s Server) worst() string {
-	for i, n := range []int{s.Violations, s.Shoulds, s.Advices} {
-		if n > 0 {
-			return severities[i]
-		}
-	}
-	return ""
-}
-
-// foundWords tell a row's findings to those who cannot see the mark.
-func (r Row) foundWords() string {
-	worst := countsOf([]Finding{{Severity: r.Worst}})
-	if r.Findings == 1 {
-		return worst
-	}
-	return plural(r.Findings, "finding", "findings") + ", the most serious a " + strings.TrimPrefix(worst, "1 ")
 }

@@ -5,15 +5,27 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/findings"
 )
 
-func someFindings(severities ...string) []Finding {
-	var out []Finding
+func someFindings(severities ...lint.Severity) []lint.Finding {
+	var out []lint.Finding
 	for i, s := range severities {
-		out = append(out, Finding{
-			Rule: "rule-" + s, Severity: s, Text: "Sentence " + string(rune('A'+i)) + ".", Pointer: "/params/requestedSchema",
-			Reference: "MCP 2025-11-25, client/elicitation, Requested Schema", Seq: int64(204 + i),
+		out = append(out, lint.Finding{
+			Rule: "rule-" + s.String(), Severity: s, Text: "Sentence " + string(rune('A'+i)) + ".", Pointer: "/params/requestedSchema",
+			Reference: "MCP 2025-11-25, client/elicitation, Requested Schema",
 		})
+	}
+	return out
+}
+
+// found has each of the findings in a frame of its own.
+func found(list ...lint.Finding) []findings.Found {
+	var out []findings.Found
+	for i, f := range list {
+		out = append(out, findings.Found{Finding: f, Seq: int64(204 + i)})
 	}
 	return out
 }
@@ -32,14 +44,14 @@ func byClass(n *html.Node, class string) []*html.Node {
 // TestFindingsOnACard: one is told as it is, several are folded under their counts.
 func TestFindingsOnACard(t *testing.T) {
 	for _, c := range []struct {
-		severities []string
+		severities []lint.Severity
 		summary    string
 	}{
 		{nil, ""},
-		{[]string{"violation"}, ""},
-		{[]string{"advice", "violation", "violation"}, "2 violations, 1 piece of advice"},
-		{[]string{"should", "should", "advice"}, "2 SHOULDs not followed, 1 piece of advice"},
-		{[]string{"violation", "should", "advice", "advice"}, "1 violation, 1 SHOULD not followed, 2 pieces of advice"},
+		{[]lint.Severity{lint.Violation}, ""},
+		{[]lint.Severity{lint.Advice, lint.Violation, lint.Violation}, "2 violations, 1 piece of advice"},
+		{[]lint.Severity{lint.Should, lint.Should, lint.Advice}, "2 SHOULDs not followed, 1 piece of advice"},
+		{[]lint.Severity{lint.Violation, lint.Should, lint.Advice, lint.Advice}, "1 violation, 1 SHOULD not followed, 2 pieces of advice"},
 	} {
 		q := someQuestion()
 		q.Findings, q.Unfolded = someFindings(c.severities...), true
@@ -73,13 +85,13 @@ func TestFindingsOnACard(t *testing.T) {
 
 // TestGravestFirst: what matters most is read first, and colours the whole.
 func TestGravestFirst(t *testing.T) {
-	list := someFindings("advice", "should", "violation")
-	if got := worst(list); got != "violation" {
+	list := someFindings(lint.Advice, lint.Should, lint.Violation)
+	if got := tallyOf(list).worst(); got != "violation" {
 		t.Errorf("the worst is %q", got)
 	}
 	var got []string
 	for _, f := range gravestFirst(list) {
-		got = append(got, f.Severity)
+		got = append(got, f.Severity.String())
 	}
 	if strings.Join(got, " ") != "violation should advice" {
 		t.Errorf("the order is %v", got)
@@ -89,13 +101,13 @@ func TestGravestFirst(t *testing.T) {
 // TestFindingsAreText: a finding quotes the server, which may say anything.
 func TestFindingsAreText(t *testing.T) {
 	evil := `<img src=x onerror="alert(1)">`
-	f := Finding{Rule: evil, Severity: "advice", Text: evil, Pointer: evil, Reference: evil}
+	f := lint.Finding{Rule: evil, Severity: lint.Advice, Text: evil, Pointer: evil, Reference: evil}
 	q := someQuestion()
-	q.Findings = []Finding{f}
+	q.Findings = []lint.Finding{f}
 	for _, doc := range []*html.Node{
 		draw(t, QuestionCard(q)),
-		draw(t, FindingsPanel(Findings{Server: someServer, List: []Finding{f}})),
-		draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Found: []Finding{f}})),
+		draw(t, FindingsPanel("s1", found(f))),
+		draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Raw: RawPiece(nil, 0), Found: []lint.Finding{f}})),
 	} {
 		if found := every(doc, tag("img")); len(found) > 0 {
 			t.Error("it became markup")
@@ -112,23 +124,23 @@ func TestFindingsOfARow(t *testing.T) {
 	if found := mark(Row{Seq: 1, Kind: "request"}); len(found) > 0 {
 		t.Errorf("a row without findings has a mark: %q", text(found[0]))
 	}
-	found := mark(Row{Seq: 1, Kind: "request", Findings: 3, Worst: "violation"})
-	if len(found) != 1 || !strings.Contains(text(found[0]), "3 findings, the most serious a violation") {
-		t.Errorf("the mark says %v", found)
+	marks := mark(Row{Seq: 1, Kind: "request", Findings: Tally{lint.Violation: 1, lint.Advice: 2}})
+	if len(marks) != 1 || !strings.Contains(text(marks[0]), "3 findings, the most serious a violation") {
+		t.Errorf("the mark says %v", marks)
 	}
-	if got := text(mark(Row{Seq: 1, Kind: "request", Findings: 1, Worst: "violation"})[0]); !strings.Contains(got, "1 violation") {
+	if got := text(mark(Row{Seq: 1, Kind: "request", Findings: Tally{lint.Violation: 1}})[0]); !strings.Contains(got, "1 violation") {
 		t.Errorf("of one it says %q", got)
 	}
 }
 
 func TestFindingsOfAFrame(t *testing.T) {
-	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Found: someFindings("advice", "violation")}))
+	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Raw: RawPiece(nil, 0), Found: someFindings(lint.Advice, lint.Violation)}))
 	tab := only(t, doc, "tab Findings 2", func(e *html.Node) bool { return attr(e, "role") == "tab" && text(e) == "Findings 2" })
 	panel := byID(t, doc, attr(tab, "aria-controls"))
 	if n := len(byClass(panel, "finding")); n != 2 {
 		t.Errorf("it has %d findings", n)
 	}
-	plain := draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}}))
+	plain := draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Raw: RawPiece(nil, 0)}))
 	if strings.Contains(text(plain), "Findings") {
 		t.Error("a frame without findings has a tab for them")
 	}
@@ -137,11 +149,11 @@ func TestFindingsOfAFrame(t *testing.T) {
 // TestFindingsPanel: a server's findings stand under their rules, with the way
 // to each frame, and a server that breaks one rule ever again does not fill the page.
 func TestFindingsPanel(t *testing.T) {
-	list := someFindings("advice", "violation")
+	list := someFindings(lint.Advice, lint.Violation)
 	for range 300 {
-		list = append(list, someFindings("should")...)
+		list = append(list, someFindings(lint.Should)...)
 	}
-	doc := region(t, draw(t, FindingsPanel(Findings{Server: someServer, List: list})), "Findings")
+	doc := region(t, draw(t, FindingsPanel("s1", found(list...))), "Findings")
 	var rules []string
 	for _, g := range every(doc, tag("details")) {
 		rules = append(rules, attr(g, "data-rule"))
@@ -156,14 +168,14 @@ func TestFindingsPanel(t *testing.T) {
 	if len(frames) != 2+occurrencesShown {
 		t.Errorf("%d ways to frames", len(frames))
 	}
-	secret := Finding{Rule: "secret-in-form", Severity: "violation", Text: "\"Password\" asks for a password."}
-	told := text(draw(t, FindingsPanel(Findings{List: []Finding{secret}})))
+	secret := lint.Finding{Rule: "secret-in-form", Severity: lint.Violation, Text: "\"Password\" asks for a password."}
+	told := text(draw(t, FindingsPanel("s1", found(secret))))
 	for _, want := range []string{"A field or a message that asks for a secret", secret.Text} {
 		if !strings.Contains(told, want) {
 			t.Errorf("it does not say %q: %q", want, told)
 		}
 	}
-	if got := text(draw(t, FindingsPanel(Findings{}))); !strings.Contains(got, "Nothing found so far.") {
+	if got := text(draw(t, FindingsPanel("s1", nil))); !strings.Contains(got, "Nothing found so far.") {
 		t.Errorf("without findings it says %q", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 )
 
 // Page is everything that the first page shows.
@@ -64,9 +65,7 @@ type Server struct {
 	Held         int      // questions that are held back because it asks too often
 	Room         int      // how many of those can be shown now
 	TurnedAway   int      // questions that were refused because too many wait
-	Violations   int      // findings of the linter, by severity
-	Shoulds      int
-	Advices      int
+	Findings     Tally    // of the linter's
 	Since        time.Time
 }
 
@@ -77,24 +76,6 @@ type Settings struct {
 	Elicitation string // "form,url", "form", "url", "empty", "none"
 	Sampling    bool
 	Roots       bool
-}
-
-// Finding is one thing that the linter says.
-type Finding struct {
-	Rule      string // its id, "secret-in-form"
-	Severity  string // "violation", "should", "advice"
-	Text      string // a sentence
-	Pointer   string // JSON pointer into the frame
-	Reference string // where it stands in the specification, in words
-	Seq       int64  // the frame
-	Question  int    // 0 where it is about a response
-	Call      int    // 0 if it cannot be told
-}
-
-// Findings is the panel of all that the linter says of one server.
-type Findings struct {
-	Server Server
-	List   []Finding
 }
 
 // Comparison is what a server offers under two declarations of the client's.
@@ -269,8 +250,8 @@ type Call struct {
 // revision of its connection does not have.
 type Unsent struct {
 	Method   string
-	Revision string   // that has it, to call again in; "" where that is not on offer
-	Finding  *Finding // nil where there is none for the response
+	Revision string        // that has it, to call again in; "" where that is not on offer
+	Finding  *lint.Finding // nil where there is none for the response
 }
 
 // StepToolError is the kind of a result which says that the tool failed.
@@ -372,7 +353,7 @@ type Question struct {
 	Behind     bool          // an earlier card of that call offers to try again
 	Every      time.Duration // how often that call tries again meanwhile; 0: not
 	Address    *Address
-	Findings   []Finding
+	Findings   []lint.Finding
 	ReadOnly   bool // of a transcript
 	Unfolded   bool // where it is settled: begin with its details on show
 }

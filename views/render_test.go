@@ -670,7 +670,7 @@ func TestManyChoicesStayLight(t *testing.T) {
 
 func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
 	raw := "{\"a\":\"x\u202ey\u00a0z\"}\x1b\xff"
-	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 9, Kind: "noise"}, Raw: Excerpt{Text: raw}}))
+	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 9, Kind: "noise"}, Raw: RawPiece([]byte(raw), 0)}))
 	var marks []string
 	for _, e := range every(doc, func(e *html.Node) bool { return attr(e, "class") == "inv" }) {
 		marks = append(marks, attr(e, "data-c"))

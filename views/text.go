@@ -2,9 +2,12 @@ package views
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/a-h/templ"
 )
 
 // run is a piece of text that is drawn in one way.
@@ -14,6 +17,54 @@ type run struct {
 	Mark  string // of an invisible character: what is drawn in front of it
 	Name  string // of an invisible character: its code point, or byte value
 	bytes int    // of the text that it stands for
+}
+
+func (r run) write(b *strings.Builder) {
+	switch text := templ.EscapeString(r.Text); {
+	case r.Mark != "":
+		b.WriteString(`<span class="inv" data-c="` + templ.EscapeString(r.Mark) + `" title="` + templ.EscapeString(r.Name) + `">` + text + "</span>")
+	case r.Class != "":
+		b.WriteString(`<span class="` + r.Class + `">` + text + "</span>")
+	default:
+		b.WriteString(text)
+	}
+}
+
+func writeAll(b *strings.Builder, runs []run) {
+	for _, r := range runs {
+		r.write(b)
+	}
+}
+
+// marked draws a text without any space around it. What cannot be seen is marked
+// by the style sheet, and stays in the text as it was.
+func marked(s string) templ.Component {
+	return component(func(b *strings.Builder) { writeAll(b, plainRuns(s)) })
+}
+
+// drawnJSON writes JSON in colours, each line in an element of its own, so that
+// what is too long for a line goes on below its beginning. JSON of great length
+// is drawn plainly, which costs the page far fewer elements, and cut.
+func drawnJSON(text string) templ.Component {
+	return withRest(text, func(b *strings.Builder) (done int) {
+		if len(text) > maxColoured {
+			return writeRuns(b, plainRuns(headOf(text, codeMost)), codeMost)
+		}
+		for line := range strings.SplitAfterSeq(text, "\n") {
+			if line == "" || b.Len() > codeMost {
+				break
+			}
+			depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
+			class := "i" + strconv.Itoa(depth)
+			if depth > 8 { // no room to wrap in
+				class = "deep"
+			}
+			b.WriteString(`<span class="l ` + class + `">`)
+			done += writeRuns(b, jsonRuns(line), codeMost)
+			b.WriteString("</span>")
+		}
+		return done
+	})
 }
 
 // plainRuns splits a text into what can be seen and what cannot.

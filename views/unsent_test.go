@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+
+	"elicitation-inspector/bridge/elicit/lint"
 )
 
 // A call whose server asks by a request that its revision does not have says so
@@ -14,7 +16,7 @@ import (
 func TestUnsent(t *testing.T) {
 	call := Call{Number: 3, Server: someServer, State: CallDone, Unsent: &Unsent{
 		Method: "elicitation/create", Revision: "2025-11-25",
-		Finding: &Finding{Rule: "request-unsent", Severity: "advice", Text: "The server says so.", Reference: "MCP 2026-07-28"},
+		Finding: &lint.Finding{Rule: "request-unsent", Severity: lint.Advice, Text: "The server says so.", Reference: "MCP 2026-07-28"},
 	}}
 	why := region(t, draw(t, CallView(call)), "Why nothing is asked")
 	button(t, why, "Reconnect with 2025-11-25 and call again")

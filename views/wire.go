@@ -1,6 +1,7 @@
 package views
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -189,12 +190,13 @@ func (d Diff) differences() string {
 	return plural(d.Total, "difference", "differences") + ":"
 }
 
-// place is the JSON pointer, or a word for the whole.
-func (d Difference) place() string {
-	if d.Pointer == "" {
-		return "the whole"
+// briefJSON is as much of a value as a difference shows.
+func briefJSON(raw []byte) string {
+	const most = 400 // bytes
+	if len(raw) <= most {
+		return string(raw)
 	}
-	return d.Pointer
+	return string(cutRunes(raw, most)) + fmt.Sprintf(" … %d bytes in all", len(raw))
 }
 
 // chips are the filters that are wanted often. Those of one group stand for

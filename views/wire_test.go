@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/rawjson/diff"
 )
 
 // hostileDetail has hostile text wherever what came over the wire goes.
@@ -14,30 +18,21 @@ func hostileDetail(row Row) Detail {
 	row.Kind, row.Mark = "request", Mark{Note: hostile, Colour: hostile}
 	row.ID = hostile
 	other := row
-	node := Node{Level: 1, Size: 1, Place: 1, Index: -1, Open: "{", Close: "}", Gist: hostile + "…", Count: 3, Unfolded: true, Children: []Node{
-		{Key: hostile, Name: hostile, Index: -1, Class: "s", Text: Excerpt{Text: hostile, Next: 10, Size: 90, Step: 5}, Found: []Finding{{Rule: hostile, Severity: hostile, Text: hostile, Pointer: hostile, Reference: hostile}}},
-		{Index: 0, Open: "[", Close: "]", Gist: hostile, Count: 2},
-	}}
+	found := []lint.Finding{{Rule: hostile, Severity: lint.Should, Text: hostile, Pointer: "/" + hostile, Reference: hostile}}
+	raw := rawjson.AppendQuoted(nil, hostile)
+	tree := Tree(hostile, fmt.Appendf(nil, `{%s:%s,"list":[%[1]s]}`, raw, raw), found)
 	return Detail{
-		Row: row, Transport: hostile, Stream: hostile, Session: hostile, Raw: Excerpt{Text: hostile, Next: 10, Size: 90, Step: 100}, RawNote: hostile,
-		Tree: &node, PairRow: &other, PairTree: &node, Header: []HeaderLine{{hostile, hostile}}, Found: []Finding{{Rule: hostile, Severity: "should", Text: hostile, Pointer: hostile}},
+		Row: row, Transport: hostile, Stream: hostile, Session: hostile, Raw: RawPiece([]byte(hostile), 0), RawNote: hostile,
+		Tree: tree, PairRow: &other, PairTree: tree, Header: []HeaderLine{{hostile, hostile}}, Found: found,
 		Follow: hostile, Earlier: &other, Colours: []string{"red"},
-		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []Difference{{Pointer: hostile, Op: "changed", Before: hostile, After: hostile}}},
+		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []diff.Difference{{Pointer: hostile, Op: diff.Changed, Before: raw, After: []byte(hostile)}}},
 	}
 }
 
 // TestTreeReadsAsJSON: what a mouse selects in the tree is the JSON, laid out.
 func TestTreeReadsAsJSON(t *testing.T) {
-	scalar := func(key, text string, comma bool) Node {
-		return Node{Key: key, Name: strings.Trim(key, `"`), Index: -1, Level: 3, Class: "s", Text: Excerpt{Text: text}, Comma: comma}
-	}
-	root := Node{Level: 1, Size: 1, Place: 1, Index: -1, Open: "{", Close: "}", Count: 2, Unfolded: true, Children: []Node{
-		{Key: `"a\u0062"`, Name: "ab", Index: -1, Level: 2, Size: 2, Place: 1, Open: "[", Close: "]", Count: 2, Unfolded: true, Comma: true, Children: []Node{
-			{Index: 0, Level: 3, Size: 2, Place: 1, Class: "n", Text: Excerpt{Text: "1.50"}, Comma: true}, {Index: 1, Level: 3, Size: 2, Place: 2, Open: "{", Close: "}"},
-		}},
-		scalar(`"c"`, `"x\ny"`, false),
-	}}
-	doc := draw(t, Tree("JSON", root))
+	raw := []byte(` {"a\u0062":[1.50,{ }], "c" : "x\ny"}`)
+	doc := draw(t, Tree("JSON", raw, []lint.Finding{{Pointer: "/ab/1/nothing"}})) // which unfolds what leads there
 	var lines []string
 	for _, e := range every(doc, func(e *html.Node) bool { return strings.HasPrefix(attr(e, "class"), "line") }) {
 		for gist := range e.Descendants() {
@@ -70,30 +65,28 @@ func TestTreeReadsAsJSON(t *testing.T) {
 }
 
 func TestTreeOffersTheRest(t *testing.T) {
-	doc := draw(t, TreeNodes(Node{Level: 1, From: 100, Count: 2345, Children: []Node{
-		{Index: 100, Level: 2, Class: "s", Text: Excerpt{Text: `"abc`, Next: 2048, Size: 60 << 20, Step: 16 << 10}},
-	}}))
+	list := []byte("[" + strings.Repeat("0,", 2244) + `"` + strings.Repeat("a", 30_000) + `"` + strings.Repeat(",0", 2244) + "]")
+	doc := draw(t, TreeNodes("/list", 1, list, 2244, nil))
 	buttons := every(doc, tag("button"))
-	if len(buttons) != 2 || attr(buttons[0], "data-string") != "2048" || text(buttons[0]) != "Show more" || attr(buttons[1], "data-more") != "101" || text(buttons[1]) != "2\u202f244 more" {
+	if len(buttons) != 2 || attr(buttons[0], "data-string") != "2048" || text(buttons[0]) != "Show more" || attr(buttons[1], "data-more") != "2344" || text(buttons[1]) != "2\u202f145 more" {
 		t.Errorf("it offers %q", text(doc))
 	}
-	if !strings.Contains(text(doc), "63 MB left") {
+	if !strings.Contains(text(doc), "28 kB left") {
 		t.Errorf("it does not say how much is left: %q", text(doc))
 	}
-	if b := every(draw(t, RawPiece(Excerpt{Text: "abc", Next: 10, Size: 20, Step: 64})), tag("button")); len(b) != 1 || text(b[0]) != "Show all" {
+	raw := make([]byte, rawStep+10)
+	if b := every(draw(t, RawPiece(raw, 5)), tag("button")); len(b) != 1 || text(b[0]) != "Show all" {
 		t.Error("the last piece is not offered")
 	}
-	if b := every(draw(t, RawPiece(Excerpt{Text: "abc", Next: 20, Size: 20, Step: 64})), tag("button")); len(b) != 0 {
+	if b := every(draw(t, RawPiece(raw, 10)), tag("button")); len(b) != 0 {
 		t.Error("more is offered than there is")
 	}
 }
 
 // TestFindingsStandInPlace: what the linter says stands at the value that it is about.
 func TestFindingsStandInPlace(t *testing.T) {
-	n := Node{Level: 1, Size: 1, Index: -1, Open: "{", Close: "}", Count: 1, Unfolded: true, Children: []Node{
-		{Key: `"share"`, Name: "share", Index: -1, Level: 2, Class: "n", Text: Excerpt{Text: "5"}, Found: []Finding{{Rule: "default-invalid", Severity: "violation", Text: "Its default is rejected."}}},
-	}}
-	item := every(draw(t, Tree("JSON", n)), func(e *html.Node) bool { return attr(e, "data-name") == "share" })
+	found := []lint.Finding{{Rule: "default-invalid", Severity: lint.Violation, Text: "Its default is rejected.", Pointer: "/share"}}
+	item := every(draw(t, Tree("JSON", []byte(`{"share":5}`), found)), func(e *html.Node) bool { return attr(e, "data-name") == "share" })
 	if len(item) != 1 || !strings.Contains(text(item[0]), "Violation Its default is rejected.") {
 		t.Errorf("the value says %q", text(item[0]))
 	}
@@ -108,7 +101,7 @@ func TestRowsSayWhatIsOdd(t *testing.T) {
 		"same id":   {Row{Kind: "request", Method: "ping", Duplicate: true}, []string{"same id"}},
 		"again":     {Row{Kind: "result", Method: "ping", Duplicate: true}, []string{"again"}},
 		"orphan":    {Row{Kind: "error", Orphan: true}, []string{"orphan"}},
-		"findings":  {Row{Kind: "request", Method: "x", Findings: 2, Worst: "violation"}, []string{"2 findings"}},
+		"findings":  {Row{Kind: "request", Method: "x", Findings: Tally{lint.Violation: 2}}, []string{"2 findings"}},
 		"mark":      {Row{Kind: "request", Method: "x", Mark: Mark{Pinned: true, Colour: "amber", Note: "see here"}}, []string{"pinned, marked amber", "see here"}},
 		"pending":   {Row{Kind: "request", Method: "x", Pending: true, AskedAt: time.Now().Add(-65 * time.Second)}, []string{"1:05"}},
 		"error":     {Row{Kind: "error", Method: "tools/call", Failed: true}, []string{"tools/call", "error"}},
@@ -168,7 +161,7 @@ func TestFilterLineIsACombobox(t *testing.T) {
 
 // TestDetailOffers what makes sense for the frame, and nothing else.
 func TestDetailOffers(t *testing.T) {
-	tree := Node{Level: 1, Size: 1, Index: -1, Open: "{", Close: "}"}
+	tree := Tree("JSON", []byte("{}"), nil)
 	other := Row{Seq: 3, Kind: "request", Method: "tools/call"}
 	for name, tt := range map[string]struct {
 		d     Detail
@@ -176,10 +169,10 @@ func TestDetailOffers(t *testing.T) {
 		offer []string
 		not   []string
 	}{
-		"noise": {Detail{Row: Row{Seq: 9, Kind: "noise"}}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
-		"call over HTTP": {Detail{Row: Row{Seq: 9, Kind: "request", Method: "tools/call"}, Tree: &tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []HeaderLine{{"Accept", "*/*"}}},
+		"noise": {Detail{Row: Row{Seq: 9, Kind: "noise"}, Raw: RawPiece(nil, 0)}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
+		"call over HTTP": {Detail{Row: Row{Seq: 9, Kind: "request", Method: "tools/call"}, Raw: RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []HeaderLine{{"Accept", "*/*"}}},
 			"Pretty Raw Headers Pair Compare Note", []string{"curl", "curl with secrets", "Follow this exchange", "Compare with the attempt before, #3"}, nil},
-		"result": {Detail{Row: Row{Seq: 9, Kind: "result", Mark: Mark{Note: "x"}}, Tree: &tree, PairRow: &other, Found: make([]Finding, 2)},
+		"result": {Detail{Row: Row{Seq: 9, Kind: "result", Mark: Mark{Note: "x"}}, Raw: RawPiece(nil, 0), Tree: tree, PairRow: &other, Found: make([]lint.Finding, 2)},
 			"Pretty Raw Pair Findings 2 Compare Note 1", []string{"Compare with its pair, #3"}, []string{"Compare with the attempt before, #3"}},
 	} {
 		doc := draw(t, FrameDetail(tt.d))
@@ -203,6 +196,44 @@ func TestDetailOffers(t *testing.T) {
 			if offers[not] {
 				t.Errorf("%s: offers %q", name, not)
 			}
+		}
+	}
+}
+
+// A piece never ends inside a character.
+func TestExcerpt(t *testing.T) {
+	const text = "a€🙂b"
+	for most := 4; most < 12; most++ {
+		var got string
+		for from := int64(0); from < int64(len(text)); {
+			e := excerpt([]byte(text), from, most)
+			if e.next == from || strings.ContainsRune(e.text, '\uFFFD') {
+				t.Fatalf("%d: %q at %d, then %d", most, e.text, from, e.next)
+			}
+			got, from = got+e.text, e.next
+		}
+		if got != text {
+			t.Errorf("%d: %q", most, got)
+		}
+	}
+	if e := excerpt([]byte("\xff\xfe\xff\xfe\xff\xfe"), 0, 4); e.text != "\xff\xfe\xff\xfe" {
+		t.Errorf("bytes that are no text: %q", e.text)
+	}
+	if e := excerpt([]byte("abc"), 99, 4); e.text != "" || e.next != 3 {
+		t.Errorf("past the end: %+v", e)
+	}
+}
+
+func TestGist(t *testing.T) {
+	for in, want := range map[string]string{
+		`{ "a" : 1,` + "\n" + `"b":[ true ] }`: `{"a": 1, "b": [true]}`,
+		`["x: y, z \" :",2]`:                   `["x: y, z \" :", 2]`,
+		`["` + strings.Repeat("é", 99) + `"]`:  `["` + strings.Repeat("é", 62) + "…",
+		`{}`:                                   `{}`,
+	} {
+		got, whole := gist([]byte(in))
+		if got != want || whole == strings.HasSuffix(got, "…") {
+			t.Errorf("%s: %s, whole: %v", in, got, whole)
 		}
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/rawjson/diff"
 )
 
 // LogStatus is what the page says of the whole wire log.
@@ -49,8 +52,7 @@ type Row struct {
 	Ended       string // of a request: what ended it in place of a response, "HTTP 400"; else ""
 	Duplicate   bool   // a request with an id that was used before, or a second response
 	Orphan      bool   // a response to nothing
-	Findings    int    // of the linter's
-	Worst       string // their gravest severity, "" if there are none
+	Findings    Tally  // of the linter's
 	AskedAt     time.Time
 	Pair        int64
 	Call        int // 0 if none
@@ -67,12 +69,12 @@ type Detail struct {
 	Question  int // 0 if none
 	Header    []HeaderLine
 	Masked    bool // secrets in the headers are left out
-	Raw       Excerpt
-	RawNote   string // why these are not all bytes, "" if they are
-	Tree      *Node  // nil if it is no JSON
+	Raw       templ.Component
+	RawNote   string          // why these are not all bytes, "" if they are
+	Tree      templ.Component // of its JSON; nil if it is none
 	PairRow   *Row
-	PairTree  *Node // the paired frame; nil if it is no JSON, or too large to be drawn beside this one
-	Found     []Finding
+	PairTree  templ.Component // the paired frame; nil if it is no JSON, or too large to be drawn beside this one
+	Found     []lint.Finding
 	Follow    string // the filter line of its exchange, "" if it belongs to none
 	Curl      bool   // it can be sent again over HTTP
 	Earlier   *Row   // the request of which this may be another attempt
@@ -83,50 +85,13 @@ type Detail struct {
 // HeaderLine is one HTTP header.
 type HeaderLine struct{ Name, Value string }
 
-// Excerpt is a piece of a text.
-type Excerpt struct {
-	Text string // exact bytes
-	Next int64  // where the next piece begins
-	Size int64  // of the whole
-	Step int64  // how long a piece is
-}
-
-// Node is one value of a frame's JSON, as it is written.
-type Node struct {
-	Key     string // the member's name with its quotes; "" for an element and for the whole
-	Name    string // the same decoded
-	Index   int    // of an element; -1 otherwise
-	Pointer string
-	Level   int // 1 for the whole
-	Place   int // among its siblings, from 1
-	Size    int // how many siblings there are, itself included
-	Comma   bool
-	Class   string  // of a scalar, as of a run
-	Text    Excerpt // a scalar
-
-	Open, Close string // brackets; "" for a scalar
-	Gist        string // all of it on one line, cut
-	Count       int    // members or elements
-	From        int    // the first of Children
-	Children    []Node // as many as are drawn
-	Unfolded    bool
-	Found       []Finding
-}
-
 // Diff is how one frame differs from another.
 type Diff struct {
 	Before, After Row
-	List          []Difference // the first ones
+	List          []diff.Difference // the first ones
 	Total         int
 	Equal         bool
 	Problem       string // why they are not compared
-}
-
-// Difference is one place where two frames differ.
-type Difference struct {
-	Pointer       string
-	Op            string // "added", "removed", "changed", "rewritten"
-	Before, After string // JSON, cut
 }
 
 // Ladder is an exchange as a sequence diagram.

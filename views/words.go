@@ -76,6 +76,26 @@ func plural(n int, one, many string) string {
 	return grouped(int64(n)) + " " + many
 }
 
+// bytesWords words a size: 512 bytes, 64 kB, 1.5 MB. Units are powers of 1000,
+// as in filters.
+func bytesWords(n int64) string {
+	if n < 1000 {
+		return plural(int(n), "byte", "bytes")
+	}
+	size, unit := float64(n)/1000, "kB"
+	for _, next := range []string{"MB", "GB", "TB"} {
+		if size < 999.5 {
+			break
+		}
+		size, unit = size/1000, next
+	}
+	digits := 0
+	if size < 9.95 {
+		digits = 1
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', digits, 64), ".0") + " " + unit
+}
+
 // colour is the class that gives a server its colour.
 func colour(index int) string { return "s" + strconv.Itoa(index%6) }
 
@@ -823,8 +843,8 @@ func (f CallForm) takesArguments() bool {
 	return len(f.Form.Fields) > 0 || f.Form.JSON || f.Form.Trouble != "" || f.Form.Extra != ""
 }
 
-// gist is JSON squeezed into one line, for where there is room for no more.
-func gist(s string) string {
+// squeezed is JSON in one line, for where there is room for no more.
+func squeezed(s string) string {
 	s = strings.Join(strings.Fields(s[:min(len(s), proseMost)]), " ")
 	if r := []rune(s); len(r) > 120 {
 		return string(r[:119]) + "…"

@@ -255,7 +255,7 @@ func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 		if ok || err != nil {
 			break
 		}
-		text, ok, err = views.Find(ctx, digest, views.FindingsPanel(s.findingsView(server)))
+		text, ok, err = views.Find(ctx, digest, s.findingsPanel(server.ID))
 	}
 	if err == nil && !ok {
 		err = echo.NewHTTPError(http.StatusNotFound, "This text is not on the page any more. The wire log has it.")

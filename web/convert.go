@@ -36,7 +36,7 @@ func serverView(s bridge.Server) views.Server {
 			Sampling: s.Settings.Sampling, Roots: s.Settings.Roots,
 		},
 		Policy: string(s.Policy), Held: s.Held, Room: s.Room, TurnedAway: s.TurnedAway,
-		Violations: s.Findings[lint.Violation], Shoulds: s.Findings[lint.Should], Advices: s.Findings[lint.Advice],
+		Findings: s.Findings,
 	}
 }
 
@@ -139,8 +139,7 @@ func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 	}
 	for _, f := range s.in.Found(c.Reply) {
 		if f.Rule == lint.RuleUnsent {
-			finding := findingView(f.Finding, f.Seq, f.Question, f.Call)
-			out.Finding = &finding
+			out.Finding = &f.Finding
 		}
 	}
 	return out
@@ -244,7 +243,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	a := answerableOf(q)
 	v := views.Question{
 		Number: q.Number, State: views.QuestionState(q.State.String()), Server: find(q.Server),
-		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: findingViews(q.Findings, q), Round: q.Round, Key: q.Key, Origin: q.Carried,
+		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: q.Findings, Round: q.Round, Key: q.Key, Origin: q.Carried,
 		Mode: q.Method, Asked: q.Asked, Seq: q.Seq, Reason: q.Reason, By: string(q.By), Waited: q.Waited,
 		SentSeq: q.AnswerSeq, Method: q.Method, Handed: q.Handed,
 	}
@@ -342,21 +341,6 @@ func addressView(r *elicit.Request) *views.Address {
 		a.Warnings = append(a.Warnings, views.Warning{ID: w.ID, Severity: w.Severity.String(), Text: w.Text})
 	}
 	return a
-}
-
-func findingView(f lint.Finding, seq int64, question, call int) views.Finding {
-	return views.Finding{
-		Rule: f.Rule, Severity: f.Severity.String(), Text: f.Text, Pointer: f.Pointer, Reference: f.Reference,
-		Seq: seq, Question: question, Call: call,
-	}
-}
-
-func findingViews(list []lint.Finding, q bridge.Question) []views.Finding {
-	var out []views.Finding
-	for _, f := range list {
-		out = append(out, findingView(f, q.Seq, q.Number, q.Call))
-	}
-	return out
 }
 
 var completions = map[bridge.Completion]string{

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -105,15 +106,15 @@ func (s *Server) pushComparison(c echo.Context, view views.Comparison) error {
 
 // findings answers with the panel of all that the linter says of one server.
 func (s *Server) findings(c echo.Context, server bridge.Server) error {
-	return html(c, views.FindingsPanel(s.findingsView(serverView(server))))
+	return html(c, s.findingsPanel(server.ID))
 }
 
-func (s *Server) findingsView(server views.Server) views.Findings {
-	view := views.Findings{Server: server}
-	for _, f := range s.in.Findings(server.ID) {
-		view.List = append(view.List, findingView(f.Finding, f.Seq, f.Question, f.Call))
+func (s *Server) findingsPanel(server string) templ.Component {
+	var list []findings.Found
+	for _, f := range s.in.Findings(server) {
+		list = append(list, f.Found)
 	}
-	return view
+	return views.FindingsPanel(server, list)
 }
 
 // exported is a finding as /findings.json has it.

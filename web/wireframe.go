@@ -13,6 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/rawjson/diff"
 	"elicitation-inspector/bridge/wire"
@@ -20,19 +21,10 @@ import (
 	"elicitation-inspector/views"
 )
 
-// What is drawn of one frame at a time. All of it can be had, piece by piece,
-// and saved at once.
 const (
-	rawStep      = 64 << 10 // bytes of a frame as they are
-	stringStep   = 16 << 10 // bytes of one JSON string
-	stringFirst  = 2 << 10  // the same, before somebody asks for more
-	nodesFirst   = 400      // lines of JSON that are unfolded by themselves
-	childrenStep = 100      // members or elements of one value
-	bigFrame     = 1 << 20  // from this size on little is unfolded
-	hugeFrame    = 16 << 20 // from this size on memory is given back at once
-	gistMost     = 64       // characters that stand for what is folded
-	diffMost     = 500      // differences
-	diffText     = 400      // bytes of each value in them
+	bigFrame  = views.LargeFrame // bytes from which on one frame is looked at at a time
+	hugeFrame = 16 << 20         // from this size on memory is given back at once
+	diffMost  = 500              // differences
 )
 
 // readFrame reads a frame. Of those that take much memory one is looked at at a
@@ -119,7 +111,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 	}
 	d := views.Detail{
 		Row: row, Transport: f.Transport, Stream: streamWords[f.Stream], Session: f.Session, Round: f.Round, Question: f.Question,
-		Raw: excerpt(f.Raw, 0, rawStep), Follow: exchangeOf(f), Colours: wire.Colours(),
+		Raw: views.RawPiece(f.Raw, 0), Follow: exchangeOf(f), Colours: wire.Colours(),
 	}
 	switch {
 	case f.Lost:
@@ -128,11 +120,10 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		d.RawNote = fmt.Sprintf("Only the first %d of %d bytes were kept.", len(f.Raw), f.Size)
 	}
 	for _, found := range s.in.Found(f.Seq) {
-		d.Found = append(d.Found, findingView(found.Finding, found.Seq, found.Question, found.Call))
+		d.Found = append(d.Found, found.Finding)
 	}
 	if rawjson.Valid(f.Raw) {
-		tree := newTree(f, d.Found).root()
-		d.Tree = &tree
+		d.Tree = views.Tree("JSON of the frame", f.Raw, d.Found)
 	}
 	if len(f.Header) > 0 || f.URL != "" {
 		if err := s.addHeader(c, &d, f); err != nil {
@@ -190,8 +181,7 @@ func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
 	}
 	defer done()
 	if rawjson.Valid(pair.Raw) {
-		tree := newTree(pair, nil).root()
-		d.PairTree = &tree
+		d.PairTree = views.Tree("JSON of the frame that it pairs with", pair.Raw, nil)
 	}
 	return nil
 }
@@ -265,49 +255,18 @@ func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) 
 	if err != nil {
 		return nil, err
 	}
-	list, total, err := diff.Of(a.Raw, b.Raw, diffMost)
+	out.List, out.Total, err = diff.Of(a.Raw, b.Raw, diffMost)
 	if err != nil {
 		out.Problem = "They cannot be compared: " + err.Error() + "."
 		out.Equal = bytes.Equal(a.Raw, b.Raw)
 		return &out, nil
 	}
-	out.Total, out.Equal = total, total == 0
-	for _, d := range list {
-		out.List = append(out.List, views.Difference{
-			Pointer: d.Pointer, Op: string(d.Op), Before: briefJSON(d.Before), After: briefJSON(d.After),
-		})
-	}
+	out.Equal = out.Total == 0
 	return &out, nil
 }
 
 // diffBytes is how much is compared at once where both frames are big.
 const diffBytes = 32 << 20
-
-func briefJSON(raw []byte) string {
-	if len(raw) <= diffText {
-		return string(raw)
-	}
-	return string(cutRunes(raw, diffText)) + fmt.Sprintf(" … %d bytes in all", len(raw))
-}
-
-// cutRunes is the head of b, of at most n bytes, that does not end inside a
-// character.
-func cutRunes(b []byte, n int) []byte {
-	if len(b) <= n {
-		return b
-	}
-	for n > 0 && n > len(b[:n])-utf8.UTFMax && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return b[:n]
-}
-
-// excerpt is a piece of a text, from an offset on.
-func excerpt(raw []byte, from int64, most int) views.Excerpt {
-	from = min(max(from, 0), int64(len(raw)))
-	piece := cutRunes(raw[from:], most)
-	return views.Excerpt{Text: string(piece), Next: from + int64(len(piece)), Size: int64(len(raw)), Step: int64(most)}
-}
 
 // rawMore answers with the next piece of a frame's bytes, to be drawn.
 func (s *Server) rawMore(c echo.Context, seq int64) error {
@@ -316,12 +275,12 @@ func (s *Server) rawMore(c echo.Context, seq int64) error {
 		return err
 	}
 	from, err := queryNumber(c, "from", 0)
-	e := excerpt(f.Raw, from, rawStep)
+	piece := views.RawPiece(f.Raw, from)
 	done()
 	if err != nil {
 		return err
 	}
-	return html(c, views.RawPiece(e))
+	return html(c, piece)
 }
 
 // stringMore answers with the next piece of a long string in a frame.
@@ -339,7 +298,7 @@ func (s *Server) stringMore(c echo.Context, seq int64) error {
 	if value == nil {
 		return echo.ErrNotFound
 	}
-	return html(c, views.StringPiece(excerpt(value, from, stringStep)))
+	return html(c, views.StringPiece(value, from))
 }
 
 // nodes answers with what is inside one value of a frame's JSON, from a member
@@ -360,16 +319,13 @@ func (s *Server) nodes(c echo.Context, seq int64) error {
 		done()
 		return echo.ErrNotFound
 	}
-	var found []views.Finding
+	var found []lint.Finding
 	for _, one := range s.in.Found(f.Seq) {
-		found = append(found, findingView(one.Finding, one.Seq, one.Question, one.Call))
+		found = append(found, one.Finding)
 	}
-	t := newTree(f, found)
-	t.left = 0 // one level at a time
-	n := views.Node{Pointer: at, Level: int(level)}
-	t.inside(&n, value, int(from))
+	nodes := views.TreeNodes(at, int(level), value, int(from), found)
 	done()
-	return html(c, views.TreeNodes(n))
+	return html(c, nodes)
 }
 
 // raw answers with the exact bytes of a frame.

@@ -143,7 +143,10 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 			row.Ended = endedBy(log.Head(r.Pair))
 		}
 		row.Asks = asking[r.Seq] && !row.Pending && total == 0
-		row.Findings, row.Worst = s.gravest(r.Seq)
+		row.Findings = views.Tally{}
+		for _, f := range s.in.Found(r.Seq) {
+			row.Findings[f.Severity]++
+		}
 		mark := s.marks().MarkOf(r.Seq)
 		row.Mark = views.Mark{Pinned: mark.Pinned, Colour: mark.Colour, Note: mark.Note}
 		rows = append(rows, row)
@@ -219,19 +222,6 @@ func apart(row wire.Row) string {
 		return strings.TrimPrefix(rest, " ")
 	}
 	return row.Summary
-}
-
-// gravest counts what the linter says of a frame, and names the worst of it.
-func (s *Server) gravest(seq int64) (count int, worst string) {
-	found := s.in.Found(seq)
-	if len(found) == 0 {
-		return 0, ""
-	}
-	gravest := found[0].Severity
-	for _, f := range found {
-		gravest = min(gravest, f.Severity)
-	}
-	return len(found), gravest.String()
 }
 
 // subscription is a request that stays open for as long as the connection does

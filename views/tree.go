@@ -1,0 +1,309 @@
+package views
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/a-h/templ"
+
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// What is drawn of one frame at a time. All of it can be had, piece by piece.
+const (
+	LargeFrame   = 1 << 20  // bytes from which on little is unfolded
+	nodesFirst   = 400      // lines of JSON that are unfolded by themselves
+	childrenStep = 100      // members or elements of one value
+	gistMost     = 64       // characters that stand for what is folded
+	rawStep      = 64 << 10 // bytes of a frame as they are
+	stringStep   = 16 << 10 // bytes of one JSON string
+	stringFirst  = 2 << 10  // the same, before somebody asks for more
+)
+
+// Tree draws a frame's JSON as a tree whose objects and arrays fold (ARIA
+// Authoring Practices, Tree View), with what was found where it was found. Read
+// as text it is the JSON, laid out. It does not hold on to raw.
+func Tree(label string, raw []byte, found []lint.Finding) templ.Component {
+	return component(func(b *strings.Builder) {
+		b.WriteString(`<div class="code tree" role="tree" dir="ltr" aria-label="` + templ.EscapeString(label) + `">`)
+		t := newTree(b, found)
+		t.left, t.depth = nodesFirst, 16
+		if len(raw) >= LargeFrame {
+			// Each level is looked through once for each level above it.
+			t.left, t.depth = childrenStep, 4
+		}
+		t.value(node{index: -1, level: 1, siblings: 1, place: 1}, bytes.Trim(raw, " \t\r\n"), true)
+		b.WriteString(`</div>`)
+	})
+}
+
+// TreeNodes draws what is inside the value that a pointer leads to, from a member
+// or element on, one level of it.
+func TreeNodes(pointer string, level int, value []byte, from int, found []lint.Finding) templ.Component {
+	return component(func(b *strings.Builder) {
+		newTree(b, found).inside(node{pointer: pointer, level: level}, value, from)
+	})
+}
+
+// tree writes JSON for reading. What it unfolds by itself is bounded; the page
+// asks for the rest when somebody unfolds it.
+type tree struct {
+	*strings.Builder
+	left  int                       // nodes that may still be unfolded
+	depth int                       // levels that are unfolded by themselves
+	found map[string][]lint.Finding // by JSON pointer
+}
+
+func newTree(b *strings.Builder, found []lint.Finding) *tree {
+	t := &tree{Builder: b, found: map[string][]lint.Finding{}}
+	for _, one := range found {
+		t.found[one.Pointer] = append(t.found[one.Pointer], one)
+	}
+	return t
+}
+
+// node is where a value stands.
+type node struct {
+	key, name string // the member's name with its quotes, and decoded; "" for an element and for the whole
+	index     int    // of an element; -1 for the whole
+	pointer   string
+	level     int // 1 for the whole
+	place     int // among its siblings, from 1
+	siblings  int // itself included
+}
+
+// value writes a value. Tags stand so that no white space gets between what
+// belongs on one line.
+func (t *tree) value(n node, value []byte, unfold bool) {
+	t.left--
+	within := count(value)
+	short, whole := gist(value)
+	room := t.left > 0 && n.level <= t.depth && !(whole && flat(value))
+	unfold = unfold && (room || t.leads(n.pointer))
+
+	attribute := func(name, value string) {
+		t.WriteString(" " + name + `="` + templ.EscapeString(value) + `"`)
+	}
+	t.WriteString(`<div role="treeitem" class="node"`)
+	attribute("tabindex", tabIndex(n.level == 1))
+	attribute("aria-level", strconv.Itoa(n.level))
+	attribute("aria-setsize", strconv.Itoa(n.siblings))
+	attribute("aria-posinset", strconv.Itoa(n.place))
+	switch {
+	case n.key != "":
+		attribute("data-name", n.name)
+	case n.index >= 0:
+		attribute("data-index", strconv.Itoa(n.index))
+	}
+	if within > 0 {
+		attribute("aria-expanded", strconv.FormatBool(unfold))
+	}
+	t.WriteString(`><div class="line">`)
+	if n.key != "" {
+		writeAll(t.Builder, appendRuns(nil, n.key, "k"))
+		t.WriteString(": ")
+	}
+	comma := ""
+	if n.place < n.siblings {
+		comma = ","
+	}
+	closing := map[byte]string{'{': "}", '[': "]"}[value[0]]
+	if within == 0 {
+		if closing != "" {
+			t.WriteString(string(value[:1]) + closing)
+		} else {
+			excerpt(value, 0, stringFirst).write(t.Builder, scalarClass(value), "string")
+		}
+		t.WriteString(comma + `</div>`)
+		t.writeFound(n.pointer)
+	} else {
+		t.WriteString(`<span class="gist">`)
+		writeAll(t.Builder, jsonRuns(short))
+		if !whole {
+			t.WriteString(`<span class="dim"> ` + closing + ` ` + grouped(int64(within)) + `</span>`)
+		}
+		t.WriteString(comma + `</span><span class="open">` + string(value[:1]) + `</span></div>`)
+		t.writeFound(n.pointer)
+		t.WriteString(`<div role="group">`)
+		if unfold {
+			t.inside(n, value, 0)
+		}
+		t.WriteString(`</div><div class="line end">` + closing + comma + `</div>`)
+	}
+	t.WriteString(`</div>`)
+}
+
+// inside writes the members or elements of a value, a few of them from one on,
+// and offers the others.
+func (t *tree) inside(n node, value []byte, from int) {
+	all, end := count(value), from+childrenStep
+	i, c := 0, rawjson.NewCursor(value)
+	write := func(child node) (more bool) {
+		if i >= from {
+			child.level, child.place, child.siblings = n.level+1, i+1, all
+			t.value(child, c.Value(), true)
+		}
+		i++
+		return i < end
+	}
+	if value[0] == '[' {
+		for range c.Elements() {
+			if !write(node{index: i, pointer: n.pointer + "/" + strconv.Itoa(i)}) {
+				break
+			}
+		}
+	} else {
+		for name := range c.Members() {
+			plain := name.String()
+			if !write(node{index: -1, name: plain, key: `"` + string(name) + `"`, pointer: rawjson.PointerTo(n.pointer, plain)}) {
+				break
+			}
+		}
+	}
+	if from < i && i < all {
+		t.WriteString(`<button type="button" class="link more" tabindex="-1" data-more="` + strconv.Itoa(i) + `">` + plural(all-i, "more", "more") + `</button>`)
+	}
+}
+
+// leads reports whether something was found inside of what a pointer leads to.
+func (t *tree) leads(pointer string) bool {
+	for at := range t.found {
+		if strings.HasPrefix(at, pointer+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// writeFound says in place what the linter says.
+func (t *tree) writeFound(pointer string) {
+	for _, f := range gravestFirst(t.found[pointer]) {
+		t.WriteString(`<p class="in-place ` + f.Severity.String() + `" title="` + templ.EscapeString(join(", ", f.Rule, f.Reference)) + `"><b>` + severityWord(f.Severity) + `</b> <span dir="auto">` + templ.EscapeString(f.Text) + `</span></p>`)
+	}
+}
+
+// count counts members or elements.
+func count(value []byte) (n int) {
+	if value[0] == '[' {
+		for range rawjson.Elements(value) {
+			n++
+		}
+		return n
+	}
+	for range rawjson.Members(value) {
+		n++
+	}
+	return n
+}
+
+// flat reports whether no object or array is inside of a short value.
+func flat(value []byte) bool { return !bytes.ContainsAny(value[1:], "{[") }
+
+// scalarClass is the class of the run that draws a string, number or literal.
+func scalarClass(value []byte) string {
+	switch value[0] {
+	case '"':
+		return "s"
+	case 't', 'f', 'n':
+		return "b"
+	}
+	return "n"
+}
+
+// gist is a value on one line, as far as there is room for it. whole says that
+// all of it is there.
+func gist(value []byte) (text string, whole bool) {
+	var b strings.Builder
+	runes, quoted := 0, false
+	for i := 0; i < len(value); {
+		r, size := utf8.DecodeRune(value[i:])
+		switch c := value[i]; {
+		case quoted && c == '\\' && i+1 < len(value):
+			b.WriteByte(c)
+			i++
+			runes++
+			r, size = utf8.DecodeRune(value[i:])
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
+			i++
+			continue
+		}
+		if runes >= gistMost {
+			return b.String() + "…", false
+		}
+		b.WriteRune(r)
+		runes++
+		if c := value[i]; !quoted && (c == ':' || c == ',') {
+			b.WriteByte(' ')
+		}
+		i += size
+	}
+	return b.String(), true
+}
+
+// piece is a part of a text.
+type piece struct {
+	text             string
+	next, size, step int64 // where the next one begins, how long the whole is, and how long pieces are
+}
+
+// excerpt is the piece of a text from an offset on, of at most most bytes. It does
+// not end inside a character.
+func excerpt(raw []byte, from int64, most int) piece {
+	from = min(max(from, 0), int64(len(raw)))
+	text := cutRunes(raw[from:], most)
+	return piece{string(text), from + int64(len(text)), int64(len(raw)), int64(most)}
+}
+
+// cutRunes is the head of b, of at most n bytes, that does not end inside a
+// character.
+func cutRunes(b []byte, n int) []byte {
+	if len(b) <= n {
+		return b
+	}
+	for n > 0 && n > len(b[:n])-utf8.UTFMax && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return b[:n]
+}
+
+// write draws a piece, and offers the next one.
+func (p piece) write(b *strings.Builder, class, what string) {
+	writeAll(b, appendRuns(nil, p.text, class))
+	p.writeMore(b, what)
+}
+
+func (p piece) writeMore(b *strings.Builder, what string) {
+	left := p.size - p.next
+	if left <= 0 {
+		return
+	}
+	words := "Show all"
+	if left > p.step {
+		words = "Show more"
+	}
+	b.WriteString(`<button type="button" class="link more" data-` + what + `="` + strconv.FormatInt(p.next, 10) + `">` + words + `</button><span class="dim left"> ` + bytesWords(left) + ` left</span>`)
+}
+
+// StringPiece is more of a long string.
+func StringPiece(value []byte, from int64) templ.Component {
+	return component(func(b *strings.Builder) {
+		excerpt(value, from, stringStep).write(b, "s", "string")
+	})
+}
+
+// RawPiece is more of a frame's bytes. Each piece is a block, so that the ones
+// before it need not be laid out again.
+func RawPiece(raw []byte, from int64) templ.Component {
+	return component(func(b *strings.Builder) {
+		p := excerpt(raw, from, rawStep)
+		b.WriteString(`<span class="piece">`)
+		writeAll(b, plainRuns(p.text))
+		b.WriteString(`</span>`)
+		p.writeMore(b, "raw")
+	})
+}
