@@ -8,6 +8,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/wire"
 )
 
 func someFindings(severities ...lint.Severity) []lint.Finding {
@@ -107,7 +108,7 @@ func TestFindingsAreText(t *testing.T) {
 	for _, doc := range []*html.Node{
 		draw(t, QuestionCard(q)),
 		draw(t, FindingsPanel("s1", found(f))),
-		draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Raw: RawPiece(nil, 0), Found: []lint.Finding{f}})),
+		draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: RawPiece(nil, 0), Found: []lint.Finding{f}})),
 	} {
 		if found := every(doc, tag("img")); len(found) > 0 {
 			t.Error("it became markup")
@@ -121,26 +122,26 @@ func TestFindingsAreText(t *testing.T) {
 // TestFindingsOfARow: a small mark says how many there are, in words as well.
 func TestFindingsOfARow(t *testing.T) {
 	mark := func(r Row) []*html.Node { return byClass(draw(t, WireRows([]Row{r})), "mark") }
-	if found := mark(Row{Seq: 1, Kind: "request"}); len(found) > 0 {
+	if found := mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}); len(found) > 0 {
 		t.Errorf("a row without findings has a mark: %q", text(found[0]))
 	}
-	marks := mark(Row{Seq: 1, Kind: "request", Findings: Tally{lint.Violation: 1, lint.Advice: 2}})
+	marks := mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1, lint.Advice: 2}})
 	if len(marks) != 1 || !strings.Contains(text(marks[0]), "3 findings, the most serious a violation") {
 		t.Errorf("the mark says %v", marks)
 	}
-	if got := text(mark(Row{Seq: 1, Kind: "request", Findings: Tally{lint.Violation: 1}})[0]); !strings.Contains(got, "1 violation") {
+	if got := text(mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1}})[0]); !strings.Contains(got, "1 violation") {
 		t.Errorf("of one it says %q", got)
 	}
 }
 
 func TestFindingsOfAFrame(t *testing.T) {
-	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Raw: RawPiece(nil, 0), Found: someFindings(lint.Advice, lint.Violation)}))
+	doc := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: RawPiece(nil, 0), Found: someFindings(lint.Advice, lint.Violation)}))
 	tab := only(t, doc, "tab Findings 2", func(e *html.Node) bool { return attr(e, "role") == "tab" && text(e) == "Findings 2" })
 	panel := byID(t, doc, attr(tab, "aria-controls"))
 	if n := len(byClass(panel, "finding")); n != 2 {
 		t.Errorf("it has %d findings", n)
 	}
-	plain := draw(t, FrameDetail(Detail{Row: Row{Seq: 1, Kind: "request"}, Raw: RawPiece(nil, 0)}))
+	plain := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: RawPiece(nil, 0)}))
 	if strings.Contains(text(plain), "Findings") {
 		t.Error("a frame without findings has a tab for them")
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/static"
 )
 
@@ -180,7 +181,7 @@ func TestRowCellsStandUnderTheirHeaders(t *testing.T) {
 		return out
 	}
 	page := draw(t, PageView(somePage()))
-	rows := draw(t, WireRows([]Row{{Seq: 9, Index: 3, Time: "14:02:07.112", Dir: "s2c", Kind: "result", Method: "tools/call", HasLatency: true, Latency: 4249 * time.Millisecond}}))
+	rows := draw(t, WireRows([]Row{{Row: wire.Row{Frame: wire.Frame{Seq: 9, Dir: wire.ServerToClient, Kind: wire.Result, Method: "tools/call", Pair: 8, Latency: 4249 * time.Millisecond}}, Index: 3, Clock: "14:02:07.112"}}))
 	headers, cells := classes(page, "columnheader"), classes(rows, "gridcell")
 	if fmt.Sprint(headers) != fmt.Sprint(cells) || len(cells) == 0 {
 		t.Errorf("headers %v, cells %v", headers, cells)
@@ -257,7 +258,13 @@ func everyText(hostile string) map[string]templ.Component {
 		}},
 		Form: CallForm{Item: item, Server: s, Form: form, Schema: hostile},
 	}
-	row := Row{Dir: "s2c", Server: hostile, Kind: "noise", Method: hostile, ID: hostile, Action: hostile, Summary: hostile}
+	row := Row{Row: wire.Row{
+		Frame: wire.Frame{
+			Dir: wire.ServerToClient, Server: hostile, Kind: wire.Noise, Method: hostile, Transport: hostile, Session: hostile,
+			Message: wire.Message{ID: json.RawMessage(hostile)},
+		},
+		Action: hostile, Summary: hostile,
+	}}
 	jsonForm := form
 	jsonForm.JSON = true
 	jsonQuestion := pending
@@ -670,7 +677,7 @@ func TestManyChoicesStayLight(t *testing.T) {
 
 func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
 	raw := "{\"a\":\"x\u202ey\u00a0z\"}\x1b\xff"
-	doc := draw(t, FrameDetail(Detail{Row: Row{Seq: 9, Kind: "noise"}, Raw: RawPiece([]byte(raw), 0)}))
+	doc := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: RawPiece([]byte(raw), 0)}))
 	var marks []string
 	for _, e := range every(doc, func(e *html.Node) bool { return attr(e, "class") == "inv" }) {
 		marks = append(marks, attr(e, "data-c"))

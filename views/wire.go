@@ -1,10 +1,15 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
 )
 
 // face is one way to look at a frame.
@@ -20,7 +25,7 @@ func (d Detail) faces() []face {
 	if d.Status != 0 || len(d.Header) > 0 {
 		out = append(out, face{"headers", "Headers"})
 	}
-	if d.Kind == "request" || d.Kind == "result" || d.Kind == "error" || d.Pair != 0 {
+	if d.Kind == wire.Request || d.Kind == wire.Result || d.Kind == wire.Error || d.Pair != 0 {
 		out = append(out, face{"pair", "Pair"})
 	}
 	if n := len(d.Found); n > 0 {
@@ -37,11 +42,11 @@ func (d Detail) faces() []face {
 // route says who sent a frame to whom.
 func (d Detail) route() string {
 	switch d.Dir {
-	case "c2s":
+	case wire.ClientToServer:
 		return "client → " + d.Server
-	case "s2c":
+	case wire.ServerToClient:
 		return d.Server + " → client"
-	case "stderr":
+	case wire.Stderr:
 		return d.Server + ", standard error"
 	}
 	return d.Server
@@ -49,52 +54,108 @@ func (d Detail) route() string {
 
 // facts are what is known of a frame besides its bytes.
 func (d Detail) facts() string {
-	id, status, round, question, latency, actor := "", "", "", "", "", ""
-	if d.ID != "" {
-		id = "id " + d.ID
+	part := func(there bool, text string) string {
+		if !there {
+			return ""
+		}
+		return text
 	}
-	if d.Status != 0 {
-		status = "HTTP " + strconv.Itoa(d.Status)
-	}
-	if d.Round > 1 {
-		round = "round " + strconv.Itoa(d.Round)
-	}
-	if d.Question > 0 {
-		question = "question " + strconv.Itoa(d.Question)
-	}
-	if d.HasLatency {
-		latency = "after " + lasted(d.Latency)
-	}
-	if d.Actor != "" && d.Actor != "person" {
-		actor = "by the " + d.Actor
-	} else if d.Actor != "" {
+	actor := "by the " + d.Actor
+	if d.Actor == "person" {
 		actor = "by you"
 	}
-	stream := d.Stream
-	if stream == "" {
-		stream = d.Transport
-	}
-	return join(" · ", id, stream, status, round, question, actor, latency, bytesWords(d.Size))
+	return join(" · ",
+		part(d.id() != "", "id "+d.id()),
+		cmp.Or(streamWords[d.Stream], d.Transport),
+		part(d.Status != 0, "HTTP "+strconv.Itoa(d.Status)),
+		part(d.Round > 1, "round "+strconv.Itoa(d.Round)),
+		part(d.Question > 0, "question "+strconv.Itoa(d.Question)),
+		part(d.Actor != "", actor),
+		part(d.answers(), "after "+lasted(d.Latency)),
+		bytesWords(d.Size))
+}
+
+var streamWords = map[wire.Stream]string{
+	wire.StreamPost:    "POST",
+	wire.StreamPostSSE: "POST event stream",
+	wire.StreamGetSSE:  "GET event stream",
 }
 
 // alone says why a frame has no other half.
 func (d Detail) alone() string {
 	switch {
-	case d.Kind == "request" && d.Pending:
+	case d.Kind == wire.Request && d.Pending:
 		return "No answer to this has come yet."
-	case d.Kind == "request":
+	case d.Kind == wire.Request:
 		return "No answer to this has come."
 	}
 	return "This answers no request that was seen."
 }
 
+// arrow is the sign of a direction, and what it means.
+func (r Row) arrow() (sign, words string) {
+	switch r.Dir {
+	case wire.ClientToServer:
+		return "→", "to the server"
+	case wire.ServerToClient:
+		return "←", "from the server"
+	case wire.Stderr:
+		return "!", "standard error"
+	}
+	return "·", "note"
+}
+
+// label is the word or method that a row leads with.
+func (r Row) label() string {
+	if r.Kind.IsMessage() {
+		return cmp.Or(r.Method, r.Kind.String())
+	}
+	return r.Kind.String()
+}
+
+// negotiates tells whether it refuses server/discover, as a server does that
+// knows earlier revisions only: that is expected, and no error to look at.
+func (r Row) negotiates() bool {
+	return r.Kind == wire.Error && r.Method == mcp.MethodDiscover && r.Status < 400
+}
+
+// actionClass colours the action of an answer.
+func (r Row) actionClass() string {
+	switch r.Action {
+	case "accept":
+		return "good"
+	case "error":
+		return "bad"
+	}
+	return "plain"
+}
+
 // clock splits the time of a row into the hour, which narrow windows leave out,
 // and the rest.
 func (r Row) clock() (hour, rest string) {
-	if len(r.Time) > 3 && r.Time[2] == ':' && r.Time[0] >= '0' && r.Time[0] <= '9' {
-		return r.Time[:3], r.Time[3:]
+	if t := r.Clock; len(t) > 3 && t[2] == ':' && t[0] >= '0' && t[0] <= '9' {
+		return t[:3], t[3:]
 	}
-	return "", r.Time
+	return "", r.Clock
+}
+
+// id is that of the message, or of the request that it ends.
+func (r Row) id() string { return cmp.Or(string(r.Message.ID), string(r.Answers)) }
+
+// answers reports whether it came in answer to a request, so that it has a latency.
+func (r Row) answers() bool { return r.Kind != wire.Request && r.Pair != 0 }
+
+// beside reports whether it is of a session that was made to compare what a server
+// offers under two declarations.
+func (r Row) beside() bool { return strings.HasSuffix(r.Session, "-compare") }
+
+// about is the summary without the action that it begins with, which stands beside
+// it.
+func (r Row) about() string {
+	if rest, ok := strings.CutPrefix(r.Summary, r.Action); ok && r.Action != "" && (rest == "" || rest[0] == ' ') {
+		return strings.TrimPrefix(rest, " ")
+	}
+	return r.Summary
 }
 
 // odd says in a word what does not pair up as it should.
@@ -102,7 +163,7 @@ func (r Row) odd() (word, means string) {
 	switch {
 	case r.Orphan:
 		return "orphan", "this answers no request that was seen"
-	case r.Duplicate && r.Kind == "request":
+	case r.Duplicate && r.Kind == wire.Request:
 		return "same id", "its sender has used this id before"
 	case r.Duplicate:
 		return "again", "the request was answered before"
@@ -115,14 +176,14 @@ func (r Row) failure() string {
 	switch {
 	case !r.Failed:
 		return ""
-	case r.Kind == "error":
+	case r.Kind == wire.Error:
 		if r.Method == "" {
 			return "" // it is called so already
 		}
 		return "error"
 	case r.Status >= 400:
 		return "HTTP " + strconv.Itoa(r.Status)
-	case r.Kind == "result":
+	case r.Kind == wire.Result:
 		return "isError"
 	}
 	return ""
@@ -144,7 +205,7 @@ func (r Row) bar() string {
 }
 
 // PinID is the id of the element of a pinned frame.
-func (r Row) PinID() string { return "pin-" + strconv.FormatInt(r.Seq, 10) }
+func PinID(seq int64) string { return "pin-" + strconv.FormatInt(seq, 10) }
 
 // marked are the classes of a row that somebody coloured or pinned.
 func (r Row) marked() string {
@@ -159,13 +220,13 @@ func (r Row) marked() string {
 }
 
 // markWords tell a row's mark to those who cannot see it.
-func (m Mark) words() string {
+func (r Row) markWords() string {
 	pinned, colour := "", ""
-	if m.Pinned {
+	if r.Mark.Pinned {
 		pinned = "pinned"
 	}
-	if m.Colour != "" {
-		colour = "marked " + m.Colour
+	if r.Mark.Colour != "" {
+		colour = "marked " + r.Mark.Colour
 	}
 	return join(", ", pinned, colour)
 }

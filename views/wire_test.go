@@ -11,20 +11,20 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/rawjson/diff"
+	"elicitation-inspector/bridge/wire"
 )
 
 // hostileDetail has hostile text wherever what came over the wire goes.
 func hostileDetail(row Row) Detail {
-	row.Kind, row.Mark = "request", Mark{Note: hostile, Colour: hostile}
-	row.ID = hostile
+	row.Kind, row.Mark = wire.Request, wire.Mark{Note: hostile, Colour: hostile}
 	other := row
 	found := []lint.Finding{{Rule: hostile, Severity: lint.Should, Text: hostile, Pointer: "/" + hostile, Reference: hostile}}
 	raw := rawjson.AppendQuoted(nil, hostile)
 	tree := Tree(hostile, fmt.Appendf(nil, `{%s:%s,"list":[%[1]s]}`, raw, raw), found)
 	return Detail{
-		Row: row, Transport: hostile, Stream: hostile, Session: hostile, Raw: RawPiece([]byte(hostile), 0), RawNote: hostile,
+		Row: row, Raw: RawPiece([]byte(hostile), 0), RawNote: hostile,
 		Tree: tree, PairRow: &other, PairTree: tree, Header: []HeaderLine{{hostile, hostile}}, Found: found,
-		Follow: hostile, Earlier: &other, Colours: []string{"red"},
+		Follow: hostile, Earlier: &other,
 		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []diff.Difference{{Pointer: hostile, Op: diff.Changed, Before: raw, After: []byte(hostile)}}},
 	}
 }
@@ -98,17 +98,17 @@ func TestRowsSayWhatIsOdd(t *testing.T) {
 		row  Row
 		want []string
 	}{
-		"same id":   {Row{Kind: "request", Method: "ping", Duplicate: true}, []string{"same id"}},
-		"again":     {Row{Kind: "result", Method: "ping", Duplicate: true}, []string{"again"}},
-		"orphan":    {Row{Kind: "error", Orphan: true}, []string{"orphan"}},
-		"findings":  {Row{Kind: "request", Method: "x", Findings: Tally{lint.Violation: 2}}, []string{"2 findings"}},
-		"mark":      {Row{Kind: "request", Method: "x", Mark: Mark{Pinned: true, Colour: "amber", Note: "see here"}}, []string{"pinned, marked amber", "see here"}},
-		"pending":   {Row{Kind: "request", Method: "x", Pending: true, AskedAt: time.Now().Add(-65 * time.Second)}, []string{"1:05"}},
-		"error":     {Row{Kind: "error", Method: "tools/call", Failed: true}, []string{"tools/call", "error"}},
-		"isError":   {Row{Kind: "result", Method: "tools/call", Failed: true}, []string{"tools/call", "isError"}},
-		"status":    {Row{Kind: "note", Status: 503, Failed: true}, []string{"note", "HTTP 503"}},
-		"ended":     {Row{Kind: "request", Method: "tools/call", Ended: "no response"}, []string{"tools/call", "no response"}},
-		"no method": {Row{Kind: "error"}, []string{"answer to error"}},
+		"same id":   {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "ping", Duplicate: true}}}, []string{"same id"}},
+		"again":     {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Result, Method: "ping", Duplicate: true}}}, []string{"again"}},
+		"orphan":    {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error, Orphan: true}}}, []string{"orphan"}},
+		"findings":  {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x"}}, Findings: Tally{lint.Violation: 2}}, []string{"2 findings"}},
+		"mark":      {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x"}}, Mark: wire.Mark{Pinned: true, Colour: "amber", Note: "see here"}}, []string{"pinned, marked amber", "see here"}},
+		"pending":   {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "x", Time: time.Now().Add(-65 * time.Second)}}, Pending: true}, []string{"1:05"}},
+		"error":     {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error, Method: "tools/call", Failed: true}}}, []string{"tools/call", "error"}},
+		"isError":   {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Result, Method: "tools/call", Failed: true}}}, []string{"tools/call", "isError"}},
+		"status":    {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.NoteFrame, Status: 503, Failed: true}}}, []string{"note", "HTTP 503"}},
+		"ended":     {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Request, Method: "tools/call"}}, Ended: "no response"}, []string{"tools/call", "no response"}},
+		"no method": {Row{Row: wire.Row{Frame: wire.Frame{Kind: wire.Error}}}, []string{"answer to error"}},
 	} {
 		got := text(draw(t, WireRows([]Row{tt.row})))
 		for _, want := range tt.want {
@@ -123,7 +123,7 @@ func TestLatencyBars(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "w1", time.Microsecond: "w1", time.Millisecond: "w1", 10 * time.Millisecond: "w3", 100 * time.Millisecond: "w5", time.Second: "w7", 10 * time.Second: "w9", time.Hour: "w10",
 	} {
-		if got := (Row{Latency: d}).bar(); got != want {
+		if got := (Row{Row: wire.Row{Frame: wire.Frame{Latency: d}}}).bar(); got != want {
 			t.Errorf("%v: %s, not %s", d, got, want)
 		}
 	}
@@ -162,17 +162,17 @@ func TestFilterLineIsACombobox(t *testing.T) {
 // TestDetailOffers what makes sense for the frame, and nothing else.
 func TestDetailOffers(t *testing.T) {
 	tree := Tree("JSON", []byte("{}"), nil)
-	other := Row{Seq: 3, Kind: "request", Method: "tools/call"}
+	other := Row{Row: wire.Row{Frame: wire.Frame{Seq: 3, Kind: wire.Request, Method: "tools/call"}}}
 	for name, tt := range map[string]struct {
 		d     Detail
 		tabs  string
 		offer []string
 		not   []string
 	}{
-		"noise": {Detail{Row: Row{Seq: 9, Kind: "noise"}, Raw: RawPiece(nil, 0)}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
-		"call over HTTP": {Detail{Row: Row{Seq: 9, Kind: "request", Method: "tools/call"}, Raw: RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []HeaderLine{{"Accept", "*/*"}}},
+		"noise": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: RawPiece(nil, 0)}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
+		"call over HTTP": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Request, Method: "tools/call"}}}, Raw: RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []HeaderLine{{"Accept", "*/*"}}},
 			"Pretty Raw Headers Pair Compare Note", []string{"curl", "curl with secrets", "Follow this exchange", "Compare with the attempt before, #3"}, nil},
-		"result": {Detail{Row: Row{Seq: 9, Kind: "result", Mark: Mark{Note: "x"}}, Raw: RawPiece(nil, 0), Tree: tree, PairRow: &other, Found: make([]lint.Finding, 2)},
+		"result": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Result}}, Mark: wire.Mark{Note: "x"}}, Raw: RawPiece(nil, 0), Tree: tree, PairRow: &other, Found: make([]lint.Finding, 2)},
 			"Pretty Raw Pair Findings 2 Compare Note 1", []string{"Compare with its pair, #3"}, []string{"Compare with the attempt before, #3"}},
 	} {
 		doc := draw(t, FrameDetail(tt.d))

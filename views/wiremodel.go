@@ -1,12 +1,11 @@
 package views
 
 import (
-	"time"
-
 	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/rawjson/diff"
+	"elicitation-inspector/bridge/wire"
 )
 
 // LogStatus is what the page says of the whole wire log.
@@ -20,66 +19,34 @@ type LogStatus struct {
 	Pins  []Row // the frames that are pinned; not part of what LogStatusView draws
 }
 
-// Mark is what a person noted of a frame.
-type Mark struct {
-	Pinned bool
-	Colour string // "red", "amber", …; "" if none
-	Note   string
-}
-
 // Row is one line of the wire log's window.
 type Row struct {
-	Seq         int64
+	wire.Row
 	Index       int64  // 1-based place in the present view
-	Time        string // of day, or since another frame; with milliseconds
-	Dir         string // "c2s", "s2c", "stderr", "meta"
+	Clock       string // time of day, or since another frame; with milliseconds
 	ServerIndex int
-	Server      string
-	Kind        string // "request", "notification", "result", "error", "noise", "stderr", "note"
-	Method      string
-	ID          string
-	Action      string // an answer's action
-	Actor       string // who made an answer
-	Summary     string
-	Size        int64         // bytes
-	Latency     time.Duration // of a response
-	HasLatency  bool
-	Beside      bool   // of a connection beside the session, made to compare
-	Pending     bool   // a request without a response yet
+	Pending     bool   // a request that may still be answered
 	Asks        bool   // it brought questions that still wait
-	Failed      bool   // it tells of a failure
-	Status      int    // of HTTP, 0 if there is none
 	Ended       string // of a request: what ended it in place of a response, "HTTP 400"; else ""
-	Duplicate   bool   // a request with an id that was used before, or a second response
-	Orphan      bool   // a response to nothing
 	Findings    Tally  // of the linter's
-	AskedAt     time.Time
-	Pair        int64
-	Call        int // 0 if none
-	Mark        Mark
+	Mark        wire.Mark
 }
 
 // Detail is one frame looked at closely.
 type Detail struct {
 	Row
-	Transport string
-	Stream    string // in words: "POST event stream"
-	Session   string
-	Round     int // of the call, 0 if none
-	Question  int // 0 if none
-	Header    []HeaderLine
-	Masked    bool // secrets in the headers are left out
-	Raw       templ.Component
-	RawNote   string          // why these are not all bytes, "" if they are
-	Tree      templ.Component // of its JSON; nil if it is none
-	PairRow   *Row
-	PairTree  templ.Component // the paired frame; nil if it is no JSON, or too large to be drawn beside this one
-	Found     []lint.Finding
-	Follow    string // the filter line of its exchange, "" if it belongs to none
-	Curl      bool   // it can be sent again over HTTP
-	Earlier   *Row   // the request of which this may be another attempt
-	Diff      *Diff  // to another frame; nil if none was chosen
-	Colours   []string
+	Header   []HeaderLine
+	Masked   bool // secrets in the headers are left out
+	Raw      templ.Component
+	RawNote  string          // why these are not all bytes, "" if they are
+	Tree     templ.Component // of its JSON; nil if it is none
+	PairRow  *Row
+	PairTree templ.Component // the paired frame; nil if it is no JSON, or too large to be drawn beside this one
+	Found    []lint.Finding
+	Follow   string // the filter line of its exchange, "" if it belongs to none
+	Curl     bool   // it can be sent again over HTTP
+	Earlier  *Row   // the request of which this may be another attempt
+	Diff     *Diff  // to another frame; nil if none was chosen
 }
 
 // HeaderLine is one HTTP header.

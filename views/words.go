@@ -640,49 +640,6 @@ func (f Field) hint() string {
 	return strings.ToUpper(string(r)) + s[size:]
 }
 
-// --- wire log
-
-// arrow is the sign of a direction, and what it means.
-func (r Row) arrow() (sign, words string) {
-	switch r.Dir {
-	case "c2s":
-		return "→", "to the server"
-	case "s2c":
-		return "←", "from the server"
-	case "stderr":
-		return "!", "standard error"
-	}
-	return "·", "note"
-}
-
-// label is the word or method that a row leads with.
-func (r Row) label() string {
-	switch {
-	case r.Kind == "noise" || r.Kind == "stderr" || r.Kind == "note":
-		return r.Kind
-	case r.Method != "":
-		return r.Method
-	}
-	return r.Kind
-}
-
-// negotiates tells whether it refuses server/discover, as a server does that
-// knows earlier revisions only: that is expected, and no error to look at.
-func (r Row) negotiates() bool {
-	return r.Kind == "error" && r.Method == "server/discover" && r.Status < 400
-}
-
-// actionClass colours the action of an answer.
-func (r Row) actionClass() string {
-	switch r.Action {
-	case "accept":
-		return "good"
-	case "error":
-		return "bad"
-	}
-	return "plain"
-}
-
 // --- timeline
 
 // major tells whether a step belongs in the short line over a call.

@@ -345,13 +345,13 @@ func (p *pump) drawPins() {
 		}
 		pins[row.Seq] = html
 		if p.pins[row.Seq] != html {
-			p.changes = append(p.changes, change{ID: row.PinID(), HTML: html, Op: op, At: at})
+			p.changes = append(p.changes, change{ID: views.PinID(row.Seq), HTML: html, Op: op, At: at})
 		}
-		op, at = "after", row.PinID()
+		op, at = "after", views.PinID(row.Seq)
 	}
 	for seq := range p.pins {
 		if pins[seq] == "" {
-			p.remove(views.Row{Seq: seq}.PinID())
+			p.remove(views.PinID(seq))
 		}
 	}
 	p.pins = pins

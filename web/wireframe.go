@@ -110,8 +110,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		return views.Detail{}, err
 	}
 	d := views.Detail{
-		Row: row, Transport: f.Transport, Stream: streamWords[f.Stream], Session: f.Session, Round: f.Round, Question: f.Question,
-		Raw: views.RawPiece(f.Raw, 0), Follow: exchangeOf(f), Colours: wire.Colours(),
+		Row: row, Raw: views.RawPiece(f.Raw, 0), Follow: exchangeOf(f), Curl: s.curlable(f),
 	}
 	switch {
 	case f.Lost:
@@ -130,7 +129,6 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 			return d, err
 		}
 	}
-	d.Curl = s.curlable(f)
 	if f.Pair != 0 {
 		if err := s.addPair(c, &d, f.Pair); err != nil {
 			return d, err
@@ -184,13 +182,6 @@ func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
 		d.PairTree = views.Tree("JSON of the frame that it pairs with", pair.Raw, nil)
 	}
 	return nil
-}
-
-var streamWords = map[wire.Stream]string{
-	wire.StreamNone:    "",
-	wire.StreamPost:    "POST",
-	wire.StreamPostSSE: "POST event stream",
-	wire.StreamGetSSE:  "GET event stream",
 }
 
 // exchangeOf is the filter line that picks what belongs together with a frame:

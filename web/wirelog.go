@@ -1,14 +1,12 @@
 package web
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -74,8 +72,8 @@ func (s *Server) rows(c echo.Context) error {
 	}
 	for i := range rows {
 		rows[i].Index = from + int64(i) + 1
-		rows[i].Time = clock(rows[i].AskedAt, start, before)
-		before = rows[i].AskedAt
+		rows[i].Clock = clock(rows[i].Time, start, before)
+		before = rows[i].Time
 	}
 	return html(c, views.WireRows(rows))
 }
@@ -137,18 +135,16 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	}
 	rows := make([]views.Row, 0, len(window))
 	for _, r := range window {
-		row := rowView(r, servers)
+		row := views.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: views.Tally{}, Mark: s.marks().MarkOf(r.Seq)}
+		row.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == views.Brief(r.Server) }))
 		row.Pending = s.waits(r) && total == 0 // what is read from a file waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
 			row.Ended = endedBy(log.Head(r.Pair))
 		}
 		row.Asks = asking[r.Seq] && !row.Pending && total == 0
-		row.Findings = views.Tally{}
 		for _, f := range s.in.Found(r.Seq) {
 			row.Findings[f.Severity]++
 		}
-		mark := s.marks().MarkOf(r.Seq)
-		row.Mark = views.Mark{Pinned: mark.Pinned, Colour: mark.Colour, Note: mark.Note}
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -183,22 +179,6 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-func rowView(row wire.Row, servers []views.Server) views.Row {
-	f := row.Frame
-	r := views.Row{
-		Seq: f.Seq, Index: f.Seq, Time: ofDay(f.Time, time.Time{}, time.Time{}), Dir: f.Dir.String(), Server: f.Server,
-		Kind: f.Kind.String(), Method: f.Method, ID: cmp.Or(string(f.Message.ID), string(f.Answers)), Action: row.Action, Actor: f.Actor,
-		Summary: apart(row), Size: f.Size, Latency: f.Latency, Pair: f.Pair, Call: f.Call,
-		HasLatency: f.Kind != wire.Request && f.Pair != 0,
-		Failed:     f.Failed, Status: f.Status,
-		AskedAt:   f.Time,
-		Duplicate: f.Duplicate, Orphan: f.Orphan,
-		Beside: strings.HasSuffix(f.Session, comparing),
-	}
-	r.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == views.Brief(f.Server) }))
-	return r
-}
-
 // endedBy says in a word what ended a request in place of a response, "" where it
 // is one.
 func endedBy(end wire.Frame) string {
@@ -209,19 +189,6 @@ func endedBy(end wire.Frame) string {
 		return fmt.Sprintf("HTTP %d", end.Status)
 	}
 	return "no response"
-}
-
-// comparing ends the id of a session that was made to compare what a server
-// offers under two declarations.
-const comparing = "-compare"
-
-// apart is the summary of a row without the action that it begins with, which
-// stands beside it.
-func apart(row wire.Row) string {
-	if rest, ok := strings.CutPrefix(row.Summary, row.Action); ok && row.Action != "" && (rest == "" || rest[0] == ' ') {
-		return strings.TrimPrefix(rest, " ")
-	}
-	return row.Summary
 }
 
 // subscription is a request that stays open for as long as the connection does
