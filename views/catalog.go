@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/a-h/templ"
+
+	"elicitation-inspector/bridge/catalog"
 )
 
 // Shelf is one tab of the catalog.
@@ -16,7 +17,7 @@ type Shelf string
 // Shelves are the tabs, in their order.
 var Shelves = []Shelf{"tools", "prompts", "resources"}
 
-func (k Shelf) name() string { return strings.ToUpper(string(k[:1])) + string(k[1:]) }
+func (k Shelf) name() string { return capital(string(k)) }
 
 // OffersID is the id of the element in which the servers' offers stand.
 func (k Shelf) OffersID() string { return string(k) + "-offers" }
@@ -54,19 +55,19 @@ func Handle(key string) string {
 	return Brief(key) + digest(key)
 }
 
-// Shelf is the tab that an item stands in.
-func (k ItemKind) Shelf() Shelf {
-	switch k {
-	case Tool:
+// ShelfOf is the tab that items of a kind stand in.
+func ShelfOf(kind catalog.Kind) Shelf {
+	switch kind {
+	case catalog.Tool:
 		return "tools"
-	case Prompt:
+	case catalog.Prompt:
 		return "prompts"
-	case Resource, Template:
+	case catalog.Resource, catalog.Template:
 	}
 	return "resources"
 }
 
-func (i Item) id() string { return fmt.Sprintf("%s-%s-%d", i.Server, i.Kind.Shelf(), i.Index) }
+func (i Item) id() string { return fmt.Sprintf("%s-%s-%d", i.Server, ShelfOf(i.Kind), i.Index) }
 
 // AboutID is the id of the element that [ItemAbout] draws.
 func (i Item) AboutID() string { return i.id() + "-about" }
@@ -78,7 +79,7 @@ func (s Server) HeldID() string { return "held-" + s.ID }
 // about is what an item says of itself in one line.
 func (i Item) about() string {
 	key := ""
-	if i.Kind == Resource || i.Kind == Template {
+	if i.Kind == catalog.Resource || i.Kind == catalog.Template {
 		key = i.Key
 	}
 	title := i.Title

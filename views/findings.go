@@ -82,7 +82,7 @@ func broken(f findings.Found) string {
 			if word, _, _ := strings.Cut(r.Breaks, " "); strings.ToLower(word) != word {
 				return r.Breaks
 			}
-			return strings.ToUpper(r.Breaks[:1]) + r.Breaks[1:]
+			return capital(r.Breaks)
 		}
 	}
 	return f.Text

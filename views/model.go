@@ -4,10 +4,15 @@
 package views
 
 import (
+	"encoding/json"
 	"time"
 
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/response"
 )
 
 // Page is everything that the first page shows.
@@ -58,82 +63,33 @@ type Server struct {
 	Protocol     string   // negotiated revision, "2025-11-25"
 	Negotiated   string   // how: "server/discover", "initialize", "server/discover refused, then initialize"
 	Instructions string
-	Capabilities []string // names of what the server offers: "tools", "prompts (list changes)" …
-	Declared     string   // JSON of the elicitation capability that the client declared; "" if none
-	Settings     Settings // under which it is connected, or will be next
-	Policy       string   // what becomes of its questions: "ask", "defaults", "decline", "cancel", "block"
-	Held         int      // questions that are held back because it asks too often
-	Room         int      // how many of those can be shown now
-	TurnedAway   int      // questions that were refused because too many wait
-	Findings     Tally    // of the linter's
+	Capabilities []string        // names of what the server offers: "tools", "prompts (list changes)" …
+	Settings     client.Settings // under which it is connected, or will be next
+	Policy       string          // what becomes of its questions: "ask", "defaults", "decline", "cancel", "block"
+	Held         int             // questions that are held back because it asks too often
+	Room         int             // how many of those can be shown now
+	TurnedAway   int             // questions that were refused because too many wait
+	Findings     Tally           // of the linter's
 	Since        time.Time
-}
-
-// Settings are how the client presents itself to a server.
-type Settings struct {
-	Protocol    string // "auto" or a revision
-	Unchosen    bool   // nobody has chosen it: what the browser remembers holds
-	Elicitation string // "form,url", "form", "url", "empty", "none"
-	Sampling    bool
-	Roots       bool
 }
 
 // Comparison is what a server offers under two declarations of the client's.
 type Comparison struct {
-	Server        Server
-	With, Without string // the declarations, as JSON or in words
-	OnlyWith      []Item
-	OnlyWithout   []Item
+	Server        string // Server.ID
+	With, Without string // the declarations, as JSON or in words; "" while it is being made
+	OnlyWith      []catalog.Item
+	OnlyWithout   []catalog.Item
 	Both          int
 	Problems      []string
 	Err           string // why there is nothing to compare
 }
 
-// Address is a URL that a question wants to have opened, judged without
-// touching it.
-type Address struct {
-	Raw      string
-	Parts    []AddressPart // together the whole URL
-	Openable bool          // http or https, and readable
-	ASCII    string        // the host's two forms, where they differ
-	Unicode  string
-	Warnings []Warning
-}
-
-// AddressPart is a piece of a URL. Strong is the registrable domain.
-type AddressPart struct {
-	Text   string
-	Strong bool
-}
-
-// Warning is something to know before a URL is opened.
-type Warning struct {
-	ID       string
-	Severity string // "note", "caution", "danger"
-	Text     string
-}
-
-// ItemKind tells what can be called.
-type ItemKind string
-
-// The kinds of item.
-const (
-	Tool     ItemKind = "tool"
-	Prompt   ItemKind = "prompt"
-	Resource ItemKind = "resource"
-	Template ItemKind = "template"
-)
-
 // Item is one tool, prompt, resource or resource template of a server.
 type Item struct {
+	catalog.Item
 	Server      string // Server.ID
 	ServerIndex int
-	Kind        ItemKind
-	Name        string // what it is called by; a resource's name
-	Key         string // what names it to the server: name, uri or uriTemplate
-	Index       int    // its 0-based place on its shelf
-	Title       string
-	Description string
+	Index       int // its 0-based place on its shelf
 	Waiting     int // questions of its running calls that wait for the person
 	Running     int // calls that run
 }
@@ -179,14 +135,12 @@ type Form struct {
 
 // CallForm is one item ready to be called.
 type CallForm struct {
-	Item      Item
-	Server    Server
-	Form      Form
-	Schema    string // the item's own input schema, pretty; "" if it has none
-	ReadyToGo bool   // the server can be called now
-	Timeout   string // seconds, as typed; "" for none
-	ReadOnly  bool   // of a transcript: it shows what the call was made with
-	Call      int    // the call whose arguments these are, 0 if none
+	Item     Item
+	Server   Server
+	Form     Form
+	Timeout  string // seconds, as typed; "" for none
+	ReadOnly bool   // of a transcript: it shows what the call was made with
+	Call     int    // the call whose arguments these are, 0 if none
 }
 
 // CallState says where a call stands.
@@ -273,32 +227,13 @@ type Progress struct {
 
 // Result is what came back from a call.
 type Result struct {
-	Seq       int64  // its frame in the wire log
-	IsError   bool   // the tool says that it failed
-	Code      int    // JSON-RPC error code, where Failed
-	Failed    bool   // a JSON-RPC error or a lost connection, not a result
-	Meaning   string // what the code means, in words
-	Message   string // the error's message, or why there is no answer
-	Parts     []Part
-	Structure string // structuredContent, pretty JSON; "" if none
-	Data      string // the error's data, pretty JSON; "" if none
-	Advice    string // what the person can do about it; "" if nothing is known
-	Hint      string // why it failed, where more is known than the error says
-	Repeats   bool   // the person may go on without what was refused
-	Raw       string // the whole result, pretty JSON
-}
-
-// Part is one block of content in a result.
-type Part struct {
-	Kind        string // "text", "json" (text that is JSON, pretty), "image", "audio", "resource", "link", "other"
-	Role        string // in a prompt's messages
-	Text        string
-	MIME        string
-	Source      string // same-origin address of the bytes, for images and audio
-	Name        string
-	URI         string
-	Description string
-	Size        int // bytes, where known
+	Seq             int64              // its frame in the wire log
+	response.Result                    // of what is no use, and of an error, Raw alone
+	Failed          bool               // there is none, or it is of no use
+	Failure         string             // why, in words; "" where Error says it
+	Error           *response.RPCError // nil if none came
+	Hint            string             // why it failed, where more is known than the error says
+	Repeats         bool               // the person may go on without what was refused
 }
 
 // QuestionState is one of the states in which an elicitation can be.
@@ -328,23 +263,22 @@ type Question struct {
 	Method   string // "elicitation/create", or another method that a person answers
 	Mode     string // "form", "url", or what the server said
 	Message  string
-	URL      string
 	ID       string // its elicitationId
 	Asked    time.Time
 	Form     Form
-	Schema   string // requestedSchema, pretty
-	Params   string // where they are no elicitation that can be read: the params, pretty
-	Seq      int64  // its frame in the wire log
-	Handed   string // why its server's policy left it to the person, "" if it did not
+	Schema   json.RawMessage // requestedSchema
+	Params   json.RawMessage // where they are no elicitation that can be read
+	Seq      int64           // its frame in the wire log
+	Handed   string          // why its server's policy left it to the person, "" if it did not
 
 	// Once settled:
-	Action  string        // "accept", "decline", "cancel", or "error"
-	By      string        // person, script, policy, fault, server
-	Reason  string        // why it was withdrawn, refused or not delivered
-	Waited  time.Duration // from asked to settled
-	Sent    string        // the exact JSON that went back, pretty where it is JSON
-	Digest  string        // the answer in a few words: "build 2291"
-	SentSeq int64         // frame of the answer, 0 if none
+	Action  string          // "accept", "decline", "cancel", or "error"
+	By      string          // person, script, policy, fault, server
+	Reason  string          // why it was withdrawn, refused or not delivered
+	Waited  time.Duration   // from asked to settled
+	Sent    json.RawMessage // that went back
+	Digest  string          // the answer in a few words: "build 2291"
+	SentSeq int64           // frame of the answer, 0 if none
 	// Completion says what is known of an accepted URL's outcome: "" where it is
 	// no matter, "awaited", "completed" by the server's word, "marked" by the person's.
 	Completion string
@@ -352,7 +286,7 @@ type Question struct {
 	Waits      bool          // the call goes on when this URL is completed, or at the person's word
 	Behind     bool          // an earlier card of that call offers to try again
 	Every      time.Duration // how often that call tries again meanwhile; 0: not
-	Address    *Address
+	Address    *link.Verdict
 	Findings   []lint.Finding
 	ReadOnly   bool // of a transcript
 	Unfolded   bool // where it is settled: begin with its details on show

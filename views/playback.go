@@ -86,8 +86,7 @@ func (r Replay) left() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	text := strings.Join(parts, " and ") + " are shown; the wire log has them all."
-	return strings.ToUpper(text[:1]) + text[1:]
+	return capital(strings.Join(parts, " and ")) + " are shown; the wire log has them all."
 }
 
 // hasForm reports whether there is a form to be shown as it looked.

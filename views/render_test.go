@@ -10,7 +10,9 @@ import (
 	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/static"
 )
@@ -111,17 +113,17 @@ func someQuestion(fields ...Field) Question {
 }
 
 func somePage() Page {
-	tool := Item{Server: "s1", Kind: Tool, Name: "deploy", Key: "deploy", Title: "Ship it", Description: "Ships a build."}
+	tool := Item{Server: "s1", Item: catalog.Item{Kind: catalog.Tool, Name: "deploy", Key: "deploy", Title: "Ship it", Description: "Ships a build."}}
 	return Page{
 		Version: "1.0", Servers: []Server{someServer},
 		Catalogs: []Catalog{{
 			Server: someServer, Lists: map[Shelf]List{
 				"tools":     {Items: []Item{tool}, Total: 1},
-				"prompts":   {Items: []Item{{Server: "s1", Kind: Prompt, Name: "greet", Key: "greet"}}, Total: 1},
-				"resources": {Items: []Item{{Server: "s1", Kind: Resource, Name: "log", Key: "file:///log"}}, Total: 1},
+				"prompts":   {Items: []Item{{Server: "s1", Item: catalog.Item{Kind: catalog.Prompt, Name: "greet", Key: "greet"}}}, Total: 1},
+				"resources": {Items: []Item{{Server: "s1", Item: catalog.Item{Kind: catalog.Resource, Name: "log", Key: "file:///log"}}}, Total: 1},
 			},
 		}},
-		Form:      &CallForm{Item: tool, Server: someServer, Form: Form{ID: "args"}, ReadyToGo: true},
+		Form:      &CallForm{Item: tool, Server: someServer, Form: Form{ID: "args"}},
 		Questions: []Question{someQuestion()},
 		Log:       LogStatus{Frames: 214},
 		Seq:       42,
@@ -238,25 +240,34 @@ const hostile = `</textarea></script><img src=x onerror=alert(1)>"'><b>` + "\u20
 func everyText(hostile string) map[string]templ.Component {
 	s := Server{
 		ID: "s1", Label: Brief(hostile), Name: hostile, Title: hostile, Version: hostile, How: "stdio", Address: hostile, State: ServerFailed,
-		Reason: hostile, Stderr: []string{hostile}, Protocol: hostile, Negotiated: hostile, Instructions: hostile, Capabilities: []string{hostile}, Declared: hostile,
+		Reason: hostile, Stderr: []string{hostile}, Protocol: hostile, Negotiated: hostile, Instructions: hostile, Capabilities: []string{hostile},
 	}
-	item := Item{Server: "s1", Kind: Tool, Name: hostile, Key: hostile, Title: hostile, Description: hostile}
+	item := Item{Server: "s1", Item: catalog.Item{
+		Kind: catalog.Tool, Name: hostile, Key: hostile, Title: hostile, Description: hostile, Schema: json.RawMessage(hostile),
+	}}
 	field := Field{ID: "q1-f0", Problems: []string{hostile}, Input: elicit.Input{Text: hostile}, Field: elicit.Field{
 		Name: hostile, Label: hostile, Description: hostile, Format: hostile, Pattern: hostile}}
 	choice := Field{ID: "q1-f1", Index: 1, Field: elicit.Field{Label: hostile, Kind: elicit.SingleChoice, Choices: []elicit.Choice{{Value: hostile, Title: hostile}}}}
 	raw := Field{ID: "q1-f2", Index: 2, Input: elicit.Input{JSON: hostile}, Field: elicit.Field{Label: hostile, Kind: elicit.JSON, Why: hostile}}
 	form := Form{ID: "q1", Fields: []Field{field, choice, raw}, Extra: hostile, Content: hostile, Preview: hostile, Problems: []string{hostile}, Trouble: hostile}
-	pending := Question{Number: 1, State: QuestionPending, Server: s, Call: 1, CallName: hostile, Mode: hostile, Message: hostile, URL: hostile, Form: form, Schema: hostile, Origin: hostile, Seq: 1}
+	pending := Question{Number: 1, State: QuestionPending, Server: s, Call: 1, CallName: hostile, Mode: hostile, Message: hostile, Form: form, Schema: json.RawMessage(hostile), Origin: hostile, Seq: 1}
 	settled := pending
 	settled.Unfolded = true
-	settled.State, settled.Action, settled.Digest, settled.Sent, settled.Reason, settled.By = QuestionAnswered, "accept", hostile, hostile, hostile, hostile
+	settled.State, settled.Action, settled.Digest, settled.Reason, settled.By = QuestionAnswered, "accept", hostile, hostile, hostile
+	settled.Sent = json.RawMessage(hostile)
 	call := Call{
 		Number: 1, Item: item, Server: s, State: CallRunning, Steps: []Step{{Kind: "called", Text: hostile, Seq: 1}}, Progress: &Progress{Message: hostile},
-		Result: &Result{Message: hostile, Meaning: hostile, Structure: hostile, Data: hostile, Raw: hostile, Parts: []Part{
-			{Kind: "text", Text: hostile, Role: hostile}, {Kind: "json", Text: hostile}, {Kind: "image", MIME: hostile, Source: "/x"},
-			{Kind: "link", Name: hostile, URI: hostile, Description: hostile, Text: hostile},
-		}},
-		Form: CallForm{Item: item, Server: s, Form: form, Schema: hostile},
+		Result: &Result{
+			Error: &response.RPCError{Message: hostile, Problem: hostile, Data: json.RawMessage(hostile)},
+			Result: response.Result{
+				Structured: json.RawMessage(hostile), Raw: json.RawMessage(hostile),
+				Content: []response.Content{
+					{Type: "text", Text: hostile, Role: hostile}, {Type: "text", Text: fmt.Sprintf("[%q]", hostile)}, {Type: "image", MIME: "image/" + hostile, Bytes: []byte{}},
+					{Type: "resource_link", Name: hostile, URI: hostile, Description: hostile, Text: hostile}, {Problem: hostile, Raw: json.RawMessage(hostile)},
+				},
+			},
+		},
+		Form: CallForm{Item: item, Server: s, Form: form},
 	}
 	row := Row{Row: wire.Row{
 		Frame: wire.Frame{
@@ -275,7 +286,7 @@ func everyText(hostile string) map[string]templ.Component {
 		"catalog":  CatalogPanel([]Catalog{{Server: s, Lists: map[Shelf]List{"tools": {Items: []Item{item}, Total: 1}}, Err: hostile}, {Server: someServer, Err: hostile}}),
 		"calls":    CallStrip([]CallTab{{Number: 1, Server: hostile, Name: hostile, State: CallRunning}}, EarlierCalls{}),
 		"call":     CallPanel(nil, &call),
-		"form":     CallPanel(&CallForm{Item: item, Server: s, Form: form, Schema: hostile}, nil),
+		"form":     CallPanel(&CallForm{Item: item, Server: s, Form: form}, nil),
 		"pending":  QuestionCard(pending),
 		"json tab": QuestionCard(jsonQuestion),
 		"settled":  QuestionCard(settled),
@@ -317,7 +328,7 @@ func TestOnlyWebAddressesOpen(t *testing.T) {
 		"javascript:alert(1)": false, " javascript:alert(1)": false, "data:text/html,x": false, "file:///etc/passwd": false,
 		"https:": false, "https:///x": false, "//example.com": false, "menu://today": false, "": false,
 	} {
-		doc := draw(t, CallView(Call{State: CallDone, Result: &Result{Parts: []Part{{Kind: "link", URI: uri}}}}))
+		doc := draw(t, CallView(Call{State: CallDone, Result: &Result{Result: response.Result{Content: []response.Content{{Type: "resource_link", URI: uri}}}}}))
 		links := every(doc, tag("a"))
 		if (len(links) == 1) != opens {
 			t.Errorf("%q: %d links", uri, len(links))
@@ -604,8 +615,8 @@ func TestCallButtons(t *testing.T) {
 		want string
 	}{
 		{"running", Call{State: CallRunning}, "Stop"},
-		{"done", Call{State: CallDone, Form: CallForm{ReadyToGo: true}}, "Call"},
-		{"failed", Call{State: CallFailed, Result: &Result{Failed: true, Code: -32602}}, "Call"},
+		{"done", Call{State: CallDone, Form: CallForm{Server: server}}, "Call"},
+		{"failed", Call{State: CallFailed, Result: &Result{Failed: true, Error: &response.RPCError{Code: -32602}}}, "Call"},
 	} {
 		c.call.Number, c.call.Server = 3, server
 		doc := draw(t, CallPanel(nil, &c.call))
@@ -627,11 +638,11 @@ func TestResults(t *testing.T) {
 		r    Result
 		want []string
 	}{
-		{"tool error", Result{IsError: true, Parts: []Part{{Kind: "text", Text: "no"}}}, []string{"The tool reports an error", "isError", "no"}},
-		{"error", Result{Failed: true, Code: -32602, Meaning: "Invalid params.", Message: "share", Data: `{"path": "/share"}`}, []string{"Error", "-32602", "Invalid params.", "share", "/share"}},
+		{"tool error", Result{Result: response.Result{IsError: true, Content: []response.Content{{Type: "text", Text: "no"}}}}, []string{"The tool reports an error", "isError", "no"}},
+		{"error", Result{Failed: true, Error: &response.RPCError{Code: -32602, Message: "share", Data: json.RawMessage(`{"path": "/share"}`)}}, []string{"Error", "-32602", "Invalid params", "share", "/share"}},
 		{"nothing", Result{}, []string{"The result is empty."}},
-		{"structure", Result{Structure: `{"ok": true}`}, []string{"Structured content", `{"ok": true}`}},
-		{"role", Result{Parts: []Part{{Kind: "text", Role: "assistant", Text: "hello"}}}, []string{"assistant", "hello"}},
+		{"structure", Result{Result: response.Result{Structured: json.RawMessage(`{"ok": true}`)}}, []string{"Structured content", `"ok": true`}},
+		{"role", Result{Result: response.Result{Content: []response.Content{{Type: "text", Role: "assistant", Text: "hello"}}}}, []string{"assistant", "hello"}},
 	} {
 		doc := draw(t, CallView(Call{Number: 1, State: CallDone, Result: &c.r}))
 		got := text(region(t, doc, "Result"))

@@ -21,8 +21,8 @@ var (
 // or says that there are none.
 func (s Server) declared() []string {
 	var out []string
-	if s.Declared != "" {
-		out = append(out, "elicitation "+s.Declared)
+	if declared := s.Settings.Declared(); declared != "" {
+		out = append(out, "elicitation "+declared)
 	}
 	if s.Settings.Sampling {
 		out = append(out, "sampling")

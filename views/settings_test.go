@@ -1,12 +1,18 @@
 package views
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/response"
 )
 
 // selected is the value that a select shows.
@@ -26,8 +32,8 @@ func named(t *testing.T, n *html.Node, name string) *html.Node {
 
 func TestServerSettings(t *testing.T) {
 	s := someServer
-	s.Settings = Settings{Protocol: "2025-11-25", Elicitation: "url", Roots: true}
-	s.Policy, s.Declared = "decline", `{"url":{}}`
+	s.Settings = client.Settings{Protocol: "2025-11-25", Elicitation: client.DeclareURL, Roots: true}
+	s.Policy = "decline"
 	doc := draw(t, ServersBar([]Server{s}))
 	if got := selected(t, named(t, doc, "protocol")); got != "2025-11-25" {
 		t.Errorf("protocol %q", got)
@@ -61,7 +67,7 @@ func TestServerSettings(t *testing.T) {
 			t.Errorf("it does not say that %s was declared", want)
 		}
 	}
-	s.Settings, s.Declared, s.Policy = Settings{Protocol: "auto", Elicitation: "none"}, "", "ask"
+	s.Settings, s.Policy = client.Settings{Elicitation: client.DeclareNone}, "ask"
 	doc = draw(t, ServersBar([]Server{s}))
 	if got := byClass(doc, "declared"); len(got) != 1 || text(got[0]) != "nothing" {
 		t.Errorf("nothing was declared, and it says %v", got)
@@ -98,7 +104,7 @@ func TestHeldLines(t *testing.T) {
 }
 
 func TestComparison(t *testing.T) {
-	c := Comparison{Server: someServer, With: `{"form":{}}`, Without: "nothing", Both: 3, OnlyWith: []Item{{Kind: Tool, Name: "pay"}}}
+	c := Comparison{Server: "s1", With: `{"form":{}}`, Without: "nothing", Both: 3, OnlyWith: []catalog.Item{{Kind: catalog.Tool, Name: "pay"}}}
 	got := text(byID(t, draw(t, ComparisonView(c)), "comparison-s1"))
 	for _, want := range []string{"3 items are offered either way.", `Only with elicitation {"form":{}}`, "pay", "tool"} {
 		if !strings.Contains(got, want) {
@@ -203,7 +209,7 @@ func TestQuestionsThatAreNoElicitation(t *testing.T) {
 	for _, method := range []string{"sampling/createMessage", "roots/list"} {
 		q := someQuestion()
 		q.Method, q.Mode, q.Message = method, method, ""
-		q.Params = "{\n  \"maxTokens\": 120\n}"
+		q.Params = json.RawMessage(`{"maxTokens": 120}`)
 		q.Form = Form{ID: "q7", JSON: true, Content: `{"roots":[]}`, Preview: `{"roots":[]}`}
 		doc := draw(t, QuestionCard(q))
 		if got := text(byID(t, doc, "q7-message")); got == "" || got == "(no message)" {
@@ -247,9 +253,9 @@ func TestWhoseQuestion(t *testing.T) {
 }
 
 func TestAdvice(t *testing.T) {
-	r := Result{Failed: true, Code: -32021, Advice: "Declare more."}
+	r := Result{Failed: true, Error: &response.RPCError{Code: mcp.CodeMissingCapability}}
 	doc := draw(t, CallView(Call{State: CallFailed, Item: Item{Server: "s1"}, Server: someServer, Result: &r}))
-	if got := text(region(t, doc, "Result")); !strings.Contains(got, r.Advice) {
+	if got := text(region(t, doc, "Result")); !strings.Contains(got, r.Error.Advice()) {
 		t.Errorf("the advice is missing: %q", got)
 	}
 	if got := attr(button(t, doc, "Settings of release-bot"), "data-settings-of"); got != "s1" {

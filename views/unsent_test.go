@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit/lint"
 )
 
@@ -49,13 +50,13 @@ func TestRememberedLine(t *testing.T) {
 	s := someServer
 	s.Target = "a1b2"
 	for _, c := range []struct {
-		settings Settings
+		settings client.Settings
 		want     string
 		applies  bool
 	}{
-		{Settings{Protocol: "auto", Unchosen: true}, "2025-11-25, remembered in this browser.", true},
-		{Settings{Protocol: "2025-11-25"}, "2025-11-25, remembered in this browser.", false},
-		{Settings{Protocol: "2026-07-28"}, "2025-11-25 is remembered in this browser; 2026-07-28 was chosen for this run.", false},
+		{client.Settings{}, "2025-11-25, remembered in this browser.", true},
+		{client.Settings{Protocol: "2025-11-25", Choice: client.ChoiceExplicit}, "2025-11-25, remembered in this browser.", false},
+		{client.Settings{Protocol: "2026-07-28", Choice: client.ChoiceExplicit}, "2025-11-25 is remembered in this browser; 2026-07-28 was chosen for this run.", false},
 	} {
 		s.Settings = c.settings
 		line := byID(t, draw(t, ServersBar([]Server{s})), "remembered-s1")

@@ -1,34 +1,21 @@
 package views
 
 import (
+	"slices"
 	"strconv"
 	"time"
+
+	"elicitation-inspector/bridge/elicit/link"
 )
 
-// word is a warning's severity as people read it.
-func (w Warning) word() string {
-	switch w.Severity {
-	case "danger":
-		return "Danger"
-	case "caution":
-		return "Caution"
-	}
-	return "Note"
-}
-
-// dangerous tells whether a person should think twice before opening it.
-func (a Address) dangerous() bool {
-	for _, w := range a.Warnings {
-		if w.Severity == "danger" {
-			return true
-		}
-	}
-	return false
+// dangerous tells whether a person should think twice before opening an address.
+func dangerous(a *link.Verdict) bool {
+	return slices.ContainsFunc(a.Warnings, func(w link.Warning) bool { return w.Severity == link.Danger })
 }
 
 // consent says what opening means, or why it is not offered.
-func (a Address) consent() string {
-	if a.follows() {
+func consent(a *link.Verdict) string {
+	if follows(a) {
 		return "Opening it, in a new tab, means accepting."
 	}
 	if a.Openable {
@@ -92,10 +79,10 @@ func seconds(d time.Duration) string { return number(d.Seconds()) }
 const followMost = 32 << 10
 
 // follows reports whether a link can lead to the address.
-func (a Address) follows() bool { return a.Openable && len(a.Raw) <= followMost }
+func follows(a *link.Verdict) bool { return a.Openable && len(a.Raw) <= followMost }
 
 // copies reports whether the page has all of the address, so that it can be copied.
-func (a Address) copies() bool {
+func copies(a *link.Verdict) bool {
 	whole := wholeAddress(a.Parts)
-	return a.follows() || len(headOf(whole, proseMost)) == len(whole)
+	return follows(a) || len(headOf(whole, proseMost)) == len(whole)
 }

@@ -14,17 +14,8 @@ import (
 func urlQuestion(raw string) Question {
 	verdict := link.Judge(raw)
 	q := someQuestion()
-	q.Mode, q.URL, q.ID = "url", raw, "e-1"
-	q.Address = &Address{Raw: raw, Openable: verdict.Openable}
-	for _, p := range verdict.Parts {
-		q.Address.Parts = append(q.Address.Parts, AddressPart{Text: p.Shown, Strong: p.Strong})
-	}
-	if verdict.International() {
-		q.Address.ASCII, q.Address.Unicode = verdict.ASCII, verdict.Unicode
-	}
-	for _, w := range verdict.Warnings {
-		q.Address.Warnings = append(q.Address.Warnings, Warning{ID: w.ID, Severity: w.Severity.String(), Text: w.Text})
-	}
+	q.Mode, q.ID = "url", "e-1"
+	q.Address = &verdict
 	return q
 }
 
@@ -76,7 +67,7 @@ func TestURLIsOnlyInItsLink(t *testing.T) {
 		if got := text(byID(t, doc, "q7-url")); got != raw {
 			t.Errorf("%s: it reads %q", raw, got)
 		}
-		for _, state := range []Question{accepted(q), {State: QuestionAnswered, Action: "decline", URL: raw, Address: q.Address, Unfolded: true}} {
+		for _, state := range []Question{accepted(q), {State: QuestionAnswered, Action: "decline", Address: q.Address, Unfolded: true}} {
 			if found := links(draw(t, QuestionCard(state))); len(found) > 0 {
 				t.Errorf("%s: %d links once it is settled", raw, len(found))
 			}
@@ -132,7 +123,7 @@ func TestURLThatCannotBeOpened(t *testing.T) {
 // by mistake never becomes a link that runs something.
 func TestLinkRefusesWhatTheJudgeMissed(t *testing.T) {
 	q := someQuestion()
-	q.Mode, q.Address = "url", &Address{Raw: "javascript:alert(1)", Openable: true}
+	q.Mode, q.Address = "url", &link.Verdict{Raw: "javascript:alert(1)", Openable: true}
 	if got := attr(only(t, draw(t, QuestionCard(q)), "a link", tag("a")), "href"); strings.Contains(got, "javascript") {
 		t.Errorf("the link leads to %q", got)
 	}

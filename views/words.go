@@ -3,7 +3,6 @@ package views
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -293,6 +292,15 @@ func (s Server) up() bool { return s.State == ServerReady || s.State == ServerCo
 
 func join(sep string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
+}
+
+// capital is a text with a capital letter first.
+func capital(s string) string {
+	if s == "" {
+		return ""
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(string(r)) + s[size:]
 }
 
 // --- fields
@@ -632,12 +640,7 @@ func (f Field) roomy() bool {
 
 // hint is everything in hints, as one line of text.
 func (f Field) hint() string {
-	s := strings.Join(f.hints(), ", ")
-	if s == "" {
-		return ""
-	}
-	r, size := utf8.DecodeRuneInString(s)
-	return strings.ToUpper(string(r)) + s[size:]
+	return capital(strings.Join(f.hints(), ", "))
 }
 
 // --- timeline
@@ -794,6 +797,9 @@ func (c Call) ResultID() string { return "result-" + strconv.Itoa(c.Number) }
 // ID is the id of the element.
 func (c CallTab) ID() string { return "call-tab-" + strconv.Itoa(c.Number) }
 
+// ready tells whether the server can be called now.
+func (f CallForm) ready() bool { return f.Server.State == ServerReady }
+
 // takesArguments tells whether there is anything to fill in, or any schema that
 // arguments could be written for as JSON.
 func (f CallForm) takesArguments() bool {
@@ -807,23 +813,4 @@ func squeezed(s string) string {
 		return string(r[:119]) + "…"
 	}
 	return s
-}
-
-// facts says what kind of content a part is, and how big.
-func (p Part) facts() string {
-	size := ""
-	if p.Size > 0 {
-		size = grouped(int64(p.Size)) + " bytes"
-	}
-	return join(" · ", Brief(p.MIME), size)
-}
-
-// opens tells whether the URI may be opened by the person. Anything but the
-// web's own schemes is text.
-func (p Part) opens() bool {
-	if len(p.URI) > followMost {
-		return false
-	}
-	u, err := url.Parse(p.URI)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -71,13 +71,9 @@ func unwrapped(content json.RawMessage) json.RawMessage { return content }
 func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallForm {
 	form := views.CallForm{
 		Item: itemView(f.server, f.item), Server: f.server, Call: f.call,
-		Form:      f.sub.view(argumentsID, f.fields, problems, unwrapped),
-		ReadyToGo: f.server.State == views.ServerReady, ReadOnly: s.playback != nil,
+		Form: f.sub.view(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.playback != nil,
 	}
 	form.Form.Trouble = f.trouble
-	if f.item.Schema != nil {
-		form.Schema = pretty(f.item.Schema)
-	}
 	return form
 }
 

@@ -17,13 +17,8 @@ import (
 // how long it is and the items that are in sight.
 
 func itemView(server views.Server, item bridge.Item) views.Item {
-	return views.Item{
-		Server: server.ID, ServerIndex: server.Index, Kind: views.ItemKind(item.Kind),
-		Name: item.Name, Key: item.Key, Title: item.Title, Description: item.Description,
-	}
+	return views.Item{Item: item, Server: server.ID, ServerIndex: server.Index}
 }
-
-func shelfOf(item bridge.Item) views.Shelf { return views.ItemKind(item.Kind).Shelf() }
 
 // activity is what the calls of each item of each server do.
 type activity map[itemID]counts
@@ -68,7 +63,7 @@ func (s *Server) placed(server views.Server, id itemID, active activity) (views.
 	}
 	places := map[views.Shelf]int{}
 	for _, item := range catalog.Items {
-		shelf := shelfOf(item)
+		shelf := views.ShelfOf(item.Kind)
 		if item.Kind == id.kind && item.Key == id.key {
 			return activeView(server, item, places[shelf], active), true
 		}
@@ -90,7 +85,7 @@ func windowOf(server views.Server, items []bridge.Item, shelf views.Shelf, words
 	l := views.List{From: from}
 	place := -1
 	for _, item := range items {
-		if shelfOf(item) != shelf {
+		if views.ShelfOf(item.Kind) != shelf {
 			continue
 		}
 		place++
@@ -111,11 +106,11 @@ var versionSeed = maphash.MakeSeed()
 func versionsOf(items []bridge.Item) map[views.Shelf]uint64 {
 	sums := map[views.Shelf]*maphash.Hash{}
 	for _, item := range items {
-		sum := sums[shelfOf(item)]
+		sum := sums[views.ShelfOf(item.Kind)]
 		if sum == nil {
 			sum = new(maphash.Hash)
 			sum.SetSeed(versionSeed)
-			sums[shelfOf(item)] = sum
+			sums[views.ShelfOf(item.Kind)] = sum
 		}
 		maphash.WriteComparable(sum, [4]string{item.Name, item.Key, item.Title, item.Description})
 	}

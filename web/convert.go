@@ -1,10 +1,8 @@
 package web
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
@@ -29,12 +28,7 @@ func serverView(s bridge.Server) views.Server {
 		How: s.How, Address: s.Address, Target: s.Target, State: views.ServerState(s.State.String()), Reason: s.Reason,
 		Stderr: s.Stderr, Protocol: s.Info.Protocol, Negotiated: s.Info.Negotiated,
 		Instructions: s.Info.Instructions, Capabilities: s.Info.Capabilities,
-		Declared: s.Settings.Declared(), Since: s.Since,
-		Settings: views.Settings{
-			Protocol: cmp.Or(s.Settings.Protocol, "auto"), Elicitation: string(s.Settings.Declares()),
-			Unchosen: s.Settings.Choice == bridge.ChoiceNone,
-			Sampling: s.Settings.Sampling, Roots: s.Settings.Roots,
-		},
+		Since: s.Since, Settings: s.Settings,
 		Policy: string(s.Policy), Held: s.Held, Room: s.Room, TurnedAway: s.TurnedAway,
 		Findings: s.Findings,
 	}
@@ -148,92 +142,35 @@ func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 func (s *Server) resultView(c bridge.Call) *views.Result {
 	out := &views.Result{Seq: c.Reply}
 	if c.Reply == 0 {
-		out.Failed, out.Message = true, c.Failure
+		out.Failed, out.Failure = true, c.Failure
 		if c.State == bridge.CallStopped {
-			out.Message = "Stopped by you. There is no result."
+			out.Failure = "Stopped by you. There is no result."
 		}
 		return out
 	}
 	frame, err := s.in.Log().Frame(c.Reply)
 	if err != nil {
-		out.Failed, out.Message = true, "The response cannot be read back: "+err.Error()
+		out.Failed, out.Failure = true, "The response cannot be read back: "+err.Error()
 		return out
 	}
 	if frame.Kind == wire.Error {
 		e := bridge.ReadError(frame.Message.Error)
-		out.Failed, out.Code, out.Message, out.Meaning = true, int(e.Code), e.Message, e.Meaning()
-		out.Advice = e.Advice()
-		if e.Problem != "" {
-			out.Message = strings.TrimSpace(out.Message + " (" + e.Problem + ")")
-		}
-		out.Raw = pretty(e.Raw)
-		if e.Data != nil {
-			out.Data = pretty(e.Data)
-		}
-		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == codeMethodNotFound && item.OnlyAsTask {
+		out.Failed, out.Error, out.Raw = true, &e, e.Raw
+		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == mcp.CodeMethodNotFound && item.OnlyAsTask {
 			out.Hint = `This tool has to be called as a task: its execution.taskSupport is "required". The inspector calls tools without one.`
 		}
 		return out
 	}
-	if c.Failure != "" {
-		out.Failed, out.Message, out.Repeats = true, sentence(errors.New(c.Failure)), c.Repeats
-		out.Raw = pretty(frame.Message.Result)
-		return out
-	}
 	result, err := bridge.ReadResult(frame.Message.Result)
-	out.Raw = pretty(result.Raw)
+	if c.Failure != "" {
+		err = errors.New(c.Failure)
+	}
 	if err != nil {
-		out.Failed, out.Message = true, sentence(err)
+		out.Failed, out.Failure, out.Repeats, out.Raw = true, sentence(err), c.Repeats, frame.Message.Result
 		return out
 	}
-	out.IsError = result.IsError
-	if result.Structured != nil {
-		out.Structure = pretty(result.Structured)
-	}
-	for i, block := range result.Content {
-		out.Parts = append(out.Parts, partView(c.Number, i, block))
-	}
+	out.Result = result
 	return out
-}
-
-// codeMethodNotFound is JSON-RPC 2.0's error for a method that is not there.
-const codeMethodNotFound = -32601
-
-// prettyMost is from how many bytes on JSON is drawn as it came: to lay it out
-// would take long, and what is drawn of it is cut anyway.
-const prettyMost = 96 << 10
-
-func pretty(raw json.RawMessage) string {
-	if len(raw) > prettyMost {
-		return string(raw)
-	}
-	return rawjson.Pretty(raw)
-}
-
-func partView(call, i int, c bridge.Content) views.Part {
-	p := views.Part{
-		Kind: c.Type, Role: c.Role, Text: c.Text, MIME: c.MIME, Name: c.Name, URI: c.URI,
-		Description: c.Description, Size: len(c.Bytes),
-	}
-	source := fmt.Sprintf("/calls/%d/parts/%d", call, i)
-	switch {
-	case c.Problem != "":
-		p.Kind, p.Text = "other", c.Problem+"\n"+pretty(c.Raw)
-	case c.Type == "text":
-		if text := strings.TrimSpace(c.Text); (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && json.Valid([]byte(text)) {
-			p.Kind, p.Text = "json", pretty(json.RawMessage(text))
-		}
-	case (c.Type == "image" || c.Type == "resource") && strings.HasPrefix(c.MIME, "image/") && c.Bytes != nil:
-		p.Kind, p.Source = "image", source
-	case (c.Type == "audio" || c.Type == "resource") && strings.HasPrefix(c.MIME, "audio/") && c.Bytes != nil:
-		p.Kind, p.Source = "audio", source
-	case c.Type == "resource_link":
-		p.Kind = "link"
-	case c.Type == "resource":
-	default:
-		p.Kind, p.Text = "other", pretty(c.Raw)
-	}
-	return p
 }
 
 // questionView shows a question; sub is what its form holds, nil for what was
@@ -248,15 +185,18 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		SentSeq: q.AnswerSeq, Method: q.Method, Handed: q.Handed,
 	}
 	if q.Origin == bridge.OriginError {
-		v.Error = codeURLRequired
+		v.Error = mcp.CodeURLElicitationRequired
 	}
 	if q.Request != nil {
-		v.Mode, v.Message, v.URL = string(q.Request.Mode), q.Request.Message, q.Request.URL
-		v.Schema = pretty(q.Request.Schema)
-		v.Address = addressView(q.Request)
+		v.Mode, v.Message = string(q.Request.Mode), q.Request.Message
+		v.Schema = q.Request.Schema
+		if q.Request.Mode == elicit.ModeURL {
+			verdict := link.Judge(q.Request.URL) // by reading it and nothing else
+			v.Address = &verdict
+		}
 		v.ID = q.Request.ElicitationID
 	} else {
-		v.Params = pretty(q.Params)
+		v.Params = q.Params
 	}
 	v.Completion = completions[q.Completion]
 	if s.playback != nil {
@@ -289,7 +229,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.Action = "accept"
 	}
 	if v.Action != "" {
-		v.Sent = pretty(q.Answer.JSON())
+		v.Sent = q.Answer.JSON()
 		v.Digest = digest(a.fields, q.Answer.Content)
 	}
 	if q.Completion == bridge.CompletionAwaited && !v.ReadOnly {
@@ -297,10 +237,6 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	}
 	return v
 }
-
-// codeURLRequired is the error that brings questions of its own (specification
-// 2025-11-25, URL Elicitation Required Error).
-const codeURLRequired = -32042
 
 // await says what an accepted URL waits for. One that came by itself waits for
 // its server's word. One that holds up a call waits for as long as the round
@@ -322,25 +258,6 @@ func (s *Server) await(v *views.Question, q bridge.Question) {
 		}
 	}
 	v.Told = q.Origin == bridge.OriginError
-}
-
-// addressView judges the URL of a question, by reading it and nothing else.
-func addressView(r *elicit.Request) *views.Address {
-	if r.Mode != elicit.ModeURL {
-		return nil
-	}
-	verdict := link.Judge(r.URL)
-	a := &views.Address{Raw: r.URL, Openable: verdict.Openable}
-	for _, p := range verdict.Parts {
-		a.Parts = append(a.Parts, views.AddressPart{Text: p.Shown, Strong: p.Strong})
-	}
-	if verdict.International() {
-		a.ASCII, a.Unicode = verdict.ASCII, verdict.Unicode
-	}
-	for _, w := range verdict.Warnings {
-		a.Warnings = append(a.Warnings, views.Warning{ID: w.ID, Severity: w.Severity.String(), Text: w.Text})
-	}
-	return a
 }
 
 var completions = map[bridge.Completion]string{

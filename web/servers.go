@@ -77,7 +77,7 @@ func (s *Server) compare(c echo.Context, server bridge.Server) error {
 		with.Elicitation = bridge.DeclareBoth
 	}
 	without.Elicitation = bridge.DeclareNone
-	view := views.Comparison{Server: serverView(server)}
+	view := views.Comparison{Server: server.ID}
 	if err := s.pushComparison(c, view); err != nil {
 		return err
 	}
@@ -86,20 +86,15 @@ func (s *Server) compare(c echo.Context, server bridge.Server) error {
 	if err != nil {
 		view.Err = sentence(err)
 	}
+	view.OnlyWith, view.OnlyWithout = result.OnlyWith, result.OnlyWithout
 	view.Both, view.Problems = result.Both, result.Problems
-	for _, item := range result.OnlyWith {
-		view.OnlyWith = append(view.OnlyWith, itemView(view.Server, item))
-	}
-	for _, item := range result.OnlyWithout {
-		view.OnlyWithout = append(view.OnlyWithout, itemView(view.Server, item))
-	}
 	return done(c, s.pushComparison(c, view))
 }
 
 func (s *Server) pushComparison(c echo.Context, view views.Comparison) error {
 	html, err := draw(c.Request().Context(), views.ComparisonView(view))
 	if err == nil {
-		s.publish([]change{{ID: "comparison-" + view.Server.ID, HTML: html}})
+		s.publish([]change{{ID: "comparison-" + view.Server, HTML: html}})
 	}
 	return err
 }

@@ -18,8 +18,8 @@ func TestSettings(t *testing.T) {
 		return s.State == bridge.Ready && s.Info.Protocol == "2025-11-25"
 	})
 	view := serverView(d.server())
-	if view.Declared != `{"url":{}}` || !view.Settings.Roots || view.Settings.Sampling || view.Settings.Protocol != "2025-11-25" {
-		t.Errorf("it is connected with %+v, and declared %s", view.Settings, view.Declared)
+	if view.Settings.Declared() != `{"url":{}}` || !view.Settings.Roots || view.Settings.Sampling || view.Settings.Protocol != "2025-11-25" {
+		t.Errorf("it is connected with %+v, and declared %s", view.Settings, view.Settings.Declared())
 	}
 	for _, wrong := range []url.Values{{"protocol": {"2024-11-05"}}, {"elicitation": {"all"}}} {
 		if status, _ := d.post("/servers/s1/settings", wrong); status != http.StatusBadRequest {
