@@ -80,7 +80,10 @@ func headOf(s string, most int) string {
 }
 
 // TooLong reports whether a text is too long for the text box of the JSON tab.
-func TooLong(content string) bool { return len(headOf(content, contentMost)) < len(content) }
+func TooLong(content string) bool { return cutOff(content, contentMost) }
+
+// cutOff reports whether a text takes more than most bytes.
+func cutOff(s string, most int) bool { return len(headOf(s, most)) < len(s) }
 
 // Named draws a name or another text of one line, and Prose a text of several,
 // with "Show all" behind what is cut.

@@ -84,5 +84,5 @@ func follows(a *link.Verdict) bool { return a.Openable && len(a.Raw) <= followMo
 // copies reports whether the page has all of the address, so that it can be copied.
 func copies(a *link.Verdict) bool {
 	whole := wholeAddress(a.Parts)
-	return follows(a) || len(headOf(whole, proseMost)) == len(whole)
+	return follows(a) || !cutOff(whole, proseMost)
 }

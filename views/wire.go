@@ -149,9 +149,9 @@ func (r Row) answers() bool { return r.Kind != wire.Request && r.Pair != 0 }
 // offers under two declarations.
 func (r Row) beside() bool { return strings.HasSuffix(r.Session, "-compare") }
 
-// about is the summary without the action that it begins with, which stands beside
+// About is the summary without the action that it begins with, which stands beside
 // it.
-func (r Row) about() string {
+func (r Row) About() string {
 	if rest, ok := strings.CutPrefix(r.Summary, r.Action); ok && r.Action != "" && (rest == "" || rest[0] == ' ') {
 		return strings.TrimPrefix(rest, " ")
 	}

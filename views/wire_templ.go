@@ -300,7 +300,7 @@ func PinRow(r Row) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var15 string
-		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(Brief(join(" ", r.Action, r.about())))
+		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(Brief(join(" ", r.Action, r.About())))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `wire.templ`, Line: 47, Col: 58}
 		}
@@ -930,7 +930,7 @@ func wireRow(r Row) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = marked(headOf(r.about(), proseMost)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = marked(headOf(r.About(), proseMost)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1569,7 +1569,7 @@ func headersFace(d Detail) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(headOf(h.Value, proseMost)) < len(h.Value) {
+			if cutOff(h.Value, proseMost) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 128, "<span class=\"dim\">… cut here; “Copy” as an NDJSON line has it all</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1642,7 +1642,7 @@ func pairFace(d Detail) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var88 string
-			templ_7745c5c3_Var88, templ_7745c5c3_Err = templ.JoinStringErrs(Brief(join(" ", d.PairRow.Action, d.PairRow.about())))
+			templ_7745c5c3_Var88, templ_7745c5c3_Err = templ.JoinStringErrs(Brief(join(" ", d.PairRow.Action, d.PairRow.About())))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `wire.templ`, Line: 253, Col: 75}
 			}
@@ -1744,7 +1744,7 @@ func compareFace(d Detail) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var92 string
-			templ_7745c5c3_Var92, templ_7745c5c3_Err = templ.JoinStringErrs(Brief(join(" ", d.Diff.Before.label(), d.Diff.Before.about())))
+			templ_7745c5c3_Var92, templ_7745c5c3_Err = templ.JoinStringErrs(Brief(join(" ", d.Diff.Before.label(), d.Diff.Before.About())))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `wire.templ`, Line: 271, Col: 84}
 			}

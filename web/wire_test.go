@@ -246,7 +246,7 @@ func TestRowsOfAnswers(t *testing.T) {
 	}
 	var got []string
 	for _, r := range rows {
-		got = append(got, r.Action+"|"+r.Summary)
+		got = append(got, r.Action+"|"+r.About())
 	}
 	if want := []string{"accept|v: 0", "decline|", "cancel|a: cancel"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
