@@ -40,6 +40,10 @@ func init() {
 		os.Stderr.WriteString("expect initialize request\n")
 		os.Exit(7)
 	})
+	servers["dies late of the probe"] = older(func(s *rawServer, _ request) {
+		s.read() // initialize, which comes when there was no answer for a while
+		os.Exit(7)
+	})
 	answered := false
 	servers["answers the probe late"] = older(func(s *rawServer, r request) {
 		if answered {
@@ -60,6 +64,7 @@ func TestServersThatKnowOnlyInitialize(t *testing.T) {
 	for server, how := range map[string]string{
 		"ignores the probe":      "initialize, after server/discover had no answer within 200ms",
 		"dies of the probe":      "initialize, after server/discover ended the process",
+		"dies late of the probe": "initialize, after server/discover ended the process",
 		"answers the probe late": "initialize, after server/discover had no answer within 200ms",
 	} {
 		t.Run(server, func(t *testing.T) {

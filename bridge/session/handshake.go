@@ -86,9 +86,16 @@ func (s *Session) ofNoUse(m wire.Message) bool {
 
 // diedOfProbe reports whether a process ended at server/discover without an
 // answer to it, as servers do that expect nothing but initialize. One that was
-// not pinned to a revision is worth starting again.
+// not pinned to a revision is worth starting again. An initialize that followed
+// came too late for a process that was slow to end.
 func (s *Session) diedOfProbe(spec target.Spec) bool {
-	return s.Settings.Protocol == "" && spec.URL == "" && s.ctx.Err() == nil && s.exit() != "" && s.onlyProbed()
+	if s.Settings.Protocol != "" || spec.URL != "" || s.ctx.Err() != nil || s.exit() == "" {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.handshake
+	return len(h.methods) > 0 && h.methods[0] == mcp.MethodDiscover && !h.discovered && h.answered == 0
 }
 
 // onlyProbed reports whether server/discover is all that was asked, and had no
