@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -24,18 +25,16 @@ func (b block) Heading() string {
 }
 
 // blocksOf reads a result as far as it is text; the rest is named.
-func blocksOf(result json.RawMessage) []block {
+func blocksOf(result json.RawMessage) (out []block) {
 	if result == nil {
 		return nil
 	}
-	var out []block
-	for _, name := range []string{"content", "contents", "messages"} {
-		for _, raw := range rawjson.Elements(rawjson.Member(result, name)) {
-			out = append(out, blockOf(raw))
-		}
+	read, _ := response.ReadResult(result) // where nothing can be read it is shown as JSON
+	for _, c := range read.Content {
+		out = append(out, blockOf(c))
 	}
-	if structured := rawjson.Member(result, "structuredContent"); structured != nil {
-		out = append(out, block{JSON: structured})
+	if read.Structured != nil {
+		out = append(out, block{JSON: read.Structured})
 	}
 	if out == nil {
 		out = append(out, block{JSON: result})
@@ -43,35 +42,19 @@ func blocksOf(result json.RawMessage) []block {
 	return out
 }
 
-func blockOf(raw json.RawMessage) block {
-	text := func(name string) string { return rawjson.Text(rawjson.Member(raw, name)) }
-	if inner := rawjson.Member(raw, "content"); inner != nil && rawjson.Member(raw, "role") != nil {
-		b := blockOf(inner)
-		b.Role = line(text("role"), 60)
-		return b
-	}
-	if inner := rawjson.Member(raw, "resource"); inner != nil {
-		b := blockOf(inner)
-		b.Type = "resource"
-		return b
-	}
-	b := block{Type: line(text("type"), 60), Text: text("text")}
-	if b.Type == "" {
-		b.Type = "resource"
-	}
+func blockOf(c response.Content) block {
 	var about []string
-	for _, name := range []string{"name", "uri", "mimeType", "description"} {
-		if words := text(name); words != "" {
+	for _, words := range []string{c.Name, c.URI, c.MIME, c.Description, c.Problem} {
+		if words != "" {
 			about = append(about, words)
 		}
 	}
-	for _, name := range []string{"data", "blob"} {
-		if data := text(name); data != "" {
-			about = append(about, wording.Plural(len(data)/4*3, "byte")+", about")
-		}
+	if c.Bytes != nil {
+		about = append(about, wording.Plural(len(c.Bytes), "byte"))
 	}
-	if b.About = line(strings.Join(about, " · "), 400); b.Text == "" && b.About == "" {
-		b.Text = rawjson.Pretty(raw)
+	b := block{Type: line(c.Type, 60), Role: line(c.Role, 60), Text: c.Text, About: line(strings.Join(about, " · "), 400)}
+	if b.Text == "" && b.About == "" {
+		b.Text = rawjson.Pretty(c.Raw)
 	}
 	return b
 }
