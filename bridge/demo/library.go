@@ -89,14 +89,7 @@ func releaseNotes(ctx context.Context, v *visit) (*mcp.GetPromptResult, error) {
 		Audience, Tone string
 		Breaking       bool
 	}
-	if err := v.ask(ctx, question{
-		key: "notes", message: "Release notes for " + args.Version + ": who reads them?", into: &n,
-		schema: object(`"audience":{"type":"string","title":"Readers","oneOf":[
-				{"const":"users","title":"People who use it"},{"const":"developers","title":"People who build on it"},{"const":"press","title":"People who write about it"}],"default":"users"},
-			"tone":{"type":"string","title":"Tone","enum":["plain","warm","dry"],"default":"plain"},
-			"breaking":{"type":"boolean","title":"Begin with what breaks","default":true}`, "audience"),
-		declined: "No release notes without readers.", cancelled: "No release notes without readers.",
-	}); err != nil {
+	if err := v.ask(ctx, form("notes", &n, args.Version)); err != nil {
 		return nil, err
 	}
 	text := fmt.Sprintf("Write the release notes of version %s for %s", args.Version, n.Audience)
@@ -117,13 +110,7 @@ func readContract(ctx context.Context, v *visit) (*mcp.ReadResourceResult, error
 	}
 	party, document := u.Host, strings.TrimPrefix(u.Path, "/")
 	var r struct{ Reason string }
-	if err := v.ask(ctx, question{
-		key: "reason", message: fmt.Sprintf("Why do you want to read the %s of %s? It goes into the register.", document, party), into: &r,
-		schema: object(`"reason":{"type":"string","title":"Reason","oneOf":[
-				{"const":"audit","title":"Audit"},{"const":"renewal","title":"Renewal"},{"const":"curiosity","title":"Curiosity"}]},
-			"until":{"type":"string","title":"Access until","format":"date"}`, "reason"),
-		declined: "The contract stays in its drawer.", cancelled: "The contract stays in its drawer.",
-	}); err != nil {
+	if err := v.ask(ctx, form("reason", &r, document, party)); err != nil {
 		return nil, err
 	}
 	if r.Reason == "curiosity" {

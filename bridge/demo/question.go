@@ -4,6 +4,7 @@ package demo
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,6 +32,35 @@ type question struct {
 
 	// What the story ends with if the person does not accept. If they say nothing, it goes on.
 	declined, cancelled string
+}
+
+//go:embed questions.json
+var questionsJSON []byte
+
+// forms are the questions of questions.json, by key.
+var forms = func() (list map[string]struct {
+	Message, Declined, Cancelled string
+	Schema                       json.RawMessage
+}) {
+	if err := json.Unmarshal(questionsJSON, &list); err != nil {
+		panic("reading questions.json: " + err.Error())
+	}
+	return list
+}()
+
+// form is a question of questions.json, whose texts name values by their place, as in %[1]s.
+func form(key string, into any, values ...any) question {
+	filled := func(text string) string {
+		if !strings.Contains(text, "%[") {
+			return text
+		}
+		return fmt.Sprintf(text, values...)
+	}
+	f := forms[key]
+	return question{
+		key: key, message: filled(f.Message), schema: filled(string(f.Schema)),
+		declined: filled(f.Declined), cancelled: filled(f.Cancelled), into: into,
+	}
 }
 
 func (q question) requestMethod() string { return cmp.Or(q.method, protocol.MethodElicit) }

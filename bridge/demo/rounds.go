@@ -23,17 +23,9 @@ func planTrip(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		days struct{ See []string }
 	)
 	if err := v.ask(ctx,
-		question{key: "train", message: "Which train to Lisbon?", into: &train, schema: object(`
-			"leave":{"type":"string","title":"Leave","oneOf":[
-				{"const":"early","title":"07:12, two changes"},{"const":"noon","title":"11:48, one change"},{"const":"night","title":"21:30, sleeper"}],"default":"noon"},
-			"seat":{"type":"string","title":"Seat","enum":["window","aisle","table"]}`, "leave")},
-		question{key: "hotel", message: "Which room in Lisbon?", into: &hotel, schema: object(`
-			"arrive":{"type":"string","title":"Arrive","format":"date"},
-			"nights":{"type":"integer","title":"Nights","minimum":1,"maximum":21,"default":4},
-			"breakfast":{"type":"boolean","title":"Breakfast","default":true}`, "arrive", "nights")},
-		question{key: "days", message: "What would you like to see?", into: &days, schema: object(`
-			"see":{"type":"array","title":"See","minItems":1,"maxItems":3,"items":{"anyOf":[
-				{"const":"belem","title":"Belém"},{"const":"sintra","title":"Sintra"},{"const":"tiles","title":"The tile museum"},{"const":"fado","title":"An evening of fado"}]}}`, "see")},
+		form("train", &train),
+		form("hotel", &hotel),
+		form("days", &days),
 	); err != nil {
 		return nil, err
 	}
@@ -54,14 +46,8 @@ func planTrip(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 }
 
 func payInvoice(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-	const unpaid = "The invoice is not paid. Copper & Sons will write again."
 	var approval struct{ Approve bool }
-	questions := []question{{
-		key: "approve", message: "Pay invoice 2026-118 of Copper & Sons, 4,380.00 EUR, due on Friday?", into: &approval,
-		schema: object(`"approve":{"type":"boolean","title":"I approve"},
-			"note":{"type":"string","title":"Note for the books","maxLength":200}`, "approve"),
-		declined: unpaid, cancelled: "The invoice stays on the pile.",
-	}}
+	questions := []question{form("approve", &approval)}
 	var summary, folders *answer
 	sampling := question{key: "summary", method: protocol.MethodSample, params: json.RawMessage(`{` +
 		`"messages":[{"role":"user","content":{"type":"text","text":"Say in one sentence what this invoice is for: 12 copper gutters, 4 downpipes, two days of work on the roof of the old mill."}}],` +
@@ -81,15 +67,10 @@ func payInvoice(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		return nil, err
 	}
 	if !approval.Approve {
-		return said(unpaid), nil
+		return said("The invoice is not paid. Copper & Sons will write again."), nil
 	}
 	var from struct{ Account string }
-	if err := v.ask(ctx, question{
-		key: "account", message: "From which account?", into: &from,
-		schema: object(`"account":{"type":"string","title":"Account","oneOf":[{"const":"current","title":"Current account, 11,204.50 EUR"},{"const":"repairs","title":"Repairs, 6,000.00 EUR"}]},
-			"on":{"type":"string","title":"On","format":"date"}`, "account"),
-		declined: "The invoice is approved, but not paid.", cancelled: "The invoice is approved, and waits for an account.",
-	}); err != nil {
+	if err := v.ask(ctx, form("account", &from)); err != nil {
 		return nil, err
 	}
 	text := "4,380.00 EUR went to Copper & Sons from the account " + from.Account + "."
@@ -119,11 +100,9 @@ func haggle(ctx context.Context, v *visit, args struct{ Rounds int }) (*mcp.Call
 	message, price := "A fine carpet, this one, all wool. 480, because it is you.", 480
 	for round := 1; round <= args.Rounds; round++ {
 		var o struct{ Offer json.Number }
-		if err := v.ask(ctx, question{
-			key: "offer " + strconv.Itoa(round), message: message, into: &o,
-			schema:   object(`"offer":{"type":"integer","title":"Your offer","minimum":1}`, "offer"),
-			declined: "You walked away, and he did not run after you.", cancelled: "You had a tea and said you would be back.",
-		}); err != nil {
+		q := form("offer", &o, message)
+		q.key = "offer " + strconv.Itoa(round)
+		if err := v.ask(ctx, q); err != nil {
 			return nil, err
 		}
 		offer, err := o.Offer.Float64()

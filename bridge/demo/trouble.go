@@ -22,12 +22,7 @@ func (p patient) time() time.Duration { return time.Duration(p.Seconds * float64
 
 func impatient(ctx context.Context, v *visit, args patient) (*mcp.CallToolResult, error) {
 	var t struct{ Name string }
-	err := v.askWithin(ctx, args.time(), true, question{
-		key: "seats", message: fmt.Sprintf("Two seats in row G are held for you for %v. Take them?", args.time()), into: &t,
-		schema: object(`"name":{"type":"string","title":"Name for the tickets","minLength":1,"maxLength":60},
-			"aisle":{"type":"boolean","title":"One on the aisle","default":false}`, "name"),
-		declined: "The seats are free again.", cancelled: "The seats are free again, for now.",
-	})
+	err := v.askWithin(ctx, args.time(), true, form("seats", &t, args.time()))
 	switch {
 	case err == errTooLate:
 		return failed("The seats went to somebody else after %v.", args.time()), nil
@@ -39,11 +34,7 @@ func impatient(ctx context.Context, v *visit, args patient) (*mcp.CallToolResult
 
 func timesOut(ctx context.Context, v *visit, args patient) (*mcp.CallToolResult, error) {
 	var p struct{ Place string }
-	err := v.askWithin(ctx, args.time(), false, question{
-		key: "door", message: "The courier is at the door. Where should the parcel go?", into: &p,
-		schema:   object(`"place":{"type":"string","title":"Place","enum":["hand it over","behind the bins","with the neighbour"]}`, "place"),
-		declined: "The parcel goes back.", cancelled: "The courier will come again tomorrow.",
-	})
+	err := v.askWithin(ctx, args.time(), false, form("door", &p))
 	switch {
 	case err == errTooLate:
 		return nil, &jsonrpc.Error{Code: codeTimedOut, Message: fmt.Sprintf("The courier left after %v without an answer.", args.time())}
@@ -66,11 +57,7 @@ func flood(ctx context.Context, v *visit, args floodArgs) (*mcp.CallToolResult, 
 	}
 	v.outcome = &o
 	var a answer
-	sent, err := v.askDuring(ctx, question{
-		key: "gate", message: "The water is rising. Open the gate?", into: &a,
-		schema: object(`"open":{"type":"integer","title":"Open by, in percent","minimum":0,"maximum":100,"default":50},
-			"reason":{"type":"string","title":"For the log book","maxLength":400}`),
-	}, args.Wait, func() string {
+	sent, err := v.askDuring(ctx, form("gate", &a), args.Wait, func() string {
 		start := time.Now()
 		o.Sent = v.pour(ctx, args.Count)
 		o.Milliseconds = time.Since(start).Milliseconds()
@@ -106,11 +93,8 @@ func (v *visit) pour(ctx context.Context, count int) int {
 func askMany(ctx context.Context, v *visit, args struct{ Count int }) (*mcp.CallToolResult, error) {
 	questions, answers := make([]question, args.Count), make([]answer, args.Count)
 	for i := range questions {
-		questions[i] = question{
-			key: fmt.Sprintf("talk %03d", i+1), message: fmt.Sprintf("How was talk %d of %d?", i+1, args.Count), into: &answers[i],
-			schema: object(`"stars":{"type":"integer","title":"Stars","minimum":1,"maximum":5,"default":4},
-				"remark":{"type":"string","title":"Remark","maxLength":200}`, "stars"),
-		}
+		questions[i] = form("talk", &answers[i], i+1, args.Count)
+		questions[i].key = fmt.Sprintf("talk %03d", i+1)
 	}
 	if err := v.ask(ctx, questions...); err != nil {
 		return nil, err
@@ -130,10 +114,7 @@ func askMany(ctx context.Context, v *visit, args struct{ Count int }) (*mcp.Call
 
 func crashOnDecline(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	var a answer
-	if err := v.ask(ctx, question{
-		key: "restart", message: "Restart the print server? It is a nervous machine: a no makes it crash.", into: &a,
-		schema: object(`"quietly":{"type":"boolean","title":"Finish the queue first","default":true}`),
-	}); err != nil {
+	if err := v.ask(ctx, form("restart", &a)); err != nil {
 		return nil, err
 	}
 	if a.Action != "decline" {

@@ -30,16 +30,7 @@ func deploy(ctx context.Context, v *visit, args struct{ Service string }) (*mcp.
 	v.progress(ctx, 0, steps, "Looking for builds")
 
 	var chosen struct{ Build string }
-	if err := v.ask(ctx, question{
-		key: "build", message: "Which build should go out?",
-		schema: object(`"build":{"type":"string","title":"Build","oneOf":[
-			{"const":"2291","title":"2291 · Faster search, 14 minutes old"},
-			{"const":"2288","title":"2288 · Price rounding fixed, yesterday"},
-			{"const":"2280","title":"2280 · Running now"}],"default":"2291"}`, "build"),
-		declined:  "No build was chosen. Nothing was deployed.",
-		cancelled: "The deployment was put off before a build was chosen.",
-		into:      &chosen,
-	}); err != nil {
+	if err := v.ask(ctx, form("build", &chosen)); err != nil {
 		return nil, err
 	}
 	o.Build = chosen.Build
@@ -63,11 +54,7 @@ func deploy(ctx context.Context, v *visit, args struct{ Service string }) (*mcp.
 	v.log(ctx, "warning", "p95 latency is 212 ms, 4% above the last build")
 
 	var last struct{ Keep bool }
-	if err := v.ask(ctx, question{
-		key: "keep", message: fmt.Sprintf("Build %s is up in %s, 4%% slower than the last one. Keep it?", o.Build, o.Environment),
-		schema: object(`"keep":{"type":"boolean","title":"Keep the new build","description":"No rolls back to build 2280","default":true}`, "keep"),
-		into:   &last,
-	}); err != nil {
+	if err := v.ask(ctx, form("keep", &last, o.Build, o.Environment)); err != nil {
 		return nil, err
 	}
 	is := "is"
@@ -86,19 +73,7 @@ func askForRelease(ctx context.Context, v *visit, o *deployment) error {
 		Notify              []string
 		Smoke               bool
 	}
-	q := question{
-		key: "release", message: fmt.Sprintf("Deploy build %s of %s? Three services will restart.", o.Build, o.Service),
-		schema: object(`"environment":{"type":"string","title":"Environment","oneOf":[
-				{"const":"staging","title":"Staging"},{"const":"production","title":"Production"},{"const":"canary","title":"Canary"}]},
-			"ticket":{"type":"string","title":"Change ticket","description":"Like CHG-12345","pattern":"^CHG-[0-9]{5}$","maxLength":12},
-			"share":{"type":"number","title":"Share of traffic","description":"From 0 to 1","minimum":0,"maximum":1,"default":0.25},
-			"notify":{"type":"array","title":"Notify","minItems":1,"maxItems":2,"items":{"anyOf":[
-				{"const":"oncall","title":"On-call"},{"const":"team","title":"Team channel"},{"const":"me","title":"Me"}]},"default":["oncall","me"]},
-			"smoke":{"type":"boolean","title":"Run smoke tests after"}`, "environment", "ticket"),
-		declined:  "Build " + o.Build + " stays where it is. The release lock was given back.",
-		cancelled: "The deployment was put off. The release lock was given back.",
-		into:      &release,
-	}
+	q := form("release", &release, o.Build, o.Service)
 	a, err := v.answer(ctx, q)
 	if err != nil {
 		return err
@@ -134,16 +109,7 @@ func transfer(ctx context.Context, v *visit, args transferArgs) (*mcp.CallToolRe
 	}{Status: "not sent", To: args.To, Amount: args.Amount, Currency: args.Currency}
 	v.outcome = o
 	var c struct{ Amount, Invoice json.Number }
-	if err := v.ask(ctx, question{
-		key: "confirm", message: fmt.Sprintf("Transfer %s %s to %s? Type the amount once more.", o.Amount, o.Currency, o.To),
-		schema: object(`"amount":{"type":"number","title":"Amount","minimum":0.01,"maximum":1000000},
-			"invoice":{"type":"integer","title":"Invoice number","description":"One more than a double can count to: 2^53 + 1","minimum":1,"default":9007199254740993},
-			"reference":{"type":"string","title":"Reference","description":"What the receiver reads on the statement","maxLength":35,"default":"Bread, June"},
-			"remember":{"type":"boolean","title":"Remember the receiver"}`, "amount"),
-		declined:  "You declined. No money was sent.",
-		cancelled: "The transfer was put off. No money was sent.",
-		into:      &c,
-	}); err != nil {
+	if err := v.ask(ctx, form("confirm", &c, o.Amount, o.Currency, o.To)); err != nil {
 		return nil, err
 	}
 	o.Confirmed, o.Invoice = c.Amount, c.Invoice
@@ -194,20 +160,7 @@ func bookTable(ctx context.Context, v *visit, args struct{ Restaurant string }) 
 		Birthday  string
 		Email     string
 	}
-	if err := v.ask(ctx, question{
-		key: "table", message: "A table at " + name + ": when, and for how many?",
-		schema: object(fmt.Sprintf(`"arrival":{"type":"string","title":"Arrival","format":"date-time","default":%q},
-			"party":{"type":"integer","title":"Guests","minimum":1,"maximum":12,"default":2},
-			"seating":{"type":"string","title":"Seating","oneOf":[
-				{"const":"inside","title":"Inside"},{"const":"terrace","title":"Terrace"},{"const":"bar","title":"At the bar"}],"default":"inside"},
-			"allergies":{"type":"array","title":"Allergies","items":{"type":"string","enum":["nuts","gluten","milk","eggs","fish","shellfish","soy"]},"maxItems":4},
-			"birthday":{"type":"string","title":"Birthday","description":"If there is one to celebrate","format":"date"},
-			"email":{"type":"string","title":"Confirmation to","format":"email","maxLength":254},
-			"wishes":{"type":"string","title":"Wishes","maxLength":500}`, arrival), "arrival", "party", "email"),
-		declined:  "No table then. " + name + " will be sorry.",
-		cancelled: "The table is not booked; ask again when you know.",
-		into:      &t,
-	}); err != nil {
+	if err := v.ask(ctx, form("table", &t, name, arrival)); err != nil {
 		return nil, err
 	}
 	v.outcome = reservation{true, "PL-4417", name, t.Arrival, t.Party, t.Seating, t.Allergies}
@@ -222,19 +175,12 @@ func bookTable(ctx context.Context, v *visit, args struct{ Restaurant string }) 
 }
 
 func deleteFiles(ctx context.Context, v *visit, args struct{ Folder string }) (*mcp.CallToolResult, error) {
-	if err := v.ask(ctx, question{
-		key: "delete", message: fmt.Sprintf("Delete 47 files (1.2 GB) in %q?", args.Folder), schema: object(``),
-		declined: "All 47 files are still there.", cancelled: "Nothing was deleted.",
-	}); err != nil {
+	if err := v.ask(ctx, form("delete", nil, args.Folder)); err != nil {
 		return nil, err
 	}
 	v.log(ctx, "info", "moved 47 files to the bin")
 	var bin struct{ Empty bool }
-	if err := v.ask(ctx, question{
-		key: "bin", message: "The 47 files are in the bin. Empty it as well? That cannot be undone.",
-		schema: object(`"empty":{"type":"boolean","title":"Empty the bin"}`, "empty"),
-		into:   &bin,
-	}); err != nil {
+	if err := v.ask(ctx, form("bin", &bin)); err != nil {
 		return nil, err
 	}
 	if !bin.Empty {
@@ -245,27 +191,13 @@ func deleteFiles(ctx context.Context, v *visit, args struct{ Folder string }) (*
 
 func onboard(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	var who struct{ Name, Email string }
-	if err := v.ask(ctx, question{
-		key: "who", message: "Who is joining?",
-		schema: object(`"name":{"type":"string","title":"Name","minLength":1,"maxLength":80},
-			"email":{"type":"string","title":"Work e-mail","format":"email"}`, "name", "email"),
-		declined: "Nobody is joining after all.", cancelled: "Nothing was set up yet.",
-		into: &who,
-	}); err != nil {
+	if err := v.ask(ctx, form("who", &who)); err != nil {
 		return nil, err
 	}
 	v.log(ctx, "info", "made an account for "+who.Email)
 
 	var job struct{ Role, Start string }
-	if err := v.ask(ctx, question{
-		key: "job", message: fmt.Sprintf("What will %s do, and from when?", who.Name),
-		schema: object(`"role":{"type":"string","title":"Role","enum":["Design","Engineering","Finance","Support"]},
-			"start":{"type":"string","title":"First day","format":"date"},
-			"hours":{"type":"integer","title":"Hours a week","minimum":4,"maximum":40,"default":40}`, "role", "start"),
-		declined:  "The account of " + who.Name + " was removed again.",
-		cancelled: "The account of " + who.Name + " is there; the rest can wait.",
-		into:      &job,
-	}); err != nil {
+	if err := v.ask(ctx, form("job", &job, who.Name)); err != nil {
 		return nil, err
 	}
 
@@ -274,15 +206,7 @@ func onboard(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		Things []string
 		Lunch  bool
 	}
-	if err := v.ask(ctx, question{
-		key: "desk", message: "What should be on the desk on " + job.Start + "?",
-		schema: object(`"things":{"type":"array","title":"Equipment","minItems":1,"items":{"anyOf":[
-				{"const":"laptop","title":"Laptop"},{"const":"screen","title":"Second screen"},{"const":"headset","title":"Headset"},{"const":"plant","title":"A plant"}]},
-				"default":["laptop","plant"]},
-			"lunch":{"type":"boolean","title":"Lunch with the team on the first day","default":true}`, "things"),
-		declined: text + ", at an empty desk.", cancelled: text + ", at an empty desk.",
-		into: &desk,
-	}); err != nil {
+	if err := v.ask(ctx, form("desk", &desk, job.Start, text)); err != nil {
 		return nil, err
 	}
 	text += ". On the desk: " + strings.Join(desk.Things, ", ") + "."
