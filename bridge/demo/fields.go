@@ -51,10 +51,10 @@ func (k kind) schema() string {
 	return object(answer, "answer")
 }
 
-//go:embed kinds.jsonl
-var kindLines string
+//go:embed kinds.json
+var kindsJSON string
 
-var kinds = readLines[kind](kindLines)
+var kinds = read[[]kind](kindsJSON)
 
 func lockers() string {
 	names := make([]string, 10000)

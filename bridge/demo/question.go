@@ -35,18 +35,13 @@ type question struct {
 }
 
 //go:embed questions.json
-var questionsJSON []byte
+var questionsJSON string
 
-// forms are the questions of questions.json, by key.
-var forms = func() (list map[string]struct {
+// forms are the questions in form mode, by key.
+var forms = read[map[string]struct {
 	Message, Declined, Cancelled string
 	Schema                       json.RawMessage
-}) {
-	if err := json.Unmarshal(questionsJSON, &list); err != nil {
-		panic("reading questions.json: " + err.Error())
-	}
-	return list
-}()
+}](questionsJSON)
 
 // form is a question of questions.json, whose texts name values by their place, as in %[1]s.
 func form(key string, into any, values ...any) question {

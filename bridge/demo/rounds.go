@@ -48,20 +48,15 @@ func planTrip(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 func payInvoice(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	var approval struct{ Approve bool }
 	questions := []question{form("approve", &approval)}
-	var summary, folders *answer
-	sampling := question{key: "summary", method: protocol.MethodSample, params: json.RawMessage(`{` +
+	var summary, folders answer
+	sampling := question{key: "summary", method: protocol.MethodSample, into: &summary, params: json.RawMessage(`{` +
 		`"messages":[{"role":"user","content":{"type":"text","text":"Say in one sentence what this invoice is for: 12 copper gutters, 4 downpipes, two days of work on the roof of the old mill."}}],` +
 		`"systemPrompt":"You keep the books of a small mill.","maxTokens":120}`)}
-	if v.missing(sampling) == "" {
-		summary = new(answer)
-		sampling.into = summary
-		questions = append(questions, sampling)
-	}
-	roots := question{key: "folders", method: protocol.MethodListRoots, params: json.RawMessage(`{}`)}
-	if v.missing(roots) == "" {
-		folders = new(answer)
-		roots.into = folders
-		questions = append(questions, roots)
+	roots := question{key: "folders", method: protocol.MethodListRoots, into: &folders, params: json.RawMessage(`{}`)}
+	for _, q := range []question{sampling, roots} {
+		if v.missing(q) == "" {
+			questions = append(questions, q)
+		}
 	}
 	if err := v.ask(ctx, questions...); err != nil {
 		return nil, err
@@ -74,11 +69,11 @@ func payInvoice(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		return nil, err
 	}
 	text := "4,380.00 EUR went to Copper & Sons from the account " + from.Account + "."
-	if summary != nil {
+	if v.missing(sampling) == "" {
 		text += fmt.Sprintf(" In the books: %q.", summary.Text)
 	}
 	switch {
-	case folders == nil:
+	case v.missing(roots) != "":
 	case len(folders.Roots) > 0:
 		text += " Filed in " + folders.Roots[0] + "."
 	default:

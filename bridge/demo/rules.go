@@ -30,10 +30,10 @@ type breach struct {
 
 func (b breach) id() string { return b.Name }
 
-//go:embed breaches.jsonl
-var breachLines string
+//go:embed breaches.json
+var breachesJSON string
 
-var breaches = readLines[breach](breachLines)
+var breaches = read[[]breach](breachesJSON)
 
 // wrongs are the breaches that take more than a message, by name.
 var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResult, error){

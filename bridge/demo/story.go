@@ -59,15 +59,9 @@ type tool struct {
 var toolsJSON string
 
 // tools are listed in the order of tools.json, rather than in that of the alphabet.
-var tools = func() (list []tool) {
-	text := strings.NewReplacer(
-		`"$kinds"`, namesOf(kinds), `"$links"`, namesOf(suspicious), `"$breaches"`, namesOf(breaches), `"$results"`, namesOf(shows),
-	).Replace(toolsJSON)
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		panic("reading tools.json: " + err.Error())
-	}
-	return list
-}()
+var tools = read[[]tool](strings.NewReplacer(
+	`"$kinds"`, namesOf(kinds), `"$links"`, namesOf(suspicious), `"$breaches"`, namesOf(breaches), `"$results"`, namesOf(shows),
+).Replace(toolsJSON))
 
 func (t tool) inputSchema() string {
 	return `{"type":"object","properties":` + cmp.Or(string(t.Input), "{}") + `,"additionalProperties":false}`
@@ -154,14 +148,10 @@ func chosen[V variant](name string, list []V) V {
 	return list[slices.IndexFunc(list, func(v V) bool { return v.id() == name })]
 }
 
-// readLines reads variants from a file of this package, which has one a line.
-func readLines[V variant](text string) (list []V) {
-	for line := range strings.Lines(text) {
-		var v V
-		if err := json.Unmarshal([]byte(line), &v); err != nil {
-			panic(fmt.Sprintf("reading %s: %v", line, err))
-		}
-		list = append(list, v)
+// read decodes a file of this package.
+func read[T any](text string) (v T) {
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		panic(fmt.Sprintf("reading %T: %v", v, err))
 	}
-	return list
+	return v
 }
