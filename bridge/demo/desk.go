@@ -25,11 +25,10 @@ const signInPath = "/sign-in/"
 const maxCards = 256
 
 type service struct {
-	key                 string // of the question
-	name                string
-	purpose             string // completes "to let the demo …"
-	never               bool   // signing in leads nowhere
-	declined, cancelled string // what the story ends with
+	key     string // of the question
+	name    string
+	purpose string // completes "to let the demo …"
+	never   bool   // signing in leads nowhere
 }
 
 type verdict uint8
@@ -63,11 +62,9 @@ func (c *card) decided() verdict {
 }
 
 func (c *card) question() question {
-	s := c.service
-	return question{
-		key: s.key, url: c.url, id: c.elicitation, declined: s.declined, cancelled: s.cancelled,
-		message: fmt.Sprintf("Sign in to %s, to let the demo server %s.", s.name, s.purpose),
-	}
+	q := form(c.service.key, nil, c.service.name, c.service.purpose)
+	q.url, q.id = c.url, c.elicitation
+	return q
 }
 
 // desk keeps the cards and serves their pages. Without a base URL it listens on a loopback port of its own from the first card on.

@@ -25,11 +25,8 @@ func (v *visit) whatArrives(ctx context.Context, q question) (*mcp.CallToolResul
 	return said("Arrived: %s", a.Content), nil
 }
 
-//go:embed regatta.json
-var regatta string
-
 func everyField(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
-	return v.whatArrives(ctx, question{key: "form", message: "Register your boat for the regatta.", schema: regatta})
+	return v.whatArrives(ctx, form("form", nil))
 }
 
 type kind struct {

@@ -9,22 +9,10 @@ import (
 )
 
 var (
-	calendar = service{
-		key: "calendar", name: "Fernhill Calendar", purpose: "read when you are free",
-		declined: "The calendar is not connected, as you wish.", cancelled: "The calendar is not connected yet.",
-	}
-	mailbox = service{
-		key: "mailbox", name: "Northmail", purpose: "read your newsletters", never: true,
-		declined: "The mailbox is not connected, as you wish.", cancelled: "The mailbox is not connected yet.",
-	}
-	reporting = service{
-		key: "Ledger Reports", name: "Ledger Reports", purpose: "fetch the quarterly report",
-		declined: "No sign-in, no report.", cancelled: "The report can wait.",
-	}
-	boardroom = service{
-		key: "Boardroom", name: "Boardroom", purpose: "see what only the board sees",
-		declined: "No sign-in, no report.", cancelled: "The report can wait.",
-	}
+	calendar  = service{key: "calendar", name: "Fernhill Calendar", purpose: "read when you are free"}
+	mailbox   = service{key: "mailbox", name: "Northmail", purpose: "read your newsletters", never: true}
+	reporting = service{key: "Ledger Reports", name: "Ledger Reports", purpose: "fetch the quarterly report"}
+	boardroom = service{key: "Boardroom", name: "Boardroom", purpose: "see what only the board sees"}
 )
 
 func connectCalendar(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
@@ -89,11 +77,9 @@ var suspicious = []link{
 }
 
 func suspiciousLink(ctx context.Context, v *visit, args struct{ Link string }) (*mcp.CallToolResult, error) {
-	if err := v.ask(ctx, question{
-		key: "link", message: "Your parcel is held. Confirm your address to have it delivered.",
-		url: chosen(args.Link, suspicious).url, id: rand.Text(),
-		declined: "Well spotted: there was no parcel.", cancelled: "You left it alone. There was no parcel.",
-	}); err != nil {
+	q := form("link", nil)
+	q.url, q.id = chosen(args.Link, suspicious).url, rand.Text()
+	if err := v.ask(ctx, q); err != nil {
 		return nil, err
 	}
 	return said("You went there. There was no parcel."), nil
