@@ -28,8 +28,6 @@ type Player struct {
 	speed   float64
 	gap     time.Duration
 	due     time.Time // when the last frame was due
-	first   time.Time // of the frames' own times
-	final   time.Time
 	changed chan struct{}
 	closed  bool
 	done    chan struct{} // closed when Run has returned
@@ -137,18 +135,13 @@ func (p *Player) State() State {
 	p.take()
 	defer p.give()
 	s := State{Playing: p.playing, Speed: p.speed, Gap: p.gap, Err: p.source.Err(), Position: p.shown.Len(), Frames: p.source.Len()}
-	if p.first.IsZero() {
-		p.first = p.source.Head(1).Time
-	}
-	if p.final.IsZero() && !p.Reading() {
-		p.final = p.source.Head(s.Frames).Time
-	}
 	s.Now = p.shown.Head(s.Position).Time
-	if !p.first.IsZero() && !s.Now.IsZero() {
-		s.At = max(s.Now.Sub(p.first), 0)
+	first, final := p.source.Head(1).Time, p.source.Head(s.Frames).Time
+	if !first.IsZero() && !s.Now.IsZero() {
+		s.At = max(s.Now.Sub(first), 0)
 	}
-	if !p.first.IsZero() && !p.final.IsZero() {
-		s.Length = max(p.final.Sub(p.first), s.At)
+	if !first.IsZero() && !final.IsZero() && !p.Reading() {
+		s.Length = max(final.Sub(first), s.At)
 	}
 	return s
 }
