@@ -89,7 +89,7 @@ func New(o Options) *Server {
 		return next
 	})
 	s.mcp.AddReceivingMiddleware(s.receive)
-	for _, t := range tools {
+	for _, t := range tools() {
 		s.mcp.AddTool(t.listed(), t.handler(s))
 	}
 	s.addLibrary()
@@ -128,7 +128,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			list := *res.(*mcp.ListToolsResult)
 			list.Tools = nil
 			opensPages := slices.Contains(modesOf(revisionOf(r), r.ClientCapabilities()), "url")
-			for _, t := range tools {
+			for _, t := range tools() {
 				if opensPages || !t.URLOnly {
 					list.Tools = append(list.Tools, t.listed())
 				}

@@ -63,6 +63,6 @@ func lockers() string {
 }
 
 func ask(ctx context.Context, v *visit, args struct{ Kind string }) (*mcp.CallToolResult, error) {
-	k := chosen(args.Kind, kinds)
+	k := chosen(args.Kind, kinds())
 	return v.whatArrives(ctx, question{key: k.Name, message: k.Message, schema: k.schema()})
 }

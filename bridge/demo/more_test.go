@@ -40,7 +40,7 @@ func TestEveryKind(t *testing.T) {
 		"date_time": "2026-01-02T03:04:05Z", "number": 20.5, "whole_number": 7.0, "yes_or_no": true, "optional_yes_or_no": false, "choice": "filter",
 		"titled_choice": "r3", "old_choice": "d", "several": []any{"Monday", "Friday"}, "titled_several": []any{"cape"}, "ten_thousand": "Roof, 10000",
 	}
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 			p, _ := sit(t, setup{revision: rev, answer: func(_ context.Context, q *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				if q.Message != k.Message {
@@ -54,14 +54,14 @@ func TestEveryKind(t *testing.T) {
 			}
 		}
 	}
-	if len(answers) != len(kinds) {
-		t.Errorf("%d kinds, %d answers", len(kinds), len(answers))
+	if len(answers) != len(kinds()) {
+		t.Errorf("%d kinds, %d answers", len(kinds()), len(answers))
 	}
 }
 
 // TestQuestionsAreProper holds what the ordinary stories ask against the rules that rule_breaker is there to break.
 func TestQuestionsAreProper(t *testing.T) {
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		properQuestion(t, k.Name, k.schema())
 	}
 	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {

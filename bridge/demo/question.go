@@ -51,7 +51,7 @@ func form(key string, into any, values ...any) question {
 		}
 		return fmt.Sprintf(text, values...)
 	}
-	f := forms[key]
+	f := forms()[key]
 	return question{
 		key: key, message: filled(f.Message), schema: filled(string(f.Schema)),
 		declined: filled(f.Declined), cancelled: filled(f.Cancelled), into: into,

@@ -161,7 +161,7 @@ func (b *bare) tool(name, args string) (json.RawMessage, error) {
 func TestEveryRuleIsBroken(t *testing.T) {
 	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		t.Run(rev, func(t *testing.T) {
-			for _, breach := range breaches {
+			for _, breach := range breaches() {
 				t.Run(breach.Name, func(t *testing.T) {
 					b := newBare(t, rev, Options{})
 					b.answer = func(_ string, params json.RawMessage) string {

@@ -45,7 +45,7 @@ var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResu
 }
 
 func ruleBreaker(ctx context.Context, v *visit, args struct{ Rule string }) (*mcp.CallToolResult, error) {
-	b := chosen(args.Rule, breaches)
+	b := chosen(args.Rule, breaches())
 	wrong := wrongs[b.Name]
 	switch {
 	case v.revision < b.Since && b.Before == "":

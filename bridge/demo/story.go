@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -59,9 +60,11 @@ type tool struct {
 var toolsJSON string
 
 // tools are listed in the order of tools.json, rather than in that of the alphabet.
-var tools = read[[]tool](strings.NewReplacer(
-	`"$kinds"`, namesOf(kinds), `"$links"`, namesOf(suspicious), `"$breaches"`, namesOf(breaches), `"$results"`, namesOf(shows),
-).Replace(toolsJSON))
+var tools = sync.OnceValue(func() []tool {
+	return read[[]tool](strings.NewReplacer(
+		`"$kinds"`, namesOf(kinds()), `"$links"`, namesOf(suspicious), `"$breaches"`, namesOf(breaches()), `"$results"`, namesOf(shows),
+	).Replace(toolsJSON))()
+})
 
 func (t tool) inputSchema() string {
 	return `{"type":"object","properties":` + cmp.Or(string(t.Input), "{}") + `,"additionalProperties":false}`
@@ -148,10 +151,12 @@ func chosen[V variant](name string, list []V) V {
 	return list[slices.IndexFunc(list, func(v V) bool { return v.id() == name })]
 }
 
-// read decodes a file of this package.
-func read[T any](text string) (v T) {
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		panic(fmt.Sprintf("reading %T: %v", v, err))
-	}
-	return v
+// read decodes a file of this package when it is first needed, so that it does not cost the start of the program.
+func read[T any](text string) func() T {
+	return sync.OnceValue(func() (v T) {
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			panic(fmt.Sprintf("reading %T: %v", v, err))
+		}
+		return v
+	})
 }

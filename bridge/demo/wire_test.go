@@ -176,7 +176,7 @@ func storiesToTell() []storyToTell {
 		tool(name, `{}`, true, everyWay...)
 		tool(name, `{"seconds":1.5}`, false, accepts, silent)
 	}
-	for _, kind := range kinds {
+	for _, kind := range kinds() {
 		tool("ask", fmt.Sprintf(`{"kind":%q}`, kind.Name), false, accepts)
 	}
 	for _, link := range suspicious {
@@ -185,7 +185,7 @@ func storiesToTell() []storyToTell {
 	for _, kind := range shows {
 		tool("show_result", fmt.Sprintf(`{"kind":%q}`, kind), kind == "everything", accepts)
 	}
-	for _, b := range breaches {
+	for _, b := range breaches() {
 		tool("rule_breaker", fmt.Sprintf(`{"rule":%q}`, b.Name), false, accepts, declines)
 	}
 	tool("rule_breaker", `{"rule":"undeclared_mode"}`, true, errs)

@@ -41,7 +41,7 @@ func secretIn(f elicit.Field) secret {
 		title = wordsOf(f.Label)
 	}
 	found := secretInTexts(name, title, description, f.Description)
-	if found.sort == likely && hasAny(slices.Concat(name, title, description), vocabulary.Homonyms) {
+	if found.sort == likely && hasAny(slices.Concat(name, title, description), vocabulary().Homonyms) {
 		return secret{}
 	}
 	return found
@@ -77,10 +77,14 @@ func surer(a, b secret) secret {
 
 func isKey(text []string) bool { return len(text) == 1 && text[0] == "key" }
 
-var generalWords = append(wordList("value code input field text answer string data secret key response"), vocabulary.Polite...)
+var generalWords = wordList("value code input field text answer string data secret key response")
 
 // saysNothing tells whether a title is missing, or one that any field could have.
-func saysNothing(title []string) bool { return hasOnly(title, generalWords) }
+func saysNothing(title []string) bool {
+	return !slices.ContainsFunc(title, func(w string) bool {
+		return !slices.Contains(generalWords, w) && !slices.Contains(vocabulary().Polite, w)
+	})
+}
 
 // namesVariable tells whether a text says that a name is wanted, of something that
 // holds the secret.
@@ -107,7 +111,7 @@ func asksAboutSecret(text []string) bool {
 }
 
 func speaksOfSecret(text []string) bool {
-	return slices.ContainsFunc(vocabulary.Phrases, func(p phrase) bool { return phraseAt(text, p.words) >= 0 })
+	return slices.ContainsFunc(vocabulary().Phrases, func(p phrase) bool { return phraseAt(text, p.words) >= 0 })
 }
 
 func secretNamed(text []string) secret {
@@ -115,7 +119,7 @@ func secretNamed(text []string) secret {
 		return secret{"", spokenOfOnly}
 	}
 	spoken := false
-	for _, p := range vocabulary.Phrases {
+	for _, p := range vocabulary().Phrases {
 		i := phraseAt(text, p.words)
 		switch {
 		case i < 0:
@@ -128,8 +132,8 @@ func secretNamed(text []string) secret {
 	if spoken {
 		return secret{"", spokenOfOnly}
 	}
-	rest := slices.DeleteFunc(slices.Clone(text), func(w string) bool { return w != "type" && slices.Contains(vocabulary.Polite, w) })
-	for _, p := range vocabulary.Whole {
+	rest := slices.DeleteFunc(slices.Clone(text), func(w string) bool { return w != "type" && slices.Contains(vocabulary().Polite, w) })
+	for _, p := range vocabulary().Whole {
 		switch {
 		case slices.Equal(rest, p.words):
 			return p.secret
@@ -138,13 +142,15 @@ func secretNamed(text []string) secret {
 		}
 	}
 	// "GitHub token" is one, "tokens" and "page token" are none.
-	if n := len(rest); n > 1 && rest[n-1] == "token" && !hasAny(rest[:n-1], vocabulary.Quiet) {
+	if n := len(rest); n > 1 && rest[n-1] == "token" && !hasAny(rest[:n-1], vocabulary().Quiet) {
 		return secret{"an access token", likely}
 	}
 	return secret{}
 }
 
-func isTamed(rest []string) bool { return len(rest) > 0 && slices.Contains(vocabulary.Tamed, rest[0]) }
+func isTamed(rest []string) bool {
+	return len(rest) > 0 && slices.Contains(vocabulary().Tamed, rest[0])
+}
 
 var (
 	elsewhereWords = wordList("no not never don holds holding contains containing stores hash hashed masked encrypted public last forgot forgotten lost")
@@ -161,7 +167,7 @@ func isAbout(before []string) bool {
 		if slices.Contains(aboutWords, w) {
 			return true
 		}
-		if !slices.Contains(vocabulary.Polite, w) {
+		if !slices.Contains(vocabulary().Polite, w) {
 			return false
 		}
 	}
@@ -191,10 +197,10 @@ var detached = wordList("for to of with without before after if when by from on 
 // what stands before and after it.
 func secretAsked(sentence []string) (found secret, before, after []string) {
 	asked := 0
-	for asked < len(sentence) && slices.Contains(vocabulary.Polite, sentence[asked]) {
+	for asked < len(sentence) && slices.Contains(vocabulary().Polite, sentence[asked]) {
 		asked++
 	}
-	for _, p := range vocabulary.Phrases {
+	for _, p := range vocabulary().Phrases {
 		i := phraseAt(sentence, p.words)
 		if i < 0 || i > asked+3 || p.sort == likely && len(p.words) == 1 {
 			continue // a single word that is not sure says too little in running text

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed secrets.json
 var secretsJSON []byte
 
 // vocabulary is how people and programs speak of secrets, in lower case.
-var vocabulary = func() (v struct {
+var vocabulary = sync.OnceValue(func() (v struct {
 	Phrases  phrases // name a secret wherever they stand in a field's name or title
 	Whole    phrases // name one only where they are all that a name or title says, apart from polite words
 	Tamed    words   // may follow a phrase, and make it something about the secret rather than the secret itself
@@ -24,7 +25,7 @@ var vocabulary = func() (v struct {
 		panic(fmt.Sprintf("reading secrets.json: %v", err))
 	}
 	return v
-}()
+})
 
 // words are a set of words, in JSON a list of lines of them.
 type words []string

@@ -41,10 +41,6 @@ func hasAny(words, set []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(set, w) })
 }
 
-func hasOnly(words, set []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(set, w) })
-}
-
 // phraseAt is where a phrase stands in a list of words, -1 if it does not.
 func phraseAt(list, phrase []string) int {
 	for i := range list {
