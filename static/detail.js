@@ -75,7 +75,6 @@ detail.addEventListener("click", (/** @type {Event} */ e) => {
   const against = is("[data-against]"), show = is("[data-show]"), fold = is(".line"), more = is("button.more")
   if (is("#detail-close")) closeFrame()
   else if (is("#pin")) pin(is("#pin"))
-  else if (is("#copy")) openMenu()
   else if (is("[data-copy-as]")) copy(is("[data-copy-as]").dataset.copyAs)
   else if (is("#compare-with")) compareWith(seq)
   else if (against) openFrame(seq, { against: Number(against.dataset.against) })
@@ -219,18 +218,8 @@ detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
 
 // Copying
 
-function openMenu() {
-  const menu = $("copy-menu"), { right, bottom } = $("copy").getBoundingClientRect()
-  menu.showPopover()
-  menu.style.left = Math.max(8, right - menu.offsetWidth) + "px"
-  menu.style.top = Math.min(bottom + 4, innerHeight - menu.offsetHeight - 8) + "px"
-  one("[role=menuitem]", menu).focus()
-}
-
-detail.addEventListener("toggle", (/** @type {any} */ e) => { if (e.target.id === "copy-menu") $("copy").ariaExpanded = String(e.newState === "open") }, true)
-
 detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
-  if (!near(e.target, "[role=menuitem]") || e.key !== "Escape" && e.key !== "Tab") return
+  if (!near(e.target, "[role=menuitem]") || e.key !== "Tab") return
   e.preventDefault()
   leaveMenu()
 })

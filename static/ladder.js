@@ -4,7 +4,7 @@
  * sequence diagram in place of the rows. Its arrows show their frames.
  */
 import { drawn, notice } from "./ask.js"
-import { parse, whenChanged } from "./changes.js"
+import { parse, update, whenChanged } from "./changes.js"
 import { frameOnShow, openFrame } from "./detail.js"
 import { $, near, one } from "./dom.js"
 
@@ -41,10 +41,9 @@ async function draw() {
   fetching = new AbortController()
   const answer = await drawn(address, fetching.signal)
   if (!answer || !address) return
-  const old = one(".drawing", pane), { scrollTop = 0 } = old ?? {}, held = old?.contains(document.activeElement) || document.activeElement === old
-  pane.replaceChildren(parse(answer.html))
-  one(".drawing", pane).scrollTop = scrollTop
-  if (held) one(".drawing", pane).focus({ preventScroll: true })
+  const fresh = pane.cloneNode()
+  fresh.append(parse(answer.html))
+  update(pane, fresh)
   if (one(".ladder-head", pane).dataset.running === "true") again = setTimeout(draw, 1000)
 }
 
@@ -55,19 +54,10 @@ button.addEventListener("click", () => {
   }
   const to = wanted()
   if (!to) return notice("Choose a frame, or make a call, to see its ladder.", 4)
-  style()
   address = to
   show(true)
   draw()
 })
-
-/** Fetches the style of ladders, once. */
-function style() {
-  if ($("ladder-style")) return
-  const link = document.createElement("link")
-  Object.assign(link, { id: "ladder-style", rel: "stylesheet", href: "/wire/ladder.css" })
-  document.head.append(link)
-}
 
 pane.addEventListener("click", (/** @type {MouseEvent} */ e) => {
   const link = near(e.target, ".drawing a"), to = link?.getAttribute("href") ?? link?.getAttribute("xlink:href")

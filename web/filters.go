@@ -95,20 +95,14 @@ func (v *filters) find(line string) (*filterView, error) {
 	return one, nil
 }
 
-// mistake is what is wrong in a filter line, for the page: places are counted as
-// JavaScript counts, in UTF-16 code units.
-type mistake struct {
-	Pos  int    `json:"pos"`
-	End  int    `json:"end"`
-	Text string `json:"text"`
-}
-
-func mistakeIn(line string, err error) *mistake {
+// mistakeIn is what is wrong in a filter line, for the page: places are counted as
+// JavaScript counts, in UTF-16 code units. It is nil for other errors.
+func mistakeIn(line string, err error) *query.Error {
 	var wrong *query.Error
 	if !errors.As(err, &wrong) {
 		return nil
 	}
-	return &mistake{utf16Offset(line, wrong.Pos), utf16Offset(line, wrong.End), wording.Sentence(wrong.Text)}
+	return &query.Error{Pos: utf16Offset(line, wrong.Pos), End: utf16Offset(line, wrong.End), Text: wording.Sentence(wrong.Text)}
 }
 
 // utf16Offset turns a byte offset into one in UTF-16 code units.

@@ -93,6 +93,8 @@ func (s logServer) text(path string, query url.Values) string {
 	return string(body)
 }
 
+type mistake = query.Error
+
 // window is what an answer of rows says.
 type window struct {
 	seqs                        []int64

@@ -82,7 +82,7 @@ func (s *Server) rows(c echo.Context) error {
 func misfiltered(c echo.Context, line string, err error) error {
 	if wrong := mistakeIn(line, err); wrong != nil {
 		return c.JSON(http.StatusUnprocessableEntity, struct {
-			Error *mistake `json:"error"`
+			Error *query.Error `json:"error"`
 		}{wrong})
 	}
 	return err
@@ -200,17 +200,11 @@ func (s *Server) waits(r wire.Row) bool {
 	return r.Kind == wire.Request && r.Pair == 0 && r.Method != subscription && s.in.Waits(r.Seq, r.Session)
 }
 
-// completion is how a filter line can go on, and what is wrong in it as it is.
+// completion is how a filter line can go on, and what is wrong in it as it is. Places
+// in the line are counted in UTF-16 code units.
 type completion struct {
-	From  int         `json:"from"` // in UTF-16 code units, like To
-	To    int         `json:"to"`
-	Items []candidate `json:"items"`
-	Error *mistake    `json:"error,omitempty"`
-}
-
-type candidate struct {
-	Text  string `json:"text"`
-	Means string `json:"means,omitempty"`
+	query.Completion
+	Error *query.Error `json:"error,omitempty"`
 }
 
 // completeFilter answers with how the filter line can go on at a place in it, counted
@@ -225,11 +219,9 @@ func (s *Server) completeFilter(c echo.Context) error {
 	for _, f := range s.in.Findings("") {
 		rules = append(rules, f.Rule)
 	}
-	found := query.Complete(s.in.Log(), line, byteOffset(line, int(at)), rules)
-	out := completion{From: utf16Offset(line, found.From), To: utf16Offset(line, found.To), Items: []candidate{}}
-	for _, item := range found.Items {
-		out.Items = append(out.Items, candidate{item.Text, item.Means})
-	}
+	out := completion{Completion: query.Complete(s.in.Log(), line, byteOffset(line, int(at)), rules)}
+	out.From, out.To = utf16Offset(line, out.From), utf16Offset(line, out.To)
+	out.Items = append([]query.Candidate{}, out.Items...) // a list in JSON, even if it is empty
 	_, err = query.Parse(line)
 	out.Error = mistakeIn(line, err)
 	return c.JSON(http.StatusOK, out)

@@ -8,14 +8,15 @@ import (
 
 // Completion is what can stand at a place in a filter line.
 type Completion struct {
-	From, To int // byte offsets of what a candidate replaces
-	Items    []Candidate
+	From  int         `json:"from"` // byte offset of what a candidate replaces
+	To    int         `json:"to"`   // and of its end
+	Items []Candidate `json:"items"`
 }
 
 // Candidate is one way to go on.
 type Candidate struct {
-	Text  string // in place of line[From:To]
-	Means string // what it means, in words; "" where the text says it
+	Text  string `json:"text"`            // in place of line[From:To]
+	Means string `json:"means,omitempty"` // what it means, in words; "" where the text says it
 }
 
 // maxCandidates bounds a completion.

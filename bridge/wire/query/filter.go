@@ -29,8 +29,9 @@ func (f *Filter) UsesMarks() bool    { return f.uses&usesMarks != 0 }
 
 // Error says what is wrong in a filter line, and where.
 type Error struct {
-	Pos, End int // byte offsets in the line: what the error is about
-	Text     string
+	Pos  int    `json:"pos"` // byte offset in the line of what the error is about
+	End  int    `json:"end"` // and of its end
+	Text string `json:"text"`
 }
 
 func (e *Error) Error() string { return e.Text }
