@@ -289,3 +289,6 @@ func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
 	}
 	return out
 }
+
+// firstOf are the first members of a list, at most so many.
+func firstOf[T any](list []T, most int) []T { return list[:min(len(list), most)] }

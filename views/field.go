@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -248,7 +249,7 @@ func (f Field) count() string {
 		switch {
 		case f.Kind != elicit.Text:
 		case f.MaxLength != nil: // the hint has the whole range
-			return grouped(int64(n)) + " of " + grouped(int64(*f.MaxLength))
+			return grouped(int64(n)) + " of " + strconv.Itoa(*f.MaxLength)
 		case f.MinLength != nil && *f.MinLength > 0:
 			return plural(n, "character", "characters")
 		}

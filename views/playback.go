@@ -2,9 +2,11 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"elicitation-inspector/bridge/playback"
 )
 
 // Replay is what the page says of the transcript that it shows.
@@ -19,74 +21,54 @@ type Replay struct {
 	Questions, AllQuestions int
 
 	Err      string // why there may be more than could be read
-	Playback Playback
-}
-
-// Playback says where the transcript is.
-type Playback struct {
-	Playing  bool
-	Position int64 // frames shown
-	Frames   int64 // in all
-	Speed    float64
-	Short    bool          // long pauses are shortened
-	At       time.Duration // since the first frame
-	Length   time.Duration // of the session
-	Now      time.Time     // of the last frame shown
-	Err      string
+	Playback playback.State
 }
 
 // clockRate is how fast the page's clocks go, as a factor.
-func (p Playback) clockRate() string {
+func clockRate(p playback.State) string {
 	if !p.Playing {
 		return "0"
 	}
-	return strconv.FormatFloat(p.Speed, 'g', -1, 64)
+	return factor(p.Speed)
 }
 
-func (p Playback) nowMillis() string {
-	if p.Now.IsZero() {
+func factor(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// millisOf is a time for the page's script; "0" where there is none.
+func millisOf(t time.Time) string {
+	if t.IsZero() {
 		return "0"
 	}
-	return strconv.FormatInt(p.Now.UnixMilli(), 10)
+	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
-// place words the position for who cannot see the slider.
-func (p Playback) place() string {
+// positionWords word the position for who cannot see the slider.
+func positionWords(p playback.State) string {
 	return fmt.Sprintf("frame %s of %s, %s", grouped(p.Position), grouped(p.Frames), clock(p.At))
 }
 
-// speeds are those that can be chosen.
-var speeds = []float64{0.25, 0.5, 1, 2, 4, 8, 16}
-
-func speedWord(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) + "×" }
-
-// speeds are those that can be chosen, and the present one.
-func (p Playback) speeds() []float64 {
-	for i, x := range speeds {
-		if x == p.Speed {
-			return speeds
-		}
-		if x > p.Speed {
-			out := append([]float64(nil), speeds[:i]...)
-			return append(append(out, p.Speed), speeds[i:]...)
-		}
+// speedsWith are those that can be chosen, and the present one.
+func speedsWith(x float64) []float64 {
+	speeds := []float64{0.25, 0.5, 1, 2, 4, 8, 16}
+	if i, known := slices.BinarySearch(speeds, x); !known {
+		return slices.Insert(speeds, i, x)
 	}
-	return append(append([]float64(nil), speeds...), p.Speed)
+	return speeds
 }
 
 // left says in words what is not shown of a long transcript; "" if all is.
 func (r Replay) left() string {
-	var parts []string
-	if r.AllCalls > r.Calls {
-		parts = append(parts, fmt.Sprintf("the latest %s of %s calls", grouped(int64(r.Calls)), grouped(int64(r.AllCalls))))
+	latest := func(shown, all int, what string) string {
+		if all <= shown {
+			return ""
+		}
+		return fmt.Sprintf("the latest %s of %s %s", grouped(int64(shown)), grouped(int64(all)), what)
 	}
-	if r.AllQuestions > r.Questions {
-		parts = append(parts, fmt.Sprintf("the latest %s of %s questions", grouped(int64(r.Questions)), grouped(int64(r.AllQuestions))))
-	}
-	if len(parts) == 0 {
+	parts := join(" and ", latest(r.Calls, r.AllCalls, "calls"), latest(r.Questions, r.AllQuestions, "questions"))
+	if parts == "" {
 		return ""
 	}
-	return capital(strings.Join(parts, " and ")) + " are shown; the wire log has them all."
+	return capital(parts) + " are shown; the wire log has them all."
 }
 
 // hasForm reports whether there is a form to be shown as it looked.

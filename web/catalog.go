@@ -3,6 +3,7 @@ package web
 import (
 	"hash/maphash"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -172,18 +173,9 @@ func (s *Server) items(c echo.Context, server bridge.Server) error {
 // hasWords reports whether all words, in lower case, stand in what a server says
 // of an item.
 func hasWords(i bridge.Item, words []string) bool {
-	for _, word := range words {
-		found := false
-		for _, text := range []string{i.Name, i.Title, i.Description, i.Key} {
-			if found = strings.Contains(strings.ToLower(text), word); found {
-				break
-			}
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return !strings.Contains(strings.ToLower(strings.Join([]string{i.Name, i.Title, i.Description, i.Key}, "\n")), word)
+	})
 }
 
 // item finds what a page names by the handle of its key.
@@ -235,23 +227,17 @@ func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 	}
 	p := s.whole()
 	s.choose(c, &p)
-	ctx := c.Request().Context()
-	text, ok, err := views.Find(ctx, digest, views.PageView(p))
-	if p.Call != nil && !ok && err == nil {
-		text, ok, err = views.Find(ctx, digest, views.CallSteps(*p.Call))
+	parts := []templ.Component{views.PageView(p)}
+	if p.Call != nil {
+		parts = append(parts, views.CallSteps(*p.Call))
 	}
 	for _, q := range p.Questions {
-		if ok || err != nil {
-			break
-		}
-		text, ok, err = views.Find(ctx, digest, views.QuestionPast(q))
+		parts = append(parts, views.QuestionPast(q))
 	}
 	for _, server := range p.Servers {
-		if ok || err != nil {
-			break
-		}
-		text, ok, err = views.Find(ctx, digest, s.findingsPanel(server.ID))
+		parts = append(parts, s.findingsPanel(server.ID))
 	}
+	text, ok, err := views.Find(c.Request().Context(), digest, templ.Join(parts...))
 	if err == nil && !ok {
 		err = echo.NewHTTPError(http.StatusNotFound, "This text is not on the page any more. The wire log has it.")
 	}

@@ -150,18 +150,6 @@ func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-func (s *Server) playbackView() views.Playback {
-	p := s.playback.config.Player.State()
-	v := views.Playback{
-		Playing: p.Playing, Position: p.Position, Frames: p.Frames, Speed: p.Speed, Short: p.Gap > 0,
-		At: p.At, Length: p.Length, Now: p.Now,
-	}
-	if p.Err != nil {
-		v.Err = sentence(p.Err)
-	}
-	return v
-}
-
 // problemsShown bounds how many damaged lines the page names.
 const problemsShown = 100
 
@@ -174,7 +162,7 @@ func (s *Server) replayView() *views.Replay {
 	source := s.playback.config.Player.Source()
 	v := &views.Replay{
 		Calls: shown.Calls, AllCalls: shown.AllCalls, Questions: shown.Questions, AllQuestions: shown.AllQuestions,
-		Percent: 100, Playback: s.playbackView(),
+		Percent: 100, Playback: s.playback.config.Player.State(),
 	}
 	for _, name := range s.playback.config.Files {
 		v.Files = append(v.Files, filepath.Base(name))
