@@ -3,8 +3,6 @@ package views
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/a-h/templ"
 
@@ -72,77 +70,9 @@ func (i Item) id() string { return fmt.Sprintf("%s-%s-%d", i.Server, ShelfOf(i.K
 // AboutID is the id of the element that [ItemAbout] draws.
 func (i Item) AboutID() string { return i.id() + "-about" }
 
-// RowID and HeldID are the ids of the elements that [ServerRow] and [HeldLine] draw.
-func (s Server) RowID() string  { return "server-" + s.ID }
-func (s Server) HeldID() string { return "held-" + s.ID }
-
 // about is what an item says of itself in one line.
 func (i Item) about() string {
-	key := ""
-	if i.Kind == catalog.Resource || i.Kind == catalog.Template {
-		key = i.Key
-	}
-	title := i.Title
-	if title == i.Name {
-		title = ""
-	}
+	key := either(i.Kind == catalog.Resource || i.Kind == catalog.Template, i.Key, "")
+	title := either(i.Title != i.Name, i.Title, "")
 	return cmp.Or(i.Description, title, key)
-}
-
-// inOrder parts the questions of call from those of the others, and of these
-// what waits from what is settled. Each part has what waits for the person
-// first, then what waits for an outcome, both oldest first, and then what is
-// settled, latest first. With call 0 all are the call's own.
-func inOrder(questions []Question, call int) (own, waiting, earlier []Question) {
-	sorted := slices.Clone(questions)
-	slices.SortStableFunc(sorted, func(a, b Question) int {
-		stage := a.stage()
-		switch other := b.stage(); {
-		case stage != other:
-			return stage - other
-		case stage < settledStage:
-			return a.Number - b.Number
-		}
-		return b.Number - a.Number
-	})
-	for _, q := range sorted {
-		other := call != 0 && q.Call > 0 && q.Call != call // of some it cannot be told
-		switch {
-		case !other:
-			own = append(own, q)
-		case q.stage() < settledStage:
-			waiting = append(waiting, q)
-		default:
-			earlier = append(earlier, q)
-		}
-	}
-	return own, waiting, earlier
-}
-
-// settledStage is the stage of a question that nothing is to come of.
-const settledStage = 2
-
-// stage says how far a question is: 0 while it waits for the person, 1 while
-// its outcome is to come.
-func (q Question) stage() int {
-	switch {
-	case q.State == QuestionPending:
-		return 0
-	case q.awaits():
-		return 1
-	}
-	return settledStage
-}
-
-func (q Question) id() string { return "q" + strconv.Itoa(q.Number) }
-
-// waiting counts the questions that wait.
-func waiting(questions []Question) int {
-	n := 0
-	for _, q := range questions {
-		if q.State == QuestionPending {
-			n++
-		}
-	}
-	return n
 }

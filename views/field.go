@@ -341,3 +341,17 @@ func (f Field) roomy() bool {
 func (f Field) hint() string {
 	return capital(strings.Join(f.hints(), ", "))
 }
+
+func (f Form) tab() string { return either(f.JSON, "json", "form") }
+
+func (f Form) sendName() string { return either(f.ID == "args", "Arguments", "Will send") }
+
+// wrong counts the fields that have to be put right.
+func (f Form) wrong() (n int) {
+	for _, field := range f.Fields {
+		if field.invalid() {
+			n++
+		}
+	}
+	return n
+}

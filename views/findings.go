@@ -45,12 +45,7 @@ func (t Tally) worst() string {
 func (t Tally) gravest() lint.Severity { return slices.Min(slices.Collect(maps.Keys(t))) }
 
 func (t Tally) words() string {
-	part := func(s lint.Severity, one, many string) string {
-		if t[s] == 0 {
-			return ""
-		}
-		return plural(t[s], one, many)
-	}
+	part := func(s lint.Severity, one, many string) string { return either(t[s] > 0, plural(t[s], one, many), "") }
 	return join(", ", part(lint.Violation, "violation", "violations"), part(lint.Should, "SHOULD not followed", "SHOULDs not followed"), part(lint.Advice, "piece of advice", "pieces of advice"))
 }
 
@@ -89,12 +84,7 @@ func broken(f findings.Found) string {
 }
 
 // times says how often something was there, where that was more than once.
-func times(n int) string {
-	if n < 2 {
-		return ""
-	}
-	return "×" + grouped(int64(n))
-}
+func times(n int) string { return either(n > 1, "×"+grouped(int64(n)), "") }
 
 // occurrencesShown is how many findings of one rule the panel lists.
 const occurrencesShown = 50

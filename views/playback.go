@@ -70,8 +70,3 @@ func (r Replay) left() string {
 	}
 	return capital(parts) + " are shown; the wire log has them all."
 }
-
-// hasForm reports whether there is a form to be shown as it looked.
-func (q Question) hasForm() bool {
-	return q.ReadOnly && q.elicits() && q.Address == nil && (len(q.Form.Fields) > 0 || q.Form.Trouble != "")
-}

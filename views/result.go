@@ -60,11 +60,7 @@ func partKind(p response.Content) string {
 
 // partFacts says what kind of content a block is, and how big.
 func partFacts(p response.Content) string {
-	size := ""
-	if len(p.Bytes) > 0 {
-		size = grouped(int64(len(p.Bytes))) + " bytes"
-	}
-	return join(" · ", Brief(p.MIME), size)
+	return join(" · ", Brief(p.MIME), either(len(p.Bytes) > 0, grouped(int64(len(p.Bytes)))+" bytes", ""))
 }
 
 // webURL tells whether a URI may be opened by the person. Anything but the web's

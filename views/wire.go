@@ -54,24 +54,15 @@ func (d Detail) route() string {
 
 // facts are what is known of a frame besides its bytes.
 func (d Detail) facts() string {
-	part := func(there bool, text string) string {
-		if !there {
-			return ""
-		}
-		return text
-	}
-	actor := "by the " + d.Actor
-	if d.Actor == "person" {
-		actor = "by you"
-	}
+	actor := either(d.Actor == "person", "by you", "by the "+d.Actor)
 	return join(" · ",
-		part(d.id() != "", "id "+d.id()),
+		either(d.id() != "", "id "+d.id(), ""),
 		cmp.Or(streamWords[d.Stream], d.Transport),
-		part(d.Status != 0, "HTTP "+strconv.Itoa(d.Status)),
-		part(d.Round > 1, "round "+strconv.Itoa(d.Round)),
-		part(d.Question > 0, "question "+strconv.Itoa(d.Question)),
-		part(d.Actor != "", actor),
-		part(d.answers(), "after "+lasted(d.Latency)),
+		either(d.Status != 0, "HTTP "+strconv.Itoa(d.Status), ""),
+		either(d.Round > 1, "round "+strconv.Itoa(d.Round), ""),
+		either(d.Question > 0, "question "+strconv.Itoa(d.Question), ""),
+		either(d.Actor != "", actor, ""),
+		either(d.answers(), "after "+lasted(d.Latency), ""),
 		bytesWords(d.Size))
 }
 
@@ -209,26 +200,12 @@ func PinID(seq int64) string { return "pin-" + strconv.FormatInt(seq, 10) }
 
 // marked are the classes of a row that somebody coloured or pinned.
 func (r Row) marked() string {
-	colour, pin := "", ""
-	if r.Mark.Colour != "" {
-		colour = "in-" + r.Mark.Colour
-	}
-	if r.Mark.Pinned {
-		pin = "pinned-row"
-	}
-	return join(" ", colour, pin)
+	return join(" ", either(r.Mark.Colour != "", "in-"+r.Mark.Colour, ""), either(r.Mark.Pinned, "pinned-row", ""))
 }
 
 // markWords tell a row's mark to those who cannot see it.
 func (r Row) markWords() string {
-	pinned, colour := "", ""
-	if r.Mark.Pinned {
-		pinned = "pinned"
-	}
-	if r.Mark.Colour != "" {
-		colour = "marked " + r.Mark.Colour
-	}
-	return join(", ", pinned, colour)
+	return join(", ", either(r.Mark.Pinned, "pinned", ""), either(r.Mark.Colour != "", "marked "+r.Mark.Colour, ""))
 }
 
 // KeptWords says how much of the log is kept where; "" while that is not worth

@@ -1,0 +1,143 @@
+package views
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ID is the id of the element.
+func (c Call) ID() string { return "call-" + strconv.Itoa(c.Number) }
+
+// ResultID is the id of the element of what came back.
+func (c Call) ResultID() string { return "result-" + strconv.Itoa(c.Number) }
+
+// ID is the id of the element.
+func (c CallTab) ID() string { return "call-tab-" + strconv.Itoa(c.Number) }
+
+// ready tells whether the server can be called now.
+func (f CallForm) ready() bool { return f.Server.State == ServerReady }
+
+// takesArguments tells whether there is anything to fill in, or any schema that
+// arguments could be written for as JSON.
+func (f CallForm) takesArguments() bool {
+	return len(f.Form.Fields) > 0 || f.Form.JSON || f.Form.Trouble != "" || f.Form.Extra != ""
+}
+
+// path is the address of what can be done with a call.
+func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Number) + "/" + what }
+
+// openOf says how many of a round's questions wait, and what becomes of those
+// when the round is sent before they are answered.
+func openOf(open, all int) string {
+	if open == all {
+		return "none of " + plural(all, "question", "questions") + " is answered yet. What is not answered is left out."
+	}
+	return strconv.Itoa(all-open) + " of " + plural(all, "question", "questions") + " answered. What is not answered is left out."
+}
+
+// reaction is shorter than any person takes to answer: a call that waited no
+// longer than this was answered by a policy.
+const reaction = 10 * time.Millisecond
+
+// began is when a call that runs was made, by the clock of the present.
+func (c Call) began() time.Time { return c.Started.Add(c.Behind) }
+
+// spent is how long a call has taken so far, or in all.
+func (c Call) spent() time.Duration {
+	if c.State == CallRunning {
+		return now().Sub(c.began())
+	}
+	return c.Duration
+}
+
+// FramesOf is the filter that picks the frames of a call.
+func FramesOf(call string) string { return "call:" + call }
+
+// major tells whether a step belongs in the short line over a call.
+func (s Step) major() bool {
+	return s.Kind != "progress" && s.Kind != "log" && s.Kind != "list"
+}
+
+// word says in a word what happened; about says the rest.
+func (s Step) word() string {
+	switch s.Kind {
+	case "retry":
+		return s.Text
+	case StepToolError:
+		return "tool error"
+	case "answered":
+		word, _, _ := strings.Cut(s.Text, ": ")
+		return cmp.Or(settlings[word], word, s.Kind)
+	}
+	return s.Kind
+}
+
+func (s Step) about() string {
+	switch s.Kind {
+	case "retry":
+		return ""
+	case "answered":
+		_, rest, _ := strings.Cut(s.Text, ": ")
+		return rest
+	}
+	return s.Text
+}
+
+// repeated is a step in the line over a call, with how many like it came in a row;
+// what they say is the last one's.
+type repeated struct {
+	Step
+	n int
+}
+
+// short words a step for the line over a call: "asked +41 ms", "asked ×3 +2.1 s".
+func (c Call) short(s repeated) string {
+	if s.Kind == "called" {
+		return "called " + s.At.Format(time.TimeOnly)
+	}
+	return join(" ", s.word(), times(s.n), "+"+lasted(s.At.Sub(c.Started)))
+}
+
+// line is the part of a timeline that fits over a call: the first step and the last few.
+func (c Call) line() (steps []repeated, left int) {
+	const most = 6
+	for _, s := range c.Steps {
+		last := len(steps) - 1
+		switch {
+		case !s.major():
+		case last > 0 && steps[last].word() == s.word():
+			steps[last] = repeated{s, steps[last].n + 1}
+		default:
+			steps = append(steps, repeated{s, 1})
+		}
+	}
+	if over := len(steps) - most; over > 0 {
+		steps, left = append(steps[:1:1], steps[over+1:]...), over
+	}
+	return steps, left
+}
+
+// logged counts the log messages that are steps of the timeline.
+func (c Call) logged() (n int) {
+	for _, s := range c.Steps {
+		if s.Kind == "log" {
+			n++
+		}
+	}
+	return n
+}
+
+// stateWord is the state of a call as text.
+func (c CallTab) stateWord() string {
+	switch {
+	case c.Waiting > 0:
+		return "waiting for you"
+	case c.Yours:
+		return "your turn"
+	case c.State == CallDone && c.IsError:
+		return "tool error"
+	}
+	return string(c.State)
+}

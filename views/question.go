@@ -1,0 +1,223 @@
+package views
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/mcp"
+)
+
+// stateWord says in one word how a question ended.
+func (q Question) stateWord() string {
+	switch {
+	case q.State == QuestionPending:
+		return "waiting"
+	case q.State == QuestionUndelivered:
+		return "not delivered"
+	case q.State != QuestionAnswered:
+		return string(q.State)
+	case q.Completion == "completed":
+		return "completed"
+	case q.Completion == "marked":
+		return "marked as done"
+	}
+	return cmp.Or(settlings[q.Action], "answered")
+}
+
+// settlings word what became of a question, by what was answered, or what the step
+// of it says.
+var settlings = map[string]string{
+	"accept": "accepted", "decline": "declined", "cancel": "cancelled", "error": "error sent", "undelivered": "not delivered",
+}
+
+// by says who settled a question.
+func (q Question) by() string {
+	if q.By == "policy" && q.State == QuestionRefused && q.Server.Policy == "ask" {
+		return "by the inspector"
+	}
+	words := map[string]string{
+		"person": "by you", "script": "by a script", "policy": "by policy", "fault": "because of a fault", "server": "by the server",
+	}
+	return cmp.Or(words[q.By], Brief(q.By))
+}
+
+// ofCall names the call that a question belongs to.
+func (q Question) ofCall() string { return either(q.Call > 0, "call "+strconv.Itoa(q.Call), "") }
+
+// completion says what is known of the outcome of a page that was agreed to.
+func (q Question) completion() string {
+	switch q.Completion {
+	case "awaited":
+		return either(q.Round > 0, "the outcome was left to a retry", "the server never said that it was done")
+	case "completed":
+		return "the server says it is done"
+	case "marked":
+		return "you marked it as done"
+	}
+	return ""
+}
+
+// digest tells in a few words what was answered, and what is not known of it.
+func (q Question) digest() string {
+	if q.Completion == "awaited" {
+		return join(" · ", q.Digest, q.completion())
+	}
+	return q.Digest
+}
+
+// outcome is the class that colours how a question ended.
+func (q Question) outcome() string {
+	switch {
+	case q.State == QuestionAnswered && q.Action == "accept":
+		return "good"
+	case q.State == QuestionAnswered && q.Action != "error":
+		return "plain"
+	case q.State == QuestionWithdrawn:
+		return "wait"
+	}
+	return "bad"
+}
+
+// title is what names a question: its message, or a word where there is none.
+func (q Question) title() string {
+	if strings.TrimSpace(q.Message) != "" {
+		return q.Message
+	}
+	switch q.Method {
+	case mcp.MethodSample:
+		return "Write a message, as a model would"
+	case mcp.MethodListRoots:
+		return "List the folders that may be used"
+	}
+	return "(no message)"
+}
+
+// elicits tells whether a question is an elicitation, rather than another
+// request that a person answers in its place.
+func (q Question) elicits() bool { return q.Method == "" || q.Method == mcp.MethodElicit }
+
+// circumstances say in which call, round and mode a question came.
+func (q Question) circumstances() string {
+	round := either(q.Round > 0, "round "+strconv.Itoa(q.Round), "")
+	if q.Error != 0 {
+		round = "error " + strconv.Itoa(q.Error)
+	}
+	return join(" · ", q.ofCall(), round, Brief(q.Key), Brief(q.Mode))
+}
+
+// hasForm reports whether there is a form to be shown as it looked.
+func (q Question) hasForm() bool {
+	return q.ReadOnly && q.elicits() && q.Address == nil && (len(q.Form.Fields) > 0 || q.Form.Trouble != "")
+}
+
+// awaits tells whether a URL was agreed to and its outcome is still to come, so
+// that its card stays open.
+func (q Question) awaits() bool {
+	return q.State == QuestionAnswered && q.Completion == "awaited" && (q.Told || q.Waits)
+}
+
+// completeMethod is how a server says that a URL is done, up to 2025-11-25.
+const completeMethod = "notifications/elicitation/complete"
+
+// awaitedWhat names what an accepted URL waits for.
+func (q Question) awaitedWhat() string {
+	if q.Told {
+		return "Waiting for " + completeMethod
+	}
+	return "Waiting for you to try again"
+}
+
+// awaitedHow explains what ends the wait.
+func (q Question) awaitedHow() string {
+	call := "Call " + strconv.Itoa(q.Call)
+	switch {
+	case q.Told && q.ID == "":
+		return "It came without an elicitationId, so the server has no way to say that it is done: only you can."
+	case q.Told && q.Waits:
+		return call + " is made again once every page that it needs is done, or when you say so."
+	case q.Told:
+		return "If the server never says that it is done, you can."
+	case q.Every > 0:
+		return call + " is tried again every " + seconds(q.Every) + " s, until it has a result."
+	}
+	return "In this revision servers do not say when a page is done: to learn the outcome, try call " + strconv.Itoa(q.Call) + " again."
+}
+
+// callPath is the address of what can be done with the question's call.
+func (q Question) callPath(what string) string {
+	return "/calls/" + strconv.Itoa(q.Call) + "/" + what
+}
+
+// everyUsual is how often a call is tried again if the person does not say.
+const everyUsual = 5 * time.Second
+
+func (q Question) everySeconds() string {
+	if q.Every > 0 {
+		return seconds(q.Every)
+	}
+	return seconds(everyUsual)
+}
+
+// seconds writes a duration as a bare number of seconds.
+func seconds(d time.Duration) string { return number(d.Seconds()) }
+
+// inOrder parts the questions of call from those of the others, and of these
+// what waits from what is settled. Each part has what waits for the person
+// first, then what waits for an outcome, both oldest first, and then what is
+// settled, latest first. With call 0 all are the call's own.
+func inOrder(questions []Question, call int) (own, waiting, earlier []Question) {
+	sorted := slices.Clone(questions)
+	slices.SortStableFunc(sorted, func(a, b Question) int {
+		stage := a.stage()
+		switch other := b.stage(); {
+		case stage != other:
+			return stage - other
+		case stage < settledStage:
+			return a.Number - b.Number
+		}
+		return b.Number - a.Number
+	})
+	for _, q := range sorted {
+		other := call != 0 && q.Call > 0 && q.Call != call // of some it cannot be told
+		switch {
+		case !other:
+			own = append(own, q)
+		case q.stage() < settledStage:
+			waiting = append(waiting, q)
+		default:
+			earlier = append(earlier, q)
+		}
+	}
+	return own, waiting, earlier
+}
+
+// settledStage is the stage of a question that nothing is to come of.
+const settledStage = 2
+
+// stage says how far a question is: 0 while it waits for the person, 1 while
+// its outcome is to come.
+func (q Question) stage() int {
+	switch {
+	case q.State == QuestionPending:
+		return 0
+	case q.awaits():
+		return 1
+	}
+	return settledStage
+}
+
+func (q Question) id() string { return "q" + strconv.Itoa(q.Number) }
+
+// waiting counts the questions that wait.
+func waiting(questions []Question) int {
+	n := 0
+	for _, q := range questions {
+		if q.State == QuestionPending {
+			n++
+		}
+	}
+	return n
+}
