@@ -1,5 +1,6 @@
 // Package views holds the templ components of the page and the plain data that
-// they show. It does no I/O and knows neither sessions nor the SDK; the same
+// they show; what the page shows as it is, it has in the types of the packages
+// that read it. It does no I/O and knows neither sessions nor the SDK; the same
 // component draws the first page and every later push.
 package views
 

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/a-h/templ"
+
+	"elicitation-inspector/bridge/hidden"
 )
 
 // run is a piece of text that is drawn in one way.
@@ -80,56 +80,32 @@ func appendRuns(runs []run, s, class string) []run {
 			runs = append(runs, run{Text: s[start:end], Class: class, bytes: end - start})
 		}
 	}
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c < 0x7f || c == '\n' || c == '\t' {
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		mark, name := "", ""
+	for c := range hidden.In(s) {
+		flush(c.At)
+		start = c.End
+		r := run{Text: s[c.At:c.End], Class: class, Name: fmt.Sprintf("U+%04X", c.Rune), bytes: c.End - c.At}
 		switch {
-		case r == utf8.RuneError && size == 1:
-			mark = fmt.Sprintf(`\x%02x`, c)
-			name = fmt.Sprintf("byte %02X, not UTF-8", c)
-		case invisible(r):
-			mark, name = markOf(r), fmt.Sprintf("U+%04X", r)
+		case c.Broken:
+			r.Mark, r.Name = fmt.Sprintf(`\x%02x`, s[c.At]), fmt.Sprintf("byte %02X, not UTF-8", s[c.At])
+		case c.Rune < ' ':
+			r.Mark = controls[c.Rune]
+		case c.Rune == 0x7f:
+			r.Mark = "DEL"
+		default:
+			r.Mark = r.Name
 		}
-		if mark != "" {
-			flush(i)
-			text := s[i : i+size]
-			// A page cannot hold these as they are: its parser would turn them into others.
-			if r == 0 || r == '\r' || r == utf8.RuneError {
-				text = ""
-			}
-			runs = append(runs, run{Text: text, Class: class, Mark: mark, Name: name, bytes: size})
-			start = i + size
+		// A page cannot hold these as they are: its parser would turn them into others.
+		if c.Rune == 0 || c.Rune == '\r' || c.Broken {
+			r.Text = ""
 		}
-		i += size
+		runs = append(runs, r)
 	}
 	flush(len(s))
 	return runs
 }
 
-// invisible tells whether a character draws nothing of its own: controls, format
-// characters (among them every bidi control), and spaces that look like another.
-func invisible(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) ||
-		unicode.Is(unicode.Variation_Selector, r) || r == '\u034f' || r == '\u3164'
-}
-
 // controls are the names of the control characters of ASCII.
 var controls = strings.Fields("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US")
-
-func markOf(r rune) string {
-	switch {
-	case r < 0x20:
-		return controls[r]
-	case r == 0x7f:
-		return "DEL"
-	}
-	return fmt.Sprintf("U+%04X", r)
-}
 
 // jsonRuns colours one line of JSON. It reads tokens, not values: text that is no JSON
 // comes out whole, only less colourful.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // now is the clock that waiting times are counted against when they are drawn;
@@ -126,9 +128,5 @@ func tabIndex(chosen bool) string { return either(chosen, "0", "-1") }
 
 // squeezed is JSON in one line, for where there is room for no more.
 func squeezed(s string) string {
-	s = strings.Join(strings.Fields(s[:min(len(s), proseMost)]), " ")
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:119]) + "…"
-	}
-	return s
+	return wording.Shorten(strings.Join(strings.Fields(s[:min(len(s), proseMost)]), " "), 120)
 }

@@ -62,8 +62,7 @@ func (s *Server) named(c echo.Context) (callForm, error) {
 	if err != nil {
 		return callForm{}, err
 	}
-	_, find := s.serverViews()
-	return callFormOf(find(server), item, nil), nil
+	return callFormOf(s.serverOf(server), item, nil), nil
 }
 
 func unwrapped(content json.RawMessage) json.RawMessage { return content }

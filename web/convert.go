@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 )
 
@@ -34,30 +37,31 @@ func serverView(s bridge.Server) views.Server {
 	}
 }
 
-// serverViews returns all servers, and a way to find one by its id.
-func (s *Server) serverViews() ([]views.Server, func(id string) views.Server) {
+func (s *Server) serverViews() []views.Server {
 	var out []views.Server
 	for _, server := range s.in.Servers() {
 		out = append(out, serverView(server))
 	}
-	return out, func(id string) views.Server {
-		i := slices.IndexFunc(out, func(v views.Server) bool { return v.ID == id })
-		if i < 0 {
-			return views.Server{ID: id}
-		}
-		return out[i]
+	return out
+}
+
+// serverOf shows the server with an id.
+func (s *Server) serverOf(id string) views.Server {
+	server, err := s.in.Server(id)
+	if err != nil {
+		return views.Server{ID: id}
 	}
+	return serverView(server)
 }
 
 // callStrip lists the latest of the calls that are kept, and counts the others.
 // Of a transcript, the bar says which calls are shown.
 func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) {
-	_, find := s.serverViews()
 	calls := s.in.Calls()
 	shown := calls[max(0, len(calls)-views.TabsMost):]
 	for _, c := range shown {
 		tabs = append(tabs, views.CallTab{
-			Number: c.Number, Server: c.Request.Server, ServerIndex: find(c.Request.Server).Index,
+			Number: c.Number, Server: c.Request.Server, ServerIndex: s.serverOf(c.Request.Server).Index,
 			Name: c.Request.Name, State: views.CallState(c.State.String()), Waiting: c.Waiting,
 			Yours:   c.State == bridge.CallRunning && c.Yours,
 			IsError: c.State == bridge.CallFailed || c.IsError,
@@ -78,8 +82,7 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 }
 
 func (s *Server) callView(c bridge.Call) views.Call {
-	_, find := s.serverViews()
-	server := find(c.Request.Server)
+	server := s.serverOf(c.Request.Server)
 	item := bridge.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
 	if known, err := s.in.Item(c.Request.Server, item.Kind, item.Key); err == nil {
 		item = known
@@ -176,10 +179,9 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 // questionView shows a question; sub is what its form holds, nil for what was
 // typed so far.
 func (s *Server) questionView(q bridge.Question, sub *submission, problems []elicit.Problem) views.Question {
-	_, find := s.serverViews()
 	a := answerableOf(q)
 	v := views.Question{
-		Number: q.Number, State: views.QuestionState(q.State.String()), Server: find(q.Server),
+		Number: q.Number, State: views.QuestionState(q.State.String()), Server: s.serverOf(q.Server),
 		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: q.Findings, Round: q.Round, Key: q.Key, Origin: q.Carried,
 		Mode: q.Method, Asked: q.Asked, Seq: q.Seq, Reason: q.Reason, By: string(q.By), Waited: q.Waited,
 		SentSeq: q.AnswerSeq, Method: q.Method, Handed: q.Handed,
@@ -267,9 +269,6 @@ var completions = map[bridge.Completion]string{
 	bridge.CompletionMarked:  "marked",
 }
 
-// digestMost is how many characters an answer is told in.
-const digestMost = 80
-
 // digest tells an answer's content in a few words.
 func digest(fields []elicit.Field, content json.RawMessage) string {
 	if content == nil {
@@ -295,11 +294,7 @@ func digest(fields []elicit.Field, content json.RawMessage) string {
 			words = append(words, in.Text)
 		}
 	}
-	text := strings.Join(words, ", ")
-	if runes := []rune(text); len(runes) > digestMost {
-		text = string(runes[:digestMost-1]) + "…"
-	}
-	return text
+	return wording.Shorten(strings.Join(words, ", "), 80)
 }
 
 // How many settled questions stay on the page: those of a live inspection are
@@ -326,19 +321,14 @@ func (s *Server) questionViews(have map[int]bool) (out []views.Question, more bo
 	for _, q := range list[max(0, len(list)-unfoldedMost):] {
 		latest[q.Number] = true
 	}
-	// What waits comes first, and then the latest.
-	slices.SortStableFunc(list, func(a, b bridge.Question) int {
-		switch waits := a.State == bridge.Pending; {
-		case waits != (b.State == bridge.Pending):
-			if waits {
-				return -1
-			}
-			return 1
-		case waits:
-			return a.Number - b.Number
+	// What waits comes first, its oldest on top, and then the latest.
+	order := func(q bridge.Question) int {
+		if q.State == bridge.Pending {
+			return q.Number + math.MinInt
 		}
-		return b.Number - a.Number
-	})
+		return -q.Number
+	}
+	slices.SortFunc(list, func(a, b bridge.Question) int { return cmp.Compare(order(a), order(b)) })
 	room := views.PanelMost
 	for _, q := range list {
 		if have[q.Number] {
@@ -346,11 +336,10 @@ func (s *Server) questionViews(have map[int]bool) (out []views.Question, more bo
 		}
 		v := s.questionView(q, nil, nil)
 		v.Unfolded = v.Unfolded && latest[q.Number]
-		if size := views.SizeOf(views.QuestionCard(v)); size > room && len(out) > 0 {
+		room -= views.SizeOf(views.QuestionCard(v))
+		if room < 0 && len(out) > 0 {
 			more = true
 			break
-		} else {
-			room -= size
 		}
 		out = append(out, v)
 	}
@@ -374,7 +363,7 @@ func (s *Server) moreQuestions(c echo.Context) error {
 
 // whole is everything on the page, but for what the middle shows.
 func (s *Server) whole() views.Page {
-	servers, _ := s.serverViews()
+	servers := s.serverViews()
 	questions, more := s.questionViews(nil)
 	calls, earlier := s.callStrip()
 	return views.Page{

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -152,14 +151,13 @@ func (s *Server) addHeader(c echo.Context, d *views.Detail, f wire.Frame) error 
 	}
 	shown := s.config.Redaction.Frame(&f)
 	d.Masked = shown.URL != f.URL || !maps.EqualFunc(shown.Header, f.Header, slices.Equal)
-	for name, values := range shown.Header {
-		for _, v := range values {
+	if shown.URL != "" {
+		d.Header = []views.HeaderLine{{Name: f.HTTPMethod, Value: shown.URL}}
+	}
+	for _, name := range slices.Sorted(maps.Keys(shown.Header)) {
+		for _, v := range shown.Header[name] {
 			d.Header = append(d.Header, views.HeaderLine{Name: name, Value: v})
 		}
-	}
-	slices.SortFunc(d.Header, func(a, b views.HeaderLine) int { return strings.Compare(a.Name, b.Name) })
-	if shown.URL != "" {
-		d.Header = slices.Insert(d.Header, 0, views.HeaderLine{Name: f.HTTPMethod, Value: shown.URL})
 	}
 	return nil
 }

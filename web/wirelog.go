@@ -127,7 +127,7 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, _ := s.serverViews()
+	servers := s.serverViews()
 	_, total := log.Reading()
 	asking := map[int64]bool{}
 	for _, q := range s.in.OnShow(0) {
