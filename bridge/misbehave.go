@@ -67,7 +67,7 @@ func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
 	}
 	in.spawn(func() {
 		if err := s.Misbehave(s.Context(), m); err != nil {
-			wiring{in}.Undelivered(q.Number, err.Error())
+			in.undelivered(s, q.Number, err.Error())
 		}
 	})
 }

@@ -22,7 +22,7 @@ func (b *bench) checkEnds() {
 		case f.Question == 0:
 		case f.Note != nil && f.Note.Kind == wire.NoteSettled:
 			ends[f.Question] = end{f.Note.State, f.Actor, f.Note.Why}
-		case f.Note != nil && f.Note.Kind == wire.NoteAnswered,
+		case f.Note != nil && (f.Note.Kind == wire.NoteAnswered || f.Note.Kind == wire.NoteMisbehaved),
 			f.Dir == wire.ClientToServer && f.Kind.IsResponse():
 			ends[f.Question] = end{"answered", f.Actor, ""}
 		case f.Method == "notifications/cancelled" && ends[f.Question].by != string(bridge.ByPerson):

@@ -49,13 +49,18 @@ func (w wiring) Answered(question int, seq int64) { w.in.inbox.Sent(question, se
 
 // Undelivered implements [session.Owner].
 func (w wiring) Undelivered(question int, reason string) {
-	in := w.in
+	if q, err := w.in.inbox.Question(question); err == nil {
+		w.in.undelivered(w.in.session(q.Session), question, reason)
+	}
+}
+
+func (in *Inspection) undelivered(s *session.Session, question int, reason string) {
 	if !in.inbox.Undelivered(question, reason) {
 		return
 	}
 	if q, err := in.inbox.Question(question); err == nil {
 		in.abandon(q.Seq)
-		note(in.session(q.Session), q)
+		note(s, q)
 	}
 }
 

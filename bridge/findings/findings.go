@@ -54,7 +54,7 @@ type Linter struct {
 type connection struct{ server, session string }
 
 // judgedFrames picks the frames that matter to the linter.
-var judgedFrames = query.MustParse("kind:request,result,rpc-error or (kind:noise dir:s2c) or " +
+var judgedFrames = query.MustParse("kind:request,result,rpc-error or (kind:noise dir:s2c) or fault:* or " +
 	"(kind:notification method:notifications/cancelled,notifications/elicitation/complete,elicitation/create,sampling/createMessage,roots/list,ping)")
 
 // New makes a linter that has not judged anything yet: see Update and Follow.

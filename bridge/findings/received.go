@@ -46,6 +46,9 @@ func (s *session) nameless(response json.RawMessage) {
 	if rawjson.Member(response, "id") != nil {
 		at = "/id"
 	}
+	if s.blamed[""] { // there was no id to be read
+		return
+	}
 	if rawjson.Member(response, "error") != nil {
 		s.broken(0, "error-without-id", at, "The error has no id, so nobody can tell which request failed; only where the request's own id could not be read is there none to give.")
 	} else {
@@ -167,7 +170,7 @@ func (s *session) receivedUnasked(f *wire.Frame) {
 	switch {
 	case id == "" && !f.Truncated:
 		s.nameless(f.Raw)
-	case id == "":
+	case id == "", s.blamed[id]:
 	case s.requests[alike] != nil:
 		s.broken(0, "response-unasked", "/id", "No request has the id %s; that of the request is %s, of another type.", wording.Shorten(id, 60), wording.Shorten(alike, 60))
 	default:

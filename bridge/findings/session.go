@@ -32,6 +32,7 @@ type session struct {
 	listens  map[string]bool     // ids of the client's subscriptions
 	offers   map[string]*offer   // by elicitationId
 	noise    int
+	blamed   map[string]bool // ids of what went out wrong on purpose; "" for what has none
 
 	frame *wire.Frame // that is judged
 	found []Found     // in it
@@ -78,7 +79,7 @@ const most = 10_000
 func newSession() *session {
 	return &session{
 		requests: make(map[string]*request), calls: make(map[int]*call), asked: make(map[string]*asked),
-		listens: make(map[string]bool), offers: make(map[string]*offer),
+		listens: make(map[string]bool), blamed: make(map[string]bool), offers: make(map[string]*offer),
 	}
 }
 
@@ -114,13 +115,17 @@ func (s *session) broken(place int, rule, pointer, format string, args ...any) {
 }
 
 func (s *session) sent(f *wire.Frame) {
+	if f.Fault != "" && len(s.blamed) < most {
+		s.blamed[string(f.Message.ID)] = true // what the server makes of it is no mistake of its own
+	}
 	switch f.Kind {
 	case wire.Request:
 		s.sentRequest(f)
 	case wire.Result, wire.Error:
 		id := wire.IDKey(f.Message.ID)
-		if one := s.asked[id]; one != nil {
-			delete(s.asked, id)
+		one := s.asked[id]
+		delete(s.asked, id)
+		if one != nil && f.Fault == "" {
 			one.answered(f.Message.Result)
 		}
 	case wire.Notification:
@@ -155,7 +160,9 @@ func (s *session) sentRequest(f *wire.Frame) {
 	r := s.request()
 	if mcp.AsksForInput(f.Method) {
 		r.call = s.callOf(f)
-		r.call.answered(rawjson.Member(params, "inputResponses"))
+		if f.Fault == "" {
+			r.call.answered(rawjson.Member(params, "inputResponses"))
+		}
 	}
 	s.requests[id] = r
 }

@@ -39,7 +39,7 @@ func (s *Session) Wait() (reason string, byItself bool) {
 		}
 		select {
 		case <-s.link.Done():
-		case <-time.After(exitGrace):
+		case <-time.After(s.grace()):
 		}
 	}
 	s.mu.Lock()
@@ -54,6 +54,14 @@ func (s *Session) Wait() (reason string, byItself bool) {
 	return reason, !closing
 }
 
+// grace is how long a server may take to end whose connection has ended.
+func (s *Session) grace() time.Duration {
+	if s.Deliberate() != "" { // how it takes that is what was to be seen
+		return abandonPatience + EndTime
+	}
+	return exitGrace
+}
+
 // Lost is why a request has no response. Where the connection is gone, the
 // reason for that says more than the error of the request, which comes first.
 func (s *Session) lost(ctx context.Context, err error) error {
@@ -62,7 +70,7 @@ func (s *Session) lost(ctx context.Context, err error) error {
 	if ctx.Err() == nil && !errors.As(err, &fault) && !errors.As(err, &rpc) {
 		select {
 		case <-s.ctx.Done():
-		case <-time.After(2 * exitGrace):
+		case <-time.After(2 * s.grace()):
 		}
 	}
 	if cause := context.Cause(s.ctx); cause != nil {

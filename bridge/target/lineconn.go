@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -86,8 +87,10 @@ func (c *lineConn) write(raw []byte) error {
 	}
 	if out.Pieces == nil {
 		_, err = c.w.Write(append(out.Frame.Raw, '\n'))
-	} else if err = out.slowly(c.w, c.closed); err == nil {
-		_, err = c.w.Write([]byte{'\n'})
+	} else {
+		last := len(out.Pieces) - 1
+		out.Pieces[last] = append(slices.Clip(out.Pieces[last]), '\n')
+		err = out.slowly(c.w, c.closed)
 	}
 	if err != nil {
 		c.tap.observer.Undelivered(u, err)

@@ -93,7 +93,7 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 			return refusedWith(req, resp, deliver, fault)
 		}
 	} else {
-		r.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), To: to, Said: quoted(said.head)}))
+		r.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofUnit(u), To: to, Said: quoted(said.head)}))
 	}
 	u.Status = resp.StatusCode
 	r.tap.observer.Undelivered(u, errors.New(reason))

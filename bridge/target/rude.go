@@ -116,3 +116,11 @@ func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unaske
 	}
 	return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
 }
+
+// ofUnit is ofMessage, also of what is no message on purpose.
+func ofUnit(u Unit) string {
+	if u.Fault != "" && u.Kind == wire.Noise {
+		return "bytes that are no message"
+	}
+	return ofMessage(u.Message)
+}

@@ -1,0 +1,712 @@
+package bridge_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// recorder is a server that stores every byte it got. It asks by tools/call: "ask" for
+// a form, "gives-up" for one that it takes back when the tool "now" is called, "sign-in"
+// for a URL by error -32042. In 2026-07-28 it asks in two rounds.
+type recorder struct {
+	revision string
+	got      func(pieces int, raw string) // every message, as it was read
+
+	mu    sync.Mutex
+	calls map[string]json.RawMessage // by tool, those that wait
+	asked int
+}
+
+const recordedForm = `"message":"Name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string","minLength":2}},"required":["name"]}`
+
+// take handles one message. say writes one on the stream of the request that it is about.
+func (r *recorder) take(raw string, say func(string)) {
+	var m request
+	if err := json.Unmarshal([]byte(raw), &m); err != nil {
+		say(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)
+		return
+	}
+	reply := func(to json.RawMessage, result string) {
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, to, result))
+	}
+	text := func(to json.RawMessage, text string) {
+		quoted, _ := json.Marshal(text)
+		reply(to, fmt.Sprintf(`{"resultType":"complete","content":[{"type":"text","text":%s}]}`, quoted))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case m.Method == "server/discover" && r.revision < "2026":
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID))
+	case m.Method == "server/discover":
+		reply(m.ID, `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"}`)
+	case m.Method == "initialize":
+		reply(m.ID, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"recorder","version":"1"}}`, r.revision))
+	case m.Method == "tools/list":
+		var list []string
+		for _, name := range []string{"ask", "gives-up", "now", "sign-in"} {
+			list = append(list, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
+		}
+		reply(m.ID, `{"resultType":"complete","tools":[`+strings.Join(list, ",")+`]}`)
+	case m.Method == "tools/call" && r.revision >= "2026":
+		switch p := roundOf(m); {
+		case p.State == nil && p.Responses == nil:
+			reply(m.ID, `{"resultType":"input_required","requestState":"one","inputRequests":{"k":{"method":"elicitation/create","params":{`+recordedForm+`}}}}`)
+		case string(p.State) == `"one"` && strings.Contains(string(p.Responses), "Ann"):
+			reply(m.ID, `{"resultType":"input_required","requestState":"two","inputRequests":{"k":{"method":"elicitation/create","params":{`+strings.Replace(recordedForm, "Name?", "And now?", 1)+`}}}}`)
+		default:
+			text(m.ID, "state "+string(p.State))
+		}
+	case m.Method == "tools/call" && m.tool() == "now":
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"enough"}}`, r.asked))
+		text(r.calls["gives-up"], "gave up")
+		text(m.ID, "done")
+	case m.Method == "tools/call" && m.tool() == "sign-in":
+		if r.asked++; r.asked > 1 {
+			text(m.ID, "again")
+			return
+		}
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"Sign in","data":{"elicitations":[{"mode":"url","elicitationId":"e1","message":"Sign in","url":"https://example.com/"}]}}}`, m.ID))
+	case m.Method == "tools/call":
+		r.asked++
+		r.calls[m.tool()] = m.ID
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{%s}}`, r.asked, recordedForm))
+	case m.Method == "" && string(m.ID) == fmt.Sprint(r.asked) && r.calls["ask"] != nil:
+		text(r.calls["ask"], "answered")
+		delete(r.calls, "ask")
+	}
+}
+
+// overStdio serves a revision, and tells on stderr what it got.
+func overStdio(revision string) func(*rawServer) {
+	return func(*rawServer) {
+		r := &recorder{revision: revision, calls: map[string]json.RawMessage{}}
+		in := bufio.NewReader(os.Stdin)
+		for {
+			var line []byte
+			pieces := 0
+			for len(line) == 0 || line[len(line)-1] != '\n' {
+				if in.Buffered() == 0 {
+					pieces++
+				}
+				if _, err := in.Peek(1); err != nil {
+					return
+				}
+				piece, _ := in.Peek(in.Buffered())
+				if i := slices.Index(piece, '\n'); i >= 0 {
+					piece = piece[:i+1]
+				}
+				line = append(line, piece...)
+				_, _ = in.Discard(len(piece)) // it is there
+			}
+			raw := strings.TrimSuffix(string(line), "\n")
+			fmt.Fprintf(os.Stderr, "%d %s\n", pieces, raw)
+			r.take(raw, func(m string) { fmt.Println(m) })
+		}
+	}
+}
+
+func init() {
+	servers["recorder"] = overStdio("2025-11-25")
+	servers["recorder-rounds"] = overStdio("2026-07-28")
+	servers["recorder-deaf"] = func(*rawServer) { // goes on when its input ends
+		overStdio("2025-11-25")(nil)
+		select {}
+	}
+}
+
+// httpRecorder is a recorder behind a URL. A call is answered on the event stream of its
+// POST, which goes on for as long as the call does.
+type httpRecorder struct {
+	recorder
+	onGET bool // questions come on the GET stream
+
+	streams map[string]chan string // by the id of the call; "" for the GET stream
+	list    []string
+	came    chan struct{} // list has grown
+}
+
+func serveRecorder(t *testing.T, revision string, onGET bool) (*httpRecorder, *bench) {
+	t.Helper()
+	h := &httpRecorder{recorder: recorder{revision: revision, calls: map[string]json.RawMessage{}}, onGET: onGET, streams: map[string]chan string{}, came: make(chan struct{}, 1)}
+	server := httptest.NewServer(h)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return h, startInspection(t, bridge.Config{Targets: []target.Spec{{Name: "recorder", URL: server.URL, Transport: target.TransportHTTP}}})
+}
+
+func (h *httpRecorder) stream(id string) chan string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.streams[id] == nil {
+		h.streams[id] = make(chan string, 10)
+	}
+	return h.streams[id]
+}
+
+func (h *httpRecorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		h.serve(w, r, h.stream(""))
+		return
+	}
+	var body []byte
+	pieces := 0
+	for buffer := make([]byte, 1<<16); ; {
+		n, err := r.Body.Read(buffer)
+		body = append(body, buffer[:n]...)
+		if n > 0 {
+			pieces++
+		}
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return // the client is gone
+		}
+	}
+	if r.Method == http.MethodPost {
+		h.mu.Lock()
+		h.list = append(h.list, fmt.Sprintf("%d %s", pieces, body))
+		h.mu.Unlock()
+		select {
+		case h.came <- struct{}{}:
+		default:
+		}
+	}
+	var m request
+	_ = json.Unmarshal(body, &m) // take says so
+	if m.Method == "tools/call" && h.revision < "2026" && m.tool() != "sign-in" {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		h.take(string(body), h.say)
+		h.serve(w, r, h.stream(string(m.ID)))
+		return
+	}
+	var said []string
+	h.take(string(body), func(text string) { said = append(said, text) })
+	switch {
+	case m.Method == "" && m.ID != nil: // an answer: what it makes the server say goes to its call
+		w.WriteHeader(http.StatusAccepted)
+		for _, text := range said {
+			h.say(text)
+		}
+	case len(said) == 0:
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Mcp-Session-Id", "session")
+		if strings.Contains(said[0], "-32700") {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		_, _ = io.WriteString(w, said[0]) // a client that is gone is the test's to notice
+	}
+}
+
+// say writes a message on the stream of the call that it is about. The mutex may be held.
+func (h *httpRecorder) say(text string) {
+	var m request
+	_ = json.Unmarshal([]byte(text), &m) // it is our own
+	go func() {
+		switch {
+		case m.Method != "" && h.onGET:
+			h.stream("") <- text
+		case m.Method != "":
+			h.mu.Lock()
+			id := string(h.calls["ask"])
+			if waits := h.calls["gives-up"]; waits != nil {
+				id = string(waits)
+			}
+			h.mu.Unlock()
+			h.stream(id) <- text
+		default:
+			h.stream(string(m.ID)) <- text
+		}
+	}()
+}
+
+func (h *httpRecorder) serve(w http.ResponseWriter, r *http.Request, stream chan string) {
+	for {
+		select {
+		case text := <-stream:
+			event(w, text)
+			if !strings.Contains(text, `"method"`) {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// answers are the messages of ours that a recorder got after a question or a round.
+func answers(got []string) (list []string) {
+	for _, text := range got {
+		_, raw, _ := strings.Cut(text, " ")
+		var m request
+		_ = json.Unmarshal([]byte(raw), &m) // some are none
+		first := m.Method == "tools/call" && !strings.Contains(raw, "inputResponses") && !strings.Contains(raw, "requestState")
+		if m.Method == "" || m.Method == "notifications/cancelled" || m.Method == "tools/call" && !first {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// recordedByProcess is what a recorder behind a process told on stderr.
+func (b *bench) recordedByProcess() (got []string) {
+	frames, err := b.log.Frames(1, int(b.log.Len()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, f := range frames {
+		if f.Dir == wire.Stderr {
+			got = append(got, string(f.Raw))
+		}
+	}
+	return got
+}
+
+func (h *httpRecorder) recorded() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.list)
+}
+
+// witness is where a recorder keeps what it got.
+type witness struct {
+	got  func() []string
+	came <-chan struct{} // there is more; nil where the log says so
+}
+
+func (h *httpRecorder) witness() witness  { return witness{h.recorded, h.came} }
+func (b *bench) witness() witness         { return witness{b.recordedByProcess, nil} }
+func (w witness) answers() (got []string) { return answers(w.got()) }
+
+// heard waits until a recorder got so many answers, and returns those from a number on.
+func (b *bench) heard(w witness, from, n int) []string {
+	b.Helper()
+	deadline := time.After(patience)
+	for {
+		grown, got := b.log.Grown(), w.answers()
+		if len(got) >= from+n {
+			return got[from:]
+		}
+		select {
+		case <-grown:
+		case <-w.came:
+		case <-deadline:
+			b.Fatalf("the server got %q, want %d more than %d\n%s", got, n, from, b.transcript())
+		}
+	}
+}
+
+func (b *bench) misbehave(n int, name string, params fault.Params) bridge.Question {
+	b.Helper()
+	q, err := b.in.Misbehave(n, name, params)
+	if err != nil {
+		b.Fatalf("misbehaving by %s: %v", name, err)
+	}
+	if q.State != bridge.Answered || q.By != bridge.ByFault || !strings.HasPrefix(q.Reason, "deliberate: ") {
+		b.Errorf("%s: the question is %s by %s: %s", name, q.State, q.By, q.Reason)
+	}
+	return q
+}
+
+// deliberate checks that every frame of ours since a question, and none else, is marked.
+func (b *bench) deliberate(since int64, name string, honest ...string) {
+	b.Helper()
+	frames, err := b.log.Frames(since, int(b.log.Len()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, f := range frames {
+		switch {
+		case f.Dir != wire.ClientToServer && f.Fault != "" && f.Note == nil:
+			b.Errorf("%s is marked as %s", f.Raw, f.Fault)
+		case f.Dir == wire.ClientToServer && f.Fault != name && !slices.Contains(honest, f.Method):
+			b.Errorf("%s is marked as %q, want %q", f.Raw, f.Fault, name)
+		case f.Fault != "" && f.Actor != "fault":
+			b.Errorf("%s is by %q", f.Raw, f.Actor)
+		}
+	}
+}
+
+var quick = 0.2
+
+// misbehaviours are faults that end with bytes, and the bytes that the server has to
+// get. %d is the id of the question.
+var misbehaviours = []struct {
+	name   string
+	params fault.Params
+	want   []string // with the number of pieces, where there are several
+	ends   bool     // the call has its result then
+}{
+	{"missing-field", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{}}}`}, true},
+	{"wrong-type", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":12345}}}`}, true},
+	{"too-short", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"x"}}}`}, true},
+	{"extra-field", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text","unexpected":"This field is not in the schema."}}}`}, true},
+	{"no-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept"}}`}, true},
+	{"null-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":null}}`}, true},
+	{"array-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":["not","an","object"]}}`}, true},
+	{"given-content", fault.Params{JSON: json.RawMessage(`{"n":1.50}`)}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"n":1.50}}}`}, true},
+	{"unknown-action", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"perhaps"}}`}, true},
+	{"no-action", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{}}`}, true},
+	{"decline-with-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"decline","content":{"name":"text"}}}`}, true},
+	{"cancel-with-content", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"cancel","content":{"name":"text"}}}`}, true},
+	{"null-result", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":null}`}, true},
+	{"string-result", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":"accept"}`}, true},
+	{"given-result", fault.Params{JSON: json.RawMessage(`[ 1 ]`)}, []string{`{"jsonrpc":"2.0","id":%d,"result":[ 1 ]}`}, true},
+	{"method-not-found", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"error":{"code":-32601,"message":"Method not found"}}`}, true},
+	{"invalid-params", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"error":{"code":-32602,"message":"Invalid params"}}`}, true},
+	{"internal-error", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"Internal error"}}`}, true},
+	{"request-cancelled", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"error":{"code":-32800,"message":"Request cancelled"}}`}, true},
+	{"any-error", fault.Params{Data: json.RawMessage(`{"x":[0]}`)}, []string{`{"jsonrpc":"2.0","id":%d,"error":{"code":-32000,"message":"Deliberate error","data":{"x":[0]}}}`}, true},
+	{"invalid-json", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text"}}`}, false},
+	{"wrong-id", fault.Params{}, []string{`{"jsonrpc":"2.0","id":99%d,"result":{"action":"accept","content":{"name":"text"}}}`}, false},
+	{"retyped-id", fault.Params{}, []string{`{"jsonrpc":"2.0","id":"%d","result":{"action":"accept","content":{"name":"text"}}}`}, false},
+	{"response-twice", fault.Params{}, []string{
+		`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text"}}}`,
+		`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text"}}}`,
+	}, true},
+	{"cancel-then-accept", fault.Params{}, []string{
+		`{"jsonrpc":"2.0","id":%d,"result":{"action":"cancel"}}`,
+		`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text"}}}`,
+	}, true},
+	{"half-then-rest", fault.Params{Seconds: &quick}, []string{`2 {"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text"}}}`}, true},
+	{"byte-by-byte", fault.Params{Seconds: &quick}, []string{`many {"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text"}}}`}, true},
+	{"late", fault.Params{Seconds: &quick}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text"}}}`}, true},
+}
+
+// TestMisbehaviours sends them over every transport, and compares what the server got
+// byte for byte.
+func TestMisbehaviours(t *testing.T) {
+	t.Run("stdio", func(t *testing.T) {
+		b := start(t, "recorder", bridge.Settings{})
+		misbehaveAll(t, b, b.witness())
+	})
+	for _, onGET := range []bool{false, true} {
+		t.Run(fmt.Sprintf("HTTP, questions on GET %t", onGET), func(t *testing.T) {
+			h, b := serveRecorder(t, "2025-11-25", onGET)
+			misbehaveAll(t, b, h.witness())
+		})
+	}
+}
+
+func misbehaveAll(t *testing.T, b *bench, w witness) {
+	question := 0
+	for _, m := range misbehaviours {
+		t.Run(m.name, func(t *testing.T) {
+			outer := b.T
+			b.T = t
+			defer func() { b.T = outer }()
+			call := b.call("ask")
+			question++
+			q := b.question(question)
+			before := len(w.answers())
+			b.misbehave(question, m.name, m.params)
+			got := b.heard(w, before, len(m.want))
+			for i, want := range m.want {
+				sameBytes(t, got[i], strings.ReplaceAll(want, "%d", string(q.ID)))
+			}
+			if m.ends {
+				if c, text := b.done(call.Number); c.State != bridge.CallDone || text != "answered" {
+					t.Errorf("the call is %s: %s", c.State, text)
+				}
+			}
+			b.until("the answer's frame", func() bool { return b.question(question).AnswerSeq != 0 })
+			b.deliberate(q.Seq, m.name)
+			if !m.ends {
+				if err := b.in.Stop(call.Number); err != nil {
+					t.Error(err)
+				}
+				b.heard(w, before, len(m.want)+1) // the cancellation
+			}
+		})
+	}
+	for _, f := range b.judged() {
+		t.Errorf("found: %+v", f)
+	}
+}
+
+// sameBytes compares what a server got with what it had to get, whose number of pieces
+// may be left out.
+func sameBytes(t *testing.T, got, want string) {
+	t.Helper()
+	pieces, raw, _ := strings.Cut(got, " ")
+	wanted, rest, _ := strings.Cut(want, " ")
+	switch {
+	case want[0] == '{':
+		rest = want
+	case wanted == "many" && len(pieces) < 2, wanted != "many" && wanted != pieces:
+		t.Errorf("it came in %s pieces, want %s", pieces, wanted)
+	}
+	if raw != rest {
+		t.Errorf("the server got\n%s\nwant\n%s", raw, rest)
+	}
+}
+
+func TestAnswerToAWithdrawnQuestion(t *testing.T) {
+	b := start(t, "recorder", bridge.Settings{})
+	call := b.call("gives-up")
+	q := b.question(1)
+	b.misbehave(1, "answer-withdrawn", fault.Params{})
+	b.done(b.call("now").Number)
+	b.done(call.Number)
+	sameBytes(t, b.heard(b.witness(), 0, 1)[0], `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"text"}}}`)
+	b.deliberate(q.Seq, "answer-withdrawn", "tools/call")
+	if got := b.question(1); got.State != bridge.Answered || got.AnswerSeq == 0 {
+		t.Errorf("the question is %s: %s", got.State, got.Reason)
+	}
+}
+
+func TestResponseAfterCancel(t *testing.T) {
+	b := start(t, "recorder", bridge.Settings{})
+	call := b.call("ask")
+	b.question(1)
+	b.misbehave(1, "response-after-cancel", fault.Params{})
+	got := b.heard(b.witness(), 0, 2)
+	if !strings.Contains(got[0], `"notifications/cancelled"`) {
+		t.Errorf("first %s", got[0])
+	}
+	sameBytes(t, got[1], `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"text"}}}`)
+	if c, _ := b.done(call.Number); c.State != bridge.CallStopped {
+		t.Errorf("the call is %s", c.State)
+	}
+}
+
+// Nothing is sent for a question that is never answered, and the inspection ends in
+// its time all the same.
+func TestNever(t *testing.T) {
+	b := start(t, "recorder", bridge.Settings{})
+	b.call("ask")
+	b.question(1)
+	b.misbehave(1, "never", fault.Params{})
+	hour := 3600.0
+	b.call("gives-up")
+	b.question(2)
+	b.misbehave(2, "late", fault.Params{Seconds: &hour})
+	if got := b.witness().answers(); len(got) > 0 {
+		t.Errorf("the server got %s", got)
+	}
+	began := time.Now()
+	if err := b.in.Close(t.Context()); err != nil || time.Since(began) > 20*time.Second {
+		t.Errorf("closing took %s: %v", time.Since(began), err)
+	}
+}
+
+func TestEndsOfTheConnection(t *testing.T) {
+	for _, test := range []struct{ server, fault, want string }{
+		{"recorder", "close-connection", "deliberate: close the connection; exited with code 0"},
+		{"recorder", "kill-process", "deliberate: kill the process; ended by signal: killed"},
+		{"recorder-deaf", "close-connection", "deliberate: close the connection; ended by signal: terminated"},
+	} {
+		t.Run(test.server+" "+test.fault, func(t *testing.T) {
+			b := start(t, test.server, bridge.Settings{})
+			call := b.call("ask")
+			b.question(1)
+			b.misbehave(1, test.fault, fault.Params{})
+			b.until("the end", func() bool { return b.server().State == bridge.Ended })
+			if s := b.server(); s.Reason != test.want {
+				t.Errorf("the server has ended: %s", s.Reason)
+			}
+			if c, failure := b.done(call.Number); c.State != bridge.CallFailed || !strings.Contains(failure, test.want) {
+				t.Errorf("the call is %s: %s", c.State, failure)
+			}
+			if q := b.question(1); q.State != bridge.Answered || q.By != bridge.ByFault {
+				t.Errorf("the question is %s by %s", q.State, q.By)
+			}
+		})
+	}
+	t.Run("HTTP", func(t *testing.T) {
+		_, b := serveRecorder(t, "2025-11-25", false)
+		call := b.call("ask")
+		b.question(1)
+		b.misbehave(1, "close-connection", fault.Params{})
+		b.until("the end", func() bool { return b.server().State == bridge.Ended })
+		if c, failure := b.done(call.Number); c.State != bridge.CallFailed || !strings.Contains(failure, "deliberate: close the connection") {
+			t.Errorf("the call is %s: %s", c.State, failure)
+		}
+	})
+}
+
+func TestDropStream(t *testing.T) {
+	for _, onGET := range []bool{false, true} {
+		t.Run(fmt.Sprintf("on GET %t", onGET), func(t *testing.T) {
+			h, b := serveRecorder(t, "2025-11-25", onGET)
+			b.call("ask")
+			b.question(1)
+			b.misbehave(1, "drop-stream", fault.Params{})
+			got := b.heard(h.witness(), 0, 1)
+			sameBytes(t, got[len(got)-1], `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"text"}}}`)
+			b.until("the note", func() bool {
+				frames, err := b.log.Frames(1, int(b.log.Len()))
+				return err == nil && slices.ContainsFunc(frames, func(f wire.Frame) bool {
+					return f.Fault == "drop-stream" && f.Note != nil && f.Note.Kind == wire.NoteStreamBroken
+				})
+			})
+		})
+	}
+}
+
+func TestNewSession(t *testing.T) {
+	b := start(t, "recorder", bridge.Settings{})
+	call := b.call("ask")
+	first := b.question(1).Session
+	ready := b.server().Since
+	b.misbehave(1, "new-session", fault.Params{})
+	b.done(call.Number)
+	b.until("the new session", func() bool { s := b.server(); return s.State == bridge.Ready && s.Since.After(ready) })
+	b.call("ask")
+	if again := b.question(2).Session; again == first {
+		t.Errorf("both questions came on %s", first)
+	}
+	if got := b.witness().answers(); slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, `"result"`) }) {
+		t.Errorf("the server got %s", got)
+	}
+}
+
+const ann = `{"action":"accept","content":{"name":"Ann"}}`
+
+// TestMisbehavingRounds compares the request that answers the second of two rounds.
+func TestMisbehavingRounds(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		params fault.Params
+		want   []string // members of the params, or the whole
+		text   string   // that the call gives; "" where it does not
+	}{
+		{"missing-key", fault.Params{}, []string{`"inputResponses":{},"requestState":"two"}}`}, `state "two"`},
+		{"extra-key", fault.Params{}, []string{`"inputResponses":{"k":{"action":"accept","content":{"name":"text"}},"unexpected":{"action":"accept","content":{}}},"requestState":"two"}}`}, `state "two"`},
+		{"missing-field", fault.Params{}, []string{`"inputResponses":{"k":{"action":"accept","content":{}}},"requestState":"two"}}`}, `state "two"`},
+		{"null-result", fault.Params{}, []string{`"inputResponses":{"k":null},"requestState":"two"}}`}, `state "two"`},
+		{"changed-state", fault.Params{}, []string{`"requestState":"tAo"}}`}, `state "tAo"`},
+		{"invented-state", fault.Params{}, []string{`"requestState":"invented-by-the-client"}}`}, `state "invented-by-the-client"`},
+		{"no-state", fault.Params{}, []string{`"inputResponses":{"k":{"action":"accept","content":{"name":"text"}}}}}`}, `state `},
+		{"earlier-state", fault.Params{}, []string{`"requestState":"one"}}`}, `state "one"`},
+		{"other-tool", fault.Params{Tool: "now"}, []string{`"name":"now"`, `"requestState":"two"}}`}, `state "two"`},
+		{"same-id", fault.Params{}, []string{`"requestState":"two"}}`}, `state "two"`},
+		{"response-twice", fault.Params{}, []string{`"requestState":"two"}}`}, `state "two"`},
+		{"invalid-json", fault.Params{}, []string{`"requestState":"two"}`}, ""},
+		{"half-then-rest", fault.Params{Seconds: &quick}, []string{`"requestState":"two"}}`}, `state "two"`},
+		{"byte-by-byte", fault.Params{Seconds: &quick}, []string{`"requestState":"two"}}`}, `state "two"`},
+		{"late", fault.Params{Seconds: &quick}, []string{`"requestState":"two"}}`}, `state "two"`},
+		{"never", fault.Params{}, nil, "the call was not made again; deliberate: never answer"},
+	} {
+		run := func(t *testing.T, b *bench, w witness) {
+			call := b.call("ask")
+			b.question(1)
+			b.answer(1, bridge.Answer{Result: json.RawMessage(ann)})
+			q := b.question(2)
+			before := len(b.heard(w, 0, 1))
+			b.misbehave(2, test.name, test.params)
+			wanted := map[string]int{"never": 0, "response-twice": 2}
+			n, special := wanted[test.name]
+			if !special {
+				n = 1
+			}
+			got := b.heard(w, before, n)
+			for _, text := range got {
+				for _, want := range test.want {
+					if !strings.Contains(text, want) || test.name == "invalid-json" && !strings.HasSuffix(text, want) {
+						t.Errorf("the server got\n%s\nwant\n%s", text, want)
+					}
+				}
+			}
+			switch test.name {
+			case "same-id":
+				var first, second request
+				earlier := w.answers()[before-1]
+				for i, text := range []string{earlier, got[0]} {
+					_, raw, _ := strings.Cut(text, " ")
+					if err := json.Unmarshal([]byte(raw), []*request{&first, &second}[i]); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if string(first.ID) != string(second.ID) {
+					t.Errorf("the ids are %s and %s", first.ID, second.ID)
+				}
+			case "half-then-rest", "byte-by-byte":
+				if strings.HasPrefix(got[0], "1 ") {
+					t.Errorf("it came in one piece")
+				}
+			case "response-twice":
+				_, one, _ := strings.Cut(got[0], " ")
+				_, other, _ := strings.Cut(got[1], " ")
+				if one != other {
+					t.Errorf("they differ:\n%s\n%s", one, other)
+				}
+			}
+			if test.text != "" {
+				if c, text := b.done(call.Number); text != test.text && c.Failure != test.text {
+					t.Errorf("the call gives %q, want %q", text, test.text)
+				}
+			}
+			b.deliberate(q.Seq, test.name)
+			if test.name != "never" && test.name != "invalid-json" {
+				b.until("the answer's frame", func() bool { return b.question(2).AnswerSeq != 0 })
+			}
+			for _, f := range b.judged() {
+				t.Errorf("found: %+v", f)
+			}
+		}
+		t.Run(test.name+" over stdio", func(t *testing.T) {
+			b := start(t, "recorder-rounds", bridge.Settings{})
+			run(t, b, b.witness())
+		})
+		t.Run(test.name+" over HTTP", func(t *testing.T) {
+			h, b := serveRecorder(t, "2026-07-28", false)
+			run(t, b, h.witness())
+		})
+	}
+}
+
+// A round that is answered in a new session goes on there with its state.
+func TestRoundInANewSession(t *testing.T) {
+	b := start(t, "recorder-rounds", bridge.Settings{})
+	call := b.call("ask")
+	b.question(1)
+	b.misbehave(1, "new-session", fault.Params{Answer: json.RawMessage(ann)})
+	if c, _ := b.done(call.Number); c.State != bridge.CallStopped || !strings.Contains(c.Failure, "goes on in a new session") {
+		t.Errorf("the call is %s: %s", c.State, c.Failure)
+	}
+	b.question(2)
+	got := b.heard(b.witness(), 0, 1)
+	if !strings.Contains(got[0], `"inputResponses":{"k":`+ann+`},"requestState":"one"}}`) {
+		t.Errorf("the server got %s", got)
+	}
+}
+
+func TestMisbehavingURLs(t *testing.T) {
+	for _, test := range []struct{ name, text string }{
+		{"retry-before-completion", "again"},
+		{"never-retry", "the call was not made again; deliberate: never retry"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := start(t, "recorder", bridge.Settings{})
+			call := b.call("sign-in")
+			b.question(1)
+			b.misbehave(1, test.name, fault.Params{})
+			if c, text := b.done(call.Number); text != test.text && c.Failure != test.text {
+				t.Errorf("the call gives %q: %s", text, c.Failure)
+			}
+		})
+	}
+}
