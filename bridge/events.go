@@ -77,6 +77,7 @@ func (in *Inspection) changed(list ...Change) {
 
 // mark is changed for whoever has the mutex.
 func (in *Inspection) mark(c Change) {
+	in.alsoChanged(c)
 	for s := range in.subs {
 		if _, ok := s.dirty[c]; !ok {
 			s.serial++

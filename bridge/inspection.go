@@ -73,6 +73,7 @@ type Inspection struct {
 	foundAt  map[int64][]int // indexes into found, by frame
 	over     map[int64]bool  // frames of requests that will have no response any more
 	subs     map[*Subscription]struct{}
+	followed []followed // deliberate answers, the latest
 	closed   bool
 }
 

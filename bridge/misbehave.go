@@ -69,6 +69,7 @@ func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
 		if err := s.Misbehave(s.Context(), m); err != nil {
 			in.undelivered(s, q.Number, err.Error())
 		}
+		in.changed(Change{Kind: QuestionChanged, Number: q.Number}) // HTTP may have refused it
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/session"
@@ -293,6 +294,9 @@ func questionOf(c *conversation.Call, i int) Question {
 	}
 	if q.State == conversation.Answered {
 		out.Answer.Actor = out.By
+	}
+	if q.Fault != "" {
+		out.Answer = inbox.Misbehave(fault.Plan{Fault: q.Fault, Title: q.Wrong, Result: q.Answer})
 	}
 	if q.State == conversation.Unheard {
 		out.Answer.Action, out.Reason = "accept", q.State.String()+"; "+q.Reason

@@ -122,6 +122,9 @@ func (w wiring) Settled(q inbox.Question) {
 	s := in.session(q.Session)
 	responds := q.Origin == elicit.ByRequest && !q.Mute
 	deliberate := q.State == inbox.Answered && q.Answer.Fault != nil
+	if deliberate {
+		in.follow(Question{Question: q})
+	}
 	if deliberate || !responds && (q.State != inbox.Answered || q.List != "") { // which no call waits for
 		note(s, q)
 	}

@@ -91,7 +91,7 @@ on("change", e => {
  * comes of it is pushed.
  * @param {HTMLFormElement} form @param {string} url @param {object} [more]
  */
-async function submit(form, url, more) {
+export async function submit(form, url, more) {
   const draft = draftOf(form), body = values(form, more)
   clearTimeout(draft.timer)
   draft.timer = 0

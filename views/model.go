@@ -280,6 +280,9 @@ type Question struct {
 	Sent    json.RawMessage // that went back
 	Digest  string          // the answer in a few words: "build 2291"
 	SentSeq int64           // frame of the answer, 0 if none
+	Wrong   string          // what is wrong with the answer on purpose, inside a sentence; "" for nothing
+	Fault   string          // its name
+	Next    Next            // what the server did then
 	// Completion says what is known of an accepted URL's outcome: "" where it is
 	// no matter, "awaited", "completed" by the server's word, "marked" by the person's.
 	Completion string

@@ -39,7 +39,7 @@ func (q Question) by() string {
 		return "by the inspector"
 	}
 	words := map[string]string{
-		"person": "by you", "script": "by a script", "policy": "by policy", "fault": "because of a fault", "server": "by the server",
+		"person": "by you", "script": "by a script", "policy": "by policy", "fault": "on purpose", "server": "by the server",
 	}
 	return cmp.Or(words[q.By], Brief(q.By))
 }
@@ -65,12 +65,17 @@ func (q Question) digest() string {
 	if q.Completion == "awaited" {
 		return join(" · ", q.Digest, q.completion())
 	}
+	if q.Wrong != "" {
+		return join(" · ", "deliberate: "+q.Wrong, q.Next.words())
+	}
 	return q.Digest
 }
 
 // outcome is the class that colours how a question ended.
 func (q Question) outcome() string {
 	switch {
+	case q.State == QuestionAnswered && q.Wrong != "":
+		return "wait"
 	case q.State == QuestionAnswered && q.Action == "accept":
 		return "good"
 	case q.State == QuestionAnswered && q.Action != "error":

@@ -226,6 +226,10 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	if sub != nil && v.ReadOnly {
 		v.Form = sub.view(formID(q.Number), a.fields, nil, a.wrap)
 	}
+	if plan := q.Answer.Fault; plan != nil {
+		next := s.in.Next(q)
+		v.Wrong, v.Fault, v.Next = plan.Title, plan.Fault, views.Next{Text: next.Text, Seq: next.Seq}
+	}
 	v.Action = q.Answer.Action
 	if v.Action == "" && q.Answer.Result != nil {
 		v.Action = "accept"

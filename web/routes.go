@@ -37,8 +37,10 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/questions/:n/draft", of(s.typed, s.draft))               // keep what is typed; says what it amounts to
 	e.POST("/questions/:n/tab", of(s.typed, s.questionTab))
 	e.POST("/questions/:n/reset", of(s.typed, s.resetField))
-	e.POST("/questions/:n/answer", of(s.question, s.answer))  // accept, decline or cancel
-	e.POST("/questions/:n/complete", act(number, s.complete)) // the person's word that a URL is done
+	e.POST("/questions/:n/answer", of(s.question, s.answer))       // accept, decline or cancel
+	e.GET("/questions/:n/faults", of(s.question, s.faults))        // the ways in which it can be answered wrongly on purpose
+	e.POST("/questions/:n/misbehave", of(s.question, s.misbehave)) // fault, field and its parameters
+	e.POST("/questions/:n/complete", act(number, s.complete))      // the person's word that a URL is done
 
 	e.GET("/servers/:id/findings", of(s.server, s.findings)) // all that the linter says of it
 	e.GET("/servers/:id/items", of(s.server, s.items))       // a window of what it offers; query shelf, search, from, count

@@ -33,6 +33,7 @@ type Question struct {
 	State  QuestionState
 	By     string          // who settled it, as wire.Frame.Actor; "" if it is not known
 	Fault  string          // by which fault of package fault; "" where it is not wrong on purpose
+	Wrong  string          // what is wrong then, inside a sentence
 	Reason string          // why it was settled so, in words; "" if there is nothing to say
 	Action string          // "accept", "decline", "cancel", or what else the answer says
 	Answer json.RawMessage // the result that went back; nil if there is none

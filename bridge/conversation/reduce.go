@@ -438,7 +438,7 @@ func (r *reduction) misbehaved(q *Question, f *wire.Frame, at time.Time) {
 	if q.State != Pending {
 		return
 	}
-	q.By, q.Fault = ByFault, strings.Clone(f.Fault)
+	q.By, q.Fault, q.Wrong = ByFault, strings.Clone(f.Fault), f.Note.Why
 	q.Answer, q.Action = r.part(f.Note.Answer), rawjson.Text(rawjson.Member(f.Note.Answer, "action"))
 	r.call.settle(q, Answered, "deliberate: "+f.Note.Why, at)
 }
