@@ -41,6 +41,8 @@ type Config struct {
 	// MaxFrame is the size in bytes past which a message is cut; 0 means the
 	// target package's default.
 	MaxFrame int64
+	// JudgeLater keeps the linter from judging frames before [Inspection.Judge] is called.
+	JudgeLater bool
 }
 
 // Inspection is one run of the inspector: it joins the connections, the calls and
@@ -99,7 +101,9 @@ func New(c Config) *Inspection {
 
 // Start connects to every server, each in its own goroutine, and returns at once.
 func (in *Inspection) Start() {
-	in.spawn(func() { in.lint(in.life) })
+	if !in.config.JudgeLater {
+		in.spawn(func() { in.lint(in.life) })
+	}
 	for _, s := range in.servers {
 		if err := in.Reconnect(s.id); err != nil {
 			in.logger.Error("connecting", "server", s.spec.Name, "error", err)

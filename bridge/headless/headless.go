@@ -45,6 +45,8 @@ type Config struct {
 // ErrConnect is why a server could not be reached.
 var ErrConnect = errors.New("could not connect")
 
+var errTimeout = errors.New("the call takes too long")
+
 // Session is a connection to one server.
 type Session struct {
 	config    Config
@@ -67,6 +69,7 @@ func Open(ctx context.Context, c Config) (s *Session, err error) {
 	}
 	in := bridge.New(bridge.Config{
 		Targets: []target.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
+		JudgeLater: true,
 	})
 	s = &Session{
 		config: c, log: log, in: in, recording: bridge.NewRecording(in, c.Redaction), changes: in.Subscribe(),
@@ -237,13 +240,21 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 	if err != nil {
 		return out, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
-	call, err := s.converse(ctx, began.Number)
+	limited, done := ctx, func() {}
+	if s.config.Ask == nil && c.Timeout > 0 { // the call's own limit leaves out the time of people, and nobody is there
+		limited, done = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
+	}
+	defer done()
+	call, err := s.converse(limited, began.Number)
 	if err != nil {
 		return out, err
 	}
 	out.Unanswered = unanswered.taken()
 	if err := s.read(&out, call); err != nil {
 		return out, err
+	}
+	if call.Reply == 0 && context.Cause(limited) == errTimeout {
+		out.TimedOut, out.Lost, out.Failure = true, false, fmt.Sprintf("timed out after %v", c.Timeout)
 	}
 	if c.Judge || c.Expect != nil && c.Expect.Findings != nil {
 		if err := s.in.Judge(context.WithoutCancel(ctx)); err != nil {

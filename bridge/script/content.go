@@ -1,12 +1,14 @@
 package script
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -82,11 +84,15 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 	if a.Anyway || request.Schema == nil {
 		return content, nil
 	}
+	if a.checked.is(request.Schema, content) {
+		return content, nil
+	}
 	problems, err := elicit.Check(request.Schema, content)
 	if err != nil {
 		return nil, fmt.Errorf("the answer cannot be checked: %w; \"anyway: true\" sends it all the same", err)
 	}
 	if len(problems) == 0 {
+		a.checked.set(request.Schema, content)
 		return content, nil
 	}
 	var all []string
@@ -98,6 +104,25 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 		all = append(all, strings.ReplaceAll(text, "You entered", "The answer has"))
 	}
 	return nil, fmt.Errorf("the answer does not satisfy the schema, and is not sent without \"anyway: true\": %s", strings.Join(all, " "))
+}
+
+// checked is what was found to satisfy a schema the last time, since to check takes
+// longer than all the rest, and a server often asks the same again.
+type checked struct {
+	mu              sync.Mutex
+	schema, content []byte
+}
+
+func (c *checked) is(schema, content []byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.schema != nil && bytes.Equal(c.schema, schema) && bytes.Equal(c.content, content)
+}
+
+func (c *checked) set(schema, content []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.schema, c.content = schema, content
 }
 
 // filled is the content with the values of the file, in its order; with those that

@@ -78,6 +78,7 @@ type Answer struct {
 	Fault   string // its name
 	Params  fault.Params
 	env     func(string) (string, bool)
+	checked checked
 }
 
 // Parse reads an answers file. env looks up variables of the environment. What is

@@ -26,13 +26,16 @@ import (
 // headlessOptions are the flags of the commands that make calls without a page.
 type headlessOptions struct {
 	options
-	timeout time.Duration
-	quiet   bool
+	timeout         time.Duration
+	quiet           bool
+	sampling, roots bool
 }
 
 func (o *headlessOptions) register(f *pflag.FlagSet) {
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long (`D`) connecting, and the server's own time in a call, may take; 0 for no limit")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave what happens on the way off standard error")
+	f.BoolVar(&o.sampling, "sampling", false, "declare sampling; its requests are answered like questions")
+	f.BoolVar(&o.roots, "roots", false, "declare roots; requests for them are answered like questions")
 	o.registerTarget(f)
 }
 
@@ -47,6 +50,7 @@ func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, clo
 	if c.Settings, err = o.settings(cmd.Flags().Changed("protocol")); err != nil {
 		return c, closing, err
 	}
+	c.Settings.Sampling, c.Settings.Roots = o.sampling, o.roots
 	if c.Redaction, err = o.redact.redaction(); err != nil {
 		return c, closing, err
 	}

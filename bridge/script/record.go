@@ -1,0 +1,256 @@
+package script
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
+)
+
+// Writing says how an answers file is written.
+type Writing struct {
+	From string // what it is written from, for its first line
+	// Expect has the file expect what came of the call, if there is just one, or of
+	// each call of a scenario.
+	Expect bool
+	// FaultOf is the fault of which a frame is part; "" for an honest one.
+	FaultOf func(seq int64) string
+}
+
+// Answers writes the answers file that answers questions as they were answered in calls.
+func (w Writing) Answers(calls []*conversation.Call) string {
+	var y yamlText
+	y.line(0, "# Answers as they were given in "+strings.ReplaceAll(w.From, "\n", " ")+".")
+	y.line(0, "# The first rule that matches answers; in a message * stands for any text.")
+	w.rules(&y, 0, calls)
+	made := 0
+	for _, c := range calls {
+		if c.Number != 0 {
+			made++
+		}
+	}
+	switch {
+	case !w.Expect:
+	case made == 1:
+		for _, c := range calls {
+			w.expect(&y, 0, c)
+		}
+	default:
+		y.line(0, fmt.Sprintf("# Nothing is expected of a result, since there are %s.", wording.Plural(made, "call")))
+	}
+	return y.String()
+}
+
+// Scenario writes the scenario that makes the calls again.
+func (w Writing) Scenario(calls []*conversation.Call) string {
+	var y yamlText
+	y.line(0, "# The calls of "+strings.ReplaceAll(w.From, "\n", " ")+", with their answers.")
+	y.line(0, "# A transcript does not have the command line of its server: put it here, or a url.")
+	y.line(0, "target: demo")
+	y.line(0, "calls:")
+	for _, c := range calls {
+		kind := calledBy[c.Method]
+		if c.Number == 0 || kind == "" {
+			continue
+		}
+		y.item(2)
+		y.entry(4, kind, quoted(c.Name))
+		if c.Arguments != nil && kind != "resource" {
+			y.value(4, "arguments", c.Arguments, quoted)
+		}
+		if len(c.Questions) > 0 {
+			w.rules(&y, 4, []*conversation.Call{c})
+		}
+		if w.Expect {
+			w.expect(&y, 4, c)
+		}
+	}
+	return y.String()
+}
+
+// calledBy is what a match calls the names that these methods call by.
+var calledBy = map[string]string{mcp.MethodCallTool: "tool", mcp.MethodGetPrompt: "prompt", mcp.MethodReadResource: "resource"}
+
+// rules writes one rule for each answer. One that follows itself is written once.
+func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
+	var texts []string
+	var times []int
+	rules := 0
+	for _, c := range calls {
+		for i := range c.Questions {
+			text := w.rule(indent+2, c, &c.Questions[i])
+			switch last := len(texts) - 1; {
+			case last >= 0 && texts[last] == text:
+				times[last]++
+			case !slices.Contains(texts, text) || !comments(text) && c.Questions[i].URL() == "":
+				texts, times = append(texts, text), append(times, 1)
+			}
+		}
+	}
+	for _, text := range texts {
+		if !comments(text) {
+			rules++
+		}
+	}
+	if rules > 0 {
+		y.line(indent, "answers:")
+	} else {
+		y.line(indent, "answers: []")
+	}
+	for i, text := range texts {
+		y.text.WriteString(text)
+		if !comments(text) && !strings.Contains(text, "mode: url") { // which is asked until its page has been visited
+			y.line(indent+4, fmt.Sprintf("times: %d", times[i]))
+		}
+	}
+}
+
+func comments(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "#") }
+
+// rule writes the rule for one question; a comment for one that was not answered.
+func (w Writing) rule(indent int, c *conversation.Call, q *conversation.Question) string {
+	var y yamlText
+	answered := q.State == conversation.Answered || q.State == conversation.Unheard || turnedDown(q)
+	if !answered || q.Answer == nil && q.Error == nil {
+		y.line(indent, fmt.Sprintf("# Not answered (%s): %s", q.State, wording.Shorten(strings.Join(strings.Fields(q.Title()), " "), 80)))
+		return y.String()
+	}
+	y.item(indent)
+	y.line(indent+2, "match:")
+	if kind := calledBy[c.Method]; kind != "" {
+		y.entry(indent+4, kind, quoted(Literal(c.Name)))
+	}
+	w.about(&y, indent+4, c, q)
+	w.answer(&y, indent+2, q)
+	return y.String()
+}
+
+// about writes what tells a question from others.
+func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *conversation.Question) {
+	same := 0
+	for i := range c.Questions {
+		if other := &c.Questions[i]; other.Round == q.Round && other.Title() == q.Title() {
+			same++
+		}
+	}
+	if q.Key != "" && same > 1 {
+		y.entry(indent, "key", quoted(Literal(q.Key)))
+	}
+	request, err := elicit.Parse(q.Params)
+	switch {
+	case q.Method != mcp.MethodElicit:
+		y.entry(indent, "mode", modes[q.Method])
+	case err != nil:
+	default:
+		y.entry(indent, "mode", quoted(string(request.Mode)))
+		y.entry(indent, "message", quoted(Literal(request.Message)))
+		var names []string
+		for _, f := range request.Fields {
+			names = append(names, quoted(f.Name))
+		}
+		if names != nil {
+			y.entry(indent, "fields", "["+strings.Join(names, ", ")+"]")
+		}
+	}
+}
+
+// answer writes how a question was answered.
+func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
+	if name := w.faultOf(q); name != "" {
+		y.line(indent, "answer:")
+		y.entry(indent+2, "fault", name)
+		if f, err := fault.Find(name); err == nil && f.Takes("json") && q.Answer != nil {
+			y.entry(indent+2, "json", string(rawjson.AppendCompact(nil, given(f, q.Answer))))
+		}
+		return
+	}
+	content := rawjson.Member(q.Answer, "content")
+	switch {
+	case turnedDown(q):
+		y.entry(indent, "answer", "decline")
+	case q.Method != mcp.MethodElicit:
+		y.line(indent, "answer:")
+		y.value(indent+2, "result", q.Answer, quoted)
+	case q.Error != nil:
+		y.line(indent, "answer:")
+		y.entry(indent+2, "fault", "any-error")
+		for _, name := range []string{"code", "message", "data"} {
+			if v := rawjson.Member(q.Error, name); v != nil {
+				y.entry(indent+2, name, string(rawjson.AppendCompact(nil, v)))
+			}
+		}
+	case q.Action != string(Accept) || content == nil:
+		y.entry(indent, "answer", q.Action)
+	default:
+		y.line(indent, "answer:")
+		y.value(indent+2, "accept", content, quoted)
+		if q.Anyway() != nil || unchecked(q, content) {
+			y.entry(indent+2, "anyway", "true")
+		}
+	}
+}
+
+// turnedDown reports whether a request that is no elicitation was answered with an error,
+// as it is where a person declines.
+func turnedDown(q *conversation.Question) bool { return q.Error != nil && q.Method != mcp.MethodElicit }
+
+// given is what a fault that sends given JSON was given.
+func given(f fault.Fault, answer json.RawMessage) json.RawMessage {
+	if content := rawjson.Member(answer, "content"); f.Group == fault.Content && content != nil {
+		return content
+	}
+	return answer
+}
+
+// unchecked reports whether an answer cannot be checked, so that it would not be sent.
+func unchecked(q *conversation.Question, content json.RawMessage) bool {
+	request, err := elicit.Parse(q.Params)
+	if err != nil || request.Schema == nil {
+		return false
+	}
+	_, err = elicit.Check(request.Schema, content)
+	return err != nil
+}
+
+func (w Writing) faultOf(q *conversation.Question) string {
+	if w.FaultOf == nil || q.AnswerSeq == 0 || q.By != conversation.ByFault {
+		return ""
+	}
+	return w.FaultOf(q.AnswerSeq)
+}
+
+// expect writes what came of a call as what is expected. What differs from run to run
+// by itself is left out: _meta.
+func (w Writing) expect(y *yamlText, indent int, c *conversation.Call) {
+	pattern := func(text string) string { return quoted(Literal(text)) }
+	kind := rawjson.Text(rawjson.Member(c.Result, "resultType"))
+	switch {
+	case c.Number == 0, kind != "" && kind != "complete": // which is no result for a client
+	case c.Result != nil:
+		var kept []byte
+		for name, value := range rawjson.Members(c.Result) {
+			if name != "_meta" && name != "resultType" && name != "ttlMs" && name != "cacheScope" {
+				kept = append(kept, ',')
+				kept = append(rawjson.AppendQuoted(kept, name), ':')
+				kept = append(kept, value...)
+			}
+		}
+		if kept != nil {
+			kept[0] = '{'
+			y.line(indent, "expect:")
+			y.value(indent+2, "result", append(kept, '}'), pattern)
+		}
+	case c.Error != nil:
+		y.line(indent, "expect:")
+		y.line(indent+2, "error:")
+		y.value(indent+4, "code", rawjson.Member(c.Error, "code"), pattern)
+		y.value(indent+4, "message", rawjson.Member(c.Error, "message"), pattern)
+	}
+}

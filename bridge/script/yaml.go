@@ -1,0 +1,95 @@
+package script
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// yamlText is a YAML text that is being written. Numbers keep their digits, and members
+// their order, which encoders do not see to.
+type yamlText struct {
+	text strings.Builder
+	dash bool // the next line begins an item of a list
+}
+
+func (y *yamlText) String() string { return y.text.String() }
+
+func (y *yamlText) line(indent int, text string) {
+	if y.dash && indent >= 2 {
+		y.text.WriteString(strings.Repeat(" ", indent-2) + "- ")
+		y.dash = false
+	} else {
+		y.text.WriteString(strings.Repeat(" ", indent))
+	}
+	y.text.WriteString(text + "\n")
+}
+
+// item begins an item of a list, at the indent of its dash.
+func (y *yamlText) item(int) { y.dash = true }
+
+// entry writes a key with a value that is YAML already.
+func (y *yamlText) entry(indent int, key, value string) { y.line(indent, quoted(key)+": "+value) }
+
+// value writes a key with a JSON value. text says how strings are written.
+func (y *yamlText) value(indent int, key string, raw json.RawMessage, text func(string) string) {
+	if raw == nil {
+		return
+	}
+	if empty := string(rawjson.AppendCompact(nil, raw)); empty == "{}" || empty == "[]" {
+		y.entry(indent, key, empty)
+		return
+	}
+	switch rawjson.KindOf(raw) {
+	case rawjson.Object:
+		y.line(indent, quoted(key)+":")
+		for name, value := range rawjson.Members(raw) {
+			y.value(indent+2, name, value, text)
+		}
+	case rawjson.Array:
+		y.line(indent, quoted(key)+":")
+		for _, value := range rawjson.Elements(raw) {
+			y.line(indent+2, "- "+flow(value, text))
+		}
+	default:
+		y.entry(indent, key, flow(raw, text))
+	}
+}
+
+// flow is a JSON value in one line.
+func flow(raw json.RawMessage, text func(string) string) string {
+	var parts []string
+	switch rawjson.KindOf(raw) {
+	case rawjson.Object:
+		for name, value := range rawjson.Members(raw) {
+			parts = append(parts, quoted(name)+": "+flow(value, text))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case rawjson.Array:
+		for _, value := range rawjson.Elements(raw) {
+			parts = append(parts, flow(value, text))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case rawjson.String:
+		return text(rawjson.Text(raw))
+	}
+	return string(rawjson.Trim(raw))
+}
+
+// plain are the texts that YAML takes for texts without quotation marks, also inside
+// brackets.
+var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*\??$`)
+
+// quoted is a text as YAML has it: plain, or in double quotation marks.
+func quoted(text string) string {
+	switch strings.ToLower(text) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+	default:
+		if plain.MatchString(text) {
+			return text
+		}
+	}
+	return string(rawjson.AppendQuoted(nil, text))
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/wire"
+)
+
+// answersOptions are the flags of the answers command.
+type answersOptions struct {
+	output   string
+	call     int
+	scenario bool
+	noExpect bool
+}
+
+func newAnswers() *cobra.Command {
+	var o answersOptions
+	cmd := &cobra.Command{
+		Use:   "answers FILE... [--call N] [--scenario] [--output FILE]",
+		Short: "Write an answers file from a transcript",
+		Long: `Answers writes the answers that were given in transcripts as an answers file: what a
+person did once by hand, 'inspector call --answers' and the page then do by
+themselves. Of a transcript with one call the file also expects its result. With
+--scenario it is a file for 'inspector run', which makes all the calls again.
+
+What is written is meant to be read and changed: a message that differs from run to
+run can have * in its place. What a transcript leaves out stands there as it does in
+the transcript, and has to be filled in, as with {$env: NAME}.`,
+		Example: `  inspector answers flow.jsonl > answers.yaml
+  inspector answers flow.jsonl --call 2 --output answers.yaml
+  inspector answers flow.jsonl --scenario > scenario.yaml`,
+		Args: someFiles,
+		RunE: o.run,
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output (-)")
+	f.IntVar(&o.call, "call", 0, "only the answers in the call of this number (`N`)")
+	f.BoolVar(&o.scenario, "scenario", false, "write a scenario, which makes the calls again")
+	f.BoolVar(&o.noExpect, "no-expect", false, "expect nothing of the results")
+	return cmd
+}
+
+func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
+	if err := sparesInput(o.output, files); err != nil {
+		return err
+	}
+	opened, err := readTranscripts(cmd, files...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	calls, err := callsIn(cmd.Context(), opened.Log, o.call)
+	switch {
+	case err != nil:
+		return err
+	case len(calls) == 0 && o.call != 0:
+		return usage("--call %d: there is no such call", o.call)
+	}
+	var names []string
+	for _, file := range files {
+		names = append(names, filepath.Base(file))
+	}
+	w := script.Writing{From: strings.Join(names, ", "), Expect: !o.noExpect, FaultOf: faultOf(opened.Log)}
+	text := w.Answers(calls)
+	if o.scenario {
+		text = w.Scenario(calls)
+	}
+	write := func(out io.Writer) error {
+		_, err := io.WriteString(out, text)
+		return err
+	}
+	if o.output == "" || o.output == "-" {
+		return write(cmd.OutOrStdout())
+	}
+	return writeFile(o.output, write)
+}
+
+// callsIn reads the calls of a log: the one of this number, or all for 0. Questions
+// outside of any call are among them.
+func callsIn(ctx context.Context, log *wire.Log, number int) ([]*conversation.Call, error) {
+	c := conversation.New(log)
+	if err := c.Update(ctx); err != nil {
+		return nil, fmt.Errorf("reading the calls: %w", err)
+	}
+	var calls []*conversation.Call
+	for place := 1; place <= c.Len(); place++ {
+		call, err := c.Call(ctx, place, conversation.Reading{})
+		if err != nil {
+			return nil, fmt.Errorf("reading call %d: %w", place, err)
+		}
+		if call.Number == number || number == 0 && (call.Number != 0 || len(call.Questions) > 0) {
+			calls = append(calls, call)
+		}
+	}
+	return calls, nil
+}
+
+// faultOf says of which fault a frame of a log is part.
+func faultOf(log *wire.Log) func(int64) string {
+	return func(seq int64) string {
+		f, err := log.Frame(seq)
+		if err != nil {
+			return ""
+		}
+		return f.Fault
+	}
+}

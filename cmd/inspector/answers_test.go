@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// others answer what is no elicitation, without which a server of 2026-07-28 asks for ever.
+const others = `
+answers:
+  - {match: {mode: sampling}, answer: {result: {role: assistant, model: m, content: {type: text, text: Gutters.}}}}
+  - {match: {mode: roots}, answer: {result: {roots: [{uri: "file:///books", name: Books}]}}}
+`
+
+// firstAnswers answer whatever the demo server asks, for the session that is done by hand.
+var firstAnswers = map[string]string{
+	"accepting": others + "  - {answer: {accept: valid, anyway: true}, retry: 20ms}",
+	"declining": others + "  - {answer: decline}",
+	"wavering":  others + "  - {answer: {accept: valid, anyway: true}, times: 1, retry: 20ms}\n  - {answer: cancel}",
+}
+
+// TestAnswersGiveTheSameResult takes every story of the demo server from a call to a
+// transcript, from that to an answers file, and from that to the same result.
+func TestAnswersGiveTheSameResult(t *testing.T) {
+	t.Parallel()
+	for _, revision := range bridge.Revisions() {
+		calls := demoCalls(t, revision)
+		for how, answers := range firstAnswers {
+			if how == "wavering" && revision != bridge.Revision20260728 {
+				continue
+			}
+			t.Run(how+" in "+revision, func(t *testing.T) {
+				t.Parallel()
+				for _, call := range calls {
+					if how != "accepting" && call.Kind == bridge.KindTool && call.Arguments != nil { // the choices of arguments once
+						continue
+					}
+					sameAgain(t, revision, answers, call)
+				}
+			})
+		}
+	}
+}
+
+func sameAgain(t *testing.T, revision, answers string, call headless.Call) {
+	name := fmt.Sprintf("%s %s %s", call.Kind, call.Key, call.Arguments)
+	path := filepath.Join(t.TempDir(), "flow.jsonl")
+	first := callDemo(t, revision, answers, path, call)
+	written := strings.ReplaceAll(answersFrom(t, path), "answer: accept\n", "answer: accept\n    retry: 20ms\n")
+	again := callDemo(t, revision, written, "", call)
+	if first.TimedOut != again.TimedOut || len(again.Unanswered) > 0 || alike(first.Result) != alike(again.Result) || alike(first.Error) != alike(again.Error) {
+		t.Errorf("%s: first\n%s%s%s\nagain\n%s%s%s %+v\n%s", name, first.Result, first.Error, first.Failure, again.Result, again.Error, again.Failure, again.Unanswered, written)
+	}
+	if string(first.Result) == alike(first.Result) && len(again.Unmet) > 0 {
+		t.Errorf("%s: not as expected: %s\n%s", name, again.Unmet, written)
+	}
+}
+
+// varies is what differs between two calls of the demo server.
+var varies = regexp.MustCompile(`\d+ ms|"milliseconds":\d+|\b[A-Z2-7]{26}\b|127\.0\.0\.1:\d+|\d{4}-\d\d-\d\dT[0-9:.]+Z?|\d\d:\d\d:\d\d|answered in .*?"`)
+
+func alike(raw json.RawMessage) string { return varies.ReplaceAllString(string(raw), "…") }
+
+// answersFrom is what inspector answers prints of a transcript.
+func answersFrom(t *testing.T, path string) string {
+	t.Helper()
+	opened, err := playback.Open(path)
+	if err == nil {
+		err = opened.Wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	calls, err := callsIn(t.Context(), opened.Log, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return script.Writing{From: filepath.Base(path), Expect: true, FaultOf: faultOf(opened.Log)}.Answers(calls)
+}
+
+// connectDemo connects to a demo server for which no time passes, and visits the pages
+// that it sends people to.
+func connectDemo(t *testing.T, revision, record string) *headless.Session {
+	t.Helper()
+	server := demo.New(demo.Options{Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	settings, err := bridge.ParseSettings(revision, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.Sampling, settings.Roots = true, true
+	var visited []string
+	s, err := headless.Open(t.Context(), headless.Config{
+		Target: target.Spec{Name: "demo", Builtin: server.MCP}, Settings: settings, Timeout: 30 * time.Second, Record: record,
+		Watch: func(f wire.Frame) {
+			if f.Dir != wire.ServerToClient {
+				return
+			}
+			for _, address := range regexp.MustCompile(`http://127\.0\.0\.1:\d+/sign-in/[A-Z2-7]{26}`).FindAllString(string(f.Raw), -1) {
+				if !slices.Contains(visited, address) {
+					visited = append(visited, address)
+					if res, err := http.PostForm(address, url.Values{"choice": {"allow"}}); err == nil {
+						res.Body.Close()
+					}
+				}
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return s
+}
+
+func callDemo(t *testing.T, revision, answers, record string, call headless.Call) headless.Outcome {
+	t.Helper()
+	parsed, err := script.Parse("answers.yaml", []byte(answers), os.LookupEnv)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, answers)
+	}
+	call.Scripts, call.Expect = []*script.Script{parsed}, parsed.Expect
+	s := connectDemo(t, revision, record)
+	out, err := s.Call(t.Context(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// demoCalls are calls of all that the demo server offers, with each of the choices that
+// there are for an argument.
+func demoCalls(t *testing.T, revision string) (calls []headless.Call) {
+	t.Helper()
+	s := connectDemo(t, revision, "")
+	catalog, err := s.Catalog(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range catalog.Items {
+		call := headless.Call{Kind: item.Kind, Key: item.Key}
+		switch {
+		case item.Key == "connect_mailbox": // its page never gets done
+			call.Timeout = 200 * time.Millisecond
+		case item.Key == "flood":
+			call.Arguments = json.RawMessage(`{"count":100}`)
+		case item.Kind == bridge.KindPrompt:
+			call.Arguments = json.RawMessage(`{"version":"1.4.0"}`)
+		case item.Kind == bridge.KindTemplate:
+			call.Kind, call.Key = bridge.KindResource, "contract://lease/old-mill"
+		}
+		calls = append(calls, call)
+		for name, property := range rawjson.Members(rawjson.Member(item.Schema, "properties")) {
+			var choices []json.RawMessage
+			for _, v := range rawjson.Elements(rawjson.Member(property, "enum")) {
+				choices = append(choices, v)
+			}
+			for _, v := range rawjson.Elements(rawjson.Member(property, "oneOf")) {
+				choices = append(choices, rawjson.Member(v, "const"))
+			}
+			for _, choice := range choices {
+				call.Arguments = fmt.Appendf(nil, `{%q:%s}`, name, choice)
+				calls = append(calls, call)
+			}
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+// TestAnswersCommand goes the same way with the built binary.
+func TestAnswersCommand(t *testing.T) {
+	t.Parallel()
+	answers := write(t, "first.yaml", firstAnswers["accepting"])
+	path := filepath.Join(t.TempDir(), "flow.jsonl")
+	first := inspectorRun(t, "call", "deploy", "--answers", answers, "--record", path)
+	for name, args := range map[string][]string{"answers": {"--call", "1"}, "scenario": {"--scenario"}} {
+		written := inspectorRun(t, append([]string{"answers", path}, args...)...)
+		if written.code != 0 {
+			t.Fatalf("%s: exit code %d: %s", name, written.code, written.err)
+		}
+		file := write(t, name+".yaml", written.out)
+		again := inspectorRun(t, "call", "deploy", "--answers", file)
+		if name == "scenario" {
+			continue
+		}
+		if again.code != 0 || again.out != first.out {
+			t.Errorf("%s: exit code %d\n%s%s", name, again.code, again.out, again.err)
+		}
+	}
+	if got := inspectorRun(t, "answers", path, "--call", "7"); got.code != exitUsage {
+		t.Errorf("exit code %d for a call that is not there", got.code)
+	}
+	if got := inspectorRun(t, "answers", path, "--output", path); got.code != exitUsage {
+		t.Errorf("exit code %d for writing over the transcript", got.code)
+	}
+}
