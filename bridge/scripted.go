@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/script"
 )
@@ -36,13 +37,16 @@ func (in *Inspection) AnswerBy(s *Scripted) {
 func (s *Scripted) Decide(q *inbox.Question) inbox.Decision {
 	d := s.Run.Decide(s.told(q))
 	if d.Answer == nil {
-		if s.Left != nil && s.Left(*q, d.Why) {
-			return inbox.Decision{Answer: &Answer{Action: "cancel", Actor: ByPolicy}}
-		}
-		return inbox.Decision{Handed: d.Why}
+		return s.left(q, d.Why)
 	}
 	answer := Answer{Action: string(d.Answer.Action), Content: d.Content, Actor: ByScript}
 	switch d.Answer.Action {
+	case script.Fault:
+		plan, err := fault.Build(s.in.Facts(*q), d.Answer.Fault, d.Answer.Params)
+		if err != nil {
+			return s.left(q, err.Error())
+		}
+		answer = inbox.Misbehave(plan)
 	case script.Result:
 		answer.Action, answer.Result = "", d.Answer.Result
 	case script.Accept:
@@ -54,6 +58,14 @@ func (s *Scripted) Decide(q *inbox.Question) inbox.Decision {
 		}
 	}
 	return inbox.Decision{Answer: &answer, Delay: d.Delay}
+}
+
+// left is what becomes of a question that the script does not answer.
+func (s *Scripted) left(q *inbox.Question, why string) inbox.Decision {
+	if s.Left != nil && s.Left(*q, why) {
+		return inbox.Decision{Answer: &Answer{Action: "cancel", Actor: ByPolicy}}
+	}
+	return inbox.Decision{Handed: why}
 }
 
 // told is what a script is told of a question.

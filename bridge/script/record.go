@@ -85,7 +85,7 @@ func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
 	rules := 0
 	for _, c := range calls {
 		for i := range c.Questions {
-			text := w.rule(indent+2, c, &c.Questions[i])
+			text := w.rule(indent+2, c, c.Questions[i])
 			switch last := len(texts) - 1; {
 			case last >= 0 && texts[last] == text:
 				times[last]++
@@ -136,7 +136,7 @@ func (w Writing) rule(indent int, c *conversation.Call, q *conversation.Question
 func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *conversation.Question) {
 	same := 0
 	for i := range c.Questions {
-		if other := &c.Questions[i]; other.Round == q.Round && other.Title() == q.Title() {
+		if other := c.Questions[i]; other.Round == q.Round && other.Title() == q.Title() {
 			same++
 		}
 	}

@@ -31,6 +31,7 @@ type event struct {
 	Method   string          `json:"method,omitempty"`
 	Params   json.RawMessage `json:"params,omitempty"`
 	By       string          `json:"by,omitempty"` // person, script, policy, fault
+	Fault    string          `json:"fault,omitempty"`
 	Answer   json.RawMessage `json:"answer,omitempty"`
 	Error    json.RawMessage `json:"error,omitempty"`
 	Text     string          `json:"text,omitempty"`
@@ -42,7 +43,7 @@ type event struct {
 
 // watch tells what a frame says.
 func (n *narrator) watch(f wire.Frame) {
-	e := event{Frame: f.Seq, Question: f.Question, Round: f.Round, By: f.Actor, Method: f.Method}
+	e := event{Frame: f.Seq, Question: f.Question, Round: f.Round, By: f.Actor, Fault: f.Fault, Method: f.Method}
 	switch {
 	case f.Dir == wire.Stderr:
 		e.Event, e.Text = "stderr", string(f.Raw)
@@ -114,7 +115,10 @@ func (n *narrator) answered(e event, result, problem json.RawMessage) {
 		said = problem
 	}
 	text := wording.Shorten(string(rawjson.AppendCompact(nil, said)), 400)
-	if e.By != "" {
+	switch {
+	case e.Fault != "":
+		text += " (deliberate: " + e.Fault + ")"
+	case e.By != "":
 		text += " (" + e.By + ")"
 	}
 	n.tell(e, "→ "+plainText(text))
