@@ -1,0 +1,171 @@
+package script
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// Scenario is calls of one server, in order, each with its answers and what is expected
+// of it.
+type Scenario struct {
+	Script      // for all calls, after their own
+	Target      Target
+	Protocols   []string // revisions to make the calls in; empty for the one that is negotiated
+	Elicitation string
+	Sampling    bool
+	Roots       bool
+	Timeout     time.Duration // of each call; 0 for what is usual
+	Calls       []*Call
+}
+
+// Target says how the server is reached: by exactly one of Demo, Command and URL. The
+// zero Target is for whoever runs the scenario to say.
+type Target struct {
+	Demo      bool // the built-in demo server
+	Command   []string
+	Env       []string // K=V
+	Dir       string   // as it stands in the file
+	URL       string
+	Transport string
+	Header    [][2]string
+}
+
+// Call is one call of a scenario.
+type Call struct {
+	Script
+	Line      int
+	Name      string // what it is called in reports
+	Kind, Key string // "tool", "prompt" or "resource", and its name
+	Arguments json.RawMessage
+	Timeout   time.Duration // 0 for the scenario's
+}
+
+// ParseScenario reads a scenario file, as [Parse] reads answers.
+func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*Scenario, error) {
+	r := &reader{file: file, env: env}
+	s := new(Scenario)
+	root := r.begin(text)
+	if root == nil {
+		return s, r.problem()
+	}
+	known := r.scriptKeys(&s.Script)
+	delete(known, "expect")
+	known["target"] = func(n *node) { r.target(n, &s.Target) }
+	known["protocol"] = func(n *node) {
+		list := n.values
+		if n.kind != rawjson.Array {
+			list = []*node{n}
+		}
+		for _, one := range list {
+			revision := ""
+			if r.oneOf("protocol", &revision, append([]string{"auto"}, mcp.Revisions...)...)(one); revision != "" {
+				s.Protocols = append(s.Protocols, revision)
+			}
+		}
+	}
+	known["elicitation"] = r.oneOf("elicitation", &s.Elicitation, "form,url", "form", "url", "empty", "none")
+	known["sampling"] = r.flag("sampling", &s.Sampling)
+	known["roots"] = r.flag("roots", &s.Roots)
+	known["timeout"] = r.duration("timeout", &s.Timeout)
+	known["calls"] = func(n *node) {
+		r.list(n, "calls", func(v *node) { s.Calls = append(s.Calls, r.call(v)) })
+	}
+	r.object(root, "a scenario", known)
+	if len(s.Calls) == 0 && len(r.mistakes) == 0 {
+		r.wrong(root, "a scenario needs calls")
+	}
+	return s, r.problem()
+}
+
+func (r *reader) call(n *node) *Call {
+	c := &Call{Line: n.line}
+	known := r.scriptKeys(&c.Script)
+	delete(known, "$schema")
+	known["name"] = r.text("name", &c.Name)
+	known["timeout"] = r.duration("timeout", &c.Timeout)
+	known["arguments"] = func(n *node) {
+		if r.kind(n, "arguments", rawjson.Object) {
+			c.Arguments = n.json()
+		}
+	}
+	named := 0
+	for _, kind := range []string{"tool", "prompt", "resource"} {
+		known[kind] = func(n *node) {
+			named++
+			c.Kind = kind
+			r.text(kind, &c.Key)(n)
+		}
+	}
+	before := len(r.mistakes)
+	if r.object(n, "a call", known); named != 1 && len(r.mistakes) == before {
+		r.wrong(n, "a call needs one of tool, prompt and resource")
+	}
+	if c.Name == "" {
+		c.Name = c.Key
+	}
+	return c
+}
+
+func (r *reader) target(n *node, t *Target) {
+	if n.kind == rawjson.String {
+		demo := ""
+		r.oneOf("target", &demo, "demo")(n)
+		t.Demo = demo != ""
+		return
+	}
+	pairs := func(what string, each func(name, value string)) func(*node) {
+		return func(n *node) {
+			if !r.kind(n, what, rawjson.Object) {
+				return
+			}
+			for i, name := range n.names {
+				if r.kind(n.values[i], "a value of "+what, rawjson.String) {
+					each(name.text, r.expand(n.values[i]))
+				}
+			}
+		}
+	}
+	r.object(n, "target", keys{
+		"command": func(n *node) {
+			r.list(n, "command", func(v *node) {
+				if r.kind(v, "an element of command", rawjson.String) {
+					t.Command = append(t.Command, r.expand(v))
+				}
+			})
+		},
+		"cwd":       func(n *node) { r.text("cwd", &t.Dir)(n); t.Dir = r.expand(n) },
+		"url":       func(n *node) { r.text("url", &t.URL)(n); t.URL = r.expand(n) },
+		"transport": r.oneOf("transport", &t.Transport, "auto", "http", "sse"),
+		"env":       pairs("env", func(name, value string) { t.Env = append(t.Env, name+"="+value) }),
+		"headers":   pairs("headers", func(name, value string) { t.Header = append(t.Header, [2]string{name, value}) }),
+	})
+	if (len(t.Command) > 0) == (t.URL != "") && len(r.mistakes) == 0 {
+		r.wrong(n, "target needs a command or a url")
+	}
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
+
+// expand puts the values of ${NAME} and ${NAME:-default} into a text.
+func (r *reader) expand(n *node) string {
+	return variable.ReplaceAllStringFunc(n.text, func(found string) string {
+		parts := variable.FindStringSubmatch(found)
+		value, set := r.env(parts[1])
+		switch {
+		case set && value != "" || set && parts[2] == "":
+			return value
+		case parts[2] == "":
+			r.wrong(n, "the environment has no variable %s", parts[1])
+		}
+		return strings.TrimPrefix(parts[2], ":-")
+	})
+}
+
+// Scripts are what answers the questions of a call: its own rules, then those of the
+// scenario.
+func (s *Scenario) Scripts(c *Call) []*Script { return []*Script{&c.Script, &s.Script} }

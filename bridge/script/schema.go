@@ -1,0 +1,43 @@
+package script
+
+import (
+	_ "embed"
+	"encoding/json"
+	"maps"
+)
+
+//go:embed schema/answers.json
+var answersSchema []byte
+
+//go:embed schema/scenario.json
+var scenarioSchema []byte
+
+// AnswersSchema is the JSON Schema of answers files.
+func AnswersSchema() []byte { return answersSchema }
+
+// ScenarioSchema is the JSON Schema of scenario files. What they share with answers files
+// stands in that schema alone.
+func ScenarioSchema() ([]byte, error) {
+	var shared struct {
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	var own map[string]json.RawMessage
+	var defs map[string]json.RawMessage
+	if err := json.Unmarshal(answersSchema, &shared); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(scenarioSchema, &own); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(own["$defs"], &defs); err != nil {
+		return nil, err
+	}
+	maps.Copy(defs, shared.Defs)
+	all, err := json.Marshal(defs)
+	if err != nil {
+		return nil, err
+	}
+	own["$defs"] = all
+	text, err := json.MarshalIndent(own, "", "  ")
+	return append(text, '\n'), err
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// listOptions are the flags of the list command.
+type listOptions struct {
+	headlessOptions
+	format string
+}
+
+func newList() *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list [flags] [URL | -- COMMAND [ARG...]]",
+		Short: "List what a server offers",
+		Long: `List connects to a server and prints its tools, prompts, resources and resource
+templates: as a table, or with --format json as an array of objects with kind, name,
+title, description and the schema of the arguments.
+
+Exit codes: 0 done, 3 the server could not be reached, 4 one of its lists could not be
+read, 2 a command line that cannot be understood.`,
+		Example: `  inspector list -- ./my-server
+  inspector list --format json https://example.com/mcp`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.format, "format", "text", "`FORMAT` to print: text or json")
+	o.headlessOptions.register(f)
+	return cmd
+}
+
+// offered is one thing that a server offers, as list prints it.
+type offered struct {
+	Kind        bridge.ItemKind `json:"kind"`
+	Name        string          `json:"name"`
+	URI         string          `json:"uri,omitempty"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	MIME        string          `json:"mimeType,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // of the arguments
+}
+
+func (o *listOptions) run(cmd *cobra.Command, args []string) error {
+	if err := o.readArguments(args, cmd.ArgsLenAtDash()); err != nil {
+		return err
+	}
+	if o.format != "text" && o.format != "json" {
+		return usage("--format must be text or json, not %q", o.format)
+	}
+	catalog, err := o.read(cmd)
+	switch {
+	case cmd.Context().Err() != nil:
+		return exitCode(exitInterrupted)
+	case errors.Is(err, headless.ErrConnect):
+		warn(cmd, "%v", err)
+		return exitCode(exitConnect)
+	case err != nil:
+		return err
+	}
+	list := []offered{}
+	for _, item := range catalog.Items {
+		one := offered{Kind: item.Kind, Name: item.Name, Title: item.Title, Description: item.Description, MIME: item.MIME, Schema: item.Schema}
+		if item.Kind == bridge.KindResource || item.Kind == bridge.KindTemplate {
+			one.URI = item.Key
+		}
+		list = append(list, one)
+	}
+	if o.format == "json" {
+		err = writeIndented(cmd.OutOrStdout(), list)
+	} else {
+		err = writeList(cmd, list)
+	}
+	if err != nil {
+		return fmt.Errorf("printing the list: %w", err)
+	}
+	for _, problem := range catalog.Errors {
+		warn(cmd, "%s", plainText(problem))
+	}
+	if len(catalog.Errors) > 0 {
+		return exitCode(exitRPC)
+	}
+	return nil
+}
+
+// read connects, and reads the lists.
+func (o *listOptions) read(cmd *cobra.Command) (c bridge.Catalog, err error) {
+	config, closing, err := o.connection(cmd)
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	config.Watch = (&narrator{out: cmd.ErrOrStderr(), quiet: o.quiet}).watch
+	s, err := headless.Open(cmd.Context(), config)
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	ctx := cmd.Context()
+	if o.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.timeout)
+		defer cancel()
+	}
+	c, err = s.Catalog(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: the lists take more than %v", headless.ErrConnect, o.timeout)
+	}
+	return c, err
+}
+
+func writeList(cmd *cobra.Command, list []offered) error {
+	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, item := range list {
+		name := item.Name
+		if item.URI != "" {
+			name = item.URI
+		}
+		var arguments []string
+		for argument := range rawjson.Members(rawjson.Member(item.Schema, "properties")) {
+			arguments = append(arguments, argument)
+		}
+		what := item.Title
+		if what == "" {
+			what, _, _ = strings.Cut(item.Description, "\n")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", item.Kind, plainText(name), plainText(strings.Join(arguments, ", ")), plainText(what))
+	}
+	return table.Flush()
+}

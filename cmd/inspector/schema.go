@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge/script"
+)
+
+func newSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema answers|scenario",
+		Short: "Print the JSON Schema of answers files or scenarios",
+		Long: `Schema prints the JSON Schema (2020-12) of the files that 'inspector call --answers' or
+'inspector run' reads, so that editors complete and check them:
+
+  inspector schema answers > answers.schema.json
+
+and at the top of an answers file
+
+  # yaml-language-server: $schema=answers.schema.json`,
+		ValidArgs: []string{"answers", "scenario"},
+		Args:      cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := script.AnswersSchema(), error(nil)
+			switch {
+			case len(args) == 1 && args[0] == "answers":
+			case len(args) == 1 && args[0] == "scenario":
+				text, err = script.ScenarioSchema()
+			default:
+				return usage("schema needs one of answers and scenario")
+			}
+			if err == nil {
+				_, err = cmd.OutOrStdout().Write(text)
+			}
+			return err
+		},
+	}
+}
