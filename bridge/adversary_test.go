@@ -11,7 +11,13 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/target"
 )
 
@@ -52,7 +58,7 @@ func init() {
 // Where it was only guessed which of several calls a question belongs to, it is
 // withdrawn once none of them is left.
 func TestGuessedQuestionsEndWithTheLastCall(t *testing.T) {
-	b := start(t, "sly", bridge.Settings{})
+	b := start(t, "sly", client.Settings{})
 	b.call("wait")
 	b.until("the first request", func() bool { return b.sent("tools/call") == 1 })
 	b.call("wait")
@@ -63,7 +69,7 @@ func TestGuessedQuestionsEndWithTheLastCall(t *testing.T) {
 	for n := range 3 {
 		b.done(n + 1)
 	}
-	if q := b.question(1); q.State != bridge.Withdrawn || !strings.Contains(q.Reason, "ended") {
+	if q := b.question(1); q.State != conversation.Withdrawn || !strings.Contains(q.Reason, "ended") {
 		t.Errorf("the question is %s: %q", q.State, q.Reason)
 	}
 }
@@ -89,7 +95,7 @@ func init() {
 // However many questions come while two calls run, each has a call by guess, and
 // ends with the last of them.
 func TestManyGuessedQuestions(t *testing.T) {
-	b := start(t, "crowd", bridge.Settings{})
+	b := start(t, "crowd", client.Settings{})
 	b.call("ask")
 	b.question(1)
 	flood := b.call("flood")
@@ -101,7 +107,7 @@ func TestManyGuessedQuestions(t *testing.T) {
 	b.done(1)
 	b.done(flood.Number)
 	for n := 1; n <= 6; n++ {
-		if q := b.question(n); q.State != bridge.Withdrawn {
+		if q := b.question(n); q.State != conversation.Withdrawn {
 			t.Errorf("question %d is %s", n, q.State)
 		}
 	}
@@ -109,26 +115,26 @@ func TestManyGuessedQuestions(t *testing.T) {
 
 // An elicitationId that is used again completes what waits for it, not what is over.
 func TestCompletionOfAnIDUsedAgain(t *testing.T) {
-	b := start(t, "sly", bridge.Settings{})
+	b := start(t, "sly", client.Settings{})
 	for n, action := range []string{"decline", "accept"} {
 		call := b.call("reuse")
 		b.question(n + 1)
-		b.answer(n+1, bridge.Answer{Action: action})
+		b.answer(n+1, inbox.Answer{Action: action})
 		b.done(call.Number)
 	}
 	b.done(b.call("complete").Number)
-	if q := b.question(1); q.Completion != bridge.CompletionNone {
+	if q := b.question(1); q.Completion != conversation.CompletionNone {
 		t.Errorf("the first, which was declined: completion %d", q.Completion)
 	}
-	if q := b.question(2); q.Completion != bridge.CompletionDone {
+	if q := b.question(2); q.Completion != conversation.CompletionDone {
 		t.Errorf("the second: completion %d", q.Completion)
 	}
 	b.done(b.call("complete").Number) // a second time is harmless
 	call := b.call("early")
-	b.until("the early completion", func() bool { return b.question(3).Completion == bridge.CompletionDone })
-	b.answer(3, bridge.Answer{Action: "accept"})
+	b.until("the early completion", func() bool { return b.question(3).Completion == conversation.CompletionDone })
+	b.answer(3, inbox.Answer{Action: "accept"})
 	b.done(call.Number)
-	if q := b.question(3); q.Completion != bridge.CompletionDone {
+	if q := b.question(3); q.Completion != conversation.CompletionDone {
 		t.Errorf("the third, which was completed early: completion %d", q.Completion)
 	}
 }
@@ -146,7 +152,7 @@ func TestServersDoNotMeddle(t *testing.T) {
 	b := startInspection(t, bridge.Config{Targets: targets})
 	b.until("the other server", func() bool { return b.in.Servers()[1].State == bridge.Ready })
 	first := b.call("wait")
-	second, err := b.in.Begin(bridge.CallRequest{Server: "s2", Kind: bridge.KindTool, Name: "spoof", Key: "spoof"})
+	second, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "spoof", Key: "spoof"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,12 +197,12 @@ func TestMalformedURLErrors(t *testing.T) {
 		for _, q := range b.in.Questions() {
 			if q.Call == got.Number {
 				said += "; " + q.Reason
-				if q.State != bridge.Refused {
+				if q.State != conversation.Refused {
 					t.Errorf("%s: question is %s", c.data, q.State)
 				}
 			}
 		}
-		if got.State != bridge.CallFailed || !strings.Contains(said, c.want) {
+		if got.State != conversation.Failed || !strings.Contains(said, c.want) {
 			t.Errorf("%s: call is %s: %s; want %q", c.data, got.State, said, c.want)
 		}
 	}
@@ -229,7 +235,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			})
 			b.call("ask")
 			b.question(1)
-			if _, err := b.in.Begin(bridge.CallRequest{Server: "s2", Kind: bridge.KindTool, Name: "ask", Key: "ask"}); err != nil {
+			if _, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
 				t.Fatal(err)
 			}
 			if err := b.in.Reconnect("s3"); err != nil {
@@ -273,7 +279,7 @@ func init() {
 
 // What was not declared does not exist for the server, and it is told so.
 func TestUndeclaredCapabilities(t *testing.T) {
-	b := start(t, "presumes", bridge.Settings{})
+	b := start(t, "presumes", client.Settings{})
 	_, text := b.done(b.call("all").Number)
 	if n := strings.Count(text, `"code":-32601`); n != 3 || strings.Contains(text, `"roots":`) {
 		t.Errorf("the server got\n%s", text)
@@ -286,7 +292,7 @@ func TestUndeclaredCapabilities(t *testing.T) {
 		t.Errorf("the linter says %v", rules)
 	}
 	// In a round they are put to the person, so that the round can be answered.
-	b = start(t, "odd-rounds", bridge.Settings{})
+	b = start(t, "odd-rounds", client.Settings{})
 	call := b.call("mixed")
 	b.question(3)
 	n := 0
@@ -313,7 +319,7 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 		`{"resultType":"input_required","inputRequests":{"a":{}}}`:       "no call has further rounds",
 		`{"resultType":"input_required","inputRequests":{},"content":7}`: "",
 	} {
-		r, err := bridge.ReadResult([]byte(raw))
+		r, err := response.ReadResult([]byte(raw))
 		if want == "" {
 			if err == nil {
 				t.Errorf("%s is read", raw)
@@ -328,10 +334,10 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 
 // The end of the inspection does not leave a comparison's process behind.
 func TestCloseDuringAComparison(t *testing.T) {
-	b := start(t, "asks", bridge.Settings{})
+	b := start(t, "asks", client.Settings{})
 	compared := make(chan error, 1)
 	go func() {
-		_, err := b.in.Compare(context.Background(), "s1", bridge.Settings{}, bridge.Settings{Elicitation: bridge.DeclareNone})
+		_, err := b.in.Compare(context.Background(), "s1", client.Settings{}, client.Settings{Elicitation: client.DeclareNone})
 		compared <- err
 	}()
 	started := func(what string) int { return strings.Count(b.transcript(), what) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
 )
 
 // A server is told in words why its request is taken back.
@@ -48,7 +49,7 @@ func TestWordsOfCancellations(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name+" over stdio", func(t *testing.T) {
-			b := start(t, "never", bridge.Settings{})
+			b := start(t, "never", client.Settings{})
 			call := b.callWithin("wait", c.timeout)
 			b.until("the request", func() bool { return strings.Contains(strings.Join(b.server().Stderr, "\n"), "tools/call") })
 			if c.end != nil {
@@ -105,7 +106,7 @@ func init() {
 
 // Several calls that end at one moment are each known by their cancellation.
 func TestCancellationsBelongToTheirCalls(t *testing.T) {
-	b := start(t, "never", bridge.Settings{})
+	b := start(t, "never", client.Settings{})
 	for range 3 {
 		b.callWithin("wait", -1)
 	}

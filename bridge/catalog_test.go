@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
 )
 
 // serveList is a server whose tools/list has pages without end, which pages makes.
@@ -65,10 +66,10 @@ func TestCatalogIsBounded(t *testing.T) {
 	for server, want := range map[string]int{
 		"large pages":   159, // of 40 MiB and their JSON, each of 100 tools
 		"large cursors": 8,
-		"many entries":  bridge.CatalogItems,
+		"many entries":  catalog.MostItems,
 	} {
 		t.Run(server, func(t *testing.T) {
-			b := start(t, server, bridge.Settings{})
+			b := start(t, server, client.Settings{})
 			c, err := b.in.Catalog("s1")
 			if err != nil {
 				t.Fatal(err)

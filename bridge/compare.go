@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"time"
 
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/session"
 )
 
 // Comparison is what a server offers under two declarations of the client's.
 type Comparison struct {
-	With, Without Settings
-	OnlyWith      []Item // offered only under the first
-	OnlyWithout   []Item // offered only under the second
-	Both          int    // how many are offered under both
+	With, Without client.Settings
+	OnlyWith      []catalog.Item // offered only under the first
+	OnlyWithout   []catalog.Item // offered only under the second
+	Both          int            // how many are offered under both
 	Problems      []string
 }
 
@@ -23,7 +25,7 @@ const compareTime = 30 * time.Second
 // Compare connects to a server twice more, under two declarations, and compares
 // what it offers. Its present connection stays. The frames of both connections
 // are in the log.
-func (in *Inspection) Compare(ctx context.Context, id string, with, without Settings) (Comparison, error) {
+func (in *Inspection) Compare(ctx context.Context, id string, with, without client.Settings) (Comparison, error) {
 	s, err := in.server(id)
 	if err != nil {
 		return Comparison{}, err
@@ -40,14 +42,14 @@ func (in *Inspection) Compare(ctx context.Context, id string, with, without Sett
 	}
 	c := Comparison{With: with, Without: without, Problems: append(first.Errors, second.Errors...)}
 	type name struct{ kind, key string }
-	names := func(list []Item) map[name]bool {
+	names := func(list []catalog.Item) map[name]bool {
 		all := make(map[name]bool, len(list))
 		for _, item := range list {
 			all[name{string(item.Kind), item.Key}] = true
 		}
 		return all
 	}
-	lacks := func(list map[name]bool, item Item) bool { return !list[name{string(item.Kind), item.Key}] }
+	lacks := func(list map[name]bool, item catalog.Item) bool { return !list[name{string(item.Kind), item.Key}] }
 	inFirst, inSecond := names(first.Items), names(second.Items)
 	for _, item := range first.Items {
 		if lacks(inSecond, item) {
@@ -64,7 +66,7 @@ func (in *Inspection) Compare(ctx context.Context, id string, with, without Sett
 	return c, nil
 }
 
-func declaration(s Settings) string {
+func declaration(s client.Settings) string {
 	if s.Declared() == "" {
 		return "no elicitation capability"
 	}
@@ -72,11 +74,11 @@ func declaration(s Settings) string {
 }
 
 // offers connects to a server beside its present connection and lists what it offers.
-func (in *Inspection) offers(ctx context.Context, s *server, settings Settings) (all Catalog, err error) {
+func (in *Inspection) offers(ctx context.Context, s *server, settings client.Settings) (all catalog.Catalog, err error) {
 	beside := in.newSession(s, settings, "-compare")
 	done := make(chan struct{})
 	if beside == nil || !in.spawn(func() { <-done }) { // Close waits for it, so that no process is left
-		return Catalog{}, ErrClosed
+		return catalog.Catalog{}, ErrClosed
 	}
 	defer close(done)
 	defer func() {
@@ -87,7 +89,7 @@ func (in *Inspection) offers(ctx context.Context, s *server, settings Settings) 
 	stop := context.AfterFunc(ctx, func() { beside.Release(false, context.Cause(ctx).Error()) })
 	defer stop()
 	if _, err := beside.Connect(); err != nil {
-		return Catalog{}, err
+		return catalog.Catalog{}, err
 	}
 	return beside.Catalog(), nil
 }

@@ -2,8 +2,9 @@ package bridge
 
 import (
 	"context"
-	"slices"
+	"maps"
 
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 )
 
@@ -15,61 +16,82 @@ type Found struct {
 	Call     int    // 0 if it cannot be told, or the call is not kept
 }
 
+// found is what the linter has said so far.
+type found struct {
+	list  []findings.Found
+	at    map[int64][]int                  // indexes into list, by frame
+	count map[string]map[lint.Severity]int // by the label of the server
+}
+
 // Findings returns what the linter has to say of a server so far, in order;
 // of all servers for the id "".
 func (in *Inspection) Findings(id string) []Found {
-	if in.replay != nil {
-		at := in.replay.shown.Load()
-		return at.findings(id, at.found)
-	}
 	in.mu.Lock()
-	var out []Found
-	for _, f := range in.found {
-		if id == "" || f.Server == id {
-			out = append(out, f)
-		}
-	}
+	list := in.found.list
 	in.mu.Unlock()
-	return in.placed(out)
+	return in.placed(id, list)
 }
 
 // Found returns what the linter has to say of one frame.
-func (in *Inspection) Found(seq int64) []Found {
-	if in.replay != nil {
-		at := in.replay.shown.Load()
-		return at.findings("", at.foundAt[seq])
-	}
+func (in *Inspection) Found(seq int64) []Found { return in.placed("", in.foundIn(seq)) }
+
+func (in *Inspection) foundIn(seq int64) (list []findings.Found) {
 	in.mu.Lock()
-	var out []Found
-	for _, i := range in.foundAt[seq] {
-		out = append(out, in.found[i])
+	defer in.mu.Unlock()
+	for _, i := range in.found.at[seq] {
+		list = append(list, in.found.list[i])
 	}
-	in.mu.Unlock()
-	return in.placed(out)
+	return list
 }
 
 // FindingsKnown counts what the linter has said so far.
 func (in *Inspection) FindingsKnown() int {
-	if in.replay != nil {
-		return len(in.replay.shown.Load().found)
-	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return len(in.found)
+	return len(in.found.list)
 }
 
-// placed puts the questions and the calls that they are about to findings.
-func (in *Inspection) placed(list []Found) []Found {
-	for i := range list {
-		f := &list[i]
-		if number, call := in.inbox.At(f.Seq, f.Place); number != 0 {
-			f.Question, f.Call = number, call
+// severities counts what the linter has said of a server.
+func (in *Inspection) severities(label string) map[lint.Severity]int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if count := in.found.count[label]; count != nil {
+		return maps.Clone(count)
+	}
+	return map[lint.Severity]int{}
+}
+
+// placed puts to findings the questions and the calls that they are about.
+func (in *Inspection) placed(id string, list []findings.Found) []Found {
+	if len(list) == 0 {
+		return nil
+	}
+	s := in.read()
+	said := s.calls()
+	var out []Found
+	for _, one := range list {
+		f := Found{Found: one, Server: in.idOf(s, in.log.Head(one.Seq).Server), Question: in.questionOf(one)}
+		if id != "" && f.Server != id {
+			continue
 		}
-		if !in.calls.Known(f.Call) {
+		if place := in.conversation.Of(one.Seq); place != 0 {
+			f.Call = in.conversation.NumberAt(place)
+		}
+		if said[f.Call] == nil || in.replay == nil && !in.calls.Known(f.Call) {
 			f.Call = 0
 		}
+		if q, _ := in.asked(s, f.Question); q == nil {
+			f.Question = 0
+		}
+		out = append(out, f)
 	}
-	return list
+	return out
+}
+
+// questionOf is the number of the question that a finding is about, 0 if it is about
+// none.
+func (in *Inspection) questionOf(f findings.Found) int {
+	return in.conversation.QuestionAt(f.Seq, f.Place)
 }
 
 // lint has the linter judge the log of a live inspection until ctx ends.
@@ -109,19 +131,16 @@ func (in *Inspection) passFindings(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	fresh := in.linter.From(in.passed, in.log.Len())
-	in.passed += len(fresh)
+	s := in.read()
+	fresh := in.linter.From(in.FindingsKnown(), in.log.Len())
 	var changes []Change
 	for _, one := range fresh {
-		head := in.log.Head(one.Seq)
-		i := slices.IndexFunc(in.servers, func(s *server) bool { return s.spec.Name == head.Server })
-		if i < 0 {
-			continue
+		label := in.log.Head(one.Seq).Server
+		in.keepFinding(label, one)
+		if id := in.idOf(s, label); id != "" {
+			changes = append(changes, Change{Kind: FindingsChanged, Server: id})
 		}
-		s := in.servers[i]
-		in.keepFinding(s, Found{Found: one, Server: s.id, Call: head.Call})
-		changes = append(changes, Change{Kind: FindingsChanged, Server: s.id})
-		if number, _ := in.inbox.At(one.Seq, one.Place); number != 0 {
+		if number := in.questionOf(one); number != 0 {
 			changes = append(changes, Change{Kind: QuestionChanged, Number: number})
 		}
 	}
@@ -129,12 +148,15 @@ func (in *Inspection) passFindings(ctx context.Context) error {
 	return nil
 }
 
-func (in *Inspection) keepFinding(s *server, f Found) {
+func (in *Inspection) keepFinding(label string, f findings.Found) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	s.Findings[f.Severity]++
-	in.foundAt[f.Seq] = append(in.foundAt[f.Seq], len(in.found))
-	in.found = append(in.found, f)
+	if in.found.count[label] == nil {
+		in.found.count[label] = map[lint.Severity]int{}
+	}
+	in.found.count[label][f.Severity]++
+	in.found.at[f.Seq] = append(in.found.at[f.Seq], len(in.found.list))
+	in.found.list = append(in.found.list, f)
 }
 
 // Rules says of which rules frames have findings, for filters.

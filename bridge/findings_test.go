@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
@@ -151,10 +153,10 @@ func openLog(t *testing.T, file string) *wire.Log {
 func TestFindingsAreTheSame(t *testing.T) {
 	t.Parallel()
 	tools := []string{"deploy", "transfer_money", "connect_calendar", "protected_report", "plan_trip", "haggle", "show_result", "rule_breaker", "rule_breaker", "suspicious_link"}
-	for _, revision := range bridge.Revisions() {
+	for _, revision := range mcp.Revisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			b, file := recordDemo(t, bridge.Settings{Protocol: revision}, tools)
+			b, file := recordDemo(t, client.Settings{Protocol: revision}, tools)
 			if found := sameFindings(t, b, file); len(found) < 5 {
 				t.Errorf("too little is found: %s", join(told(found)))
 			}
@@ -174,7 +176,7 @@ func TestFindingsOfScriptedServersAreTheSame(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			b := start(t, server, bridge.Settings{})
+			b := start(t, server, client.Settings{})
 			for _, tool := range tools {
 				c := b.call(tool)
 				b.until("a question or the end", func() bool {
@@ -183,7 +185,7 @@ func TestFindingsOfScriptedServersAreTheSame(t *testing.T) {
 					if server == "ids" { // it asks twice, and only the second question is wrong
 						asked = len(b.in.Questions()) - 1
 					}
-					return err == nil && (now.State != bridge.CallRunning || asked > 0)
+					return err == nil && (now.State.Over() || asked > 0)
 				})
 				if err := b.in.Stop(c.Number); err != nil {
 					t.Fatal(err)

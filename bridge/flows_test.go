@@ -9,7 +9,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 )
 
 func init() {
@@ -74,15 +79,15 @@ func TestPolicySaysWhatItLeaves(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.server+" "+c.tool, func(t *testing.T) {
-			b := start(t, c.server, bridge.Settings{Roots: true})
-			if err := b.in.SetPolicy("s1", bridge.PolicyDefaults); err != nil {
+			b := start(t, c.server, client.Settings{Roots: true})
+			if err := b.in.SetPolicy("s1", inbox.PolicyDefaults); err != nil {
 				t.Fatal(err)
 			}
 			call := b.call(c.tool)
-			if q := b.question(1); q.State != bridge.Pending || q.Handed != c.want {
+			if q := b.question(1); q.State != conversation.Pending || q.Handed != c.want {
 				t.Errorf("the question is %s and says %q, want %q", q.State, q.Handed, c.want)
 			}
-			b.answer(1, bridge.Answer{Action: "cancel"})
+			b.answer(1, inbox.Answer{Action: "cancel"})
 			b.done(call.Number)
 		})
 	}
@@ -90,18 +95,18 @@ func TestPolicySaysWhatItLeaves(t *testing.T) {
 
 func TestPolicies(t *testing.T) {
 	cases := []struct {
-		policy bridge.Policy
-		state  bridge.State
+		policy inbox.Policy
+		state  conversation.QuestionState
 		want   string
 	}{
-		{bridge.PolicyDefaults, bridge.Answered, `{"action":"accept","content":{"n":0}}`},
-		{bridge.PolicyDecline, bridge.Answered, `{"action":"decline"}`},
-		{bridge.PolicyCancel, bridge.Answered, `{"action":"cancel"}`},
-		{bridge.PolicyBlock, bridge.Refused, `{"code":-32000,"message":"elicitation from this server is blocked by the user"}`},
+		{inbox.PolicyDefaults, conversation.Answered, `{"action":"accept","content":{"n":0}}`},
+		{inbox.PolicyDecline, conversation.Answered, `{"action":"decline"}`},
+		{inbox.PolicyCancel, conversation.Answered, `{"action":"cancel"}`},
+		{inbox.PolicyBlock, conversation.Refused, `{"code":-32000,"message":"elicitation from this server is blocked by the user"}`},
 	}
 	for _, c := range cases {
 		t.Run(string(c.policy), func(t *testing.T) {
-			b := start(t, "many", bridge.Settings{})
+			b := start(t, "many", client.Settings{})
 			if err := b.in.SetPolicy("s1", c.policy); err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +115,7 @@ func TestPolicies(t *testing.T) {
 			if got, _, _ := strings.Cut(text, "\n"); got != c.want {
 				t.Errorf("the server got %s, want %s", got, c.want)
 			}
-			if q := b.question(1); q.State != c.state || q.By != bridge.ByPolicy {
+			if q := b.question(1); q.State != c.state || q.By != conversation.ByPolicy {
 				t.Errorf("question is %s by %s, want %s by policy", q.State, q.By, c.state)
 			}
 		})
@@ -131,7 +136,7 @@ func TestRateHoldsBackButDropsNothing(t *testing.T) {
 		t.Errorf("%d questions are on show after release, want 12", got)
 	}
 	for n := range 12 {
-		b.answer(n+1, bridge.Answer{Action: "decline"})
+		b.answer(n+1, inbox.Answer{Action: "decline"})
 	}
 	if _, text := b.done(call.Number); strings.Count(text, "decline") != 12 {
 		t.Errorf("the server got %s", text)
@@ -143,7 +148,7 @@ func TestRateHoldsBackButDropsNothing(t *testing.T) {
 		if q := b.question(13 + n); q.Held {
 			t.Errorf("question %d is held back", q.Number)
 		}
-		b.answer(13+n, bridge.Answer{Action: "decline"})
+		b.answer(13+n, inbox.Answer{Action: "decline"})
 	}
 	b.done(call.Number)
 
@@ -166,7 +171,7 @@ func TestTimeoutDoesNotCountThePerson(t *testing.T) {
 	<-time.After(2 * limit)
 	b.answer(q.Number, accept(`{}`))
 	got, text := b.done(call.Number)
-	if got.State != bridge.CallDone || got.Waited < limit {
+	if got.State != conversation.Done || got.Waited < limit {
 		t.Errorf("call is %s after waiting %s for the person: %s", got.State, got.Waited, text)
 	}
 }
@@ -180,7 +185,7 @@ func init() {
 func TestTimeoutEndsTheCall(t *testing.T) {
 	b := startConfig(t, "slow", bridge.Config{CallTimeout: 50 * time.Millisecond})
 	got, text := b.done(b.call("never").Number)
-	if got.State != bridge.CallFailed || !strings.Contains(text, "timed out after 50ms") {
+	if got.State != conversation.Failed || !strings.Contains(text, "timed out after 50ms") {
 		t.Errorf("call is %s: %s", got.State, text)
 	}
 	b.until("the cancellation", func() bool { return strings.Contains(b.transcript(), `"method":"notifications/cancelled"`) })
@@ -208,35 +213,35 @@ func init() {
 }
 
 func TestURLRequired(t *testing.T) {
-	b := start(t, "gated", bridge.Settings{})
+	b := start(t, "gated", client.Settings{})
 	call := b.call("complete-first")
 	q := b.question(1)
-	if q.Origin != bridge.OriginError || q.Request.URL != "https://example.com/a" || q.Call != call.Number {
+	if q.Via != elicit.InError || q.Request.URL != "https://example.com/a" || q.Call != call.Number {
 		t.Errorf("question %+v", q)
 	}
 	// The completion may come before the consent, and is not lost then.
-	b.answer(1, bridge.Answer{Action: "accept"})
+	b.answer(1, inbox.Answer{Action: "accept"})
 	got, text := b.done(call.Number)
-	if got.State != bridge.CallDone || text != "try 2" || got.Rounds != 2 {
-		t.Errorf("call is %s after %d rounds: %s", got.State, got.Rounds, text)
+	if got.State != conversation.Done || text != "try 2" || len(got.Rounds) != 2 {
+		t.Errorf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
 	}
-	if q := b.question(1); q.Completion != bridge.CompletionDone {
+	if q := b.question(1); q.Completion != conversation.CompletionDone {
 		t.Errorf("completion is %d", q.Completion)
 	}
 	got, text = b.done(b.call("broken").Number)
-	if got.State != bridge.CallFailed || !strings.Contains(text, "-32042") {
+	if got.State != conversation.Failed || !strings.Contains(text, "-32042") {
 		t.Errorf("call is %s: %s", got.State, text)
 	}
 }
 
 func TestURLTurnedDown(t *testing.T) {
-	b := start(t, "gated", bridge.Settings{})
+	b := start(t, "gated", client.Settings{})
 	call := b.call("report")
 	b.question(1)
-	b.answer(1, bridge.Answer{Action: "decline"})
+	b.answer(1, inbox.Answer{Action: "decline"})
 	got, text := b.done(call.Number)
-	if got.State != bridge.CallFailed || !strings.Contains(text, "-32042") || got.Rounds != 1 {
-		t.Errorf("call is %s after %d rounds: %s", got.State, got.Rounds, text)
+	if got.State != conversation.Failed || !strings.Contains(text, "-32042") || len(got.Rounds) != 1 {
+		t.Errorf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
 	}
 }
 
@@ -258,7 +263,7 @@ func init() {
 }
 
 func TestThePersonIsAskedAfterTenRounds(t *testing.T) {
-	b := start(t, "endless", bridge.Settings{})
+	b := start(t, "endless", client.Settings{})
 	call := b.call("more")
 	for n := 1; n <= 10; n++ {
 		b.question(n)
@@ -270,17 +275,17 @@ func TestThePersonIsAskedAfterTenRounds(t *testing.T) {
 	}
 	b.question(11)
 	b.answer(11, accept(`{}`))
-	if got, text := b.done(call.Number); text != "enough" || got.Rounds != 12 {
-		t.Errorf("after %d rounds: %s", got.Rounds, text)
+	if got, text := b.done(call.Number); text != "enough" || len(got.Rounds) != 12 {
+		t.Errorf("after %d rounds: %s", len(got.Rounds), text)
 	}
 }
 
 func TestURLRoundsWaitForThePerson(t *testing.T) {
-	b := start(t, "endless", bridge.Settings{})
+	b := start(t, "endless", client.Settings{})
 	call := b.call("visit")
 	b.question(1)
-	b.answer(1, bridge.Answer{Action: "accept"})
-	if q := b.question(1); q.Completion != bridge.CompletionAwaited {
+	b.answer(1, inbox.Answer{Action: "accept"})
+	if q := b.question(1); q.Completion != conversation.CompletionAwaited {
 		t.Errorf("completion is %d, want awaited", q.Completion)
 	}
 	if err := b.in.Retry(call.Number); err != nil {
@@ -290,7 +295,7 @@ func TestURLRoundsWaitForThePerson(t *testing.T) {
 	if q.Request.URL != "https://example.com/2" {
 		t.Errorf("second URL is %s", q.Request.URL)
 	}
-	b.answer(2, bridge.Answer{Action: "accept"})
+	b.answer(2, inbox.Answer{Action: "accept"})
 	if err := b.in.RetryEvery(call.Number, time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
@@ -312,38 +317,38 @@ func init() {
 }
 
 func TestOneConsentLastsForRetriesByTheClock(t *testing.T) {
-	b := start(t, "patient", bridge.Settings{})
+	b := start(t, "patient", client.Settings{})
 	call := b.call("visit")
 	b.question(1)
-	b.answer(1, bridge.Answer{Action: "accept"})
+	b.answer(1, inbox.Answer{Action: "accept"})
 	if err := b.in.RetryEvery(call.Number, time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	got, text := b.done(call.Number)
-	if text != "thank you" || got.Rounds != 4 {
-		t.Errorf("after %d rounds: %s", got.Rounds, text)
+	if text != "thank you" || len(got.Rounds) != 4 {
+		t.Errorf("after %d rounds: %s", len(got.Rounds), text)
 	}
 	for n := range 3 {
-		if q := b.question(n + 1); q.State != bridge.Answered || q.By != bridge.ByPerson {
+		if q := b.question(n + 1); q.State != conversation.Answered || q.By != conversation.ByPerson {
 			t.Errorf("question %d is %s by %s", n+1, q.State, q.By)
 		}
 	}
 }
 
 func TestFindings(t *testing.T) {
-	b := start(t, "asks", bridge.Settings{})
+	b := start(t, "asks", client.Settings{})
 	b.call("ask")
 	q := b.question(1)
 	b.answer(1, accept(`{}`))
 	b.done(1)
-	if err := b.in.SetPolicy("s1", bridge.PolicyAsk); err != nil {
+	if err := b.in.SetPolicy("s1", inbox.PolicyAsk); err != nil {
 		t.Fatal(err)
 	}
 	if len(q.Findings) != 0 || len(b.judged()) != 0 {
 		t.Errorf("a plain question has findings: %v", b.judged())
 	}
 
-	b = start(t, "gated", bridge.Settings{Protocol: bridge.Revision20251125})
+	b = start(t, "gated", client.Settings{Protocol: mcp.Revision20251125})
 	b.done(b.call("broken").Number)
 	f := b.judged()[0]
 	if got := b.in.Found(f.Seq); len(got) == 0 || !strings.HasPrefix(f.Pointer, "/error") || b.server().Findings[f.Severity] == 0 {
@@ -352,10 +357,10 @@ func TestFindings(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	b := start(t, "asks", bridge.Settings{})
+	b := start(t, "asks", client.Settings{})
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c, err := b.in.Compare(ctx, "s1", bridge.Settings{}, bridge.Settings{Elicitation: bridge.DeclareNone})
+	c, err := b.in.Compare(ctx, "s1", client.Settings{}, client.Settings{Elicitation: client.DeclareNone})
 	if err != nil || c.Both != 1 || len(c.OnlyWith)+len(c.OnlyWithout) != 0 {
 		t.Errorf("comparison %+v, %v", c, err)
 	}
@@ -391,10 +396,10 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 	}{
 		{"visit", func(b *bench, _ bridge.Call) {
 			b.question(1)
-			b.answer(1, bridge.Answer{Action: "accept"})
+			b.answer(1, inbox.Answer{Action: "accept"})
 		}},
 		{"many", func(b *bench, call bridge.Call) {
-			if err := b.in.SetPolicy("s1", bridge.PolicyDefaults); err != nil {
+			if err := b.in.SetPolicy("s1", inbox.PolicyDefaults); err != nil {
 				b.Fatal(err)
 			}
 			b.until("the pause", func() bool { c, _ := b.in.Call(call.Number); return c.Paused })
@@ -402,13 +407,13 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.tool, func(t *testing.T) {
-			b := start(t, "visits", bridge.Settings{})
+			b := start(t, "visits", client.Settings{})
 			call := b.callWithin(c.tool, limit)
 			c.busy(b, call)
 			b.until("the person's turn", func() bool { c, _ := b.in.Call(call.Number); return c.Yours && c.Waiting == 0 })
 			// The person takes longer than the limit. There is nothing to wait for but time.
 			<-time.After(2 * limit)
-			if got, _ := b.in.Call(call.Number); got.State != bridge.CallRunning || got.Waited < limit {
+			if got, _ := b.in.Call(call.Number); got.State.Over() || got.Waited < limit {
 				t.Fatalf("call is %s, the person was waited for %s: %s", got.State, got.Waited, got.Failure)
 			}
 			if err := b.in.Retry(call.Number); err != nil {
@@ -439,7 +444,7 @@ func init() {
 // Standard output is for messages alone. What else stands there is told, with
 // its frame, and as often as anybody could want to read it.
 func TestNoiseIsFound(t *testing.T) {
-	b := start(t, "chatty", bridge.Settings{})
+	b := start(t, "chatty", client.Settings{})
 	found := b.judged()
 	if len(found) != 2 || found[0].Rule != "stdout-noise" || found[0].Severity != lint.Violation || !strings.Contains(found[1].Text, "JSON, but no message") {
 		t.Fatalf("the linter says %+v", found)
@@ -458,7 +463,7 @@ func TestNoiseIsFound(t *testing.T) {
 // A server that keeps to messages has no finding for it; what it logs on
 // standard error is its own.
 func TestNoNoiseIsNoFinding(t *testing.T) {
-	b := start(t, "never", bridge.Settings{})
+	b := start(t, "never", client.Settings{})
 	b.until("something on stderr", func() bool { return len(b.server().Stderr) > 0 })
 	if found := b.judged(); len(found) > 0 {
 		t.Errorf("the linter says %+v", found)
@@ -488,12 +493,12 @@ func init() {
 
 // A URL that somebody visits stays on show however much is asked meanwhile.
 func TestAwaitedURLsStay(t *testing.T) {
-	b := start(t, "awaits", bridge.Settings{})
+	b := start(t, "awaits", client.Settings{})
 	visit := b.call("visit")
 	b.question(1)
-	b.answer(1, bridge.Answer{Action: "accept"})
+	b.answer(1, inbox.Answer{Action: "accept"})
 	b.done(visit.Number)
-	if err := b.in.SetPolicy("s1", bridge.PolicyDecline); err != nil {
+	if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
 		t.Fatal(err)
 	}
 	b.done(b.call("many").Number)
@@ -503,7 +508,7 @@ func TestAwaitedURLsStay(t *testing.T) {
 		t.Fatalf("%d questions on show, the first is %+v", len(shown), shown[0])
 	}
 	b.done(b.call("complete").Number)
-	if q := b.question(1); q.Completion != bridge.CompletionDone || q.Awaited {
+	if q := b.question(1); q.Completion != conversation.CompletionDone || q.Awaited {
 		t.Errorf("completion is %d, awaited: %v", q.Completion, q.Awaited)
 	}
 	if shown = b.in.OnShow(40); len(shown) != 40 || shown[0].Number == 1 {
@@ -527,7 +532,7 @@ func init() {
 
 // A timeline has a few words for each thing, however much a server says.
 func TestTimelineIsBounded(t *testing.T) {
-	b := start(t, "wordy", bridge.Settings{})
+	b := start(t, "wordy", client.Settings{})
 	call, _ := b.done(b.call("tell").Number)
 	if len(call.Steps) < 5 {
 		t.Fatalf("steps %+v", call.Steps)

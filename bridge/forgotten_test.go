@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/client"
 )
 
 func init() {
@@ -22,7 +24,7 @@ func init() {
 // Calls that have ended do not fill the memory; one that runs is kept however old
 // it is.
 func TestCallsAreForgotten(t *testing.T) {
-	b := start(t, "brief", bridge.Settings{})
+	b := start(t, "brief", client.Settings{})
 	first := b.call("never")
 	many := func(n int) int64 {
 		for range n {
@@ -34,17 +36,17 @@ func TestCallsAreForgotten(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	const calls = 2000
-	before := many(bridge.CallsKept + 50)
-	after := many(calls)
-	// The log's index and the pairing of requests with responses remain.
-	if each := (after - before) / calls; each > 1000 {
+	const more = 2000
+	before := many(350)
+	after := many(more)
+	// The log's index, the pairing of requests with responses, and an outline remain.
+	if each := (after - before) / more; each > 1200 {
 		t.Errorf("each call that has ended takes %d bytes", each)
 	} else {
 		t.Logf("each call that has ended takes %d bytes", each)
 	}
 	kept := b.in.Calls()
-	if len(kept) != bridge.CallsKept+1 || kept[0].Number != first.Number || kept[0].State != bridge.CallRunning {
+	if len(kept) != calls.Kept+1 || kept[0].Number != first.Number || kept[0].State.Over() {
 		t.Errorf("%d calls are kept, the first is number %d, %s", len(kept), kept[0].Number, kept[0].State)
 	}
 	if _, err := b.in.Call(2); !errors.Is(err, bridge.ErrForgottenCall) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -40,10 +41,10 @@ func TestHTTPServerIsGone(t *testing.T) {
 		t.Errorf("server ended: %q", why)
 	}
 	q := b.question(1)
-	if q.State != bridge.Withdrawn {
+	if q.State != conversation.Withdrawn {
 		t.Errorf("question is %s by %s: %q", q.State, q.By, q.Reason)
 	}
-	if got, text := b.done(call.Number); got.State != bridge.CallFailed {
+	if got, text := b.done(call.Number); got.State != conversation.Failed {
 		t.Errorf("call is %s: %s", got.State, text)
 	}
 }
@@ -71,7 +72,7 @@ func TestHTTPServerWithoutStreamIsGone(t *testing.T) {
 				t.Errorf("the server is %s before anything was asked of it", state)
 			}
 			call := b.call("ask")
-			if got, text := b.done(call.Number); got.State != bridge.CallFailed || !strings.Contains(text, "refused") && !strings.Contains(text, "without an answer") {
+			if got, text := b.done(call.Number); got.State != conversation.Failed || !strings.Contains(text, "refused") && !strings.Contains(text, "without an answer") {
 				t.Errorf("call is %s: %s", got.State, text)
 			}
 			b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
@@ -130,7 +131,7 @@ func TestSSEServerIsGone(t *testing.T) {
 	if why := b.server().Reason; !strings.Contains(why, "event stream") {
 		t.Errorf("server ended: %q", why)
 	}
-	if q := b.question(1); q.State != bridge.Withdrawn {
+	if q := b.question(1); q.State != conversation.Withdrawn {
 		t.Errorf("question is %s: %q", q.State, q.Reason)
 	}
 }

@@ -14,6 +14,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -77,7 +83,7 @@ func stacks() string {
 // A server that talks while it connects must not stop the inspector, however
 // often it is connected anew.
 func TestReconnectWhileTheServerTalks(t *testing.T) {
-	b := start(t, "talker", bridge.Settings{})
+	b := start(t, "talker", client.Settings{})
 	began := time.Now()
 	for n := range *reconnects {
 		within(t, 2*patience, fmt.Sprintf("reconnect %d", n+1), func() {
@@ -126,11 +132,11 @@ func init() {
 // However often a server says that a list has changed, that list alone is read
 // again, a few times at most, and once more after it was said last.
 func TestListChangesAreReadTogether(t *testing.T) {
-	b := start(t, "restless", bridge.Settings{Protocol: bridge.Revision20251125})
+	b := start(t, "restless", client.Settings{Protocol: mcp.Revision20251125})
 	for round, want := range []string{"version-1000", "version-2000"} {
 		b.done(b.call("change").Number)
 		b.until("the tools as they are in the end", func() bool {
-			_, err := b.in.Item("s1", bridge.KindTool, want)
+			_, err := b.in.Item("s1", catalog.Tool, want)
 			return err == nil
 		})
 		// On a slow machine the notifications take longer than one pause.
@@ -207,7 +213,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 		b.call("go deaf")
 		b.until("deafness", stderr(in, "deaf"))
 		for range 100 { // they fill the pipe
-			_, _ = in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: "go deaf", Key: "go deaf",
+			_, _ = in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "go deaf", Key: "go deaf",
 				Arguments: []byte(`{"x":"` + strings.Repeat("x", 10_000) + `"}`)})
 		}
 		end(t, in, log, time.Second)
@@ -264,11 +270,11 @@ func TestEverythingAtOnce(t *testing.T) {
 	in := bridge.New(bridge.Config{Log: log, Targets: targets, Rate: 1000})
 	in.Start()
 	servers := in.Servers()
-	policies := bridge.Policies()
-	settings := []bridge.Settings{{}, {Protocol: bridge.Revision20251125}, {Elicitation: bridge.DeclareNone}, {Sampling: true, Roots: true}}
+	policies := inbox.Policies()
+	settings := []client.Settings{{}, {Protocol: mcp.Revision20251125}, {Elicitation: client.DeclareNone}, {Sampling: true, Roots: true}}
 	call := func(r *rand.Rand, id string) {
 		for _, tool := range []string{"ask", "change"} {
-			_, _ = in.Begin(bridge.CallRequest{Server: id, Kind: bridge.KindTool, Name: tool, Key: tool, Timeout: time.Duration(r.IntN(200)) * time.Millisecond})
+			_, _ = in.Begin(calls.Request{Server: id, Kind: catalog.Tool, Name: tool, Key: tool, Timeout: time.Duration(r.IntN(200)) * time.Millisecond})
 		}
 	}
 	acts := []func(r *rand.Rand, id string){
@@ -291,14 +297,14 @@ func TestEverythingAtOnce(t *testing.T) {
 		},
 		func(r *rand.Rand, _ string) {
 			for _, c := range in.Calls() {
-				if c.State == bridge.CallRunning && r.IntN(2) == 0 {
+				if !c.State.Over() && r.IntN(2) == 0 {
 					_ = in.Stop(c.Number)
 				}
 			}
 		},
 		func(r *rand.Rand, _ string) {
 			for _, q := range in.OnShow(10) {
-				_, _ = in.Answer(q.Number, bridge.Answer{Action: []string{"accept", "decline", "cancel"}[r.IntN(3)], Actor: bridge.ByPerson})
+				_, _ = in.Answer(q.Number, inbox.Answer{Action: []string{"accept", "decline", "cancel"}[r.IntN(3)], Actor: conversation.ByPerson})
 			}
 		},
 		func(*rand.Rand, string) {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 )
 
 func init() {
@@ -39,7 +40,7 @@ var alikeIDs = []string{`1`, `"1"`, `-1`, `9007199254740993`, `9007199254740992`
 
 // Whoever the server says it is asking as, the answer has its very bytes.
 func TestIDsThatAreAlike(t *testing.T) {
-	b := start(t, "ids", bridge.Settings{})
+	b := start(t, "ids", client.Settings{})
 	call := b.call("alike")
 	want := ""
 	for i := range alikeIDs {
@@ -57,14 +58,14 @@ func TestIDsThatAreAlike(t *testing.T) {
 
 // Two requests under one id have one answer between them: the first one's.
 func TestOneIDForTwoQuestions(t *testing.T) {
-	b := start(t, "ids", bridge.Settings{})
+	b := start(t, "ids", client.Settings{})
 	call := b.call("twice")
 	second := b.question(2)
-	b.until("the refusal", func() bool { return b.question(2).State == bridge.Refused })
-	if first := b.question(1); first.State != bridge.Pending {
+	b.until("the refusal", func() bool { return b.question(2).State == conversation.Refused })
+	if first := b.question(1); first.State != conversation.Pending {
 		t.Errorf("the first is %s", first.State)
 	}
-	f, err := b.log.Frame(second.Seq)
+	f, err := b.log.Frame(second.AskedSeq)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,14 +73,14 @@ func TestOneIDForTwoQuestions(t *testing.T) {
 		t.Error("the second is said to wait for a response")
 	}
 	b.judged()
-	if found := b.in.Found(second.Seq); len(found) == 0 || found[0].Rule != "request-id-taken" {
+	if found := b.in.Found(second.AskedSeq); len(found) == 0 || found[0].Rule != "request-id-taken" {
 		t.Errorf("the linter says %+v", found)
 	}
 	b.answer(1, accept(`{}`))
 	if _, text := b.done(call.Number); text != `{"jsonrpc":"2.0","id":"same","result":{"action":"accept","content":{}}}` {
 		t.Errorf("the server got %s", text)
 	}
-	if first := b.question(1); first.State != bridge.Answered || first.AnswerSeq == 0 {
+	if first := b.question(1); first.State != conversation.Answered || first.AnswerSeq == 0 {
 		t.Errorf("the first is %s, answered in frame %d", first.State, first.AnswerSeq)
 	}
 }

@@ -8,13 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -26,7 +31,7 @@ type Config struct {
 	Log     *wire.Log
 	Logger  *slog.Logger
 	// Settings hold for every server until the person changes them for one.
-	Settings Settings
+	Settings client.Settings
 	// Rate is how many questions a minute one server may put on show; further
 	// ones are held back until the person wants to see them. 0 means no limit.
 	Rate int
@@ -62,18 +67,19 @@ type Inspection struct {
 
 	inbox   *inbox.Inbox
 	calls   *calls.Calls
-	linter  *findings.Linter // of a live inspection
-	passing turn             // of whoever takes over what the linter finds
-	passed  int              // findings that were taken over; by the one that has the turn
-	closing atomic.Bool      // Close was called
+	linter  *findings.Linter
+	passing turn        // of whoever takes over what the linter finds
+	closing atomic.Bool // Close was called
+
+	conversation *conversation.Conversation
+	reading      turn // of whoever changes shown
+	shown        atomic.Pointer[shown]
 
 	servers []*server // which are the same for the whole run
 
 	mu       sync.Mutex
 	sessions map[string]*session.Session // those that are not closed, by name
-	found    []Found
-	foundAt  map[int64][]int // indexes into found, by frame
-	over     map[int64]bool  // frames of requests that will have no response any more
+	found    found
 	subs     map[*Subscription]struct{}
 	followed []followed // deliberate answers, the latest
 	closed   bool
@@ -87,10 +93,11 @@ func New(c Config) *Inspection {
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger, life: life, end: end,
-		linter: findings.New(c.Log), passing: newTurn(),
-		subs: map[*Subscription]struct{}{}, over: map[int64]bool{}, foundAt: map[int64][]int{},
-		sessions: map[string]*session.Session{},
+		linter: findings.New(c.Log), passing: newTurn(), conversation: conversation.New(c.Log), reading: newTurn(),
+		subs: map[*Subscription]struct{}{}, sessions: map[string]*session.Session{},
+		found: found{at: map[int64][]int{}, count: map[string]map[lint.Severity]int{}},
 	}
+	in.shown.Store(&shown{})
 	in.inbox = inbox.New(wiring{in}, c.Rate)
 	in.calls = calls.New(wiring{in}, in.inbox, in.spawn)
 	for i, spec := range c.Targets {
@@ -104,6 +111,7 @@ func (in *Inspection) Start() {
 	if !in.config.JudgeLater {
 		in.spawn(func() { in.lint(in.life) })
 	}
+	in.spawn(in.followLog)
 	for _, s := range in.servers {
 		if err := in.Reconnect(s.id); err != nil {
 			in.logger.Error("connecting", "server", s.spec.Name, "error", err)
@@ -194,16 +202,49 @@ func (in *Inspection) kill() int {
 // side has taken it back, and the connection that carried it stands.
 func (in *Inspection) Waits(seq int64, name string) bool {
 	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.over[seq] {
+	i := slices.IndexFunc(in.servers, func(s *server) bool { return s.session != nil && s.session.Name == name })
+	in.mu.Unlock()
+	if i < 0 || in.log.Head(seq).Dir == wire.ServerToClient && in.sessionRevision(name) >= mcp.Revision20260728 {
+		return false // no request of the server's is answered in that revision
+	}
+	s := in.read()
+	if number := in.conversation.QuestionAt(seq, 1); number != 0 {
+		q, err := in.Question(number)
+		return err == nil && q.State == conversation.Pending
+	}
+	place := in.conversation.Of(seq)
+	if place == 0 {
+		return true // it is no request of a call's
+	}
+	c := s.at(place)
+	if c == nil {
 		return false
 	}
-	for _, s := range in.servers {
-		if s.session != nil && s.session.Name == name {
-			return true
+	own, err := in.calls.Call(c.Number)
+	return !c.State.Over() && (err != nil || !own.State.Over())
+}
+
+func (in *Inspection) sessionRevision(name string) string {
+	if s := in.session(name); s != nil {
+		return s.Revision()
+	}
+	return ""
+}
+
+// idOf is the id of the server that frames name so, "" if there is none.
+func (in *Inspection) idOf(s *shown, label string) string {
+	if in.replay != nil {
+		if server := s.labelled(label); server != nil {
+			return server.ID
+		}
+		return s.further().ID
+	}
+	for _, server := range in.servers {
+		if server.spec.Name == label {
+			return server.id
 		}
 	}
-	return false
+	return ""
 }
 
 // spawn runs f as a goroutine that Close waits for. It reports false, and does
@@ -243,7 +284,7 @@ func (in *Inspection) server(id string) (*server, error) {
 // time of its last frame.
 func (in *Inspection) Now() time.Time {
 	if in.replay != nil {
-		return in.replay.shown.Load().now
+		return in.shown.Load().now
 	}
 	return time.Now()
 }

@@ -11,6 +11,12 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -26,7 +32,7 @@ type bench struct {
 }
 
 // start runs an inspection of one raw server.
-func start(t *testing.T, server string, settings bridge.Settings) *bench {
+func start(t *testing.T, server string, settings client.Settings) *bench {
 	t.Helper()
 	return startConfig(t, server, bridge.Config{Settings: settings})
 }
@@ -154,7 +160,7 @@ func (b *bench) sent(method string) (n int) {
 
 func (b *bench) call(tool string) bridge.Call {
 	b.Helper()
-	c, err := b.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`)})
+	c, err := b.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -164,8 +170,8 @@ func (b *bench) call(tool string) bridge.Call {
 // callWithin is call with a time limit; a negative one means none.
 func (b *bench) callWithin(tool string, limit time.Duration) bridge.Call {
 	b.Helper()
-	c, err := b.in.Begin(bridge.CallRequest{
-		Server: "s1", Kind: bridge.KindTool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`), Timeout: limit,
+	c, err := b.in.Begin(calls.Request{
+		Server: "s1", Kind: catalog.Tool, Name: tool, Key: tool, Arguments: json.RawMessage(`{}`), Timeout: limit,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -191,19 +197,19 @@ func (b *bench) done(number int) (bridge.Call, string) {
 	b.until(fmt.Sprintf("the end of call %d", number), func() bool {
 		var err error
 		c, err = b.in.Call(number)
-		return err == nil && c.State != bridge.CallRunning
+		return err == nil && c.State.Over()
 	})
-	if c.Reply == 0 {
+	if c.ResultSeq == 0 {
 		return c, c.Failure
 	}
-	f, err := b.log.Frame(c.Reply)
+	f, err := b.log.Frame(c.ResultSeq)
 	if err != nil {
 		b.Fatal(err)
 	}
 	if f.Kind == wire.Error {
 		return c, string(f.Message.Error)
 	}
-	r, err := bridge.ReadResult(f.Message.Result)
+	r, err := response.ReadResult(f.Message.Result)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -214,16 +220,16 @@ func (b *bench) done(number int) (bridge.Call, string) {
 	return c, strings.Join(text, "\n")
 }
 
-func (b *bench) answer(n int, a bridge.Answer) {
+func (b *bench) answer(n int, a inbox.Answer) {
 	b.Helper()
-	a.Actor = bridge.ByPerson
+	a.Actor = conversation.ByPerson
 	if _, err := b.in.Answer(n, a); err != nil {
 		b.Fatalf("answering %d: %v", n, err)
 	}
 }
 
-func accept(content string) bridge.Answer {
-	return bridge.Answer{Action: "accept", Content: json.RawMessage(content)}
+func accept(content string) inbox.Answer {
+	return inbox.Answer{Action: "accept", Content: json.RawMessage(content)}
 }
 
 func init() {
@@ -241,18 +247,18 @@ func init() {
 }
 
 func TestAnswersReachTheServerByteForByte(t *testing.T) {
-	b := start(t, "asks", bridge.Settings{})
+	b := start(t, "asks", client.Settings{})
 	cases := []struct {
 		name   string
-		answer bridge.Answer
+		answer inbox.Answer
 		want   string
 	}{
 		{"accept", accept(`{"zeta":9007199254740993,"alpha":"<&>  "}`), `{"action":"accept","content":{"zeta":9007199254740993,"alpha":"<&>  "}}`},
 		{"digits stay", accept(`{"zeta":1e3}`), `{"action":"accept","content":{"zeta":1e3}}`},
-		{"accept without content", bridge.Answer{Action: "accept"}, `{"action":"accept"}`},
-		{"decline", bridge.Answer{Action: "decline"}, `{"action":"decline"}`},
-		{"cancel", bridge.Answer{Action: "cancel"}, `{"action":"cancel"}`},
-		{"a whole result", bridge.Answer{Result: json.RawMessage(`{"action":"perhaps","x":[1]}`)}, `{"action":"perhaps","x":[1]}`},
+		{"accept without content", inbox.Answer{Action: "accept"}, `{"action":"accept"}`},
+		{"decline", inbox.Answer{Action: "decline"}, `{"action":"decline"}`},
+		{"cancel", inbox.Answer{Action: "cancel"}, `{"action":"cancel"}`},
+		{"a whole result", inbox.Answer{Result: json.RawMessage(`{"action":"perhaps","x":[1]}`)}, `{"action":"perhaps","x":[1]}`},
 	}
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -271,7 +277,7 @@ func TestAnswersReachTheServerByteForByte(t *testing.T) {
 				t.Errorf("the server got\n%s\nwant\n%s", text, want)
 			}
 			q = b.question(q.Number)
-			if q.State != bridge.Answered || q.By != bridge.ByPerson || q.AnswerSeq == 0 {
+			if q.State != conversation.Answered || q.By != conversation.ByPerson || q.AnswerSeq == 0 {
 				t.Errorf("question is %s by %q, answer in frame %d", q.State, q.By, q.AnswerSeq)
 			}
 		})
@@ -279,7 +285,7 @@ func TestAnswersReachTheServerByteForByte(t *testing.T) {
 }
 
 func TestOneOfManyAnswersWins(t *testing.T) {
-	b := start(t, "asks", bridge.Settings{})
+	b := start(t, "asks", client.Settings{})
 	call := b.call("ask")
 	q := b.question(1)
 	var wait sync.WaitGroup
@@ -328,25 +334,25 @@ func init() {
 func TestQuestionsAreWithdrawn(t *testing.T) {
 	cases := []struct {
 		tool, reason string
-		by           bridge.Actor
+		by           string
 	}{
-		{"cancels", "cancelled by the server: lunch", bridge.ByServer},
-		{"returns", "call 1 ended", bridge.ByPolicy},
-		{"exits", "exited with code 3", bridge.ByServer},
+		{"cancels", "cancelled by the server: lunch", conversation.ByServer},
+		{"returns", "call 1 ended", conversation.ByPolicy},
+		{"exits", "exited with code 3", conversation.ByServer},
 	}
 	for _, c := range cases {
 		t.Run(c.tool, func(t *testing.T) {
-			b := start(t, "withdraws", bridge.Settings{})
+			b := start(t, "withdraws", client.Settings{})
 			call := b.call(c.tool)
-			b.until("the withdrawal", func() bool { return b.question(1).State != bridge.Pending })
+			b.until("the withdrawal", func() bool { return b.question(1).State != conversation.Pending })
 			q := b.question(1)
-			if q.State != bridge.Withdrawn || q.Reason != c.reason || q.By != c.by {
+			if q.State != conversation.Withdrawn || q.Reason != c.reason || q.By != c.by {
 				t.Errorf("question is %s by %s: %q; want withdrawn by %s: %q", q.State, q.By, q.Reason, c.by, c.reason)
 			}
 			got, text := b.done(call.Number)
 			switch c.tool {
 			case "exits":
-				if got.State != bridge.CallFailed || !strings.Contains(text, "code 3") {
+				if got.State != conversation.Failed || !strings.Contains(text, "code 3") {
 					t.Errorf("call is %s: %s", got.State, text)
 				}
 				b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
@@ -392,13 +398,13 @@ func init() {
 }
 
 func TestWhatCannotBeAskedIsRefused(t *testing.T) {
-	b := start(t, "rude", bridge.Settings{Elicitation: bridge.DeclareForm})
+	b := start(t, "rude", client.Settings{Elicitation: client.DeclareForm})
 	for i, want := range []string{"no params", "null", "not an object", "message", "carrier-pigeon", "did not declare"} {
 		call := b.call("ask")
 		q := b.question(i + 1)
-		b.until("the refusal", func() bool { return b.question(q.Number).State != bridge.Pending })
+		b.until("the refusal", func() bool { return b.question(q.Number).State != conversation.Pending })
 		q = b.question(q.Number)
-		if q.State != bridge.Refused || !strings.Contains(q.Reason, want) {
+		if q.State != conversation.Refused || !strings.Contains(q.Reason, want) {
 			t.Errorf("question %d is %s: %q, want refused: %q", i, q.State, q.Reason, want)
 		}
 		if _, text := b.done(call.Number); !strings.Contains(text, `"code":-32602`) {
@@ -430,17 +436,17 @@ func init() {
 }
 
 func TestRounds(t *testing.T) {
-	b := start(t, "rounds", bridge.Settings{})
+	b := start(t, "rounds", client.Settings{})
 	call := b.call("rounds")
 	second := b.question(2)
 	if first := b.question(1); first.Key != "z" || second.Key != "a" || first.Round != 1 {
 		t.Errorf("keys are %q, %q in round %d; want the order on the wire", first.Key, second.Key, first.Round)
 	}
-	b.answer(2, bridge.Answer{Action: "decline"})
+	b.answer(2, inbox.Answer{Action: "decline"})
 	b.answer(1, accept(`{}`))
 	got, text := b.done(call.Number)
-	if got.State != bridge.CallDone || got.Rounds != 3 {
-		t.Fatalf("call is %s after %d rounds: %s", got.State, got.Rounds, text)
+	if got.State != conversation.Done || len(got.Rounds) != 3 {
+		t.Fatalf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
 	}
 	transcript := b.transcript()
 	if want := `"inputResponses":{"z":{"action":"accept","content":{}},"a":{"action":"decline"}},"requestState":""}`; !strings.Contains(transcript, want) {
@@ -455,32 +461,32 @@ func TestRounds(t *testing.T) {
 }
 
 func TestInputRequestsThatNobodyCanAnswer(t *testing.T) {
-	b := start(t, "rounds", bridge.Settings{})
+	b := start(t, "rounds", client.Settings{})
 	call := b.call("odd")
 	b.until("refusals", func() bool {
 		qs := b.in.Questions()
-		return len(qs) >= 2 && qs[0].State == bridge.Refused && qs[1].State == bridge.Refused
+		return len(qs) >= 2 && qs[0].State == conversation.Refused && qs[1].State == conversation.Refused
 	})
-	if c, _ := b.done(call.Number); c.State != bridge.CallFailed || !strings.Contains(c.Failure, `"b": "nothing/known" cannot be asked of a client`) {
+	if c, _ := b.done(call.Number); c.State != conversation.Failed || !strings.Contains(c.Failure, `"b": "nothing/known" cannot be asked of a client`) {
 		t.Errorf("call is %s: %s", c.State, c.Failure)
 	}
 }
 
 func TestStopWithdrawsAndTellsTheServer(t *testing.T) {
-	b := start(t, "asks", bridge.Settings{})
+	b := start(t, "asks", client.Settings{})
 	call := b.call("ask")
 	b.question(1)
 	if err := b.in.Stop(call.Number); err != nil {
 		t.Fatal(err)
 	}
-	if q := b.question(1); q.State != bridge.Withdrawn {
+	if q := b.question(1); q.State != conversation.Withdrawn {
 		t.Errorf("question is %s", q.State)
 	}
 	b.until("the cancellation", func() bool { return strings.Contains(b.transcript(), `"method":"notifications/cancelled"`) })
 }
 
 func TestCloseAnswersWithCancel(t *testing.T) {
-	b := start(t, "asks", bridge.Settings{})
+	b := start(t, "asks", client.Settings{})
 	b.call("ask")
 	b.question(1)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -489,7 +495,7 @@ func TestCloseAnswersWithCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := b.question(1)
-	if q.State != bridge.Answered || q.By != bridge.ByPolicy || q.AnswerSeq == 0 {
+	if q.State != conversation.Answered || q.By != conversation.ByPolicy || q.AnswerSeq == 0 {
 		t.Errorf("question is %s by %s, answer in frame %d", q.State, q.By, q.AnswerSeq)
 	}
 	if s := b.server(); s.State != bridge.Disconnected {

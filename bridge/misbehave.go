@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
@@ -10,7 +11,7 @@ import (
 // Facts are what is known of a question before it is answered wrongly.
 func (in *Inspection) Facts(q inbox.Question) fault.Facts {
 	facts := fault.Facts{
-		Via: q.Origin, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
+		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
 	}
 	if q.Request == nil {
 		facts.Honest = suggestions[q.Method]
@@ -31,18 +32,30 @@ func (in *Inspection) Facts(q inbox.Question) fault.Facts {
 	return facts
 }
 
+// FactsOf are the Facts of a question that waits.
+func (in *Inspection) FactsOf(number int) (fault.Facts, error) {
+	q, err := in.inbox.Question(number)
+	if err != nil {
+		return fault.Facts{}, err
+	}
+	return in.Facts(q), nil
+}
+
 // Misbehave answers a question wrongly on purpose, by a fault and its parameters.
 func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Question, error) {
 	q, err := in.inbox.Question(number)
 	if err != nil {
 		return Question{}, err
 	}
-	if q.State != inbox.Pending {
-		return in.views(q)[0], inbox.ErrSettled
+	plan := fault.Plan{}
+	if q.State != conversation.Pending {
+		err = ErrSettled
+	} else {
+		plan, err = fault.Build(in.Facts(q), name, params)
 	}
-	plan, err := fault.Build(in.Facts(q), name, params)
 	if err != nil {
-		return in.views(q)[0], err
+		known, _ := in.Question(number) // the error says more
+		return known, err
 	}
 	return in.Answer(number, inbox.Misbehave(plan))
 }
@@ -52,7 +65,7 @@ func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
 	if s == nil {
 		return
 	}
-	m := session.Misbehaviour{Plan: *q.Answer.Fault, Question: q.Number, Call: q.Call, Round: q.Round, ID: q.ID}
+	m := session.Misbehaviour{Plan: *q.Plan, Question: q.Number, Call: q.Call, Round: q.Round, ID: q.ID}
 	m.Other = func(do fault.Do) {
 		var err error
 		switch do {
@@ -67,7 +80,8 @@ func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
 	}
 	in.spawn(func() {
 		if err := s.Misbehave(s.Context(), m); err != nil {
-			in.undelivered(s, q.Number, err.Error())
+			q.State, q.Reason = conversation.Undelivered, err.Error()
+			note(s, q)
 		}
 		in.changed(Change{Kind: QuestionChanged, Number: q.Number}) // HTTP may have refused it
 	})

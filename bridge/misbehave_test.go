@@ -15,7 +15,10 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -324,7 +327,7 @@ func (b *bench) misbehave(n int, name string, params fault.Params) bridge.Questi
 	if err != nil {
 		b.Fatalf("misbehaving by %s: %v", name, err)
 	}
-	if q.State != bridge.Answered || q.By != bridge.ByFault || !strings.HasPrefix(q.Reason, "deliberate: ") {
+	if q.State != conversation.Answered || q.By != conversation.ByFault || !strings.HasPrefix(q.Reason, "deliberate: ") {
 		b.Errorf("%s: the question is %s by %s: %s", name, q.State, q.By, q.Reason)
 	}
 	return q
@@ -399,7 +402,7 @@ var misbehaviours = []struct {
 // byte for byte.
 func TestMisbehaviours(t *testing.T) {
 	t.Run("stdio", func(t *testing.T) {
-		b := start(t, "recorder", bridge.Settings{})
+		b := start(t, "recorder", client.Settings{})
 		misbehaveAll(t, b, b.witness())
 	})
 	for _, onGET := range []bool{false, true} {
@@ -420,19 +423,23 @@ func misbehaveAll(t *testing.T, b *bench, w witness) {
 			call := b.call("ask")
 			question++
 			q := b.question(question)
+			facts, err := b.in.FactsOf(question)
+			if err != nil {
+				t.Fatal(err)
+			}
 			before := len(w.answers())
 			b.misbehave(question, m.name, m.params)
 			got := b.heard(w, before, len(m.want))
 			for i, want := range m.want {
-				sameBytes(t, got[i], strings.ReplaceAll(want, "%d", string(q.ID)))
+				sameBytes(t, got[i], strings.ReplaceAll(want, "%d", string(facts.ID)))
 			}
 			if m.ends {
-				if c, text := b.done(call.Number); c.State != bridge.CallDone || text != "answered" {
+				if c, text := b.done(call.Number); c.State != conversation.Done || text != "answered" {
 					t.Errorf("the call is %s: %s", c.State, text)
 				}
 			}
 			b.until("the answer's frame", func() bool { return b.question(question).AnswerSeq != 0 })
-			b.deliberate(q.Seq, m.name)
+			b.deliberate(q.AskedSeq, m.name)
 			if !m.ends {
 				if err := b.in.Stop(call.Number); err != nil {
 					t.Error(err)
@@ -464,21 +471,21 @@ func sameBytes(t *testing.T, got, want string) {
 }
 
 func TestAnswerToAWithdrawnQuestion(t *testing.T) {
-	b := start(t, "recorder", bridge.Settings{})
+	b := start(t, "recorder", client.Settings{})
 	call := b.call("gives-up")
 	q := b.question(1)
 	b.misbehave(1, "answer-withdrawn", fault.Params{})
 	b.done(b.call("now").Number)
 	b.done(call.Number)
 	sameBytes(t, b.heard(b.witness(), 0, 1)[0], `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"text"}}}`)
-	b.deliberate(q.Seq, "answer-withdrawn", "tools/call")
-	if got := b.question(1); got.State != bridge.Answered || got.AnswerSeq == 0 {
+	b.deliberate(q.AskedSeq, "answer-withdrawn", "tools/call")
+	if got := b.question(1); got.State != conversation.Answered || got.AnswerSeq == 0 {
 		t.Errorf("the question is %s: %s", got.State, got.Reason)
 	}
 }
 
 func TestResponseAfterCancel(t *testing.T) {
-	b := start(t, "recorder", bridge.Settings{})
+	b := start(t, "recorder", client.Settings{})
 	call := b.call("ask")
 	b.question(1)
 	b.misbehave(1, "response-after-cancel", fault.Params{})
@@ -487,7 +494,7 @@ func TestResponseAfterCancel(t *testing.T) {
 		t.Errorf("first %s", got[0])
 	}
 	sameBytes(t, got[1], `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"text"}}}`)
-	if c, _ := b.done(call.Number); c.State != bridge.CallStopped {
+	if c, _ := b.done(call.Number); c.State != conversation.Stopped {
 		t.Errorf("the call is %s", c.State)
 	}
 }
@@ -495,7 +502,7 @@ func TestResponseAfterCancel(t *testing.T) {
 // Nothing is sent for a question that is never answered, and the inspection ends in
 // its time all the same.
 func TestNever(t *testing.T) {
-	b := start(t, "recorder", bridge.Settings{})
+	b := start(t, "recorder", client.Settings{})
 	b.call("ask")
 	b.question(1)
 	b.misbehave(1, "never", fault.Params{})
@@ -519,7 +526,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 		{"recorder-deaf", "close-connection", "deliberate: close the connection; ended by signal: terminated"},
 	} {
 		t.Run(test.server+" "+test.fault, func(t *testing.T) {
-			b := start(t, test.server, bridge.Settings{})
+			b := start(t, test.server, client.Settings{})
 			call := b.call("ask")
 			b.question(1)
 			b.misbehave(1, test.fault, fault.Params{})
@@ -527,10 +534,10 @@ func TestEndsOfTheConnection(t *testing.T) {
 			if s := b.server(); s.Reason != test.want {
 				t.Errorf("the server has ended: %s", s.Reason)
 			}
-			if c, failure := b.done(call.Number); c.State != bridge.CallFailed || !strings.Contains(failure, test.want) {
+			if c, failure := b.done(call.Number); c.State != conversation.Failed || !strings.Contains(failure, test.want) {
 				t.Errorf("the call is %s: %s", c.State, failure)
 			}
-			if q := b.question(1); q.State != bridge.Answered || q.By != bridge.ByFault {
+			if q := b.question(1); q.State != conversation.Answered || q.By != conversation.ByFault {
 				t.Errorf("the question is %s by %s", q.State, q.By)
 			}
 		})
@@ -541,7 +548,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 		b.question(1)
 		b.misbehave(1, "close-connection", fault.Params{})
 		b.until("the end", func() bool { return b.server().State == bridge.Ended })
-		if c, failure := b.done(call.Number); c.State != bridge.CallFailed || !strings.Contains(failure, "deliberate: close the connection") {
+		if c, failure := b.done(call.Number); c.State != conversation.Failed || !strings.Contains(failure, "deliberate: close the connection") {
 			t.Errorf("the call is %s: %s", c.State, failure)
 		}
 	})
@@ -567,7 +574,7 @@ func TestDropStream(t *testing.T) {
 }
 
 func TestNewSession(t *testing.T) {
-	b := start(t, "recorder", bridge.Settings{})
+	b := start(t, "recorder", client.Settings{})
 	call := b.call("ask")
 	first := b.question(1).Session
 	ready := b.server().Since
@@ -613,7 +620,7 @@ func TestMisbehavingRounds(t *testing.T) {
 		run := func(t *testing.T, b *bench, w witness) {
 			call := b.call("ask")
 			b.question(1)
-			b.answer(1, bridge.Answer{Result: json.RawMessage(ann)})
+			b.answer(1, inbox.Answer{Result: json.RawMessage(ann)})
 			q := b.question(2)
 			before := len(b.heard(w, 0, 1))
 			b.misbehave(2, test.name, test.params)
@@ -659,7 +666,7 @@ func TestMisbehavingRounds(t *testing.T) {
 					t.Errorf("the call gives %q, want %q", text, test.text)
 				}
 			}
-			b.deliberate(q.Seq, test.name)
+			b.deliberate(q.AskedSeq, test.name)
 			if test.name != "never" && test.name != "invalid-json" {
 				b.until("the answer's frame", func() bool { return b.question(2).AnswerSeq != 0 })
 			}
@@ -668,7 +675,7 @@ func TestMisbehavingRounds(t *testing.T) {
 			}
 		}
 		t.Run(test.name+" over stdio", func(t *testing.T) {
-			b := start(t, "recorder-rounds", bridge.Settings{})
+			b := start(t, "recorder-rounds", client.Settings{})
 			run(t, b, b.witness())
 		})
 		t.Run(test.name+" over HTTP", func(t *testing.T) {
@@ -680,11 +687,11 @@ func TestMisbehavingRounds(t *testing.T) {
 
 // A round that is answered in a new session goes on there with its state.
 func TestRoundInANewSession(t *testing.T) {
-	b := start(t, "recorder-rounds", bridge.Settings{})
+	b := start(t, "recorder-rounds", client.Settings{})
 	call := b.call("ask")
 	b.question(1)
 	b.misbehave(1, "new-session", fault.Params{Answer: json.RawMessage(ann)})
-	if c, _ := b.done(call.Number); c.State != bridge.CallStopped || !strings.Contains(c.Failure, "goes on in a new session") {
+	if c, _ := b.done(call.Number); c.State != conversation.Stopped || !strings.Contains(c.Failure, "goes on in a new session") {
 		t.Errorf("the call is %s: %s", c.State, c.Failure)
 	}
 	b.question(2)
@@ -700,7 +707,7 @@ func TestMisbehavingURLs(t *testing.T) {
 		{"never-retry", "the call was not made again; deliberate: never retry"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := start(t, "recorder", bridge.Settings{})
+			b := start(t, "recorder", client.Settings{})
 			call := b.call("sign-in")
 			b.question(1)
 			b.misbehave(1, test.name, fault.Params{})

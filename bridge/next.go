@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -21,10 +23,10 @@ const nextMost = 5000
 
 // Next looks for what a server did after a question was settled.
 func (in *Inspection) Next(q Question) Next {
-	if q.State == Pending {
+	if q.State == conversation.Pending {
 		return Next{}
 	}
-	from := max(q.Seq, q.AnswerSeq) + 1
+	from := max(q.AskedSeq, q.AnswerSeq) + 1
 	var told Next // what is no answer yet
 	for seq := from; seq < from+nextMost && seq <= in.Log().Len(); seq++ {
 		h := in.Log().Head(seq)
@@ -77,7 +79,7 @@ func (in *Inspection) nextOf(q Question, h wire.Frame) Next {
 	case f.Kind == wire.Request && mcp.IsInput(f.Method):
 		return said(true, "asked again: %s", summary)
 	case f.Method == mcp.NotificationCancelled:
-		return said(q.Answer.Fault == nil || f.Question == q.Number, "took the question back: %s", summary)
+		return said(q.Fault == "" || f.Question == q.Number, "took the question back: %s", summary)
 	case f.Kind == wire.Notification:
 		return said(false, "sent %s: %s", f.Method, summary)
 	case f.Kind == wire.Error && !own:
@@ -128,9 +130,9 @@ func (in *Inspection) andThen(q Question, next Next) Next {
 	switch {
 	case ended && !strings.Contains(next.Text, reason) && (next.Text == "" || !strings.Contains(reason, next.Text)):
 		next.Text, next.Over = strings.TrimPrefix(next.Text+"; then "+reason, "; then "), true
-	case next.Text == "" && err == nil && c.State == CallStopped:
+	case next.Text == "" && err == nil && c.State == conversation.Stopped:
 		next.Text, next.Over = "nothing until the call was stopped", true
-	case next.Text == "" && err == nil && c.State == CallFailed:
+	case next.Text == "" && err == nil && c.State == conversation.Failed:
 		next.Text, next.Over = "nothing; the call "+c.State.String()+": "+c.Failure, true
 	}
 	return next
@@ -146,7 +148,7 @@ type followed struct {
 }
 
 // follow has a question count as changed where its call or its server does.
-func (in *Inspection) follow(q Question) {
+func (in *Inspection) follow(q inbox.Question) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.followed) == followedMost {

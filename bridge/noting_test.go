@@ -1,7 +1,7 @@
 package bridge_test
 
 import (
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -25,15 +25,15 @@ func (b *bench) checkEnds() {
 		case f.Note != nil && (f.Note.Kind == wire.NoteAnswered || f.Note.Kind == wire.NoteMisbehaved),
 			f.Dir == wire.ClientToServer && f.Kind.IsResponse():
 			ends[f.Question] = end{"answered", f.Actor, ""}
-		case f.Method == "notifications/cancelled" && ends[f.Question].by != string(bridge.ByPerson):
+		case f.Method == "notifications/cancelled" && ends[f.Question].by != string(conversation.ByPerson):
 			delete(ends, f.Question) // the server's word for it, which the reason repeats
 		}
 	}
 	for _, q := range b.in.Questions() {
 		got, told := ends[q.Number]
 		switch {
-		case q.State == bridge.Pending, !told && q.State == bridge.Withdrawn && q.By == bridge.ByServer:
-		case !told && q.State == bridge.Answered && q.Round != 0 && (q.AnswerSeq != 0 || q.Reason != ""): // in a retry
+		case q.State == conversation.Pending, !told && q.State == conversation.Withdrawn && q.By == conversation.ByServer:
+		case !told && q.State == conversation.Answered && q.Round != 0 && (q.AnswerSeq != 0 || q.Reason != ""): // in a retry
 		case got.state != q.State.String(), got.by != string(q.By), got.why != q.Reason && got.why != "":
 			b.Errorf("question %d is %s by %s: %q; the log says %+v", q.Number, q.State, q.By, q.Reason, got)
 		}

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 )
 
 // asksInTurn is a server whose tool sends these elicitations one after the other.
@@ -50,11 +53,11 @@ func init() {
 // another question; only what is used for something else is a finding.
 func TestWhatIsUsedAgain(t *testing.T) {
 	for server, want := range map[string][]string{"asks-alike": {"text-not-string"}, "asks-the-same": {"asked-again", "id-reused"}} {
-		b := start(t, server, bridge.Settings{Protocol: bridge.Revision20251125})
+		b := start(t, server, client.Settings{Protocol: mcp.Revision20251125})
 		b.call("ask")
 		for n, content := range []string{"", "", `{"name":"Ann"}`, `{"name":"Bob"}`} {
 			b.question(n + 1)
-			answer := bridge.Answer{Action: "accept"}
+			answer := inbox.Answer{Action: "accept"}
 			if content != "" {
 				answer = accept(content)
 			}
@@ -78,7 +81,7 @@ func TestWhatIsUsedAgain(t *testing.T) {
 
 // Error -32042 has no shape in a revision that does not know it.
 func TestErrorOfALaterRevision(t *testing.T) {
-	b := start(t, "fails-with-32042", bridge.Settings{Protocol: bridge.Revision20250618})
+	b := start(t, "fails-with-32042", client.Settings{Protocol: mcp.Revision20250618})
 	b.done(b.call("ask").Number)
 	b.until("a finding", func() bool { return len(b.in.Findings("s1")) > 0 })
 	if found := b.in.Findings("s1"); len(found) != 1 || found[0].Rule != "error-removed" || found[0].Severity.String() != "advice" || found[0].Section != "" {
@@ -88,7 +91,7 @@ func TestErrorOfALaterRevision(t *testing.T) {
 
 // An error code in quotation marks is a finding, whatever the client makes of the call.
 func TestErrorCodeThatIsText(t *testing.T) {
-	b := start(t, "fails-with-text", bridge.Settings{Protocol: bridge.Revision20251125})
+	b := start(t, "fails-with-text", client.Settings{Protocol: mcp.Revision20251125})
 	b.call("ask")
 	b.until("a finding", func() bool {
 		return slices.ContainsFunc(b.in.Findings("s1"), func(f bridge.Found) bool {

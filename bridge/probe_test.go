@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/mcp"
 )
 
 // older serves 2025-06-18, and does with whatever comes before initialize as
@@ -84,7 +86,7 @@ func TestServersThatKnowOnlyInitialize(t *testing.T) {
 // Whoever pins a revision waits for it.
 func TestPinnedRevisionIsNotProbed(t *testing.T) {
 	b := startConfig(t, "dies of the probe", bridge.Config{})
-	if err := b.in.ReconnectWith("s1", bridge.Settings{Protocol: bridge.Revision20260728}); err != nil {
+	if err := b.in.ReconnectWith("s1", client.Settings{Protocol: mcp.Revision20260728}); err != nil {
 		t.Fatal(err)
 	}
 	b.until("failed", func() bool { return b.server().State == bridge.Failed })

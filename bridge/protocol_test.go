@@ -16,6 +16,13 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -77,7 +84,7 @@ func readCases(t *testing.T, file string) []*protocolCase {
 		switch {
 		case text == "" || strings.HasPrefix(text, "#"):
 		case begins:
-			c = &protocolCase{name: name, revisions: []string{bridge.Revision20250618, bridge.Revision20251125, bridge.Revision20260728}}
+			c = &protocolCase{name: name, revisions: []string{mcp.Revision20250618, mcp.Revision20251125, mcp.Revision20260728}}
 			all = append(all, c)
 		case c == nil:
 			t.Fatalf("%s: a line before the first case", at)
@@ -94,7 +101,7 @@ func readCases(t *testing.T, file string) []*protocolCase {
 
 // play runs the case in one revision.
 func (c *protocolCase) play(t *testing.T, revision string) {
-	p := &player{bench: &bench{T: t}, revision: revision, kind: bridge.KindTool, key: "t", lists: map[string][]string{}}
+	p := &player{bench: &bench{T: t}, revision: revision, kind: catalog.Tool, key: "t", lists: map[string][]string{}}
 	var steps []scriptLine
 	for _, line := range c.lines {
 		if line.only != nil && !slices.Contains(line.only, revision) {
@@ -122,9 +129,9 @@ type player struct {
 	*bench
 	at       string
 	revision string
-	settings bridge.Settings
+	settings client.Settings
 	lists    map[string][]string // scripted responses to the SDK's own requests, by method
-	kind     bridge.ItemKind
+	kind     catalog.Kind
 	key      string
 	noCall   bool
 	differs  bool // a recording of the case does not show it as it was
@@ -145,7 +152,7 @@ const (
 // fill puts in what $form and $url stand for.
 func (p *player) fill(text string) string {
 	url := plainURL
-	if p.revision != bridge.Revision20251125 {
+	if p.revision != mcp.Revision20251125 {
 		url = strings.Replace(url, `,"elicitationId":"e1"`, "", 1)
 	}
 	return strings.NewReplacer("$form", plainForm, "$url", url).Replace(text)
@@ -160,7 +167,7 @@ func (p *player) prepares(text string) bool {
 			name, value, _ := strings.Cut(word, "=")
 			switch name {
 			case "elicitation":
-				p.settings.Elicitation = bridge.Elicitation(value)
+				p.settings.Elicitation = client.Elicitation(value)
 			case "sampling":
 				p.settings.Sampling = true
 			case "roots":
@@ -174,7 +181,7 @@ func (p *player) prepares(text string) bool {
 		p.lists[method] = append(p.lists[method], answer)
 	case "calls":
 		kind, key, _ := strings.Cut(rest, " ")
-		p.kind, p.key, p.noCall = bridge.ItemKind(kind), key, kind == "nothing"
+		p.kind, p.key, p.noCall = catalog.Kind(kind), key, kind == "nothing"
 	case "recording": // differs
 		p.differs = true
 	default:
@@ -293,8 +300,8 @@ func (p *player) write(message string) {
 
 // begin makes the call that the script is about.
 func (p *player) begin() {
-	r := bridge.CallRequest{Server: "s1", Kind: p.kind, Name: p.key, Key: p.key}
-	if p.kind == bridge.KindTool {
+	r := calls.Request{Server: "s1", Kind: p.kind, Name: p.key, Key: p.key}
+	if p.kind == catalog.Tool {
 		r.Arguments = json.RawMessage(`{}`)
 	}
 	c, err := p.in.Begin(r)
@@ -326,9 +333,9 @@ func (p *player) calls(more string) {
 	r := p.next()
 	base := fmt.Sprintf(`"name":%q,"arguments":{}`, p.key)
 	switch p.kind {
-	case bridge.KindPrompt:
+	case catalog.Prompt:
 		base = fmt.Sprintf(`"name":%q`, p.key)
-	case bridge.KindResource:
+	case catalog.Resource:
 		base = fmt.Sprintf(`"uri":%q`, p.key)
 	}
 	_, got, ok := strings.Cut(string(r.Params), ","+base)
@@ -402,7 +409,7 @@ func (p *player) serverStep(verb, what string) {
 	case "fails":
 		p.write(fmt.Sprintf(answer, "error", what))
 	case "ends":
-		member := map[bridge.ItemKind]string{bridge.KindTool: "content", bridge.KindPrompt: "messages", bridge.KindResource: "contents"}[p.kind]
+		member := map[catalog.Kind]string{catalog.Tool: "content", catalog.Prompt: "messages", catalog.Resource: "contents"}[p.kind]
 		p.write(fmt.Sprintf(answer, "result", `{"resultType":"complete","`+member+`":[]}`))
 	default:
 		p.Fatalf("%s: a server cannot %q", p.at, verb)
@@ -418,15 +425,15 @@ func (p *player) personStep(verb, what string) {
 	err := error(nil)
 	switch verb {
 	case "accepts":
-		a := bridge.Answer{Action: "accept"}
+		a := inbox.Answer{Action: "accept"}
 		if more != "" {
 			a = accept(more)
 		}
 		p.answer(n, a)
 	case "declines", "cancels":
-		p.answer(n, bridge.Answer{Action: strings.TrimSuffix(verb, "s")})
+		p.answer(n, inbox.Answer{Action: strings.TrimSuffix(verb, "s")})
 	case "answers":
-		p.answer(n, bridge.Answer{Result: json.RawMessage(more)})
+		p.answer(n, inbox.Answer{Result: json.RawMessage(more)})
 	case "marks":
 		_, err = p.in.MarkCompleted(n)
 	case "retries":
@@ -437,7 +444,7 @@ func (p *player) personStep(verb, what string) {
 		c, failed := p.in.Repeat(p.call)
 		p.call, err = c.Number, failed
 	case "sets":
-		err = p.in.SetPolicy("s1", bridge.Policy(what))
+		err = p.in.SetPolicy("s1", inbox.Policy(what))
 	default:
 		p.Fatalf("%s: a person cannot %q", p.at, verb)
 	}
@@ -523,8 +530,8 @@ func (p *player) questionSays(n int) string {
 	if err != nil {
 		return err.Error()
 	}
-	completion := map[bridge.Completion]string{
-		bridge.CompletionAwaited: "awaited", bridge.CompletionDone: "completed", bridge.CompletionMarked: "marked",
+	completion := map[conversation.Completion]string{
+		conversation.CompletionAwaited: "awaited", conversation.CompletionDone: "completed", conversation.CompletionMarked: "marked",
 	}[q.Completion]
 	return fmt.Sprintf("%s by %s, outcome %s: %s %s", q.State, q.By, completion, q.Method, q.Reason)
 }
@@ -538,7 +545,7 @@ func (p *player) says(what string) string {
 		if err != nil {
 			return err.Error()
 		}
-		said := c.State.String() + " " + c.Failure
+		said := stateWord(c.State) + " " + c.Failure
 		for _, s := range c.Steps {
 			said += "; " + s.Text
 		}
@@ -557,18 +564,18 @@ func (p *player) says(what string) string {
 
 // shown is what the page has to say about the response that ended a call.
 func (p *player) shown(c bridge.Call) string {
-	if c.Reply == 0 {
+	if c.ResultSeq == 0 {
 		return ""
 	}
-	f, err := p.log.Frame(c.Reply)
+	f, err := p.log.Frame(c.ResultSeq)
 	if err != nil {
 		return err.Error()
 	}
 	if f.Kind == wire.Error {
-		e := bridge.ReadError(f.Message.Error)
+		e := response.ReadError(f.Message.Error)
 		return e.Message + " " + e.Problem
 	}
-	r, err := bridge.ReadResult(f.Message.Result)
+	r, err := response.ReadResult(f.Message.Result)
 	if err != nil {
 		return err.Error()
 	}
@@ -584,7 +591,7 @@ func (p *player) finish() {
 	p.at = "at the end"
 	if p.bench.server().State == bridge.Ready && !p.noCall {
 		// What was sent before this call has arrived when it has.
-		c, err := p.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: "barrier", Key: "barrier"})
+		c, err := p.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "barrier", Key: "barrier"})
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -643,10 +650,21 @@ func (p *player) opened() {
 	}
 }
 
+// stateWord is a state in the words of the cases.
+func stateWord(s conversation.State) string {
+	switch s {
+	case conversation.Running, conversation.Waiting:
+		return "running"
+	case conversation.Stopped:
+		return "stopped"
+	}
+	return strings.TrimSuffix(s.String(), ", with isError")
+}
+
 func tellStates(in *bridge.Inspection) string {
 	var b strings.Builder
 	for _, c := range in.Calls() {
-		fmt.Fprintf(&b, "call %d: %s %s\n", c.Number, c.State, c.Failure)
+		fmt.Fprintf(&b, "call %d: %s %s\n", c.Number, stateWord(c.State), c.Failure)
 	}
 	for _, q := range in.Questions() {
 		fmt.Fprintf(&b, "question %d of call %d: %s\n", q.Number, q.Call, q.State)

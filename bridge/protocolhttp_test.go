@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
 )
 
 // Since 2026-07-28 a request over HTTP is cancelled by closing the stream that
 // its response would have come on. Before, a notification says so.
 func TestStopOverHTTP(t *testing.T) {
-	for _, revision := range bridge.Revisions() {
+	for _, revision := range mcp.Revisions {
 		t.Run(revision, func(t *testing.T) {
 			began, closed := make(chan struct{}), make(chan struct{})
 			s := &rawHTTP{revision: revision, noStream: true}
@@ -24,14 +27,14 @@ func TestStopOverHTTP(t *testing.T) {
 				close(closed)
 			}
 			serveHTTP(t, s)
-			b := startHTTP(t, s, bridge.Config{Settings: bridge.Settings{Protocol: revision}})
+			b := startHTTP(t, s, bridge.Config{Settings: client.Settings{Protocol: revision}})
 			call := b.call("ask")
 			<-began
 			if err := b.in.Stop(call.Number); err != nil {
 				t.Fatal(err)
 			}
 			<-closed
-			if revision < bridge.Revision20260728 {
+			if revision < mcp.Revision20260728 {
 				b.until("the notification", func() bool { return b.sent("notifications/cancelled") == 1 })
 				return
 			}
@@ -67,10 +70,10 @@ func TestRequestOverHTTPIsNotAnswered(t *testing.T) {
 	b := startHTTP(t, s, bridge.Config{})
 	got, _ := b.done(b.call("ask").Number)
 	q := b.question(1)
-	if got.State != bridge.CallDone || q.State != bridge.Refused || q.Call != got.Number || !strings.Contains(q.Reason, "must not send requests") {
+	if got.State != conversation.Done || q.State != conversation.Refused || q.Call != got.Number || !strings.Contains(q.Reason, "must not send requests") {
 		t.Errorf("call is %s, question of call %d is %s: %s", got.State, q.Call, q.State, q.Reason)
 	}
-	if f, err := b.log.Frame(q.Seq); err != nil || b.in.Waits(f.Seq, f.Session) {
+	if f, err := b.log.Frame(q.AskedSeq); err != nil || b.in.Waits(f.Seq, f.Session) {
 		t.Errorf("the request is said to wait for a response (%v)", err)
 	}
 	if strings.Contains(b.transcript(), `c2s {"jsonrpc":"2.0","id":"`) {

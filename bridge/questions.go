@@ -1,25 +1,45 @@
 package bridge
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
-// Question is what a server asks of its client, what became of it, and what the
-// linter says of it.
+// Question is what the log says of a question, and what surrounds it.
 type Question struct {
-	inbox.Question
-	Waited time.Duration // from asked to settled
+	conversation.Question
+	Server   string          // id
+	Session  string          // the connection that it came on
+	Call     int             // 0 if it belongs to none
+	CallName string          // what people call the call
+	Request  *elicit.Request // nil where Method is no elicitation or the params cannot be read
+	Waited   time.Duration   // from asked to settled
+	Awaited  bool            // the outcome of its URL can still come
+	Handed   string          // why its server's policy left it to the person, "" if it did not
+	Held     bool            // not on show, because its server asks too often
+	Delay    time.Duration   // after which a script answers it, 0 if none does
 	// Suggestion is a valid minimal result for a question that is no elicitation.
 	Suggestion json.RawMessage
 	Findings   []lint.Finding // their pointers lead into the frame that asked
+}
+
+// Content is that of an accepted form, nil if there is none.
+func (q *Question) Content() json.RawMessage {
+	if q.Method != mcp.MethodElicit {
+		return nil
+	}
+	return rawjson.Member(q.Answer, "content")
 }
 
 // suggestions are valid minimal results of the methods that are no elicitation.
@@ -28,80 +48,218 @@ var suggestions = map[string]json.RawMessage{
 	mcp.MethodListRoots: json.RawMessage(`{"roots":[{"uri":"file:///tmp","name":"tmp"}]}`),
 }
 
-// views are questions as readers get them.
-func (in *Inspection) views(list ...inbox.Question) []Question {
-	out := make([]Question, len(list))
-	for i, q := range list {
-		out[i] = Question{Question: q}
-		if q.Origin == elicit.ByRequest {
-			out[i].Round = 0
-		}
-		if q.Request == nil {
-			out[i].Suggestion = suggestions[q.Method]
-		}
-		if q.State != Pending {
-			out[i].Waited = q.Ended.Sub(q.Asked)
+// candidate is a question with what is known of it, by the log and by the inbox.
+type candidate struct {
+	said *conversation.Question // nil as long as the log has none
+	call *conversation.Call     // that said belongs to
+	own  *inbox.Question        // nil where the log says all
+}
+
+// state is how the question stands: what the inbox has of it, it has because the
+// log does not say so yet.
+func (c *candidate) state() *conversation.Question {
+	if c.own != nil {
+		return &c.own.Question
+	}
+	return c.said
+}
+
+// ofQuestion puts together what is known of a question.
+func (in *Inspection) ofQuestion(s *shown, c candidate) Question {
+	q := Question{Question: *c.state()}
+	if c.call != nil {
+		q.Server, q.Session, q.Call, q.CallName = in.idOf(s, c.call.Server), c.call.Session, c.call.Number, in.nameOf(s, c.call)
+	}
+	if c.own != nil {
+		q.Server, q.Session, q.Call, q.CallName = c.own.Server, c.own.Session, c.own.Call, c.own.CallName
+		q.Request, q.Handed, q.Held, q.Delay = c.own.Request, c.own.Handed, c.own.Held, c.own.Delay
+		if c.said != nil {
+			q.AnswerSeq = c.said.AnswerSeq
 		}
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for i, q := range list {
-		for _, f := range in.foundAt[q.Seq] {
-			if in.found[f].Place == q.Place {
-				out[i].Findings = append(out[i].Findings, in.found[f].Finding)
+	in.fill(&q)
+	if q.Request == nil {
+		q.Suggestion = suggestions[q.Method]
+	}
+	switch {
+	case q.Via == elicit.ByRequest:
+		q.Round = 0
+	case q.Via == elicit.InError:
+		q.AnswerSeq = 0 // the call is only made again
+	}
+	if q.State == conversation.Unheard {
+		q.Reason = q.State.String() + "; " + q.Reason
+		q.State, q.Action = conversation.Answered, "accept"
+	}
+	if q.State != conversation.Pending {
+		q.Waited = q.Ended.Sub(q.Asked)
+	}
+	q.Awaited = in.awaits(&q, c.call)
+	for _, f := range in.foundIn(q.AskedSeq) {
+		if f.Place == q.Place {
+			q.Findings = append(q.Findings, f.Finding)
+		}
+	}
+	return q
+}
+
+// askedMost is the size in bytes of the largest question or answer that is shown
+// once it is settled. What is larger stands in the log.
+const askedMost = 1 << 20
+
+// fill reads what was asked from the log where it was let go of, and takes it
+// apart.
+func (in *Inspection) fill(q *Question) {
+	if q.LetGo {
+		params, err := in.paramsOf(q.AskedSeq)
+		if err == nil {
+			q.Params = params[q.Pointer]
+		}
+		if f, err := in.log.Frame(q.AnswerSeq); err == nil && q.Via == elicit.ByRequest {
+			q.Answer = f.Message.Result
+		}
+	}
+	if q.State != conversation.Pending {
+		q.Params, q.Answer = small(q.Params), small(q.Answer)
+	}
+	if q.Method == mcp.MethodElicit && q.Request == nil && q.Params != nil {
+		q.Request, _ = elicit.Parse(q.Params) // what cannot be read is shown as it is
+	}
+}
+
+func small(raw json.RawMessage) json.RawMessage {
+	if len(raw) > askedMost {
+		return nil
+	}
+	return raw
+}
+
+// awaits reports whether the outcome of an accepted URL can still come: a
+// notification with an id can come long after the call, but only on the
+// connection that asked.
+func (in *Inspection) awaits(q *Question, c *conversation.Call) bool {
+	if q.Completion != conversation.CompletionAwaited {
+		return false
+	}
+	if in.replay == nil && c != nil && in.session(c.Session) == nil {
+		return false
+	}
+	return q.Request != nil && q.Request.ElicitationID != "" || c != nil && c.Number != 0 && !c.State.Over()
+}
+
+// candidates are the questions that are known, by number. The log is read before
+// the inbox, which then has nothing that the log says, and once more after it, since
+// the inbox forgets what the log says by then.
+func (in *Inspection) candidates() (*shown, map[int]candidate) {
+	in.read()
+	own := in.inbox.Questions()
+	s := in.read()
+	all := make(map[int]candidate, len(own))
+	for _, c := range s.list {
+		for _, q := range c.Questions {
+			if !q.TurnedAway && in.isTold(q) {
+				all[q.Number] = candidate{said: q, call: c}
 			}
 		}
 	}
+	for i := range own {
+		if q := &own[i]; !q.TurnedAway {
+			all[q.Number] = candidate{all[q.Number].said, all[q.Number].call, q}
+		}
+	}
+	return s, all
+}
+
+// isTold reports whether a question that the inbox does not have is told of. One
+// that waits is in the inbox, or about to be put there.
+func (in *Inspection) isTold(q *conversation.Question) bool {
+	return in.replay != nil || q.State != conversation.Pending
+}
+
+// put puts together what is known of questions, oldest first.
+func (in *Inspection) put(s *shown, list []candidate) []Question {
+	out := make([]Question, len(list))
+	for i, c := range list {
+		out[i] = in.ofQuestion(s, c)
+	}
+	slices.SortFunc(out, func(a, b Question) int { return a.Number - b.Number })
 	return out
 }
 
-func (in *Inspection) view(q inbox.Question, err error) (Question, error) {
-	if q.Number == 0 {
-		return Question{}, err
-	}
-	return in.views(q)[0], err
-}
-
-// Questions returns every question of the inspection, oldest first.
+// Questions returns the questions that are kept, oldest first.
 func (in *Inspection) Questions() []Question {
-	if in.replay != nil {
-		return in.replay.shown.Load().questions()
+	s, all := in.candidates()
+	var list []candidate
+	for _, c := range all {
+		list = append(list, c)
 	}
-	return in.views(in.inbox.Questions()...)
+	return in.put(s, list)
 }
 
 // OnShow returns the questions that a page shows, oldest first: those that wait
 // and are not held back, the latest of those that are settled, and of the earlier
 // ones those with a URL whose outcome is awaited.
 func (in *Inspection) OnShow(settled int) []Question {
-	if in.replay != nil {
-		return in.replay.shown.Load().onShow(settled)
+	s, all := in.candidates()
+	var list, past []candidate
+	for _, c := range all {
+		switch q := c.state(); {
+		case q.State != conversation.Pending:
+			past = append(past, c)
+		case c.own != nil && c.own.Held:
+		default:
+			list = append(list, c)
+		}
 	}
-	return in.views(in.inbox.OnShow(settled)...)
+	slices.SortFunc(past, func(a, b candidate) int {
+		return cmp.Or(b.state().Ended.Compare(a.state().Ended), b.state().Number-a.state().Number)
+	})
+	for i, c := range past {
+		if i < settled || settled > 0 && c.state().Completion == conversation.CompletionAwaited && in.ofQuestion(s, c).Awaited {
+			list = append(list, c)
+		}
+	}
+	return in.put(s, list)
 }
 
 // Question returns one question by its number.
 func (in *Inspection) Question(number int) (Question, error) {
-	if in.replay != nil {
-		return in.replay.question(number)
+	var c candidate
+	in.read()
+	if own, err := in.inbox.Question(number); err == nil {
+		c.own = &own
 	}
-	return in.view(in.inbox.Question(number))
+	s := in.read()
+	c.call, c.said = in.asked(s, number)
+	if c.own == nil && (c.said == nil || !in.isTold(c.said)) {
+		return Question{}, fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
+	}
+	return in.ofQuestion(s, c), nil
 }
 
 // Answer settles a question with a. The first answer wins: for any later one
 // the error is [ErrSettled], and the question that is returned says who won.
-func (in *Inspection) Answer(number int, a Answer) (Question, error) {
-	return in.view(in.inbox.Answer(number, a))
+func (in *Inspection) Answer(number int, a inbox.Answer) (Question, error) {
+	_, err := in.inbox.Answer(number, a)
+	q, unknown := in.Question(number)
+	switch {
+	case unknown != nil:
+		return Question{}, unknown
+	case errors.Is(err, ErrUnknownQuestion):
+		return q, ErrSettled // and forgotten, since the log says so
+	}
+	return q, err
 }
 
 // MarkCompleted records the person's word that an accepted URL is done.
 func (in *Inspection) MarkCompleted(number int) (Question, error) {
-	return in.view(in.inbox.MarkCompleted(number))
+	in.inbox.MarkCompleted(number)
+	return in.Question(number)
 }
 
 // SetPolicy changes what becomes of a server's further questions, and of those
 // that are held back. Questions that are on show stay.
-func (in *Inspection) SetPolicy(id string, p Policy) error {
+func (in *Inspection) SetPolicy(id string, p inbox.Policy) error {
 	_, err := in.server(id)
 	if err == nil {
 		in.inbox.SetPolicy(id, p)
@@ -126,77 +284,3 @@ func (in *Inspection) Release(id, choice string) error {
 	}
 	return nil
 }
-
-// Calls returns the calls that are kept, oldest first: those that run, and of those
-// that have ended the latest [CallsKept].
-func (in *Inspection) Calls() []Call {
-	if in.replay != nil {
-		return in.replay.shown.Load().calls()
-	}
-	return in.calls.All()
-}
-
-// Call returns one call by its number.
-func (in *Inspection) Call(number int) (Call, error) {
-	if in.replay != nil {
-		return in.replay.call(number)
-	}
-	return in.calls.Call(number)
-}
-
-// Begin makes a call and returns at once. Unless it has a limit, it runs until the
-// server answers, the connection is lost, or it is stopped.
-func (in *Inspection) Begin(r CallRequest) (Call, error) {
-	conn, err := in.connection(r.Server)
-	if err != nil {
-		return Call{}, err
-	}
-	if r.Timeout == 0 {
-		r.Timeout = in.config.CallTimeout
-	}
-	return in.calls.Begin(conn, r), nil
-}
-
-// Repeat goes on with a call that ended because something in its last round was
-// refused; see [calls.Calls.Repeat].
-func (in *Inspection) Repeat(number int) (Call, error) {
-	c, err := in.calls.Call(number)
-	if err != nil {
-		return Call{}, err
-	}
-	conn, err := in.connection(c.Request.Server)
-	if err != nil {
-		return Call{}, err
-	}
-	return in.calls.Repeat(conn, number)
-}
-
-// connection is that of a server which is ready.
-func (in *Inspection) connection(id string) (calls.Connection, error) {
-	s, err := in.server(id)
-	if err != nil {
-		return nil, err
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	switch {
-	case in.closed:
-		return nil, ErrClosed
-	case s.State != Ready || s.session == nil:
-		return nil, fmt.Errorf("%w: %s is %s", ErrNotReady, s.Label, s.State)
-	}
-	return s.session, nil
-}
-
-// Stop cancels a running call; the server is told. Its questions are withdrawn.
-func (in *Inspection) Stop(number int) error { return in.calls.Stop(number) }
-
-// RetryEvery makes a call that waits for a URL's outcome try again every so
-// often. 0 ends that.
-func (in *Inspection) RetryEvery(number int, every time.Duration) error {
-	return in.calls.RetryEvery(number, every)
-}
-
-// Retry makes a call that waits for questions or a URL's outcome go on now,
-// with the answers that there are.
-func (in *Inspection) Retry(number int) error { return in.calls.Retry(number) }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/target"
 )
 
@@ -145,11 +146,11 @@ func TestCancellationThatTheResultHasOvertaken(t *testing.T) {
 	b.question(1)
 	close(result)
 	b.done(call.Number)
-	b.until("the withdrawal", func() bool { q := b.question(1); return q.State == bridge.Withdrawn && q.AnswerSeq != 0 })
+	b.until("the withdrawal", func() bool { q := b.question(1); return q.State == conversation.Withdrawn && q.AnswerSeq != 0 })
 	s.stream <- `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q","reason":"timed out after 60 s"}}`
-	b.until("the server's reason", func() bool { return b.question(1).By == bridge.ByServer })
+	b.until("the server's reason", func() bool { return b.question(1).By == conversation.ByServer })
 	q := b.question(1)
-	if q.State != bridge.Withdrawn || q.Reason != "cancelled by the server: timed out after 60 s" {
+	if q.State != conversation.Withdrawn || q.Reason != "cancelled by the server: timed out after 60 s" {
 		t.Errorf("question is %s: %q", q.State, q.Reason)
 	}
 	got, _ := b.in.Call(call.Number)

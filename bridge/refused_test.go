@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -73,7 +74,7 @@ func TestRefusedRequestsDoNotWait(t *testing.T) {
 
 // An exit with a code is an error; one that was asked for, by a signal, is none.
 func TestExitsAreErrors(t *testing.T) {
-	b := start(t, "withdraws", bridge.Settings{})
+	b := start(t, "withdraws", client.Settings{})
 	call := b.call("exits")
 	b.done(call.Number)
 	b.until("the server's end", func() bool { return b.server().State == bridge.Ended })

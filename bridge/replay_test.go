@@ -12,15 +12,19 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
 
 // recordDemo calls tools of the demo server, answers what they ask, and returns
 // the inspection and the transcript of it.
-func recordDemo(t *testing.T, settings bridge.Settings, tools []string) (*bench, string) {
+func recordDemo(t *testing.T, settings client.Settings, tools []string) (*bench, string) {
 	t.Helper()
 	server := demo.New(demo.Options{})
 	t.Cleanup(func() {
@@ -67,32 +71,32 @@ func recordDemo(t *testing.T, settings bridge.Settings, tools []string) (*bench,
 		b.until("the end of "+tool, func() bool {
 			for _, q := range in.Questions() {
 				switch {
-				case q.Call != c.Number || q.Seq == 0:
-				case q.State == bridge.Pending:
+				case q.Call != c.Number || q.AskedSeq == 0:
+				case q.State == conversation.Pending:
 					if _, err := in.Answer(q.Number, someAnswer(q, actions[0])); err != nil {
 						t.Fatal(err)
 					}
 					if actions = actions[1:]; len(actions) == 0 {
 						actions = []string{"accept"}
 					}
-				case q.Completion == bridge.CompletionAwaited && q.Origin == bridge.OriginError:
+				case q.Completion == conversation.CompletionAwaited && q.Via == elicit.InError:
 					if _, err := in.MarkCompleted(q.Number); err != nil {
 						t.Fatal(err)
 					}
-				case q.Origin == bridge.OriginRequest && tool == "suspicious_link":
+				case q.Via == elicit.ByRequest && tool == "suspicious_link":
 					// The tool does not wait for the visit: to stop it would be a race with its result.
-				case q.Completion == bridge.CompletionAwaited && (q.Origin == bridge.OriginRound || q.AnswerSeq != 0):
+				case q.Completion == conversation.CompletionAwaited && (q.Via == elicit.InRound || q.AnswerSeq != 0):
 					// Nobody will visit the page.
 					if err := in.Stop(c.Number); err != nil {
 						t.Fatal(err)
 					}
-					if q.Origin == bridge.OriginRequest { // else no request is under way
+					if q.Via == elicit.ByRequest { // else no request is under way
 						stopped = 1
 					}
 				}
 			}
 			c, err := in.Call(c.Number)
-			return err == nil && c.State != bridge.CallRunning
+			return err == nil && c.State.Over()
 		})
 		// Whether a question of the next call is this one's is not known until the server is told.
 		b.until("that the server is told", func() bool { return b.sent("notifications/cancelled") >= told+stopped })
@@ -100,8 +104,8 @@ func recordDemo(t *testing.T, settings bridge.Settings, tools []string) (*bench,
 	return b, file
 }
 
-func someAnswer(q bridge.Question, action string) bridge.Answer {
-	a := bridge.Answer{Action: action, Actor: bridge.ByPerson}
+func someAnswer(q bridge.Question, action string) inbox.Answer {
+	a := inbox.Answer{Action: action, Actor: conversation.ByPerson}
 	if action == "accept" && q.Request != nil && q.Request.Mode == elicit.ModeForm {
 		a.Content, _ = elicit.Content(q.Request.Fields, elicit.Defaults(q.Request.Fields))
 	}
@@ -147,18 +151,18 @@ func tell(in *bridge.Inspection) string {
 		}
 	}
 	for _, c := range in.Calls() {
-		if c.State == bridge.CallStopped { // what comes meanwhile may count or not
+		if c.State == conversation.Stopped { // what comes meanwhile may count or not
 			c.Logs = 0
 		}
 		fmt.Fprintf(&b, "call %d of %s %q %q with %s: %s in %d rounds, #%d to #%d, isError %t, %q, unsent %q, %d steps left out, %d log messages, progress %s\n", c.Number, c.Request.Kind, c.Request.Name, c.Request.Key,
-			c.Request.Arguments, c.State, c.Rounds, c.Seq, c.Reply, c.IsError, c.Failure, c.Unsent, c.Dropped, c.Logs, progressOf(c))
+			c.Request.Arguments, c.State, len(c.Rounds), c.LastRequest(), c.ResultSeq, c.State == conversation.ToolFailed, c.Failure, c.Unsent, c.Dropped, c.Logs, progressOf(c))
 		for _, s := range inAnyOrder(c) {
 			fmt.Fprintf(&b, "\t%s %q #%d question %d\n", s.Kind, s.Text, s.Seq, s.Question)
 		}
 	}
 	for _, q := range in.Questions() {
 		fmt.Fprintf(&b, "question %d of call %d %q, guessed %t, round %d %q %s by %d: %s %s #%d.%d: %s %s by %s %q #%d, completion %d, awaited %t, %d findings\n", q.Number, q.Call, q.CallName,
-			q.Guessed, q.Round, q.Key, q.Carried, q.Origin, q.Method, q.Params, q.Seq, q.Place, q.State, q.Answer.JSON(), q.By, q.Reason, q.AnswerSeq,
+			q.Guessed, q.Round, q.Key, q.Carried(), q.Via, q.Method, q.Params, q.AskedSeq, q.Place, q.State, q.Answer, q.By, q.Reason, q.AnswerSeq,
 			q.Completion, q.Awaited, len(q.Findings))
 	}
 	for _, f := range in.Findings("") {
@@ -178,16 +182,16 @@ func progressOf(c bridge.Call) string {
 
 // inAnyOrder sorts steps that follow each other without having to: an answer is
 // given before it is on the wire, and others may come between.
-func inAnyOrder(c bridge.Call) []bridge.Step {
+func inAnyOrder(c bridge.Call) []conversation.Step {
 	steps := slices.Clone(c.Steps)
-	if c.State == bridge.CallStopped { // what comes meanwhile may count or not
-		steps = slices.DeleteFunc(steps, func(s bridge.Step) bool { return s.Kind == bridge.StepLog })
+	if c.State == conversation.Stopped { // what comes meanwhile may count or not
+		steps = slices.DeleteFunc(steps, func(s conversation.Step) bool { return s.Kind == conversation.StepLog })
 	}
-	free := func(s bridge.Step) bool {
+	free := func(s conversation.Step) bool {
 		switch s.Kind {
-		case bridge.StepAnswered, bridge.StepLog, bridge.StepProgress:
+		case conversation.StepAnswered, conversation.StepLog, conversation.StepProgress:
 			return true
-		case bridge.StepAsked:
+		case conversation.StepAsked:
 			return c.Request.Key == "plan_trip" // asks several questions at once
 		}
 		return false
@@ -197,7 +201,7 @@ func inAnyOrder(c bridge.Call) []bridge.Step {
 		for end < len(steps) && free(steps[end]) {
 			end++
 		}
-		slices.SortFunc(steps[i:end], func(a, b bridge.Step) int {
+		slices.SortFunc(steps[i:end], func(a, b conversation.Step) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Question, b.Question))
 		})
 	}
@@ -212,10 +216,10 @@ func TestReplayIsAsLive(t *testing.T) {
 		"connect_mailbox", "protected_report", "protected_report", "suspicious_link", "plan_trip", "pay_invoice",
 		"export_photos", "haggle", "who_am_i", "show_result", "rule_breaker",
 	}
-	for _, revision := range bridge.Revisions() {
+	for _, revision := range mcp.Revisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			b, file := recordDemo(t, bridge.Settings{Protocol: revision}, tools)
+			b, file := recordDemo(t, client.Settings{Protocol: revision}, tools)
 			r := replayOf(t, file)
 			var live, replayed string
 			same := func() bool {
@@ -267,7 +271,7 @@ func TestReplayOfQuestionWithoutEnd(t *testing.T) {
 			t.Errorf("%s: %d questions", how, len(questions))
 			continue
 		}
-		if q := questions[0]; q.State != bridge.Withdrawn || q.By != "" || q.Reason != "the transcript has no answer" {
+		if q := questions[0]; q.State != conversation.Withdrawn || q.By != "" || q.Reason != "the transcript has no answer" {
 			t.Errorf("%s: %s by %q: %s", how, q.State, q.By, q.Reason)
 		}
 	}
@@ -298,7 +302,7 @@ func TestReplayOfCallThatEndedBeforeItsServer(t *testing.T) {
 	if c := calls[0]; c.Duration != 4*time.Second || c.Waited != 3*time.Second {
 		t.Errorf("the call took %s, of which the person %s", c.Duration, c.Waited)
 	}
-	if q := questions[0]; q.By != bridge.ByPolicy || q.Reason != "call 1 ended" {
+	if q := questions[0]; q.By != conversation.ByPolicy || q.Reason != "call 1 ended" {
 		t.Errorf("%s by %q: %s", q.State, q.By, q.Reason)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/mcp"
 )
 
@@ -25,18 +26,18 @@ func (in *Inspection) Recall(id, revision string) error {
 	if !slices.Contains(mcp.Revisions, revision) {
 		return fmt.Errorf("%w: %q", ErrUnknownRevision, revision)
 	}
-	return in.chooseWhere(id, ChoiceNone, func(*server) (string, Choice) { return revision, ChoiceRemembered })
+	return in.chooseWhere(id, client.ChoiceNone, func(*server) (string, client.Choice) { return revision, client.ChoiceRemembered })
 }
 
 // Forget takes a revision back that a browser remembered, and connects anew as
 // the server was configured. It does nothing where another choice holds.
 func (in *Inspection) Forget(id string) error {
-	return in.chooseWhere(id, ChoiceRemembered, func(s *server) (string, Choice) { return s.configured.Protocol, s.configured.Choice })
+	return in.chooseWhere(id, client.ChoiceRemembered, func(s *server) (string, client.Choice) { return s.configured.Protocol, s.configured.Choice })
 }
 
 // chooseWhere changes a server's revision and connects anew, where the present
 // one was chosen as given.
-func (in *Inspection) chooseWhere(id string, present Choice, choose func(*server) (string, Choice)) error {
+func (in *Inspection) chooseWhere(id string, present client.Choice, choose func(*server) (string, client.Choice)) error {
 	s, err := in.server(id)
 	if err != nil {
 		return err
@@ -65,10 +66,10 @@ func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
 	if err != nil {
 		return Call{}, err
 	}
-	var before, tried Settings
+	var before, tried client.Settings
 	s.update(func() {
 		before = s.Settings
-		s.Settings.Protocol, s.Settings.Choice = RevisionOfRequests, ChoiceRemembered
+		s.Settings.Protocol, s.Settings.Choice = RevisionOfRequests, client.ChoiceRemembered
 		tried = s.Settings
 	})
 	if err := s.reconnected(ctx); err != nil {

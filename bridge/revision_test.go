@@ -11,6 +11,11 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -78,13 +83,13 @@ func TestCallAgain(t *testing.T) {
 	for _, how := range []string{"refuses", "sends"} {
 		t.Run(how, func(t *testing.T) {
 			b := startOldTools(t, how, bridge.Config{})
-			first, err := b.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: "ask", Key: "ask", Arguments: json.RawMessage(`{"n":1}`)})
+			first, err := b.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "ask", Key: "ask", Arguments: json.RawMessage(`{"n":1}`)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			b.until("that the request was in vain", func() bool {
 				c, err := b.in.Call(first.Number)
-				return err == nil && c.Unsent == "elicitation/create" && (how == "sends" || c.State == bridge.CallDone)
+				return err == nil && c.Unsent == "elicitation/create" && (how == "sends" || c.State == conversation.Done)
 			})
 			if found := b.judged(); how == "refuses" && (len(found) != 1 || found[0].Rule != "request-unsent" || found[0].Call != first.Number || found[0].Pointer != "/result/content/0/text") {
 				t.Errorf("found %+v", found)
@@ -100,7 +105,7 @@ func TestCallAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := b.server(); second.Number != first.Number+1 || s.Info.Protocol != "2025-11-25" || s.Settings.Choice != bridge.ChoiceRemembered {
+			if s := b.server(); second.Number != first.Number+1 || s.Info.Protocol != "2025-11-25" || s.Settings.Choice != client.ChoiceRemembered {
 				t.Errorf("call %d of %+v", second.Number, s)
 			}
 			var q bridge.Question
@@ -110,12 +115,12 @@ func TestCallAgain(t *testing.T) {
 						q = one
 					}
 				}
-				return q.State == bridge.Pending && q.Number != 0
+				return q.State == conversation.Pending && q.Number != 0
 			})
-			if _, err := b.in.Answer(q.Number, bridge.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ada"}`), Actor: bridge.ByPerson}); err != nil {
+			if _, err := b.in.Answer(q.Number, inbox.Answer{Action: "accept", Content: json.RawMessage(`{"name":"Ada"}`), Actor: conversation.ByPerson}); err != nil {
 				t.Fatal(err)
 			}
-			b.until("the result", func() bool { c, err := b.in.Call(second.Number); return err == nil && c.State == bridge.CallDone })
+			b.until("the result", func() bool { c, err := b.in.Call(second.Number); return err == nil && c.State == conversation.Done })
 			if text := b.transcript(); !strings.Contains(text, `Ada`) || !strings.Contains(text, `\"arguments\":{\"n\":1}`) {
 				t.Errorf("other arguments were sent:\n%s", text)
 			}
@@ -145,7 +150,7 @@ func TestCallAgainFails(t *testing.T) {
 // What a browser remembers holds where nobody has chosen a revision, until it is forgotten.
 func TestRecall(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings bridge.Settings
+		settings client.Settings
 		file     string // protocol in mcp.json
 		want     string
 	}{
@@ -186,9 +191,9 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-func parse(t *testing.T, protocol string) bridge.Settings {
+func parse(t *testing.T, protocol string) client.Settings {
 	t.Helper()
-	s, err := bridge.ParseSettings(protocol, "")
+	s, err := client.ParseSettings(protocol, "")
 	if err != nil {
 		t.Fatal(err)
 	}

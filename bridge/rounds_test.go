@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 )
 
 // ofRound are the parameters of a call that this file's servers look at.
@@ -72,11 +76,11 @@ func init() {
 }
 
 func TestRequestStateIsEchoedByteForByte(t *testing.T) {
-	b := start(t, "odd-rounds", bridge.Settings{})
+	b := start(t, "odd-rounds", client.Settings{})
 	for i, state := range oddStates {
 		call := b.call(fmt.Sprint("state-", i))
 		b.question(i + 1)
-		b.answer(i+1, bridge.Answer{Action: "decline"})
+		b.answer(i+1, inbox.Answer{Action: "decline"})
 		_, text := b.done(call.Number)
 		want := `"inputResponses":{"q":{"action":"decline"}}`
 		if state != "" {
@@ -90,10 +94,10 @@ func TestRequestStateIsEchoedByteForByte(t *testing.T) {
 
 // Of two requests under one key only one can be answered.
 func TestOddInputRequests(t *testing.T) {
-	b := start(t, "odd-rounds", bridge.Settings{})
+	b := start(t, "odd-rounds", client.Settings{})
 	call := b.call("twice")
 	b.question(2)
-	if q := b.question(1); q.State != bridge.Refused || !strings.Contains(q.Reason, "only the last counts") {
+	if q := b.question(1); q.State != conversation.Refused || !strings.Contains(q.Reason, "only the last counts") {
 		t.Errorf("the first question is %s: %q", q.State, q.Reason)
 	}
 	b.answer(2, accept(`{"n":1}`))
@@ -104,7 +108,7 @@ func TestOddInputRequests(t *testing.T) {
 
 // A mixed round is answered as a whole, in the order of its keys.
 func TestMixedRound(t *testing.T) {
-	b := start(t, "odd-rounds", bridge.Settings{Sampling: true, Roots: true})
+	b := start(t, "odd-rounds", client.Settings{Sampling: true, Roots: true})
 	call := b.call("mixed")
 	b.question(3)
 	for _, n := range []int{3, 1} {
@@ -112,14 +116,14 @@ func TestMixedRound(t *testing.T) {
 		if !json.Valid(q.Suggestion) {
 			t.Errorf("%s: suggestion %s", q.Method, q.Suggestion)
 		}
-		b.answer(n, bridge.Answer{Result: q.Suggestion})
+		b.answer(n, inbox.Answer{Result: q.Suggestion})
 	}
-	b.answer(2, bridge.Answer{Action: "cancel"})
+	b.answer(2, inbox.Answer{Action: "cancel"})
 	_, text := b.done(call.Number)
 	again := b.call("mixed")
 	b.question(6)
 	for n, action := range map[int]string{4: "decline", 5: "decline", 6: "cancel"} {
-		b.answer(n, bridge.Answer{Action: action})
+		b.answer(n, inbox.Answer{Action: action})
 	}
 	if _, text := b.done(again.Number); !strings.Contains(text, `"inputResponses":{"q":{"action":"decline"}}`) {
 		t.Errorf("the server got %s", text)
@@ -136,24 +140,24 @@ func TestMixedRound(t *testing.T) {
 // The pause between rounds that ask nothing grows with their number, not with
 // the number of rounds before them.
 func TestPausesBeginShort(t *testing.T) {
-	b := start(t, "odd-rounds", bridge.Settings{})
-	if err := b.in.SetPolicy("s1", bridge.PolicyDecline); err != nil {
+	b := start(t, "odd-rounds", client.Settings{})
+	if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
 	got, _ := b.done(b.call("polls").Number)
-	if took := time.Since(began); got.Rounds != 8 || took > 3*time.Second || took < 700*time.Millisecond {
-		t.Errorf("%d rounds took %s", got.Rounds, took)
+	if took := time.Since(began); len(got.Rounds) != 8 || took > 3*time.Second || took < 700*time.Millisecond {
+		t.Errorf("%d rounds took %s", len(got.Rounds), took)
 	}
 }
 
 // A call that waits for what happens at a URL says why it ended when its server
 // does, and asks nothing more of it.
 func TestServerEndsDuringARound(t *testing.T) {
-	b := start(t, "odd-rounds", bridge.Settings{})
+	b := start(t, "odd-rounds", client.Settings{})
 	call := b.call("exits")
 	b.question(1)
-	b.answer(1, bridge.Answer{Action: "accept"})
+	b.answer(1, inbox.Answer{Action: "accept"})
 	b.until("the visit", func() bool { return b.question(1).Awaited })
 	other := b.call("exits") // ends the server when it is cancelled
 	b.until("the request", func() bool { return b.sent("tools/call") == 2 })
@@ -161,7 +165,7 @@ func TestServerEndsDuringARound(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, text := b.done(call.Number)
-	if got.State != bridge.CallFailed || !strings.Contains(text, "exited with code 7") {
+	if got.State != conversation.Failed || !strings.Contains(text, "exited with code 7") {
 		t.Errorf("call is %s: %s", got.State, text)
 	}
 	if b.question(1).Awaited {
@@ -175,17 +179,17 @@ func TestServerEndsDuringARound(t *testing.T) {
 // To disconnect while a round waits is no reason to begin the next one.
 func TestDisconnectDuringARound(t *testing.T) {
 	for range 20 { // it was a race
-		b := start(t, "odd-rounds", bridge.Settings{})
+		b := start(t, "odd-rounds", client.Settings{})
 		call := b.call("twice")
 		b.question(2)
 		if err := b.in.Reconnect("s1"); err != nil {
 			t.Fatal(err)
 		}
-		if q := b.question(2); q.State == bridge.Pending {
-			b.until("the withdrawal", func() bool { return b.question(2).State != bridge.Pending })
+		if q := b.question(2); q.State == conversation.Pending {
+			b.until("the withdrawal", func() bool { return b.question(2).State != conversation.Pending })
 		}
-		if got, text := b.done(call.Number); got.State != bridge.CallFailed || got.Rounds != 1 || !strings.Contains(text, "reconnecting") {
-			t.Errorf("call is %s after %d rounds: %s", got.State, got.Rounds, text)
+		if got, text := b.done(call.Number); got.State != conversation.Failed || len(got.Rounds) != 1 || !strings.Contains(text, "reconnecting") {
+			t.Errorf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
 		}
 		b.until("the new connection", func() bool { return b.server().State == bridge.Ready })
 		if n := b.sent("tools/call"); n != 1 {
@@ -222,21 +226,21 @@ func TestRetryTwice(t *testing.T) {
 	b.question(2)
 	again() // this one counts
 	b.question(3)
-	if q := b.question(2); q.State != bridge.Withdrawn || q.By != bridge.ByPerson {
+	if q := b.question(2); q.State != conversation.Withdrawn || q.By != conversation.ByPerson {
 		t.Errorf("the second question is %s by %s", q.State, q.By)
 	}
-	if q := b.question(3); q.State != bridge.Pending {
+	if q := b.question(3); q.State != conversation.Pending {
 		t.Errorf("the third question is %s: %s", q.State, q.Reason)
 	}
-	if c, _ := b.in.Call(call.Number); c.Rounds != 3 {
-		t.Errorf("%d rounds", c.Rounds)
+	if c, _ := b.in.Call(call.Number); len(c.Rounds) != 3 {
+		t.Errorf("%d rounds", len(c.Rounds))
 	}
 }
 
 func init() {
 	// asks for a great deal in one round, and says how many answers came back whole.
 	servers["large round"] = func(s *rawServer) {
-		s.serve(bridge.Revision20260728, []string{"ask"}, func(call request) {
+		s.serve(mcp.Revision20260728, []string{"ask"}, func(call request) {
 			p := roundOf(call)
 			if p.Responses == nil {
 				s.reply(call, `{"resultType":"input_required","inputRequests":{%s}}`, strings.Join(manyInputs(), ","))
@@ -269,7 +273,7 @@ func manyInputs() (list []string) {
 
 // All that was answered in a round is sent, however much that is.
 func TestAnswersOfALargeRound(t *testing.T) {
-	b := start(t, "large round", bridge.Settings{})
+	b := start(t, "large round", client.Settings{})
 	call := b.call("ask")
 	b.question(largeRound)
 	for _, q := range b.in.Questions() {

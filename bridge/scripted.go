@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/script"
@@ -39,7 +40,7 @@ func (s *Scripted) Decide(q *inbox.Question) inbox.Decision {
 	if d.Answer == nil {
 		return s.left(q, d.Why)
 	}
-	answer := Answer{Action: string(d.Answer.Action), Content: d.Content, Actor: ByScript}
+	answer := inbox.Answer{Action: string(d.Answer.Action), Content: d.Content, Actor: conversation.ByScript}
 	switch d.Answer.Action {
 	case script.Fault:
 		plan, err := fault.Build(s.in.Facts(*q), d.Answer.Fault, d.Answer.Params)
@@ -63,7 +64,7 @@ func (s *Scripted) Decide(q *inbox.Question) inbox.Decision {
 // left is what becomes of a question that the script does not answer.
 func (s *Scripted) left(q *inbox.Question, why string) inbox.Decision {
 	if s.Left != nil && s.Left(*q, why) {
-		return inbox.Decision{Answer: &Answer{Action: "cancel", Actor: ByPolicy}}
+		return inbox.Decision{Answer: &inbox.Answer{Action: "cancel", Actor: conversation.ByPolicy}}
 	}
 	return inbox.Decision{Handed: why}
 }

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 )
@@ -42,7 +43,7 @@ type server struct {
 	in         *Inspection
 	id         string
 	spec       target.Spec
-	configured Settings // how it was to be connected when the run began
+	configured client.Settings // how it was to be connected when the run began
 
 	// turn is had by whoever connects or disconnects, so that one at a time does.
 	turn turn
@@ -50,7 +51,7 @@ type server struct {
 	Server
 	session *session.Session // nil unless connecting or ready
 	latest  *session.Session // also when it is gone; nil before the first
-	catalog Catalog
+	catalog catalog.Catalog
 	attempt int
 	queued  bool // a reconnect waits for its turn, and does what others want meanwhile
 }
@@ -67,9 +68,9 @@ type Server struct {
 	Since    time.Time
 	Reason   string
 	Stderr   []string
-	Settings Settings
-	Info     ServerInfo
-	Policy   Policy
+	Settings client.Settings
+	Info     session.Info
+	Policy   inbox.Policy
 	Held     int // questions that are held back
 	Room     int // how many of those can be shown now
 	// TurnedAway is how many questions were refused because too many wait.
@@ -77,20 +78,20 @@ type Server struct {
 	Findings   map[lint.Severity]int
 }
 
-func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *server {
+func newServer(in *Inspection, index int, spec target.Spec, settings client.Settings) *server {
 	own, err := client.ParseSettings(spec.Protocol, spec.Elicitation)
 	if err != nil && spec.Problem == nil {
 		spec.Problem = fmt.Errorf("%s: server %q: %w", spec.From, spec.Name, err)
 	}
 	// What is set already, on the command line, comes first.
-	if settings.Choice == ChoiceNone && own.Choice != ChoiceNone {
+	if settings.Choice == client.ChoiceNone && own.Choice != client.ChoiceNone {
 		settings.Protocol, settings.Choice = own.Protocol, own.Choice
 	}
 	settings.Elicitation = cmp.Or(settings.Elicitation, own.Elicitation)
 	id := fmt.Sprintf("s%d", index+1)
 	return &server{in: in, id: id, spec: spec, configured: settings, turn: newTurn(), Server: Server{
 		ID: id, Index: index, Label: spec.Name, Address: spec.Address(), Target: spec.Key(), How: spec.How(),
-		Since: time.Now(), Settings: settings, Findings: map[lint.Severity]int{},
+		Since: time.Now(), Settings: settings,
 	}}
 }
 
@@ -98,8 +99,8 @@ func newServer(in *Inspection, index int, spec target.Spec, settings Settings) *
 func (s *server) view() Server {
 	s.in.mu.Lock()
 	out, latest := s.Server, s.latest
-	out.Findings = maps.Clone(s.Findings)
 	s.in.mu.Unlock()
+	out.Findings = s.in.severities(s.spec.Name)
 	out.How = cmp.Or(out.Info.How, out.How)
 	if latest != nil {
 		out.Stderr = latest.LastWords()
@@ -112,7 +113,7 @@ func (s *server) view() Server {
 // Servers returns every server, in the order of the configuration.
 func (in *Inspection) Servers() []Server {
 	if in.replay != nil {
-		return in.replay.shown.Load().all()
+		return in.recordedServers()
 	}
 	out := make([]Server, len(in.servers))
 	for i, s := range in.servers {
@@ -124,11 +125,13 @@ func (in *Inspection) Servers() []Server {
 // Server returns one server by its id.
 func (in *Inspection) Server(id string) (Server, error) {
 	if in.replay != nil {
-		s, err := in.replay.shown.Load().server(id)
+		s, err := in.shown.Load().server(id)
 		if err != nil {
 			return Server{}, err
 		}
-		return s.Server, nil
+		out := s.Server
+		out.Findings = in.severities(s.Label)
+		return out, nil
 	}
 	s, err := in.server(id)
 	if err != nil {
@@ -179,7 +182,7 @@ func (in *Inspection) Reconnect(id string) error {
 }
 
 // ReconnectWith is Reconnect under other settings.
-func (in *Inspection) ReconnectWith(id string, settings Settings) error {
+func (in *Inspection) ReconnectWith(id string, settings client.Settings) error {
 	s, err := in.server(id)
 	if err != nil {
 		return err
@@ -288,8 +291,8 @@ func (s *server) begin() *session.Session {
 	}
 	s.in.inbox.Connected(s.id)
 	s.update(func() {
-		s.session, s.latest, s.Info = fresh, fresh, ServerInfo{}
-		s.catalog = Catalog{Server: s.id, Loading: true}
+		s.session, s.latest, s.Info = fresh, fresh, session.Info{}
+		s.catalog = catalog.Catalog{Server: s.id, Loading: true}
 		s.enter(Connecting, "")
 		s.in.mark(Change{Kind: CatalogChanged, Server: s.id})
 	})
@@ -298,7 +301,7 @@ func (s *server) begin() *session.Session {
 
 // newSession prepares a session with a server, or returns nil once the inspection is
 // closed. close ends it.
-func (in *Inspection) newSession(s *server, settings Settings, suffix string) *session.Session {
+func (in *Inspection) newSession(s *server, settings client.Settings, suffix string) *session.Session {
 	in.mu.Lock()
 	s.attempt++
 	name := fmt.Sprintf("%s-%d-%d%s", s.id, time.Now().UnixMilli(), s.attempt, suffix)
@@ -360,17 +363,17 @@ func (s *server) watch(of *session.Session) {
 
 // Catalog returns what a server offers. The lists are shared and must not be
 // changed: there may be very many items.
-func (in *Inspection) Catalog(id string) (Catalog, error) {
+func (in *Inspection) Catalog(id string) (catalog.Catalog, error) {
 	if in.replay != nil {
-		s, err := in.replay.shown.Load().server(id)
+		s, err := in.shown.Load().server(id)
 		if err != nil {
-			return Catalog{}, err
+			return catalog.Catalog{}, err
 		}
 		return *s.catalog, nil
 	}
 	s, err := in.server(id)
 	if err != nil {
-		return Catalog{}, err
+		return catalog.Catalog{}, err
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -378,15 +381,15 @@ func (in *Inspection) Catalog(id string) (Catalog, error) {
 }
 
 // Item returns one thing that a server offers.
-func (in *Inspection) Item(id string, kind ItemKind, key string) (Item, error) {
+func (in *Inspection) Item(id string, kind catalog.Kind, key string) (catalog.Item, error) {
 	all, err := in.Catalog(id)
 	if err != nil {
-		return Item{}, err
+		return catalog.Item{}, err
 	}
 	for _, item := range all.Items {
 		if item.Kind == kind && item.Key == key {
 			return item, nil
 		}
 	}
-	return Item{}, fmt.Errorf("%w: %s %q", ErrUnknownItem, kind, key)
+	return catalog.Item{}, fmt.Errorf("%w: %s %q", ErrUnknownItem, kind, key)
 }

@@ -3,6 +3,9 @@ package bridge
 import (
 	"testing"
 
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -18,7 +21,7 @@ func tapped(t *testing.T) (*Inspection, *session.Session) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	in := New(Config{Log: log, Targets: []target.Spec{{Name: "raw", Command: []string{"none"}}}})
-	s := in.newSession(in.servers[0], Settings{}, "")
+	s := in.newSession(in.servers[0], client.Settings{}, "")
 	in.servers[0].session = s
 	return in, s
 }
@@ -38,7 +41,7 @@ func unit(t *testing.T, raw string) target.Unit {
 func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 	in, s := tapped(t)
 	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
-	if _, err := in.Answer(1, Answer{Action: "accept", Actor: ByPerson}); err != nil {
+	if _, err := in.Answer(1, inbox.Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
@@ -49,10 +52,10 @@ func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.State != Undelivered || q.Reason != "cancelled by the server: lunch, before the answer went out" || q.AnswerSeq != 0 {
+	if q.State != conversation.Undelivered || q.Reason != "cancelled by the server: lunch, before the answer went out" || q.AnswerSeq != 0 {
 		t.Errorf("question is %s: %q, answered in frame %d", q.State, q.Reason, q.AnswerSeq)
 	}
-	if in.Waits(q.Seq, s.Name) {
+	if in.Waits(q.AskedSeq, s.Name) {
 		t.Error("the request is said to wait for a response")
 	}
 }
@@ -61,7 +64,7 @@ func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 func TestCancelledAfterTheAnswer(t *testing.T) {
 	in, s := tapped(t)
 	s.Received(unit(t, `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
-	if _, err := in.Answer(1, Answer{Action: "decline", Actor: ByPerson}); err != nil {
+	if _, err := in.Answer(1, inbox.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Sent(unit(t, `{"jsonrpc":"2.0","id":"a","result":{"action":"decline"}}`)) {
@@ -72,7 +75,7 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.State != Answered || q.By != ByPerson || q.Reason != "" {
+	if q.State != conversation.Answered || q.By != conversation.ByPerson || q.Reason != "" {
 		t.Errorf("question is %s by %s: %q", q.State, q.By, q.Reason)
 	}
 }
@@ -86,7 +89,7 @@ func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.State != Withdrawn {
+	if q.State != conversation.Withdrawn {
 		t.Errorf("question is %s", q.State)
 	}
 }

@@ -12,6 +12,10 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
 )
 
@@ -114,14 +118,14 @@ func toolsPage(params json.RawMessage) string {
 	return fmt.Sprintf(`{"tools":[%s]%s}`, strings.Join(entries, ","), next)
 }
 
-func startHeaders(t *testing.T, revision string) (*bench, *headerServer, bridge.Catalog) {
+func startHeaders(t *testing.T, revision string) (*bench, *headerServer, catalog.Catalog) {
 	t.Helper()
 	s := &headerServer{revision: revision, calls: map[string]http.Header{}}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	b := startInspection(t, bridge.Config{
 		Targets:  []target.Spec{{Name: "headers", URL: web.URL, Transport: target.TransportHTTP}},
-		Settings: bridge.Settings{Protocol: revision},
+		Settings: client.Settings{Protocol: revision},
 	})
 	catalog, err := b.in.Catalog("s1")
 	if err != nil {
@@ -133,14 +137,14 @@ func startHeaders(t *testing.T, revision string) (*bench, *headerServer, bridge.
 // Over HTTP and under 2026-07-28, parameters go into headers, and a tool that
 // breaks the rules of that is left out with the reason, without harm to others.
 func TestToolParametersInHeaders(t *testing.T) {
-	b, server, catalog := startHeaders(t, bridge.Revision20260728)
-	problems := strings.Join(catalog.Errors, "\n")
+	b, server, offered := startHeaders(t, mcp.Revision20260728)
+	problems := strings.Join(offered.Errors, "\n")
 	if !strings.Contains(problems, "tools[0]: ") {
 		t.Errorf("nothing is said of the entry that is no tool: %s", problems)
 	}
 	for _, tool := range headerTools {
 		t.Run(tool.name, func(t *testing.T) {
-			_, err := b.in.Item("s1", bridge.KindTool, tool.name)
+			_, err := b.in.Item("s1", catalog.Tool, tool.name)
 			if tool.wrong != "" {
 				line := ""
 				for l := range strings.Lines(problems) {
@@ -156,13 +160,13 @@ func TestToolParametersInHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := b.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: tool.name, Key: tool.name, Arguments: json.RawMessage(tool.args)})
+			c, err := b.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: tool.name, Key: tool.name, Arguments: json.RawMessage(tool.args)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			b.until("the result", func() bool {
 				now, err := b.in.Call(c.Number)
-				return err == nil && now.State != bridge.CallRunning
+				return err == nil && now.State.Over()
 			})
 			server.mu.Lock()
 			defer server.mu.Unlock()
@@ -181,7 +185,7 @@ func TestToolParametersInHeaders(t *testing.T) {
 
 // The older revisions know no such headers, so no tool is wrong.
 func TestToolParametersBeforeHeaders(t *testing.T) {
-	_, _, catalog := startHeaders(t, bridge.Revision20251125)
+	_, _, catalog := startHeaders(t, mcp.Revision20251125)
 	var got, want []string
 	for _, item := range catalog.Items {
 		got = append(got, item.Key)

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -57,9 +60,9 @@ func TestResponseThatNothingAskedFor(t *testing.T) {
 		"failed": `a response came without an id, so that nothing tells what it answers`,
 	} {
 		t.Run(tool, func(t *testing.T) {
-			b := start(t, "mistaken", bridge.Settings{Protocol: bridge.Revision20251125})
+			b := start(t, "mistaken", client.Settings{Protocol: mcp.Revision20251125})
 			number := b.call(tool).Number
-			var stray bridge.Step
+			var stray conversation.Step
 			b.until("the line at the call", func() bool {
 				stray = strayOf(b.in, number)
 				return stray.Seq != 0
@@ -71,7 +74,7 @@ func TestResponseThatNothingAskedFor(t *testing.T) {
 			if stray.Text != want {
 				t.Errorf("the call says %q, want %q", stray.Text, want)
 			}
-			if call, err := b.in.Call(number); err != nil || call.State != bridge.CallRunning {
+			if call, err := b.in.Call(number); err != nil || call.State.Over() {
 				t.Errorf("the call is %v, %v", call.State, err)
 			}
 			rule := "response-unasked"
@@ -88,7 +91,7 @@ func TestResponseThatNothingAskedFor(t *testing.T) {
 // Of a second response it is told where exactly one call still waits, and in the
 // log where none does.
 func TestResponseThatComesTwice(t *testing.T) {
-	b := start(t, "mistaken", bridge.Settings{Protocol: bridge.Revision20251125})
+	b := start(t, "mistaken", client.Settings{Protocol: mcp.Revision20251125})
 	held := b.call("hold").Number
 	b.until("the call that waits", func() bool { return b.sent("tools/call") == 1 })
 	b.done(b.call("twice").Number)
@@ -105,17 +108,17 @@ func TestResponseThatComesTwice(t *testing.T) {
 	})
 }
 
-func strayOf(in *bridge.Inspection, call int) bridge.Step {
+func strayOf(in *bridge.Inspection, call int) conversation.Step {
 	c, err := in.Call(call)
 	if err != nil {
-		return bridge.Step{}
+		return conversation.Step{}
 	}
 	for _, step := range c.Steps {
-		if step.Kind == bridge.StepStray {
+		if step.Kind == conversation.StepStray {
 			return step
 		}
 	}
-	return bridge.Step{}
+	return conversation.Step{}
 }
 
 // frameOf is the latest request of a method that went out.

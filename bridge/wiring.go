@@ -6,6 +6,7 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/session"
@@ -16,11 +17,11 @@ import (
 // the owner of sessions, of the inbox and of the calls.
 type wiring struct{ in *Inspection }
 
-// Number implements [session.Owner].
-func (w wiring) Number() int { return w.in.inbox.Number() }
+// Numbers implements [session.Owner].
+func (w wiring) Numbers(count int) int { return w.in.inbox.Numbers(count) }
 
 // Asked implements [session.Owner].
-func (w wiring) Asked(s *session.Session, number int, r client.InputRequest) {
+func (w wiring) Asked(s *session.Session, r client.InputRequest) {
 	in := w.in
 	if r.List != "" { // what a list requires is asked once
 		if in.inbox.IsOpen(func(q *inbox.Question) bool {
@@ -28,39 +29,16 @@ func (w wiring) Asked(s *session.Session, number int, r client.InputRequest) {
 		}) {
 			return
 		}
-		number = in.inbox.Number()
+		r.Number = in.inbox.Numbers(1)
 	}
-	q := inbox.Question{InputRequest: r, Number: number}
-	if q.Mute {
-		in.abandon(q.Seq)
-	}
+	q := inbox.Question{InputRequest: r}
 	q.CallName = in.calls.Asked(q)
 	in.inbox.Put(q)
 	if s.Overtaken(r.Request) {
-		in.inbox.Complete(number)
+		in.inbox.Complete(q.Number)
 	}
 	if in.calls.Over(q) {
-		in.inbox.Withdraw(inbox.ByPolicy, fmt.Sprintf("call %d ended", q.Call), true, func(other *inbox.Question) bool { return other.Number == number })
-	}
-}
-
-// Answered implements [session.Owner].
-func (w wiring) Answered(question int, seq int64) { w.in.inbox.Sent(question, seq) }
-
-// Undelivered implements [session.Owner].
-func (w wiring) Undelivered(question int, reason string) {
-	if q, err := w.in.inbox.Question(question); err == nil {
-		w.in.undelivered(w.in.session(q.Session), question, reason)
-	}
-}
-
-func (in *Inspection) undelivered(s *session.Session, question int, reason string) {
-	if !in.inbox.Undelivered(question, reason) {
-		return
-	}
-	if q, err := in.inbox.Question(question); err == nil {
-		in.abandon(q.Seq)
-		note(s, q)
+		in.inbox.Withdraw(conversation.ByPolicy, fmt.Sprintf("call %d ended", q.Call), true, func(other *inbox.Question) bool { return other.Number == q.Number })
 	}
 }
 
@@ -80,24 +58,16 @@ func (w wiring) Closing(s *session.Session, reason string) { w.in.inbox.Dismiss(
 
 // Released implements [session.Owner].
 func (w wiring) Released(s *session.Session, byServer bool, reason string) {
-	by := inbox.ByPolicy
+	by := conversation.ByPolicy
 	switch {
 	case s.Deliberate() != "":
-		by = inbox.ByFault
+		by = conversation.ByFault
 	case byServer:
-		by = inbox.ByServer
+		by = conversation.ByServer
 	}
 	its := func(q *inbox.Question) bool { return q.Session == s.Name }
 	w.in.inbox.Withdraw(by, reason, false, its)
 	w.in.inbox.Hopeless(its)
-}
-
-// Saw implements [session.Owner].
-func (w wiring) Saw(call int, f wire.Frame) {
-	if f.Kind == wire.Request && f.Dir == wire.ServerToClient { // in a revision that has none
-		w.in.abandon(f.Seq)
-	}
-	w.in.calls.Saw(call, f)
 }
 
 // Listed implements [session.Owner].
@@ -116,16 +86,13 @@ func (w wiring) Listed(s *session.Session, c catalog.Catalog) {
 // Settled implements [inbox.Owner].
 func (w wiring) Settled(q inbox.Question) {
 	in := w.in
-	if q.State == inbox.Withdrawn {
-		in.abandon(q.Seq)
-	}
 	s := in.session(q.Session)
-	responds := q.Origin == elicit.ByRequest && !q.Mute
-	deliberate := q.State == inbox.Answered && q.Answer.Fault != nil
+	responds := q.Via == elicit.ByRequest && !q.Mute
+	deliberate := q.State == conversation.Answered && q.Plan != nil
 	if deliberate {
-		in.follow(Question{Question: q})
+		in.follow(q)
 	}
-	if deliberate || !responds && (q.State != inbox.Answered || q.List != "") { // which no call waits for
+	if deliberate || !responds && (q.State != conversation.Answered || q.List != "") { // which no call waits for
 		note(s, q)
 	}
 	in.calls.Settled(q)
@@ -144,9 +111,9 @@ func respond(s *session.Session, q inbox.Question) {
 	if s == nil {
 		return
 	}
-	r := session.Response{ID: q.ID, Actor: string(q.By), Unsent: func() { note(s, q) }}
+	r := session.Response{ID: q.ID, Actor: q.By, Unsent: func() { note(s, q) }}
 	r.Result, r.Error = q.Response()
-	if q.State != inbox.Answered || q.Reason != "" {
+	if q.State != conversation.Answered || q.Reason != "" {
 		r.Beside = q.EndNote()
 	}
 	s.Respond(r)
@@ -155,9 +122,9 @@ func respond(s *session.Session, q inbox.Question) {
 // note has the log say how a question ended, where no message does.
 func note(s *session.Session, q inbox.Question) {
 	if s != nil {
-		f := wire.Frame{Question: q.Number, Actor: string(q.By), Note: q.Note(), Call: q.Call, Round: q.Round}
-		if q.Answer.Fault != nil {
-			f.Fault = q.Answer.Fault.Fault
+		f := wire.Frame{Question: q.Number, Actor: q.By, Note: q.Note(), Call: q.Call, Round: q.Round}
+		if q.Plan != nil {
+			f.Fault = q.Plan.Fault
 		}
 		s.Noted(f)
 	}
@@ -174,7 +141,10 @@ func (in *Inspection) session(name string) *session.Session {
 func (w wiring) Changed(q inbox.Question) {
 	in := w.in
 	in.calls.Changed(q)
-	if q.List != "" && q.Completion > inbox.CompletionAwaited {
+	if q.Via == elicit.ByRequest && q.Completion == conversation.CompletionMarked {
+		note(in.session(q.Session), q)
+	}
+	if q.List != "" && q.Completion > conversation.CompletionAwaited {
 		s := in.session(q.Session)
 		note(s, q)
 		if s != nil && !in.inbox.IsOpen(func(other *inbox.Question) bool {
@@ -196,8 +166,8 @@ func (w wiring) Recall(list []inbox.Question) []error {
 	var params map[string][]byte // of the frame, by pointer
 	var err error
 	for i := range list {
-		if q := &list[i]; q.Seq != seq {
-			seq = q.Seq
+		if q := &list[i]; q.AskedSeq != seq {
+			seq = q.AskedSeq
 			params, err = w.in.paramsOf(seq)
 		}
 		list[i].Params, problems[i] = params[list[i].Pointer], err
@@ -225,15 +195,3 @@ func (in *Inspection) paramsOf(seq int64) (map[string][]byte, error) {
 
 // CallChanged implements [calls.Owner].
 func (w wiring) CallChanged(number int) { w.in.changed(Change{Kind: CallChanged, Number: number}) }
-
-// Abandoned implements [calls.Owner].
-func (w wiring) Abandoned(seq int64) { w.in.abandon(seq) }
-
-// abandon notes that a request will have no response any more.
-func (in *Inspection) abandon(seq int64) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if seq != 0 {
-		in.over[seq] = true
-	}
-}

@@ -12,8 +12,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/views"
 )
 
@@ -23,7 +26,7 @@ const argumentsID = "args"
 // callForm is the form of an item that can be called.
 type callForm struct {
 	server  views.Server
-	item    bridge.Item
+	item    catalog.Item
 	fields  []elicit.Field
 	trouble string     // why its schema is none that fields can be drawn from, so that the JSON tab takes over
 	sub     submission // what the form holds
@@ -32,7 +35,7 @@ type callForm struct {
 }
 
 // callFormOf is a form that holds the given arguments; nil for an untouched one.
-func callFormOf(server views.Server, item bridge.Item, arguments json.RawMessage) callForm {
+func callFormOf(server views.Server, item catalog.Item, arguments json.RawMessage) callForm {
 	f := callForm{server: server, item: item}
 	if item.Schema != nil {
 		fields, err := elicit.FieldsOf(item.Schema)
@@ -193,23 +196,23 @@ func (s *Server) beginCall(c echo.Context, f callForm) error {
 	if err != nil {
 		return err
 	}
-	request := bridge.CallRequest{
+	request := calls.Request{
 		Timeout: timeout,
 		Server:  f.server.ID, Kind: f.item.Kind, Name: f.item.Name, Key: f.item.Key, Arguments: arguments,
 	}
 	switch f.item.Kind {
-	case bridge.KindResource:
+	case catalog.Resource:
 		request.Arguments = nil
-	case bridge.KindTemplate:
+	case catalog.Template:
 		request.Name = f.item.Key
-		if request.Key, err = bridge.Expand(f.item.Key, arguments); err != nil {
+		if request.Key, err = catalog.Expand(f.item.Key, arguments); err != nil {
 			return s.arguments(c, http.StatusUnprocessableEntity, f, []elicit.Problem{{Field: -1, Text: sentence(err)}})
 		}
-	case bridge.KindPrompt:
+	case catalog.Prompt:
 		if string(arguments) == "{}" {
 			request.Arguments = nil
 		}
-	case bridge.KindTool:
+	case catalog.Tool:
 	}
 	call, err := s.in.Begin(request)
 	return made(c, call, err)
@@ -312,14 +315,14 @@ func (s *Server) callAgain(c echo.Context, n int) error {
 // to take them for an image or a sound and for nothing else.
 func (s *Server) part(c echo.Context, call bridge.Call) error {
 	i, err := strconv.Atoi(c.Param("i"))
-	if err != nil || call.Reply == 0 {
+	if err != nil || call.ResultSeq == 0 {
 		return echo.ErrNotFound
 	}
-	frame, err := s.in.Log().Frame(call.Reply)
+	frame, err := s.in.Log().Frame(call.ResultSeq)
 	if err != nil {
 		return err
 	}
-	result, err := bridge.ReadResult(frame.Message.Result)
+	result, err := response.ReadResult(frame.Message.Result)
 	if err != nil || i < 0 || i >= len(result.Content) {
 		return echo.ErrNotFound
 	}

@@ -11,13 +11,15 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/views"
 )
 
 // This file draws what the servers offer. However long a list is, a page gets
 // how long it is and the items that are in sight.
 
-func itemView(server views.Server, item bridge.Item) views.Item {
+func itemView(server views.Server, item catalog.Item) views.Item {
 	return views.Item{Item: item, Server: server.ID, ServerIndex: server.Index}
 }
 
@@ -26,7 +28,7 @@ type activity map[itemID]counts
 
 type itemID struct {
 	server string
-	kind   bridge.ItemKind
+	kind   catalog.Kind
 	key    string
 }
 
@@ -36,7 +38,7 @@ type counts struct{ running, waiting int }
 func (s *Server) activity() activity {
 	items := activity{}
 	for _, c := range s.in.Calls() {
-		if c.State == bridge.CallRunning {
+		if !c.State.Over() {
 			id := itemID{c.Request.Server, c.Request.Kind, itemKey(c.Request)}
 			n := items[id]
 			n.running++
@@ -49,8 +51,8 @@ func (s *Server) activity() activity {
 
 // itemKey is the key of the item that a call was made of: for a resource that
 // was read through a template, the template.
-func itemKey(r bridge.CallRequest) string {
-	if r.Kind == bridge.KindTemplate {
+func itemKey(r calls.Request) string {
+	if r.Kind == catalog.Template {
 		return r.Name
 	}
 	return r.Key
@@ -73,7 +75,7 @@ func (s *Server) placed(server views.Server, id itemID, active activity) (views.
 	return views.Item{}, false
 }
 
-func activeView(server views.Server, item bridge.Item, place int, active activity) views.Item {
+func activeView(server views.Server, item catalog.Item, place int, active activity) views.Item {
 	v := itemView(server, item)
 	n := active[itemID{server.ID, item.Kind, item.Key}]
 	v.Index, v.Running, v.Waiting = place, n.running, n.waiting
@@ -82,7 +84,7 @@ func activeView(server views.Server, item bridge.Item, place int, active activit
 
 // windowOf is a part of the list of the items on a shelf in which all words are
 // found: count of them, from the 0-based place from on.
-func windowOf(server views.Server, items []bridge.Item, shelf views.Shelf, words []string, active activity, from, count int) views.List {
+func windowOf(server views.Server, items []catalog.Item, shelf views.Shelf, words []string, active activity, from, count int) views.List {
 	l := views.List{From: from}
 	place := -1
 	for _, item := range items {
@@ -104,7 +106,7 @@ func windowOf(server views.Server, items []bridge.Item, shelf views.Shelf, words
 var versionSeed = maphash.MakeSeed()
 
 // versionsOf tell the lists on the shelves from those that were there before.
-func versionsOf(items []bridge.Item) map[views.Shelf]uint64 {
+func versionsOf(items []catalog.Item) map[views.Shelf]uint64 {
 	sums := map[views.Shelf]*maphash.Hash{}
 	for _, item := range items {
 		sum := sums[views.ShelfOf(item.Kind)]
@@ -172,15 +174,15 @@ func (s *Server) items(c echo.Context, server bridge.Server) error {
 
 // hasWords reports whether all words, in lower case, stand in what a server says
 // of an item.
-func hasWords(i bridge.Item, words []string) bool {
+func hasWords(i catalog.Item, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool {
 		return !strings.Contains(strings.ToLower(strings.Join([]string{i.Name, i.Title, i.Description, i.Key}, "\n")), word)
 	})
 }
 
 // item finds what a page names by the handle of its key.
-func (s *Server) item(server, kind, handle string) (bridge.Item, error) {
-	item, err := s.in.Item(server, bridge.ItemKind(kind), handle)
+func (s *Server) item(server, kind, handle string) (catalog.Item, error) {
+	item, err := s.in.Item(server, catalog.Kind(kind), handle)
 	if err == nil || len(handle) <= views.NameMost {
 		return item, err
 	}

@@ -12,11 +12,14 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
@@ -62,9 +65,9 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 	for _, c := range shown {
 		tabs = append(tabs, views.CallTab{
 			Number: c.Number, Server: c.Request.Server, ServerIndex: s.serverOf(c.Request.Server).Index,
-			Name: c.Request.Name, State: views.CallState(c.State.String()), Waiting: c.Waiting,
-			Yours:   c.State == bridge.CallRunning && c.Yours,
-			IsError: c.State == bridge.CallFailed || c.IsError,
+			Name: c.Request.Name, State: callState(c.State), Waiting: c.Waiting,
+			Yours:   !c.State.Over() && c.Yours,
+			IsError: c.State == conversation.Failed || c.State == conversation.ToolFailed,
 		})
 	}
 	earlier.Count = len(calls) - len(shown)
@@ -81,27 +84,41 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 	return tabs, earlier
 }
 
+// callState is a state in the words of the page.
+func callState(s conversation.State) views.CallState {
+	switch s {
+	case conversation.Done, conversation.ToolFailed:
+		return views.CallDone
+	case conversation.Failed:
+		return views.CallFailed
+	case conversation.Stopped:
+		return views.CallStopped
+	default:
+		return views.CallRunning
+	}
+}
+
 func (s *Server) callView(c bridge.Call) views.Call {
 	server := s.serverOf(c.Request.Server)
-	item := bridge.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
+	item := catalog.Item{Kind: c.Request.Kind, Name: c.Request.Name, Key: itemKey(c.Request)}
 	if known, err := s.in.Item(c.Request.Server, item.Kind, item.Key); err == nil {
 		item = known
 	}
 	v := views.Call{
 		Number: c.Number, Item: itemView(server, item), Server: server,
-		State: views.CallState(c.State.String()), Started: c.Started, Duration: c.Duration,
-		Rounds: c.Rounds, Dropped: c.Dropped, Logs: c.Logs,
+		State: callState(c.State), Started: c.Start, Duration: c.Duration,
+		Rounds: len(c.Rounds), Dropped: c.Dropped, Logs: c.Logs,
 		Waiting: c.Waiting, Yours: c.Yours, Asked: s.ago(c.Asked), Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
 	}
-	v.Behind = s.ago(c.Started).Sub(c.Started)
+	v.Behind = s.ago(c.Start).Sub(c.Start)
 	if c.Unsent != "" {
 		v.Unsent = s.unsentView(c, server)
 	}
-	if c.State == bridge.CallRunning && c.Waiting > 0 {
+	if !c.State.Over() && c.Waiting > 0 {
 		for _, q := range s.in.OnShow(settledReplayed) {
-			if q.Call == c.Number && q.Origin == bridge.OriginRound && q.Round == c.Rounds {
+			if q.Call == c.Number && q.Via == elicit.InRound && q.Round == len(c.Rounds) {
 				v.Asks++
-				if q.State == bridge.Pending {
+				if q.State == conversation.Pending {
 					v.Open++
 				}
 			}
@@ -109,7 +126,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	}
 	for _, step := range c.Steps {
 		kind := string(step.Kind)
-		if step.Kind == bridge.StepResult && c.IsError {
+		if step.Kind == conversation.StepResult && c.State == conversation.ToolFailed {
 			kind = views.StepToolError
 		}
 		v.Steps = append(v.Steps, views.Step{At: step.At, Kind: kind, Text: step.Text, Seq: step.Seq})
@@ -117,7 +134,7 @@ func (s *Server) callView(c bridge.Call) views.Call {
 	if c.Progress != nil {
 		v.Progress = &views.Progress{Value: c.Progress.Value, Total: c.Progress.Total, Message: c.Progress.Message}
 	}
-	if c.State != bridge.CallRunning {
+	if c.State.Over() {
 		v.Result = s.resultView(c)
 	}
 	form := callFormOf(server, item, c.Request.Arguments)
@@ -134,7 +151,7 @@ func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 	if s.playback == nil && server.Settings.Protocol != bridge.RevisionOfRequests {
 		out.Revision = bridge.RevisionOfRequests
 	}
-	for _, f := range s.in.Found(c.Reply) {
+	for _, f := range s.in.Found(c.ResultSeq) {
 		if f.Rule == lint.RuleUnsent {
 			out.Finding = &f.Finding
 		}
@@ -143,28 +160,28 @@ func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 }
 
 func (s *Server) resultView(c bridge.Call) *views.Result {
-	out := &views.Result{Seq: c.Reply}
-	if c.Reply == 0 {
+	out := &views.Result{Seq: c.ResultSeq}
+	if c.ResultSeq == 0 {
 		out.Failed, out.Failure = true, c.Failure
-		if c.State == bridge.CallStopped {
+		if c.State == conversation.Stopped {
 			out.Failure = "Stopped by you. There is no result."
 		}
 		return out
 	}
-	frame, err := s.in.Log().Frame(c.Reply)
+	frame, err := s.in.Log().Frame(c.ResultSeq)
 	if err != nil {
 		out.Failed, out.Failure = true, "The response cannot be read back: "+err.Error()
 		return out
 	}
 	if frame.Kind == wire.Error {
-		e := bridge.ReadError(frame.Message.Error)
+		e := response.ReadError(frame.Message.Error)
 		out.Failed, out.Error, out.Raw = true, &e, e.Raw
 		if item, err := s.in.Item(c.Request.Server, c.Request.Kind, c.Request.Key); err == nil && e.Code == mcp.CodeMethodNotFound && item.OnlyAsTask {
 			out.Hint = `This tool has to be called as a task: its execution.taskSupport is "required". The inspector calls tools without one.`
 		}
 		return out
 	}
-	result, err := bridge.ReadResult(frame.Message.Result)
+	result, err := response.ReadResult(frame.Message.Result)
 	if c.Failure != "" {
 		err = errors.New(c.Failure)
 	}
@@ -182,11 +199,11 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	a := answerableOf(q)
 	v := views.Question{
 		Number: q.Number, State: views.QuestionState(q.State.String()), Server: s.serverOf(q.Server),
-		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: q.Findings, Round: q.Round, Key: q.Key, Origin: q.Carried,
-		Mode: q.Method, Asked: q.Asked, Seq: q.Seq, Reason: q.Reason, By: string(q.By), Waited: q.Waited,
+		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: q.Findings, Round: q.Round, Key: q.Key, Origin: q.Carried(),
+		Mode: q.Method, Asked: q.Asked, Seq: q.AskedSeq, Reason: q.Reason, By: q.By, Waited: q.Waited,
 		SentSeq: q.AnswerSeq, Method: q.Method, Handed: q.Handed,
 	}
-	if q.Origin == bridge.OriginError {
+	if q.Via == elicit.InError {
 		v.Error = mcp.CodeURLElicitationRequired
 	}
 	if q.Request != nil {
@@ -205,7 +222,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.ReadOnly, v.Unfolded = true, true
 		sub = a.looked()
 	}
-	if q.State == bridge.Pending {
+	if q.State == conversation.Pending {
 		if sub == nil {
 			kept := s.draftOf(a)
 			sub = &kept
@@ -226,19 +243,22 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	if sub != nil && v.ReadOnly {
 		v.Form = sub.view(formID(q.Number), a.fields, nil, a.wrap)
 	}
-	if plan := q.Answer.Fault; plan != nil {
+	if q.Fault != "" {
 		next := s.in.Next(q)
-		v.Wrong, v.Fault, v.Next = plan.Title, plan.Fault, views.Next{Text: next.Text, Seq: next.Seq}
+		v.Wrong, v.Fault, v.Next = q.Wrong, q.Fault, views.Next{Text: next.Text, Seq: next.Seq}
 	}
-	v.Action = q.Answer.Action
-	if v.Action == "" && q.Answer.Result != nil {
+	v.Action = q.Action
+	if v.Action == "" && q.Answer != nil {
 		v.Action = "accept"
 	}
 	if v.Action != "" {
-		v.Sent = q.Answer.JSON()
-		v.Digest = digest(a.fields, q.Answer.Content)
+		v.Sent = q.Answer
+		if q.Answer == nil {
+			v.Sent = q.Error
+		}
+		v.Digest = digest(a.fields, q.Content())
 	}
-	if q.Completion == bridge.CompletionAwaited && !v.ReadOnly {
+	if q.Completion == conversation.CompletionAwaited && !v.ReadOnly {
 		s.await(&v, q)
 	}
 	return v
@@ -249,12 +269,12 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 // that it came with is the call's last, and for its server's word only where
 // the revision knows one, which is where it came with an error.
 func (s *Server) await(v *views.Question, q bridge.Question) {
-	if q.Origin == bridge.OriginRequest || q.Call == 0 {
+	if q.Via == elicit.ByRequest || q.Call == 0 {
 		v.Told = v.Server.State == views.ServerReady
 		return
 	}
 	c, err := s.in.Call(q.Call)
-	if err != nil || c.State != bridge.CallRunning || c.Rounds != q.Round {
+	if err != nil || c.State.Over() || len(c.Rounds) != q.Round {
 		return
 	}
 	v.Waits, v.Every = true, c.Every
@@ -263,14 +283,14 @@ func (s *Server) await(v *views.Question, q bridge.Question) {
 			v.Behind = true
 		}
 	}
-	v.Told = q.Origin == bridge.OriginError
+	v.Told = q.Via == elicit.InError
 }
 
-var completions = map[bridge.Completion]string{
-	bridge.CompletionNone:    "",
-	bridge.CompletionAwaited: "awaited",
-	bridge.CompletionDone:    "completed",
-	bridge.CompletionMarked:  "marked",
+var completions = map[conversation.Completion]string{
+	conversation.CompletionNone:    "",
+	conversation.CompletionAwaited: "awaited",
+	conversation.CompletionDone:    "completed",
+	conversation.CompletionMarked:  "marked",
 }
 
 // digest tells an answer's content in a few words.
@@ -327,7 +347,7 @@ func (s *Server) questionViews(have map[int]bool) (out []views.Question, more bo
 	}
 	// What waits comes first, its oldest on top, and then the latest.
 	order := func(q bridge.Question) int {
-		if q.State == bridge.Pending {
+		if q.State == conversation.Pending {
 			return q.Number + math.MinInt
 		}
 		return -q.Number

@@ -8,14 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 )
 
 // TestFloodIsACount: of very many questions the page shows some and counts the
 // others, also when they are settled all at once.
 func TestFloodIsACount(t *testing.T) {
 	const most = 1 << 20 // bytes of the page, and of a push
-	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
 	ctx, stop := context.WithCancel(t.Context())
 	end := d.s.work(ctx)
 	defer func() { stop(); end() }()
@@ -29,7 +31,7 @@ func TestFloodIsACount(t *testing.T) {
 			t.Fatalf("%d %s", status, text)
 		}
 	}
-	const held = calls*each - bridge.ShownMost
+	const held = calls*each - inbox.ShownMost
 	d.until("all questions have come", func() bool { return d.server().Held == held })
 	text := d.get("/")
 	if len(text) > most {
@@ -39,7 +41,7 @@ func TestFloodIsACount(t *testing.T) {
 		t.Errorf("the page does not say %q", want)
 	}
 	// A page has room for some, and asks for the rest.
-	if got := strings.Count(text, `data-state="pending"`); got > bridge.ShownMost || got < bridge.ShownMost/2 {
+	if got := strings.Count(text, `data-state="pending"`); got > inbox.ShownMost || got < inbox.ShownMost/2 {
 		t.Errorf("%d questions are on the page", got)
 	}
 

@@ -7,20 +7,22 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 )
 
 // TestForgottenCalls: the address of a call that is not kept leads to its frames,
 // and so does the strip of calls.
 func TestForgottenCalls(t *testing.T) {
 	d := asking{result: `{"content":[]}`}.inspect(t)
-	for n := 1; n <= bridge.CallsKept+3; n++ {
-		if _, err := d.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: "ask", Key: "ask"}); err != nil {
+	for n := 1; n <= calls.Kept+3; n++ {
+		if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
 			t.Fatal(err)
 		}
 		d.until(fmt.Sprintf("call %d has ended", n), func() bool {
 			c, err := d.in.Call(n)
-			return err == nil && c.State == bridge.CallDone
+			return err == nil && c.State == conversation.Done
 		})
 	}
 	w := httptest.NewRecorder()
@@ -40,7 +42,7 @@ func TestForgottenCalls(t *testing.T) {
 	if panel := d.get("/calls/3"); !strings.Contains(panel, `data-filter="call:3"`) {
 		t.Errorf("the panel of another is %s", panel)
 	}
-	for path, want := range map[string]int{"/calls/2/stop": http.StatusNotFound, fmt.Sprintf("/calls/%d/stop", bridge.CallsKept+3): http.StatusNoContent} {
+	for path, want := range map[string]int{"/calls/2/stop": http.StatusNotFound, fmt.Sprintf("/calls/%d/stop", calls.Kept+3): http.StatusNoContent} {
 		if status, text := d.post(path, nil); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
@@ -49,7 +51,7 @@ func TestForgottenCalls(t *testing.T) {
 		t.Errorf("the filter picks %.300s", got)
 	}
 	// The address of a call that is kept stays as it is.
-	if page := d.get(fmt.Sprintf("/?call=%d", bridge.CallsKept)); !strings.Contains(page, fmt.Sprintf(`id="call-%d"`, bridge.CallsKept)) {
+	if page := d.get(fmt.Sprintf("/?call=%d", calls.Kept)); !strings.Contains(page, fmt.Sprintf(`id="call-%d"`, calls.Kept)) {
 		t.Error("a call that is kept is not on the page")
 	}
 }

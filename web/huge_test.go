@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
@@ -235,8 +236,8 @@ func TestHugeTexts(t *testing.T) {
 	if status, answer := o.post("/calls", item); status != http.StatusOK || len(answer) > pushMost {
 		t.Fatalf("%d, %d bytes: %.300s", status, len(answer), answer)
 	}
-	o.until("the call has ended", func() bool { c, err := o.in.Call(1); return err == nil && c.State != bridge.CallRunning })
-	if c, err := o.in.Call(1); err != nil || c.State != bridge.CallDone || len(c.Request.Arguments) < len(huge) {
+	o.until("the call has ended", func() bool { c, err := o.in.Call(1); return err == nil && c.State.Over() })
+	if c, err := o.in.Call(1); err != nil || c.State != conversation.Done || len(c.Request.Arguments) < len(huge) {
 		t.Errorf("it was called with %d bytes and is %s, %.300s, %v", len(c.Request.Arguments), c.State, c.Failure, err)
 	}
 	o.get("/?call=1")
@@ -246,7 +247,7 @@ func TestHugeTexts(t *testing.T) {
 	if status, answer := o.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"ask"}}); status != http.StatusOK || len(answer) > pushMost {
 		t.Fatalf("%d, %d bytes", status, len(answer))
 	}
-	o.until("the question is there", func() bool { q, err := o.in.Question(1); return err == nil && q.State == bridge.Pending })
+	o.until("the question is there", func() bool { q, err := o.in.Question(1); return err == nil && q.State == conversation.Pending })
 	o.pushed(pushes, `data-question=\"1\"`)
 	page, _ = o.get("/?call=2")
 	if !strings.Contains(page, `name="kept" value="0"`) {
@@ -261,9 +262,9 @@ func TestHugeTexts(t *testing.T) {
 	if status, answer := o.post("/questions/1/answer", url.Values{"action": {"accept"}, "kept": {"0"}, "f1": {"1"}, "force": {"1"}}); status != http.StatusNoContent || len(answer) > pushMost {
 		t.Errorf("%d, %d bytes", status, len(answer))
 	}
-	o.until("it is answered", func() bool { q, err := o.in.Question(1); return err == nil && q.State == bridge.Answered })
-	if q, err := o.in.Question(1); err != nil || len(q.Answer.Content) < len(huge) || !strings.HasSuffix(string(q.Answer.Content), `"c":"b"}`) {
-		t.Errorf("%d bytes went out, %v", len(q.Answer.Content), err)
+	o.until("it is answered", func() bool { q, err := o.in.Question(1); return err == nil && q.State == conversation.Answered })
+	if q, err := o.in.Question(1); err != nil || len(q.Content()) < len(huge) || !strings.HasSuffix(string(q.Content()), `"c":"b"}`) {
+		t.Errorf("%d bytes went out, %v", len(q.Content()), err)
 	}
 	o.get("/?call=2")
 	o.pushed(o.watch(-1), `"anew":true`) // a page that comes back

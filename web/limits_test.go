@@ -14,7 +14,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 )
 
 // TestSlowPageIsDropped: a page that does not read its pushes holds up nobody and
@@ -131,12 +133,12 @@ func TestParts(t *testing.T) {
 		blocks = append(blocks, fmt.Sprintf(p.block, blob))
 	}
 	d := asking{result: `{"content":[` + strings.Join(blocks, ",") + `]}`}.inspect(t)
-	if _, err := d.in.Begin(bridge.CallRequest{Server: "s1", Kind: bridge.KindTool, Name: "ask", Key: "ask"}); err != nil {
+	if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
 		t.Fatal(err)
 	}
 	d.until("the call has ended", func() bool {
 		c, err := d.in.Call(1)
-		return err == nil && c.State == bridge.CallDone
+		return err == nil && c.State == conversation.Done
 	})
 	for i, p := range parts {
 		w := httptest.NewRecorder()

@@ -10,16 +10,20 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/views"
 )
 
 // faults answers with the ways in which a question can be answered wrongly.
 func (s *Server) faults(c echo.Context, q answerable) error {
-	if q.State != bridge.Pending {
+	if q.State != conversation.Pending {
 		return errSettled
 	}
-	facts := s.in.Facts(q.Question.Question)
+	facts, err := s.in.FactsOf(q.Number)
+	if err != nil {
+		return err
+	}
 	var groups []views.FaultGroup
 	list := fault.For(facts)
 	for _, g := range fault.Groups() {

@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/views"
 )
 
@@ -171,7 +172,7 @@ func (p *pump) drawQuestions(c changed) {
 	}
 	asking := changed{}
 	for one := range c {
-		if q, err := p.in.Question(one.Number); err == nil && q.State != bridge.Pending {
+		if q, err := p.in.Question(one.Number); err == nil && q.State != conversation.Pending {
 			p.drafts.drop(q.Number)
 		} else {
 			asking[one] = true
@@ -209,7 +210,7 @@ func (p *pump) drawCards(c changed, calls map[int]bool) {
 	var cards []int
 	for _, q := range p.in.OnShow(p.settled) {
 		cards = append(cards, q.Number)
-		awaits := q.Completion == bridge.CompletionAwaited && (calls[q.Call] || c.server(q.Server))
+		awaits := q.Completion == conversation.CompletionAwaited && (calls[q.Call] || c.server(q.Server))
 		if c.question(q.Number) || awaits {
 			p.put(formID(q.Number), views.QuestionCard(p.questionView(q, nil, nil)), "append", "questions")
 		}

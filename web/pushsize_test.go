@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 )
 
 // declineMost is what a Decline costs at most, whatever else there is on the page.
@@ -28,7 +29,7 @@ func (o onScript) cost(pushes <-chan string, want ...string) (bytes int) {
 // TestPushesAreSmall: declining a question costs a few kilobytes on the page's
 // socket, and no more when there are a thousand calls than when there is one.
 func TestPushesAreSmall(t *testing.T) {
-	o := inspectDemo(t, bridge.Settings{}).serve()
+	o := inspectDemo(t, client.Settings{}).serve()
 	o.get("/")
 	pushes := o.watch(0)
 	calls, questions := 0, 0
@@ -44,7 +45,7 @@ func TestPushesAreSmall(t *testing.T) {
 		t.Helper()
 		call("deploy", "{}")
 		questions++
-		o.question(questions, bridge.Pending)
+		o.question(questions, conversation.Pending)
 		tab, idle := fmt.Sprintf(`id=\"call-tab-%d\"><button type=\"button\" class=\"call-tab s0 `, calls), `id=\"s1-tools-0-about\"><span`
 		came := o.cost(pushes, fmt.Sprintf(`id=\"q%d\"`, questions), tab+"running waits", "<em class")
 		o.done(fmt.Sprintf("/questions/%d/answer", questions), url.Values{"action": {"decline"}})
@@ -59,7 +60,7 @@ func TestPushesAreSmall(t *testing.T) {
 	for calls < 1000 {
 		call("flood", `{"count":1,"wait":false}`)
 		n := calls
-		o.until("the call has ended", func() bool { c, err := o.in.Call(n); return err == nil && c.State == bridge.CallDone })
+		o.until("the call has ended", func() bool { c, err := o.in.Call(n); return err == nil && c.State == conversation.Done })
 	}
 	o.cost(pushes, fmt.Sprintf(`id=\"call-tab-%d\"`, calls))
 	if many := decline(); many > few+declineMost/4 { // what is drawn twice in between depends on the moment

@@ -10,7 +10,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
 )
@@ -63,8 +65,8 @@ func (a answerable) first() submission {
 // with, or else what the schema puts there.
 func (a answerable) looked() *submission {
 	sub := a.first()
-	if a.Answer.Action == "accept" && a.Answer.Content != nil {
-		if inputs, err := elicit.InputsOf(a.fields, a.Answer.Content); err == nil {
+	if content := a.Content(); a.Action == "accept" && content != nil {
+		if inputs, err := elicit.InputsOf(a.fields, content); err == nil {
 			sub = submission{inputs: inputs}
 		}
 	}
@@ -76,8 +78,8 @@ func (a answerable) wrap(content json.RawMessage) json.RawMessage {
 	return a.accept(content).JSON()
 }
 
-func (a answerable) accept(content json.RawMessage) bridge.Answer {
-	answer := bridge.Answer{Action: "accept", Actor: bridge.ByPerson}
+func (a answerable) accept(content json.RawMessage) inbox.Answer {
+	answer := inbox.Answer{Action: "accept", Actor: conversation.ByPerson}
 	switch {
 	case a.Request == nil:
 		answer.Result = content
@@ -99,7 +101,7 @@ func (s *Server) typed(c echo.Context) (typed, error) {
 		return typed{}, err
 	}
 	sub, err := submitted(c, q.fields, s.draftOf(q))
-	if err == nil && q.State != bridge.Pending {
+	if err == nil && q.State != conversation.Pending {
 		err = errSettled
 	}
 	return typed{q, sub}, err
@@ -172,10 +174,10 @@ func (s *Server) resetField(c echo.Context, q typed) error {
 // answer settles a question. What is wrong with an accepted form comes back as
 // the same form with the errors in place, unless the person insists.
 func (s *Server) answer(c echo.Context, q answerable) error {
-	answer := bridge.Answer{Action: c.FormValue("action"), Actor: bridge.ByPerson}
+	answer := inbox.Answer{Action: c.FormValue("action"), Actor: conversation.ByPerson}
 	switch answer.Action {
 	case "accept":
-		if q.isURL() || q.State != bridge.Pending {
+		if q.isURL() || q.State != conversation.Pending {
 			break
 		}
 		sub, err := submitted(c, q.fields, s.draftOf(q))

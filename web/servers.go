@@ -10,8 +10,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/views"
 )
 
@@ -32,7 +34,7 @@ func (s *Server) disconnect(c echo.Context) error {
 
 // settings changes how the client presents itself to a server, and connects anew.
 func (s *Server) settings(c echo.Context, before bridge.Server) error {
-	settings, err := bridge.ParseSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
+	settings, err := client.ParseSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
@@ -57,7 +59,7 @@ func (s *Server) remembered(c echo.Context) error {
 
 // policy changes what becomes of a server's questions.
 func (s *Server) policy(c echo.Context) error {
-	policy, err := bridge.ParsePolicy(c.FormValue("policy"))
+	policy, err := inbox.ParsePolicy(c.FormValue("policy"))
 	if err != nil {
 		return bad("%s", sentence(err))
 	}
@@ -73,10 +75,10 @@ func (s *Server) held(c echo.Context) error {
 // without any elicitation capability.
 func (s *Server) compare(c echo.Context, server bridge.Server) error {
 	with, without := server.Settings, server.Settings
-	if with.Declares() == bridge.DeclareNone {
-		with.Elicitation = bridge.DeclareBoth
+	if with.Declares() == client.DeclareNone {
+		with.Elicitation = client.DeclareBoth
 	}
-	without.Elicitation = bridge.DeclareNone
+	without.Elicitation = client.DeclareNone
 	view := views.Comparison{Server: server.ID}
 	if err := s.pushComparison(c, view); err != nil {
 		return err

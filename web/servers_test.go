@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
 )
 
 func TestSettings(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{})
+	d := inspectDemo(t, client.Settings{})
 	d.done("/servers/s1/settings", url.Values{"protocol": {"2025-11-25"}, "elicitation": {"url"}, "roots": {"1"}})
 	d.until("it has connected anew", func() bool {
 		s := d.server()
@@ -31,8 +32,8 @@ func TestSettings(t *testing.T) {
 // TestRemembered: what the browser remembers holds until it is forgotten, or until
 // a revision is chosen in the settings.
 func TestRemembered(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{})
-	post := func(path, protocol string, want bridge.Settings) {
+	d := inspectDemo(t, client.Settings{})
+	post := func(path, protocol string, want client.Settings) {
 		t.Helper()
 		d.done(path, url.Values{"protocol": {protocol}})
 		if got := d.server().Settings; got != want {
@@ -40,13 +41,13 @@ func TestRemembered(t *testing.T) {
 		}
 	}
 	const remembered, settings = "/servers/s1/remembered", "/servers/s1/settings"
-	recalled := bridge.Settings{Protocol: "2025-11-25", Choice: bridge.ChoiceRemembered}
+	recalled := client.Settings{Protocol: "2025-11-25", Choice: client.ChoiceRemembered}
 	post(remembered, "2025-11-25", recalled)
 	post(settings, "2025-11-25", recalled) // it was left as it is
-	post(remembered, "", bridge.Settings{})
-	post(settings, "2025-06-18", bridge.Settings{Protocol: "2025-06-18", Choice: bridge.ChoiceExplicit})
-	post(remembered, "2025-11-25", bridge.Settings{Protocol: "2025-06-18", Choice: bridge.ChoiceExplicit})
-	post(remembered, "", bridge.Settings{Protocol: "2025-06-18", Choice: bridge.ChoiceExplicit})
+	post(remembered, "", client.Settings{})
+	post(settings, "2025-06-18", client.Settings{Protocol: "2025-06-18", Choice: client.ChoiceExplicit})
+	post(remembered, "2025-11-25", client.Settings{Protocol: "2025-06-18", Choice: client.ChoiceExplicit})
+	post(remembered, "", client.Settings{Protocol: "2025-06-18", Choice: client.ChoiceExplicit})
 	if status, _ := d.post(remembered, url.Values{"protocol": {"2024-11-05"}}); status != http.StatusBadRequest {
 		t.Errorf("an unknown revision: %d, want 400", status)
 	}
@@ -56,7 +57,7 @@ func TestRemembered(t *testing.T) {
 }
 
 func TestPolicy(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{})
+	d := inspectDemo(t, client.Settings{})
 	d.done("/servers/s1/policy", url.Values{"policy": {"decline"}})
 	if page := d.get("/"); !strings.Contains(page, "declines") {
 		t.Errorf("the page does not say so: %s", page)
@@ -71,7 +72,7 @@ func TestPolicy(t *testing.T) {
 
 // TestCompare: the demo server hides what a client without elicitation cannot use.
 func TestCompare(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{})
+	d := inspectDemo(t, client.Settings{})
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()
 	got := d.pushed(p, func() { d.done("/servers/s1/compare", nil) })
@@ -81,7 +82,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{})
+	d := inspectDemo(t, client.Settings{})
 	if got := d.get("/servers/s1/findings"); !strings.Contains(got, "Nothing found so far.") {
 		t.Errorf("at first: %s", got)
 	}
@@ -109,7 +110,7 @@ func TestFindings(t *testing.T) {
 // TestTimeoutIsKept: what was typed stands in the form again, with its errors
 // and in the call that was made.
 func TestTimeoutIsKept(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{})
+	d := inspectDemo(t, client.Settings{})
 	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"haggle"}, "tab": {"form"}, "f0": {"many"}, "timeout": {"2.5"}}
 	const shown = `name="timeout" value="2.5"`
 	if status, drawn := d.post("/calls", form); status != http.StatusUnprocessableEntity || !strings.Contains(drawn, shown) {

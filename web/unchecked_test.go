@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/views"
 )
@@ -74,7 +75,7 @@ func (a asking) inspect(t *testing.T) onDemo {
 	a.answers = make(chan string, 1)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	return inspect(t, bridge.Settings{}, target.Spec{Name: "asking", URL: server.URL, Transport: target.TransportHTTP}, "ask")
+	return inspect(t, client.Settings{}, target.Spec{Name: "asking", URL: server.URL, Transport: target.TransportHTTP}, "ask")
 }
 
 // TestUncheckedIsSaid: what could not be checked is not sent before the person
@@ -103,7 +104,7 @@ func TestUncheckedIsSaid(t *testing.T) {
 			}
 			// It stays said when the question is drawn again, and is not tried again.
 			var again views.Question
-			if q, err := d.in.Question(1); err != nil || q.State != bridge.Pending {
+			if q, err := d.in.Question(1); err != nil || q.State != conversation.Pending {
 				t.Fatalf("the question is %s, %v", q.State, err)
 			} else {
 				again = d.s.questionView(q, nil, nil)
@@ -113,7 +114,7 @@ func TestUncheckedIsSaid(t *testing.T) {
 			}
 			c.form.Set("force", "1")
 			d.done("/questions/1/answer", c.form)
-			d.question(1, bridge.Answered)
+			d.question(1, conversation.Answered)
 		})
 	}
 }

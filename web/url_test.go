@@ -11,7 +11,11 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
@@ -24,13 +28,13 @@ type onDemo struct {
 	s  *Server
 }
 
-func inspectDemo(t *testing.T, settings bridge.Settings) onDemo {
+func inspectDemo(t *testing.T, settings client.Settings) onDemo {
 	t.Helper()
 	return inspect(t, settings, target.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP}, "deploy")
 }
 
 // inspect is an inspection of any server that has a tool.
-func inspect(t *testing.T, settings bridge.Settings, spec target.Spec, tool string) onDemo {
+func inspect(t *testing.T, settings client.Settings, spec target.Spec, tool string) onDemo {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -48,7 +52,7 @@ func inspect(t *testing.T, settings bridge.Settings, spec target.Spec, tool stri
 	d := onDemo{t, in, New(Config{Inspection: in, Token: testToken})}
 	in.Start()
 	d.until("the server's tools are known", func() bool {
-		_, err := d.in.Item("s1", bridge.KindTool, tool)
+		_, err := d.in.Item("s1", catalog.Tool, tool)
 		return err == nil && d.server().State == bridge.Ready
 	})
 	return d
@@ -129,10 +133,10 @@ func (d onDemo) call(tool string, n int) views.Question {
 	if status, text := d.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "tab": {"form"}}); status != http.StatusOK {
 		d.t.Fatalf("calling %s: %d %s", tool, status, text)
 	}
-	return d.question(n, bridge.Pending)
+	return d.question(n, conversation.Pending)
 }
 
-func (d onDemo) question(n int, state bridge.State) views.Question {
+func (d onDemo) question(n int, state conversation.QuestionState) views.Question {
 	d.t.Helper()
 	var q bridge.Question
 	d.until(fmt.Sprintf("question %d is %s", n, state), func() bool {
@@ -148,13 +152,13 @@ var consent = url.Values{"action": {"accept"}}
 // TestURLByRequest: an accepted URL waits for the server's word or the person's,
 // and holds up no call.
 func TestURLByRequest(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
 	q := d.call("connect_mailbox", 1)
 	if q.Address == nil || !q.Address.Openable || q.ID == "" {
 		t.Fatalf("the address is %+v with id %q", q.Address, q.ID)
 	}
 	d.done("/questions/1/answer", consent)
-	q = d.question(1, bridge.Answered)
+	q = d.question(1, conversation.Answered)
 	if card := drawnCard(t, q); !strings.Contains(card, "Mark as done") {
 		t.Errorf("accepted: %s", card)
 	}
@@ -165,7 +169,7 @@ func TestURLByRequest(t *testing.T) {
 		t.Errorf("accepting twice: %d %s", status, text)
 	}
 	d.done("/questions/1/complete", nil)
-	if q = d.question(1, bridge.Answered); q.Told || q.Completion != "marked" || !strings.Contains(drawnCard(t, q), "marked as done") {
+	if q = d.question(1, conversation.Answered); q.Told || q.Completion != "marked" || !strings.Contains(drawnCard(t, q), "marked as done") {
 		t.Errorf("once marked: %+v", q)
 	}
 }
@@ -181,40 +185,40 @@ func drawnCard(t *testing.T, q views.Question) string {
 
 // TestURLOfLostServer: a server that is gone says nothing any more.
 func TestURLOfLostServer(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
 	d.call("connect_mailbox", 1)
 	d.post("/questions/1/answer", consent)
-	if q := d.question(1, bridge.Answered); !q.Told {
+	if q := d.question(1, conversation.Answered); !q.Told {
 		t.Fatalf("at first: %+v", q)
 	}
 	if err := d.in.Disconnect(t.Context(), "s1"); err != nil {
 		t.Fatal(err)
 	}
-	if q := d.question(1, bridge.Answered); q.Told || q.Waits {
+	if q := d.question(1, conversation.Answered); q.Told || q.Waits {
 		t.Errorf("afterwards: %+v", q)
 	}
 }
 
 // TestURLByError: error -32042 holds up its call, which goes on at the person's word.
 func TestURLByError(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20251125})
+	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
 	if q := d.call("protected_report", 1); q.Error != -32042 {
 		t.Errorf("it came with error %d", q.Error)
 	}
 	d.post("/questions/1/answer", consent)
-	if q := d.question(1, bridge.Answered); !q.Told || !q.Waits {
+	if q := d.question(1, conversation.Answered); !q.Told || !q.Waits {
 		t.Errorf("it waits: %+v", q)
 	}
 	d.done("/calls/1/retry", nil)
-	d.question(2, bridge.Pending) // nobody signed in, so it asks again
-	if q := d.question(1, bridge.Answered); q.Told || q.Waits {
+	d.question(2, conversation.Pending) // nobody signed in, so it asks again
+	if q := d.question(1, conversation.Answered); q.Told || q.Waits {
 		t.Errorf("the first attempt still waits: %+v", q)
 	}
 }
 
 // TestURLByRound: in 2026-07-28 no server says that a page is done.
 func TestURLByRound(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20260728})
+	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20260728})
 	if q := d.call("connect_mailbox", 1); q.Round != 1 || q.Error != 0 {
 		t.Errorf("it came in round %d with error %d", q.Round, q.Error)
 	}
@@ -226,11 +230,11 @@ func TestURLByRound(t *testing.T) {
 		t.Errorf("%d questions of the round are open, want 1", got)
 	}
 	d.post("/questions/1/answer", consent)
-	if q := d.question(1, bridge.Answered); q.Told || !q.Waits {
+	if q := d.question(1, conversation.Answered); q.Told || !q.Waits {
 		t.Errorf("it waits: %+v", q)
 	}
 	d.done("/calls/1/retry", url.Values{"every": {"3600"}})
-	if q := d.question(1, bridge.Answered); q.Every != time.Hour {
+	if q := d.question(1, conversation.Answered); q.Every != time.Hour {
 		t.Errorf("it is tried again every %s", q.Every)
 	}
 	for _, every := range []string{"-1", "soon", "1e99", "NaN", "Inf"} {
@@ -239,7 +243,7 @@ func TestURLByRound(t *testing.T) {
 		}
 	}
 	d.post("/calls/1/stop", nil)
-	if q := d.question(1, bridge.Answered); q.Waits {
+	if q := d.question(1, conversation.Answered); q.Waits {
 		t.Errorf("a call that was given up still waits: %+v", q)
 	}
 }
@@ -247,10 +251,10 @@ func TestURLByRound(t *testing.T) {
 // TestAwaitedCardsFollowTheirCall: a card that waits for a call is drawn again
 // when the call goes on, on every page.
 func TestAwaitedCardsFollowTheirCall(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{Protocol: bridge.Revision20260728})
+	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20260728})
 	d.call("connect_mailbox", 1)
 	d.post("/questions/1/answer", consent)
-	d.question(1, bridge.Answered)
+	d.question(1, conversation.Answered)
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()
 	calm := func(c bridge.Change) string {
@@ -272,11 +276,11 @@ func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 // TestEvictedCardsStayAway: a card that was taken off the page does not come back
 // when something of its question changes.
 func TestEvictedCardsStayAway(t *testing.T) {
-	d := inspectDemo(t, bridge.Settings{})
+	d := inspectDemo(t, client.Settings{})
 	for n := 1; n <= 2; n++ {
 		d.call("deploy", n)
 		d.post(fmt.Sprintf("/questions/%d/answer", n), url.Values{"action": {"decline"}})
-		d.question(n, bridge.Answered)
+		d.question(n, conversation.Answered)
 	}
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()

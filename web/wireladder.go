@@ -18,10 +18,10 @@ import (
 
 // callLadder answers with the ladder of a call.
 func (s *Server) callLadder(c echo.Context, call bridge.Call) error {
-	if call.Seq == 0 {
+	if call.LastRequest() == 0 {
 		return echo.NewHTTPError(http.StatusNotFound, "The call has not been sent yet.")
 	}
-	return s.ladder(c, call.Seq, fmt.Sprintf("/calls/%d/ladder", call.Number), call.State == bridge.CallRunning)
+	return s.ladder(c, call.LastRequest(), fmt.Sprintf("/calls/%d/ladder", call.Number), !call.State.Over())
 }
 
 // frameLadder answers with the ladder of the exchange that a frame belongs to.
@@ -60,7 +60,7 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 		return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
 	})
 	return html(c, views.LadderView(views.Ladder{
-		Title: l.Title, Text: l.Text, Address: address, Follow: exchangeLine(e), Running: running || e.State == conversation.Running || e.State == conversation.Waiting, Drawing: drawing,
+		Title: l.Title, Text: l.Text, Address: address, Follow: exchangeLine(e), Running: running || !e.State.Over() || e.State == conversation.Waiting, Drawing: drawing,
 	}))
 }
 

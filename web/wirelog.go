@@ -131,7 +131,7 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	_, total := log.Reading()
 	asking := map[int64]bool{}
 	for _, q := range s.in.OnShow(0) {
-		asking[q.Seq] = true
+		asking[q.AskedSeq] = true
 	}
 	rows := make([]views.Row, 0, len(window))
 	for _, r := range window {

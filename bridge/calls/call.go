@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
@@ -28,20 +29,17 @@ type call struct {
 	stop    context.CancelCauseFunc
 	woken   chan struct{} // something that the call waits for may have come
 
-	over      State // how it ends, once that is known; State follows when its questions are settled
-	clock     clock
-	round     round // of the questions that came last
-	reports   int   // progress notifications
-	repeat    *next // what the person may go on with; nil for nothing
-	explained bool  // the response that ended it is an error, which says why
-	waits     bool  // between two rounds: the person can want the next one
-	retry     bool  // the person wants the next round now
-	carries   []int // questions whose answers the next request carries
-	consents  map[consent]bool
-	clocked   map[int]bool      // questions for which the clock stands still
-	idle      int               // rounds in a row that asked nothing; of the loop
-	states    []json.RawMessage // requestState of the first round and of the latest two
-	restarts  bool              // it goes on in a new session; of the loop
+	over     conversation.State // how it ends, once that is known; State follows when its questions are settled
+	clock    clock
+	round    round // of the questions that came last
+	repeat   *next // what the person may go on with; nil for nothing
+	waits    bool  // between two rounds: the person can want the next one
+	retry    bool  // the person wants the next round now
+	consents map[consent]bool
+	clocked  map[int]bool      // questions for which the clock stands still
+	idle     int               // rounds in a row that asked nothing; of the loop
+	states   []json.RawMessage // requestState of the first round and of the latest two
+	restarts bool              // it goes on in a new session; of the loop
 }
 
 // next is what the next request of a call carries beyond the first.
@@ -55,15 +53,15 @@ type next struct {
 
 // ending is how a call ends.
 type ending struct {
-	state   State
-	step    Step
-	failure string
+	state   conversation.State
+	why     string            // why it failed; "" where a result says so
+	despite bool              // why is not what the error says that came
 	told    session.TakenBack // to the server
 	reply   session.Reply     // that ended it; its Seq is 0 if there is none
 }
 
 func failed(format string, args ...any) *ending {
-	return &ending{state: Failed, step: Step{Kind: StepError, Text: fmt.Sprintf(format, args...)}}
+	return &ending{state: conversation.Failed, why: fmt.Sprintf(format, args...)}
 }
 
 // wake makes the call look again at what it waits for. It never blocks.
@@ -119,7 +117,7 @@ func (c *call) converse(with next) *ending {
 			end = c.goOn(more, reply)
 		}
 		if end != nil {
-			end.reply, end.step.Seq = reply, reply.Seq
+			end.reply = reply
 			return end
 		}
 		with = *more
@@ -134,14 +132,14 @@ func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 	}
 	result := r.Message.Result
 	if c.conn.Revision() < mcp.Revision20260728 { // no call has further rounds; response.ReadResult says so
-		return nil, c.ofResult(result)
+		return nil, ofResult(result)
 	}
 	complete, err := response.Complete(result)
 	switch {
 	case err != nil:
 		return nil, failed("%v", err)
 	case complete:
-		return nil, c.ofResult(result)
+		return nil, ofResult(result)
 	}
 	required, err := response.ReadInputRequired(result)
 	switch {
@@ -151,7 +149,7 @@ func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 		return nil, failed("an input-required result that asks for nothing and has no state to come back with")
 	}
 	c.remember(required.State)
-	c.put(requestsOf(required.Asked, round, r.Seq), round)
+	c.put(requestsOf(required.Asked, round, r), round)
 	more := &next{state: required.State}
 	if required.Asks {
 		more.responses = []session.Member{} // present, though there may be nothing in it
@@ -169,33 +167,26 @@ func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
 		return nil, failed("%d %s", e.Code, e.Message)
 	}
 	if err := e.URLProblem(); err != nil {
-		return nil, failed("%d: %v", e.Code, err)
+		end := failed("%d: %v", e.Code, err)
+		end.despite = true
+		return nil, end
 	}
 	urls := elicit.AskedInError(e.Raw)
-	c.put(requestsOf(urls, round, r.Seq), round)
+	c.put(requestsOf(urls, round, r), round)
 	if refused := c.refused(); len(refused) == len(urls) {
 		end := failed("%d: the call was not made again: %s", e.Code, refused[0].Reason)
-		end.failure = end.step.Text // which the error itself does not say
+		end.despite = true
 		return nil, end
 	}
 	return &next{}, nil
 }
 
-// ofResult is the end of a call that has a result. A tool that failed says so
-// in its result (specification, Tools, Error Handling).
-func (c *call) ofResult(result json.RawMessage) *ending {
+// ofResult is the end of a call that has a result.
+func ofResult(result json.RawMessage) *ending {
 	if len(result) > 0 && result[0] != '{' {
 		return failed("the result cannot be read: it is %s, not an object", response.KindOf(result))
 	}
-	end := &ending{state: Done, step: Step{Kind: StepResult}}
-	var r struct {
-		IsError bool `json:"isError"`
-	}
-	if json.Unmarshal(result, &r) == nil && r.IsError {
-		end.step.Text = "the tool says that it failed"
-		c.set(func() { c.IsError = true })
-	}
-	return end
+	return &ending{state: conversation.Done}
 }
 
 // errStopped is why an await ends when the call does.
@@ -210,21 +201,15 @@ func (c *call) waiting(is bool) { c.set(func() { c.waits, c.retry = is, false })
 // nobody will answer them.
 func (c *call) finish(end ending) {
 	c.calls.mu.Lock()
-	if c.over != Running {
+	if c.over != conversation.Running {
 		c.calls.mu.Unlock()
 		return
 	}
 	c.over, c.Ended = end.state, time.Now()
 	c.clock.stop(c.Ended)
-	c.Reply, c.explained = end.reply.Seq, end.reply.Message.Kind == wire.Error
-	if c.Failure = end.failure; c.Failure == "" && end.step.Kind == StepError && !c.explained {
-		c.Failure = end.step.Text
-	}
-	end.step.At = c.Ended
-	c.step(end.step)
-	abandoned := int64(0)
-	if c.Reply == 0 {
-		abandoned = c.Seq
+	c.Reply = end.reply.Seq
+	if end.despite || end.reply.Message.Kind != wire.Error { // else the error says why
+		c.Failure = end.why
 	}
 	c.calls.mu.Unlock()
 
@@ -232,9 +217,6 @@ func (c *call) finish(end ending) {
 		c.stop(end.told)
 	}
 	c.stop(nil)
-	if abandoned != 0 {
-		c.calls.owner.Abandoned(abandoned)
-	}
 	c.withdraw()
 	c.calls.mu.Lock()
 	c.State = c.over
@@ -250,12 +232,12 @@ func (c *call) finish(end ending) {
 // only guessed if no other call is left that they could be of.
 func (c *call) withdraw() {
 	c.calls.mu.Lock()
-	stopped := c.over == Stopped
+	stopped := c.over == conversation.Stopped
 	alone := !c.calls.runs(c.session)
 	c.calls.mu.Unlock()
-	by, reason := inbox.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
+	by, reason := conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
 	if stopped {
-		by, reason = inbox.ByPerson, fmt.Sprintf("you stopped call %d", c.Number)
+		by, reason = conversation.ByPerson, fmt.Sprintf("you stopped call %d", c.Number)
 	}
 	c.calls.inbox.Withdraw(by, reason, true, func(q *inbox.Question) bool {
 		if q.Guessed {
@@ -271,7 +253,7 @@ func (c *call) withdraw() {
 // runs reports whether any call runs on a connection.
 func (cs *Calls) runs(session string) bool {
 	return slices.ContainsFunc(cs.calls, func(c *call) bool {
-		return c != nil && c.over == Running && c.session == session
+		return c != nil && c.over == conversation.Running && c.session == session
 	})
 }
 
@@ -293,7 +275,10 @@ func (c *call) noteEnd() {
 	var note *wire.Note
 	c.set(func() {
 		if c.Reply == 0 || c.Failure != "" { // what came is no end by itself otherwise
-			note = &wire.Note{Kind: wire.NoteEnded, State: c.over.String(), Why: c.Failure, At: c.Ended}
+			note = &wire.Note{Kind: wire.NoteEnded, State: "failed", Why: c.Failure, At: c.Ended}
+			if c.over == conversation.Stopped {
+				note.State = "stopped"
+			}
 		}
 	})
 	if note != nil {
@@ -310,7 +295,6 @@ func (c *call) timedOut() {
 		return
 	}
 	end := failed("timed out after %s of the server's own time (%s waiting for you not counted)", limit, waited.Round(time.Millisecond))
-	end.failure = end.step.Text
 	end.told = session.TakenBack(fmt.Sprintf("timed out after %s", limit))
 	c.finish(*end)
 }

@@ -8,12 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+
 	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/session"
@@ -42,8 +43,6 @@ type Connection interface {
 type Owner interface {
 	// CallChanged is called where anything of a call has changed.
 	CallChanged(number int)
-	// Abandoned has a request that gets no response any more.
-	Abandoned(seq int64)
 	// StartSession has a call that has ended and is to go on in a new session.
 	StartSession(number int)
 }
@@ -74,26 +73,6 @@ func New(owner Owner, in *inbox.Inbox, spawn func(func()) bool) *Calls {
 	return &Calls{owner: owner, inbox: in, spawn: spawn}
 }
 
-// State is where a call stands.
-type State int
-
-// The states of a call.
-const (
-	Running State = iota
-	Done          // a result came, be it one that says isError
-	Failed        // an error came, or the connection was lost
-	Stopped       // by the person
-)
-
-var stateNames = [...]string{"running", "done", "failed", "stopped"}
-
-func (s State) String() string {
-	if s >= 0 && int(s) < len(stateNames) {
-		return stateNames[s]
-	}
-	return fmt.Sprintf("State(%d)", int(s))
-}
-
 // Request is what the person asks for.
 type Request struct {
 	Server    string // id
@@ -106,49 +85,36 @@ type Request struct {
 	Timeout time.Duration
 }
 
-// Call is one request of the person's, with all its rounds.
+// Call is what only who makes a call knows of it, and what stands in the log a
+// moment later. The log has everything else; see [conversation.Call].
 type Call struct {
-	Number   int
-	Request  Request
-	State    State
-	Started  time.Time
-	Ended    time.Time     // while it runs zero
-	Duration time.Duration // so far, or in all
-	Rounds   int
-	Steps    []Step
-	Dropped  int // steps left out of the middle
-	Logs     int // log messages
-	Progress *Progress
-	Seq      int64         // frame of the last request, 0 before it is sent
-	Reply    int64         // frame of the response that ended it, 0 if there is none
-	IsError  bool          // the result says that the tool failed
-	Unsent   string        // method of a request that the server wanted to make, and that its revision does not have
-	Failure  string        // why there is no response, or why the result is of no use
-	Repeats  bool          // the person may go on without what was refused; see [Calls.Repeat]
-	Waiting  int           // its questions that wait for the person
-	Yours    bool          // the person's clock runs: a question waits, a URL is being visited, or Paused
-	Asked    time.Time     // when the oldest of those came
-	Waited   time.Duration // how long a person was waited for, so far
-	Timeout  time.Duration // 0: none
-	Every    time.Duration // how often it tries again while a URL's outcome is open
-	Paused   bool          // it waits for the person's word to go on after many rounds
+	Number  int
+	Request Request
+	State   conversation.State // Running, Done, Failed or Stopped
+	Started time.Time
+	Ended   time.Time // while it runs zero
+	Reply   int64     // frame of the response that ended it, 0 if there is none
+	Failure string    // why there is no response, or why the result is of no use
+	Wait
+}
+
+// Wait is how a call stands with its person.
+type Wait struct {
+	Waiting int           // its questions that wait for the person
+	Yours   bool          // the person's clock runs: a question waits, a URL is being visited, or Paused
+	Asked   time.Time     // when the oldest of those came
+	Waited  time.Duration // how long a person was waited for, so far
+	Timeout time.Duration // 0: none
+	Every   time.Duration // how often it tries again while a URL's outcome is open
+	Paused  bool          // it waits for the person's word to go on after many rounds
+	Repeats bool          // the person may go on without what was refused; see [Calls.Repeat]
 }
 
 // view is a copy for readers.
 func (c *call) view(now time.Time) Call {
 	out := c.Call
-	out.Steps = slices.Clone(c.Steps)
-	if c.Progress != nil {
-		progress := *c.Progress
-		out.Progress = &progress
-	}
 	out.Repeats = c.repeat != nil
-	c.clock.tell(&out, now)
-	if c.State == Running {
-		out.Duration = now.Sub(c.Started)
-	} else {
-		out.Duration = c.Ended.Sub(c.Started)
-	}
+	c.clock.tell(&out.Wait, now)
 	return out
 }
 
@@ -254,7 +220,7 @@ func (cs *Calls) Stop(number int) error {
 	c, err := cs.find(number)
 	cs.mu.Unlock()
 	if err == nil {
-		c.finish(ending{state: Stopped, step: Step{Kind: StepStopped, Text: "stopped by you"}, told: "stopped by the user"})
+		c.finish(ending{state: conversation.Stopped, told: "stopped by the user"})
 	}
 	return err
 }

@@ -1,6 +1,10 @@
 package calls
 
-import "time"
+import (
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+)
 
 // clock measures a call's time without the time that it waits for a person,
 // and ends the call when a limit is reached.
@@ -65,8 +69,8 @@ func (w *clock) stop(at time.Time) {
 	}
 }
 
-// tell puts what the clock says into a call.
-func (w *clock) tell(c *Call, now time.Time) {
+// tell says what the clock shows.
+func (w *clock) tell(c *Wait, now time.Time) {
 	c.Waiting, c.Yours, c.Waited, c.Timeout = w.open, w.waits(), w.waited(now), w.limit
 	if w.open > 0 {
 		c.Asked = w.oldest
@@ -83,7 +87,7 @@ func (c *call) pause(is bool) { c.holding(is, is) }
 func (c *call) holding(is, paused bool) {
 	c.set(func() {
 		c.Paused = paused
-		if c.over == Running {
+		if c.over == conversation.Running {
 			c.clock.set(time.Now(), c.clock.open, is)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
@@ -29,7 +30,7 @@ func (cs *Calls) Situation(number int, facts *fault.Facts) {
 	if err != nil {
 		return
 	}
-	facts.InCall, facts.Tool = c.over == Running, c.Request.Key
+	facts.InCall, facts.Tool = c.over == conversation.Running, c.Request.Key
 	if facts.Via != elicit.InRound || len(c.states) == 0 {
 		return
 	}
@@ -45,7 +46,7 @@ func (cs *Calls) Situation(number int, facts *fault.Facts) {
 // misbehave makes the next request differ from an honest one as the plan for one of
 // the round's questions has it.
 func (n *next) misbehave(q *inbox.Question, reply session.Reply) session.Misbehaviour {
-	plan := q.Answer.Fault
+	plan := q.Plan
 	if n.spoilt == nil {
 		n.spoilt = &session.Spoilt{Fault: plan.Fault}
 	} else if n.spoilt.Fault != plan.Fault {
@@ -58,7 +59,7 @@ func (n *next) misbehave(q *inbox.Question, reply session.Reply) session.Misbeha
 }
 
 func (n *next) differ(q *inbox.Question, r *fault.Retry, reply session.Reply) {
-	if q.Origin == elicit.InRound && n.responses != nil {
+	if q.Via == elicit.InRound && n.responses != nil {
 		if r.Value != nil {
 			n.responses = append(n.responses, session.Member{Name: q.Key, Value: r.Value})
 		}
@@ -106,5 +107,5 @@ func (c *call) carryOut(plans []session.Misbehaviour, more *next) *ending {
 
 // stoppedShort is the end of a call that a fault ends from our side.
 func stoppedShort(why string) *ending {
-	return &ending{state: Stopped, step: Step{Kind: StepStopped, Text: why}, failure: why}
+	return &ending{state: conversation.Stopped, why: why, despite: true}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
@@ -17,32 +18,31 @@ import (
 // round is what one response asks, and what became of that.
 type round struct {
 	number    int
-	asked     []int                    // numbers of its questions, in order
-	questions map[int]*inbox.Question  // by number
-	open      int                      // how many are not settled
-	noted     map[int]inbox.Completion // answers that stand in the log, with what was known of their URLs
+	asked     []int                           // numbers of its questions, in order
+	questions map[int]*inbox.Question         // by number
+	open      int                             // how many are not settled
+	noted     map[int]conversation.Completion // answers that stand in the log, with what was known of their URLs
 }
 
 // settled are the questions that are, in order.
 func (r *round) settled(yield func(*inbox.Question) bool) {
 	for _, number := range r.asked {
-		if q := r.questions[number]; q.State != inbox.Pending && !yield(q) {
+		if q := r.questions[number]; q.State != conversation.Pending && !yield(q) {
 			return
 		}
 	}
 }
 
 // requestsOf are what a response asks.
-func requestsOf(asked []elicit.Asked, round int, seq int64) []client.InputRequest {
+func requestsOf(asked []elicit.Asked, round int, r session.Reply) []client.InputRequest {
 	list := make([]client.InputRequest, len(asked))
 	last := map[string]int{}
 	for i, a := range asked {
-		list[i] = client.InputRequest{
-			Round: round, Key: a.Key, Origin: a.Via, Carried: fmt.Sprintf("round %d, %q", round, a.Key),
-			Method: a.Method, Params: a.Params, Asked: time.Now(), Seq: seq, Pointer: a.Pointer, Place: i + 1,
-		}
+		list[i] = client.InputRequest{Question: conversation.Question{
+			Number: r.Question + i, Place: i + 1, Of: len(asked), Method: a.Method, Via: a.Via, Key: a.Key, Pointer: a.Pointer,
+			Round: round, Params: a.Params, Asked: time.Now(), AskedSeq: r.Seq,
+		}}
 		if a.Via == elicit.InError {
-			list[i].Carried = fmt.Sprintf("error %d, elicitation %d of %d", mcp.CodeURLElicitationRequired, i+1, len(asked))
 			continue
 		}
 		if before, again := last[a.Key]; again {
@@ -60,24 +60,24 @@ func requestsOf(asked []elicit.Asked, round int, seq int64) []client.InputReques
 // refused at once.
 func (c *call) put(requests []client.InputRequest, number int) {
 	in := c.calls.inbox
-	fresh := round{number: number, open: len(requests), questions: map[int]*inbox.Question{}, noted: map[int]inbox.Completion{}}
+	fresh := round{number: number, open: len(requests), questions: map[int]*inbox.Question{}, noted: map[int]conversation.Completion{}}
 	questions := make([]inbox.Question, len(requests))
 	for i, r := range requests {
 		r.Call, r.CallName = c.Number, c.Request.Name
 		c.conn.Judge(&r)
-		questions[i] = inbox.Question{InputRequest: r, Number: in.Number()}
+		questions[i] = inbox.Question{InputRequest: r}
 		fresh.asked = append(fresh.asked, questions[i].Number)
 		fresh.questions[questions[i].Number] = new(inbox.Question)
 	}
 	running := false
-	c.set(func() { c.round, running = fresh, c.over == Running })
+	c.set(func() { c.round, running = fresh, c.over == conversation.Running })
 	for _, q := range questions {
 		switch {
 		case !running:
-			q.State, q.By, q.Reason = inbox.Withdrawn, inbox.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
+			q.State, q.By, q.Reason = conversation.Withdrawn, conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
 		case q.Refusal == nil && c.consented(&q):
-			q.State, q.By, q.Reason = inbox.Answered, inbox.ByPerson, "the same URL was accepted in an earlier round, and is tried again by the clock"
-			q.Answer = inbox.Answer{Action: "accept", Actor: inbox.ByPerson}
+			q.State, q.By, q.Reason = conversation.Answered, conversation.ByPerson, "the same URL was accepted in an earlier round, and is tried again by the clock"
+			q.Answered(inbox.Answer{Action: "accept"})
 		default:
 			c.calls.Asked(q)
 		}
@@ -86,7 +86,7 @@ func (c *call) put(requests []client.InputRequest, number int) {
 			in.Complete(q.Number)
 		}
 	}
-	c.set(func() { running = c.over == Running })
+	c.set(func() { running = c.over == conversation.Running })
 	if !running { // it ended meanwhile
 		c.withdraw()
 	}
@@ -101,7 +101,7 @@ type consent struct{ key, url string }
 func (c *call) consented(q *inbox.Question) bool {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
-	return c.Every != 0 && q.Origin == elicit.InRound && q.IsURL() && c.consents[consent{q.Key, q.Request.URL}]
+	return c.Every != 0 && q.Via == elicit.InRound && q.IsURL() && c.consents[consent{q.Key, q.Request.URL}]
 }
 
 // Pauses before a round that nothing but requestState asks for.
@@ -163,11 +163,11 @@ func (c *call) look() (ready bool, every time.Duration) {
 	ready = len(c.round.asked) > 0
 	for q := range c.round.settled {
 		switch {
-		case q.Answer.Fault != nil: // which waits for nothing
+		case q.Plan != nil: // which waits for nothing
 			return true, 0
-		case q.State == inbox.Withdrawn:
+		case q.State == conversation.Withdrawn:
 			return false, 0 // since the connection or the call ends
-		case q.Completion == inbox.CompletionAwaited:
+		case q.Completion == conversation.CompletionAwaited:
 			ready = false // accepting a URL only means consent
 		}
 	}
@@ -204,8 +204,8 @@ func (c *call) mayGoOn(round int) error {
 // the call ends here. What is still open can no longer be answered: the round goes
 // out without it.
 func (c *call) goOn(more *next, reply session.Reply) *ending {
-	c.calls.inbox.Withdraw(inbox.ByPerson, fmt.Sprintf("you went on with call %d without it", c.Number), false, func(q *inbox.Question) bool {
-		return q.Call == c.Number && q.Origin != elicit.ByRequest
+	c.calls.inbox.Withdraw(conversation.ByPerson, fmt.Sprintf("you went on with call %d without it", c.Number), false, func(q *inbox.Question) bool {
+		return q.Call == c.Number && q.Via != elicit.ByRequest
 	})
 	open := func() (n int) { c.set(func() { n = c.round.open }); return n }
 	for open() > 0 { // an answer is on its way here
@@ -219,34 +219,32 @@ func (c *call) goOn(more *next, reply session.Reply) *ending {
 		return failed("the URL was not accepted")
 	}
 	c.calls.mu.Lock()
-	c.carries = nil
 	var plans []session.Misbehaviour
 	first := true
 	for q := range c.round.settled {
-		if q.State == inbox.Answered && q.Answer.Fault != nil {
-			c.carries = append(c.carries, q.Number)
+		if q.State == conversation.Answered && q.Plan != nil {
 			plans = append(plans, more.misbehave(q, reply))
 			continue
 		}
-		if q.Origin != elicit.InRound || q.State != inbox.Answered {
+		if q.Via != elicit.InRound || q.State != conversation.Answered {
 			continue
 		}
-		if (q.By == inbox.ByPerson || q.By == inbox.ByScript) && q.Answer.Action == "accept" && q.IsURL() {
+		if (q.By == conversation.ByPerson || q.By == conversation.ByScript) && q.Action == "accept" && q.IsURL() {
 			c.consents[consent{q.Key, q.Request.URL}] = true
 		}
-		if c.carries = append(c.carries, q.Number); first {
-			more.actor, first = string(q.By), false
+		if first {
+			more.actor, first = q.By, false
 		}
-		if more.actor != string(q.By) {
+		if more.actor != q.By {
 			more.actor = ""
 		}
-		if !q.TurnedDown() && more.responses != nil {
-			more.responses = append(more.responses, session.Member{Name: q.Key, Value: q.Answer.JSON()})
+		if !q.TurnedDown && more.responses != nil {
+			more.responses = append(more.responses, session.Member{Name: q.Key, Value: q.Answer})
 		}
 	}
 	c.calls.mu.Unlock()
 	if len(plans) > 0 {
-		more.actor = string(inbox.ByFault)
+		more.actor = conversation.ByFault
 		if end := c.carryOut(plans, more); end != nil {
 			return end
 		}
@@ -260,7 +258,7 @@ func (c *call) turnedDown() bool {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
 	for q := range c.round.settled {
-		if q.Origin == elicit.InError && (q.State == inbox.Refused || q.State == inbox.Answered && q.Answer.Action != "accept" && q.Answer.Fault == nil) {
+		if q.Via == elicit.InError && (q.State == conversation.Refused || q.State == conversation.Answered && q.Action != "accept" && q.Plan == nil) {
 			return true
 		}
 	}
@@ -272,7 +270,7 @@ func (c *call) refused() (list []inbox.Question) {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
 	for q := range c.round.settled {
-		if q.State == inbox.Refused {
+		if q.State == conversation.Refused {
 			list = append(list, *q)
 		}
 	}
@@ -286,7 +284,7 @@ func (c *call) refused() (list []inbox.Question) {
 func (c *call) cannotAnswer(without *next) *ending {
 	var why []string
 	for _, q := range c.refused() {
-		if q.Origin == elicit.InRound && !q.Lost {
+		if q.Via == elicit.InRound && !q.Lost {
 			why = append(why, fmt.Sprintf("%q: %s", response.Shortened(q.Key), q.Reason))
 		}
 	}
@@ -305,12 +303,12 @@ func (c *call) noteAnswers() {
 	ended := c.ctx.Err() != nil
 	c.calls.mu.Lock()
 	for q := range c.round.settled {
-		waits := q.Origin == elicit.InError || q.Completion != inbox.CompletionNone || ended
-		if noted, is := c.round.noted[q.Number]; q.State != inbox.Answered || q.Answer.Fault != nil || !waits || is && noted == q.Completion {
+		waits := q.Via == elicit.InError || q.Completion != conversation.CompletionNone || q.TurnedDown || ended
+		if noted, is := c.round.noted[q.Number]; q.State != conversation.Answered || q.Plan != nil || !waits || is && noted == q.Completion {
 			continue
 		}
 		c.round.noted[q.Number] = q.Completion
-		frames = append(frames, wire.Frame{Note: q.Note(), Call: c.Number, Round: q.Round, Question: q.Number, Actor: string(q.By)})
+		frames = append(frames, wire.Frame{Note: q.Note(), Call: c.Number, Round: q.Round, Question: q.Number, Actor: q.By})
 	}
 	c.calls.mu.Unlock()
 	for _, f := range frames {

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -13,27 +13,16 @@ import (
 // InputRequest is one thing that a server asks of its client: an elicitation, or a
 // sampling or roots request, which the person answers in the same place.
 type InputRequest struct {
+	conversation.Question
 	Server   string // id
 	Session  string // the connection that it came on
 	Call     int    // 0 if it cannot be told
 	CallName string
-	Guessed  bool   // Call is a guess: several run, and the connection does not tell
-	Round    int    // of the call
-	Key      string // in inputRequests
-	Lost     bool   // the key stands again further on, and its last request counts
-	List     string // the method of the list that requires it; "" for none
-	Origin   elicit.Via
-	Carried  string // on what it came, in words
-	Method   string
-	Params   json.RawMessage // nil if absent
+	Lost     bool            // its key stands again further on, and its last request counts
 	Request  *elicit.Request // nil where Method is no elicitation or the params cannot be read
-	Asked    time.Time
 
-	ID      json.RawMessage // JSON-RPC id of a request of the server's own, exact
-	Mute    bool            // nothing can answer it
-	Seq     int64           // frame that asks
-	Pointer string          // to the params in that frame
-	Place   int             // among what that frame asks, from 1
+	ID   json.RawMessage // JSON-RPC id of a request of the server's own, exact
+	Mute bool            // nothing can answer it
 
 	Refusal *Refusal // why the person is not asked; nil if they are
 }
@@ -44,17 +33,13 @@ type Refusal struct {
 	Message string
 }
 
-// RequestsAreGone is why a server's request is not answered since 2026-07-28
-// (specification, stdio, Receiving Messages; Streamable HTTP, Receiving Messages).
-const RequestsAreGone = "since 2026-07-28 a server must not send requests, and a client must not send responses: nothing is answered; the server has to ask in an input-required result"
-
 // Judge reads what is asked, and refuses it if the person cannot be asked in this
 // revision. A refusal that stands already stays.
 func (s Settings) Judge(r *InputRequest, revision string) {
 	unread := s.read(r, revision)
 	switch {
 	case r.Refusal != nil:
-	case r.Origin == elicit.InError && revision != mcp.Revision20251125:
+	case r.Via == elicit.InError && revision != mcp.Revision20251125:
 		r.Refusal = &Refusal{mcp.CodeInvalidRequest, fmt.Sprintf("error %d asks for URLs in revision %s alone, and this session speaks %s",
 			mcp.CodeURLElicitationRequired, mcp.Revision20251125, revision)}
 	case unread != nil:
@@ -87,7 +72,7 @@ func (s Settings) read(r *InputRequest, revision string) *Refusal {
 		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("there is no elicitation mode %q", r.Request.Mode)}
 	case !s.Allows(string(r.Request.Mode), revision):
 		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("the client did not declare elicitation in %s mode", r.Request.Mode)}
-	case r.Origin == elicit.InError && r.Request.Mode != elicit.ModeURL: // nothing would carry the answer
+	case r.Via == elicit.InError && r.Request.Mode != elicit.ModeURL: // nothing would carry the answer
 		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", mcp.CodeURLElicitationRequired)}
 	}
 	return nil

@@ -14,7 +14,19 @@ import (
 // c.mu and has the turn.
 func (c *Conversation) apply(f *clue) {
 	out := f.Dir == wire.ClientToServer
+	if f.Dir == wire.ServerToClient && (f.Kind == wire.Noise || f.Kind.IsResponse() && (f.Orphan || f.Duplicate)) {
+		if s := c.sessions[connection{f.Server, f.Session}]; s != nil {
+			s.stray = uint32(f.Seq)
+		}
+	}
 	switch {
+	case out && f.Fault != "" && f.Question != 0 && f.Pair == 0 && f.Kind != wire.Request: // in place of an answer
+		s := c.sessionOf(f)
+		if i, ok := s.calls[f.Call]; ok {
+			c.join(i, f.Seq)
+		} else if i, ok := s.alone[f.Question]; ok {
+			c.join(i, f.Seq)
+		}
 	case f.Dir == wire.Stderr || f.Kind == wire.Noise && f.Pair == 0:
 	case f.Dir == wire.Meta && f.Pair == 0:
 		c.noted(c.sessionOf(f), f)
@@ -23,7 +35,13 @@ func (c *Conversation) apply(f *clue) {
 	case f.Kind == wire.Request && out && mcp.AsksForInput(f.Method):
 		c.called(c.sessionOf(f), f)
 	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
-		c.question(c.sessionOf(f), f)
+		if s := c.sessionOf(f); s.asks(f.Method) {
+			c.question(s, f)
+		}
+	case f.Call != 0 && !out && (f.Kind == wire.Request || changesList(f.Method)):
+		if i, ok := c.sessionOf(f).calls[f.Call]; ok {
+			c.join(i, f.Seq)
+		}
 	case f.Kind != wire.Request && !out && mcp.AsksForInput(f.Method):
 		c.response(c.sessionOf(f), f)
 	case f.Kind.IsResponse() && out && mcp.IsInput(f.Method):
@@ -45,6 +63,15 @@ func OnlyTells(method string) bool {
 	return method == mcp.NotificationProgress || method == mcp.NotificationMessage
 }
 
+// changesList reports whether a notification says that a list has changed.
+func changesList(method string) bool {
+	switch method {
+	case mcp.NotificationToolsChanged, mcp.NotificationPromptsChanged, mcp.NotificationResourcesChanged:
+		return true
+	}
+	return false
+}
+
 // sessionOf is the session that a frame belongs to.
 func (c *Conversation) sessionOf(f *clue) *session {
 	key := connection{f.Server, f.Session}
@@ -60,7 +87,7 @@ func (c *Conversation) sessionOf(f *clue) *session {
 func (c *Conversation) begin(s *session, f *clue) int {
 	o := outline{first: uint32(f.Seq), recorded: uint32(f.Call), session: s}
 	if f.Dir == wire.ClientToServer {
-		o.number = uint32(c.calls.take(f.Call))
+		o.number = uint32(c.calls.take(f.Call, 1))
 	}
 	c.outlines = append(c.outlines, o)
 	i := len(c.outlines) - 1
@@ -175,7 +202,7 @@ func (c *Conversation) response(s *session, f *clue) {
 	}
 	o.questions += uint32(len(f.input.asked))
 	if n := len(f.input.asked); n > 0 {
-		c.fresh = append(c.fresh, asking{int(f.Seq), n, 0})
+		c.fresh = append(c.fresh, asking{int(f.Seq), n, f.Question})
 	}
 	for _, id := range f.visits {
 		c.visits[visit{f.Server, id}] = i
@@ -189,10 +216,27 @@ func (c *Conversation) response(s *session, f *clue) {
 	}
 }
 
+// asks reports whether a request of the server's is put to the person: sampling and
+// roots only where they were declared, as far as that is known.
+func (s *session) asks(method string) bool {
+	d := s.handshake.Declared
+	switch {
+	case d == nil || s.handshake.Protocol >= mcp.Revision20260728:
+		return true
+	case method == mcp.MethodSample:
+		return d.Sampling != nil
+	case method == mcp.MethodListRoots:
+		return d.Roots != nil
+	}
+	return true
+}
+
 func (c *Conversation) question(s *session, f *clue) {
 	i, ok := s.calls[f.Call]
 	if f.Call == 0 || !ok {
 		i, ok = c.guess(s, f.Seq)
+	} else if f.Guessed {
+		c.guessed[uint32(f.Seq)] = true
 	}
 	if ok {
 		c.join(i, f.Seq)
@@ -205,7 +249,7 @@ func (c *Conversation) question(s *session, f *clue) {
 	}
 	c.outlines[i].questions++
 	c.fresh = append(c.fresh, asking{int(f.Seq), 1, f.Question})
-	s.asked = append(s.asked, pending{call: i, seq: f.Seq, id: string(f.Message.ID)})
+	s.asked = append(s.asked, pending{call: i, seq: f.Seq, id: wire.IDKey(f.Message.ID)})
 	if f.visit != "" {
 		c.visits[visit{f.Server, f.visit}] = i
 	}
@@ -232,14 +276,20 @@ func (c *Conversation) guess(s *session, seq int64) (int, bool) {
 func (c *Conversation) number() {
 	for _, a := range c.fresh {
 		if a.recorded != 0 {
-			c.numbered[uint32(a.seq)] = uint32(c.asked.take(a.recorded))
+			c.numbered[uint32(a.seq)] = uint32(c.asked.take(a.recorded, a.questions))
 		}
 	}
 	for _, a := range c.fresh {
 		if a.recorded != 0 {
-			c.asked.last = int(c.numbered[uint32(a.seq)])
+			c.asked.last = int(c.numbered[uint32(a.seq)]) + a.questions - 1
 		} else {
 			c.numbered[uint32(a.seq)] = uint32(c.asked.next(a.questions))
+		}
+	}
+	for _, a := range c.fresh {
+		first := c.numbered[uint32(a.seq)]
+		for n := range uint32(a.questions) {
+			c.asking[first+n] = uint32(a.seq)
 		}
 	}
 	c.fresh = nil
@@ -267,6 +317,14 @@ func (c *Conversation) tookBack(s *session, f *clue, out bool) {
 	}
 	k := slices.IndexFunc(*list, func(p pending) bool { return p.seq == f.about })
 	if f.about == 0 || k < 0 {
+		// It may have its answer already, and the reason be known only now.
+		i, ok := s.calls[f.Call]
+		if f.Call == 0 {
+			i, ok = s.alone[f.Question]
+		}
+		if ok && !out && f.Question != 0 {
+			c.join(i, f.Seq)
+		}
 		return
 	}
 	i := (*list)[k].call
@@ -313,11 +371,14 @@ func (c *Conversation) noted(s *session, f *clue) {
 	if f.Call == 0 {
 		i, ok = s.alone[f.Question]
 	}
+	n := f.Note
 	if ok && f.Call+f.Question != 0 {
 		c.join(i, f.Seq)
+		if n != nil && n.Kind == wire.NoteStrayResponse {
+			c.strays[uint32(f.Seq)] = s.stray
+		}
 		return
 	}
-	n := f.Note
 	switch {
 	case n == nil:
 	case n.Kind == wire.NoteProcessExited:

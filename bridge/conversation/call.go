@@ -108,6 +108,8 @@ const (
 	StepAnswered StepKind = "answered" // or settled in another way
 	StepLog      StepKind = "log"
 	StepProgress StepKind = "progress"
+	StepList     StepKind = "list"  // what the server offers has changed
+	StepStray    StepKind = "stray" // a response that answers nothing
 	StepRetry    StepKind = "retry"
 	StepResult   StepKind = "result"
 	StepError    StepKind = "error"

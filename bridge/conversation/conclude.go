@@ -121,7 +121,9 @@ func (c *Call) unsent(revision string) (method string) {
 	if revision < mcp.Revision20260728 || len(c.Rounds) == 0 {
 		return ""
 	}
-	method, _ = lint.Unsent(c.Result, c.Error, revision)
+	if method, _ = lint.Unsent(c.Result, c.Error, revision); method == "" {
+		method = c.Unsent
+	}
 	for _, q := range c.Questions {
 		if q.Via == elicit.ByRequest {
 			method = q.Method

@@ -20,7 +20,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Conversation follows a log. It keeps about 70 bytes for each call and 30 more
+// Conversation follows a log. It keeps about 70 bytes for each call and 60 more
 // for each question; bytes of frames are read where they alone tell what belongs
 // together, and for the calls that somebody looks at.
 //
@@ -37,7 +37,9 @@ type Conversation struct {
 	outlines []outline
 	member   map[uint32]uint32 // index in outlines by frame, of those other than the first
 	guessed  map[uint32]bool
+	strays   map[uint32]uint32 // by the note of it: the frame that answers nothing
 	numbered map[uint32]uint32 // number of the first question that a frame asks
+	asking   map[uint32]uint32 // frame that asks a question, by its number
 	told     []telling         // notifications that only tell of a call in progress, in order
 	fresh    []asking          // questions that have no number yet
 	calls    numbers
@@ -86,13 +88,14 @@ type session struct {
 	alone     map[int]int // likewise of a question outside of any call, by the question's
 	open      []pending   // calls without a response
 	asked     []pending   // the server's requests without an answer
+	stray     uint32      // the latest frame that answers nothing, as far as can be told
 }
 
 // pending is a request that waits for its response.
 type pending struct {
 	call int // index in outlines
 	seq  int64
-	// id and token, of progress, are exact; "" as long as nobody had to know them.
+	// id, as wire.IDKey, and token, of progress; "" as long as nobody had to know them.
 	id, token string
 }
 
@@ -113,7 +116,7 @@ const waitingMost = 256
 func New(l *wire.Log) *Conversation {
 	return &Conversation{
 		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction),
-		member: make(map[uint32]uint32), guessed: make(map[uint32]bool), numbered: make(map[uint32]uint32),
+		member: make(map[uint32]uint32), guessed: make(map[uint32]bool), strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32), asking: make(map[uint32]uint32),
 		sessions: make(map[connection]*session),
 		waiting:  make(map[string][]retry), visits: make(map[visit]int),
 	}
@@ -243,7 +246,7 @@ func (c *Conversation) look(head wire.Frame) (*clue, error) {
 			cl.name, cl.arguments = target(request.Method, request.Message.Params)
 		}
 	case cl.Method == mcp.NotificationCancelled:
-		cl.about, err = c.requestOf(cl, func(p *pending) bool { return p.id == string(rawjson.Member(params, "requestId")) })
+		cl.about, err = c.requestOf(cl, func(p *pending) bool { return p.id == wire.IDKey(rawjson.Member(params, "requestId")) })
 	case cl.Method == mcp.NotificationProgress:
 		token := string(plain(rawjson.Member(params, "progressToken")))
 		cl.about, err = c.requestOf(cl, func(p *pending) bool { return p.token == token })
@@ -306,7 +309,7 @@ func (c *Conversation) requestOf(cl *clue, is func(*pending) bool) (int64, error
 			if err != nil {
 				return 0, err
 			}
-			p.id = string(f.Message.ID)
+			p.id = wire.IDKey(f.Message.ID)
 			p.token = string(plain(rawjson.Member(f.Message.Params, "_meta", "progressToken")))
 		}
 		if is(p) {

@@ -71,6 +71,9 @@ func inputOf(f *wire.Frame, revision string) (in input) {
 	return in
 }
 
+// Asks counts the questions in the response to a call, in a revision.
+func Asks(f *wire.Frame, revision string) int { return len(inputOf(f, revision).asked) }
+
 // Progress is what a progress notification says. Total is 0 where it is not known.
 type Progress struct {
 	Value, Total float64

@@ -16,16 +16,17 @@ type numbers struct {
 // cost memory, and a transcript can say what it likes.
 const recordedMost = 1 << 20
 
-// take gives out the number that was recorded, or what stands for it by now.
-func (n *numbers) take(recorded int) int {
+// take gives out as many numbers in a row as are wanted, from the one that was
+// recorded or from what stands for it by now, and returns the first of them.
+func (n *numbers) take(recorded, wanted int) int {
 	if recorded < 1 || recorded > n.max-n.base+recordedMost {
-		return n.next(1)
+		return n.next(wanted)
 	}
 	if n.has(n.base + recorded) {
 		n.base = n.max
 	}
-	n.give(n.base + recorded)
-	return n.last
+	n.last = n.base + recorded - 1
+	return n.next(wanted)
 }
 
 // next gives out as many numbers in a row as are wanted, the first that are free

@@ -18,26 +18,30 @@ import (
 type Question struct {
 	Number  int // what people know it by
 	Place   int // among what its frame asks, from 1
+	Of      int // how many that are
 	Method  string
 	Via     elicit.Via
 	Stream  wire.Stream // that carried the frame
 	Key     string      // in inputRequests, where it came in a round
 	Pointer string      // JSON pointer to the params in the frame
 	Round   int         // of the call, 0 if there is none
+	List    string      // method of the list that requires it, "" for none
 	// Guessed: several calls were running, and nothing says to which of them it
 	// belongs.
 	Guessed bool
 	Params  json.RawMessage // nil if absent
 	LetGo   bool            // Params and Answer are only in the log; see Conversation.Watch
 
-	State  QuestionState
-	By     string          // who settled it, as wire.Frame.Actor; "" if it is not known
-	Fault  string          // by which fault of package fault; "" where it is not wrong on purpose
-	Wrong  string          // what is wrong then, inside a sentence
-	Reason string          // why it was settled so, in words; "" if there is nothing to say
-	Action string          // "accept", "decline", "cancel", or what else the answer says
-	Answer json.RawMessage // the result that went back; nil if there is none
-	Error  json.RawMessage // the error that went back in place of one
+	State QuestionState
+	By    string // who settled it, as wire.Frame.Actor; "" if it is not known
+	Fault string // by which fault of package fault; "" where it is not wrong on purpose
+	Wrong string // what is wrong then, inside a sentence
+	// TurnedAway: it was refused because too many of its server's waited.
+	TurnedAway bool
+	Reason     string          // why it was settled so, in words; "" if there is nothing to say
+	Action     string          // "accept", "decline", "cancel", or what else the answer says
+	Answer     json.RawMessage // the result that went back; nil if there is none
+	Error      json.RawMessage // the error that went back in place of one
 	// Completion says what is known of the outcome of a URL that was accepted.
 	Completion Completion
 
@@ -51,7 +55,8 @@ type Question struct {
 	Completed    time.Time
 	CompletedSeq int64
 
-	isURL bool // also where Params were let go of
+	isURL bool   // also where Params were let go of
+	id    string // of the request, as wire.IDKey
 }
 
 // QuestionState is where a question stands.
@@ -106,6 +111,17 @@ const (
 	CompletionMarked                    // the person says that it is done
 )
 
+// String names an outcome that is known, as transcripts do.
+func (c Completion) String() string {
+	switch c {
+	case CompletionDone:
+		return "completed"
+	case CompletionMarked:
+		return "marked"
+	}
+	return ""
+}
+
 // Who can settle a question.
 const (
 	ByPerson = "person"
@@ -121,6 +137,25 @@ func (q *Question) Title() string {
 		return message
 	}
 	return q.Method
+}
+
+// Carried says in words on what the question came.
+func (q *Question) Carried() string {
+	switch {
+	case q.Via == elicit.InRound:
+		return fmt.Sprintf("round %d, %q", q.Round, q.Key)
+	case q.List != "":
+		return fmt.Sprintf("error %d to %s, elicitation %d of %d", mcp.CodeURLElicitationRequired, q.List, q.Place, q.Of)
+	case q.Via == elicit.InError:
+		return fmt.Sprintf("error %d, elicitation %d of %d", mcp.CodeURLElicitationRequired, q.Place, q.Of)
+	case q.Stream == wire.StreamPostSSE:
+		return "request on the POST event stream"
+	case q.Stream == wire.StreamGetSSE:
+		return "request on the GET event stream"
+	case q.Stream == wire.StreamPost:
+		return "request in a POST answer"
+	}
+	return "request"
 }
 
 // Message is the text that goes with an elicitation, "" if there is none.

@@ -47,6 +47,30 @@ func (c *Conversation) NumberAt(place int) int {
 	return int(c.outlines[place-1].number)
 }
 
+// Asked is the frame that asks a question, and the place of the call that the
+// question belongs to. They are 0 if there is no question with that number.
+func (c *Conversation) Asked(number int) (seq int64, place int) {
+	c.mu.Lock()
+	seq = int64(c.asking[uint32(number)])
+	c.mu.Unlock()
+	if seq != 0 {
+		place = c.Of(seq)
+	}
+	return seq, place
+}
+
+// QuestionAt is the number of the question at a place among what a frame asks; 0 if
+// there is none.
+func (c *Conversation) QuestionAt(seq int64, place int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := c.numbered[uint32(seq)]
+	if number := first + uint32(place) - 1; first != 0 && place > 0 && c.asking[number] == uint32(seq) {
+		return int(number)
+	}
+	return 0
+}
+
 // Places lists the calls of which a frame is chosen, in order.
 func (c *Conversation) Places(only func(seq int64) bool) []int {
 	c.mu.Lock()
@@ -108,11 +132,7 @@ func (c *Conversation) Unwatch(ctx context.Context, place int) error {
 // Around reads the call that a frame belongs to. For a frame that belongs to none
 // it makes one of the frame, and of the request and the response that go with it.
 func (c *Conversation) Around(ctx context.Context, seq int64, how Reading) (*Call, error) {
-	place, err := c.Of(seq)
-	if err != nil {
-		return nil, err
-	}
-	if place != 0 {
+	if place := c.Of(seq); place != 0 {
 		return c.Call(ctx, place, how)
 	}
 	f, err := c.log.Frame(seq)
@@ -153,7 +173,11 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	}
 	r.applied = upTo
 	what.over, what.now = over, c.log.Head(c.log.Len()).Time
-	return r.conclude(what), nil
+	call := r.conclude(what)
+	if r.watched { // what can be large is looked at in the log
+		call.Result, call.Error = nil, nil
+	}
+	return call, nil
 }
 
 // tellsMost bounds how many progress notifications and log messages of a call are
@@ -187,21 +211,21 @@ func (c *Conversation) frames(r *reduction, o *outline, upTo int64) []int64 {
 }
 
 // Of is the place of the call that a frame belongs to, 0 if there is none.
-func (c *Conversation) Of(seq int64) (int, error) {
+func (c *Conversation) Of(seq int64) int {
 	f := c.log.Head(seq)
 	if f.Seq == 0 {
-		return 0, nil
+		return 0
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	i, ok := c.of(seq)
 	if !ok && f.Pair != 0 && f.Kind != wire.Request {
 		i, ok = c.of(f.Pair)
 	}
-	c.mu.Unlock()
 	if !ok {
-		return 0, nil
+		return 0
 	}
-	return i + 1, nil
+	return i + 1
 }
 
 // feed applies frames to a call, as they may be shown.
@@ -223,7 +247,7 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how
 		}
 		f = *how.Redact.Frame(&f)
 		c.mu.Lock()
-		about := about{guessed: c.guessed[uint32(seq)], number: int(c.numbered[uint32(seq)]), shown: shown}
+		about := about{guessed: c.guessed[uint32(seq)], number: int(c.numbered[uint32(seq)]), stray: int64(c.strays[uint32(seq)]), shown: shown}
 		c.mu.Unlock()
 		if !r.begun {
 			r.begin(&f, about)

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // reduction applies the frames of one call in order.
@@ -31,8 +33,6 @@ type reduction struct {
 	last     int64          // frame that was applied last
 	opened   int            // index of the first question of the round that is to be made again
 	rounds   map[int64]int  // index in Rounds by request
-	asks     map[int64]int  // index in Questions by the frame of a server's request
-	ids      map[int]string // exact id of that request, by index in Questions
 	known    map[int]int    // index in Questions of a server's request, by its recorded number
 	visits   map[string]int // index in Questions by elicitationId
 	reports  int            // progress notifications
@@ -43,14 +43,15 @@ type reduction struct {
 // about is what the conversation knows of a frame beside its bytes.
 type about struct {
 	guessed bool
-	number  int // of the first question in it
+	number  int   // of the first question in it
+	stray   int64 // of a note of a response that answers nothing: that response, 0 if it is not known
 	shown   bool
 }
 
 func newReduction(place int) *reduction {
 	return &reduction{
-		call: Call{Place: place}, rounds: make(map[int64]int), asks: make(map[int64]int),
-		ids: make(map[int]string), known: make(map[int]int), visits: make(map[string]int),
+		call: Call{Place: place}, rounds: make(map[int64]int),
+		known: make(map[int]int), visits: make(map[string]int),
 	}
 }
 
@@ -69,7 +70,7 @@ func (r *reduction) part(raw json.RawMessage) json.RawMessage {
 
 // keptMost bounds the bytes of what was asked and answered in a call that is
 // watched.
-const keptMost = 4 << 20
+const keptMost = 1 << 20
 
 // bound lets go of what was asked and answered first, where that is too much.
 func (r *reduction) bound() {
@@ -108,22 +109,26 @@ func (r *reduction) apply(f *wire.Frame, a about) {
 	case r.deliberate(f):
 	case f.Kind == wire.Request && !out && mcp.IsInput(f.Method):
 		r.question(f, a)
+	case f.Kind == wire.Request && !out:
+		r.unanswered(f)
 	case f.Kind == wire.Request:
 		r.request(f)
 	case f.Kind.IsResponse() || f.Pair != 0:
-		if i, ok := r.asks[f.Pair]; ok {
+		if i, ok := r.asked(f.Pair); ok {
 			r.answer(i, f)
 		} else {
 			r.response(f, a)
 		}
 	case f.Dir == wire.Meta:
-		r.noted(f)
+		r.noted(f, a)
 	case f.Method == mcp.NotificationCancelled && out:
 		r.stopped()
 	case f.Method == mcp.NotificationCancelled:
 		r.withdrawn(f)
 	case f.Method == mcp.NotificationElicitComplete:
 		r.completed(f)
+	case changesList(f.Method):
+		r.call.step(Step{At: f.Time, Kind: StepList, Text: f.Method, Seq: f.Seq})
 	case f.Method == mcp.NotificationMessage:
 		if r.call.Logs++; r.call.Logs <= toldMost {
 			r.call.step(Step{At: f.Time, Kind: StepLog, Text: f.Summary(), Seq: f.Seq})
@@ -191,7 +196,7 @@ func (r *reduction) settle(q *Question, state QuestionState, reason string) {
 // settle ends a question at a time. It overrules what ended the question before.
 func (c *Call) settle(q *Question, state QuestionState, reason string, at time.Time) {
 	again := q.State != Pending
-	q.State, q.Reason, q.Ended = state, reason, at
+	q.State, q.Reason, q.Ended = state, wording.Shorten(reason, stepMost), at
 	q.foresee()
 	step := Step{At: at, Kind: StepAnswered, Text: state.String(), Question: q.Number}
 	if state == Answered && q.Action != "" {
@@ -228,7 +233,7 @@ func (r *reduction) response(f *wire.Frame, a about) {
 	if r.shown {
 		for k, asked := range in.asked {
 			r.put(Question{
-				Number: a.number + k, Place: k + 1, Method: asked.Method, Via: asked.Via, Stream: f.Stream,
+				Number: a.number + k, Place: k + 1, Of: len(in.asked), Method: asked.Method, Via: asked.Via, Stream: f.Stream,
 				Key: asked.Key, Pointer: asked.Pointer, Round: round.Number, Params: r.part(asked.Params), AskedSeq: f.Seq,
 			})
 		}
@@ -247,6 +252,12 @@ func (r *reduction) response(f *wire.Frame, a about) {
 	default:
 		r.over(f)
 	}
+}
+
+// asked finds the question that a frame of the server's own asks.
+func (r *reduction) asked(seq int64) (int, bool) {
+	i, ok := slices.BinarySearchFunc(r.call.Questions, seq, func(q *Question, seq int64) int { return cmp.Compare(q.AskedSeq, seq) })
+	return i, ok && r.call.Questions[i].Via == elicit.ByRequest
 }
 
 // over ends the call with a response, or with what stands in for it.
@@ -291,8 +302,9 @@ func (r *reduction) put(q Question) int {
 
 func (r *reduction) question(f *wire.Frame, a about) {
 	q := Question{
-		Number: a.number, Place: 1, Method: f.Method, Via: elicit.ByRequest, Stream: f.Stream, Pointer: "/params",
+		Number: a.number, Place: 1, Of: 1, Method: f.Method, Via: elicit.ByRequest, Stream: f.Stream, Pointer: "/params",
 		Guessed: a.guessed, Params: r.part(f.Message.Params), AskedSeq: f.Seq, AskedUnseen: !r.shown,
+		id: wire.IDKey(f.Message.ID),
 	}
 	for _, round := range r.call.Rounds {
 		if round.Response == 0 {
@@ -303,10 +315,21 @@ func (r *reduction) question(f *wire.Frame, a about) {
 		q.Params = slices.Concat([]byte(`{"message":`), words, []byte("}"))
 	}
 	i := r.put(q)
-	r.asks[f.Seq], r.ids[i] = i, string(f.Message.ID)
 	if f.Question != 0 {
 		r.known[f.Question] = i
 	}
+}
+
+// unanswered applies a request of the server's that nobody is asked. In a revision
+// that has no such requests nothing answers it.
+func (r *reduction) unanswered(f *wire.Frame) {
+	if r.revision < mcp.Revision20260728 {
+		return
+	}
+	if f.Method == mcp.MethodPing {
+		r.call.Unsent = f.Method
+	}
+	r.call.step(Step{At: r.clock, Kind: StepAsked, Text: f.Method + ", which is not answered: " + mcp.RequestsAreGone, Seq: f.Seq})
 }
 
 func (r *reduction) answer(i int, f *wire.Frame) {
@@ -319,24 +342,36 @@ func (r *reduction) answer(i int, f *wire.Frame) {
 	if open {
 		q.By = strings.Clone(f.Actor)
 	}
-	switch {
-	case f.Kind != wire.Error:
+	if f.Kind == wire.Error {
+		q.Error = r.part(f.Message.Error)
+	} else {
 		q.Answer, q.Action = r.part(f.Message.Result), rawjson.Text(rawjson.Member(f.Message.Result, "action"))
 		r.kept += len(q.Answer)
-		// What an inspector still asks when the call is over, it cancels by itself.
-		if open && (f.Actor == "" || q.Action != "cancel" || q.Guessed || !r.call.State.Over()) {
-			r.settle(q, Answered, "")
-		}
-	case f.Actor == ByPerson: // who cannot decline in another way
-		if q.Error = r.part(f.Message.Error); open {
-			q.Action = "decline"
-			r.settle(q, Answered, "")
-		}
-	default:
-		if q.Error = r.part(f.Message.Error); open {
-			r.settle(q, Refused, rawjson.Text(rawjson.Member(f.Message.Error, "message")))
-		}
 	}
+	switch {
+	case !open:
+	case r.shown && f.Note != nil && f.Note.Kind == wire.NoteSettled:
+		r.settled(q, f)
+	case f.Kind == wire.Error && f.Actor == ByPerson: // who cannot decline in another way
+		q.Action = "decline"
+		r.settle(q, Answered, "")
+	case f.Kind == wire.Error:
+		r.settle(q, Refused, rawjson.Text(rawjson.Member(f.Message.Error, "message")))
+	// What an inspector still asks when the call is over, it cancels by itself.
+	case f.Actor == "" || q.Action != "cancel" || q.Guessed || !r.call.State.Over():
+		r.settle(q, Answered, "")
+	}
+}
+
+// settled applies a note of how a question ended.
+func (r *reduction) settled(q *Question, f *wire.Frame) {
+	n := f.Note
+	at := n.At
+	if at.IsZero() {
+		at = r.clock
+	}
+	q.By, q.TurnedAway = strings.Clone(f.Actor), n.TurnedAway
+	r.call.settle(q, stateNamed(n.State), n.Why, at)
 }
 
 func (r *reduction) stopped() {
@@ -350,9 +385,9 @@ func (r *reduction) stopped() {
 
 // withdrawn takes back the question whose request a cancellation names.
 func (r *reduction) withdrawn(f *wire.Frame) {
-	about := string(rawjson.Member(f.Message.Params, "requestId"))
+	about := wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))
 	for i, q := range r.call.Questions {
-		if q.Via != elicit.ByRequest || q.State != Pending || r.ids[i] != about {
+		if q.Via != elicit.ByRequest || q.id != about || q.State != Pending && (q.State != Withdrawn || q.By != ByPolicy) {
 			continue
 		}
 		q = r.call.edit(i)
@@ -376,7 +411,7 @@ func (r *reduction) completed(f *wire.Frame) {
 }
 
 // noted applies what the inspector noted of the call.
-func (r *reduction) noted(f *wire.Frame) {
+func (r *reduction) noted(f *wire.Frame, a about) {
 	n := f.Note
 	if n == nil || !r.shown {
 		return
@@ -387,7 +422,9 @@ func (r *reduction) noted(f *wire.Frame) {
 	}
 	switch n.Kind {
 	case wire.NoteEnded:
-		r.end(n, at, f.Seq)
+		r.end(n, at)
+	case wire.NoteStrayResponse:
+		r.call.step(Step{At: at, Kind: StepStray, Text: n.Words(f), Seq: cmp.Or(a.stray, f.Seq)})
 	case wire.NoteAnswered:
 		if q := r.about(f); q != nil {
 			r.answeredOff(q, n, strings.Clone(f.Actor), at)
@@ -398,8 +435,7 @@ func (r *reduction) noted(f *wire.Frame) {
 		}
 	case wire.NoteSettled:
 		if q := r.about(f); q != nil {
-			q.By = strings.Clone(f.Actor)
-			r.call.settle(q, stateNamed(n.State), n.Why, at)
+			r.settled(q, f)
 		}
 	}
 }
@@ -430,7 +466,7 @@ func (r *reduction) answeredOff(q *Question, n *wire.Note, by string, at time.Ti
 		return
 	}
 	q.By, q.Answer, q.Action = by, r.part(n.Answer), rawjson.Text(rawjson.Member(n.Answer, "action"))
-	r.call.settle(q, Answered, "", at)
+	r.call.settle(q, Answered, n.Why, at)
 }
 
 // misbehaved takes over from a note how a question was answered wrongly on purpose.
@@ -460,7 +496,7 @@ func (r *reduction) deliberate(f *wire.Frame) bool {
 }
 
 // end ends the call as a note says.
-func (r *reduction) end(n *wire.Note, at time.Time, seq int64) {
+func (r *reduction) end(n *wire.Note, at time.Time) {
 	c := &r.call
 	c.Steps = slices.DeleteFunc(c.Steps, func(s Step) bool {
 		return s.Kind == StepResult || s.Kind == StepError || s.Kind == StepStopped
@@ -471,7 +507,7 @@ func (r *reduction) end(n *wire.Note, at time.Time, seq int64) {
 	c.Failure, c.Ended, r.ended = n.Why, at, true
 	step := Step{At: at, Kind: StepError, Text: n.Why, Seq: c.ResultSeq}
 	if c.State = Failed; n.State == "stopped" {
-		c.State, step.Kind, step.Text = Stopped, StepStopped, "stopped"
+		c.State, step.Kind, step.Text = Stopped, StepStopped, cmp.Or(n.Why, "stopped")
 	}
 	c.step(step)
 }

@@ -65,11 +65,8 @@ func (r *report) Others() (*others, error) {
 		if err != nil {
 			return nil, err
 		}
-		place, err := r.conversation.Of(f.Seq)
 		switch {
-		case err != nil:
-			return nil, err
-		case place != 0:
+		case r.conversation.Of(f.Seq) != 0:
 			continue
 		case len(out.First) == othersMost:
 			out.Left++

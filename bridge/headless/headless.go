@@ -14,6 +14,10 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/script"
@@ -25,7 +29,7 @@ import (
 // Config says what to connect to, and as whom.
 type Config struct {
 	Target   target.Spec
-	Settings bridge.Settings
+	Settings client.Settings
 	MaxFrame int64
 	Version  string
 	Logger   *slog.Logger
@@ -39,7 +43,7 @@ type Config struct {
 	// Watch is told of each frame in order; nil for nobody.
 	Watch func(wire.Frame)
 	// Ask puts a question to a person, until ctx ends. nil says that nobody is there.
-	Ask func(ctx context.Context, q bridge.Question) (bridge.Answer, error)
+	Ask func(ctx context.Context, q bridge.Question) (inbox.Answer, error)
 }
 
 // ErrConnect is why a server could not be reached.
@@ -158,7 +162,7 @@ func (s *Session) Close() error {
 func (s *Session) Server() (bridge.Server, error) { return s.in.Server(s.server) }
 
 // Catalog waits for what the server offers.
-func (s *Session) Catalog(ctx context.Context) (bridge.Catalog, error) {
+func (s *Session) Catalog(ctx context.Context) (catalog.Catalog, error) {
 	for {
 		c, err := s.in.Catalog(s.server)
 		if err != nil || !c.Loading {
@@ -175,7 +179,7 @@ func (s *Session) Catalog(ctx context.Context) (bridge.Catalog, error) {
 
 // Call is a call to make.
 type Call struct {
-	Kind      bridge.ItemKind
+	Kind      catalog.Kind
 	Key       string // a tool's or prompt's name, a resource's URI
 	Arguments json.RawMessage
 	Timeout   time.Duration // of the server's own time; 0 for the session's
@@ -234,7 +238,7 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 	if c.Timeout == 0 {
 		c.Timeout = s.config.Timeout
 	}
-	began, err := s.in.Begin(bridge.CallRequest{
+	began, err := s.in.Begin(calls.Request{
 		Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
 	})
 	if err != nil {
@@ -253,7 +257,7 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 	if err := s.read(&out, call); err != nil {
 		return out, err
 	}
-	if call.Reply == 0 && context.Cause(limited) == errTimeout {
+	if call.ResultSeq == 0 && context.Cause(limited) == errTimeout {
 		out.TimedOut, out.Lost, out.Failure = true, false, fmt.Sprintf("timed out after %v", c.Timeout)
 	}
 	if c.Judge || c.Expect != nil && c.Expect.Findings != nil {
@@ -274,13 +278,13 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 
 // read reads what came of a call that is over.
 func (s *Session) read(out *Outcome, call bridge.Call) error {
-	out.IsError, out.Failure, out.Took = call.IsError, call.Failure, call.Duration
-	if call.Reply == 0 {
+	out.IsError, out.Failure, out.Took = call.State == conversation.ToolFailed, call.Failure, call.Duration
+	if call.ResultSeq == 0 {
 		out.TimedOut = call.Timeout > 0 && call.Duration-call.Waited >= call.Timeout
 		out.Lost = !out.TimedOut
 		return nil
 	}
-	f, err := s.log.Frame(call.Reply)
+	f, err := s.log.Frame(call.ResultSeq)
 	if err != nil {
 		return fmt.Errorf("reading the response: %w", err)
 	}
@@ -300,7 +304,7 @@ func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error)
 	stop := ctx.Done()
 	for {
 		call, err := s.in.Call(number)
-		if err != nil || call.State != bridge.CallRunning {
+		if err != nil || call.State.Over() {
 			return call, err
 		}
 		if call.Paused { // nobody is asked after so many rounds: there is a time limit
@@ -336,7 +340,7 @@ func (s *Session) waiting() (bridge.Question, bool) {
 		return bridge.Question{}, false
 	}
 	for _, q := range s.in.OnShow(0) {
-		if q.State == bridge.Pending && q.Delay == 0 {
+		if q.State == conversation.Pending && q.Delay == 0 {
 			return q, true
 		}
 	}
@@ -357,7 +361,7 @@ func (s *Session) ask(ctx context.Context, q bridge.Question) {
 		changes := s.in.Subscribe()
 		defer changes.Close()
 		for {
-			if now, err := s.in.Question(q.Number); err != nil || now.State != bridge.Pending {
+			if now, err := s.in.Question(q.Number); err != nil || now.State != conversation.Pending {
 				return
 			}
 			select {
@@ -372,7 +376,7 @@ func (s *Session) ask(ctx context.Context, q bridge.Question) {
 	cancel()
 	<-over
 	if err != nil { // nobody can be asked any more, or it is settled
-		answer = bridge.Answer{Action: "cancel", Actor: bridge.ByPolicy}
+		answer = inbox.Answer{Action: "cancel", Actor: conversation.ByPolicy}
 	}
 	_, _ = s.in.Answer(q.Number, answer) // unless it is settled
 }

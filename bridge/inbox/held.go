@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -138,7 +139,7 @@ func (in *Inbox) heldOf(server string, most int) []Question {
 	var out []Question
 	for _, q := range in.pending {
 		if q.Held && q.Server == server && len(out) < most {
-			out = append(out, q.view())
+			out = append(out, q.Question)
 		}
 	}
 	return out
@@ -158,7 +159,7 @@ func (in *Inbox) ShowHeld(server string) {
 			q.Params, q.Request = recalled.Params, recalled.Request
 			in.hold(s, q, false)
 			in.show(s, q, true)
-			n.changed = append(n.changed, q.view())
+			n.changed = append(n.changed, q.Question)
 		}
 		n.count(server)
 	})
@@ -169,8 +170,8 @@ func (in *Inbox) DeclineHeld(server string) {
 	in.update(func(n *news) {
 		for _, q := range slices.Clone(in.pending) {
 			if q.Held && q.Server == server {
-				q.Answer = Answer{Action: "decline", Actor: ByPerson}
-				in.settle(n, q, Answered, ByPerson, "declined together with all that were held back")
+				q.Answered(Answer{Action: "decline"})
+				in.settle(n, q, conversation.Answered, conversation.ByPerson, "declined together with all that were held back")
 			}
 		}
 		n.count(server)
@@ -194,7 +195,7 @@ func (in *Inbox) recall(list []Question) []Question {
 		in.update(func(n *news) {
 			if known, err := in.find(q.Number); err == nil && known.Held {
 				known.Refusal = &client.Refusal{Code: mcp.CodeInternalError, Message: why}
-				in.settle(n, known, Refused, ByPolicy, why)
+				in.settle(n, known, conversation.Refused, conversation.ByPolicy, why)
 			}
 		})
 	}

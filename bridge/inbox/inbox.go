@@ -1,6 +1,6 @@
-// Package inbox holds the questions that wait for a person, and those that were
-// settled lately. Each is settled exactly once: by an answer, by the policy that the
-// person set for its server, or by being withdrawn.
+// Package inbox holds the questions that wait for a person. Each is settled exactly
+// once: by an answer, by the policy that the person set for its server, or by being
+// withdrawn. Once the log says so, the inbox forgets it.
 package inbox
 
 import (
@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/fault"
 )
 
 // Owner is told what happens to questions, after it happened, by whoever made it
@@ -41,11 +41,10 @@ type Inbox struct {
 	rate  int // questions a minute that one server may put on show; 0 for no limit
 
 	mu        sync.Mutex
-	questions []*question           // by number; nil for those that are not kept
-	asked     map[int64][]*question // the same, by the frame that asked
-	pending   []*question           // those that are not settled, in order
-	settled   []*question           // the latest that are, in the order of their end
-	faded     []int                 // numbers of those settled long ago, in the same order
+	last      int               // number that was given out last
+	questions map[int]*question // by number
+	pending   []*question       // those that are not settled, in order
+	settled   []*question       // the others, in the order of their end
 	servers   map[string]*server
 	source    Source // nil for none
 }
@@ -59,7 +58,7 @@ type question struct {
 
 // New makes an empty inbox.
 func New(owner Owner, rate int) *Inbox {
-	return &Inbox{owner: owner, rate: rate, servers: map[string]*server{}, asked: map[int64][]*question{}}
+	return &Inbox{owner: owner, rate: rate, questions: map[int]*question{}, servers: map[string]*server{}}
 }
 
 // news is what the owner is to be told once the mutex is free.
@@ -95,12 +94,13 @@ func (in *Inbox) update(change func(*news)) {
 	n.tell(in.owner)
 }
 
-// Number reserves a number for a question that is about to be put in.
-func (in *Inbox) Number() int {
+// Numbers reserves numbers in a row for questions that are about to be put in, and
+// returns the first of them.
+func (in *Inbox) Numbers(count int) int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.questions = append(in.questions, nil)
-	return len(in.questions)
+	in.last += count
+	return in.last - count + 1
 }
 
 // Put puts a question in, under a number that was reserved. It is settled at once if
@@ -123,8 +123,7 @@ func (in *Inbox) Put(q Question) {
 				return // it was set meanwhile
 			}
 			one := &question{Question: q}
-			in.questions[q.Number-1] = one
-			in.asked[q.Seq] = append(in.asked[q.Seq], one)
+			in.questions[q.Number] = one
 			in.pending = append(in.pending, one)
 			switch {
 			case d.Delay > 0:
@@ -141,30 +140,30 @@ func (in *Inbox) Put(q Question) {
 // place decides what becomes of a new question.
 func (in *Inbox) place(n *news, s *server, q *question, v verdict) {
 	switch {
-	case q.State != Pending:
+	case q.State != conversation.Pending:
 		state := q.State
-		q.State = Pending
+		q.State = conversation.Pending
 		in.settle(n, q, state, q.By, q.Reason)
-	case v.state != Pending:
+	case v.state != conversation.Pending:
 		in.follow(n, q, v)
 	default:
 		q.Handed = cmp.Or(v.handed, q.Handed)
 		if !in.holdBack(n, s, q) {
 			in.show(s, q, true)
-			n.changed = append(n.changed, q.view())
+			n.changed = append(n.changed, q.Question)
 		}
 	}
 }
 
 // settle moves a question out of those that wait, exactly once. It reports whether
 // this was when.
-func (in *Inbox) settle(n *news, q *question, state State, by Actor, reason string) bool {
-	if q.State != Pending {
+func (in *Inbox) settle(n *news, q *question, state conversation.QuestionState, by, reason string) bool {
+	if q.State != conversation.Pending {
 		return false
 	}
 	q.State, q.By, q.Reason, q.Ended = state, by, reason, time.Now()
-	if state == Answered && q.IsURL() && q.Answer.Action == "accept" && q.Completion == CompletionNone { // it may have been completed before the consent
-		q.Completion = CompletionAwaited
+	if state == conversation.Answered && q.IsURL() && q.Action == "accept" && q.Completion == conversation.CompletionNone { // it may have been completed before the consent
+		q.Completion = conversation.CompletionAwaited
 	}
 	s := in.server(q.Server)
 	if s.held > 0 { // there is one less, or room for one more
@@ -172,69 +171,57 @@ func (in *Inbox) settle(n *news, q *question, state State, by Actor, reason stri
 	}
 	in.show(s, q, false)
 	in.hold(s, q, false)
-	if by != ByServer {
+	if by != conversation.ByServer {
 		s.keptUp(q.Asked)
 	}
 	if i := slices.Index(in.pending, q); i >= 0 {
 		in.pending = slices.Delete(in.pending, i, i+1)
 	}
-	n.settled = append(n.settled, q.view())
-	if q.TurnedAway {
-		in.drop(q.Number) // there may be any number of them
-		return true
+	n.settled = append(n.settled, q.Question)
+	if in.settled = append(in.settled, q); len(in.settled) > settledMost {
+		delete(in.questions, in.settled[0].Number)
+		in.settled = slices.Delete(in.settled, 0, 1)
 	}
-	in.settled = append(in.settled, q)
-	in.forget()
 	return true
 }
 
-// settledKept is how many settled questions keep what was asked and answered.
-// Of older ones the frames in the wire log are left.
-const settledKept = 300
+// settledMost bounds how many settled questions are known of which the log does not
+// say it, or whose URLs are being visited.
+const settledMost = 5000
 
-// fadedKept is about how many of the older ones are known at all.
-const fadedKept = 5000
-
-// forget lets go of the oldest settled questions of which nothing is expected any
-// more.
-func (in *Inbox) forget() {
-	for over := len(in.settled) - settledKept; over > 0; over-- {
-		i := slices.IndexFunc(in.settled, func(q *question) bool { return !q.awaited() })
-		if i < 0 || len(in.settled)-i < settledKept/2 {
-			i = 0 // that many URLs are not being visited
-		}
-		q := in.settled[i]
-		q.Request, q.Params, q.Answer.Content, q.Answer.Result = nil, nil, nil, nil
-		if plan := q.Answer.Fault; plan != nil {
-			q.Answer.Fault = &fault.Plan{Fault: plan.Fault, Field: plan.Field, Title: plan.Title}
-		}
-		in.faded = append(in.faded, q.Number)
-		in.settled = slices.Delete(in.settled, i, i+1)
+// Settled lists the settled questions that are known, by their numbers.
+func (in *Inbox) Settled() []int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	numbers := make([]int, len(in.settled))
+	for i, q := range in.settled {
+		numbers[i] = q.Number
 	}
-	if over := len(in.faded) - fadedKept; over >= fadedKept { // not each time
-		for _, number := range in.faded[:over] {
-			in.drop(number)
-		}
-		in.faded = slices.Clone(in.faded[over:])
-	}
+	return numbers
 }
 
-// drop ends that a question is known.
-func (in *Inbox) drop(number int) {
-	q := in.questions[number-1]
-	in.questions[number-1] = nil
-	in.asked[q.Seq] = slices.DeleteFunc(in.asked[q.Seq], func(other *question) bool { return other == q })
-	if len(in.asked[q.Seq]) == 0 {
-		delete(in.asked, q.Seq)
-	}
+// Forget lets go of settled questions of which the log says all. said is what it says
+// of their URLs, by number. Those whose URLs are being visited stay.
+func (in *Inbox) Forget(said map[int]conversation.Completion) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.settled = slices.DeleteFunc(in.settled, func(q *question) bool {
+		completion, is := said[q.Number]
+		is = is && completion >= q.Completion && !q.awaited()
+		if is {
+			delete(in.questions, q.Number)
+		}
+		return is
+	})
 }
 
 // find is a question by its number.
 func (in *Inbox) find(number int) (*question, error) {
-	if number < 1 || number > len(in.questions) || in.questions[number-1] == nil {
+	q := in.questions[number]
+	if q == nil {
 		return nil, fmt.Errorf("%w: %d", ErrUnknown, number)
 	}
-	return in.questions[number-1], nil
+	return q, nil
 }
 
 // Answer settles a question with a. The first answer wins: for any later one
@@ -245,41 +232,41 @@ func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
 		if q, err = in.find(number); err != nil {
 			return
 		}
-		if q.State != Pending {
-			out, err = q.view(), ErrSettled
+		if q.State != conversation.Pending {
+			out, err = q.Question, ErrSettled
 			return
 		}
 		in.answer(n, q, a)
-		out = q.view()
+		out = q.Question
 	})
 	return out, err
 }
 
 // answer settles a question that waits with a.
 func (in *Inbox) answer(n *news, q *question, a Answer) {
-	q.Answer = a
+	q.Answered(a)
 	reason := ""
 	if a.Fault != nil {
 		reason = "deliberate: " + a.Fault.Title
 	}
-	if q.Origin == elicit.InRound && q.TurnedDown() {
+	if q.Via == elicit.InRound && q.TurnedDown {
 		reason = "nothing is sent for it, since no result of " + q.Method + " can say so"
 	}
-	in.settle(n, q, Answered, a.Actor, reason)
+	in.settle(n, q, conversation.Answered, a.Actor, reason)
 }
 
 // Withdraw ends every question that waits and matches. If cancel is set, the server
 // is answered with cancel: nobody else tells it that there will be no answer.
-func (in *Inbox) Withdraw(by Actor, reason string, cancel bool, matches func(*Question) bool) {
+func (in *Inbox) Withdraw(by, reason string, cancel bool, matches func(*Question) bool) {
 	in.update(func(n *news) {
 		for _, q := range slices.Clone(in.pending) {
 			if !matches(&q.Question) {
 				continue
 			}
 			if cancel {
-				q.Answer = Answer{Action: "cancel", Actor: ByPolicy}
+				q.Answered(Answer{Action: "cancel"})
 			}
-			in.settle(n, q, Withdrawn, by, reason)
+			in.settle(n, q, conversation.Withdrawn, by, reason)
 		}
 	})
 }
@@ -288,48 +275,20 @@ func (in *Inbox) Withdraw(by Actor, reason string, cancel bool, matches func(*Qu
 func (in *Inbox) Dismiss(session, reason string) {
 	in.update(func(n *news) {
 		for _, q := range slices.Clone(in.pending) {
-			if q.Session == session && q.Origin == elicit.ByRequest {
-				q.Answer = Answer{Action: "cancel", Actor: ByPolicy}
-				in.settle(n, q, Answered, ByPolicy, reason)
+			if q.Session == session && q.Via == elicit.ByRequest {
+				q.Answered(Answer{Action: "cancel"})
+				in.settle(n, q, conversation.Answered, conversation.ByPolicy, reason)
 			}
 		}
 	})
 }
 
-// Cancelled withdraws a question because its server took it back. One that was
-// withdrawn before, because its call had ended, gets the server's reason: over HTTP
-// the end of the call and the cancellation come on two streams, in any order.
+// Cancelled withdraws a question because its server took it back.
 func (in *Inbox) Cancelled(number int, reason string) {
-	in.amend(number, func(n *news, q *question) bool {
-		if in.settle(n, q, Withdrawn, ByServer, reason) || q.State != Withdrawn || q.By != ByPolicy {
-			return false
+	in.update(func(n *news) {
+		if q, err := in.find(number); err == nil {
+			in.settle(n, q, conversation.Withdrawn, conversation.ByServer, reason)
 		}
-		q.By, q.Reason = ByServer, reason
-		return true
-	})
-}
-
-// Undelivered notes that an answer did not reach the server. It reports false if
-// there was none.
-func (in *Inbox) Undelivered(number int, reason string) (undelivered bool) {
-	in.amend(number, func(_ *news, q *question) bool {
-		undelivered = q.State == Answered
-		if undelivered {
-			q.State, q.Reason = Undelivered, reason
-		}
-		return undelivered
-	})
-	return undelivered
-}
-
-// Sent notes the frame that answers a question.
-func (in *Inbox) Sent(number int, seq int64) {
-	in.amend(number, func(_ *news, q *question) bool {
-		if q.Answer.Fault != nil && q.AnswerSeq != 0 {
-			return false // what goes out more than once
-		}
-		q.AnswerSeq = seq
-		return true
 	})
 }
 
@@ -337,7 +296,7 @@ func (in *Inbox) Sent(number int, seq int64) {
 func (in *Inbox) amend(number int, change func(*news, *question) bool) {
 	in.update(func(n *news) {
 		if q, err := in.find(number); err == nil && change(n, q) {
-			n.changed = append(n.changed, q.view())
+			n.changed = append(n.changed, q.Question)
 		}
 	})
 }

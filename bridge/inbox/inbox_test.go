@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -70,17 +70,18 @@ func open(t *testing.T, rate int) (*Inbox, *desk) {
 // ask puts an elicitation into an inbox.
 func ask(t *testing.T, in *Inbox, server, params string, via elicit.Via) int {
 	t.Helper()
-	q := Question{Number: in.Number(), InputRequest: client.InputRequest{
-		Server: server, Session: server + "-1", Call: 1, Origin: via, Method: mcp.MethodElicit, Params: json.RawMessage(params),
-		Asked: time.Now(), Place: 1,
+	q := Question{InputRequest: client.InputRequest{
+		Server: server, Session: server + "-1", Call: 1, Question: conversation.Question{
+			Number: in.Numbers(1), Via: via, Method: mcp.MethodElicit, Params: json.RawMessage(params), Asked: time.Now(), Place: 1,
+		},
 	}}
-	q.Seq = int64(q.Number)
+	q.AskedSeq = int64(q.Number)
 	client.Settings{}.Judge(&q.InputRequest, mcp.Revision20251125)
 	in.Put(q)
 	return q.Number
 }
 
-func is(t *testing.T, in *Inbox, number int, state State, by Actor, reason string) {
+func is(t *testing.T, in *Inbox, number int, state conversation.QuestionState, by string, reason string) {
 	t.Helper()
 	q, err := in.Question(number)
 	if err != nil || q.State != state || q.By != by || q.Reason != reason {
@@ -98,21 +99,21 @@ func TestOneAnswerWins(t *testing.T) {
 	for _, action := range []string{"accept", "decline", "cancel"} {
 		for range 10 {
 			answering.Go(func() {
-				q, err := in.Answer(number, Answer{Action: action, Actor: ByPerson})
+				q, err := in.Answer(number, Answer{Action: action, Actor: conversation.ByPerson})
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
 					won[action]++
-				} else if !errors.Is(err, ErrSettled) || q.State != Answered {
+				} else if !errors.Is(err, ErrSettled) || q.State != conversation.Answered {
 					t.Errorf("%v: %s", err, q.State)
 				}
 			})
 		}
 	}
-	answering.Go(func() { in.Withdraw(ByServer, "gone", false, func(*Question) bool { return false }) })
+	answering.Go(func() { in.Withdraw(conversation.ByServer, "gone", false, func(*Question) bool { return false }) })
 	answering.Wait()
-	if len(won) != 1 || won[d.settled[number].Answer.Action] != 1 {
-		t.Errorf("%v have won; %q is what counts", won, d.settled[number].Answer.Action)
+	if len(won) != 1 || won[d.settled[number].Action] != 1 {
+		t.Errorf("%v have won; %q is what counts", won, d.settled[number].Action)
 	}
 }
 
@@ -120,29 +121,21 @@ func TestHowQuestionsAreSettled(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		act    func(in *Inbox, number int)
-		state  State
-		by     Actor
+		state  conversation.QuestionState
+		by     string
 		reason string
 		sent   string // as the response says it
 	}{
 		{"answered", func(in *Inbox, n int) {
-			_, _ = in.Answer(n, Answer{Action: "accept", Content: json.RawMessage(`{"a":"b"}`), Actor: ByScript})
-		}, Answered, ByScript, "", `{"action":"accept","content":{"a":"b"}}`},
-		{"taken back", func(in *Inbox, n int) { in.Cancelled(n, "lunch") }, Withdrawn, ByServer, "lunch", ""},
-		{"taken back after its call's end", func(in *Inbox, n int) {
-			in.Withdraw(ByPolicy, "the call ended", true, func(q *Question) bool { return q.Call == 1 })
-			in.Cancelled(n, "lunch")
-		}, Withdrawn, ByServer, "lunch", `{"action":"cancel"}`},
+			_, _ = in.Answer(n, Answer{Action: "accept", Content: json.RawMessage(`{"a":"b"}`), Actor: conversation.ByScript})
+		}, conversation.Answered, conversation.ByScript, "", `{"action":"accept","content":{"a":"b"}}`},
+		{"taken back", func(in *Inbox, n int) { in.Cancelled(n, "lunch") }, conversation.Withdrawn, conversation.ByServer, "lunch", ""},
 		{"taken back after the answer", func(in *Inbox, n int) {
-			_, _ = in.Answer(n, Answer{Action: "decline", Actor: ByPerson})
+			_, _ = in.Answer(n, Answer{Action: "decline", Actor: conversation.ByPerson})
 			in.Cancelled(n, "lunch")
-		}, Answered, ByPerson, "", `{"action":"decline"}`},
-		{"not delivered", func(in *Inbox, n int) {
-			_, _ = in.Answer(n, Answer{Action: "decline", Actor: ByPerson})
-			in.Undelivered(n, "broken pipe")
-		}, Undelivered, ByPerson, "broken pipe", `{"action":"decline"}`},
-		{"dismissed", func(in *Inbox, n int) { in.Dismiss("s-1", "the end") }, Answered, ByPolicy, "the end", `{"action":"cancel"}`},
-		{"left to the policy", func(in *Inbox, n int) { in.SetPolicy("s", PolicyDecline) }, Pending, "", "", ""},
+		}, conversation.Answered, conversation.ByPerson, "", `{"action":"decline"}`},
+		{"dismissed", func(in *Inbox, n int) { in.Dismiss("s-1", "the end") }, conversation.Answered, conversation.ByPolicy, "the end", `{"action":"cancel"}`},
+		{"left to the policy", func(in *Inbox, n int) { in.SetPolicy("s", PolicyDecline) }, conversation.Pending, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in, d := open(t, 0)
@@ -150,7 +143,7 @@ func TestHowQuestionsAreSettled(t *testing.T) {
 			c.act(in, number)
 			is(t, in, number, c.state, c.by, c.reason)
 			q, settled := d.settled[number]
-			if settled != (c.state != Pending) {
+			if settled != (c.state != conversation.Pending) {
 				t.Errorf("that it is settled is told: %t", settled)
 			}
 			if sent, _ := q.Response(); settled && string(sent) != c.sent {
@@ -181,7 +174,7 @@ func TestPoliciesDecide(t *testing.T) {
 	}
 	in, _ := open(t, 0)
 	in.SetPolicy("s", PolicyDefaults)
-	if q, _ := in.Question(ask(t, in, "s", url, elicit.ByRequest)); q.State != Pending || q.Handed != "a URL needs your consent" {
+	if q, _ := in.Question(ask(t, in, "s", url, elicit.ByRequest)); q.State != conversation.Pending || q.Handed != "a URL needs your consent" {
 		t.Errorf("a URL is %s: %q", q.State, q.Handed)
 	}
 }
@@ -190,13 +183,13 @@ func TestPoliciesDecide(t *testing.T) {
 func TestHeldBackAndLost(t *testing.T) {
 	in, d := open(t, 1)
 	shown, held := ask(t, in, "s", form, elicit.ByRequest), ask(t, in, "s", form, elicit.ByRequest)
-	if c := in.Counts("s"); c.Held != 1 || len(in.OnShow(0)) != 1 {
+	if c := in.Counts("s"); c.Held != 1 || c.Room != ShownMost-1 {
 		t.Fatalf("%+v", c)
 	}
 	d.params = nil
 	in.ShowHeld("s")
-	is(t, in, held, Refused, ByPolicy, "it was held back, and cannot be read again: it is gone")
-	is(t, in, shown, Pending, "", "")
+	is(t, in, held, conversation.Refused, conversation.ByPolicy, "it was held back, and cannot be read again: it is gone")
+	is(t, in, shown, conversation.Pending, "", "")
 	if c := in.Counts("s"); c.Held != 0 {
 		t.Errorf("%+v", c)
 	}
@@ -206,19 +199,19 @@ func TestHeldBackAndLost(t *testing.T) {
 func TestCompletions(t *testing.T) {
 	in, _ := open(t, 0)
 	accept := func(number int) {
-		if _, err := in.Answer(number, Answer{Action: "accept", Actor: ByPerson}); err != nil {
+		if _, err := in.Answer(number, Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	says := func(number int, c Completion, awaited bool) {
+	says := func(number int, c conversation.Completion, awaited bool) {
 		t.Helper()
-		if q, _ := in.Question(number); q.Completion != c || q.Awaited != awaited {
-			t.Errorf("question %d is %q, awaited: %t", number, q.Completion, q.Awaited)
+		if q, _ := in.Question(number); q.Completion != c || in.IsOpen(func(q *Question) bool { return q.Number == number }) != awaited {
+			t.Errorf("question %d is %q; want %q, awaited: %t", number, q.Completion, c, awaited)
 		}
 	}
 	first := ask(t, in, "s", url, elicit.InError)
 	accept(first)
-	says(first, CompletionAwaited, true)
+	says(first, conversation.CompletionAwaited, true)
 	if number, call := in.URL("s", "e1"); number != first || call != 1 {
 		t.Errorf("e1 is question %d of call %d", number, call)
 	}
@@ -226,43 +219,54 @@ func TestCompletions(t *testing.T) {
 		t.Errorf("another server's e1 is question %d", number)
 	}
 	in.Complete(first)
-	says(first, CompletionDone, false)
+	says(first, conversation.CompletionDone, false)
 
 	early := ask(t, in, "s", url, elicit.InError)
 	in.Complete(early) // before the consent
 	accept(early)
-	says(early, CompletionDone, false)
+	says(early, conversation.CompletionDone, false)
 
 	hopeless := ask(t, in, "s", url, elicit.InError)
 	accept(hopeless)
 	in.Hopeless(func(q *Question) bool { return q.Session == "s-1" })
-	says(hopeless, CompletionAwaited, false)
+	says(hopeless, conversation.CompletionAwaited, false)
 
 	declined := ask(t, in, "s", url, elicit.InError)
-	_, _ = in.Answer(declined, Answer{Action: "decline", Actor: ByPerson})
+	_, _ = in.Answer(declined, Answer{Action: "decline", Actor: conversation.ByPerson})
 	in.Complete(declined)
-	says(declined, CompletionNone, false)
+	says(declined, conversation.CompletionNone, false)
 }
 
-// A server that never stops asking does not fill the memory with what it asked.
+// A server that never stops asking does not fill the memory with what it asked, be
+// the log ever so slow; and what the log says is forgotten at once.
 func TestSettledQuestionsAreForgotten(t *testing.T) {
 	in, _ := open(t, 0)
 	in.SetPolicy("s", PolicyDecline)
-	const many = 2*fadedKept + settledKept + 500
+	const many = settledMost + 500
 	for range many {
 		ask(t, in, "s", form, elicit.ByRequest)
 	}
-	if n := len(in.Questions()); n > many-fadedKept {
+	if n := len(in.Questions()); n > settledMost {
 		t.Errorf("%d of %d questions are known", n, many)
 	}
 	if _, err := in.Question(1); !errors.Is(err, ErrUnknown) {
 		t.Errorf("the first: %v", err)
 	}
-	if q, err := in.Question(many); err != nil || q.State != Answered || q.Request == nil {
+	if q, err := in.Question(many); err != nil || q.State != conversation.Answered || q.Request == nil {
 		t.Errorf("the last is %s, %v", q.State, err)
 	}
-	if n := len(in.asked); n > many-fadedKept {
-		t.Errorf("%d frames are remembered", n)
+	in.SetPolicy("s", PolicyAsk)
+	waits, visited := ask(t, in, "s", form, elicit.ByRequest), ask(t, in, "s", url, elicit.InError)
+	if _, err := in.Answer(visited, Answer{Action: "accept", Actor: conversation.ByPerson}); err != nil {
+		t.Fatal(err)
+	}
+	said := map[int]conversation.Completion{visited: conversation.CompletionDone, waits: conversation.CompletionNone}
+	for _, number := range in.Settled() {
+		said[number] = conversation.CompletionNone
+	}
+	in.Forget(said)
+	if list := in.Questions(); len(list) != 2 || list[0].Number != visited || list[1].Number != waits {
+		t.Errorf("%d questions are left", len(list))
 	}
 }
 
@@ -280,7 +284,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				number -= r.IntN(20)
 				switch r.IntN(9) {
 				case 0, 1, 2:
-					_, _ = in.Answer(number, Answer{Action: "accept", Actor: ByPerson})
+					_, _ = in.Answer(number, Answer{Action: "accept", Actor: conversation.ByPerson})
 				case 3:
 					in.Cancelled(number, "no more")
 				case 4:
@@ -290,7 +294,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				case 6:
 					in.ShowHeld(server)
 				case 7:
-					in.Undelivered(number, "broken")
+					in.Forget(map[int]conversation.Completion{number: conversation.CompletionDone})
 				case 8:
 					in.DeclineHeld(server)
 				}
@@ -301,11 +305,11 @@ func TestEverythingAtOnce(t *testing.T) {
 	held, shown := map[string]int{}, map[string]int{}
 	for _, q := range in.Questions() {
 		switch _, settled := d.settled[q.Number]; {
-		case settled != (q.State != Pending):
+		case settled != (q.State != conversation.Pending):
 			t.Errorf("question %d is %s; that it is settled is told: %t", q.Number, q.State, settled)
-		case q.State == Pending && q.Held:
+		case q.State == conversation.Pending && q.Held:
 			held[q.Server]++
-		case q.State == Pending:
+		case q.State == conversation.Pending:
 			shown[q.Server]++
 		}
 	}
@@ -314,17 +318,8 @@ func TestEverythingAtOnce(t *testing.T) {
 			t.Errorf("%s: %+v, but %d are held back and %d shown", server, c, held[server], shown[server])
 		}
 	}
-	in.Withdraw(ByPolicy, "the end", false, func(*Question) bool { return true })
-	if n := len(in.OnShow(0)); n != 0 {
+	in.Withdraw(conversation.ByPolicy, "the end", false, func(*Question) bool { return true })
+	if n := len(in.pending); n != 0 {
 		t.Errorf("%d questions wait after the end", n)
-	}
-}
-
-func TestStateNames(t *testing.T) {
-	if got := fmt.Sprint(Pending, Answered, Withdrawn, Refused, Undelivered); got != "pending answered withdrawn refused undelivered" {
-		t.Error(got)
-	}
-	if !strings.HasPrefix(State(17).String(), "State(") {
-		t.Error(State(17))
 	}
 }

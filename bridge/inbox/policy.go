@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 )
@@ -53,7 +54,7 @@ func (in *Inbox) SetPolicy(server string, p Policy) {
 	for _, q := range held {
 		v := decide(p, &q)
 		in.update(func(n *news) {
-			if known, err := in.find(q.Number); err == nil && known.Held && v.state != Pending {
+			if known, err := in.find(q.Number); err == nil && known.Held && v.state != conversation.Pending {
 				in.follow(n, known, v)
 			}
 		})
@@ -71,7 +72,7 @@ const blocked = "elicitation from this server is blocked by the user"
 
 // verdict is what becomes of a question by itself and its server's policy.
 type verdict struct {
-	state   State // Pending leaves it to the person
+	state   conversation.QuestionState // Pending leaves it to the person
 	answer  Answer
 	refusal *client.Refusal
 	reason  string
@@ -80,15 +81,17 @@ type verdict struct {
 
 // follow settles a question as was decided.
 func (in *Inbox) follow(n *news, q *question, v verdict) {
-	q.Answer = v.answer
+	if v.answer.Action != "" {
+		q.Answered(v.answer)
+	}
 	if v.refusal != nil {
 		q.Refusal = v.refusal
 	}
-	in.settle(n, q, v.state, ByPolicy, v.reason)
+	in.settle(n, q, v.state, conversation.ByPolicy, v.reason)
 }
 
 func refuse(r *client.Refusal) verdict {
-	return verdict{state: Refused, refusal: r, reason: r.Message}
+	return verdict{state: conversation.Refused, refusal: r, reason: r.Message}
 }
 
 // decide applies a policy to a question.
@@ -112,7 +115,7 @@ func decide(p Policy, q *Question) verdict {
 	default:
 		v.answer.Action = string(p)
 	}
-	v.state, v.answer.Actor, v.reason = Answered, ByPolicy, fmt.Sprintf("the policy for this server is %q", p)
+	v.state, v.reason = conversation.Answered, fmt.Sprintf("the policy for this server is %q", p)
 	return v
 }
 

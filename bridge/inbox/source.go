@@ -1,6 +1,10 @@
 package inbox
 
-import "time"
+import (
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+)
 
 // Source answers questions as they are put, before their server's policy does, and
 // before a person sees them. It may be called from several goroutines.
@@ -28,7 +32,7 @@ func (in *Inbox) consult(q *Question) Decision {
 	in.mu.Lock()
 	source := in.source
 	in.mu.Unlock()
-	if source == nil || q.State != Pending || q.Refusal != nil {
+	if source == nil || q.State != conversation.Pending || q.Refusal != nil {
 		return Decision{}
 	}
 	return source.Decide(q)

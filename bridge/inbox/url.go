@@ -1,9 +1,15 @@
 package inbox
 
-import "slices"
+import (
+	"slices"
+
+	"elicitation-inspector/bridge/conversation"
+)
 
 // awaited reports whether the outcome of an accepted URL is still open.
-func (q *question) awaited() bool { return q.Completion == CompletionAwaited && !q.hopeless }
+func (q *question) awaited() bool {
+	return q.Completion == conversation.CompletionAwaited && !q.hopeless
+}
 
 // Hopeless says of which accepted URLs nobody can tell the outcome any more.
 func (in *Inbox) Hopeless(matches func(*Question) bool) {
@@ -11,59 +17,49 @@ func (in *Inbox) Hopeless(matches func(*Question) bool) {
 		for _, q := range in.settled {
 			if q.awaited() && matches(&q.Question) {
 				q.hopeless = true
-				n.changed = append(n.changed, q.view())
+				n.changed = append(n.changed, q.Question)
 			}
 		}
 	})
 }
 
-// URL finds the question whose URL has this elicitationId: the latest that waits
-// or whose outcome is open, or else the latest that is complete. It returns 0 for
-// the number if there is none. Where an id was used again, what waits comes before
-// what is over.
+// URL finds the question whose URL has this elicitationId: the latest that waits, or
+// whose outcome is open. It returns 0 for the number if there is none.
 func (in *Inbox) URL(server, elicitationID string) (number, call int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	var over *question
 	for _, list := range [][]*question{in.settled, in.pending} {
 		for _, q := range slices.Backward(list) {
-			switch {
-			case q.Server != server || !q.asksFor(elicitationID) || q.Completion == CompletionDone:
-			case q.State == Pending || q.Completion == CompletionAwaited:
+			open := q.State == conversation.Pending || q.Completion == conversation.CompletionAwaited
+			if open && q.Server == server && q.asksFor(elicitationID) {
 				return q.Number, q.Call
-			case over == nil:
-				over = q
 			}
 		}
 	}
-	if over == nil {
-		return 0, 0
-	}
-	return over.Number, over.Call
+	return 0, 0
 }
 
 // Complete notes that the server says of an accepted URL that it is done. It may
 // say so before the person has accepted.
 func (in *Inbox) Complete(number int) {
 	in.amend(number, func(_ *news, q *question) bool {
-		if q.State != Pending && q.Completion == CompletionNone { // it was turned down
+		if q.State != conversation.Pending && q.Completion == conversation.CompletionNone { // it was turned down
 			return false
 		}
-		q.Completion = CompletionDone
+		q.Completion = conversation.CompletionDone
 		return true
 	})
 }
 
 // MarkCompleted records the person's word that an accepted URL is done.
-func (in *Inbox) MarkCompleted(number int) (Question, error) {
+func (in *Inbox) MarkCompleted(number int) {
 	in.amend(number, func(_ *news, q *question) bool {
-		if q.Completion != CompletionAwaited {
+		if q.Completion != conversation.CompletionAwaited {
 			return false
 		}
-		q.Completion = CompletionMarked
+		q.Completion = conversation.CompletionMarked
 		return true
 	})
-	return in.Question(number)
 }
 
 // IsOpen reports whether a question that matches waits for its answer, or for the
@@ -71,6 +67,8 @@ func (in *Inbox) MarkCompleted(number int) (Question, error) {
 func (in *Inbox) IsOpen(matches func(*Question) bool) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	open := func(q *question) bool { return (q.State == Pending || q.awaited()) && matches(&q.Question) }
+	open := func(q *question) bool {
+		return (q.State == conversation.Pending || q.awaited()) && matches(&q.Question)
+	}
 	return slices.ContainsFunc(in.pending, open) || slices.ContainsFunc(in.settled, open)
 }

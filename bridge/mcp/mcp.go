@@ -80,3 +80,7 @@ func AsksForInput(method string) bool {
 func IsInput(method string) bool {
 	return method == MethodElicit || method == MethodSample || method == MethodListRoots
 }
+
+// RequestsAreGone is why a server's request is not answered since 2026-07-28
+// (specification, stdio, Receiving Messages; Streamable HTTP, Receiving Messages).
+const RequestsAreGone = "since 2026-07-28 a server must not send requests, and a client must not send responses: nothing is answered; the server has to ask in an input-required result"

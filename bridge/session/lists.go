@@ -10,6 +10,7 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
@@ -208,11 +209,10 @@ func (s *Session) askForList(method string, e response.RPCError, seq int64) {
 		return // the error stands at the list
 	}
 	for i, a := range asked {
-		r := client.InputRequest{
-			List: method, Origin: a.Via, Method: a.Method, Params: a.Params, Asked: time.Now(), Seq: seq, Pointer: a.Pointer, Place: i + 1,
-			Carried: fmt.Sprintf("error %d to %s, elicitation %d of %d", mcp.CodeURLElicitationRequired, method, i+1, len(asked)),
-		}
+		r := client.InputRequest{Question: conversation.Question{
+			List: method, Via: a.Via, Method: a.Method, Params: a.Params, Asked: time.Now(), AskedSeq: seq, Pointer: a.Pointer, Place: i + 1, Of: len(asked),
+		}}
 		s.Judge(&r)
-		s.owner.Asked(s, 0, r)
+		s.owner.Asked(s, r)
 	}
 }

@@ -269,12 +269,6 @@ func (s *Session) sentDeliberately(u target.Unit) bool {
 		s.late = remember(s.late, in)
 	}
 	s.mu.Unlock()
-	f = s.Log.Append(f)
-	if f.Question != 0 {
-		s.owner.Answered(f.Question, f.Seq)
-	}
-	if f.Question == 0 && f.Kind == wire.Noise { // a request of a call that cannot be read
-		s.owner.Saw(f.Call, f)
-	}
+	s.Log.Append(f)
 	return true
 }

@@ -7,8 +7,8 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
@@ -106,15 +106,12 @@ func (s *Session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	}
 	b := s.attribute(u.Related)
 	if asks {
-		f = s.ask(u, f, b)
+		s.ask(u, f, b)
 	} else {
 		if b.sure() != 0 {
 			f.Call, f.Round = b.call, b.round
 		}
-		f = s.Log.Append(f)
-	}
-	if modern {
-		s.owner.Saw(b.sure(), f)
+		s.Log.Append(f)
 	}
 	return nil // a client of this revision sends no responses
 }
@@ -122,13 +119,16 @@ func (s *Session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 // ask puts a request of the server's into the inbox and its frame into the log.
 // The SDK never sees it: what the server sent could be more than the SDK takes,
 // and a goroutine of the SDK's would have to wait for the answer.
-func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) wire.Frame {
+func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
 	m := u.Message
 	r := client.InputRequest{
-		Server: s.Server, Session: s.Name, Call: b.call, Guessed: b.guessed, Round: b.round,
-		Carried: Carried(u.Stream), Method: m.Method, Params: m.Params, ID: slices.Clone(m.ID), Pointer: "/params", Place: 1,
+		Server: s.Server, Session: s.Name, Call: b.call, ID: slices.Clone(m.ID),
+		Question: conversation.Question{
+			Number: s.owner.Numbers(1), Place: 1, Of: 1, Method: m.Method, Stream: u.Stream, Pointer: "/params",
+			Round: b.round, Guessed: b.guessed, Params: m.Params,
+		},
 	}
-	number := s.owner.Number()
+	number := r.Number
 	in := &incoming{id: string(m.ID), question: number, call: b.call, round: b.round, related: slices.Clone(u.Related)}
 	id := wire.IDKey(m.ID)
 	s.mu.Lock()
@@ -141,15 +141,15 @@ func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) wire.Frame {
 	s.mu.Unlock()
 	switch {
 	case modern: // a client of this revision sends no responses
-		r.Mute, r.Refusal = true, &client.Refusal{Code: mcp.CodeMethodNotFound, Message: client.RequestsAreGone}
+		r.Mute, r.Refusal = true, &client.Refusal{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
 	case taken: // an error under this id would be taken for the answer to the earlier one
 		r.Mute, r.Refusal = true, &client.Refusal{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
 	}
 	s.Settings.Judge(&r, s.Revision())
-	f.Question, f.Call, f.Round = number, b.call, b.round
+	f.Question, f.Call, f.Round, f.Guessed = number, b.call, b.round, b.guessed
 	f = s.Log.Append(f)
-	r.Seq, r.Asked = f.Seq, f.Time
-	s.owner.Asked(s, number, r)
+	r.AskedSeq, r.Asked = f.Seq, f.Time
+	s.owner.Asked(s, r)
 	s.mu.Lock()
 	cancelled, released := in.cancelled, s.released
 	s.mu.Unlock()
@@ -159,21 +159,6 @@ func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) wire.Frame {
 	if released {
 		s.owner.Released(s, false, "the connection was about to end")
 	}
-	return f
-}
-
-// Carried says on what a request of the server's came.
-func Carried(s wire.Stream) string {
-	switch s {
-	case wire.StreamPostSSE:
-		return "request on the POST event stream"
-	case wire.StreamGetSSE:
-		return "request on the GET event stream"
-	case wire.StreamPost:
-		return "request in a POST answer"
-	default:
-		return "request"
-	}
 }
 
 func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
@@ -181,6 +166,11 @@ func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	out := s.answered(m, &f)
 	if out != nil && m.Kind == wire.Error {
 		s.expectURLs(m.Error)
+	}
+	if out != nil && out.call != 0 {
+		if n := conversation.Asks(&f, s.Revision()); n > 0 {
+			f.Question = s.owner.Numbers(n)
+		}
 	}
 	f = s.Log.Append(f)
 	if out == nil {
@@ -191,13 +181,10 @@ func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the result is of no use"}}`, m.ID)
 	}
 	s.mu.Lock()
-	out.reply = &Reply{Seq: f.Seq, Message: m}
+	out.reply = &Reply{Seq: f.Seq, Question: f.Question, Message: m}
 	s.mu.Unlock()
 	if out.sdkID != nil {
 		u.Message.ID = out.sdkID
-	}
-	if out.call != 0 {
-		s.owner.Saw(out.call, f)
 	}
 	return forSDK(out.method, u)
 }
@@ -266,15 +253,15 @@ func (s *Session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 	switch m.Method {
 	case mcp.NotificationMessage:
 		f.Call = s.attribute(u.Related).sure()
-		s.appendSeen(f)
+		s.Log.Append(f)
 		return nil
 	case mcp.NotificationProgress:
 		f.Call, f.Round = s.callOf(m.Params)
-		s.appendSeen(f)
+		s.Log.Append(f)
 		return nil
 	case mcp.NotificationToolsChanged, mcp.NotificationPromptsChanged, mcp.NotificationResourcesChanged:
 		f.Call = s.attribute(u.Related).sure()
-		s.appendSeen(f)
+		s.Log.Append(f)
 		return u.Raw
 	case mcp.NotificationCancelled:
 		return s.receivedCancelled(u, f)
@@ -287,14 +274,6 @@ func (s *Session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 	default:
 		s.Log.Append(f)
 		return u.Raw
-	}
-}
-
-// appendSeen logs a frame and tells of it if it belongs to a call.
-func (s *Session) appendSeen(f wire.Frame) {
-	f = s.Log.Append(f)
-	if f.Call != 0 {
-		s.owner.Saw(f.Call, f)
 	}
 }
 
@@ -392,21 +371,4 @@ func (s *Session) Overtaken(r *elicit.Request) bool {
 	done := s.early[r.ElicitationID]
 	delete(s.early, r.ElicitationID)
 	return done
-}
-
-// formerRequests are the requests that servers sent until 2025-11-25.
-var formerRequests = []string{mcp.MethodElicit, mcp.MethodSample, mcp.MethodListRoots, mcp.MethodPing}
-
-// Unsent is the method of the request that a server wanted to make, in a revision
-// that has none, by a frame of its call: such a request, or a response that says
-// that it could not be made. It is "" where a frame says no such thing.
-func Unsent(f wire.Frame, revision string) string {
-	if f.Kind == wire.Request {
-		if revision >= mcp.Revision20260728 && slices.Contains(formerRequests, f.Method) {
-			return f.Method
-		}
-		return ""
-	}
-	method, _ := lint.Unsent(f.Message.Result, f.Message.Error, revision)
-	return method
 }

@@ -35,8 +35,9 @@ type outgoing struct {
 
 // Reply is a response as it was on the wire.
 type Reply struct {
-	Seq     int64
-	Message wire.Message
+	Seq      int64
+	Question int // number of the first question that it asks, 0 for none
+	Message  wire.Message
 }
 
 // Request is one request of a call.

@@ -2,11 +2,12 @@ package session
 
 import (
 	"encoding/json"
-	"slices"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -44,10 +45,7 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 	s.outgoing[out.id] = out
 	s.mu.Unlock()
 	f.Call, f.Round, f.Actor = out.call, out.round, out.actor
-	f = s.Log.Append(f)
-	if f.Call != 0 {
-		s.owner.Saw(f.Call, f)
-	}
+	s.Log.Append(f)
 	return true
 }
 
@@ -101,17 +99,14 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 	s.mu.Unlock()
 	if in.cancelled != "" {
 		// The cancellation came between the answer and its way out.
-		s.owner.Undelivered(in.question, in.cancelled+", before the answer went out")
+		s.undelivered(&in, in.cancelled+", before the answer went out")
 		return false
 	}
 	f.Question, f.Call, f.Round = in.question, in.call, in.round
 	if in.response != nil {
 		f.Actor, f.Note = in.response.Actor, in.response.Beside
 	}
-	seq := s.Log.Append(f).Seq
-	if in.question != 0 {
-		s.owner.Answered(in.question, seq)
-	}
+	s.Log.Append(f)
 	return true
 }
 
@@ -128,18 +123,31 @@ func (s *Session) Undelivered(u target.Unit, err error) {
 	if !m.Kind.IsResponse() || u.Fault != "" { // how the server takes that is what was to be seen
 		return
 	}
-	question := 0
 	s.mu.Lock()
-	for _, in := range slices.Backward(s.late) {
-		if in.id == string(m.ID) {
-			question = in.question
-			break
+	var in incoming
+	for _, late := range s.late { // the latest counts
+		if late.id == string(m.ID) {
+			in = *late
 		}
 	}
 	s.mu.Unlock()
-	if question != 0 {
-		s.owner.Undelivered(question, err.Error())
+	if in.question != 0 {
+		s.undelivered(&in, err.Error())
 	}
+}
+
+// undelivered notes why the answer to a question did not reach the server. What
+// only says that there will be no answer is none.
+func (s *Session) undelivered(in *incoming, why string) {
+	if r := in.response; r != nil && r.Beside != nil && r.Beside.State != conversation.Answered.String() {
+		return
+	}
+	note := &wire.Note{Kind: wire.NoteSettled, State: conversation.Undelivered.String(), Why: why, Pointer: "/params", At: time.Now()}
+	f := wire.Frame{Note: note, Call: in.call, Round: in.round, Question: in.question}
+	if in.response != nil {
+		f.Actor = in.response.Actor
+	}
+	s.Noted(f)
 }
 
 // Response is the answer to a request of the server's.

@@ -24,14 +24,11 @@ import (
 // Owner is told what happens on a connection. Its methods are called without the
 // session's mutex, and hold up the connection until they return.
 type Owner interface {
-	// Number reserves a number for a question whose frame is about to be logged.
-	Number() int
+	// Numbers reserves numbers in a row for questions whose frame is about to be
+	// logged, and returns the first.
+	Numbers(count int) int
 	// Asked has a question of the server's once its frame is in the log.
-	Asked(s *Session, number int, r client.InputRequest)
-	// Answered has the frame that answers a question.
-	Answered(question int, seq int64)
-	// Undelivered says why the answer to a question did not reach the server.
-	Undelivered(question int, reason string)
+	Asked(s *Session, r client.InputRequest)
 	// Cancelled says that the server took a question back, which may be settled.
 	Cancelled(question int, reason string)
 	// FindURL finds the question that the server says to be complete, and its call.
@@ -44,8 +41,6 @@ type Owner interface {
 	// Released says that what still waits has no answer any more. It may be called
 	// more than once.
 	Released(s *Session, byServer bool, reason string)
-	// Saw has a frame that certainly belongs to a call, once it is in the log.
-	Saw(call int, f wire.Frame)
 	// Listed has what the server offers, whenever that was read.
 	Listed(s *Session, c catalog.Catalog)
 }

@@ -28,12 +28,11 @@ func (s *Session) unasked(u target.Unit, f wire.Frame) {
 	if !tell {
 		return
 	}
-	if call := s.attribute(u.Related).sure(); call != 0 {
-		s.owner.Saw(call, f)
-		return
+	note := &wire.Note{Kind: wire.NoteStrayResponse, Again: f.Duplicate}
+	if id != nil {
+		note.ID = json.RawMessage(response.Shortened(string(id)))
 	}
-	note, _ := Stray(f)
-	s.Noted(wire.Frame{Note: note})
+	s.Noted(wire.Frame{Note: note, Call: s.attribute(u.Related).sure()})
 }
 
 // strayID is the exact id of what a server means as a response that answers no
@@ -56,15 +55,4 @@ func strayID(f wire.Frame) (json.RawMessage, bool) {
 		return nil, false
 	}
 	return m.ID, m.Method == nil && (m.Result != nil || m.Error != nil)
-}
-
-// Stray notes what is wrong with a response that answers no request of ours. It
-// reports false for any other frame.
-func Stray(f wire.Frame) (*wire.Note, bool) {
-	id, is := strayID(f)
-	note := &wire.Note{Kind: wire.NoteStrayResponse, Again: f.Duplicate}
-	if id != nil {
-		note.ID = json.RawMessage(response.Shortened(string(id)))
-	}
-	return note, is
 }

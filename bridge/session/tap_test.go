@@ -9,6 +9,7 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -16,22 +17,19 @@ import (
 
 // listener is an owner that remembers what it is told.
 type listener struct {
-	t           *testing.T
-	numbers     int
-	asked       []client.InputRequest
-	answered    []int
-	undelivered []string
-	cancelled   []string
-	completed   []int
-	released    []string
-	saw         []int
+	t         *testing.T
+	numbers   int
+	asked     []client.InputRequest
+	cancelled []string
+	completed []int
+	released  []string
 }
 
-func (l *listener) Number() int { l.numbers++; return l.numbers }
+func (l *listener) Numbers(n int) int { l.numbers += n; return l.numbers - n + 1 }
 
-func (l *listener) Asked(_ *Session, number int, r client.InputRequest) {
-	if number != len(l.asked)+1 || r.Seq == 0 || r.Request == nil && r.Refusal == nil && r.Method == mcp.MethodElicit {
-		l.t.Errorf("question %d after %d: %+v", number, len(l.asked), r)
+func (l *listener) Asked(_ *Session, r client.InputRequest) {
+	if number := r.Number; number != len(l.asked)+1 || r.AskedSeq == 0 || r.Request == nil && r.Refusal == nil && r.Method == mcp.MethodElicit {
+		l.t.Errorf("question %d after %d: %+v", r.Number, len(l.asked), r)
 	}
 	l.asked = append(l.asked, r)
 }
@@ -40,16 +38,6 @@ func (l *listener) known(question int) {
 	if question < 1 || question > len(l.asked) {
 		l.t.Errorf("there is no question %d of %d", question, len(l.asked))
 	}
-}
-
-func (l *listener) Answered(question int, _ int64) {
-	l.known(question)
-	l.answered = append(l.answered, question)
-}
-
-func (l *listener) Undelivered(question int, reason string) {
-	l.known(question)
-	l.undelivered = append(l.undelivered, reason)
 }
 
 func (l *listener) Cancelled(question int, reason string) {
@@ -67,7 +55,6 @@ func (l *listener) Completed(question int) {
 	l.completed = append(l.completed, question)
 }
 func (l *listener) Closing(*Session, string)         {}
-func (l *listener) Saw(call int, _ wire.Frame)       { l.saw = append(l.saw, call) }
 func (l *listener) Listed(*Session, catalog.Catalog) {}
 func (l *listener) Released(_ *Session, _ bool, reason string) {
 	l.released = append(l.released, reason)
@@ -109,8 +96,12 @@ func TestCancelledBeforeTheAnswer(t *testing.T) {
 	if s.Sent(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
 		t.Error("the answer goes out")
 	}
-	if !slices.Equal(l.cancelled, []string{"cancelled by the server: lunch"}) || !slices.Equal(l.undelivered, []string{"cancelled by the server: lunch, before the answer went out"}) {
-		t.Errorf("cancelled: %q, undelivered: %q", l.cancelled, l.undelivered)
+	if !slices.Equal(l.cancelled, []string{"cancelled by the server: lunch"}) {
+		t.Errorf("cancelled: %q", l.cancelled)
+	}
+	note, err := s.Log.Frame(s.Log.Len())
+	if err != nil || note.Note == nil || note.Question != 1 || note.Note.State != "undelivered" || note.Note.Why != "cancelled by the server: lunch, before the answer went out" {
+		t.Errorf("the log says %+v, %v", note.Note, err)
 	}
 }
 
@@ -122,8 +113,8 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 		t.Error("the answer is kept back")
 	}
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
-	if !slices.Equal(l.answered, []int{1}) || !slices.Equal(l.cancelled, []string{"cancelled by the server"}) || len(l.undelivered) > 0 {
-		t.Errorf("answered: %v, cancelled: %q, undelivered: %q", l.answered, l.cancelled, l.undelivered)
+	if n := s.Log.Len(); n != 3 || s.Log.Head(2).Question != 1 || !slices.Equal(l.cancelled, []string{"cancelled by the server"}) {
+		t.Errorf("cancelled: %q, %d frames", l.cancelled, n)
 	}
 }
 
@@ -147,7 +138,7 @@ func TestCompletionThatIsOvertaking(t *testing.T) {
 	if len(l.completed) > 0 {
 		t.Errorf("questions %d are complete", l.completed)
 	}
-	r := client.InputRequest{Method: mcp.MethodElicit, Params: []byte(`{"mode":"url","message":"","url":"https://x","elicitationId":"e"}`)}
+	r := client.InputRequest{Question: conversation.Question{Method: mcp.MethodElicit, Params: []byte(`{"mode":"url","message":"","url":"https://x","elicitationId":"e"}`)}}
 	s.Judge(&r)
 	if !s.Overtaken(r.Request) || s.Overtaken(r.Request) {
 		t.Error("that it was complete is not said once")
@@ -205,11 +196,11 @@ func FuzzTap(f *testing.F) {
 				}
 			}
 		}
-		if len(l.asked) != l.numbers {
+		if len(l.asked) > l.numbers {
 			t.Errorf("%d numbers for %d questions", l.numbers, len(l.asked))
 		}
-		for _, call := range l.saw {
-			if call > 1 {
+		for seq := range s.Log.Len() {
+			if call := s.Log.Head(seq + 1).Call; call > 1 {
 				t.Errorf("something belongs to call %d", call)
 			}
 		}

@@ -108,6 +108,7 @@ type Frame struct {
 	HTTPMethod, URL string
 
 	Call     int    // number of the call that it belongs to, 0 if none
+	Guessed  bool   // Call is a guess: several ran, and the connection does not tell
 	Round    int    // multi round-trip round, 0 if none
 	Question int    // number of the elicitation that it asks or answers, 0 if none
 	Actor    string // who made an answer: "person", "script", "policy", "fault", "server"; else ""

@@ -69,6 +69,8 @@ const (
 	flagFailed // Frame.Failed
 	flagAsks   // Frame.AsksInput
 	flagAction // and the next bit: the index in actions
+	_
+	flagGuessed // Frame.Guessed
 )
 
 // The Direction and the Stream stand in the upper bits of the flags.

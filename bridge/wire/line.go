@@ -75,6 +75,7 @@ func appendHead(dst []byte, f *Frame) []byte {
 	dst = appendFilled(dst, `,"url":`, f.URL)
 	dst = appendNumber(dst, `,"status":`, f.Status)
 	dst = appendNumber(dst, `,"call":`, f.Call)
+	dst = appendTrue(dst, `,"guessed":true`, f.Guessed)
 	dst = appendNumber(dst, `,"round":`, f.Round)
 	dst = appendNumber(dst, `,"elicitation":`, f.Question)
 	dst = appendFilled(dst, `,"actor":`, f.Actor)

@@ -235,6 +235,7 @@ func (l *Log) enter(f *Frame) *entry {
 	e.actor = uint8(min(l.actors.id(settler{f.Actor, f.Fault}, len(f.Actor)+len(f.Fault)), math.MaxUint8))
 	e.set(flagTruncated, f.Truncated)
 	e.set(flagRedacted, f.Redacted)
+	e.set(flagGuessed, f.Guessed)
 	e.set(flagMore, len(f.Header) > 0 || f.HTTPMethod != "" || f.URL != "" || len(f.Answers) > 0 || f.Note != nil)
 	var s *session
 	e.conn, s = l.connection(f)

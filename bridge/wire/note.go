@@ -53,8 +53,8 @@ const (
 	NoteProbeFatal       NoteKind = "probe-fatal"        // the process ended at server/discover
 	NoteStrayResponse    NoteKind = "stray-response"     // [ID] [Again]
 	NoteCancelledByClose NoteKind = "cancelled-by-close" // a request is cancelled by closing its stream
-	NoteAnswered         NoteKind = "answered"           // an answer that does not travel, or not yet: Answer, Pointer, [Completion] At
-	NoteSettled          NoteKind = "settled"            // a question's end that no message says: State [Why] Pointer, At
+	NoteAnswered         NoteKind = "answered"           // an answer that does not travel, or not yet: [Why] Answer, Pointer, [Completion] At
+	NoteSettled          NoteKind = "settled"            // a question's end that no message says: State [Why] [TurnedAway] Pointer, At
 	NoteMisbehaved       NoteKind = "misbehaved"         // a question answered wrongly on purpose, by Frame.Fault: Why [Answer] Pointer, At
 	NoteEnded            NoteKind = "ended"              // a call's end that no response says: State [Why] At
 	NoteClientSaid       NoteKind = "client-said"        // Why: what another client noted of a message
@@ -89,13 +89,14 @@ type Note struct {
 	Why      string `json:"why,omitempty"`
 	Took     string `json:"took,omitempty"` // as time.Duration writes it
 
-	ID         json.RawMessage `json:"id,omitempty"`         // of a response
-	Again      bool            `json:"again,omitempty"`      // its request had a response already
-	State      string          `json:"state,omitempty"`      // of a call or a question
-	Answer     json.RawMessage `json:"answer,omitempty"`     // as it is, or would have been, sent
-	Pointer    string          `json:"pointer,omitempty"`    // to the question's params, in the frame that asked
-	Completion string          `json:"completion,omitempty"` // of a URL: "completed", "marked"
-	At         time.Time       `json:"at,omitzero"`          // where it was noted later than it happened
+	ID         json.RawMessage `json:"id,omitempty"`          // of a response
+	Again      bool            `json:"again,omitempty"`       // its request had a response already
+	State      string          `json:"state,omitempty"`       // of a call or a question
+	Answer     json.RawMessage `json:"answer,omitempty"`      // as it is, or would have been, sent
+	Pointer    string          `json:"pointer,omitempty"`     // to the question's params, in the frame that asked
+	Completion string          `json:"completion,omitempty"`  // of a URL: "completed", "marked"
+	TurnedAway bool            `json:"turned_away,omitempty"` // too many questions of its server's waited
+	At         time.Time       `json:"at,omitzero"`           // where it was noted later than it happened
 }
 
 // ByInspector is Note.By where the inspector asked a process to end.

@@ -136,6 +136,8 @@ func (p *parser) field(name, value []byte, at int) (ok bool) {
 		return setInt(&f.Round, value)
 	case "elicitation":
 		return setInt(&f.Question, value)
+	case "guessed":
+		return setBool(&f.Guessed, value)
 	case "truncated":
 		return setBool(&f.Truncated, value)
 	case "redacted":

@@ -179,7 +179,8 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 		Truncated: e.flags&flagTruncated != 0, Duplicate: e.flags&flagDuplicate != 0,
 		Orphan: e.flags&flagOrphan != 0, Redacted: e.flags&flagRedacted != 0,
 		Failed: e.flags&flagFailed != 0, AsksInput: e.flags&flagAsks != 0,
-		Pair: int64(atomic.LoadUint32(&e.pair)),
+		Guessed: e.flags&flagGuessed != 0,
+		Pair:    int64(atomic.LoadUint32(&e.pair)),
 	}
 	if f.Pair > l.Len() {
 		f.Pair = 0 // a response that the log does not show yet

@@ -14,9 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/script"
@@ -42,16 +44,16 @@ var firstAnswers = map[string]string{
 // transcript, from that to an answers file, and from that to the same result.
 func TestAnswersGiveTheSameResult(t *testing.T) {
 	t.Parallel()
-	for _, revision := range bridge.Revisions() {
+	for _, revision := range mcp.Revisions {
 		calls := demoCalls(t, revision)
 		for how, answers := range firstAnswers {
-			if how == "wavering" && revision != bridge.Revision20260728 {
+			if how == "wavering" && revision != mcp.Revision20260728 {
 				continue
 			}
 			t.Run(how+" in "+revision, func(t *testing.T) {
 				t.Parallel()
 				for _, call := range calls {
-					if how != "accepting" && call.Kind == bridge.KindTool && call.Arguments != nil { // the choices of arguments once
+					if how != "accepting" && call.Kind == catalog.Tool && call.Arguments != nil { // the choices of arguments once
 						continue
 					}
 					sameAgain(t, revision, answers, call)
@@ -103,7 +105,7 @@ func answersFrom(t *testing.T, path string) string {
 func connectDemo(t *testing.T, revision, record string) *headless.Session {
 	t.Helper()
 	server := demo.New(demo.Options{Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
-	settings, err := bridge.ParseSettings(revision, "")
+	settings, err := client.ParseSettings(revision, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,21 +157,21 @@ func callDemo(t *testing.T, revision, answers, record string, call headless.Call
 func demoCalls(t *testing.T, revision string) (calls []headless.Call) {
 	t.Helper()
 	s := connectDemo(t, revision, "")
-	catalog, err := s.Catalog(t.Context())
+	offers, err := s.Catalog(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, item := range catalog.Items {
+	for _, item := range offers.Items {
 		call := headless.Call{Kind: item.Kind, Key: item.Key}
 		switch {
 		case item.Key == "connect_mailbox": // its page never gets done
 			call.Timeout = 200 * time.Millisecond
 		case item.Key == "flood":
 			call.Arguments = json.RawMessage(`{"count":100}`)
-		case item.Kind == bridge.KindPrompt:
+		case item.Kind == catalog.Prompt:
 			call.Arguments = json.RawMessage(`{"version":"1.4.0"}`)
-		case item.Kind == bridge.KindTemplate:
-			call.Kind, call.Key = bridge.KindResource, "contract://lease/old-mill"
+		case item.Kind == catalog.Template:
+			call.Kind, call.Key = catalog.Resource, "contract://lease/old-mill"
 		}
 		calls = append(calls, call)
 		for name, property := range rawjson.Members(rawjson.Member(item.Schema, "properties")) {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
@@ -181,7 +181,7 @@ func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call hea
 func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, err error) {
 	dash := cmd.ArgsLenAtDash()
 	named := 0
-	for kind, key := range map[bridge.ItemKind]string{bridge.KindPrompt: o.prompt, bridge.KindResource: o.resource} {
+	for kind, key := range map[catalog.Kind]string{catalog.Prompt: o.prompt, catalog.Resource: o.resource} {
 		if key != "" {
 			c.Kind, c.Key, named = kind, key, named+1
 		}
@@ -192,7 +192,7 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 	case named == 0 && (len(args) == 0 || dash == 0):
 		return c, usage("call needs the name of a TOOL, --prompt or --resource")
 	case named == 0:
-		c.Kind, c.Key, args, dash = bridge.KindTool, args[0], args[1:], dash-1
+		c.Kind, c.Key, args, dash = catalog.Tool, args[0], args[1:], dash-1
 	}
 	if err := o.readArguments(args, dash); err != nil {
 		return c, err
@@ -200,7 +200,7 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 	if c.Arguments, err = readJSON("--args", o.args); err != nil {
 		return c, err
 	}
-	if c.Arguments != nil && c.Kind == bridge.KindResource {
+	if c.Arguments != nil && c.Kind == catalog.Resource {
 		return c, usage("--args: a resource takes no arguments")
 	}
 	if o.answers != "" {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/rawjson"
 )
@@ -46,7 +46,7 @@ read, 2 a command line that cannot be understood.`,
 
 // offered is one thing that a server offers, as list prints it.
 type offered struct {
-	Kind        bridge.ItemKind `json:"kind"`
+	Kind        catalog.Kind    `json:"kind"`
 	Name        string          `json:"name"`
 	URI         string          `json:"uri,omitempty"`
 	Title       string          `json:"title,omitempty"`
@@ -62,7 +62,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 	if o.format != "text" && o.format != "json" {
 		return usage("--format must be text or json, not %q", o.format)
 	}
-	catalog, err := o.read(cmd)
+	offers, err := o.read(cmd)
 	switch {
 	case cmd.Context().Err() != nil:
 		return exitCode(exitInterrupted)
@@ -73,9 +73,9 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	list := []offered{}
-	for _, item := range catalog.Items {
+	for _, item := range offers.Items {
 		one := offered{Kind: item.Kind, Name: item.Name, Title: item.Title, Description: item.Description, MIME: item.MIME, Schema: item.Schema}
-		if item.Kind == bridge.KindResource || item.Kind == bridge.KindTemplate {
+		if item.Kind == catalog.Resource || item.Kind == catalog.Template {
 			one.URI = item.Key
 		}
 		list = append(list, one)
@@ -88,17 +88,17 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("printing the list: %w", err)
 	}
-	for _, problem := range catalog.Errors {
+	for _, problem := range offers.Errors {
 		warn(cmd, "%s", plainText(problem))
 	}
-	if len(catalog.Errors) > 0 {
+	if len(offers.Errors) > 0 {
 		return exitCode(exitRPC)
 	}
 	return nil
 }
 
 // read connects, and reads the lists.
-func (o *listOptions) read(cmd *cobra.Command) (c bridge.Catalog, err error) {
+func (o *listOptions) read(cmd *cobra.Command) (c catalog.Catalog, err error) {
 	config, closing, err := o.connection(cmd)
 	if err != nil {
 		return c, err

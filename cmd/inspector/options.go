@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -39,7 +41,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	o.page.register(f)
 	o.registerTarget(f)
-	f.IntVar(&o.elicitRate, "elicit-rate", bridge.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
+	f.IntVar(&o.elicitRate, "elicit-rate", inbox.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 }
 
 // registerTarget adds the flags of all commands that connect to servers.
@@ -54,7 +56,7 @@ func (o *options) registerTarget(f *pflag.FlagSet) {
 	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
 	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
 	o.redact.register(f, "of transcripts")
-	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(bridge.Revisions(), ", "))
+	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(mcp.Revisions, ", "))
 	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
 	o.maxFrame = wire.DefaultMaxFrame
 	f.Func("max-frame", "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)", o.setMaxFrame)
@@ -114,12 +116,12 @@ func (o *options) consistent() error {
 }
 
 // settings are how the client presents itself. An mcp.json may have its own, unless the command line has.
-func (o *options) settings(protocolGiven bool) (bridge.Settings, error) {
+func (o *options) settings(protocolGiven bool) (client.Settings, error) {
 	protocol := ""
 	if protocolGiven {
 		protocol = o.protocol
 	}
-	s, err := bridge.ParseSettings(protocol, o.elicitation)
+	s, err := client.ParseSettings(protocol, o.elicitation)
 	if err != nil {
 		return s, usage("--protocol, --elicitation: %w", err)
 	}

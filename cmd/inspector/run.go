@@ -15,7 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
@@ -212,7 +213,7 @@ func (o *runOptions) callAll(cmd *cobra.Command, s *suite, command []string, fai
 }
 
 // kinds are what a scenario can call.
-var kinds = map[string]bridge.ItemKind{"tool": bridge.KindTool, "prompt": bridge.KindPrompt, "resource": bridge.KindResource}
+var kinds = map[string]catalog.Kind{"tool": catalog.Tool, "prompt": catalog.Prompt, "resource": catalog.Resource}
 
 func (o *runOptions) callOne(ctx context.Context, session *headless.Session, scenario *script.Scenario, c *script.Call, failOn *lint.Severity) (tested, error) {
 	out, err := session.Call(ctx, headless.Call{
@@ -253,7 +254,7 @@ func (o *runOptions) callOne(ctx context.Context, session *headless.Session, sce
 func (o *runOptions) config(s *suite, command []string) (c headless.Config, closing func() error, err error) {
 	closing = func() error { return nil }
 	c = headless.Config{Version: version(), Timeout: o.timeout}
-	if c.Settings, err = bridge.ParseSettings(s.Protocol, s.scenario.Elicitation); err != nil {
+	if c.Settings, err = client.ParseSettings(s.Protocol, s.scenario.Elicitation); err != nil {
 		return c, closing, err
 	}
 	c.Settings.Sampling, c.Settings.Roots = s.scenario.Sampling, s.scenario.Roots

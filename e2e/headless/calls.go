@@ -9,32 +9,36 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/inbox"
 )
 
 // callsFor are the calls to make: those that the scenario gives, else one of
 // each item with what its schema suggests for arguments.
-func callsFor(scenario string, items []bridge.Item, given []bridge.CallRequest) ([]bridge.CallRequest, error) {
+func callsFor(scenario string, items []catalog.Item, given []calls.Request) ([]calls.Request, error) {
 	if given != nil {
 		return given, nil
 	}
-	var out []bridge.CallRequest
+	var out []calls.Request
 	for _, item := range items {
-		r := bridge.CallRequest{Kind: item.Kind, Name: item.Name, Key: item.Key}
+		r := calls.Request{Kind: item.Kind, Name: item.Name, Key: item.Key}
 		// Whether the server takes them is for the server to say.
 		arguments, wrong := suggested(item.Schema)
 		if wrong != nil {
 			fmt.Fprintf(os.Stderr, "arguments of %s %s: %v\n", item.Kind, item.Name, wrong)
 		}
 		switch item.Kind {
-		case bridge.KindTool, bridge.KindPrompt:
+		case catalog.Tool, catalog.Prompt:
 			r.Arguments = arguments
-		case bridge.KindTemplate:
+		case catalog.Template:
 			var err error
-			if r.Key, err = bridge.Expand(item.Key, arguments); err != nil {
+			if r.Key, err = catalog.Expand(item.Key, arguments); err != nil {
 				return nil, err
 			}
-		case bridge.KindResource:
+		case catalog.Resource:
 		}
 		out = append(out, r)
 	}
@@ -46,9 +50,9 @@ func callsFor(scenario string, items []bridge.Item, given []bridge.CallRequest) 
 
 // echoSchema has the tool json_schema_echo called with the inputSchema of
 // json_schema_2020_12_tool, as that scenario's description asks for.
-func echoSchema(items []bridge.Item, calls []bridge.CallRequest) error {
+func echoSchema(items []catalog.Item, calls []calls.Request) error {
 	tool := func(name string) int {
-		return slices.IndexFunc(items, func(i bridge.Item) bool { return i.Kind == bridge.KindTool && i.Key == name })
+		return slices.IndexFunc(items, func(i catalog.Item) bool { return i.Kind == catalog.Tool && i.Key == name })
 	}
 	focal, echo := tool("json_schema_2020_12_tool"), tool("json_schema_echo")
 	if focal < 0 || echo < 0 {
@@ -60,16 +64,16 @@ func echoSchema(items []bridge.Item, calls []bridge.CallRequest) error {
 
 // answerTo accepts a form with what its schema suggests, declines what needs a
 // person, and gives anything else a valid minimal result.
-func answerTo(q bridge.Question) bridge.Answer {
+func answerTo(q bridge.Question) inbox.Answer {
 	switch {
 	case q.Request == nil:
-		return bridge.Answer{Result: q.Suggestion, Actor: bridge.ByScript}
+		return inbox.Answer{Result: q.Suggestion, Actor: conversation.ByScript}
 	case q.Request.Mode == elicit.ModeForm:
 		if content, wrong := suggested(q.Request.Schema); wrong == nil {
-			return bridge.Answer{Action: "accept", Content: content, Actor: bridge.ByScript}
+			return inbox.Answer{Action: "accept", Content: content, Actor: conversation.ByScript}
 		}
 	}
-	return bridge.Answer{Action: "decline", Actor: bridge.ByScript}
+	return inbox.Answer{Action: "decline", Actor: conversation.ByScript}
 }
 
 // suggested is a form with its defaults, and with something in each required

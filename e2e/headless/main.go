@@ -19,6 +19,10 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -43,7 +47,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 {
 		return errors.New("want the server's URL as the last argument")
 	}
-	settings, err := bridge.ParseSettings(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"), "")
+	settings, err := client.ParseSettings(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"), "")
 	if err != nil {
 		return fmt.Errorf("MCP_CONFORMANCE_PROTOCOL_VERSION: %w", err)
 	}
@@ -96,27 +100,27 @@ func run(ctx context.Context, args []string) (err error) {
 }
 
 // connected waits until the server's lists are there.
-func connected(ctx context.Context, in *bridge.Inspection, changes *bridge.Subscription, id string) (bridge.Catalog, error) {
+func connected(ctx context.Context, in *bridge.Inspection, changes *bridge.Subscription, id string) (catalog.Catalog, error) {
 	for {
 		server, err := in.Server(id)
 		if err != nil {
-			return bridge.Catalog{}, err
+			return catalog.Catalog{}, err
 		}
-		catalog, err := in.Catalog(id)
+		offers, err := in.Catalog(id)
 		if err != nil {
-			return bridge.Catalog{}, err
+			return catalog.Catalog{}, err
 		}
 		switch server.State {
 		case bridge.Ready:
-			if !catalog.Loading {
-				return catalog, nil
+			if !offers.Loading {
+				return offers, nil
 			}
 		case bridge.Failed, bridge.Ended:
-			return catalog, fmt.Errorf("the server is %s: %s", server.State, server.Reason)
+			return offers, fmt.Errorf("the server is %s: %s", server.State, server.Reason)
 		case bridge.Disconnected, bridge.Connecting:
 		}
 		if err := next(ctx, changes); err != nil {
-			return catalog, fmt.Errorf("connecting: the server is %s: %w", server.State, err)
+			return offers, fmt.Errorf("connecting: the server is %s: %w", server.State, err)
 		}
 	}
 }
@@ -127,16 +131,16 @@ func converse(ctx context.Context, in *bridge.Inspection, changes *bridge.Subscr
 	for {
 		running, sent := 0, true
 		for _, c := range in.Calls() {
-			if c.State == bridge.CallRunning {
+			if !c.State.Over() {
 				running++
-				sent = sent && c.Seq != 0
+				sent = sent && c.LastRequest() != 0
 			}
 		}
 		if running == 0 {
 			return outcome(in.Calls())
 		}
 		for _, q := range in.Questions() {
-			if !sent || q.State != bridge.Pending {
+			if !sent || q.State != conversation.Pending {
 				continue
 			}
 			if _, err := in.Answer(q.Number, answerTo(q)); err != nil && !errors.Is(err, bridge.ErrSettled) {
@@ -164,8 +168,8 @@ func next(ctx context.Context, changes *bridge.Subscription) error {
 func outcome(calls []bridge.Call) error {
 	var lost []error
 	for _, c := range calls {
-		fmt.Printf("%s %s: %s after %d rounds\n", c.Request.Kind, c.Request.Name, c.State, c.Rounds)
-		if c.Reply == 0 {
+		fmt.Printf("%s %s: %s after %d rounds\n", c.Request.Kind, c.Request.Name, c.State, len(c.Rounds))
+		if c.ResultSeq == 0 {
 			lost = append(lost, fmt.Errorf("%s %s has no response: %s", c.Request.Kind, c.Request.Name, c.Failure))
 		}
 	}
@@ -174,7 +178,7 @@ func outcome(calls []bridge.Call) error {
 
 // givenCalls reads the tool calls that a scenario wants made with exactly these
 // arguments. Most want none.
-func givenCalls(context string) ([]bridge.CallRequest, error) {
+func givenCalls(context string) ([]calls.Request, error) {
 	if context == "" {
 		return nil, nil
 	}
@@ -187,9 +191,9 @@ func givenCalls(context string) ([]bridge.CallRequest, error) {
 	if err := json.Unmarshal([]byte(context), &c); err != nil {
 		return nil, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
 	}
-	var out []bridge.CallRequest
+	var out []calls.Request
 	for _, t := range c.ToolCalls {
-		out = append(out, bridge.CallRequest{Kind: bridge.KindTool, Name: t.Name, Key: t.Name, Arguments: t.Arguments})
+		out = append(out, calls.Request{Kind: catalog.Tool, Name: t.Name, Key: t.Name, Arguments: t.Arguments})
 	}
 	return out, nil
 }

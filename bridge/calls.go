@@ -1,0 +1,198 @@
+package bridge
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+)
+
+// Call is what the log says of a call, and how it stands with its person.
+type Call struct {
+	conversation.Call
+	Request  calls.Request
+	Duration time.Duration // so far, or in all
+	calls.Wait
+}
+
+// LastRequest is the frame of the request of its last round, 0 before it is sent.
+func (c *Call) LastRequest() int64 {
+	if len(c.Rounds) == 0 {
+		return 0
+	}
+	return c.Rounds[len(c.Rounds)-1].Request
+}
+
+// overlaid is what the log says of a call that is made here, with what only its
+// maker knows yet. said is nil as long as nothing of it is in the log.
+func overlaid(own calls.Call, said *conversation.Call) Call {
+	out := Call{Request: own.Request, Wait: own.Wait, Duration: time.Since(own.Started)}
+	if said != nil {
+		out.Call = *said
+	} else {
+		out.Call = conversation.Call{Number: own.Number, Name: own.Request.Key}
+	}
+	out.Start = own.Started
+	switch {
+	case !own.State.Over():
+		if out.State.Over() { // what came is being read
+			out.State, out.Ended = own.State, own.Ended
+		}
+		return out
+	case own.State != conversation.Done || !out.State.Over():
+		out.State, out.Failure, out.ResultSeq = own.State, own.Failure, own.Reply
+	}
+	if said == nil && own.Failure != "" {
+		out.Steps = []conversation.Step{{At: own.Ended, Kind: conversation.StepError, Text: own.Failure}}
+	}
+	out.Ended, out.Duration = own.Ended, own.Ended.Sub(own.Started)
+	return out
+}
+
+// recorded is a call of a transcript.
+func (in *Inspection) recorded(s *shown, c *conversation.Call) Call {
+	out := Call{Call: *c, Duration: s.now.Sub(c.Start)}
+	out.Request = calls.Request{Server: in.idOf(s, c.Server), Kind: kindOf(c.Method), Name: in.nameOf(s, c), Key: c.Name, Arguments: c.Arguments}
+	out.Waited = c.With(conversation.PersonParty)
+	if c.State.Over() {
+		out.Duration = c.Ended.Sub(c.Start)
+		return out
+	}
+	for _, q := range c.Questions {
+		if q.State != conversation.Pending {
+			continue
+		}
+		if out.Waiting++; out.Asked.IsZero() || q.Asked.Before(out.Asked) {
+			out.Asked = q.Asked
+		}
+	}
+	out.Yours = out.Waiting > 0
+	return out
+}
+
+func kindOf(method string) catalog.Kind {
+	switch method {
+	case mcp.MethodGetPrompt:
+		return catalog.Prompt
+	case mcp.MethodReadResource:
+		return catalog.Resource
+	}
+	return catalog.Tool
+}
+
+// nameOf is what people call a call.
+func (in *Inspection) nameOf(s *shown, c *conversation.Call) string {
+	if in.replay == nil {
+		own, err := in.calls.Call(c.Number)
+		if err == nil {
+			return own.Request.Name
+		}
+	}
+	if server := s.labelled(c.Server); server != nil && c.Method == mcp.MethodReadResource {
+		for _, item := range server.catalog.Items {
+			if item.Kind == catalog.Resource && item.Key == c.Name {
+				return item.Name
+			}
+		}
+	}
+	return c.Name
+}
+
+// Calls returns the calls that are kept, oldest first: those that run, and of those
+// that have ended the latest.
+func (in *Inspection) Calls() []Call {
+	own := in.calls.All()
+	s := in.read()
+	said := s.calls()
+	out := []Call{}
+	for _, c := range own {
+		out = append(out, overlaid(c, said[c.Number]))
+	}
+	if in.replay != nil {
+		for _, c := range said {
+			out = append(out, in.recorded(s, c))
+		}
+		slices.SortFunc(out, func(a, b Call) int { return a.Number - b.Number })
+	}
+	return out
+}
+
+// Call returns one call by its number.
+func (in *Inspection) Call(number int) (Call, error) {
+	own, err := in.calls.Call(number)
+	s := in.read()
+	said := s.calls()[number]
+	switch all, _ := in.conversation.Counts(); {
+	case in.replay == nil && err == nil:
+		return overlaid(own, said), nil
+	case in.replay == nil:
+		return Call{}, err
+	case said != nil:
+		return in.recorded(s, said), nil
+	case number >= 1 && number <= all:
+		return Call{}, fmt.Errorf("%w %d", ErrForgottenCall, number)
+	}
+	return Call{}, fmt.Errorf("%w: %d", ErrUnknownCall, number)
+}
+
+// Begin makes a call and returns at once. Unless it has a limit, it runs until the
+// server answers, the connection is lost, or it is stopped.
+func (in *Inspection) Begin(r calls.Request) (Call, error) {
+	conn, err := in.connection(r.Server)
+	if err != nil {
+		return Call{}, err
+	}
+	if r.Timeout == 0 {
+		r.Timeout = in.config.CallTimeout
+	}
+	return overlaid(in.calls.Begin(conn, r), nil), nil
+}
+
+// Repeat goes on with a call that ended because something in its last round was
+// refused; see [calls.Calls.Repeat].
+func (in *Inspection) Repeat(number int) (Call, error) {
+	c, err := in.calls.Call(number)
+	if err != nil {
+		return Call{}, err
+	}
+	conn, err := in.connection(c.Request.Server)
+	if err != nil {
+		return Call{}, err
+	}
+	again, err := in.calls.Repeat(conn, number)
+	return overlaid(again, nil), err
+}
+
+// connection is that of a server which is ready.
+func (in *Inspection) connection(id string) (calls.Connection, error) {
+	s, err := in.server(id)
+	if err != nil {
+		return nil, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.closed:
+		return nil, ErrClosed
+	case s.State != Ready || s.session == nil:
+		return nil, fmt.Errorf("%w: %s is %s", ErrNotReady, s.Label, s.State)
+	}
+	return s.session, nil
+}
+
+// Stop cancels a running call; the server is told. Its questions are withdrawn.
+func (in *Inspection) Stop(number int) error { return in.calls.Stop(number) }
+
+// RetryEvery makes a call that waits for a URL's outcome try again every so
+// often. 0 ends that.
+func (in *Inspection) RetryEvery(number int, every time.Duration) error {
+	return in.calls.RetryEvery(number, every)
+}
+
+// Retry makes a call that waits for questions or a URL's outcome go on now,
+// with the answers that there are.
+func (in *Inspection) Retry(number int) error { return in.calls.Retry(number) }
