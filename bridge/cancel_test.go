@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/logtest"
 )
 
 // A server is told in words why its request is taken back.
@@ -116,7 +117,7 @@ func TestCancellationsBelongToTheirCalls(t *testing.T) {
 	if err := b.in.Disconnect(ctx, "s1"); err != nil {
 		t.Fatal(err)
 	}
-	frames, err := b.log.Frames(1, int(b.log.Len()))
+	frames, err := logtest.Frames(b.log)
 	if err != nil {
 		t.Fatal(err)
 	}

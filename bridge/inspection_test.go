@@ -16,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -133,7 +134,7 @@ func (b *bench) judged() []bridge.Found {
 
 func (b *bench) transcript() string {
 	var s strings.Builder
-	frames, err := b.log.Frames(1, int(b.log.Len()))
+	frames, err := logtest.Frames(b.log)
 	if err != nil {
 		return err.Error()
 	}
@@ -146,7 +147,7 @@ func (b *bench) transcript() string {
 // sent counts the requests and notifications of a method that went out.
 func (b *bench) sent(method string) (n int) {
 	b.Helper()
-	frames, err := b.log.Frames(1, int(b.log.Len()))
+	frames, err := logtest.Frames(b.log)
 	if err != nil {
 		b.Fatal(err)
 	}

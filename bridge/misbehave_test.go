@@ -19,6 +19,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -275,7 +276,7 @@ func answers(got []string) (list []string) {
 
 // recordedByProcess is what a recorder behind a process told on stderr.
 func (b *bench) recordedByProcess() (got []string) {
-	frames, err := b.log.Frames(1, int(b.log.Len()))
+	frames, err := logtest.Frames(b.log)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -336,10 +337,11 @@ func (b *bench) misbehave(n int, name string, params fault.Params) bridge.Questi
 // deliberate checks that every frame of ours since a question, and none else, is marked.
 func (b *bench) deliberate(since int64, name string, honest ...string) {
 	b.Helper()
-	frames, err := b.log.Frames(since, int(b.log.Len()))
+	frames, err := logtest.Frames(b.log)
 	if err != nil {
 		b.Fatal(err)
 	}
+	frames = frames[max(since-1, 0):]
 	for _, f := range frames {
 		switch {
 		case f.Dir != wire.ClientToServer && f.Fault != "" && f.Note == nil:
@@ -564,7 +566,7 @@ func TestDropStream(t *testing.T) {
 			got := b.heard(h.witness(), 0, 1)
 			sameBytes(t, got[len(got)-1], `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"text"}}}`)
 			b.until("the note", func() bool {
-				frames, err := b.log.Frames(1, int(b.log.Len()))
+				frames, err := logtest.Frames(b.log)
 				return err == nil && slices.ContainsFunc(frames, func(f wire.Frame) bool {
 					return f.Fault == "drop-stream" && f.Note != nil && f.Note.Kind == wire.NoteStreamBroken
 				})

@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -9,7 +10,7 @@ import (
 // does so at the end of every test that drives an inspection.
 func (b *bench) checkEnds() {
 	b.Helper()
-	frames, err := b.log.Frames(1, int(b.log.Len()))
+	frames, err := logtest.Frames(b.log)
 	if err != nil {
 		b.Fatal(err)
 	}

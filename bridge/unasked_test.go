@@ -9,6 +9,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 )
@@ -103,7 +104,7 @@ func TestResponseThatComesTwice(t *testing.T) {
 	b.done(b.call("twice").Number)
 	b.until("a note in the log", func() bool {
 		want := fmt.Sprintf("a second response came with id %s, which had its response already", b.frameOf("tools/call").Message.ID)
-		frames, err := b.log.Frames(1, int(b.log.Len()))
+		frames, err := logtest.Frames(b.log)
 		return err == nil && slices.ContainsFunc(frames, func(f wire.Frame) bool { return f.Kind == wire.NoteFrame && string(f.Raw) == want })
 	})
 }
@@ -124,7 +125,7 @@ func strayOf(in *bridge.Inspection, call int) conversation.Step {
 // frameOf is the latest request of a method that went out.
 func (b *bench) frameOf(method string) wire.Frame {
 	b.Helper()
-	frames, err := b.log.Frames(1, int(b.log.Len()))
+	frames, err := logtest.Frames(b.log)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -72,7 +73,7 @@ func checkAround(t *testing.T, line string) {
 	if err := log.Wait(t.Context()); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	frames, err := log.Frames(1, 1000)
+	frames, err := logtest.Frames(log)
 	if err != nil || len(frames) < 2 {
 		t.Fatalf("%s: %d frames, %v", line, len(frames), err)
 	}

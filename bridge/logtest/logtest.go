@@ -117,11 +117,21 @@ func Read(t testing.TB, r io.Reader) []wire.Frame {
 		return nil
 	}
 	l := Open(t, path)
-	frames, err := l.Frames(1, int(l.Len()))
+	frames, err := Frames(l)
 	if damage, _ := l.Damage(); err != nil || damage != nil {
 		t.Error(err, damage)
 	}
 	return frames
+}
+
+// Frames are all frames of a log.
+func Frames(l *wire.Log) (frames []wire.Frame, err error) {
+	for seq := int64(1); seq <= l.Len() && err == nil; seq++ {
+		var f wire.Frame
+		f, err = l.Frame(seq)
+		frames = append(frames, f)
+	}
+	return frames, err
 }
 
 // Files lists the files that match a pattern, of which there must be some.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -39,7 +40,7 @@ func TestOpen(t *testing.T) {
 	if err := opened.Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
-	frames, err := opened.Frames(1, 10)
+	frames, err := logtest.Frames(opened.Log)
 	if err != nil {
 		t.Fatal(err)
 	}

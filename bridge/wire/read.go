@@ -43,20 +43,6 @@ func (l *Log) Frame(seq int64) (Frame, error) {
 	return l.frame(seq, e, line, err)
 }
 
-// Frames returns the frames whose Seq is at least from and less than from+n,
-// as many as there are. The bytes of neighbours share memory: whoever wants to
-// keep one of many for long takes Frame.
-func (l *Log) Frames(from int64, n int) ([]Frame, error) {
-	seqs := l.clip(from, n)
-	out := make([]Frame, 0, len(seqs))
-	err := l.lines(seqs, math.MaxUint32, nil, func(seq int64, e *entry, line []byte, err error) error {
-		f, err := l.frame(seq, e, line, err)
-		out = append(out, f)
-		return err
-	})
-	return out, err
-}
-
 // Each calls f with those frames, in that order, until it returns an error. A
 // frame that cannot be read is passed over.
 func (l *Log) Each(seqs []int64, f func(Frame) error) error {
@@ -66,20 +52,6 @@ func (l *Log) Each(seqs []int64, f func(Frame) error) error {
 		}
 		return nil
 	})
-}
-
-// clip lists the frames from and on, n at most, that exist.
-func (l *Log) clip(from int64, n int) []int64 {
-	last := min(from+int64(max(n, 0))-1, l.Len())
-	from = max(from, 1)
-	if last < from {
-		return nil
-	}
-	seqs := make([]int64, last-from+1)
-	for i := range seqs {
-		seqs[i] = from + int64(i)
-	}
-	return seqs
 }
 
 // Row is a frame as a row of the log shows it. Of the frame, Raw, Header and

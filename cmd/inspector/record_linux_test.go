@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -112,7 +113,7 @@ func readAll(t *testing.T, path string) (frames []wire.Frame, damaged int64) {
 	if err := log.Wait(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if frames, err = log.Frames(1, int(log.Len())); err != nil {
+	if frames, err = logtest.Frames(log); err != nil {
 		t.Fatal(err)
 	}
 	_, damaged = log.Damage()

@@ -1,0 +1,31 @@
+package wire
+
+import "math"
+
+// Frames returns the frames whose Seq is at least from and less than from+n,
+// as many as there are. The bytes of neighbours share memory: whoever wants to
+// keep one of many for long takes Frame.
+func (l *Log) Frames(from int64, n int) ([]Frame, error) {
+	seqs := l.clip(from, n)
+	out := make([]Frame, 0, len(seqs))
+	err := l.lines(seqs, math.MaxUint32, nil, func(seq int64, e *entry, line []byte, err error) error {
+		f, err := l.frame(seq, e, line, err)
+		out = append(out, f)
+		return err
+	})
+	return out, err
+}
+
+// clip lists the frames from and on, n at most, that exist.
+func (l *Log) clip(from int64, n int) []int64 {
+	last := min(from+int64(max(n, 0))-1, l.Len())
+	from = max(from, 1)
+	if last < from {
+		return nil
+	}
+	seqs := make([]int64, last-from+1)
+	for i := range seqs {
+		seqs[i] = from + int64(i)
+	}
+	return seqs
+}
