@@ -64,15 +64,15 @@ func Join(server string, parts map[string]Part) Catalog {
 type List struct {
 	Method string
 	member string // of the result
-	item   func(raw json.RawMessage) (Item, error)
+	kind   Kind
 }
 
 // Lists are all lists, in the order of a catalog.
 var Lists = []List{
-	{mcp.MethodListTools, "tools", toolItem},
-	{mcp.MethodListPrompts, "prompts", promptItem},
-	{mcp.MethodListResources, "resources", resourceItem},
-	{mcp.MethodListTemplates, "resourceTemplates", templateItem},
+	{mcp.MethodListTools, "tools", Tool},
+	{mcp.MethodListPrompts, "prompts", Prompt},
+	{mcp.MethodListResources, "resources", Resource},
+	{mcp.MethodListTemplates, "resourceTemplates", Template},
 }
 
 // ListOf finds a list by its method.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,98 +17,69 @@ type entry struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	MIME        string `json:"mimeType"`
 }
 
-func (e entry) item(kind Kind, key string) (Item, error) {
-	if key == "" {
-		return Item{}, errors.New("it has no name to call it by")
-	}
-	if e.Name == "" {
-		e.Name = key
-	}
-	return Item{Kind: kind, Key: key, Name: e.Name, Title: e.Title, Description: e.Description, MIME: e.MIME}, nil
-}
-
-func toolItem(raw json.RawMessage) (Item, error) {
-	var t struct {
+// item reads an entry of the list.
+func (l List) item(raw json.RawMessage) (Item, error) {
+	var e struct {
 		entry
+		MIME        string          `json:"mimeType"`
+		URI         string          `json:"uri"`
+		Template    string          `json:"uriTemplate"`
 		Schema      json.RawMessage `json:"inputSchema"`
+		Annotations json.RawMessage `json:"annotations"`
 		Execution   json.RawMessage `json:"execution"`
-		Annotations struct {
-			Title string `json:"title"`
-		} `json:"annotations"`
 	}
-	if err := response.Decode(raw, &t); err != nil {
+	if err := response.Decode(raw, &e); err != nil {
 		return Item{}, err
 	}
-	if t.Title == "" {
-		t.Title = t.Annotations.Title
+	i := Item{Kind: l.kind, Key: e.Name, Title: e.Title, Description: e.Description, MIME: e.MIME}
+	var err error
+	switch l.kind {
+	case Tool:
+		i.Schema = e.Schema
+		i.Title = cmp.Or(e.Title, rawjson.Text(rawjson.Member(e.Annotations, "title")))
+		i.OnlyAsTask = rawjson.Text(rawjson.Member(e.Execution, "taskSupport")) == "required"
+	case Prompt:
+		i.Schema, err = argumentsOf(raw)
+	case Resource:
+		i.Key = e.URI
+	case Template:
+		i.Key = e.Template
+		i.Schema, err = variablesOf(e.Template)
 	}
-	item, err := t.item(Tool, t.Name)
-	item.Schema = t.Schema
-	var execution struct {
-		TaskSupport string `json:"taskSupport"`
+	i.Name = cmp.Or(e.Name, i.Key)
+	if i.Key == "" {
+		err = errors.New("it has no name to call it by")
 	}
-	// What cannot be read requires nothing.
-	_ = json.Unmarshal(t.Execution, &execution)
-	item.OnlyAsTask = execution.TaskSupport == "required"
-	return item, err
+	return i, err
 }
 
-func promptItem(raw json.RawMessage) (Item, error) {
+func argumentsOf(prompt json.RawMessage) (json.RawMessage, error) {
 	var p struct {
-		entry
 		Arguments []struct {
 			entry
 			Required bool `json:"required"`
 		} `json:"arguments"`
 	}
-	if err := response.Decode(raw, &p); err != nil {
-		return Item{}, err
-	}
+	err := response.Decode(prompt, &p)
 	var s schema
 	for _, a := range p.Arguments {
 		s.add(a.entry, a.Required)
 	}
-	item, err := p.item(Prompt, p.Name)
-	item.Schema = s.json()
-	return item, err
+	return s.json(), err
 }
 
-func resourceItem(raw json.RawMessage) (Item, error) {
-	var r struct {
-		entry
-		URI string `json:"uri"`
-	}
-	if err := response.Decode(raw, &r); err != nil {
-		return Item{}, err
-	}
-	return r.item(Resource, r.URI)
-}
-
-func templateItem(raw json.RawMessage) (Item, error) {
-	var r struct {
-		entry
-		Template string `json:"uriTemplate"`
-	}
-	if err := response.Decode(raw, &r); err != nil {
-		return Item{}, err
-	}
-	item, err := r.item(Template, r.Template)
+func variablesOf(template string) (json.RawMessage, error) {
+	t, err := uritemplate.New(template)
 	if err != nil {
-		return item, err
-	}
-	t, err := uritemplate.New(r.Template)
-	if err != nil {
-		return item, fmt.Errorf("%q is no URI template: %w", r.Template, err)
+		return nil, fmt.Errorf("%q is no URI template: %w", template, err)
 	}
 	var s schema
 	for _, name := range t.Varnames() {
 		s.add(entry{Name: name}, true)
 	}
-	item.Schema = s.json()
-	return item, nil
+	return s.json(), nil
 }
 
 // Expand fills in a resource template (RFC 6570) with the members of arguments,
