@@ -33,7 +33,7 @@ func linkIn(text string) string {
 
 var (
 	linkMark = regexp.MustCompile(`(?i)(?:\]\(|href=["']?)$`)
-	mentions = wordList("not never don eg example like such format deploys will")
+	mentions = strings.Fields("not never don eg example like such format deploys will")
 	follow   = regexp.MustCompile(`^(?:\S+ ){0,3}(?:(?:visit|click|open|follow|browse|navigate)(?: \S+){0,4}|(?:go|head) (?:to|over)(?: \S+){0,3})$` +
 		`|\b(?:sign|log) in\b.*\bat\b|\blogin at\b|\baccount at$`)
 )

@@ -44,19 +44,12 @@ const (
 
 // What the text says: MUST, or the shape that the protocol's own schema gives a
 // message; SHOULD; or something that a server's author does well to know.
-func must(page, section string) Source {
-	return Source{Severity: Violation, Page: page, Section: section}
-}
-func should(page, section string) Source {
-	return Source{Severity: Should, Page: page, Section: section}
-}
-func advice(page, section string) Source {
-	return Source{Severity: Advice, Page: page, Section: section}
-}
+func must(page, section string) Source   { return Source{Violation, "", page, section} }
+func should(page, section string) Source { return Source{Should, "", page, section} }
+func advice(page, section string) Source { return Source{Advice, "", page, section} }
 
-func elsewhere(severity Severity, document, section string) Source {
-	return Source{Severity: severity, Document: document, Section: section}
-}
+// elsewhere is what the text of another document says should be.
+func elsewhere(document, section string) Source { return Source{Should, document, "", section} }
 
 // unsourced is advice that no text backs.
 var unsourced = Source{Severity: Advice}
@@ -64,10 +57,7 @@ var unsourced = Source{Severity: Advice}
 // sources is where a rule stands, by revision.
 type sources map[string]Source
 
-func always(s Source) sources {
-	return sources{june: s, november: s, july: s}
-}
-
+func always(s Source) sources        { return sources{june: s, november: s, july: s} }
 func sinceNovember(s Source) sources { return sources{november: s, july: s} }
 func sinceJuly(s Source) sources     { return sources{july: s} }
 
@@ -102,7 +92,7 @@ var rules = []Rule{
 	{"mode-undeclared", "a mode that the client has not declared", always(must(elicitation, "Capabilities")).in(june, must(lifecycle, "Operation"))},
 	{"message-missing", "no message, or one that is no string", parameters},
 	{"message-empty", "an empty message", always(advice(elicitation, "Elicitation Requests")).in(june, advice(schemaPage, "ElicitRequest"))},
-	{"duplicate-member", "a member that stands twice in one object", always(elsewhere(Should, rfc8259, "4. Objects"))},
+	{"duplicate-member", "a member that stands twice in one object", always(elsewhere(rfc8259, "4. Objects"))},
 	{"asked-again", "a question that was already answered, word for word, in the same call", always(unsourced)},
 
 	// URL mode.
@@ -153,8 +143,8 @@ var rules = []Rule{
 	{"text-not-string", "a title, description or display name that is no string", always(must(schemaPage, "PrimitiveSchemaDefinition"))},
 
 	// Choices.
-	{"enum-empty", "an empty list of choices", always(elsewhere(Should, schemaValidation, "6.1.2. enum"))},
-	{"enum-duplicate", "a choice that is listed twice", always(elsewhere(Should, schemaValidation, "6.1.2. enum"))},
+	{"enum-empty", "an empty list of choices", always(elsewhere(schemaValidation, "6.1.2. enum"))},
+	{"enum-duplicate", "a choice that is listed twice", always(elsewhere(schemaValidation, "6.1.2. enum"))},
 	{"enum-not-text", "choices that are no strings", restricted},
 	{"enum-names-length", "enumNames of another length than enum", always(advice(schemaPage, "LegacyTitledEnumSchema")).in(june, advice(schemaPage, "EnumSchema"))},
 	{"enum-names-deprecated", "enumNames, since 2025-11-25", sinceNovember(advice(schemaPage, "LegacyTitledEnumSchema"))},
@@ -165,10 +155,10 @@ var rules = []Rule{
 
 	// Values and limits.
 	{"default-type", "a default of another type than its property", always(must(schemaPage, "PrimitiveSchemaDefinition"))},
-	{"default-invalid", "a default that the schema itself rejects", always(elsewhere(Should, schemaValidation, "9.2. default"))},
+	{"default-invalid", "a default that the schema itself rejects", always(elsewhere(schemaValidation, "9.2. default"))},
 	{"limits-crossed", "a lower limit above the upper one", always(unsourced)},
 	{"limits-beyond-choices", "minItems or maxItems above the number of choices", sinceNovember(unsourced)},
-	{"pattern-invalid", "a pattern that is no ECMA-262 expression", always(elsewhere(Should, schemaValidation, "6.3.3. pattern"))},
+	{"pattern-invalid", "a pattern that is no ECMA-262 expression", always(elsewhere(schemaValidation, "6.3.3. pattern"))},
 
 	// The wire.
 	{"stdout-noise", "a line on standard output that is no message", always(must(transports, "stdio")).in(july, must(stdio, introduction))},

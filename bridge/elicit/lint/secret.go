@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ const (
 )
 
 // secretIn is what kind of secret a field asks for. A choice, or yes and no, gives
-// no secret away.
+// no secret vocabulary().Away.
 func secretIn(f elicit.Field) secret {
 	switch {
 	case f.Kind == elicit.Boolean || f.Kind == elicit.SingleChoice || f.Kind == elicit.MultiChoice:
@@ -77,37 +78,23 @@ func surer(a, b secret) secret {
 
 func isKey(text []string) bool { return len(text) == 1 && text[0] == "key" }
 
-var generalWords = wordList("value code input field text answer string data secret key response")
-
 // saysNothing tells whether a title is missing, or one that any field could have.
 func saysNothing(title []string) bool {
 	return !slices.ContainsFunc(title, func(w string) bool {
-		return !slices.Contains(generalWords, w) && !slices.Contains(vocabulary().Polite, w)
+		return !slices.Contains(vocabulary().General, w) && !slices.Contains(vocabulary().Polite, w)
 	})
 }
 
+var variable = regexp.MustCompile(`(?:^| )(?:variable|env)(?: |$)|` +
+	`^(?:the )?(?:name of|name for|path to|path of|location of|id of|reference to|where the|number of|length of)(?: |$)`)
+
 // namesVariable tells whether a text says that a name is wanted, of something that
 // holds the secret.
-func namesVariable(text []string) bool {
-	if slices.Contains(text, "variable") || slices.Contains(text, "env") {
-		return true
-	}
-	if len(text) > 0 && text[0] == "the" {
-		text = text[1:]
-	}
-	return slices.ContainsFunc([]string{
-		"name of", "name for", "path to", "path of", "location of", "id of", "reference to", "where the", "number of", "length of",
-	}, func(beginning string) bool { return hasPrefix(text, strings.Fields(beginning)) })
-}
-
-var (
-	questionWords = wordList("which why how when where does did is are should")
-	changeWords   = wordList("revoke revoked delete deleted remove removed rename renamed disable disabled")
-)
+func namesVariable(text []string) bool { return variable.MatchString(strings.Join(text, " ")) }
 
 // asksAboutSecret tells whether a text asks which secret, why, or what to do with it.
 func asksAboutSecret(text []string) bool {
-	return len(text) > 0 && slices.Contains(questionWords, text[0]) || hasAny(text, changeWords)
+	return len(text) > 0 && slices.Contains(vocabulary().Questions, text[0]) || hasAny(text, vocabulary().Changes)
 }
 
 func speaksOfSecret(text []string) bool {
@@ -152,19 +139,14 @@ func isTamed(rest []string) bool {
 	return len(rest) > 0 && slices.Contains(vocabulary().Tamed, rest[0])
 }
 
-var (
-	elsewhereWords = wordList("no not never don holds holding contains containing stores hash hashed masked encrypted public last forgot forgotten lost")
-	aboutWords     = wordList("has have had of for with without about on to from by how reset change rotate revoke enable require requires allow use show hide store save")
-)
-
 // isAbout tells whether what stands before a phrase makes it something else, as
 // in "name of the API key".
 func isAbout(before []string) bool {
-	if hasAny(before, elsewhereWords) {
+	if hasAny(before, vocabulary().Elsewhere) {
 		return true
 	}
 	for _, w := range slices.Backward(before) {
-		if slices.Contains(aboutWords, w) {
+		if slices.Contains(vocabulary().About, w) {
 			return true
 		}
 		if !slices.Contains(vocabulary().Polite, w) {
@@ -187,12 +169,6 @@ func secretDescribed(description string) secret {
 	return secret{}
 }
 
-// detached are words that may not stand between "your" and a secret: "your GitHub
-// password" is asked for, "your email for password resets" is not.
-var detached = wordList("for to of with without before after if when by from on at or and not no never don do is are was were will used use uses using send sends sent " +
-	"email e mail username name contains contain than that which where whose this reset change forgot forgotten public last hash " +
-	"may might can could mention mentions about any all some")
-
 // secretAsked finds the secret that a sentence begins with or asks to enter, with
 // what stands before and after it.
 func secretAsked(sentence []string) (found secret, before, after []string) {
@@ -205,31 +181,22 @@ func secretAsked(sentence []string) (found secret, before, after []string) {
 		if i < 0 || i > asked+3 || p.sort == likely && len(p.words) == 1 {
 			continue // a single word that is not sure says too little in running text
 		}
-		if !hasAny(sentence[min(asked, i):i], detached) {
+		if !hasAny(sentence[min(asked, i):i], vocabulary().Detached) {
 			return p.secret, sentence[:i], sentence[i+len(p.words):]
 		}
 	}
 	return secret{}, nil, nil
 }
 
-var (
-	// requested are the verbs with which a message asks for something to be entered.
-	requested = wordList("enter type paste provide give input confirm repeat tell supply share submit need require")
-	// away are words that say that the secret is to be entered somewhere else.
-	away = wordList("browser page website site window app terminal device there link email prompted later never not")
-	// besides may be asked for together with a secret, or in asking for it.
-	besides = wordList("username name email e mail and login we i us what is")
-)
-
 // secretInMessage is the secret that a message asks people to enter, such as
 // "Please enter your password".
 func secretInMessage(message string) secret {
 	for sentence := range sentencesOf(message) {
-		asks := slices.DeleteFunc(slices.Clone(sentence), func(w string) bool { return slices.Contains(besides, w) })
+		asks := slices.DeleteFunc(slices.Clone(sentence), func(w string) bool { return slices.Contains(vocabulary().Besides, w) })
 		found, before, after := secretAsked(asks)
 		switch {
-		case found.sort == noSecret || isTamed(after) || hasAny(after, away):
-		case hasAny(before, requested), len(sentence) > 2 && hasPrefix(sentence, []string{"what", "is"}):
+		case found.sort == noSecret || isTamed(after) || hasAny(after, vocabulary().Away):
+		case hasAny(before, vocabulary().Requested), len(sentence) > 2 && hasPrefix(sentence, []string{"what", "is"}):
 			return found
 		}
 	}

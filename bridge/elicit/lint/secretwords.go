@@ -20,6 +20,16 @@ var vocabulary = sync.OnceValue(func() (v struct {
 	Quiet    words   // stand before "token" where it is another kind of token
 	Polite   words   // say nothing about what is asked for
 	Homonyms words   // are of what shares its name with a secret: postal codes, keyboards, securities, colours, maps, games
+
+	General   words // are in titles that any field could have
+	Questions words // begin a text that asks which secret, why, or how
+	Changes   words // are in one that asks what to do with it
+	Elsewhere words // before a phrase, make it something that is not to be given
+	About     words // before a phrase, make it something else, as in "name of the API key"
+	Detached  words // may not stand between "your" and a secret: "your email for password resets" asks for none
+	Requested words // are the verbs with which a message asks for something to be entered
+	Away      words // say that it is to be entered somewhere else
+	Besides   words // may be asked for together with a secret, or in asking for it
 }) {
 	if err := json.Unmarshal(secretsJSON, &v); err != nil {
 		panic(fmt.Sprintf("reading secrets.json: %v", err))
@@ -36,8 +46,6 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 	*w = strings.Fields(strings.Join(lines, " "))
 	return err
 }
-
-func wordList(list string) []string { return strings.Fields(list) }
 
 // A phrase names a secret.
 type phrase struct {
