@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/errgroup"
 
 	protocol "elicitation-inspector/bridge/mcp"
 )
@@ -70,22 +70,15 @@ func (v *visit) answers(ctx context.Context, questions []question) (map[string]a
 
 // request asks the client by requests of the server's, all at the same time. The first failure withdraws the others.
 func (v *visit) request(ctx context.Context, questions []question) (map[string]answer, error) {
-	asking, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	group, asking := errgroup.WithContext(ctx)
 	results := make([]mcp.Result, len(questions))
-	var wait sync.WaitGroup
 	for i, q := range questions {
-		wait.Go(func() {
-			res, err := v.server.sendRaw(asking, v.session, q.requestMethod(), q.encode(v.revision))
-			if err != nil {
-				cancel(err) // only the first counts
-				return
-			}
-			results[i] = res
+		group.Go(func() (err error) {
+			results[i], err = v.server.sendRaw(asking, v.session, q.requestMethod(), q.encode(v.revision))
+			return err
 		})
 	}
-	wait.Wait()
-	if !slices.Contains(results, nil) {
+	if group.Wait() == nil {
 		answers := map[string]answer{}
 		for i, q := range questions {
 			answers[q.key] = answerOf(results[i])
@@ -365,12 +358,17 @@ func (s *Server) completeLater(c *card) {
 	s.complete(ctx, c)
 }
 
-// leastLevel is the least level of log messages that the client wants.
+// levels of log messages, from the least.
+var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// wants tells whether the client is to be told of what is of this level.
 // Since 2026-07-28 a request says so itself, and one that does not is told nothing.
-func (v *visit) leastLevel() mcp.LoggingLevel {
-	if !v.rounds() {
-		return v.server.level(v.session)
+func (v *visit) wants(level mcp.LoggingLevel) bool {
+	least := v.server.level(v.session)
+	if v.rounds() {
+		text, _ := v.meta[mcp.MetaKeyLogLevel].(string)
+		least = mcp.LoggingLevel(text)
 	}
-	level, _ := v.meta[mcp.MetaKeyLogLevel].(string)
-	return mcp.LoggingLevel(level)
+	i := slices.Index(levels, least)
+	return i >= 0 && slices.Index(levels, level) >= i
 }

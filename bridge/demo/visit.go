@@ -159,15 +159,6 @@ func (v *visit) progress(ctx context.Context, done, total int, message string) {
 	})
 }
 
-// levels of log messages, from the least.
-var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-// wants tells whether the client is to be told of what is of this level.
-func (v *visit) wants(level mcp.LoggingLevel) bool {
-	i := slices.Index(levels, v.leastLevel())
-	return i >= 0 && slices.Index(levels, level) >= i
-}
-
 func (v *visit) log(ctx context.Context, level mcp.LoggingLevel, message string) {
 	if v.retold || !v.wants(level) {
 		return
