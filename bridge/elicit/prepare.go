@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -16,10 +18,9 @@ const (
 
 // decode turns JSON into what the validator works on, with numbers as they are
 // written. It fails on numbers that cannot be computed with exactly.
-func decode(raw json.RawMessage) (v any, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
+func decode(raw json.RawMessage) (any, error) {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
 		return nil, err
 	}
 	if number := uncomputable(v); number != "" {

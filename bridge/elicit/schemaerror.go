@@ -31,7 +31,7 @@ func schemaError(err error, schema json.RawMessage) error {
 	var failed *jsonschema.ValidationError
 	switch {
 	case errors.As(err, &load):
-		return fmt.Errorf("the schema refers to %s, and %w", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")), errRefused)
+		return fmt.Errorf("the schema refers to %s, and other documents are never loaded", wording.Quoted(strings.TrimPrefix(load.URL, "inspector:///")))
 	case errors.As(err, &notFound):
 		return dangling(notFound.URL)
 	case errors.As(err, &noAnchor):
