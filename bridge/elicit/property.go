@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"elicitation-inspector/bridge/rawjson"
@@ -105,24 +106,22 @@ func typeKeyword(raw json.RawMessage) (string, error) {
 
 // noChoices refuses choices where the specification has none.
 func (k Keywords) noChoices(what string) error {
-	for _, name := range []string{"enum", "oneOf", "anyOf"} {
-		if _, ok := k[name]; ok {
-			return fmt.Errorf("its choices (%s) are %s, not strings", name, what)
-		}
+	if given := k.choiceLists(); len(given) > 0 {
+		return fmt.Errorf("its choices (%s) are %s, not strings", given[0], what)
 	}
 	return nil
+}
+
+// choiceLists are the keywords that list choices, as far as they are given.
+func (k Keywords) choiceLists() []string {
+	return slices.DeleteFunc([]string{"enum", "oneOf", "anyOf"}, func(name string) bool { return k[name] == nil })
 }
 
 // choicesOf reads the choices of a schema for one string; nil if it has none.
 // The specification titles a single choice with oneOf and a multiple one with
 // anyOf; where every entry is a constant the two mean the same, so both are read.
 func choicesOf(k Keywords) ([]Choice, error) {
-	var given []string
-	for _, name := range []string{"enum", "oneOf", "anyOf"} {
-		if _, ok := k[name]; ok {
-			given = append(given, name)
-		}
-	}
+	given := k.choiceLists()
 	switch len(given) {
 	case 0:
 		return nil, nil
