@@ -32,23 +32,20 @@ const (
 // resultType means that it does; the error says why a client must take the result
 // as invalid.
 func Complete(result json.RawMessage) (bool, error) {
-	var r struct {
-		Type json.RawMessage `json:"resultType"`
-	}
-	if err := Decode(result, &r); err != nil {
+	if t := rawjson.KindOf(result); t != rawjson.Object && t != rawjson.Null {
 		return false, fmt.Errorf("the result cannot be read: it is %s, not an object", KindOf(result))
 	}
-	if r.Type == nil {
+	kind := rawjson.Member(result, "resultType")
+	switch name := rawjson.Text(kind); {
+	case kind == nil || name == completeType:
 		return true, nil
-	}
-	var name string
-	if r.Type[0] != '"' || json.Unmarshal(r.Type, &name) != nil {
-		return false, fmt.Errorf("the result is invalid: its resultType is %s, not a string", KindOf(r.Type))
-	}
-	if name != completeType && name != inputRequiredType {
+	case name == inputRequiredType:
+		return false, nil
+	case rawjson.KindOf(kind) != rawjson.String:
+		return false, fmt.Errorf("the result is invalid: its resultType is %s, not a string", KindOf(kind))
+	default:
 		return false, fmt.Errorf("the result is invalid: there is no resultType %q, and a client must take one that it does not know as invalid", Shortened(name))
 	}
-	return name == completeType, nil
 }
 
 // MustComplete says why a result of 2026-07-28 is of no use to a request that
@@ -63,17 +60,11 @@ func MustComplete(method string, result json.RawMessage) error {
 
 // ReadInputRequired reads a result that asks for more.
 func ReadInputRequired(result json.RawMessage) (*InputRequired, error) {
-	var r struct {
-		Requests json.RawMessage `json:"inputRequests"`
-		State    json.RawMessage `json:"requestState"`
+	requests := rawjson.Member(result, "inputRequests")
+	if requests != nil && rawjson.KindOf(requests) != rawjson.Object {
+		return nil, fmt.Errorf("inputRequests is %s, not an object", KindOf(requests))
 	}
-	if err := Decode(result, &r); err != nil {
-		return nil, fmt.Errorf("the result cannot be read: %w", err)
-	}
-	if r.Requests != nil && rawjson.KindOf(r.Requests) != rawjson.Object {
-		return nil, fmt.Errorf("inputRequests is %s, not an object", KindOf(r.Requests))
-	}
-	return &InputRequired{Asked: elicit.AskedInResult(result), Asks: r.Requests != nil, State: r.State}, nil
+	return &InputRequired{Asked: elicit.AskedInResult(result), Asks: requests != nil, State: rawjson.Member(result, "requestState")}, nil
 }
 
 // URLProblem says why the data of error -32042 asks for nothing, nil if it does.
