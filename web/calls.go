@@ -229,7 +229,7 @@ func made(c echo.Context, call bridge.Call, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, call.Number)
+	return c.String(http.StatusOK, strconv.Itoa(call.Number))
 }
 
 // done answers that something was done. What came of it is pushed.
