@@ -124,9 +124,9 @@ func (s *Server) posted(c echo.Context) (callForm, error) {
 			f.call = n
 		}
 	}
-	f.sub, err = submitted(c, f.fields, f.before)
+	f.sub = submitted(c, f.fields, f.before)
 	f.sub.checked = c.FormValue("checked") != ""
-	return f, err
+	return f, nil
 }
 
 func (s *Server) formPreview(c echo.Context, f callForm) error {

@@ -10,7 +10,6 @@ import (
 	"unicode/utf16"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wording"
 )
@@ -23,10 +22,6 @@ const (
 // filters are the views of the log that pages look at, one for each filter line.
 // A few are kept, so that going back to a filter costs nothing.
 type filters struct {
-	in       *bridge.Inspection
-	marks    func() *wire.Log // knows what was noted of frames
-	findings func() []bridge.Found
-
 	mu   sync.Mutex
 	kept []*filterView // the one asked for last in front
 	made int64
@@ -46,11 +41,11 @@ type filterState struct {
 	marks    int64
 }
 
-// view returns the view of a filter line, as far as it is judged: after a short
+// filtered returns the view of a filter line, as far as it is judged: after a short
 // while all of the log, or else as much as there was time for. Asking again goes
 // on from there. The error is a *query.Error where the line has a mistake.
-func (v *filters) view(ctx context.Context, line string) (*filterView, error) {
-	one, err := v.find(line)
+func (s *Server) filtered(ctx context.Context, line string) (*filterView, error) {
+	one, err := s.findView(line)
 	if err != nil {
 		return nil, err
 	}
@@ -63,22 +58,21 @@ func (v *filters) view(ctx context.Context, line string) (*filterView, error) {
 	return one, err
 }
 
-// find returns the view of a line, a new one if there is none.
-func (v *filters) find(line string) (*filterView, error) {
+// findView returns the view of a line, a new one if there is none.
+func (s *Server) findView(line string) (*filterView, error) {
 	filter, err := query.Parse(line)
 	if err != nil {
 		return nil, err
 	}
 	line = strings.TrimSpace(line)
 	var state filterState
-	var found []bridge.Found
 	if filter.UsesFindings() {
-		found = v.findings()
-		state.findings = len(found)
+		state.findings = s.in.FindingsKnown()
 	}
 	if filter.UsesMarks() {
-		_, state.marks = v.marks().Marked()
+		_, state.marks = s.marks().Marked()
 	}
+	v := &s.filters
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var one *filterView
@@ -88,11 +82,19 @@ func (v *filters) find(line string) (*filterView, error) {
 	}
 	if one == nil || one.state != state {
 		v.made++
-		one = &filterView{query.NewView(v.in.Log(), filter, bridge.Rules(found)), line, v.made, state}
+		one = &filterView{s.newView(filter), line, v.made, state}
 	}
 	v.kept = slices.Insert(v.kept, 0, one)
 	v.kept = v.kept[:min(len(v.kept), viewsKept)]
 	return one, nil
+}
+
+func (s *Server) newView(f *query.Filter) *query.View {
+	var found []bridge.Found
+	if f.UsesFindings() {
+		found = s.in.Findings("")
+	}
+	return query.NewView(s.in.Log(), f, bridge.Rules(found))
 }
 
 // mistakeIn is what is wrong in a filter line, for the page: places are counted as

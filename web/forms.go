@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,14 +24,11 @@ type submission struct {
 
 // submitted reads a posted form. What the page does not hold because it is too
 // long for it comes from what the form held before.
-func submitted(c echo.Context, fields []elicit.Field, before submission) (submission, error) {
-	form, err := c.FormParams()
-	if err != nil {
-		return submission{}, err
-	}
-	sub := submissionOf(fields, form)
+func submitted(c echo.Context, fields []elicit.Field, before submission) submission {
+	form := c.Request().Form // see wholeForm
+	sub := submission{json: form.Get("tab") == "json", content: form.Get("content"), inputs: elicit.InputsFrom(fields, form)}
 	sub.keep(form["kept"], before)
-	return sub, nil
+	return sub
 }
 
 // keep takes over what a form names as kept: content, extra, the index of a
@@ -56,14 +52,6 @@ func (sub *submission) keep(kept []string, before submission) {
 			}
 			copy(sub.inputs.Fields[n:end], before.inputs.Fields[n:end])
 		}
-	}
-}
-
-func submissionOf(fields []elicit.Field, form url.Values) submission {
-	return submission{
-		json:    form.Get("tab") == "json",
-		content: form.Get("content"),
-		inputs:  elicit.InputsFrom(fields, form),
 	}
 }
 

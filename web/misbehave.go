@@ -38,10 +38,7 @@ func (s *Server) faults(c echo.Context, q answerable) error {
 // misbehave answers a question wrongly on purpose. What stands in its form is the
 // answer that is spoilt, where it is valid.
 func (s *Server) misbehave(c echo.Context, q answerable) error {
-	sub, err := submitted(c, q.fields, s.draftOf(q))
-	if err != nil {
-		return err
-	}
+	sub := submitted(c, q.fields, s.draftOf(q))
 	params := fault.Params{Field: c.FormValue("field"), Tool: strings.TrimSpace(c.FormValue("tool"))}
 	if q.isURL() {
 		params.JSON = json.RawMessage(`{}`)

@@ -100,11 +100,10 @@ func (s *Server) typed(c echo.Context) (typed, error) {
 	if err != nil {
 		return typed{}, err
 	}
-	sub, err := submitted(c, q.fields, s.draftOf(q))
-	if err == nil && q.State != conversation.Pending {
-		err = errSettled
+	if q.State != conversation.Pending {
+		return typed{}, errSettled
 	}
-	return typed{q, sub}, err
+	return typed{q, submitted(c, q.fields, s.draftOf(q))}, nil
 }
 
 // draftOf is what has been typed so far.
@@ -180,10 +179,7 @@ func (s *Server) answer(c echo.Context, q answerable) error {
 		if q.isURL() || q.State != conversation.Pending {
 			break
 		}
-		sub, err := submitted(c, q.fields, s.draftOf(q))
-		if err != nil {
-			return err
-		}
+		sub := submitted(c, q.fields, s.draftOf(q))
 		value, problems := sub.check(q.fields, q.schema)
 		if len(problems) > 0 && (c.FormValue("force") == "" || value == nil) {
 			sub.checked = value != nil

@@ -17,7 +17,7 @@ func (s *Server) recordingView() views.Recording {
 	kept := s.in.Log().Stats()
 	v := views.Recording{
 		Lost: kept.Lost, Where: kept.Where,
-		Folder: s.recordFolder(), Typed: "session-" + time.Now().Format("20060102-150405") + ".jsonl",
+		Folder: s.config.RecordFolder, Typed: "session-" + time.Now().Format("20060102-150405") + ".jsonl",
 	}
 	state := s.config.Recording.State()
 	v.File, v.Name, v.Since, v.Lines, v.Missed = state.File, filepath.Base(state.File), state.Since, state.Lines, state.Missed
@@ -26,15 +26,6 @@ func (s *Server) recordingView() views.Recording {
 		v.Err = sentence(state.Err)
 	}
 	return v
-}
-
-// recordFolder is where transcripts are made that are begun on the page.
-func (s *Server) recordFolder() string {
-	folder, err := filepath.Abs(s.config.RecordFolder)
-	if err != nil {
-		return s.config.RecordFolder // as it was given is good enough to be shown
-	}
-	return folder
 }
 
 func (s *Server) startRecording(c echo.Context) error {

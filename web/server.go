@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -78,12 +79,14 @@ func New(c Config) *Server {
 	if c.Redaction == nil {
 		c.Redaction, _ = redact.New() // without rules, none can be wrong
 	}
+	if folder, err := filepath.Abs(c.RecordFolder); err == nil { // else as it was given is good enough
+		c.RecordFolder = folder
+	}
 	if c.Recording == nil {
 		c.Recording = bridge.NewRecording(c.Inspection, c.Redaction)
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
-	s.filters.in, s.filters.marks, s.filters.findings = c.Inspection, s.marks, func() []bridge.Found { return s.in.Findings("") }
 	s.big = make(chan struct{}, 1)
 	s.conversation = conversation.New(c.Inspection.Log())
 	e := s.echo

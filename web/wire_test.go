@@ -449,7 +449,7 @@ func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
 		return nil
 	})
 	s.filters.kept = []*filterView{{View: view, line: "finding:x"}}
-	if _, err := s.filters.view(ctx, "finding:x"); !errors.Is(err, context.Canceled) || view.Judged() == frames {
+	if _, err := s.filtered(ctx, "finding:x"); !errors.Is(err, context.Canceled) || view.Judged() == frames {
 		t.Errorf("given up: %v, and %d frames are judged", err, view.Judged())
 	}
 	if s.all("filter", "finding:x"); view.Judged() != frames {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
@@ -36,7 +35,7 @@ func (s *Server) rows(c echo.Context) error {
 		return err
 	}
 	line := c.QueryParam("filter")
-	view, err := s.filters.view(c.Request().Context(), line)
+	view, err := s.filtered(c.Request().Context(), line)
 	if err != nil {
 		return misfiltered(c, line, err)
 	}
@@ -236,11 +235,7 @@ func (s *Server) transcript(c echo.Context) error {
 	if err != nil {
 		return misfiltered(c, line, err)
 	}
-	var found []bridge.Found
-	if filter.UsesFindings() {
-		found = s.in.Findings("")
-	}
-	view := query.NewView(log, filter, bridge.Rules(found))
+	view := s.newView(filter)
 	if err := view.Update(c.Request().Context()); err != nil {
 		return err
 	}
