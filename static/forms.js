@@ -15,8 +15,7 @@ const formOf = t => near(t, "form.answer, #args-form")
 
 /** What a form holds, and anything else to send with it. @param {HTMLFormElement} form @param {object} [more] */
 function values(form, more) {
-  const values = new URLSearchParams()
-  for (const [name, value] of new FormData(form)) values.append(name, String(value))
+  const values = new URLSearchParams(/** @type {any} */ (new FormData(form)))
   for (const [name, value] of Object.entries(more ?? {})) values.set(name, value)
   return values
 }

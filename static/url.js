@@ -14,16 +14,11 @@ async function accept(n) {
   if (ok || status === 409) goOnAfter(n)
 }
 
-on("click", e => {
-  const link = near(e.target, "[data-open]"), copies = near(e.target, "[data-copy]")
-  if (link) accept(link.dataset.open)
-  if (copies) copy(copies.dataset.copy)
-})
-
 // The middle button opens a link too.
-on("auxclick", e => {
-  const link = near(e.target, "[data-open]")
-  if (link && e.button === 1) accept(link.dataset.open)
+for (const type of ["click", "auxclick"]) on(type, e => {
+  const link = near(e.target, "[data-open]"), copies = near(e.target, "[data-copy]")
+  if (link && e.button < 2) accept(link.dataset.open)
+  if (copies && e.button === 0) copy(copies.dataset.copy)
 })
 
 /**

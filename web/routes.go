@@ -65,8 +65,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.GET("/wire/frames/:n/copy/:form", of(s.seqOf, s.copied))  // it as text: raw, pretty, line, curl
 	e.POST("/wire/frames/:n/mark", of(s.seqOf, s.mark))         // pin, colour and note it
 	e.GET("/wire/frames/:n/ladder", of(s.seqOf, s.frameLadder)) // its exchange as a sequence diagram, as of a call
-	e.GET("/wire/ladder.css", s.ladderStyle)
-	e.GET("/wire.jsonl", s.transcript) // the transcript so far; query filter
+	e.GET("/wire.jsonl", s.transcript)                          // the transcript so far; query filter
 }
 
 // of finds what a request is about before it is handled.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/static"
 )
 
@@ -24,16 +25,19 @@ type asset struct {
 	etag       string
 }
 
-// assets are the static files by their names.
+// assets are the static files, and the style sheet of ladders, by their names.
 var assets = sync.OnceValues(func() (map[string]asset, error) {
-	out := map[string]asset{}
+	files := map[string][]byte{"ladder.css": []byte(export.LadderStyle)}
 	entries, err := static.Files.ReadDir(".")
 	for _, e := range entries {
 		data, readErr := static.Files.ReadFile(e.Name())
-		err = errors.Join(err, readErr)
+		files[e.Name()], err = data, errors.Join(err, readErr)
+	}
+	out := map[string]asset{}
+	for name, data := range files {
 		sum := sha256.Sum256(data)
 		etag := fmt.Sprintf("%q", base64.RawURLEncoding.EncodeToString(sum[:9]))
-		out[e.Name()] = asset{kinds[path.Ext(e.Name())], data, zipped(data), etag}
+		out[name] = asset{kinds[path.Ext(name)], data, zipped(data), etag}
 	}
 	return out, err
 })

@@ -260,7 +260,7 @@ func TestLadder(t *testing.T) {
 	if r := s.ask(http.MethodGet, "/calls/9/ladder", nil, nil); r.StatusCode != http.StatusNotFound {
 		t.Errorf("of a call that there is not: %s", r.Status)
 	}
-	if style := s.text("/wire/ladder.css", nil); !strings.Contains(style, ".ladder") {
+	if style := s.text("/static/ladder.css", nil); !strings.Contains(style, ".ladder") {
 		t.Errorf("the style is %q", style)
 	}
 }

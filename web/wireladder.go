@@ -79,9 +79,3 @@ func (s *Server) download(c echo.Context, err error, name, kind string, data []b
 	c.Response().Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
 	return c.Blob(http.StatusOK, kind, data)
 }
-
-// ladderStyle answers with the style sheet of ladders.
-func (s *Server) ladderStyle(c echo.Context) error {
-	c.Response().Header().Set("Cache-Control", "private, no-cache")
-	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(export.LadderStyle))
-}
