@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,30 +14,22 @@ import (
 )
 
 // face is one way to look at a frame.
-type face struct{ id, name string }
+type face struct {
+	there    bool
+	id, name string
+}
 
 // faces are the ways that make sense for this frame, the best first.
 func (d Detail) faces() []face {
-	var out []face
-	if d.Tree != nil {
-		out = append(out, face{"pretty", "Pretty"})
-	}
-	out = append(out, face{"raw", "Raw"})
-	if d.Status != 0 || len(d.Header) > 0 {
-		out = append(out, face{"headers", "Headers"})
-	}
-	if d.Kind == wire.Request || d.Kind == wire.Result || d.Kind == wire.Error || d.Pair != 0 {
-		out = append(out, face{"pair", "Pair"})
-	}
-	if n := len(d.Found); n > 0 {
-		out = append(out, face{"findings", "Findings " + strconv.Itoa(n)})
-	}
-	out = append(out, face{"compare", "Compare"})
-	note := "Note"
-	if d.Mark.Note != "" {
-		note = "Note 1"
-	}
-	return append(out, face{"note", note})
+	return slices.DeleteFunc([]face{
+		{d.Tree != nil, "pretty", "Pretty"},
+		{true, "raw", "Raw"},
+		{d.Status != 0 || len(d.Header) > 0, "headers", "Headers"},
+		{d.Kind == wire.Request || d.Kind.IsResponse() || d.Pair != 0, "pair", "Pair"},
+		{len(d.Found) > 0, "findings", "Findings " + strconv.Itoa(len(d.Found))},
+		{true, "compare", "Compare"},
+		{true, "note", either(d.Mark.Note != "", "Note 1", "Note")},
+	}, func(f face) bool { return !f.there })
 }
 
 // route says who sent a frame to whom.
