@@ -19,7 +19,8 @@ func severityWord(s lint.Severity) string {
 // Tally is how many findings there are of each severity.
 type Tally map[lint.Severity]int
 
-func tallyOf(list []lint.Finding) Tally {
+// TallyOf counts findings.
+func TallyOf(list []lint.Finding) Tally {
 	t := Tally{}
 	for _, f := range list {
 		t[f.Severity]++

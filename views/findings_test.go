@@ -87,7 +87,7 @@ func TestFindingsOnACard(t *testing.T) {
 // TestGravestFirst: what matters most is read first, and colours the whole.
 func TestGravestFirst(t *testing.T) {
 	list := someFindings(lint.Advice, lint.Should, lint.Violation)
-	if got := tallyOf(list).worst(); got != "violation" {
+	if got := TallyOf(list).worst(); got != "violation" {
 		t.Errorf("the worst is %q", got)
 	}
 	var got []string

@@ -109,16 +109,13 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		return views.Detail{}, err
 	}
 	d := views.Detail{
-		Row: row, Raw: views.RawPiece(f.Raw, 0), Follow: exchangeOf(f), Curl: s.curlable(f),
+		Row: row, Raw: views.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: exchangeOf(f), Curl: s.curlable(f),
 	}
 	switch {
 	case f.Lost:
 		d.RawNote = "The bytes are gone: the log could not be kept."
 	case f.Truncated:
 		d.RawNote = fmt.Sprintf("Only the first %d of %d bytes were kept.", len(f.Raw), f.Size)
-	}
-	for _, found := range s.in.Found(f.Seq) {
-		d.Found = append(d.Found, found.Finding)
 	}
 	if rawjson.Valid(f.Raw) {
 		d.Tree = views.Tree("JSON of the frame", f.Raw, d.Found)
@@ -141,6 +138,15 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		d.Earlier = &other
 	}
 	return d, nil
+}
+
+// foundIn is what the linter says of a frame.
+func (s *Server) foundIn(seq int64) []lint.Finding {
+	var out []lint.Finding
+	for _, f := range s.in.Found(seq) {
+		out = append(out, f.Finding)
+	}
+	return out
 }
 
 // addHeader adds the headers and the address of a frame, without the secrets: to
@@ -308,11 +314,7 @@ func (s *Server) nodes(c echo.Context, seq int64) error {
 		done()
 		return echo.ErrNotFound
 	}
-	var found []lint.Finding
-	for _, one := range s.in.Found(f.Seq) {
-		found = append(found, one.Finding)
-	}
-	nodes := views.TreeNodes(at, int(level), value, int(from), found)
+	nodes := views.TreeNodes(at, int(level), value, int(from), s.foundIn(f.Seq))
 	done()
 	return html(c, nodes)
 }

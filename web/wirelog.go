@@ -134,16 +134,13 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	}
 	rows := make([]views.Row, 0, len(window))
 	for _, r := range window {
-		row := views.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: views.Tally{}, Mark: s.marks().MarkOf(r.Seq)}
+		row := views.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: views.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq)}
 		row.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == views.Brief(r.Server) }))
 		row.Pending = s.waits(r) && total == 0 // what is read from a file waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
 			row.Ended = endedBy(log.Head(r.Pair))
 		}
 		row.Asks = asking[r.Seq] && !row.Pending && total == 0
-		for _, f := range s.in.Found(r.Seq) {
-			row.Findings[f.Severity]++
-		}
 		rows = append(rows, row)
 	}
 	return rows, nil
