@@ -82,6 +82,7 @@ type callOptions struct {
 	answers          string
 	output           string
 	failOn           string
+	noInput          bool
 }
 
 func newCall() *cobra.Command {
@@ -123,6 +124,7 @@ decides in place of 1 and 4.`,
 	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON")
 	f.StringVar(&o.output, "output", "text", "how to print the result (`FORMAT`): text, json or jsonl")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
+	f.BoolVar(&o.noInput, "no-input", false, "do not ask on the terminal")
 	o.headlessOptions.register(f)
 	return cmd
 }
@@ -169,6 +171,9 @@ func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call hea
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	config.Watch = n.watch
+	if t := newTerminal(n); t != nil && !o.noInput {
+		config.Ask = t.ask
+	}
 	s, err := headless.Open(ctx, config)
 	if err != nil {
 		return out, err

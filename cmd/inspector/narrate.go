@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/headless"
@@ -19,6 +20,38 @@ type narrator struct {
 	out    io.Writer
 	quiet  bool
 	events *json.Encoder // nil for lines
+
+	mu      sync.Mutex
+	held    bool // a form is on the terminal, and lines would get into it
+	waiting []string
+}
+
+// hold keeps lines back until release.
+func (n *narrator) hold() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.held = true
+}
+
+// release prints what was kept back.
+func (n *narrator) release() {
+	n.mu.Lock()
+	lines := n.waiting
+	n.held, n.waiting = false, nil
+	n.mu.Unlock()
+	for _, line := range lines {
+		fmt.Fprintln(n.out, line)
+	}
+}
+
+// keep keeps a line back, if it has to be.
+func (n *narrator) keep(line string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.held {
+		n.waiting = append(n.waiting, line)
+	}
+	return n.held
 }
 
 // event is what --output jsonl prints.
@@ -130,7 +163,7 @@ func (n *narrator) tell(e event, line string) {
 		_ = n.events.Encode(e) // a closed pipe is noticed with the result
 		return
 	}
-	if !n.quiet {
+	if !n.quiet && !n.keep(line) {
 		fmt.Fprintln(n.out, line)
 	}
 }

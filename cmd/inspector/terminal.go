@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"charm.land/huh/v2"
+	"github.com/mattn/go-isatty"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// terminal asks a person there.
+type terminal struct {
+	in         *os.File
+	out        *os.File
+	accessible bool // line by line, for screen readers and terminals that cannot do more
+	narrator   *narrator
+}
+
+// newTerminal is the terminal on standard input and standard error; nil if they are none.
+func newTerminal(n *narrator) *terminal {
+	if !isatty.IsTerminal(os.Stdin.Fd()) || !isatty.IsTerminal(os.Stderr.Fd()) {
+		return nil
+	}
+	return &terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}
+}
+
+// What a person can do with a question besides filling it in.
+const (
+	choiceSend    = "send"
+	choiceBack    = "back"
+	choiceDecline = "decline"
+	choiceCancel  = "cancel"
+)
+
+// ask puts a question to the person. Ctrl-C leads to a choice of decline and cancel.
+func (t *terminal) ask(ctx context.Context, q bridge.Question) (bridge.Answer, error) {
+	t.narrator.hold()
+	defer t.narrator.release()
+	t.introduce(&q)
+	for {
+		answer, err := t.fill(ctx, &q)
+		if !errors.Is(err, huh.ErrUserAborted) {
+			t.tell(answer, err)
+			return answer, err
+		}
+		choice, err := t.choose(ctx, "Decline or cancel?", choiceDecline, choiceDecline, choiceCancel, choiceBack)
+		switch {
+		case errors.Is(err, huh.ErrUserAborted): // Ctrl-C again
+			choice = choiceCancel
+		case err != nil:
+			return answer, err
+		}
+		if choice != choiceBack {
+			answer = bridge.Answer{Action: choice, Actor: bridge.ByPerson}
+			t.tell(answer, nil)
+			return answer, nil
+		}
+	}
+}
+
+// tell says how the question was answered, or why it is gone.
+func (t *terminal) tell(a bridge.Answer, err error) {
+	switch {
+	case err != nil:
+		fmt.Fprintf(t.out, "Not answered: %v\n", err)
+	case a.Action == "":
+		fmt.Fprintln(t.out, "Answered.")
+	default:
+		fmt.Fprintf(t.out, "Answered with %s %s\n", a.Action, plainText(string(a.Content)))
+	}
+}
+
+// introduce says who asks what.
+func (t *terminal) introduce(q *bridge.Question) {
+	what := q.Method
+	if q.Request != nil {
+		what = q.Request.Message
+	}
+	in := ""
+	if q.CallName != "" {
+		in = " in the call of " + q.CallName
+	}
+	fmt.Fprintf(t.out, "\nQuestion %d%s:\n%s\n", q.Number, plainText(in), plainLines(what))
+	if q.Request == nil || q.Request.Mode != elicit.ModeURL {
+		return
+	}
+	fmt.Fprintf(t.out, "%s\n", plainText(q.Request.URL))
+	for _, warning := range link.Judge(q.Request.URL).Warnings {
+		fmt.Fprintf(t.out, "  ! %s\n", plainText(warning.Text))
+	}
+}
+
+// fill has the person fill a question in.
+func (t *terminal) fill(ctx context.Context, q *bridge.Question) (bridge.Answer, error) {
+	answer := bridge.Answer{Action: "accept", Actor: bridge.ByPerson}
+	switch {
+	case q.Request == nil:
+		return t.fillResult(ctx, q)
+	case q.Request.Mode == elicit.ModeURL:
+		choice, err := t.choose(ctx, "Accept means that you open this address yourself.", choiceDecline, "accept", choiceDecline, choiceCancel)
+		answer.Action = choice
+		return answer, err
+	}
+	request, choice := q.Request, choiceSend
+	in := elicit.Defaults(request.Fields)
+	var groups []*huh.Group
+	for i := range request.Fields {
+		groups = append(groups, huh.NewGroup(field(request, in, i)))
+	}
+	groups = append(groups, huh.NewGroup(chooser("Send this answer?", &choice, choiceSend, choiceDecline, choiceCancel).
+		DescriptionFunc(func() string { return review(request, in) }, &in.Fields)))
+	if err := t.show(ctx, groups...); err != nil {
+		return answer, err
+	}
+	if choice != choiceSend {
+		return bridge.Answer{Action: choice, Actor: bridge.ByPerson}, nil
+	}
+	answer.Content, _ = elicit.Content(request.Fields, in)
+	return answer, nil
+}
+
+// review is what goes out, and what is wrong with it.
+func review(request *elicit.Request, in elicit.Inputs) string {
+	content, problems, err := elicit.CheckInputs(request.Schema, request.Fields, in)
+	lines := []string{string(content)}
+	for _, p := range problems {
+		lines = append(lines, "! "+p.Text)
+	}
+	if err != nil {
+		lines = append(lines, "! not checked: "+err.Error())
+	}
+	return plainLines(strings.Join(lines, "\n"))
+}
+
+// fillResult has the person write the result of what is no elicitation.
+func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (bridge.Answer, error) {
+	text := string(q.Suggestion)
+	fmt.Fprintf(t.out, "%s\n", plainLines(rawjson.Pretty(q.Params)))
+	err := t.show(ctx, huh.NewGroup(huh.NewInput().Title("The result, as JSON").Value(&text).Validate(func(text string) error {
+		return rawjson.Check([]byte(text))
+	})))
+	return bridge.Answer{Result: []byte(text), Actor: bridge.ByPerson}, err
+}
+
+// choose has the person choose one of some words.
+func (t *terminal) choose(ctx context.Context, title, first string, words ...string) (string, error) {
+	choice := first
+	err := t.show(ctx, huh.NewGroup(chooser(title, &choice, words...)))
+	return choice, err
+}
+
+func chooser(title string, choice *string, words ...string) *huh.Select[string] {
+	var options []huh.Option[string]
+	for _, word := range words {
+		options = append(options, huh.NewOption(strings.ToUpper(word[:1])+word[1:], word))
+	}
+	return huh.NewSelect[string]().Title(title).Options(options...).Value(choice)
+}
+
+// show shows groups of fields, one after the other, until they are filled in.
+func (t *terminal) show(ctx context.Context, groups ...*huh.Group) error {
+	return huh.NewForm(groups...).WithInput(t.in).WithOutput(t.out).WithAccessible(t.accessible).RunWithContext(ctx)
+}
+
+// field is the control of one field, checked as on the page.
+func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
+	f, input := request.Fields[i], &in.Fields[i]
+	title := plainText(f.Label)
+	description := plainText(describe(f))
+	if f.Description != "" {
+		description = plainLines(f.Description) + "\n" + description
+	}
+	check := func() error { return problemOf(request, in, i) }
+	switch f.Kind {
+	case elicit.SingleChoice, elicit.Boolean:
+		return picker(f, input, check).Title(title).Description(description)
+	case elicit.MultiChoice:
+		var options []huh.Option[int]
+		for n, c := range f.Choices {
+			options = append(options, huh.NewOption(plainText(c.Title), n).Selected(slices.Contains(input.Picks, n)))
+		}
+		return huh.NewMultiSelect[int]().Title(title).Description(description).Options(options...).Value(&input.Picks).
+			Validate(func(picks []int) error {
+				input.Picks = picks
+				return check()
+			})
+	}
+	text := &input.Text
+	if f.Kind == elicit.JSON || input.JSON != "" {
+		text = &input.JSON
+	}
+	return huh.NewInput().Title(title).Description(description).Value(text).Validate(func(now string) error {
+		*text = now
+		return check()
+	})
+}
+
+// leftOut is the choice to leave a field out.
+const leftOut = -1
+
+// picker is the control of a field with choices, of which one is picked, or none.
+func picker(f elicit.Field, input *elicit.Input, check func() error) *huh.Select[int] {
+	var options []huh.Option[int]
+	chosen := new(int)
+	*chosen = leftOut
+	if f.Kind == elicit.Boolean {
+		options = []huh.Option[int]{huh.NewOption("Yes", 1), huh.NewOption("No", 0)}
+		*chosen = slices.Index([]string{"false", "true"}, input.Text)
+	}
+	for n, c := range f.Choices {
+		options = append(options, huh.NewOption(plainText(c.Title), n))
+	}
+	if len(input.Picks) > 0 {
+		*chosen = input.Picks[0]
+	}
+	if !f.Required {
+		options = append(options, huh.NewOption("(leave it out)", leftOut))
+	}
+	return huh.NewSelect[int]().Options(options...).Value(chosen).Validate(func(n int) error {
+		switch {
+		case n == leftOut:
+			*input = elicit.Input{}
+		case f.Kind == elicit.Boolean:
+			*input = elicit.Input{Text: fmt.Sprint(n == 1)}
+		default:
+			*input = elicit.Input{Picks: []int{n}}
+		}
+		return check()
+	})
+}
+
+// problemOf is what is wrong with the input of one field; nil if nothing is.
+func problemOf(request *elicit.Request, in elicit.Inputs, i int) error {
+	_, problems, _ := elicit.CheckInputs(request.Schema, request.Fields, in) // what cannot be checked is said at the end
+	for _, p := range problems {
+		if p.Field == i {
+			return errors.New(plainText(p.Text))
+		}
+	}
+	return nil
+}

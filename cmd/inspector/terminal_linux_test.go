@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// typist is a person at a terminal on which the inspector runs.
+type typist struct {
+	*testing.T
+	cmd  *exec.Cmd
+	tty  *os.File
+	out  bytes.Buffer // standard output, which is no terminal
+	mu   sync.Mutex
+	seen strings.Builder // what came on the terminal, without its control sequences
+	from int             // where to look next
+}
+
+// control are the sequences that move the cursor, set colours and ask the terminal.
+var control = regexp.MustCompile(`\x1b\[[0-9;:?<>=$]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1bP[^\x1b]*\x1b\\|\x1b[=>78cDEHMNOZ]|\r`)
+
+func atTerminal(t *testing.T, environment []string, args ...string) *typist {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &typist{T: t, cmd: exec.Command(self, args...)}
+	p.cmd.Env = append(append(os.Environ(), asInspector+"=1", "TERM=xterm-256color"), environment...)
+	p.cmd.Stdout = &p.out
+	p.tty, err = pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 50, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); p.tty.Close() })
+	go func() {
+		buffer := make([]byte, 1<<16)
+		for {
+			n, err := p.tty.Read(buffer)
+			p.mu.Lock()
+			p.seen.Write(control.ReplaceAll(buffer[:n], nil))
+			p.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return p
+}
+
+// sees waits until a text is on the terminal, after what was waited for before.
+func (p *typist) sees(text string) {
+	p.Helper()
+	if rest, ok := p.saw(text, 30*time.Second); !ok {
+		p.Fatalf("%q is not on the terminal, but\n%s", text, rest)
+	}
+}
+
+// saw reports whether a text comes in time.
+func (p *typist) saw(text string, within time.Duration) (rest string, ok bool) {
+	for deadline := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
+		p.mu.Lock()
+		all := p.seen.String()
+		p.mu.Unlock()
+		rest = all[min(p.from, len(all)):]
+		if i := strings.Index(rest, text); i >= 0 {
+			p.from += i + len(text)
+			return rest, true
+		}
+		if time.Now().After(deadline) {
+			return rest, false
+		}
+	}
+}
+
+// enters types until a text comes: a form takes no keys before it has the focus, which
+// nothing on the terminal tells.
+func (p *typist) enters(keys, text string) {
+	p.Helper()
+	rest, ok := "", false
+	for range 6 {
+		p.types(keys)
+		if rest, ok = p.saw(text, 5*time.Second); ok {
+			return
+		}
+	}
+	p.Fatalf("after %q, %q is not on the terminal, but\n%s", keys, text, rest)
+}
+
+func (p *typist) types(keys string) {
+	p.Helper()
+	if _, err := p.tty.WriteString(keys); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// ends waits for the end, and returns the exit code.
+func (p *typist) ends() int {
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+const (
+	enter = "\r"
+	down  = "\x1b[B"
+	ctrlC = "\x03"
+)
+
+func TestTerminalForm(t *testing.T) {
+	t.Parallel()
+	p := atTerminal(t, nil, "call", "deploy", "--output", "json")
+	p.sees("Question 1 in the call of deploy:")
+	p.sees("Which build should go out?")
+	p.sees("Build")
+	p.enters(down, "> 2288")
+	p.enters(enter, "Send this answer?")
+	p.sees(`{"build":"2288"}`)
+	p.enters(enter, "Question 2")
+	p.sees("Environment")
+	p.enters(enter, "Change ticket")
+	p.sees("pattern ^CHG-[0-9]{5}$")
+	p.enters("C", "C")
+	p.types("HG-1")
+	p.enters(enter, "Does not match the pattern")
+	p.types("2345")
+	p.enters(enter, "Share of traffic")
+	p.sees("default 0.25")
+	p.enters(enter, "Notify")
+	p.enters(enter, "Run smoke tests after")
+	p.enters(enter, "Send this answer?")
+	p.sees(`"ticket":"CHG-12345","share":0.25,"notify":["oncall","me"]}`)
+	p.enters(enter, "Question 3")
+	p.sees("Keep the new build")
+	p.enters(enter, "Send this answer?")
+	p.enters(enter, "Done")
+	if code := p.ends(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	var result struct {
+		StructuredContent struct{ Outcome, Build, Ticket string }
+	}
+	if err := json.Unmarshal(p.out.Bytes(), &result); err != nil || result.StructuredContent.Outcome != "deployed" || result.StructuredContent.Build != "2288" || result.StructuredContent.Ticket != "CHG-12345" {
+		t.Errorf("%v: standard output has %s", err, p.out.String())
+	}
+}
+
+func TestTerminalCtrlC(t *testing.T) {
+	t.Parallel()
+	for keys, want := range map[string]string{enter: "Nothing was deployed", down + enter: "was put off", ctrlC: "was put off"} {
+		p := atTerminal(t, nil, "call", "deploy")
+		p.sees("Build")
+		p.enters(ctrlC, "Decline or cancel?")
+		if p.sees("Back"); keys == down+enter {
+			p.enters(down, "> Cancel")
+			keys = enter
+		}
+		p.enters(keys, "Answered with")
+		if code := p.ends(); code != 0 || !strings.Contains(p.out.String(), want) {
+			t.Errorf("%q: exit code %d, %s, want %s", keys, code, p.out.String(), want)
+		}
+	}
+}
+
+// TestTerminalLineByLine has the form as a screen reader needs it.
+func TestTerminalLineByLine(t *testing.T) {
+	t.Parallel()
+	p := atTerminal(t, []string{"ACCESSIBLE=1"}, "call", "deploy")
+	p.sees("Which build should go out?")
+	p.enters("2\n", "Send this answer?")
+	p.enters("2\n", "Answered with decline")
+	if code := p.ends(); code != 0 || !strings.Contains(p.out.String(), "Nothing was deployed") {
+		t.Errorf("exit code %d, %s", code, p.out.String())
+	}
+}
+
+// TestTerminalIsNotAsked has questions cancelled where that is wanted.
+func TestTerminalIsNotAsked(t *testing.T) {
+	t.Parallel()
+	p := atTerminal(t, nil, "call", "deploy", "--no-input")
+	if code := p.ends(); code != exitUnanswered {
+		t.Errorf("exit code %d, want %d", code, exitUnanswered)
+	}
+}
