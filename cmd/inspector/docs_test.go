@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"elicitation-inspector/bridge/script"
+)
+
+// examples are the blocks of a language in a document.
+func examples(t *testing.T, document, language string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		list = append(list, m[1])
+	}
+	if len(list) == 0 {
+		t.Fatalf("%s has no example in %s", document, language)
+	}
+	return list
+}
+
+func compiled(t *testing.T, schema []byte) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestDocumentedAnswers has the examples of the documentation read, and checked by the
+// published schemas.
+func TestDocumentedAnswers(t *testing.T) {
+	scenarioText, err := script.ScenarioSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, scenario := compiled(t, script.AnswersSchema()), compiled(t, scenarioText)
+	env := func(name string) (string, bool) { return "CHG-12345", name == "TICKET" }
+	for _, text := range examples(t, "answers.md", "yaml") {
+		schema := answers
+		if strings.Contains(text, "calls:") {
+			schema = scenario
+			_, err = script.ParseScenario("scenario", []byte(text), env)
+		} else {
+			_, err = script.Parse("answers", []byte(text), env)
+		}
+		if err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+		if err := valid(schema, text); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+}
+
+func valid(schema *jsonschema.Schema, text string) error {
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
+}
+
+// TestSchemaAndReaderAgree has the schema and the reader accept and refuse the same.
+func TestSchemaAndReaderAgree(t *testing.T) {
+	schema := compiled(t, script.AnswersSchema())
+	for text, good := range map[string]bool{
+		"answers: []": true, "default: accept": true, "default: {accept: valid}": true, "default: {accept: {a: {$env: X}, b: [{$choice: 2}], c: {d: 1}}}": true,
+		"default: {fault: any-error, code: 5, message: m, data: {a: 1}}": true, "default: {fault: late, seconds: 2}": true, "default: {result: {roots: []}}": true,
+		"answers: [{answer: ask, delay: 1s, retry: 2ms, times: 3, match: {server: a, tool: b, prompt: c, resource: d, message: e, key: f, fields: [g], mode: url, round: 1, nth: 2}, expect: {message: m, fields: {a: {}}, asked: 0}}]": true,
+		"expect: {result: '*', findings: [a]}": true, "expect: {error: {code: 1}, findings: none}": true,
+		"default: maybe": false, "default: {accept: all}": false, "default: {rest: valid}": false, "default: {accept: {a: {$choice: 0}}}": false,
+		"answers: [{match: {}}]": false, "answers: [{answer: ask, match: {tol: x}}]": false, "answers: [{answer: ask, delay: soon}]": false,
+		"answers: [{answer: ask, match: {round: 0}}]": false, "expect: {result: {}, error: {}}": false, "expect: {findings: some}": false, "expects: {}": false,
+	} {
+		_, err := script.Parse("answers", []byte(text), func(string) (string, bool) { return "x", true })
+		if (err == nil) != good {
+			t.Errorf("the reader: %s: %v", text, err)
+		}
+		if err := valid(schema, text); (err == nil) != good {
+			t.Errorf("the schema: %s: %v", text, err)
+		}
+	}
+}
+
+// TestDocumentedTests runs the tests of docs/ci.md.
+func TestDocumentedTests(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for language, c := range map[string]struct {
+		file    string
+		command []string
+	}{
+		"go":     {"deploy_test.go", []string{"go", "test", "deploy_test.go"}},
+		"js":     {"deploy.test.mjs", []string{"node", "--test", "deploy.test.mjs"}},
+		"python": {"test_deploy.py", []string{"python3", "test_deploy.py"}},
+	} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(c.command[0]); err != nil {
+				t.Skipf("there is no %s here", c.command[0])
+			}
+			path := write(t, c.file, examples(t, "ci.md", language)[0])
+			cmd := exec.Command(c.command[0], c.command[1:]...)
+			cmd.Dir = filepath.Dir(path)
+			cmd.Env = append(os.Environ(), "INSPECTOR="+self, asInspector+"=1")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
