@@ -78,6 +78,8 @@ func BenchmarkFigures(b *testing.B) {
 			measureHuge(b),
 			measureOpen(b, 3),
 			measurePlayback(b),
+			measureCall(b, 21),
+			measureScript(b, 7),
 		)
 		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "\nfigure\tmedian\tbest\tworst\tbound\truns\t")

@@ -20,6 +20,8 @@ import (
 var (
 	tool      = flag.String("call", "", "call the tool `NAME`, and say so when it has answered")
 	arguments = flag.String("arguments", "{}", "with these arguments, as `JSON`")
+	accept    = flag.String("accept", "", "accept each question with this content, as `JSON`")
+	revision  = flag.String("protocol", "", "ask for this `REVISION`")
 )
 
 func main() {
@@ -38,9 +40,9 @@ func main() {
 	if err := cmd.Start(); err != nil {
 		log.Fatal(err)
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "plainclient", Version: "1"}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "plainclient", Version: "1"}, options())
 	// Unlike its CommandTransport, which ends at a line of 16 MiB.
-	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: out, Writer: in, MaxLineLength: -1}, nil)
+	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: out, Writer: in, MaxLineLength: -1}, &mcp.ClientSessionOptions{ProtocolVersion: *revision})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,8 +50,14 @@ func main() {
 		log.Fatal(err)
 	}
 	if *tool != "" {
-		if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: *tool, Arguments: json.RawMessage(*arguments)}); err != nil {
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: *tool, Arguments: json.RawMessage(*arguments)})
+		if err != nil {
 			log.Fatal(err)
+		}
+		for _, c := range result.Content {
+			if text, ok := c.(*mcp.TextContent); ok && *accept != "" {
+				fmt.Println(text.Text)
+			}
 		}
 		fmt.Println("answered")
 	}
@@ -58,4 +66,18 @@ func main() {
 	if err := cmd.Wait(); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// options have questions answered, if that is wanted.
+func options() *mcp.ClientOptions {
+	if *accept == "" {
+		return nil
+	}
+	var content map[string]any
+	if err := json.Unmarshal([]byte(*accept), &content); err != nil {
+		log.Fatal(err)
+	}
+	return &mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+	}}
 }

@@ -1,0 +1,131 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"elicitation-inspector/e2e/internal/inspector"
+)
+
+// askerBinary is the server that asks as often as it is told.
+var askerBinary = sync.OnceValue(func() string {
+	path := filepath.Join(binaries, "asker")
+	if err := inspector.Build(".", path, "./servers/asker"); err != nil {
+		panic(err)
+	}
+	return path
+})
+
+// askerAnswers answer what it asks.
+func askerAnswers(t testing.TB) string {
+	path := filepath.Join(t.TempDir(), "answers.yaml")
+	rules := "answers:\n  - match: {message: Question *}\n    answer: {accept: {name: Ada, size: m}}\n"
+	if err := os.WriteFile(path, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// callAsker makes one call with so many questions, and returns the result's text.
+func callAsker(t testing.TB, answers, arguments string) string {
+	t.Helper()
+	cmd := exec.Command(plainBinary(), "call", "ask", "-q", "--protocol", "2025-11-25", "--args", arguments, "--answers", answers, "--", askerBinary())
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s%s", err, out, said.Bytes())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// measureCall times a call with one scripted question, from the start of the inspector to
+// its end, beyond what the server takes to start and greet.
+func measureCall(b *testing.B, runs int) []figure {
+	f := figure{what: "call with one scripted question, beyond the server's own start", unit: "ms", bound: 60, noise: 2}
+	answers := askerAnswers(b)
+	for range runs {
+		own := greeting(b)
+		began := time.Now()
+		callAsker(b, answers, `{"count":1}`)
+		f.values = append(f.values, ms(time.Since(began)-own))
+	}
+	return []figure{f}
+}
+
+// greeting is how long the server takes until it has answered initialize.
+func greeting(b *testing.B) time.Duration {
+	b.Helper()
+	began := time.Now()
+	server := exec.Command(askerBinary())
+	in, err := server.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		b.Fatal(err)
+	}
+	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}` + "\n"
+	if _, err := io.WriteString(in, hello); err != nil {
+		b.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	took := time.Since(began)
+	if err != nil || !json.Valid(line) {
+		b.Fatalf("the server answered %q: %v", line, err)
+	}
+	in.Close()
+	_ = server.Wait() // how it ends is of no interest
+	return took
+}
+
+// measureScript lets the asker see how fast a thousand questions are answered: by turns
+// by a script, and by the same SDK's client with nothing in between.
+func measureScript(b *testing.B, runs int) []figure {
+	f := figure{what: "a thousand scripted questions: time, to that of the bare client", unit: "×", bound: 1 / 0.9, noise: 1.2, note: "1.11 is 90 % of the rate"}
+	const arguments = `{"count":1000}`
+	answers := askerAnswers(b)
+	for range runs {
+		bare := exec.Command(plainClient(), "-protocol", "2025-11-25", "-call", "ask", "-arguments", arguments, "-accept", `{"name":"Ada","size":"m"}`, askerBinary())
+		bare.Stderr = os.Stderr
+		out, err := bare.Output()
+		if err != nil {
+			b.Fatalf("the bare client: %v", err)
+		}
+		text, _, _ := strings.Cut(string(out), "\n")
+		f.values = append(f.values, took(b, callAsker(b, answers, arguments)).Seconds()/took(b, text).Seconds())
+	}
+	return []figure{f}
+}
+
+func took(b *testing.B, text string) time.Duration {
+	b.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+// BenchmarkScript measures the calls without a page alone.
+func BenchmarkScript(b *testing.B) {
+	for b.Loop() {
+		for _, f := range append(measureCall(b, 21), measureScript(b, 7)...) {
+			b.Logf("%s: median %.4g %s, best %.4g, worst %.4g, bound %.4g: %s", f.what, f.median(), f.unit,
+				quantile(f.values, 0), quantile(f.values, 1), f.bound, f.verdict())
+		}
+	}
+}
