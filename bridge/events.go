@@ -13,6 +13,7 @@ const (
 	QuestionChanged                    // a question was asked or settled
 	FindingsChanged                    // the linter has more to say of a server
 	RecordingChanged                   // a recording was begun, ended or failed
+	ScriptChanged                      // another script answers, or none
 )
 
 // Change names one thing that is no longer as it was. It carries no data: the

@@ -68,6 +68,7 @@ type Inspection struct {
 	inbox   *inbox.Inbox
 	calls   *calls.Calls
 	linter  *findings.Linter
+	script  atomic.Pointer[Scripted]
 	passing turn        // of whoever takes over what the linter finds
 	closing atomic.Bool // Close was called
 

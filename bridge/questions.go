@@ -27,6 +27,7 @@ type Question struct {
 	Waited   time.Duration   // from asked to settled
 	Awaited  bool            // the outcome of its URL can still come
 	Handed   string          // why its server's policy left it to the person, "" if it did not
+	Left     string          // why the script left it to the person, "" if it did not
 	Held     bool            // not on show, because its server asks too often
 	Delay    time.Duration   // after which a script answers it, 0 if none does
 	// Suggestion is a valid minimal result for a question that is no elicitation.
@@ -72,7 +73,7 @@ func (in *Inspection) ofQuestion(s *shown, c candidate) Question {
 	}
 	if c.own != nil {
 		q.Server, q.Session, q.Call, q.CallName = c.own.Server, c.own.Session, c.own.Call, c.own.CallName
-		q.Request, q.Handed, q.Held, q.Delay = c.own.Request, c.own.Handed, c.own.Held, c.own.Delay
+		q.Request, q.Handed, q.Left, q.Held, q.Delay = c.own.Request, c.own.Handed, c.own.Left, c.own.Held, c.own.Delay
 		if c.said != nil {
 			q.AnswerSeq = c.said.AnswerSeq
 		}

@@ -16,7 +16,9 @@ const RetryScripted = time.Second
 
 // Scripted answers the questions of an inspection by a run of scripts.
 type Scripted struct {
-	Run *script.Run
+	Name  string
+	Rules int
+	Run   *script.Run
 	// Left is told of a question that the script leaves to a person, and why. It
 	// reports whether to cancel it instead. nil leaves all of them to the person.
 	Left func(q inbox.Question, why string) (cancel bool)
@@ -24,8 +26,18 @@ type Scripted struct {
 	in *Inspection
 }
 
+// NewScripted begins a run of a script.
+func NewScripted(name string, s *script.Script) *Scripted {
+	return &Scripted{Name: name, Rules: len(s.Rules), Run: script.NewRun(s)}
+}
+
+// Scripted is the script that answers; nil for none.
+func (in *Inspection) Scripted() *Scripted { return in.script.Load() }
+
 // AnswerBy has further questions answered by a script; nil ends that.
 func (in *Inspection) AnswerBy(s *Scripted) {
+	defer in.changed(Change{Kind: ScriptChanged})
+	in.script.Store(s)
 	if s == nil {
 		in.inbox.SetSource(nil)
 		return
@@ -66,7 +78,7 @@ func (s *Scripted) left(q *inbox.Question, why string) inbox.Decision {
 	if s.Left != nil && s.Left(*q, why) {
 		return inbox.Decision{Answer: &inbox.Answer{Action: "cancel", Actor: conversation.ByPolicy}}
 	}
-	return inbox.Decision{Handed: why}
+	return inbox.Decision{Left: why}
 }
 
 // told is what a script is told of a question.

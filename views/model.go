@@ -32,6 +32,7 @@ type Page struct {
 	Seq       int64 // of the last push that this page contains
 	ReadOnly  bool  // a transcript is on show: nothing can be called or answered
 	Recording Recording
+	Script    Script
 	Replay    *Replay // the transcript on show, nil for a live inspection
 }
 
@@ -271,6 +272,7 @@ type Question struct {
 	Params   json.RawMessage // where they are no elicitation that can be read
 	Seq      int64           // its frame in the wire log
 	Handed   string          // why its server's policy left it to the person, "" if it did not
+	Left     string          // why the script that is loaded did
 
 	// Once settled:
 	Action  string          // "accept", "decline", "cancel", or "error"

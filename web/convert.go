@@ -201,7 +201,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		Number: q.Number, State: views.QuestionState(q.State.String()), Server: s.serverOf(q.Server),
 		Call: q.Call, CallName: q.CallName, Guessed: q.Guessed, Findings: q.Findings, Round: q.Round, Key: q.Key, Origin: q.Carried(),
 		Mode: q.Method, Asked: q.Asked, Seq: q.AskedSeq, Reason: q.Reason, By: q.By, Waited: q.Waited,
-		SentSeq: q.AnswerSeq, Method: q.Method, Handed: q.Handed,
+		SentSeq: q.AnswerSeq, Method: q.Method, Handed: q.Handed, Left: q.Left,
 	}
 	if q.Via == elicit.InError {
 		v.Error = mcp.CodeURLElicitationRequired
@@ -393,6 +393,6 @@ func (s *Server) whole() views.Page {
 	return views.Page{
 		Version: s.config.Version, Servers: servers, Catalogs: s.catalogViews(servers),
 		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
-		ReadOnly: s.playback != nil, Replay: s.replayView(), Recording: s.recordingView(),
+		ReadOnly: s.playback != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
 	}
 }

@@ -137,7 +137,7 @@ func (p *pump) callsOf(c changed) map[int]bool {
 			if q, err := p.in.Question(one.Number); err == nil && q.Call > 0 {
 				calls[q.Call] = true
 			}
-		case bridge.ServerChanged, bridge.CatalogChanged, bridge.FindingsChanged, bridge.RecordingChanged:
+		case bridge.ServerChanged, bridge.CatalogChanged, bridge.FindingsChanged, bridge.RecordingChanged, bridge.ScriptChanged:
 		}
 	}
 	return calls
@@ -200,6 +200,9 @@ func (p *pump) drawCalm(c changed) {
 	}
 	p.drawServers(c)
 	p.drawLog(c[bridge.Change{Kind: bridge.RecordingChanged}])
+	if c[bridge.Change{Kind: bridge.ScriptChanged}] {
+		p.replace("script", views.ScriptView(p.scriptView()))
+	}
 	p.publish()
 }
 

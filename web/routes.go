@@ -55,6 +55,10 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/recording/start", s.startRecording) // write frames to a transcript from now on: name, fresh
 	e.POST("/recording/stop", s.stopRecording)
 
+	e.GET("/answers.yaml", s.answersFile) // the answers so far, as a script
+	e.POST("/script/load", s.loadScript)  // have a script answer further questions: text
+	e.POST("/script/unload", s.unloadScript)
+
 	e.GET("/wire/rows", s.rows)                                 // the window of the log; query filter, since, from, count, near, time
 	e.GET("/wire/complete", s.completeFilter)                   // how a filter line can go on, and what is wrong in it; query line, at
 	e.GET("/wire/frames/:n", of(s.seqOf, s.frame))              // query against compares it with another

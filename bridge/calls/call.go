@@ -31,15 +31,15 @@ type call struct {
 
 	over     conversation.State // how it ends, once that is known; State follows when its questions are settled
 	clock    clock
-	round    round // of the questions that came last
-	repeat   *next // what the person may go on with; nil for nothing
-	waits    bool  // between two rounds: the person can want the next one
-	retry    bool  // the person wants the next round now
-	consents map[consent]bool
-	clocked  map[int]bool      // questions for which the clock stands still
-	idle     int               // rounds in a row that asked nothing; of the loop
-	states   []json.RawMessage // requestState of the first round and of the latest two
-	restarts bool              // it goes on in a new session; of the loop
+	round    round              // of the questions that came last
+	repeat   *next              // what the person may go on with; nil for nothing
+	waits    bool               // between two rounds: the person can want the next one
+	retry    bool               // the person wants the next round now
+	consents map[consent]string // who gave it
+	clocked  map[int]bool       // questions for which the clock stands still
+	idle     int                // rounds in a row that asked nothing; of the loop
+	states   []json.RawMessage  // requestState of the first round and of the latest two
+	restarts bool               // it goes on in a new session; of the loop
 }
 
 // next is what the next request of a call carries beyond the first.

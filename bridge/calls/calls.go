@@ -199,7 +199,7 @@ func (cs *Calls) begin(conn Connection, r Request, first next) Call {
 	ctx, stop := context.WithCancelCause(conn.Context())
 	c := &call{
 		Call: Call{Request: r, Started: time.Now()}, calls: cs, conn: conn, session: conn.ID(),
-		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]bool{}, clocked: map[int]bool{},
+		ctx: ctx, stop: stop, woken: make(chan struct{}, 1), consents: map[consent]string{}, clocked: map[int]bool{},
 	}
 	cs.mu.Lock()
 	cs.calls = append(cs.calls, c)

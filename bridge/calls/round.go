@@ -72,11 +72,12 @@ func (c *call) put(requests []client.InputRequest, number int) {
 	running := false
 	c.set(func() { c.round, running = fresh, c.over == conversation.Running })
 	for _, q := range questions {
+		by := c.consented(&q)
 		switch {
 		case !running:
 			q.State, q.By, q.Reason = conversation.Withdrawn, conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
-		case q.Refusal == nil && c.consented(&q):
-			q.State, q.By, q.Reason = conversation.Answered, conversation.ByPerson, "the same URL was accepted in an earlier round, and is tried again by the clock"
+		case q.Refusal == nil && by != "":
+			q.State, q.By, q.Reason = conversation.Answered, by, "the same URL was accepted in an earlier round, and is tried again by the clock"
 			q.Answered(inbox.Answer{Action: "accept"})
 		default:
 			c.calls.Asked(q)
@@ -95,13 +96,16 @@ func (c *call) put(requests []client.InputRequest, number int) {
 // consent is a URL that the person has accepted, with its key.
 type consent struct{ key, url string }
 
-// consented reports whether a question asks for a URL that the person has
-// accepted in an earlier round of the call, and lets the call try again by the
-// clock: that is one consent, however often the server asks for it.
-func (c *call) consented(q *inbox.Question) bool {
+// consented says who has accepted the URL that a question asks for, in an earlier round
+// of a call that tries again by the clock; "" for nobody. That is one consent, however
+// often the server asks for it.
+func (c *call) consented(q *inbox.Question) string {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
-	return c.Every != 0 && q.Via == elicit.InRound && q.IsURL() && c.consents[consent{q.Key, q.Request.URL}]
+	if q.Request == nil || c.Every == 0 || q.Via != elicit.InRound || !q.IsURL() {
+		return ""
+	}
+	return c.consents[consent{q.Key, q.Request.URL}]
 }
 
 // Pauses before a round that nothing but requestState asks for.
@@ -230,7 +234,7 @@ func (c *call) goOn(more *next, reply session.Reply) *ending {
 			continue
 		}
 		if (q.By == conversation.ByPerson || q.By == conversation.ByScript) && q.Action == "accept" && q.IsURL() {
-			c.consents[consent{q.Key, q.Request.URL}] = true
+			c.consents[consent{q.Key, q.Request.URL}] = q.By
 		}
 		if first {
 			more.actor, first = q.By, false

@@ -4,7 +4,6 @@
 package inbox
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -109,7 +108,7 @@ func (in *Inbox) Numbers(count int) int {
 // otherwise.
 func (in *Inbox) Put(q Question) {
 	d := in.consult(&q)
-	q.Handed, q.Delay = d.Handed, d.Delay
+	q.Left, q.Delay = d.Left, d.Delay
 	if d.Delay > 0 {
 		later := *d.Answer
 		defer time.AfterFunc(d.Delay, func() { _, _ = in.Answer(q.Number, later) }) // unless it is settled before
@@ -147,7 +146,7 @@ func (in *Inbox) place(n *news, s *server, q *question, v verdict) {
 	case v.state != conversation.Pending:
 		in.follow(n, q, v)
 	default:
-		q.Handed = cmp.Or(v.handed, q.Handed)
+		q.Handed = v.handed
 		if !in.holdBack(n, s, q) {
 			in.show(s, q, true)
 			n.changed = append(n.changed, q.Question)

@@ -50,6 +50,7 @@ type Question struct {
 	Plan       *fault.Plan   // how it is answered wrongly on purpose, nil if it is not
 	TurnedDown bool          // it is no elicitation, and was declined or cancelled, which no result can say
 	Handed     string        // why its server's policy left it to the person, "" if it did not
+	Left       string        // why the source of answers left it to the person, "" if it did not, or there is none
 	Delay      time.Duration // after which a source answers it, 0 if none does
 	Held       bool          // not on show, because its server asks too often
 }

@@ -17,7 +17,7 @@ type Source interface {
 type Decision struct {
 	Answer *Answer
 	Delay  time.Duration // before an Answer; the question is on show meanwhile
-	Handed string        // why it is left to the person, in words
+	Left   string        // why it is left to the person, in words
 }
 
 // SetSource has further questions answered by a source; nil ends that.

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -22,6 +24,33 @@ type Writing struct {
 	Expect bool
 	// FaultOf is the fault of which a frame is part; "" for an honest one.
 	FaultOf func(seq int64) string
+}
+
+// CallsIn reads the calls of a conversation: the one of this number, or all for 0.
+// Questions outside of any call are among them.
+func CallsIn(ctx context.Context, talk *conversation.Conversation, number int, how conversation.Reading) ([]*conversation.Call, error) {
+	var calls []*conversation.Call
+	for place := 1; place <= talk.Len(); place++ {
+		call, err := talk.Call(ctx, place, how)
+		if err != nil {
+			return nil, fmt.Errorf("reading call %d: %w", place, err)
+		}
+		if call.Number == number || number == 0 && (call.Number != 0 || len(call.Questions) > 0) {
+			calls = append(calls, call)
+		}
+	}
+	return calls, nil
+}
+
+// FaultOf says of which fault a frame of a log is part.
+func FaultOf(log *wire.Log) func(int64) string {
+	return func(seq int64) string {
+		f, err := log.Frame(seq)
+		if err != nil {
+			return ""
+		}
+		return f.Fault
+	}
 }
 
 // Answers writes the answers file that answers questions as they were answered in calls.

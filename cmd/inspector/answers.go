@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -12,7 +10,6 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/wire"
 )
 
 // answersOptions are the flags of the answers command.
@@ -60,7 +57,11 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	calls, err := callsIn(cmd.Context(), opened.Log, o.call)
+	talk := conversation.New(opened.Log)
+	if err := talk.Update(cmd.Context()); err != nil {
+		return err
+	}
+	calls, err := script.CallsIn(cmd.Context(), talk, o.call, conversation.Reading{})
 	switch {
 	case err != nil:
 		return err
@@ -71,7 +72,7 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 	for _, file := range files {
 		names = append(names, filepath.Base(file))
 	}
-	w := script.Writing{From: strings.Join(names, ", "), Expect: !o.noExpect, FaultOf: faultOf(opened.Log)}
+	w := script.Writing{From: strings.Join(names, ", "), Expect: !o.noExpect, FaultOf: script.FaultOf(opened.Log)}
 	text := w.Answers(calls)
 	if o.scenario {
 		text = w.Scenario(calls)
@@ -84,35 +85,4 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 		return write(cmd.OutOrStdout())
 	}
 	return writeFile(o.output, write)
-}
-
-// callsIn reads the calls of a log: the one of this number, or all for 0. Questions
-// outside of any call are among them.
-func callsIn(ctx context.Context, log *wire.Log, number int) ([]*conversation.Call, error) {
-	c := conversation.New(log)
-	if err := c.Update(ctx); err != nil {
-		return nil, fmt.Errorf("reading the calls: %w", err)
-	}
-	var calls []*conversation.Call
-	for place := 1; place <= c.Len(); place++ {
-		call, err := c.Call(ctx, place, conversation.Reading{})
-		if err != nil {
-			return nil, fmt.Errorf("reading call %d: %w", place, err)
-		}
-		if call.Number == number || number == 0 && (call.Number != 0 || len(call.Questions) > 0) {
-			calls = append(calls, call)
-		}
-	}
-	return calls, nil
-}
-
-// faultOf says of which fault a frame of a log is part.
-func faultOf(log *wire.Log) func(int64) string {
-	return func(seq int64) string {
-		f, err := log.Frame(seq)
-		if err != nil {
-			return ""
-		}
-		return f.Fault
-	}
 }

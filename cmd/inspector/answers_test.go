@@ -16,6 +16,7 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
@@ -93,11 +94,15 @@ func answersFrom(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	calls, err := callsIn(t.Context(), opened.Log, 0)
+	talk := conversation.New(opened.Log)
+	if err := talk.Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	calls, err := script.CallsIn(t.Context(), talk, 0, conversation.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return script.Writing{From: filepath.Base(path), Expect: true, FaultOf: faultOf(opened.Log)}.Answers(calls)
+	return script.Writing{From: filepath.Base(path), Expect: true, FaultOf: script.FaultOf(opened.Log)}.Answers(calls)
 }
 
 // connectDemo connects to a demo server for which no time passes, and visits the pages

@@ -79,7 +79,7 @@ type callOptions struct {
 	headlessOptions
 	prompt, resource string
 	args             string
-	answers          string
+	script           string
 	output           string
 	failOn           string
 	noInput          bool
@@ -121,7 +121,7 @@ decides in place of 1 and 4.`,
 	f.StringVar(&o.args, "args", "", "the arguments: a `JSON` object, or @FILE to read one from")
 	f.StringVar(&o.prompt, "prompt", "", "get the prompt of this `NAME` instead of calling a tool")
 	f.StringVar(&o.resource, "resource", "", "read the resource at this `URI` instead of calling a tool")
-	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON")
+	f.StringVar(&o.script, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON")
 	f.StringVar(&o.output, "output", "text", "how to print the result (`FORMAT`): text, json or jsonl")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
 	f.BoolVar(&o.noInput, "no-input", false, "do not ask on the terminal")
@@ -208,8 +208,8 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 	if c.Arguments != nil && c.Kind == catalog.Resource {
 		return c, usage("--args: a resource takes no arguments")
 	}
-	if o.answers != "" {
-		answers, err := readAnswers(o.answers)
+	if o.script != "" {
+		answers, err := readAnswers(o.script)
 		if err != nil {
 			return c, err
 		}

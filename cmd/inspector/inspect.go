@@ -28,6 +28,14 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	var scripted *bridge.Scripted
+	if o.answers != "" {
+		answers, err := readAnswers(o.answers)
+		if err != nil {
+			return err
+		}
+		scripted = bridge.NewScripted(filepath.Base(o.answers), answers)
+	}
 	var specs []target.Spec
 	if o.config == "" && o.command == nil && o.url == "" {
 		server := demo.New(demo.Options{})
@@ -51,6 +59,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
 		MaxFrame: o.maxFrame, Version: version(),
 	})
+	in.AnswerBy(scripted)
 	recording := bridge.NewRecording(in, redaction)
 	// Deferred calls run last to first: the frames of the end are in the file.
 	defer func() { err = errors.Join(err, recording.Close()) }()

@@ -30,6 +30,7 @@ type options struct {
 	protocol    string
 	elicitation string
 	elicitRate  int
+	answers     string
 	maxFrame    int64
 	verbose     bool
 
@@ -41,6 +42,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	o.page.register(f)
 	o.registerTarget(f)
+	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON, and leave the others to the page")
 	f.IntVar(&o.elicitRate, "elicit-rate", inbox.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 }
 

@@ -12,8 +12,10 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/rawjson"
 )
 
@@ -42,7 +44,7 @@ const (
 )
 
 // ask puts a question to the person. Ctrl-C leads to a choice of decline and cancel.
-func (t *terminal) ask(ctx context.Context, q bridge.Question) (bridge.Answer, error) {
+func (t *terminal) ask(ctx context.Context, q bridge.Question) (inbox.Answer, error) {
 	t.narrator.hold()
 	defer t.narrator.release()
 	t.introduce(&q)
@@ -60,7 +62,7 @@ func (t *terminal) ask(ctx context.Context, q bridge.Question) (bridge.Answer, e
 			return answer, err
 		}
 		if choice != choiceBack {
-			answer = bridge.Answer{Action: choice, Actor: bridge.ByPerson}
+			answer = inbox.Answer{Action: choice, Actor: conversation.ByPerson}
 			t.tell(answer, nil)
 			return answer, nil
 		}
@@ -68,7 +70,7 @@ func (t *terminal) ask(ctx context.Context, q bridge.Question) (bridge.Answer, e
 }
 
 // tell says how the question was answered, or why it is gone.
-func (t *terminal) tell(a bridge.Answer, err error) {
+func (t *terminal) tell(a inbox.Answer, err error) {
 	switch {
 	case err != nil:
 		fmt.Fprintf(t.out, "Not answered: %v\n", err)
@@ -100,8 +102,8 @@ func (t *terminal) introduce(q *bridge.Question) {
 }
 
 // fill has the person fill a question in.
-func (t *terminal) fill(ctx context.Context, q *bridge.Question) (bridge.Answer, error) {
-	answer := bridge.Answer{Action: "accept", Actor: bridge.ByPerson}
+func (t *terminal) fill(ctx context.Context, q *bridge.Question) (inbox.Answer, error) {
+	answer := inbox.Answer{Action: "accept", Actor: conversation.ByPerson}
 	switch {
 	case q.Request == nil:
 		return t.fillResult(ctx, q)
@@ -122,7 +124,7 @@ func (t *terminal) fill(ctx context.Context, q *bridge.Question) (bridge.Answer,
 		return answer, err
 	}
 	if choice != choiceSend {
-		return bridge.Answer{Action: choice, Actor: bridge.ByPerson}, nil
+		return inbox.Answer{Action: choice, Actor: conversation.ByPerson}, nil
 	}
 	answer.Content, _ = elicit.Content(request.Fields, in)
 	return answer, nil
@@ -142,13 +144,13 @@ func review(request *elicit.Request, in elicit.Inputs) string {
 }
 
 // fillResult has the person write the result of what is no elicitation.
-func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (bridge.Answer, error) {
+func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (inbox.Answer, error) {
 	text := string(q.Suggestion)
 	fmt.Fprintf(t.out, "%s\n", plainLines(rawjson.Pretty(q.Params)))
 	err := t.show(ctx, huh.NewGroup(huh.NewInput().Title("The result, as JSON").Value(&text).Validate(func(text string) error {
 		return rawjson.Check([]byte(text))
 	})))
-	return bridge.Answer{Result: []byte(text), Actor: bridge.ByPerson}, err
+	return inbox.Answer{Result: []byte(text), Actor: conversation.ByPerson}, err
 }
 
 // choose has the person choose one of some words.
