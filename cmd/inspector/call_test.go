@@ -155,3 +155,36 @@ func serveDemo(t *testing.T) string {
 	}
 	return address
 }
+
+// TestCallInterrupted ends a call whose answer is delayed, as Ctrl-C does.
+func TestCallInterrupted(t *testing.T) {
+	t.Parallel()
+	answers := write(t, "slow.yaml", "answers: [{answer: decline, delay: 1h}]")
+	path := filepath.Join(t.TempDir(), "flow.jsonl")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "call", "deploy", "--answers", answers, "--timeout", "0", "--record", path)
+	cmd.Env = append(os.Environ(), asInspector+"=1")
+	said, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(said); lines.Scan() && !strings.HasPrefix(lines.Text(), "? "); {
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the code tells
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), `"notifications/cancelled"`) {
+		t.Errorf("the server was not told: %v\n%s", err, text)
+	}
+}
