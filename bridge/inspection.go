@@ -82,7 +82,8 @@ type Inspection struct {
 	sessions map[string]*session.Session // those that are not closed, by name
 	found    found
 	subs     map[*Subscription]struct{}
-	followed []followed // deliberate answers, the latest
+	followed []followed         // deliberate answers, the latest
+	repeats  map[int][]Question // by calls that are made again, what is answered as then
 	closed   bool
 }
 
@@ -95,7 +96,7 @@ func New(c Config) *Inspection {
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger, life: life, end: end,
 		linter: findings.New(c.Log), passing: newTurn(), conversation: conversation.New(c.Log), reading: newTurn(),
-		subs: map[*Subscription]struct{}{}, sessions: map[string]*session.Session{},
+		subs: map[*Subscription]struct{}{}, sessions: map[string]*session.Session{}, repeats: map[int][]Question{},
 		found: found{at: map[int64][]int{}, count: map[string]map[lint.Severity]int{}},
 	}
 	in.shown.Store(&shown{})

@@ -154,6 +154,7 @@ func (w wiring) Changed(q inbox.Question) {
 		}
 	}
 	in.changed(Change{Kind: QuestionChanged, Number: q.Number})
+	in.repeat(&q)
 }
 
 // Counted implements [inbox.Owner].

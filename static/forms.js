@@ -133,7 +133,7 @@ async function call(form, button) {
 
 /** Shows a call that was made. @param {{ok: boolean, text: string}} answer */
 export async function showMade({ ok, text: call }) {
-  if (!ok || !await show("?call=" + call)) return
+  if (!ok || !call || !await show("?call=" + call)) return
   showing("?call=" + call)
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
 }

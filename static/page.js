@@ -28,6 +28,8 @@ import "./wire.js"
 import "./detail.js"
 import "./filter.js"
 import "./ladder.js"
+import "./misbehave.js"
+import "./ledger.js"
 import { connect } from "./live.js"
 
 connect()

@@ -40,6 +40,8 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/questions/:n/answer", of(s.question, s.answer))       // accept, decline or cancel
 	e.GET("/questions/:n/faults", of(s.question, s.faults))        // the ways in which it can be answered wrongly on purpose
 	e.POST("/questions/:n/misbehave", of(s.question, s.misbehave)) // fault, field and its parameters
+	e.POST("/questions/:n/again", of(number, s.again))             // give an answer once more
+	e.GET("/ledger", s.ledger)                                     // all questions of the run; query sort, filter
 	e.POST("/questions/:n/complete", act(number, s.complete))      // the person's word that a URL is done
 
 	e.GET("/servers/:id/findings", of(s.server, s.findings)) // all that the linter says of it

@@ -36,6 +36,9 @@ type Question struct {
 	By    string // who settled it, as wire.Frame.Actor; "" if it is not known
 	Fault string // by which fault of package fault; "" where it is not wrong on purpose
 	Wrong string // what is wrong then, inside a sentence
+	// FaultParams are the parameters of the fault, as fault.Params writes them; nil where
+	// none are known.
+	FaultParams json.RawMessage
 	// TurnedAway: it was refused because too many of its server's waited.
 	TurnedAway bool
 	Reason     string          // why it was settled so, in words; "" if there is nothing to say

@@ -474,7 +474,7 @@ func (r *reduction) misbehaved(q *Question, f *wire.Frame, at time.Time) {
 	if q.State != Pending {
 		return
 	}
-	q.By, q.Fault, q.Wrong = ByFault, strings.Clone(f.Fault), f.Note.Why
+	q.By, q.Fault, q.Wrong, q.FaultParams = ByFault, strings.Clone(f.Fault), f.Note.Why, r.part(f.Note.Params)
 	q.Answer, q.Action = r.part(f.Note.Answer), rawjson.Text(rawjson.Member(f.Note.Answer, "action"))
 	r.call.settle(q, Answered, "deliberate: "+f.Note.Why, at)
 }

@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
 )
 
 // Group is what a fault does wrong.
@@ -96,6 +97,15 @@ type Params struct {
 	JSON    json.RawMessage `json:"json,omitempty"`   // content, a result or a state, as it is to be sent
 	Tool    string          `json:"tool,omitempty"`   // that the answer is sent to
 	Answer  json.RawMessage `json:"answer,omitempty"` // the result that is spoilt, delayed or repeated
+}
+
+// Encode writes the parameters as transcripts have them.
+func (p Params) Encode() json.RawMessage {
+	raw, err := rawjson.Encode(p)
+	if err != nil {
+		return nil // a part that is no JSON, which no plan takes
+	}
+	return raw
 }
 
 // ErrUnknown is for a name that no fault has.
@@ -184,7 +194,7 @@ func Build(facts Facts, name string, params Params) (Plan, error) {
 		return Plan{}, fmt.Errorf("%q does not fit the field %q: it fits %s", name, params.Field, strings.Join(fields, ", "))
 	}
 	b := &builder{Facts: &facts, Params: params, name: name}
-	b.plan = Plan{Fault: name, Title: lowered(e.Title)}
+	b.plan = Plan{Fault: name, Title: lowered(e.Title), Params: params}
 	if e.fields != nil {
 		b.plan.Field = params.Field
 		b.plan.Title = strings.Replace(b.plan.Title, "a field", fmt.Sprintf("“%s”", params.Field), 1)

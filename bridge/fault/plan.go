@@ -11,6 +11,8 @@ type Plan struct {
 	Fault string // its name
 	Field string // that it is about; "" for none
 	Title string // what it is, inside a sentence: "wrong id"
+	// Params are those that the plan was made with.
+	Params Params
 	// Result is the result that goes out, whole or not; nil where there is none.
 	Result json.RawMessage
 	// Steps are done one after the other. For a question in a round they come before

@@ -63,7 +63,7 @@ func (q *Question) Answered(a Answer) {
 	}
 	q.TurnedDown = q.Method != mcp.MethodElicit && a.Result == nil && a.Fault == nil
 	if q.Plan = a.Fault; a.Fault != nil {
-		q.Answer, q.Fault, q.Wrong = a.Result, a.Fault.Fault, a.Fault.Title
+		q.Answer, q.Fault, q.Wrong, q.FaultParams = a.Result, a.Fault.Fault, a.Fault.Title, a.Fault.Params.Encode()
 	}
 }
 
@@ -100,7 +100,7 @@ func (q *Question) Note() *wire.Note {
 	case q.State != conversation.Answered:
 		return q.EndNote()
 	case q.Plan != nil:
-		return &wire.Note{Kind: wire.NoteMisbehaved, Why: q.Plan.Title, Answer: q.Plan.Result, Pointer: q.Pointer, At: q.Ended}
+		return &wire.Note{Kind: wire.NoteMisbehaved, Why: q.Plan.Title, Params: q.FaultParams, Answer: q.Plan.Result, Pointer: q.Pointer, At: q.Ended}
 	}
 	return &wire.Note{Kind: wire.NoteAnswered, Why: q.Reason, Answer: q.Answer, Pointer: q.Pointer, Completion: q.Completion.String(), At: q.Ended}
 }

@@ -9,10 +9,8 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -22,8 +20,6 @@ type Writing struct {
 	// Expect has the file expect what came of the call, if there is just one, or of
 	// each call of a scenario.
 	Expect bool
-	// FaultOf is the fault of which a frame is part; "" for an honest one.
-	FaultOf func(seq int64) string
 }
 
 // CallsIn reads the calls of a conversation: the one of this number, or all for 0.
@@ -40,17 +36,6 @@ func CallsIn(ctx context.Context, talk *conversation.Conversation, number int, h
 		}
 	}
 	return calls, nil
-}
-
-// FaultOf says of which fault a frame of a log is part.
-func FaultOf(log *wire.Log) func(int64) string {
-	return func(seq int64) string {
-		f, err := log.Frame(seq)
-		if err != nil {
-			return ""
-		}
-		return f.Fault
-	}
 }
 
 // Answers writes the answers file that answers questions as they were answered in calls.
@@ -192,11 +177,11 @@ func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *convers
 
 // answer writes how a question was answered.
 func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
-	if name := w.faultOf(q); name != "" {
+	if q.Fault != "" {
 		y.line(indent, "answer:")
-		y.entry(indent+2, "fault", name)
-		if f, err := fault.Find(name); err == nil && f.Takes("json") && q.Answer != nil {
-			y.entry(indent+2, "json", string(rawjson.AppendCompact(nil, given(f, q.Answer))))
+		y.entry(indent+2, "fault", q.Fault)
+		for name, value := range rawjson.Members(q.FaultParams) {
+			y.entry(indent+2, name, string(rawjson.AppendCompact(nil, value)))
 		}
 		return
 	}
@@ -230,14 +215,6 @@ func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
 // as it is where a person declines.
 func turnedDown(q *conversation.Question) bool { return q.Error != nil && q.Method != mcp.MethodElicit }
 
-// given is what a fault that sends given JSON was given.
-func given(f fault.Fault, answer json.RawMessage) json.RawMessage {
-	if content := rawjson.Member(answer, "content"); f.Group == fault.Content && content != nil {
-		return content
-	}
-	return answer
-}
-
 // unchecked reports whether an answer cannot be checked, so that it would not be sent.
 func unchecked(q *conversation.Question, content json.RawMessage) bool {
 	request, err := elicit.Parse(q.Params)
@@ -246,13 +223,6 @@ func unchecked(q *conversation.Question, content json.RawMessage) bool {
 	}
 	_, err = elicit.Check(request.Schema, content)
 	return err != nil
-}
-
-func (w Writing) faultOf(q *conversation.Question) string {
-	if w.FaultOf == nil || q.AnswerSeq == 0 || q.By != conversation.ByFault {
-		return ""
-	}
-	return w.FaultOf(q.AnswerSeq)
 }
 
 // expect writes what came of a call as what is expected. What differs from run to run

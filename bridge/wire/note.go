@@ -55,7 +55,7 @@ const (
 	NoteCancelledByClose NoteKind = "cancelled-by-close" // a request is cancelled by closing its stream
 	NoteAnswered         NoteKind = "answered"           // an answer that does not travel, or not yet: [Why] Answer, Pointer, [Completion] At
 	NoteSettled          NoteKind = "settled"            // a question's end that no message says: State [Why] [TurnedAway] Pointer, At
-	NoteMisbehaved       NoteKind = "misbehaved"         // a question answered wrongly on purpose, by Frame.Fault: Why [Answer] Pointer, At
+	NoteMisbehaved       NoteKind = "misbehaved"         // a question answered wrongly on purpose, by Frame.Fault: Why [Params Answer] Pointer, At
 	NoteEnded            NoteKind = "ended"              // a call's end that no response says: State [Why] At
 	NoteClientSaid       NoteKind = "client-said"        // Why: what another client noted of a message
 )
@@ -93,6 +93,7 @@ type Note struct {
 	Again      bool            `json:"again,omitempty"`       // its request had a response already
 	State      string          `json:"state,omitempty"`       // of a call or a question
 	Answer     json.RawMessage `json:"answer,omitempty"`      // as it is, or would have been, sent
+	Params     json.RawMessage `json:"params,omitempty"`      // of a fault, as fault.Params writes them
 	Pointer    string          `json:"pointer,omitempty"`     // to the question's params, in the frame that asked
 	Completion string          `json:"completion,omitempty"`  // of a URL: "completed", "marked"
 	TurnedAway bool            `json:"turned_away,omitempty"` // too many questions of its server's waited
@@ -281,9 +282,9 @@ func (n *Note) outcomeWords(f *Frame) string {
 func (n *Note) JSON() []byte {
 	raw, err := rawjson.Encode(n)
 	if err != nil {
-		// Of all fields only Answer and ID can be no JSON.
+		// Of all fields only Answer, Params and ID can be no JSON.
 		plain := *n
-		plain.Answer, plain.ID = nil, nil
+		plain.Answer, plain.Params, plain.ID = nil, nil, nil
 		return plain.JSON()
 	}
 	return raw

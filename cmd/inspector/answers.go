@@ -72,7 +72,7 @@ func (o *answersOptions) run(cmd *cobra.Command, files []string) (err error) {
 	for _, file := range files {
 		names = append(names, filepath.Base(file))
 	}
-	w := script.Writing{From: strings.Join(names, ", "), Expect: !o.noExpect, FaultOf: script.FaultOf(opened.Log)}
+	w := script.Writing{From: strings.Join(names, ", "), Expect: !o.noExpect}
 	text := w.Answers(calls)
 	if o.scenario {
 		text = w.Scenario(calls)

@@ -102,7 +102,7 @@ func answersFrom(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return script.Writing{From: filepath.Base(path), Expect: true, FaultOf: script.FaultOf(opened.Log)}.Answers(calls)
+	return script.Writing{From: filepath.Base(path), Expect: true}.Answers(calls)
 }
 
 // connectDemo connects to a demo server for which no time passes, and visits the pages

@@ -1,0 +1,269 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// The menu is used by role and name, and by keyboard alone; what went out is marked
+// wherever it appears, and the card says what the server did next.
+func TestMisbehaveMenu(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	const message = "Which build should go out?"
+	s.call("deploy")
+	q := s.question(message)
+	q.Role("DisclosureTriangle", "Misbehave…").Focus()
+	s.page.Press("Enter")
+	list := q.Region("A result that is none")
+	list.Contains("A good server:").Contains("Response Actions")
+	list.Button("Send an unknown action").Focus()
+	s.page.Press("Enter")
+
+	card := s.outcome(message, "misbehaved")
+	card.Contains("deliberate: send an unknown action").Contains("on purpose").Contains("then: ")
+	card.Role("DisclosureTriangle", "").All().Nth(0).Click()
+	card.Contains("What the server did next:").Contains("unknown-action")
+	s.page.Region("Wire log").Contains("deliberate")
+	marked := 0
+	for _, f := range s.Wire() {
+		if strings.Contains(f.Line, `"fault":"unknown-action"`) && f.Actor == "fault" {
+			marked++
+		}
+	}
+	if marked != 2 {
+		t.Errorf("%d frames are marked, want the note and the answer", marked)
+	}
+
+	s.call("deploy")
+	q = s.question(message)
+	q.Role("DisclosureTriangle", "Misbehave…").Click()
+	late := q.Region("Time")
+	late.Field("Seconds").All().Nth(0).Fill("0.2")
+	late.Button("Answer late").Click()
+	s.outcome(message, "misbehaved").Contains("deliberate: answer late")
+	s.question("Deploy build 2291 of checkout? Three services will restart.")
+	if got := s.page.Complaints(); len(got) > 0 {
+		t.Errorf("the browser complained: %q", got)
+	}
+}
+
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	const message = "Which build should go out?"
+	s.call("deploy")
+	s.question(message).Button("Decline").Click()
+	s.result("No build was chosen.")
+	s.call("deploy")
+	s.question(message).Button("Cancel").Click()
+	s.result("put off")
+
+	s.page.Button("Ledger").Click()
+	ledger := s.page.Region("Ledger")
+	ledger.Contains("2 questions").Contains("declined").Contains("answered the call: No build was chosen.")
+	ledger.Role("searchbox", "Filter").Type("declined")
+	ledger.Contains("1 question").Contains("No build was chosen.")
+	ledger.Button("#").Click()
+	ledger.Button("Give this answer again").Click()
+	s.page.Region("Call").Contains("call 3")
+	s.result("No build was chosen.")
+	if got := s.answer(3); got != `{"action":"decline"}` {
+		t.Errorf("given again: %s", got)
+	}
+
+	s.page.Button("Ledger").Click()
+	ledger.Contains("declined")
+	ledger.Button("Call again with other arguments").All().Nth(0).Click()
+	s.page.Region("Call").Field("service").Wait()
+}
+
+// offered are the faults of a menu, each once.
+var offered = regexp.MustCompile(`<button name="fault" value="([^"]+)"`)
+
+// TestMisbehavingWithRealServers has every fault that fits go out to real servers. The
+// inspector survives what they do, and the card says what that was.
+func TestMisbehavingWithRealServers(t *testing.T) {
+	everything := []string{everythingTool}
+	for _, c := range []struct {
+		name  string
+		start func(t *testing.T) *inspector.Process
+		tools []string
+	}{
+		{"server-everything over stdio", func(t *testing.T) *inspector.Process { return startOn(t, servers.Everything(t, "stdio")) }, everything},
+		{"server-everything over HTTP", func(t *testing.T) *inspector.Process { return inspector.Start(t, servers.EverythingHTTP(t)) }, everything},
+		{"server-everything over SSE", func(t *testing.T) *inspector.Process { return inspector.Start(t, servers.EverythingSSE(t)) }, everything},
+		{"go-sdk over stdio, in rounds", func(t *testing.T) *inspector.Process { return startOn(t, servers.GoSDK(t)) }, []string{"test_input_required_result_elicitation"}},
+		{"go-sdk over stateless HTTP, in rounds", func(t *testing.T) *inspector.Process { return inspector.Start(t, servers.GoSDKHTTP(t, true)) }, []string{"test_input_required_result_elicitation"}},
+		{"go-sdk over HTTP", func(t *testing.T) *inspector.Process { return inspector.Start(t, servers.GoSDKHTTP(t, false)) }, []string{"test_elicitation_sep1330_enums"}},
+		{"mcp-go's example", func(t *testing.T) *inspector.Process {
+			return startOn(t, servers.MCPGo(t), "--protocol", "2025-11-25")
+		}, []string{"create_project"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			m := &misbehaving{Process: c.start(t), t: t}
+			for _, tool := range c.tools {
+				m.all(tool)
+			}
+		})
+	}
+}
+
+func startOn(t *testing.T, command []string, flags ...string) *inspector.Process {
+	return inspector.Start(t, append(append(flags, "--"), command...)...)
+}
+
+// misbehaving is an inspector that is used without a page.
+type misbehaving struct {
+	*inspector.Process
+	t         *testing.T
+	questions int
+}
+
+func (m *misbehaving) get(path string) (string, int) {
+	m.t.Helper()
+	resp, err := m.Client().Get(m.Base + path)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	return string(body), resp.StatusCode
+}
+
+func (m *misbehaving) post(path string, values url.Values) (string, int) {
+	m.t.Helper()
+	req, err := http.NewRequest(http.MethodPost, m.Base+path, strings.NewReader(values.Encode()))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Origin", m.Base)
+	resp, err := m.Client().Do(req)
+	if err != nil {
+		m.t.Fatalf("the inspector does not answer: %v", err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	return string(body), resp.StatusCode
+}
+
+// soon asks until it is so, a few times a second: there is no page that would be told.
+func (m *misbehaving) soon(what string, limit time.Duration, is func() bool) bool {
+	m.t.Helper()
+	for end := time.Now().Add(limit); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			return what == "" || !m.t.Failed() && func() bool { m.t.Errorf("waited in vain for %s", what); return false }()
+		}
+	}
+	return true
+}
+
+// ask calls a tool, on a connection that is made anew where the last one ended, and
+// returns the numbers of the call and of its question.
+func (m *misbehaving) ask(tool string) (call string, question int) {
+	m.t.Helper()
+	asked := func() (last int) {
+		for _, f := range m.Wire() {
+			if f.Direction == "s2c" {
+				last = max(last, f.Elicitation)
+			}
+		}
+		page, _ := m.get("/ledger?sort=-number")
+		if n := regexp.MustCompile(`id="ledger-(\d+)"`).FindStringSubmatch(page); n != nil {
+			_, _ = fmt.Sscan(n[1], &last)
+		}
+		return last
+	}
+	before := asked()
+	tried := time.Time{}
+	m.soon("the call", 60*time.Second, func() bool {
+		body, status := m.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "force": {"1"}})
+		if status != http.StatusOK && time.Since(tried) > 5*time.Second && strings.Contains(body, "not ready") {
+			tried = time.Now()
+			m.post("/servers/s1/reconnect", nil)
+		}
+		call = strings.TrimSpace(body)
+		return status == http.StatusOK
+	})
+	m.soon("a question", 30*time.Second, func() bool { question = asked(); return question > before })
+	return call, question
+}
+
+// all misbehaves in every way that fits.
+func (m *misbehaving) all(tool string) {
+	call, question := m.ask(tool)
+	menu, status := m.get(fmt.Sprintf("/questions/%d/faults", question))
+	if status != http.StatusOK {
+		m.t.Fatalf("the menu: %d %s", status, menu)
+	}
+	var names []string
+	for _, found := range offered.FindAllStringSubmatch(menu, -1) {
+		if !slices.Contains(names, found[1]) {
+			names = append(names, found[1])
+		}
+	}
+	if len(names) < 25 {
+		m.t.Errorf("only %d faults fit: %q", len(names), names)
+	}
+	for i, name := range names {
+		if i > 0 {
+			call, question = m.ask(tool)
+		}
+		values := url.Values{"fault": {name}, "seconds": {"0.2"}, "tab": {"json"}, "content": {`{"unexpected":1}`}}
+		if body, status := m.post(fmt.Sprintf("/questions/%d/misbehave", question), values); status != http.StatusNoContent {
+			m.t.Errorf("%s: %d %s", name, status, body)
+			continue
+		}
+		next := ""
+		m.soon("", 8*time.Second, func() bool { next = m.next(question); return next != "" && next != "nothing so far." })
+		if next == "" {
+			m.t.Errorf("%s: the card does not say what the server did", name)
+		}
+		m.post("/calls/"+call+"/stop", nil)
+		m.t.Logf("%-24s %s", name, next)
+	}
+	call, question = m.ask(tool) // it can be used as before
+	m.post(fmt.Sprintf("/questions/%d/answer", question), url.Values{"action": {"decline"}})
+	m.post("/calls/"+call+"/stop", nil)
+	marked := map[string]bool{}
+	for _, f := range m.Wire() {
+		var line struct{ Fault, Actor string }
+		if err := json.Unmarshal([]byte(f.Line), &line); err == nil && line.Fault != "" {
+			marked[line.Fault] = line.Actor == "fault"
+		}
+	}
+	for _, name := range names {
+		if !marked[name] {
+			m.t.Errorf("nothing in the transcript is marked as %s", name)
+		}
+	}
+}
+
+var (
+	nextWords = regexp.MustCompile(`(?s)<b>What the server did next:</b>(.*?)</p>`)
+	anyTag    = regexp.MustCompile(`<[^>]*>`)
+)
+
+// next is what the card of a question says that the server did.
+func (m *misbehaving) next(question int) string {
+	card, status := m.get(fmt.Sprintf("/questions/%d/past", question))
+	found := nextWords.FindStringSubmatch(card)
+	if status != http.StatusOK || found == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(html.UnescapeString(anyTag.ReplaceAllString(found[1], " "))), " ")
+}

@@ -1,0 +1,49 @@
+// @ts-check
+/** The ledger: fetched when it is opened, and again whenever something has changed. */
+import { show, showing } from "./address.js"
+import { drawn } from "./ask.js"
+import { parse, update, whenChanged } from "./changes.js"
+import { $, all, near, on, one } from "./dom.js"
+import { focusFirst } from "./fields.js"
+import { showPane } from "./panes.js"
+
+const ledger = $("ledger"), filter = $("ledger-filter")
+let sort = "-number", fetching = false, again = false
+
+const isOpen = () => ledger.matches(":popover-open")
+
+/** Draws the table as things stand. One at a time is fetched. */
+async function draw() {
+  again = fetching
+  if (fetching || !isOpen()) return
+  fetching = true
+  const answer = await drawn("/ledger?" + new URLSearchParams({ sort, filter: filter.value })), old = $("ledger-rows")
+  if (answer) {
+    const fresh = old.cloneNode()
+    fresh.append(parse(answer.html))
+    update(old, fresh)
+  }
+  fetching = false
+  if (again) draw()
+}
+
+ledger.addEventListener("toggle", draw)
+filter.addEventListener("input", draw)
+whenChanged(draw)
+
+on("click", async e => {
+  const head = near(e.target, "[data-ledger-sort]"), anew = near(e.target, "[data-anew]")
+  if (head) {
+    sort = head.dataset.ledgerSort
+    draw()
+  }
+  if (near(e.target, "#ledger :is([data-frame], [data-show-call], [data-post], [data-anew])")) ledger.hidePopover()
+  if (!anew) return
+  const query = "?call=" + anew.dataset.anew
+  if (!await show(query)) return
+  showing(query)
+  showPane("work")
+  const form = $("args-form")
+  for (const fold of all("details", form)) fold.open = true
+  focusFirst(form, one(".primary", form))
+})

@@ -1,0 +1,82 @@
+package web
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/views"
+)
+
+// ledgerMost is how many rows of the ledger are drawn.
+const ledgerMost = 500
+
+// ledger answers with the table of all questions of the run. A sort that begins with
+// "-" is in descending order.
+func (s *Server) ledger(c echo.Context) error {
+	l := views.Ledger{Sort: cmp.Or(c.QueryParam("sort"), "-number"), Filter: c.QueryParam("filter")}
+	key, descending := strings.CutPrefix(l.Sort, "-")
+	less, known := ledgerOrders[key]
+	if !known {
+		return bad("The ledger cannot be sorted by %q.", key)
+	}
+	for _, q := range s.in.Questions() {
+		if row := s.ledgerRow(q); row.Matches(l.Filter) {
+			l.Rows = append(l.Rows, row)
+		}
+	}
+	slices.SortStableFunc(l.Rows, func(a, b views.LedgerRow) int {
+		if descending {
+			a, b = b, a
+		}
+		return cmp.Or(less(a, b), cmp.Compare(a.Number, b.Number))
+	})
+	l.Found = len(l.Rows)
+	l.Rows = l.Rows[:min(len(l.Rows), ledgerMost)]
+	return html(c, views.LedgerView(l))
+}
+
+// ledgerOrders are the columns that the ledger can be sorted by.
+var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
+	"number": func(a, b views.LedgerRow) int { return cmp.Compare(a.Number, b.Number) },
+	"server": func(a, b views.LedgerRow) int { return strings.Compare(a.Server.Label, b.Server.Label) },
+	"call":   func(a, b views.LedgerRow) int { return cmp.Compare(a.Call, b.Call) },
+	"asked":  func(a, b views.LedgerRow) int { return strings.Compare(a.Message, b.Message) },
+	"answer": func(a, b views.LedgerRow) int { return strings.Compare(a.Answer(), b.Answer()) },
+	"by":     func(a, b views.LedgerRow) int { return strings.Compare(a.By, b.By) },
+	"waited": func(a, b views.LedgerRow) int { return cmp.Compare(a.Waited, b.Waited) },
+	"next":   func(a, b views.LedgerRow) int { return strings.Compare(a.Next.Text, b.Next.Text) },
+}
+
+// ledgerRow is a question as a row of the ledger.
+func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
+	next := s.in.Next(q)
+	row := views.LedgerRow{Again: s.playback == nil && q.Repeatable()}
+	if q.State == conversation.Pending {
+		q.Waited = s.in.Now().Sub(q.Asked)
+		q.Request = nil // its form is not drawn here
+	}
+	row.Question = s.questionView(q, nil, nil)
+	row.Message = q.Title()
+	row.Next = views.Next{Text: next.Text, Seq: next.Seq}
+	row.ReadOnly = s.playback != nil
+	return row
+}
+
+// again gives an earlier answer once more, and answers with the number of the call that
+// is made for that.
+func (s *Server) again(c echo.Context, n int) error {
+	call, err := s.in.Again(n)
+	switch {
+	case err != nil:
+		return bad("%s", sentence(err))
+	case call == 0:
+		return c.NoContent(204)
+	}
+	anew, err := s.in.Call(call)
+	return made(c, anew, err)
+}
