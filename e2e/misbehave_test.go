@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/page"
 	"elicitation-inspector/e2e/internal/servers"
 )
 
@@ -26,11 +27,11 @@ func TestMisbehaveMenu(t *testing.T) {
 	s.call("deploy")
 	q := s.question(message)
 	q.Role("DisclosureTriangle", "Misbehave…").Focus()
-	s.page.Press("Enter")
+	s.page.Press(page.Enter)
 	list := q.Region("A result that is none")
 	list.Contains("A good server:").Contains("Response Actions")
 	list.Button("Send an unknown action").Focus()
-	s.page.Press("Enter")
+	s.page.Press(page.Enter)
 
 	card := s.outcome(message, "misbehaved")
 	card.Contains("deliberate: send an unknown action").Contains("on purpose").Contains("then: ")
@@ -177,13 +178,8 @@ func (m *misbehaving) soon(what string, limit time.Duration, is func() bool) boo
 func (m *misbehaving) ask(tool string) (call string, question int) {
 	m.t.Helper()
 	asked := func() (last int) {
-		for _, f := range m.Wire() {
-			if f.Direction == "s2c" {
-				last = max(last, f.Elicitation)
-			}
-		}
-		page, _ := m.get("/ledger?sort=-number")
-		if n := regexp.MustCompile(`id="ledger-(\d+)"`).FindStringSubmatch(page); n != nil {
+		ledger, _ := m.get("/ledger?sort=-number")
+		if n := regexp.MustCompile(`id="ledger-(\d+)"`).FindStringSubmatch(ledger); n != nil {
 			_, _ = fmt.Sscan(n[1], &last)
 		}
 		return last

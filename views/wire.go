@@ -48,6 +48,7 @@ func (d Detail) route() string {
 // facts are what is known of a frame besides its bytes.
 func (d Detail) facts() string {
 	actor := either(d.Actor == "person", "by you", "by the "+d.Actor)
+	actor = either(d.Fault != "", "deliberate: "+d.Fault, actor)
 	return join(" · ",
 		either(d.id() != "", "id "+d.id(), ""),
 		cmp.Or(streamWords[d.Stream], d.Transport),

@@ -207,6 +207,9 @@ func (e *harEntry) posted(f *wire.Frame) {
 	if f.Truncated {
 		p.Comment = strings.TrimSpace(p.Comment + " Only the head was kept.")
 	}
+	if f.Fault != "" {
+		p.Comment = strings.TrimSpace(p.Comment + " Wrong on purpose: " + f.Fault + ".")
+	}
 	e.Request.Post = p
 	if f.Kind == wire.Request && f.Transport == "http" {
 		e.Response.Comment = "No response is recorded."

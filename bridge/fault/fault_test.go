@@ -3,6 +3,7 @@ package fault
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -252,6 +253,19 @@ func TestPace(t *testing.T) {
 		}
 		if strings.Join(got, " ") != test.want || pause != test.pause {
 			t.Errorf("%+v: %q with %v between", test.pace, got, pause)
+		}
+	}
+}
+
+// The names are public: each stands in the documentation with what it does.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/misbehave.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range All() {
+		if !strings.Contains(string(text), "| `"+f.Name+"` | "+f.Does) || !strings.Contains(string(text), f.Good) {
+			t.Errorf("docs/misbehave.md does not have %s as it is", f.Name)
 		}
 	}
 }

@@ -22,9 +22,10 @@ const (
 // Summary says in a few words what the frame is about, for a row of the log:
 // the tool's name, the question's message, "accept name: Ann", an error's code
 // and message, "info: text", "3/10 message", "11 tools". What is to be said of
-// a response depends on Frame.Method. The text is one line of at most 200
-// characters, without control or bidirectional formatting characters, and
-// takes no more time for a large frame than for one of 64 KiB.
+// a response depends on Frame.Method. What is wrong on purpose begins with
+// "deliberate" and the name of its fault. The text is one line of at most 200
+// characters, without control or bidirectional formatting characters, and takes
+// no more time for a large frame than for one of 64 KiB.
 func (f Frame) Summary() string {
 	if f.Lost {
 		return "not kept: storage failed"
@@ -39,8 +40,12 @@ func (f Frame) Summary() string {
 			return tidy(words)
 		}
 	}
+	deliberate := ""
+	if f.Fault != "" && f.Dir != Meta {
+		deliberate = "deliberate " + f.Fault + ": "
+	}
 	if !f.Kind.IsMessage() {
-		return tidy(string(f.Raw[:min(len(f.Raw), summaryWindow)]))
+		return tidy(deliberate + string(f.Raw[:min(len(f.Raw), summaryWindow)]))
 	}
 	var text string
 	switch f.Kind {
@@ -51,7 +56,7 @@ func (f Frame) Summary() string {
 	case Error:
 		text = errorWords(f.glance("error", f.Message.Error))
 	}
-	return tidy(text)
+	return tidy(deliberate + text)
 }
 
 // words say what a mark says: seq is its frame's in the log, 0 if that is not
