@@ -3,11 +3,14 @@ package bridge_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -188,6 +191,9 @@ func (h *httpRecorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodPost {
 		h.mu.Lock()
+		if strings.Contains(string(body), `"tools/call"`) && json.Valid(body) && h.revision >= "2026" && r.Header.Get("Mcp-Name") == "" {
+			body = append(body, " without Mcp-Name"...)
+		}
 		h.list = append(h.list, fmt.Sprintf("%d %s", pieces, body))
 		h.mu.Unlock()
 		select {
@@ -718,4 +724,73 @@ func TestMisbehavingURLs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a transcript shows of misbehaving is what was there.
+func TestReplayOfMisbehaving(t *testing.T) {
+	for _, test := range []struct {
+		server string
+		faults []string
+	}{
+		{"recorder", []string{"unknown-action", "any-error", "invalid-json", "wrong-id", "response-twice", "never", "kill-process"}},
+		{"recorder-rounds", []string{"missing-field", "changed-state", "same-id", "never"}},
+	} {
+		t.Run(test.server, func(t *testing.T) {
+			b := start(t, test.server, bridge.Settings{})
+			for i, name := range test.faults {
+				call := b.call("ask")
+				b.question(i + 1)
+				b.misbehave(i+1, name, fault.Params{})
+				switch name {
+				case "invalid-json", "wrong-id":
+					b.until("it is sent", func() bool { return b.question(i+1).AnswerSeq != 0 })
+					b.stop(call)
+				case "never":
+					b.stop(call)
+				}
+				b.done(call.Number)
+			}
+			file := filepath.Join(t.TempDir(), "misbehaving.jsonl")
+			out, err := os.Create(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(wire.WriteFrames(out, b.log, all(b.log.Len()), nil), out.Close()); err != nil {
+				t.Fatal(err)
+			}
+			r := replayOf(t, file)
+			live, replayed := toldOfFaults(b.in), toldOfFaults(r.Inspection())
+			if live != replayed {
+				t.Errorf("live\n%s\nreplayed\n%s", live, replayed)
+			}
+			if n := strings.Count(live, "deliberate"); n < len(test.faults) {
+				t.Errorf("too little is told:\n%s", live)
+			}
+		})
+	}
+}
+
+// all are the numbers from 1 to n.
+func all(n int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for seq := int64(1); seq <= n && yield(seq); seq++ {
+		}
+	}
+}
+
+func (b *bench) stop(c bridge.Call) {
+	b.Helper()
+	if err := b.in.Stop(c.Number); err != nil {
+		b.Error(err)
+	}
+}
+
+func toldOfFaults(in *bridge.Inspection) string {
+	var out strings.Builder
+	for _, q := range in.Questions() {
+		if plan := q.Answer.Fault; plan != nil {
+			fmt.Fprintf(&out, "question %d: %s by %s, %s (%s), #%d\n", q.Number, q.State, q.By, q.Reason, plan.Fault, q.AnswerSeq)
+		}
+	}
+	return out.String()
 }

@@ -99,7 +99,7 @@ func (in *Inspection) nextOf(q Question, h wire.Frame) Next {
 
 // nextNoted says what a note tells of it.
 func nextNoted(f wire.Frame, said func(over bool, format string, args ...any) Next) Next {
-	if f.Note == nil {
+	if f.Note == nil || f.Fault != "" { // which is our own doing
 		return Next{}
 	}
 	words := wording.Shorten(f.Note.Words(&f), 120)

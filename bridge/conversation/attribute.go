@@ -20,7 +20,7 @@ func (c *Conversation) apply(f *clue) {
 		}
 	}
 	switch {
-	case out && f.Fault != "" && f.Question != 0 && f.Pair == 0 && f.Kind != wire.Request: // in place of an answer
+	case out && f.Fault != "" && f.Pair == 0 && f.Kind != wire.Request: // in place of an answer
 		s := c.sessionOf(f)
 		if i, ok := s.calls[f.Call]; ok {
 			c.join(i, f.Seq)

@@ -13,6 +13,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
 )
 
 // flight is one request on its way.
@@ -64,6 +68,26 @@ func (r *remote) prepare(req *http.Request) (*flight, error) {
 		f.req.Header.Set("User-Agent", "elicitation-inspector")
 	}
 	return f, nil
+}
+
+// named repeats the method and the name or URI of a call in its headers, where the
+// SDK has not: it does not know of a request that is sent twice, and does not read
+// params that it finds wrong.
+func (f *flight) named(body []byte) {
+	h := f.req.Header
+	if h.Get("Mcp-Protocol-Version") < mcp.Revision20260728 || h.Get(nameHeader) != "" {
+		return
+	}
+	m, err := wire.ParseMessage(body)
+	if err != nil || !mcp.AsksForInput(m.Method) {
+		return
+	}
+	name := rawjson.Text(rawjson.Member(m.Params, "name"))
+	if m.Method == mcp.MethodReadResource {
+		name = rawjson.Text(rawjson.Member(m.Params, "uri"))
+	}
+	h.Set("Mcp-Method", m.Method)
+	h.Set(nameHeader, headerValue(name))
 }
 
 // headerValue is text as it goes into an HTTP header: as it is, or in Base64

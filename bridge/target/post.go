@@ -27,6 +27,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 	}
 	out := r.tap.leaving(body)
 	body = out.Frame.Raw
+	f.named(body)
 	f.req.ContentLength = int64(len(body))
 	f.req.GetBody = func() (io.ReadCloser, error) {
 		if out.Pieces != nil {
