@@ -130,6 +130,8 @@ func (in *Inspection) andThen(q Question, next Next) Next {
 	switch {
 	case ended && !strings.Contains(next.Text, reason) && (next.Text == "" || !strings.Contains(reason, next.Text)):
 		next.Text, next.Over = strings.TrimPrefix(next.Text+"; then "+reason, "; then "), true
+	case next.Text == "" && err == nil && c.State == conversation.Stopped && c.Failure != "": // by the plan itself
+		next.Text = "nothing; " + c.Failure
 	case next.Text == "" && err == nil && c.State == conversation.Stopped:
 		next.Text, next.Over = "nothing until the call was stopped", true
 	case next.Text == "" && err == nil && c.State == conversation.Failed:

@@ -54,7 +54,6 @@ func TestMisbehaveMenu(t *testing.T) {
 	late := q.Region("Time")
 	late.Field("Seconds").All().Nth(0).Fill("0.2")
 	late.Button("Answer late").Click()
-	s.outcome(message, "misbehaved").Contains("deliberate: answer late")
 	s.question("Deploy build 2291 of checkout? Three services will restart.")
 	if got := s.page.Complaints(); len(got) > 0 {
 		t.Errorf("the browser complained: %q", got)
@@ -87,7 +86,7 @@ func TestLedger(t *testing.T) {
 
 	s.page.Button("Ledger").Click()
 	ledger.Contains("declined")
-	ledger.Button("Call again with other arguments").All().Nth(0).Click()
+	ledger.Button("Call again with other arguments").Nth(0).Click()
 	s.page.Region("Call").Field("service").Wait()
 }
 
