@@ -17,6 +17,7 @@ func (in *Inspection) Facts(q inbox.Question) fault.Facts {
 		facts.Honest = suggestions[q.Method]
 	}
 	in.calls.Situation(q.Call, &facts)
+	facts.InCall = facts.InCall && !q.Guessed
 	if s := in.session(q.Session); s != nil {
 		s.Situation(&facts)
 	}

@@ -32,7 +32,6 @@ import (
 // for a URL by error -32042. In 2026-07-28 it asks in two rounds.
 type recorder struct {
 	revision string
-	got      func(pieces int, raw string) // every message, as it was read
 
 	mu    sync.Mutex
 	calls map[string]json.RawMessage // by tool, those that wait
@@ -706,6 +705,40 @@ func TestRoundInANewSession(t *testing.T) {
 	got := b.heard(b.witness(), 0, 1)
 	if !strings.Contains(got[0], `"inputResponses":{"k":`+ann+`},"requestState":"one"}}`) {
 		t.Errorf("the server got %s", got)
+	}
+}
+
+// An answer is given again in a call that is made again, or to a question that waits.
+func TestAgain(t *testing.T) {
+	for _, deliberate := range []bool{true, false} {
+		t.Run(fmt.Sprintf("deliberate %t", deliberate), func(t *testing.T) {
+			b := start(t, "recorder", bridge.Settings{})
+			call := b.call("ask")
+			b.question(1)
+			if deliberate {
+				b.misbehave(1, "missing-field", fault.Params{})
+			} else {
+				b.answer(1, bridge.Answer{Action: "decline"})
+			}
+			b.done(call.Number)
+			again, err := b.in.Again(1)
+			if err != nil || again != 2 {
+				t.Fatalf("call %d, %v", again, err)
+			}
+			b.done(again)
+			b.call("ask")
+			b.question(3)
+			if again, err := b.in.Again(1); err != nil || again != 0 {
+				t.Fatalf("call %d, %v", again, err)
+			}
+			b.done(3)
+			got := b.heard(b.witness(), 0, 3)
+			for i, text := range got {
+				if want := strings.Replace(got[0], `"id":1`, fmt.Sprintf(`"id":%d`, i+1), 1); text != want {
+					t.Errorf("the server got %s, want %s", text, want)
+				}
+			}
+		})
 	}
 }
 
