@@ -16,6 +16,7 @@ type Next struct {
 	Text string // "answered the call: booked"; "" where it has done nothing yet
 	Seq  int64  // the frame that says so, 0 if none does
 	Over bool   // nothing else will be said of it
+	ends bool   // it says that the server is gone
 }
 
 // nextMost bounds how many frames are looked at.
@@ -69,7 +70,7 @@ func (in *Inspection) nextOf(q Question, h wire.Frame) Next {
 	}
 	summary := wording.Shorten(f.Summary(), 120)
 	said := func(over bool, format string, args ...any) Next {
-		return Next{strings.TrimSuffix(fmt.Sprintf(format, args...), ": "), f.Seq, over}
+		return Next{Text: strings.TrimSuffix(fmt.Sprintf(format, args...), ": "), Seq: f.Seq, Over: over}
 	}
 	switch {
 	case f.Dir == wire.Meta:
@@ -105,7 +106,9 @@ func nextNoted(f wire.Frame, said func(over bool, format string, args ...any) Ne
 	words := wording.Shorten(f.Note.Words(&f), 120)
 	switch f.Note.Kind {
 	case wire.NoteProcessExited, wire.NoteServerLost:
-		return said(true, "%s", words)
+		next := said(true, "%s", words)
+		next.ends = true
+		return next
 	case wire.NoteStillRuns, wire.NoteNotDelivered, wire.NoteStreamBroken, wire.NoteStreamEnded, wire.NoteRequestFailed:
 		return said(false, "%s", words)
 	case wire.NoteHTTPStatus:
@@ -128,7 +131,7 @@ func (in *Inspection) andThen(q Question, next Next) Next {
 	in.mu.Unlock()
 	c, err := in.calls.Call(q.Call)
 	switch {
-	case ended && !strings.Contains(next.Text, reason) && (next.Text == "" || !strings.Contains(reason, next.Text)):
+	case ended && !next.ends:
 		next.Text, next.Over = strings.TrimPrefix(next.Text+"; then "+reason, "; then "), true
 	case next.Text == "" && err == nil && c.State == conversation.Stopped && c.Failure != "": // by the plan itself
 		next.Text = "nothing; " + c.Failure

@@ -87,7 +87,7 @@ func TestLedger(t *testing.T) {
 	s.page.Button("Ledger").Click()
 	ledger.Contains("declined")
 	ledger.Button("Call again with other arguments").Nth(0).Click()
-	s.page.Region("Call").Field("service").Wait()
+	s.page.Region("Call").Field("Service").Wait()
 }
 
 // offered are the faults of a menu, each once.

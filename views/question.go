@@ -19,6 +19,8 @@ func (q Question) stateWord() string {
 		return "not delivered"
 	case q.State != QuestionAnswered:
 		return string(q.State)
+	case q.Wrong != "":
+		return "misbehaved"
 	case q.Completion == "completed":
 		return "completed"
 	case q.Completion == "marked":

@@ -202,7 +202,10 @@ func (c *Call) settle(q *Question, state QuestionState, reason string, at time.T
 	if state == Answered && q.Action != "" {
 		step.Text = q.Action
 	}
-	if reason != "" {
+	switch {
+	case state == Answered && q.Fault != "":
+		step.Text = reason
+	case reason != "":
 		step.Text += ": " + reason
 	}
 	if again {
