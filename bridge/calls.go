@@ -46,8 +46,11 @@ func overlaid(own calls.Call, said *conversation.Call) Call {
 	case own.State != conversation.Done || !out.State.Over():
 		out.State, out.Failure, out.ResultSeq = own.State, own.Failure, own.Reply
 	}
-	if said == nil && own.Failure != "" {
-		out.Steps = []conversation.Step{{At: own.Ended, Kind: conversation.StepError, Text: own.Failure}}
+	if own.Failure != "" && (said == nil || said.Failure != own.Failure) { // the note of it is on its way
+		out.Steps = slices.DeleteFunc(slices.Clone(out.Steps), func(s conversation.Step) bool {
+			return s.Kind == conversation.StepResult || s.Kind == conversation.StepError
+		})
+		out.Steps = append(out.Steps, conversation.Step{At: own.Ended, Kind: conversation.StepError, Text: own.Failure, Seq: own.Reply})
 	}
 	out.Ended, out.Duration = own.Ended, own.Ended.Sub(own.Started)
 	return out

@@ -146,7 +146,7 @@ func TestHeldBackInLittleMemory(t *testing.T) {
 	before := used()
 	b.call(fmt.Sprint(inbox.HeldMost + inbox.ShownMost))
 	b.until("all wait", func() bool { return b.server().Held == inbox.HeldMost })
-	const most = 32 << 20 // the log, the inbox and what is read of the log each know of them
+	const most = 40 << 20 // the log, the inbox and what is read of the log each know of them
 	if more := used() - before; more > most {
 		t.Errorf("%d questions take %d kB", inbox.HeldMost, more>>10)
 	} else {

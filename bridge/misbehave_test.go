@@ -712,13 +712,13 @@ func TestRoundInANewSession(t *testing.T) {
 func TestAgain(t *testing.T) {
 	for _, deliberate := range []bool{true, false} {
 		t.Run(fmt.Sprintf("deliberate %t", deliberate), func(t *testing.T) {
-			b := start(t, "recorder", bridge.Settings{})
+			b := start(t, "recorder", client.Settings{})
 			call := b.call("ask")
 			b.question(1)
 			if deliberate {
 				b.misbehave(1, "missing-field", fault.Params{})
 			} else {
-				b.answer(1, bridge.Answer{Action: "decline"})
+				b.answer(1, inbox.Answer{Action: "decline"})
 			}
 			b.done(call.Number)
 			again, err := b.in.Again(1)
@@ -769,7 +769,7 @@ func TestReplayOfMisbehaving(t *testing.T) {
 		{"recorder-rounds", []string{"missing-field", "changed-state", "same-id", "never"}},
 	} {
 		t.Run(test.server, func(t *testing.T) {
-			b := start(t, test.server, bridge.Settings{})
+			b := start(t, test.server, client.Settings{})
 			for i, name := range test.faults {
 				call := b.call("ask")
 				b.question(i + 1)

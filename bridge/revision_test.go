@@ -89,7 +89,7 @@ func TestCallAgain(t *testing.T) {
 			}
 			b.until("that the request was in vain", func() bool {
 				c, err := b.in.Call(first.Number)
-				return err == nil && c.Unsent == "elicitation/create" && (how == "sends" || c.State == conversation.Done)
+				return err == nil && c.Unsent == "elicitation/create" && (how == "sends" || c.State == conversation.ToolFailed)
 			})
 			if found := b.judged(); how == "refuses" && (len(found) != 1 || found[0].Rule != "request-unsent" || found[0].Call != first.Number || found[0].Pointer != "/result/content/0/text") {
 				t.Errorf("found %+v", found)

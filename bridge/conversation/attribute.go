@@ -14,7 +14,7 @@ import (
 // c.mu and has the turn.
 func (c *Conversation) apply(f *clue) {
 	out := f.Dir == wire.ClientToServer
-	if f.Dir == wire.ServerToClient && (f.Kind == wire.Noise || f.Kind.IsResponse() && (f.Orphan || f.Duplicate)) {
+	if f.Dir == wire.ServerToClient && (f.Kind == wire.Noise || f.Kind.IsResponse() && (f.Pair == 0 || f.Duplicate)) {
 		if s := c.sessions[connection{f.Server, f.Session}]; s != nil {
 			s.stray = uint32(f.Seq)
 		}
@@ -371,14 +371,14 @@ func (c *Conversation) noted(s *session, f *clue) {
 	if f.Call == 0 {
 		i, ok = s.alone[f.Question]
 	}
-	n := f.Note
 	if ok && f.Call+f.Question != 0 {
 		c.join(i, f.Seq)
-		if n != nil && n.Kind == wire.NoteStrayResponse {
+		if s.stray != 0 { // which the note may be about
 			c.strays[uint32(f.Seq)] = s.stray
 		}
 		return
 	}
+	n := f.Note
 	switch {
 	case n == nil:
 	case n.Kind == wire.NoteProcessExited:

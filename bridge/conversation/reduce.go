@@ -33,7 +33,7 @@ type reduction struct {
 	last     int64          // frame that was applied last
 	opened   int            // index of the first question of the round that is to be made again
 	rounds   map[int64]int  // index in Rounds by request
-	known    map[int]int    // index in Questions of a server's request, by its recorded number
+	known    map[int]int    // index in Questions by recorded number
 	visits   map[string]int // index in Questions by elicitationId
 	reports  int            // progress notifications
 	revision string         // of its session, "" if it is not known
@@ -235,10 +235,13 @@ func (r *reduction) response(f *wire.Frame, a about) {
 	r.opened = len(c.Questions)
 	if r.shown {
 		for k, asked := range in.asked {
-			r.put(Question{
+			i := r.put(Question{
 				Number: a.number + k, Place: k + 1, Of: len(in.asked), Method: asked.Method, Via: asked.Via, Stream: f.Stream,
 				Key: asked.Key, Pointer: asked.Pointer, Round: round.Number, Params: r.part(asked.Params), AskedSeq: f.Seq,
 			})
+			if f.Question != 0 {
+				r.known[f.Question+k] = i
+			}
 		}
 	}
 	if c.State == Stopped || r.ended {
