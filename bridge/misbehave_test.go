@@ -821,8 +821,8 @@ func (b *bench) stop(c bridge.Call) {
 func toldOfFaults(in *bridge.Inspection) string {
 	var out strings.Builder
 	for _, q := range in.Questions() {
-		if plan := q.Answer.Fault; plan != nil {
-			fmt.Fprintf(&out, "question %d: %s by %s, %s (%s), #%d\n", q.Number, q.State, q.By, q.Reason, plan.Fault, q.AnswerSeq)
+		if q.Fault != "" {
+			fmt.Fprintf(&out, "question %d: %s by %s, %s (%s), #%d\n", q.Number, q.State, q.By, q.Reason, q.Fault, q.AnswerSeq)
 		}
 	}
 	return out.String()

@@ -129,8 +129,7 @@ func startOn(t *testing.T, command []string, flags ...string) *inspector.Process
 // misbehaving is an inspector that is used without a page.
 type misbehaving struct {
 	*inspector.Process
-	t         *testing.T
-	questions int
+	t *testing.T
 }
 
 func (m *misbehaving) get(path string) (string, int) {
