@@ -72,6 +72,7 @@ func (s *Server) findView(line string) (*filterView, error) {
 	if filter.UsesMarks() {
 		_, state.marks = s.marks().Marked()
 	}
+	fresh := s.newView(filter)
 	v := &s.filters
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -82,7 +83,7 @@ func (s *Server) findView(line string) (*filterView, error) {
 	}
 	if one == nil || one.state != state {
 		v.made++
-		one = &filterView{s.newView(filter), line, v.made, state}
+		one = &filterView{fresh, line, v.made, state}
 	}
 	v.kept = slices.Insert(v.kept, 0, one)
 	v.kept = v.kept[:min(len(v.kept), viewsKept)]

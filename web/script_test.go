@@ -81,7 +81,7 @@ func TestScriptOnThePage(t *testing.T) {
 	if _, err := in.Answer(2, inbox.Answer{Action: "decline", Actor: conversation.ByPerson}); err != nil {
 		t.Fatal(err)
 	}
-	until("the call is over", func() bool { c, err := in.Call(1); return err == nil && c.State != conversation.Running })
+	until("the call is over", func() bool { c, err := in.Call(1); return err == nil && c.State.Over() })
 	saved := ask("GET", "/answers.yaml?download=1", nil)
 	written, err := answers.Parse("answers.yaml", saved.Body.Bytes(), os.LookupEnv)
 	if err != nil || len(written.Rules) != 2 || written.Rules[1].Answer.Action != answers.Decline {

@@ -70,7 +70,9 @@ func sameAgain(t *testing.T, revision, answers string, call headless.Call) {
 	first := callDemo(t, revision, answers, path, call)
 	written := strings.ReplaceAll(answersFrom(t, path), "answer: accept\n", "answer: accept\n    retry: 20ms\n")
 	again := callDemo(t, revision, written, "", call)
-	if first.TimedOut != again.TimedOut || len(again.Unanswered) > 0 || alike(first.Result) != alike(again.Result) || alike(first.Error) != alike(again.Error) {
+	// A call may end before its question is answered, the first time or the second.
+	unanswered := len(again.Unanswered) > 0 && !strings.Contains(written, "# Not answered")
+	if first.TimedOut != again.TimedOut || unanswered || alike(first.Result) != alike(again.Result) || alike(first.Error) != alike(again.Error) {
 		t.Errorf("%s: first\n%s%s%s\nagain\n%s%s%s %+v\n%s", name, first.Result, first.Error, first.Failure, again.Result, again.Error, again.Failure, again.Unanswered, written)
 	}
 	if string(first.Result) == alike(first.Result) && len(again.Unmet) > 0 {
