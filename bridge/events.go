@@ -67,6 +67,9 @@ func (s *Subscription) Close() {
 	s.in.mu.Unlock()
 }
 
+// RecordingChanged tells every subscription that a recording was begun, ended or failed.
+func (in *Inspection) RecordingChanged() { in.changed(Change{Kind: RecordingChanged}) }
+
 // changed marks things as changed for every subscription.
 func (in *Inspection) changed(list ...Change) {
 	in.mu.Lock()

@@ -23,6 +23,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
@@ -36,7 +37,7 @@ type Config struct {
 	Version    string
 	// Recording writes transcripts, in RecordFolder where the page begins one; nil
 	// means one of its own.
-	Recording    *bridge.Recording
+	Recording    *recording.Recording
 	RecordFolder string
 	// Redaction says what transcripts that are downloaded leave out; nil means
 	// the default.
@@ -83,7 +84,7 @@ func New(c Config) *Server {
 		c.RecordFolder = folder
 	}
 	if c.Recording == nil {
-		c.Recording = bridge.NewRecording(c.Inspection, c.Redaction)
+		c.Recording = recording.New(c.Inspection.Log(), c.Logger, c.Redaction, c.Inspection.RecordingChanged)
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}

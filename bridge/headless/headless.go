@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -56,7 +57,7 @@ type Session struct {
 	config    Config
 	log       *wire.Log
 	in        *bridge.Inspection
-	recording *bridge.Recording
+	recording *recording.Recording
 	changes   *bridge.Subscription
 	server    string // id
 	judged    int    // findings that earlier calls are told of
@@ -76,7 +77,7 @@ func Open(ctx context.Context, c Config) (s *Session, err error) {
 		JudgeLater: true,
 	})
 	s = &Session{
-		config: c, log: log, in: in, recording: bridge.NewRecording(in, c.Redaction), changes: in.Subscribe(),
+		config: c, log: log, in: in, recording: recording.New(log, c.Logger, c.Redaction, in.RecordingChanged), changes: in.Subscribe(),
 		server: in.Servers()[0].ID, watched: make(chan struct{}),
 	}
 	defer func() {

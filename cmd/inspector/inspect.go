@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/web"
@@ -60,11 +61,11 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		MaxFrame: o.maxFrame, Version: version(),
 	})
 	in.AnswerBy(scripted)
-	recording := bridge.NewRecording(in, redaction)
+	record := recording.New(log, logger, redaction, in.RecordingChanged)
 	// Deferred calls run last to first: the frames of the end are in the file.
-	defer func() { err = errors.Join(err, recording.Close()) }()
+	defer func() { err = errors.Join(err, record.Close()) }()
 	if o.record != "" {
-		if err := recording.Begin(o.record, o.recordNew); err != nil {
+		if err := record.Begin(o.record, o.recordNew); err != nil {
 			return fmt.Errorf("--record: %w", err)
 		}
 	}
@@ -77,7 +78,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
 	}
 	config := place.config(redaction)
-	config.Inspection, config.Recording, config.RecordFolder = in, recording, filepath.Dir(o.record)
+	config.Inspection, config.Recording, config.RecordFolder = in, record, filepath.Dir(o.record)
 	return serve(cmd, in, web.New(config), place)
 }
 

@@ -1,10 +1,13 @@
-package bridge
+// Package recording writes what happens in an inspection to transcripts, from when a
+// person begins it until they end it, and says what becomes of that.
+package recording
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,10 +23,11 @@ import (
 // Recording writes what happens in an inspection to transcripts: to none or one
 // at a time, from when the person begins it until they end it.
 type Recording struct {
-	in     *Inspection
-	redact *redact.Redaction
-
-	turn     turn // of whoever begins or ends
+	log      *wire.Log
+	logger   *slog.Logger
+	redact   *redact.Redaction
+	changed  func()        // called when State has changed otherwise than by more frames
+	turn     chan struct{} // is full while somebody begins or ends
 	watching sync.WaitGroup
 
 	mu      sync.Mutex
@@ -32,8 +36,8 @@ type Recording struct {
 	remains []string
 }
 
-// RecordingState says where a Recording stands.
-type RecordingState struct {
+// State says where a Recording stands.
+type State struct {
 	File   string // path of the transcript; "" if nothing is recorded
 	Since  time.Time
 	Lines  int64 // frames that have been written
@@ -46,30 +50,34 @@ type RecordingState struct {
 
 // Errors of Start that a person can do something about.
 var (
-	ErrRecording  = errors.New("a recording is under way")
+	ErrUnderWay   = errors.New("a recording is under way")
 	ErrFileName   = errors.New("this is no plain file name")
 	ErrFileExists = errors.New("the file exists already")
 	ErrNoRecord   = errors.New("the file is no transcript, so it is not continued")
 )
 
-// NewRecording prepares to record an inspection. r says what is left out;
-// nil means the default.
-func NewRecording(in *Inspection, r *redact.Redaction) *Recording {
+// New prepares to record a log. r says what is left out; nil means the default.
+// A nil logger is told nothing. changed is called when a recording was begun, has ended
+// or has failed.
+func New(log *wire.Log, logger *slog.Logger, r *redact.Redaction, changed func()) *Recording {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
 	if r == nil {
 		r, _ = redact.New() // without rules, none can be wrong
 	}
-	return &Recording{in: in, redact: r, turn: newTurn()}
+	return &Recording{log: log, logger: logger, redact: r, changed: changed, turn: make(chan struct{}, 1)}
 }
 
 // Begin records to a file from now on. An existing transcript is continued, or
 // refused where fresh is wanted; any other file is refused. The recording fails by itself when the file
 // cannot be written any more, or is gone; a new one can be begun then.
 func (r *Recording) Begin(path string, fresh bool) error {
-	r.turn.take()
-	defer r.turn.give()
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
 	if w := r.current(); w != nil {
 		if w.file.Err() == nil {
-			return fmt.Errorf("%w: to %s", ErrRecording, w.file.Name())
+			return fmt.Errorf("%w: to %s", ErrUnderWay, w.file.Name())
 		}
 		// It has said why it failed.
 		_ = r.end(w)
@@ -83,14 +91,14 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	w := &watched{file: file, since: time.Now(), first: r.in.log.Len() + 1, over: make(chan struct{})}
-	w.detach = r.in.log.Record(file)
+	w := &watched{file: file, since: time.Now(), first: r.log.Len() + 1, over: make(chan struct{})}
+	w.detach = r.log.Record(file)
 	r.mu.Lock()
 	r.now, r.latest, r.remains = w, w, nil
 	r.mu.Unlock()
 	// What is secret in the frames before is secret in those that come.
-	if err := r.redact.Learn(context.Background(), r.in.log); err != nil {
-		r.in.logger.Warn("what earlier frames say is secret is not known to the recording", "error", err)
+	if err := r.redact.Learn(context.Background(), r.log); err != nil {
+		r.logger.Warn("what earlier frames say is secret is not known to the recording", "error", err)
 	}
 	r.watching.Go(func() { r.watch(w) })
 	r.changed()
@@ -121,16 +129,16 @@ func (r *Recording) watch(w *watched) {
 		case <-tick.C:
 			if known := r.redact.Known(); known != w.known {
 				w.known = known
-				tick.Reset(max(lookEvery, 10*r.tellRemains(w, r.in.log.Len())))
+				tick.Reset(max(lookEvery, 10*r.tellRemains(w, r.log.Len())))
 			}
 		case <-w.file.Failed():
-			r.in.logger.Error("the recording has stopped", "error", w.file.Err())
+			r.logger.Error("the recording has stopped", "error", w.file.Err())
 			r.changed()
 			return
 		case <-w.over:
 			r.tellRemains(w, w.last)
 			if n := r.redact.Forgotten(); n > 0 {
-				r.in.logger.Warn("values were too many or too long to be left out elsewhere", "values", n, "file", w.file.Name())
+				r.logger.Warn("values were too many or too long to be left out elsewhere", "values", n, "file", w.file.Name())
 			}
 			return
 		}
@@ -146,12 +154,12 @@ func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), remainsTime)
 	defer cancel()
-	remains, err := r.redact.Remaining(ctx, r.in.log, func(yield func(int64) bool) {
+	remains, err := r.redact.Remaining(ctx, r.log, func(yield func(int64) bool) {
 		for seq := w.first; seq <= last && yield(seq); seq++ {
 		}
 	}, true)
 	if err != nil {
-		r.in.logger.Warn("the recording was not looked through for values that are left out", "error", err)
+		r.logger.Warn("the recording was not looked through for values that are left out", "error", err)
 	}
 	if w.told == nil {
 		w.told = make(map[string]string)
@@ -167,7 +175,7 @@ func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
 		}
 		if w.told[left.Rule] != text {
 			w.told[left.Rule] = text
-			r.in.logger.Warn("the recording is not rid of what is left out: "+text, "file", w.file.Name())
+			r.logger.Warn("the recording is not rid of what is left out: "+text, "file", w.file.Name())
 		}
 	}
 	r.show(w)
@@ -190,14 +198,10 @@ func (r *Recording) show(w *watched) {
 	}
 }
 
-func (r *Recording) changed() {
-	r.in.changed(Change{Kind: RecordingChanged})
-}
-
 // End ends the recording. Its error is why not all frames are in the file.
 func (r *Recording) End() error {
-	r.turn.take()
-	defer r.turn.give()
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
 	w := r.current()
 	if w == nil {
 		return nil
@@ -210,7 +214,7 @@ func (r *Recording) End() error {
 // end ends the recording. The caller has the turn.
 func (r *Recording) end(w *watched) error {
 	w.detach()
-	w.last = r.in.log.Len()
+	w.last = r.log.Len()
 	close(w.over)
 	err := w.file.Close()
 	r.mu.Lock()
@@ -234,14 +238,14 @@ func (r *Recording) Close() error {
 }
 
 // State says where the recording stands.
-func (r *Recording) State() RecordingState {
+func (r *Recording) State() State {
 	r.mu.Lock()
 	w, remains := r.now, r.remains
 	r.mu.Unlock()
 	if w == nil {
-		return RecordingState{Remains: remains}
+		return State{Remains: remains}
 	}
-	return RecordingState{Remains: remains, File: w.file.Name(), Since: w.since, Lines: w.file.Lines(), Missed: w.file.Missed(), Err: w.file.Err()}
+	return State{Remains: remains, File: w.file.Name(), Since: w.since, Lines: w.file.Lines(), Missed: w.file.Missed(), Err: w.file.Err()}
 }
 
 // transcriptEnd is the ending of the names of transcripts.

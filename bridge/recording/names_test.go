@@ -1,14 +1,15 @@
-package bridge_test
+package recording_test
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -26,7 +27,7 @@ func TestRecordingNames(t *testing.T) {
 	}
 	defer log.Close()
 	dir := t.TempDir()
-	r := bridge.NewRecording(bridge.New(bridge.Config{Log: log}), nil)
+	r := recording.New(log, slog.New(slog.DiscardHandler), nil, func() {})
 	defer r.Close()
 	for name, text := range map[string]string{"notes.jsonl": "dear diary\n", "old.jsonl": session} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -38,11 +39,11 @@ func TestRecordingNames(t *testing.T) {
 		fresh bool
 		want  error
 	}{
-		{"../evil", false, bridge.ErrFileName}, {"/etc/x", false, bridge.ErrFileName}, {`a\b`, false, bridge.ErrFileName},
-		{"", false, bridge.ErrFileName}, {".hidden", false, bridge.ErrFileName}, {"a\x00b", false, bridge.ErrFileName},
-		{"a:b", false, bridge.ErrFileName}, {strings.Repeat("x", 300), false, bridge.ErrFileName},
-		{"notes", false, bridge.ErrNoRecord}, {"old", true, bridge.ErrFileExists},
-		{"old", false, nil}, {"new", false, bridge.ErrRecording},
+		{"../evil", false, recording.ErrFileName}, {"/etc/x", false, recording.ErrFileName}, {`a\b`, false, recording.ErrFileName},
+		{"", false, recording.ErrFileName}, {".hidden", false, recording.ErrFileName}, {"a\x00b", false, recording.ErrFileName},
+		{"a:b", false, recording.ErrFileName}, {strings.Repeat("x", 300), false, recording.ErrFileName},
+		{"notes", false, recording.ErrNoRecord}, {"old", true, recording.ErrFileExists},
+		{"old", false, nil}, {"new", false, recording.ErrUnderWay},
 	} {
 		if err := r.BeginNamed(dir, c.name, c.fresh); !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, want %v", c.name, err, c.want)
@@ -69,10 +70,8 @@ func TestRecordingTellsThatItsFileIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	in := bridge.New(bridge.Config{Log: log})
-	sub := in.Subscribe()
-	defer sub.Close()
-	r := bridge.NewRecording(in, nil)
+	changed := make(chan struct{}, 10)
+	r := recording.New(log, slog.New(slog.DiscardHandler), nil, func() { changed <- struct{}{} })
 	path := filepath.Join(t.TempDir(), "f.jsonl")
 	if err := r.Begin(path, true); err != nil {
 		t.Fatal(err)
@@ -80,11 +79,10 @@ func TestRecordingTellsThatItsFileIsGone(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.After(patience)
+	deadline := time.After(time.Minute)
 	for r.State().Err == nil {
 		select {
-		case <-sub.Ready():
-			sub.Take()
+		case <-changed:
 		case <-deadline:
 			t.Fatal("nobody was told")
 		}
