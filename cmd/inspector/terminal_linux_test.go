@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,12 +18,13 @@ import (
 // typist is a person at a terminal on which the inspector runs.
 type typist struct {
 	*testing.T
-	cmd  *exec.Cmd
-	tty  *os.File
-	out  bytes.Buffer // standard output, which is no terminal
-	mu   sync.Mutex
-	seen strings.Builder // what came on the terminal, without its control sequences
-	from int             // where to look next
+	cmd   *exec.Cmd
+	races string // where reports of data races go, by process
+	tty   *os.File
+	out   bytes.Buffer // standard output, which is no terminal
+	mu    sync.Mutex
+	seen  strings.Builder // what came on the terminal, without its control sequences
+	from  int             // where to look next
 }
 
 // control are the sequences that move the cursor, set colours and ask the terminal.
@@ -34,8 +36,8 @@ func atTerminal(t *testing.T, environment []string, args ...string) *typist {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &typist{T: t, cmd: exec.Command(self, args...)}
-	p.cmd.Env = append(append(os.Environ(), asInspector+"=1", "TERM=xterm-256color"), environment...)
+	p := &typist{T: t, cmd: exec.Command(self, args...), races: filepath.Join(t.TempDir(), "race")}
+	p.cmd.Env = append(append(os.Environ(), asInspector+"=1", "TERM=xterm-256color", "GORACE=exitcode=0 log_path="+p.races), environment...)
 	p.cmd.Stdout = &p.out
 	p.tty, err = pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 50, Cols: 100})
 	if err != nil {
@@ -103,9 +105,22 @@ func (p *typist) types(keys string) {
 	}
 }
 
-// ends waits for the end, and returns the exit code.
+// ends waits for the end, and returns the exit code. Data races count, but for the one
+// between the reading of the terminal and its end in the library that reads it.
 func (p *typist) ends() int {
 	_ = p.cmd.Wait()
+	reports, _ := filepath.Glob(p.races + ".*")
+	for _, path := range reports {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			p.Error(err)
+		}
+		for race := range strings.SplitSeq(string(text), "WARNING: DATA RACE") {
+			if strings.Contains(race, "goroutine") && !strings.Contains(race, "muesli/cancelreader") {
+				p.Error(race)
+			}
+		}
+	}
 	return p.cmd.ProcessState.ExitCode()
 }
 
