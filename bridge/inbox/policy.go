@@ -112,8 +112,10 @@ func decide(p Policy, q *Question) verdict {
 		if v.answer.Content, v.handed = defaults(q.Request); v.handed != "" {
 			return v
 		}
-	default:
+	case p == PolicyDecline, p == PolicyCancel:
 		v.answer.Action = string(p)
+	default:
+		return v
 	}
 	v.state, v.reason = conversation.Answered, fmt.Sprintf("the policy for this server is %q", p)
 	return v

@@ -70,7 +70,7 @@ func (q *Question) Answered(a Answer) {
 // IsURL reports whether the question asks to visit a URL.
 func (q *Question) IsURL() bool { return q.Request != nil && q.Request.Mode == elicit.ModeURL }
 
-// AsksFor reports whether the question is about a URL with this elicitationId.
+// asksFor reports whether the question is about a URL with this elicitationId.
 func (q *Question) asksFor(elicitationID string) bool {
 	return q.IsURL() && q.Request.ElicitationID == elicitationID
 }

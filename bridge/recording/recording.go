@@ -1,4 +1,4 @@
-// Package recording writes what happens in an inspection to transcripts, from when a
+// Package recording writes the frames of a log to transcripts, from when a
 // person begins it until they end it, and says what becomes of that.
 package recording
 

@@ -66,7 +66,7 @@ func (r *reader) checkValue(n *node) {
 	}
 }
 
-// Content is what a form is accepted with. The error says why there is none that
+// content is what a form is accepted with. The error says why there is none that
 // could be sent.
 func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 	var content json.RawMessage

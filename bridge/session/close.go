@@ -62,7 +62,7 @@ func (s *Session) grace() time.Duration {
 	return exitGrace
 }
 
-// Lost is why a request has no response. Where the connection is gone, the
+// lost is why a request has no response. Where the connection is gone, the
 // reason for that says more than the error of the request, which comes first.
 func (s *Session) lost(ctx context.Context, err error) error {
 	var fault *target.Fault
