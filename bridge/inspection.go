@@ -74,6 +74,7 @@ type Inspection struct {
 
 	conversation *conversation.Conversation
 	reading      turn // of whoever changes shown
+	forms        forms
 	shown        atomic.Pointer[shown]
 
 	servers []*server // which are the same for the whole run

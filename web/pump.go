@@ -178,10 +178,10 @@ func (p *pump) drawQuestions(c changed) {
 			asking[one] = true
 		}
 	}
-	p.drawCards(c, p.callsOf(c))
 	for _, n := range slices.Sorted(maps.Keys(p.callsOf(asking))) {
 		p.drawCall(n)
 	}
+	p.drawCards(c, p.callsOf(c)) // last: what is typed meanwhile is not in them
 	p.publish()
 }
 
