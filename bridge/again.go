@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
@@ -37,12 +36,12 @@ func (in *Inspection) Again(number int) (call int, err error) {
 			return 0, in.answerAs(&q, &waiting)
 		}
 	}
-	r, ok := in.calls.Request(q.Call)
-	if !ok {
-		return 0, calls.ErrForgotten
+	first, err := in.calls.Call(q.Call)
+	if err != nil {
+		return 0, err
 	}
 	then := slices.DeleteFunc(in.Questions(), func(one Question) bool { return one.Call != q.Call || !one.Repeatable() })
-	c, err := in.Begin(r)
+	c, err := in.Begin(first.Request)
 	if err != nil {
 		return 0, err
 	}
@@ -53,6 +52,23 @@ func (in *Inspection) Again(number int) (call int, err error) {
 		in.repeat(&waiting)
 	}
 	return c.Number, nil
+}
+
+// endRepeat forgets what a call that is made again was to be answered with, once the
+// call is over.
+func (in *Inspection) endRepeat(number int) {
+	in.mu.Lock()
+	_, repeats := in.repeats[number]
+	in.mu.Unlock()
+	if !repeats {
+		return
+	}
+	if c, err := in.calls.Call(number); err == nil && !c.State.Over() {
+		return
+	}
+	in.mu.Lock()
+	delete(in.repeats, number)
+	in.mu.Unlock()
 }
 
 func waits(q *inbox.Question) bool { return q.State == conversation.Pending && !q.Held }

@@ -205,8 +205,8 @@ func (in *Inspection) isTold(q *conversation.Question) bool {
 	return in.replay != nil || q.State != conversation.Pending
 }
 
-// put puts together what is known of questions, oldest first.
-func (in *Inspection) put(s *shown, list []candidate) []Question {
+// assembled puts together what is known of questions, oldest first.
+func (in *Inspection) assembled(s *shown, list []candidate) []Question {
 	out := make([]Question, len(list))
 	for i, c := range list {
 		out[i] = in.ofQuestion(s, c)
@@ -222,7 +222,7 @@ func (in *Inspection) Questions() []Question {
 	for _, c := range all {
 		list = append(list, c)
 	}
-	return in.put(s, list)
+	return in.assembled(s, list)
 }
 
 // OnShow returns the questions that a page shows, oldest first: those that wait
@@ -248,7 +248,7 @@ func (in *Inspection) OnShow(settled int) []Question {
 			list = append(list, c)
 		}
 	}
-	return in.put(s, list)
+	return in.assembled(s, list)
 }
 
 // Question returns one question by its number.

@@ -87,8 +87,8 @@ func (s *Scripted) told(q *inbox.Question) script.Question {
 	if server, err := s.in.server(q.Server); err == nil {
 		out.Server = server.spec.Name
 	}
-	r, _ := s.in.calls.Request(q.Call)
-	switch r.Kind {
+	call, _ := s.in.calls.Call(q.Call) // none for a question outside of any call
+	switch r := call.Request; r.Kind {
 	case catalog.Tool:
 		out.Tool = r.Key
 	case catalog.Prompt:

@@ -195,4 +195,7 @@ func (in *Inspection) paramsOf(seq int64) (map[string][]byte, error) {
 }
 
 // CallChanged implements [calls.Owner].
-func (w wiring) CallChanged(number int) { w.in.changed(Change{Kind: CallChanged, Number: number}) }
+func (w wiring) CallChanged(number int) {
+	w.in.endRepeat(number)
+	w.in.changed(Change{Kind: CallChanged, Number: number})
+}

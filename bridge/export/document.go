@@ -55,21 +55,6 @@ func (f Format) Extension() string {
 	return "." + string(f)
 }
 
-// MediaType is that of files in the format, for an HTTP Content-Type header.
-func (f Format) MediaType() string {
-	switch f {
-	case JSONL:
-		return "application/jsonl; charset=utf-8"
-	case JSON, HAR:
-		return "application/json"
-	case Markdown:
-		return "text/markdown; charset=utf-8"
-	case HTML:
-		return "text/html; charset=utf-8"
-	}
-	return "text/plain; charset=utf-8"
-}
-
 // errNoHTTP is why there is no HAR of a log without frames of an HTTP
 // connection.
 var errNoHTTP = errors.New("there are no frames of an HTTP connection, and HAR is for those")

@@ -159,9 +159,6 @@ func (s *Session) Close() error {
 	return errors.Join(err, s.log.Close())
 }
 
-// Server says what the server is.
-func (s *Session) Server() (bridge.Server, error) { return s.in.Server(s.server) }
-
 // Catalog waits for what the server offers.
 func (s *Session) Catalog(ctx context.Context) (catalog.Catalog, error) {
 	for {
