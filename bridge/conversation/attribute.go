@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// apply says what a frame means for the conversation as a whole. The caller holds
-// c.mu and has the turn.
+// apply assigns a frame to its call, and updates sessions and outlines. The caller
+// holds c.mu and has the turn.
 func (c *Conversation) apply(f *clue) {
 	out := f.Dir == wire.ClientToServer
 	if f.Dir == wire.ServerToClient && (f.Kind == wire.Noise || f.Kind.IsResponse() && (f.Pair == 0 || f.Duplicate)) {
@@ -20,7 +20,7 @@ func (c *Conversation) apply(f *clue) {
 		}
 	}
 	switch {
-	case out && f.Fault != "" && f.Pair == 0 && f.Kind != wire.Request: // in place of an answer
+	case out && f.Fault != "" && f.Pair == 0 && f.Kind != wire.Request: // a fault sent in place of an answer
 		s := c.sessionOf(f)
 		if i, ok := s.calls[f.Call]; ok {
 			c.join(i, f.Seq)
@@ -57,8 +57,7 @@ func (c *Conversation) apply(f *clue) {
 	}
 }
 
-// OnlyTells reports whether a notification is one that only tells of a call in
-// progress.
+// OnlyTells reports whether a notification is a progress report or a log message.
 func OnlyTells(method string) bool {
 	return method == mcp.NotificationProgress || method == mcp.NotificationMessage
 }
@@ -72,7 +71,7 @@ func changesList(method string) bool {
 	return false
 }
 
-// sessionOf is the session that a frame belongs to.
+// sessionOf returns the session of a frame, adding it if it is new.
 func (c *Conversation) sessionOf(f *clue) *session {
 	key := connection{f.Server, f.Session}
 	s := c.sessions[key]
@@ -83,7 +82,7 @@ func (c *Conversation) sessionOf(f *clue) *session {
 	return s
 }
 
-// begin makes a call of a frame, and join adds a frame to one.
+// begin adds a call that starts with a frame, and returns its index in outlines.
 func (c *Conversation) begin(s *session, f *clue) int {
 	o := outline{first: uint32(f.Seq), recorded: uint32(f.Call), session: s}
 	if f.Dir == wire.ClientToServer {
@@ -101,13 +100,14 @@ func (c *Conversation) begin(s *session, f *clue) int {
 	return i
 }
 
+// join adds a later frame to the call at index i.
 func (c *Conversation) join(i int, seq int64) {
 	c.member[uint32(seq)] = uint32(i)
 	c.outlines[i].more = append(c.outlines[i].more, uint32(seq))
 	c.touch(i)
 }
 
-// of finds the call that a frame begins, was joined to, or tells of.
+// of returns the index of the call that a frame belongs to.
 func (c *Conversation) of(seq int64) (int, bool) {
 	if i, ok := c.member[uint32(seq)]; ok {
 		return int(i), true
@@ -150,9 +150,9 @@ func (c *Conversation) retryOf(s *session, f *clue) (int, bool) {
 	return 0, false
 }
 
-// by reports whether the request f is the retry: it brings back the requestState;
-// without one, it answers what was asked; and after error -32042 it is the same
-// request again.
+// by reports whether the request f is the next round of the call: it carries the
+// requestState; if the call has none, it answers only keys that were asked; after
+// error -32042 it repeats the first request.
 func (r *retry) by(s *session, f *clue) bool {
 	if r.method != f.Method || r.name != f.name {
 		return false
@@ -216,8 +216,9 @@ func (c *Conversation) response(s *session, f *clue) {
 	}
 }
 
-// asks reports whether a request of the server's is put to the person: sampling and
-// roots only where they were declared, as far as that is known.
+// asks reports whether a request of the server is put to the person. Before
+// 2026-07-28, sampling and roots are only if the client declared them; an unknown
+// declaration counts as declared.
 func (s *session) asks(method string) bool {
 	d := s.handshake.Declared
 	switch {
@@ -255,8 +256,9 @@ func (c *Conversation) question(s *session, f *clue) {
 	}
 }
 
-// guess finds the call that a question comes from which does not say so: the only
-// one that runs, or else the latest that has no question open, which is a guess.
+// guess returns the call for a question whose frame names none: the latest open call
+// without an open question, else the latest open call. It marks the question as
+// guessed if several calls are open.
 func (c *Conversation) guess(s *session, seq int64) (int, bool) {
 	if len(s.open) == 0 {
 		return 0, false
@@ -272,7 +274,7 @@ func (c *Conversation) guess(s *session, seq int64) (int, bool) {
 	return s.open[len(s.open)-1].call, true
 }
 
-// number gives the new questions their numbers: first those that were recorded.
+// number numbers the new questions: recorded numbers first, then free ones.
 func (c *Conversation) number() {
 	for _, a := range c.fresh {
 		if a.recorded != 0 {
@@ -317,7 +319,7 @@ func (c *Conversation) tookBack(s *session, f *clue, out bool) {
 	}
 	k := slices.IndexFunc(*list, func(p pending) bool { return p.seq == f.about })
 	if f.about == 0 || k < 0 {
-		// It may have its answer already, and the reason be known only now.
+		// The request may already have a response; its late cancellation still belongs to the call.
 		i, ok := s.calls[f.Call]
 		if f.Call == 0 {
 			i, ok = s.alone[f.Question]
@@ -333,9 +335,9 @@ func (c *Conversation) tookBack(s *session, f *clue, out bool) {
 	c.outlines[i].stopped = c.outlines[i].stopped || out
 }
 
-// tell notes what tells of a call in progress: of the call that it says, or whose
-// progress token it has; a log message without either belongs to the only call
-// that runs.
+// tell assigns a progress notification or a log message to its recorded call, or to
+// the call with its progress token. A log message without a recorded call belongs to
+// the only open call.
 func (c *Conversation) tell(s *session, f *clue) {
 	i, ok := s.calls[f.Call]
 	switch {
@@ -364,8 +366,8 @@ func (c *Conversation) completed(s *session, f *clue) {
 	}
 }
 
-// noted applies a note that stands in for no response: those of a call belong to
-// it.
+// noted applies a note that is not paired with a request. A note with a call or
+// question joins that call; the others concern the connection.
 func (c *Conversation) noted(s *session, f *clue) {
 	i, ok := s.calls[f.Call]
 	if f.Call == 0 {
@@ -373,7 +375,7 @@ func (c *Conversation) noted(s *session, f *clue) {
 	}
 	if ok && f.Call+f.Question != 0 {
 		c.join(i, f.Seq)
-		if s.stray != 0 { // which the note may be about
+		if s.stray != 0 { // the note may be about that response
 			c.strays[uint32(f.Seq)] = s.stray
 		}
 		return

@@ -9,61 +9,60 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Call is one call of a client, a tool's, a prompt's or a resource's, with
-// everything that belongs to it. What a server asks outside of any call is a Call
-// of its own, without rounds, and so is any other request with its response; see
-// [Conversation.Around].
+// Call is one call that a client made of a tool, prompt or resource, with everything
+// that belongs to it. A server request outside of any call is a Call without rounds.
+// Any other request with its response is a Call too; see [Conversation.Around].
 type Call struct {
-	Place    int // among the calls of the log, from 1; 0 for one that Around made up
-	Number   int // what people know it by; 0 for what is no call of a client's
-	Recorded int // Number as its frames have it, 0 if they have none
+	Place    int // position among the calls of the log, from 1; 0 for a Call that only Around makes
+	Number   int // shown to people; 0 unless the client made the call
+	Recorded int // number in its frames, 0 if they have none
 	Server   string
 	Session  string
 	Method   string // of the first request
 	Name     string // the tool's or prompt's name, or the resource's URI; "" for other methods
-	// Arguments are those of the first request; nil if there are none.
+	// Arguments are the arguments of the first request; nil if it has none.
 	Arguments json.RawMessage
 
 	Rounds    []Round
-	Questions []*Question // which do not change any more
+	Questions []*Question // immutable: a change replaces the element
 
 	State State
-	// Result or Error is what the last round brought; both are nil where nothing
-	// came, or where it only asks for input.
+	// Result and Error hold the response of the last round. Both are nil if no
+	// response came or it is an input-required result.
 	Result, Error json.RawMessage
 	ResultSeq     int64 // frame of Result or Error, 0 if there is none
-	// Failure says why there is no response: "" where one came, or may yet.
+	// Failure says why there is no response; "" if one came or can still come.
 	Failure string
-	// Unsent is the method of a request that the server wanted to make, and that
-	// its revision does not have; "" for none.
+	// Unsent is the method of a request that the server wanted to make but that its
+	// revision does not have; "" for none.
 	Unsent string
 
 	Start, End time.Time // of the first and last frame; zero where frames have no time
-	Ended      time.Time // when it was over; zero while it is not
+	Ended      time.Time // end of the call; zero while it goes on
 	Steps      []Step
 	Dropped    int       // steps left out of the middle
 	Logs       int       // log messages
-	Progress   *Progress // where it stood last
+	Progress   *Progress // latest progress notification
 
-	// Frames are those of the call, in order and without their bytes. A call that
-	// is watched has none.
+	// Frames are the frames of the call, in order and without their bytes. Watch
+	// leaves them out.
 	Frames []wire.Row
 	// Omitted counts the notifications that are left out of Frames because there
 	// are too many.
 	Omitted int
 }
 
-// State is where a call stands.
+// State is the stage of a call: going on, or how it ended.
 type State int
 
 // The states of a call.
 const (
 	Running    State = iota // a request waits for its response
-	Waiting                 // the server wants input, and no retry has come
+	Waiting                 // the server wants input, and the next round has not begun
 	Done                    // a result came
-	ToolFailed              // a result came that says isError
-	Failed                  // an error came, or nothing will
-	Stopped                 // the client took the request back
+	ToolFailed              // a result with isError came
+	Failed                  // an error came, or no response can come any more
+	Stopped                 // the client cancelled the request
 )
 
 func (s State) String() string {
@@ -87,18 +86,18 @@ func (s State) String() string {
 // Over reports whether a call in this state has ended.
 func (s State) Over() bool { return s > Waiting }
 
-// Round is one request of a call with its response. Revision 2026-07-28 asks by
-// input-required results, which take several; so does error -32042.
+// Round is one request of a call with its response. Calls take several rounds through
+// input-required results (2026-07-28) and error -32042.
 type Round struct {
 	Number    int   // from 1
 	Request   int64 // frame
 	Response  int64 // frame, 0 if there is none
 	Began     time.Time
 	Ended     time.Time // of the response; zero if there is none
-	Questions int       // how many its response asks
+	Questions int       // how many questions its response asks
 }
 
-// StepKind tells what happened in a call.
+// StepKind is the kind of a step in a call's timeline.
 type StepKind string
 
 // The kinds of step.
@@ -108,15 +107,15 @@ const (
 	StepAnswered StepKind = "answered" // or settled in another way
 	StepLog      StepKind = "log"
 	StepProgress StepKind = "progress"
-	StepList     StepKind = "list"  // what the server offers has changed
-	StepStray    StepKind = "stray" // a response that answers nothing
+	StepList     StepKind = "list"  // a list of tools, prompts or resources changed
+	StepStray    StepKind = "stray" // a response that matches no request
 	StepRetry    StepKind = "retry"
 	StepResult   StepKind = "result"
 	StepError    StepKind = "error"
 	StepStopped  StepKind = "stopped"
 )
 
-// Step is one thing that happened in a call.
+// Step is one entry in the timeline of a call.
 type Step struct {
 	At       time.Time
 	Kind     StepKind
@@ -125,8 +124,8 @@ type Step struct {
 	Question int   // number, 0 if none
 }
 
-// Bounds on a call's timeline: the first few steps and the latest are kept, and
-// log messages and progress have a step each for the first of them.
+// Bounds on a call's timeline: it keeps the first stepsHead steps and the latest ones.
+// Only the first toldMost log messages and progress notifications each have a step.
 const (
 	stepsMost = 200
 	stepsHead = 20
@@ -134,7 +133,7 @@ const (
 	stepMost  = 500 // characters
 )
 
-// step adds to the timeline.
+// step adds a step to the timeline.
 func (c *Call) step(s Step) {
 	s.Text = wording.Shorten(s.Text, stepMost)
 	if len(c.Steps) == stepsMost {
@@ -154,8 +153,8 @@ func (c *Call) Pending() (n int) {
 	return n
 }
 
-// edit replaces a question by a copy that may be changed: others hold the one
-// before.
+// edit replaces a question by a copy and returns the copy; readers may hold the
+// original.
 func (c *Call) edit(i int) *Question {
 	q := *c.Questions[i]
 	c.Questions[i] = &q

@@ -10,22 +10,22 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// facts are what a call has to know of its session and of its log.
+// facts are the states of the session and of the log that decide how a call ends.
 type facts struct {
 	protocol string
 	exit     *exit
-	over     bool // no frame will come any more
+	over     bool // the log is complete
 	now      time.Time
 }
 
-// Why something has not ended as it should.
+// Reasons why a call or question has no end of its own.
 const (
 	noResponse = "The transcript has no response."
 	noAnswer   = "the transcript has no answer"
 )
 
-// conclude is the call as it stands by now: what its frames say, and what follows
-// from the end of its process, of its log, or of itself.
+// conclude returns the state of the call by now: what its frames say, and what
+// follows from the end of its process, its log, or the call itself.
 func (r *reduction) conclude(what facts) *Call {
 	c := r.call
 	c.Rounds, c.Questions = slices.Clone(c.Rounds), slices.Clone(c.Questions)
@@ -33,7 +33,7 @@ func (r *reduction) conclude(what facts) *Call {
 	if what.exit != nil && what.exit.seq <= r.last {
 		what.exit = nil
 	}
-	byItself := c.State.Over() // else only what surrounds it ends it
+	byItself := c.State.Over() // otherwise only the end of its process or log ends it
 	if len(c.Rounds) > 0 && !byItself {
 		c.breakOff(what)
 	}
@@ -65,7 +65,7 @@ func (r *reduction) conclude(what facts) *Call {
 	return &c
 }
 
-// foresee says what is known of the outcome of a URL that was accepted.
+// foresee sets the completion of an accepted URL.
 func (q *Question) foresee() {
 	switch {
 	case q.State != Answered || q.Action != "accept" || !q.isURL || q.Completion > CompletionAwaited:
@@ -76,7 +76,8 @@ func (q *Question) foresee() {
 	}
 }
 
-// breakOff ends a call that goes on, as far as its frames go, and cannot.
+// breakOff ends a call that its frames leave open and that cannot go on: its URL was
+// not accepted, its process exited, or its log is complete.
 func (c *Call) breakOff(what facts) {
 	last := len(c.Rounds)
 	declined := slices.IndexFunc(c.Questions, func(q *Question) bool {
@@ -99,10 +100,10 @@ func (c *Call) breakOff(what facts) {
 	c.step(step)
 }
 
-// unasked says how a call stands that no request of the client's began.
+// unasked sets the state of a call without rounds from its first question.
 func (c *Call) unasked() {
 	if len(c.Questions) == 0 {
-		c.State = Done // nothing is waited for
+		c.State = Done // no question is open
 		return
 	}
 	switch c.Questions[0].State {
@@ -115,8 +116,8 @@ func (c *Call) unasked() {
 	}
 }
 
-// unsent finds the method of a request that the server could not make, because its
-// revision has none.
+// unsent returns the method of a request that the server could not make because its
+// revision has no server requests; "" for none.
 func (c *Call) unsent(revision string) (method string) {
 	if revision < mcp.Revision20260728 || len(c.Rounds) == 0 {
 		return ""

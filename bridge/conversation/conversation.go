@@ -1,11 +1,11 @@
-// Package conversation says what the frames of a log amount to: which calls were
-// made, in which rounds, what was asked in them, what became of it and when, and
-// which servers took part. It is the same for a log that grows while a server is
-// inspected, for a transcript that was opened, and for one that is played.
+// Package conversation reconstructs calls from the frames of a log: the rounds of
+// each call, the questions asked in it, its outcome and times, and the servers that
+// took part. It works the same for a log that grows while a server is inspected, for
+// an opened transcript, and for one that is played back.
 //
-// There are two steps. A Conversation applies every frame in order and finds where
-// it belongs; of each call it keeps an outline. A reduction applies the frames of
-// one call and says what happened in it, whenever somebody looks.
+// There are two steps. A Conversation applies every frame in order, assigns it to its
+// call, and keeps an outline of each call. A reduction applies the frames of one call
+// and works out what happened in it, whenever a reader asks for that call.
 package conversation
 
 import (
@@ -20,99 +20,100 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Conversation follows a log. It keeps about 70 bytes for each call and 60 more
-// for each question; bytes of frames are read where they alone tell what belongs
-// together, and for the calls that somebody looks at.
+// Conversation assigns the frames of a log to calls. It keeps about 70 bytes for each
+// call and 60 more for each question. It reads the bytes of a frame only if the head
+// does not tell its call, or if a reader asks for the call.
 //
 // All methods are safe for concurrent use.
 type Conversation struct {
 	log  *wire.Log
-	turn chan struct{} // held by the one that updates or watches
+	turn chan struct{} // held by the goroutine that updates or watches
 
-	watched map[int]*reduction // by place; by the one that has the turn
-	touched []uint32           // places of which frames were applied, likewise
+	watched map[int]*reduction // by place; used only with the turn
+	touched []uint32           // places of calls that got frames since the last Changes; used only with the turn
 
 	mu       sync.Mutex
-	upTo     int64 // the frames that were applied
+	upTo     int64 // last frame that was applied
 	outlines []outline
-	member   map[uint32]uint32 // index in outlines by frame, of those other than the first
+	member   map[uint32]uint32 // index in outlines by frame, for the frames in outline.more
 	guessed  map[uint32]bool
-	strays   map[uint32]uint32 // by the note of it: the frame that answers nothing
-	numbered map[uint32]uint32 // number of the first question that a frame asks
+	strays   map[uint32]uint32 // stray response by the frame of the note about it
+	numbered map[uint32]uint32 // number of the first question in a frame
 	asking   map[uint32]uint32 // frame that asks a question, by its number
-	told     []telling         // notifications that only tell of a call in progress, in order
-	fresh    []asking          // questions that have no number yet
+	told     []telling         // progress notifications and log messages, in order
+	fresh    []asking          // frames whose questions have no number yet
 	calls    numbers
 	asked    numbers
 	sessions map[connection]*session
 	servers  []*Server
-	waiting  map[string][]retry // by server: calls that are to be made again
+	waiting  map[string][]retry // calls that wait for their next round
 	visits   map[visit]int      // index in outlines
 }
 
-// connection names a session of a server's.
+// connection identifies one session of a server.
 type connection struct{ server, session string }
 
-// visit names an elicitation of a server's that leads to a URL.
+// visit identifies a URL-mode elicitation of a server by its elicitationId.
 type visit struct{ server, id string }
 
-// telling is a notification of progress, or a log message, with the index of its
-// call in outlines.
+// telling is a progress notification or a log message, with the index of its call in
+// outlines.
 type telling struct{ seq, call uint32 }
 
-// asking is a frame that asks questions.
+// asking is a frame that asks questions: their count, and the recorded number of the
+// first one, 0 for none.
 type asking struct{ seq, questions, recorded int }
 
-// outline is what is kept of a call.
+// outline is the part of a call that the Conversation keeps in memory.
 type outline struct {
-	first     uint32 // frame that began it
+	first     uint32 // first frame of the call
 	final     uint32 // latest response to one of its requests, 0 if there is none
-	number    uint32 // 0 for what is no call of the client's
+	number    uint32 // 0 for a server request outside of any call
 	recorded  uint32
 	rounds    uint32
 	questions uint32
 	state     State // Running, unless final says otherwise
 	stopped   bool
 	session   *session
-	more      []uint32 // its other frames, but for the response to the first and for what tells
-	tells     []uint32 // notifications that only tell of its progress
+	more      []uint32 // its other frames, without the response to the first and those in tells
+	tells     []uint32 // progress notifications and log messages
 }
 
-// session is what goes on in one connection.
+// session is the state of one connection.
 type session struct {
 	connection
 	server    *Server
 	handshake Handshake
 	exit      *exit
 	calls     map[int]int // index in outlines by the recorded number
-	alone     map[int]int // likewise of a question outside of any call, by the question's
+	alone     map[int]int // index in outlines of a question outside of any call, by its recorded number
 	open      []pending   // calls without a response
 	asked     []pending   // the server's requests without an answer
-	stray     uint32      // the latest frame that answers nothing, as far as can be told
+	stray     uint32      // latest noise, or response that is unmatched or duplicate
 }
 
 // pending is a request that waits for its response.
 type pending struct {
 	call int // index in outlines
 	seq  int64
-	// id, as wire.IDKey, and token, of progress; "" as long as nobody had to know them.
+	// id is a wire.IDKey, token a progress token; both are "" until a notification has to be matched.
 	id, token string
 }
 
-// retry is a call that its server wants made again.
+// retry is a call that waits for its next round.
 type retry struct {
 	call         int
 	session      *session
 	method, name string
 	arguments    json.RawMessage
 	input
-	byError bool // error -32042 asked for it
+	byError bool // error -32042 asked for the next round
 }
 
-// waitingMost bounds how many calls of a server can wait to be made again.
+// waitingMost bounds how many calls of a server can wait for their next round.
 const waitingMost = 256
 
-// New makes a conversation in which nothing has been said yet; see Update.
+// New returns a conversation to which no frame was applied yet; see Update.
 func New(l *wire.Log) *Conversation {
 	return &Conversation{
 		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction),
@@ -122,8 +123,8 @@ func New(l *wire.Log) *Conversation {
 	}
 }
 
-// window is how many frames are applied before questions are numbered: two that
-// were asked at the same moment may have come into the log in either order.
+// window is how many frames are applied before questions are numbered: frames of the
+// same moment can be logged in either order.
 const window = 256
 
 // Update applies the frames that were added to the log since the last Update.
@@ -137,8 +138,8 @@ func (c *Conversation) Update(ctx context.Context) error {
 	return err
 }
 
-// Changes is Update, and lists the places of the calls of which frames were applied,
-// each where it was the last one so far.
+// Changes is Update, and returns the places of the calls that got frames, each once,
+// in the order of their latest frames.
 func (c *Conversation) Changes(ctx context.Context) ([]int, error) {
 	if err := c.take(ctx); err != nil {
 		return nil, err
@@ -169,7 +170,7 @@ func (c *Conversation) update(ctx context.Context) error {
 	return nil
 }
 
-// touch notes that a frame of a call was applied.
+// touch records that a frame of the call at index i was applied.
 func (c *Conversation) touch(i int) {
 	place := uint32(i + 1)
 	if n := len(c.touched); n == 0 || c.touched[n-1] != place {
@@ -180,7 +181,8 @@ func (c *Conversation) touch(i int) {
 	}
 }
 
-// changes takes the places that were touched, each where it was touched last.
+// changes returns and clears the touched places, each once, in the order of their
+// latest touch.
 func (c *Conversation) changes() []int {
 	known := make(map[uint32]bool)
 	var out []int
@@ -206,9 +208,9 @@ func (c *Conversation) take(ctx context.Context) error {
 
 func (c *Conversation) give() { <-c.turn }
 
-// clue is a frame with what its bytes tell about where it belongs.
+// clue is a frame with those parts of its bytes that tell its call.
 type clue struct {
-	wire.Frame // without its bytes, unless they had to be read
+	wire.Frame // without its bytes, unless tellsMore
 	input      input
 	name       string
 	arguments  json.RawMessage
@@ -218,8 +220,8 @@ type clue struct {
 	visits     []string
 }
 
-// look reads of a frame's bytes what is needed to tell where it belongs; for most
-// frames that is nothing.
+// look reads from a frame's bytes what is needed to find its call; most frames need
+// no bytes.
 func (c *Conversation) look(head wire.Frame) (*clue, error) {
 	cl := &clue{Frame: head}
 	if !c.tellsMore(&head) {
@@ -262,7 +264,7 @@ func (c *Conversation) look(head wire.Frame) (*clue, error) {
 	return cl, err
 }
 
-// revision is that of the session that a frame belongs to, "" if it is not known.
+// revision returns the protocol revision of a frame's session, "" if it is unknown.
 func (c *Conversation) revision(cl *clue) string {
 	if s := c.sessions[connection{cl.Server, cl.Session}]; s != nil {
 		return s.handshake.Protocol
@@ -270,14 +272,13 @@ func (c *Conversation) revision(cl *clue) string {
 	return ""
 }
 
-// tellsMore reports whether the bytes of a frame are needed to tell where it
-// belongs.
+// tellsMore reports whether the bytes of a frame are needed to find its call.
 func (c *Conversation) tellsMore(f *wire.Frame) bool {
 	switch {
 	case f.Lost:
 		return false
 	case f.Dir == wire.Meta:
-		return f.Call+f.Question == 0 // it concerns all of a connection
+		return f.Call+f.Question == 0 // the note concerns the whole connection
 	case f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover:
 		return true
 	case f.Kind.IsResponse():
@@ -285,14 +286,14 @@ func (c *Conversation) tellsMore(f *wire.Frame) bool {
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
 		return f.Call == 0 && mcp.AsksForInput(f.Method) && len(c.waiting[f.Server]) > 0
 	case f.Kind == wire.Request:
-		return mcp.IsInput(f.Method) // its id is what a cancellation names
+		return mcp.IsInput(f.Method) // a cancellation names its id
 	}
 	return f.Method == mcp.NotificationCancelled || f.Method == mcp.NotificationElicitComplete ||
 		f.Method == mcp.NotificationProgress && f.Call == 0
 }
 
-// requestOf finds the request that a notification is about among those that wait
-// for a response; 0 if there is none.
+// requestOf returns the pending request that a notification refers to, 0 if no
+// pending request matches.
 func (c *Conversation) requestOf(cl *clue, is func(*pending) bool) (int64, error) {
 	s := c.sessions[connection{cl.Server, cl.Session}]
 	if s == nil {

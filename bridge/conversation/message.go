@@ -13,8 +13,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// members are the members of a JSON object; nil for anything else. Of a member
-// that stands twice the last counts.
+// members returns the members of a JSON object, nil for any other value. The last of
+// several members with one name counts.
 func members(raw json.RawMessage) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil {
@@ -23,8 +23,8 @@ func members(raw json.RawMessage) map[string]json.RawMessage {
 	return m
 }
 
-// same compares two JSON values by their bytes without white space. Nothing and
-// an empty object are the same arguments.
+// same compares two JSON values by their bytes without white space. Absent arguments,
+// null and {} are equal.
 func same(a, b json.RawMessage) bool { return bytes.Equal(plain(a), plain(b)) }
 
 func plain(raw json.RawMessage) []byte {
@@ -35,8 +35,8 @@ func plain(raw json.RawMessage) []byte {
 	return compact
 }
 
-// target is what a call is made of: two calls of the same target and arguments
-// are the same call.
+// target returns what a call requests: the URI of a resource, or the name and the
+// arguments of a tool or prompt.
 func target(method string, params json.RawMessage) (name string, arguments json.RawMessage) {
 	m := members(params)
 	if method == mcp.MethodReadResource {
@@ -45,16 +45,16 @@ func target(method string, params json.RawMessage) (name string, arguments json.
 	return rawjson.Text(m["name"]), m["arguments"]
 }
 
-// input is what a response wants before its call is made again.
+// input is what a response requires of the next round of its call.
 type input struct {
-	wanted bool // the call is to be made again, be it without any answer
+	wanted bool // the call is to be made again, even without answers
 	asked  []elicit.Asked
 	state  json.RawMessage
 }
 
-// inputOf reads what the response to a call wants: in an input-required result
-// (2026-07-28), or in error -32042 (2025-11-25). In a revision that has no such
-// response it wants nothing; revision is "" where it is not known.
+// inputOf reads what a response requires of the next round: from an input-required
+// result (2026-07-28) or error -32042 (2025-11-25). It is empty if the revision has
+// no such response; revision is "" if unknown.
 func inputOf(f *wire.Frame, revision string) (in input) {
 	if f.Kind == wire.Error {
 		if revision == "" || revision >= mcp.Revision20251125 {
@@ -71,10 +71,10 @@ func inputOf(f *wire.Frame, revision string) (in input) {
 	return in
 }
 
-// Asks counts the questions in the response to a call, in a revision.
+// Asks counts the questions in the response to a call under a revision.
 func Asks(f *wire.Frame, revision string) int { return len(inputOf(f, revision).asked) }
 
-// Progress is what a progress notification says. Total is 0 where it is not known.
+// Progress is the content of a progress notification. Total is 0 if unknown.
 type Progress struct {
 	Value, Total float64
 	Message      string
@@ -91,7 +91,7 @@ func progressOf(params json.RawMessage) Progress {
 	return Progress{p.Progress, p.Total, wording.Shorten(p.Message, stepMost)}
 }
 
-// Words say it in a few words: "3 of 10 files".
+// Words formats the progress for people: "3 of 10 files".
 func (p Progress) Words() string {
 	words := strconv.FormatFloat(p.Value, 'g', -1, 64)
 	if p.Total > 0 {
@@ -100,7 +100,7 @@ func (p Progress) Words() string {
 	return strings.TrimSpace(words + " " + p.Message)
 }
 
-// errorWords are the code and the message of a JSON-RPC error.
+// errorWords returns the code and the message of a JSON-RPC error.
 func errorWords(object json.RawMessage) string {
 	m := members(object)
 	code, _, _ := strings.Cut(string(m["code"]), ".")

@@ -1,23 +1,22 @@
 package conversation
 
-// numbers gives out the numbers of calls or of questions: those that were recorded
-// where it can, so that they are what the log says, and free ones for those that
-// have none. A transcript that was continued counts from 1 again; its numbers go
-// on from the highest before.
+// numbers assigns the numbers of calls or of questions: the recorded number where
+// possible, so that it matches the log, else a free one. A continued transcript
+// counts from 1 again; its numbers then follow the highest number so far.
 type numbers struct {
-	used  []uint64 // bit n-1: n is given out
+	used  []uint64 // bit n-1 is set if n is assigned
 	base  int      // added to recorded numbers
-	max   int      // highest that is given out
+	max   int      // highest number assigned
 	last  int      // given out last
 	count int
 }
 
-// recordedMost is how far a recorded number may lie above all others: numbers
-// cost memory, and a transcript can say what it likes.
+// recordedMost bounds how far a recorded number may lie above all others: every
+// number costs memory, and a transcript can hold any number.
 const recordedMost = 1 << 20
 
-// take gives out as many numbers in a row as are wanted, from the one that was
-// recorded or from what stands for it by now, and returns the first of them.
+// take assigns wanted consecutive numbers, starting at base plus the recorded one if
+// that is valid, and returns the first.
 func (n *numbers) take(recorded, wanted int) int {
 	if recorded < 1 || recorded > n.max-n.base+recordedMost {
 		return n.next(wanted)
@@ -29,8 +28,8 @@ func (n *numbers) take(recorded, wanted int) int {
 	return n.next(wanted)
 }
 
-// next gives out as many numbers in a row as are wanted, the first that are free
-// behind the one that was given out last, and returns the first of them.
+// next assigns the first wanted consecutive free numbers after last, and returns the
+// first.
 func (n *numbers) next(wanted int) int {
 	first := n.last + 1
 	for k := 0; k < wanted; k++ {

@@ -13,66 +13,66 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Question is what a server asks within a call: an elicitation, or a request for
-// sampling or roots, which travel the same ways.
+// Question is a request of a server within a call: elicitation, sampling or roots.
 type Question struct {
-	Number  int // what people know it by
-	Place   int // among what its frame asks, from 1
-	Of      int // how many that are
+	Number  int // shown to people
+	Place   int // position among the questions of its frame, from 1
+	Of      int // how many questions its frame asks
 	Method  string
 	Via     elicit.Via
-	Stream  wire.Stream // that carried the frame
-	Key     string      // in inputRequests, where it came in a round
+	Stream  wire.Stream // of the frame
+	Key     string      // in inputRequests, for Via InRound
 	Pointer string      // JSON pointer to the params in the frame
-	Round   int         // of the call, 0 if there is none
+	Round   int         // round of the call, 0 if there is none
 	List    string      // method of the list that requires it, "" for none
-	// Guessed: several calls were running, and nothing says to which of them it
-	// belongs.
+	// Guessed: several calls were open, and the frame does not say to which of them
+	// the question belongs.
 	Guessed bool
 	Params  json.RawMessage // nil if absent
 	LetGo   bool            // Params and Answer are only in the log; see Conversation.Watch
 
 	State QuestionState
-	By    string // who settled it, as wire.Frame.Actor; "" if it is not known
-	Fault string // by which fault of package fault; "" where it is not wrong on purpose
-	Wrong string // what is wrong then, inside a sentence
-	// FaultParams are the parameters of the fault, as fault.Params writes them; nil where
-	// none are known.
+	By    string // who settled it, as wire.Frame.Actor; "" if unknown
+	Fault string // fault of package fault that answered it; "" for an honest answer
+	Wrong string // what is wrong with that answer, to be put into a sentence
+	// FaultParams are the parameters of the fault, as fault.Params writes them; nil
+	// if unknown.
 	FaultParams json.RawMessage
-	// TurnedAway: it was refused because too many of its server's waited.
+	// TurnedAway: it was refused because too many questions of its server were
+	// waiting.
 	TurnedAway bool
-	Reason     string          // why it was settled so, in words; "" if there is nothing to say
-	Action     string          // "accept", "decline", "cancel", or what else the answer says
+	Reason     string          // why it was settled this way, in words; "" for no reason
+	Action     string          // "accept", "decline", "cancel", or any other action in the answer
 	Answer     json.RawMessage // the result that went back; nil if there is none
-	Error      json.RawMessage // the error that went back in place of one
-	// Completion says what is known of the outcome of a URL that was accepted.
+	Error      json.RawMessage // the error that went back instead of a result
+	// Completion is the known outcome of an accepted URL.
 	Completion Completion
 
 	Asked, Ended        time.Time // Ended is zero while it is pending
-	AskedSeq, AnswerSeq int64     // frames; AnswerSeq is 0 where neither answer nor retry came
-	// AskedUnseen and AnswerUnseen: the frame is not among those chosen, and of
-	// what it says Params holds no more than the message, and Answer and Error
-	// nothing.
+	AskedSeq, AnswerSeq int64     // frames; AnswerSeq is 0 without an answer or next round
+	// AskedUnseen and AnswerUnseen: the frame is not chosen by Reading.Only. An
+	// unseen question has only the message in Params; an unseen answer leaves Answer
+	// and Error nil.
 	AskedUnseen, AnswerUnseen bool
-	// Completed is when the server said that what happened at a URL is over.
+	// Completed is when the server reported the end of the visit to the URL.
 	Completed    time.Time
 	CompletedSeq int64
 
-	isURL bool   // also where Params were let go of
+	isURL bool   // kept when Params are dropped
 	id    string // of the request, as wire.IDKey
 }
 
-// QuestionState is where a question stands.
+// QuestionState is the stage of a question: pending, or how it was settled.
 type QuestionState int
 
 // The states of a question.
 const (
 	Pending     QuestionState = iota
-	Answered                  // an answer went back, or was given and does not travel
-	Withdrawn                 // the server took it back, or its call ended or went on without an answer
-	Refused                   // nobody was asked: an error went back, or nothing
+	Answered                  // an answer went back, or was given and stays off the wire
+	Withdrawn                 // the server cancelled it, or its call ended or went on without an answer
+	Refused                   // the person was not asked: an error went back, or nothing
 	Undelivered               // answered, but the answer could not be written
-	Unheard                   // the call was made again; what was said is not on the wire
+	Unheard                   // the call was made again, but the answer itself is not on the wire
 )
 
 func (s QuestionState) String() string {
@@ -93,7 +93,7 @@ func (s QuestionState) String() string {
 	return fmt.Sprintf("QuestionState(%d)", int(s))
 }
 
-// stateNamed is the inverse of String; Withdrawn for a name that is not known.
+// stateNamed is the inverse of String; it returns Withdrawn for an unknown name.
 func stateNamed(name string) QuestionState {
 	for s := Pending; s <= Unheard; s++ {
 		if s.String() == name {
@@ -103,18 +103,18 @@ func stateNamed(name string) QuestionState {
 	return Withdrawn
 }
 
-// Completion says what is known of an accepted URL's outcome.
+// Completion is the outcome of an accepted URL, as far as it is known.
 type Completion int
 
 // The outcomes of an accepted URL.
 const (
 	CompletionNone    Completion = iota // no URL, or not accepted
-	CompletionAwaited                   // the server has not said that it is done
+	CompletionAwaited                   // the server has not reported it done
 	CompletionDone                      // notifications/elicitation/complete came
-	CompletionMarked                    // the person says that it is done
+	CompletionMarked                    // the person marked it done
 )
 
-// String names an outcome that is known, as transcripts do.
+// String names an outcome as transcripts do; "" for one that is not known.
 func (c Completion) String() string {
 	switch c {
 	case CompletionDone:
@@ -125,7 +125,7 @@ func (c Completion) String() string {
 	return ""
 }
 
-// Who can settle a question.
+// Values of Question.By.
 const (
 	ByPerson = "person"
 	ByScript = "script"
@@ -134,7 +134,7 @@ const (
 	ByServer = "server"
 )
 
-// Title is what a person is asked, in one text.
+// Title is the text of the question for the person: its message, or else its method.
 func (q *Question) Title() string {
 	if message := q.Message(); message != "" {
 		return message
@@ -142,7 +142,7 @@ func (q *Question) Title() string {
 	return q.Method
 }
 
-// Carried says in words on what the question came.
+// Carried describes in words the message that carried the question.
 func (q *Question) Carried() string {
 	switch {
 	case q.Via == elicit.InRound:
@@ -161,7 +161,7 @@ func (q *Question) Carried() string {
 	return "request"
 }
 
-// Message is the text that goes with an elicitation, "" if there is none.
+// Message returns the message of an elicitation, "" if there is none.
 func (q *Question) Message() string {
 	if q.Method != mcp.MethodElicit {
 		return ""
@@ -169,7 +169,7 @@ func (q *Question) Message() string {
 	return rawjson.Text(rawjson.Member(q.Params, "message"))
 }
 
-// URL is the address that a person is asked to visit, "" for another question.
+// URL returns the address of a URL-mode elicitation, "" for any other question.
 func (q *Question) URL() string {
 	m := members(q.Params)
 	if q.Method != mcp.MethodElicit || rawjson.Text(m["mode"]) != string(elicit.ModeURL) {
@@ -178,9 +178,9 @@ func (q *Question) URL() string {
 	return rawjson.Text(m["url"])
 }
 
-// Personal reports whether the question was with a person until somebody
-// answered. What scripts and faults answer is not. A policy answers at once, or
-// because there is nothing left to wait for.
+// Personal reports whether the question waited for the person until it was settled.
+// Answers of scripts and faults do not count. Those of a policy do: it answers at
+// once, or when there is nothing left to wait for.
 func (q *Question) Personal() bool {
 	switch q.By {
 	case ByPerson, ByPolicy:
@@ -193,9 +193,9 @@ func (q *Question) Personal() bool {
 	return false
 }
 
-// Form is the question as a person saw it: the fields, and what stood in them
-// in the end, which is the answer, or the defaults where nothing was answered.
-// It fails for what is no elicitation, or cannot be read as one.
+// Form returns the question as the person saw it: the fields, and their final inputs,
+// which are those of the accepted answer, or else the defaults. It fails for methods
+// other than elicitation/create and for params that cannot be parsed.
 func (q *Question) Form() (*elicit.Request, elicit.Inputs, error) {
 	if q.Method != mcp.MethodElicit {
 		return nil, elicit.Inputs{}, fmt.Errorf("%s is no elicitation", q.Method)
@@ -212,9 +212,8 @@ func (q *Question) Form() (*elicit.Request, elicit.Inputs, error) {
 	return request, elicit.Defaults(request.Fields), nil
 }
 
-// Anyway lists why an accepted answer does not satisfy the schema that it was
-// asked for with: whoever gave it sent it anyway. It is nil for an answer that
-// does, and for one that cannot be judged.
+// Anyway lists why an accepted answer violates the schema of its question. It is nil
+// for a valid answer, and for one that cannot be judged.
 func (q *Question) Anyway() []elicit.Problem {
 	if q.Method != mcp.MethodElicit || q.Action != "accept" || q.Answer == nil || q.Params == nil || leftOut(q.Params) || leftOut(q.Answer) {
 		return nil
@@ -229,7 +228,7 @@ func (q *Question) Anyway() []elicit.Problem {
 	}
 	problems, err := elicit.Check(request.Schema, content)
 	if err != nil {
-		return nil // no answer satisfies a schema that is none
+		return nil // the schema is invalid, so that no answer satisfies it
 	}
 	for i, p := range problems {
 		if p.Field >= 0 && p.Field < len(request.Fields) {
@@ -239,6 +238,6 @@ func (q *Question) Anyway() []elicit.Problem {
 	return problems
 }
 
-// leftOut reports whether redaction took something out of a part of a message,
-// so that it cannot be judged.
+// leftOut reports whether redaction removed a part of raw, so that it cannot be
+// judged.
 func leftOut(raw json.RawMessage) bool { return strings.Contains(string(raw), redact.Placeholder) }

@@ -10,14 +10,14 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Reading says what of a call is read. The zero value reads all, and leaves
-// nothing out but what a nil *redact.Redaction does.
+// Reading selects and redacts the frames that a call is read from. The zero value
+// selects all, and redacts as a nil *redact.Redaction does.
 type Reading struct {
 	Redact *redact.Redaction
-	// Only says which frames are chosen; nil means all. Of a call with none nothing
-	// is told. Of the others, what the frames that are not chosen say is left out,
-	// but for what gives those that are their names: the method and the tool, the
-	// message of a question whose answer is chosen, and what became of them when.
+	// Only reports whether a frame is chosen; nil chooses all. A call without chosen
+	// frames is not read. Of frames that are not chosen only the context of the
+	// others is kept: the method and the tool, the message of a question whose answer
+	// is chosen, and the outcomes with their times.
 	Only func(seq int64) bool
 }
 
@@ -30,14 +30,14 @@ func (c *Conversation) Len() int {
 	return len(c.outlines)
 }
 
-// Counts are the calls of clients and the questions found so far.
+// Counts returns how many calls of clients and how many questions were found so far.
 func (c *Conversation) Counts() (calls, questions int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls.count, c.asked.count
 }
 
-// NumberAt is Call.Number of the call at a place; 0 if there is none.
+// NumberAt returns Call.Number of the call at a place; 0 if there is no call.
 func (c *Conversation) NumberAt(place int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,8 +47,8 @@ func (c *Conversation) NumberAt(place int) int {
 	return int(c.outlines[place-1].number)
 }
 
-// Asked is the frame that asks a question, and the place of the call that the
-// question belongs to. They are 0 if there is no question with that number.
+// Asked returns the frame that asks a question, and the place of its call. Both are 0
+// for an unknown number.
 func (c *Conversation) Asked(number int) (seq int64, place int) {
 	c.mu.Lock()
 	seq = int64(c.asking[uint32(number)])
@@ -59,8 +59,8 @@ func (c *Conversation) Asked(number int) (seq int64, place int) {
 	return seq, place
 }
 
-// QuestionAt is the number of the question at a place among what a frame asks; 0 if
-// there is none.
+// QuestionAt returns the number of the question at a place in a frame, from 1; 0 if
+// the frame asks none there.
 func (c *Conversation) QuestionAt(seq int64, place int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *Conversation) QuestionAt(seq int64, place int) int {
 	return 0
 }
 
-// Places lists the calls of which a frame is chosen, in order.
+// Places lists the places of the calls with a chosen frame, in order.
 func (c *Conversation) Places(only func(seq int64) bool) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,10 +93,10 @@ func (c *Conversation) Call(ctx context.Context, place int, how Reading) (*Call,
 	return c.advance(ctx, r, how, false)
 }
 
-// Watch is Call for somebody who looks at it again and again: what the call was
-// made of is kept, so that only new frames are read. over says that no frame will
-// come any more, so that what has no answer will never have one. Of a call that
-// asks very much, what was asked and answered first is let go of.
+// Watch is Call for a reader that asks again and again: it keeps the reduction, so
+// that only new frames are read. over says that the log is complete, so that requests
+// without a response have ended. In a call with many questions it drops the oldest
+// params and answers.
 func (c *Conversation) Watch(ctx context.Context, place int, over bool) (*Call, error) {
 	if err := c.take(ctx); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (c *Conversation) Watch(ctx context.Context, place int, over bool) (*Call, 
 	return call, err
 }
 
-// Unwatch lets go of what Watch has kept of a call.
+// Unwatch drops the reduction that Watch keeps for a call.
 func (c *Conversation) Unwatch(ctx context.Context, place int) error {
 	if err := c.take(ctx); err != nil {
 		return err
@@ -129,8 +129,8 @@ func (c *Conversation) Unwatch(ctx context.Context, place int) error {
 	return nil
 }
 
-// Around reads the call that a frame belongs to. For a frame that belongs to none
-// it makes one of the frame, and of the request and the response that go with it.
+// Around reads the call that a frame belongs to. If it belongs to none, Around makes
+// a Call of the frame and its request or response.
 func (c *Conversation) Around(ctx context.Context, seq int64, how Reading) (*Call, error) {
 	if place := c.Of(seq); place != 0 {
 		return c.Call(ctx, place, how)
@@ -152,7 +152,7 @@ func (c *Conversation) Around(ctx context.Context, seq int64, how Reading) (*Cal
 	return r.conclude(facts{}), nil
 }
 
-// advance applies the frames of a call that are new, and says how it stands.
+// advance applies the new frames of a call, and returns its state by now.
 func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, over bool) (*Call, error) {
 	place := r.call.Place
 	c.mu.Lock()
@@ -174,24 +174,24 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 	r.applied = upTo
 	what.over, what.now = over, c.log.Head(c.log.Len()).Time
 	call := r.conclude(what)
-	if r.watched { // what can be large is looked at in the log
+	if r.watched { // results can be large; readers take them from the log
 		call.Result, call.Error = nil, nil
 	}
 	return call, nil
 }
 
 // tellsMost bounds how many progress notifications and log messages of a call are
-// applied in one go, on either side of a gap.
+// applied at once: so many of the first and so many of the last.
 const tellsMost = 2000
 
-// since copies the frames behind one from a list in order.
+// since copies the frames after seq from a list in order.
 func since(list []uint32, seq int64) []uint32 {
 	from, _ := slices.BinarySearch(list, uint32(seq+1))
 	return slices.Clone(list[from:])
 }
 
-// frames lists the frames of a call that were not applied to it yet, in order; of
-// those in o.more and o.tells none was.
+// frames lists the frames of a call that are to be applied next, in order. o.more and
+// o.tells hold only frames after r.applied.
 func (c *Conversation) frames(r *reduction, o *outline, upTo int64) []int64 {
 	seqs := []int64{int64(o.first), c.log.Head(int64(o.first)).Pair}
 	for _, seq := range o.more {
@@ -210,7 +210,7 @@ func (c *Conversation) frames(r *reduction, o *outline, upTo int64) []int64 {
 	return slices.Compact(seqs)
 }
 
-// Of is the place of the call that a frame belongs to, 0 if there is none.
+// Of returns the place of the call that a frame belongs to, 0 if there is none.
 func (c *Conversation) Of(seq int64) int {
 	f := c.log.Head(seq)
 	if f.Seq == 0 {
@@ -228,7 +228,7 @@ func (c *Conversation) Of(seq int64) int {
 	return i + 1
 }
 
-// feed applies frames to a call, as they may be shown.
+// feed applies frames to a call, selected and redacted as how says.
 func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how Reading) error {
 	if how.Only != nil && !slices.ContainsFunc(seqs, how.Only) {
 		return nil
@@ -263,12 +263,12 @@ func (c *Conversation) feed(ctx context.Context, r *reduction, seqs []int64, how
 	return nil
 }
 
-// keepsContext reports whether a frame that is not chosen is applied all the same,
-// without what it says: the client's requests and their responses say what became
-// of the call when, and a question and its answer each go with the other.
+// keepsContext reports whether a frame that is not chosen is applied without its
+// contents: the client's requests and their responses give the outcome of the call
+// and its time, and a question and its answer each need the other.
 func (c *Conversation) keepsContext(seq int64, how Reading) bool {
 	f := c.log.Head(seq)
-	request := f.Dir // of the request in question
+	request := f.Dir // direction of the request that f is or answers
 	switch {
 	case f.Kind == wire.Request:
 	case f.Kind.IsResponse() && f.Dir == wire.ClientToServer:

@@ -15,36 +15,36 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// reduction applies the frames of one call in order.
+// reduction works out one call by applying its frames in order.
 type reduction struct {
 	call    Call
 	applied int64 // frames up to this one were applied
-	rows    bool  // Call.Frames is wanted
+	rows    bool  // fill Call.Frames
 
-	watched bool  // it is kept, so that it must not grow without bound
-	latest  *Call // as it was concluded last; nil if it never was
-	stale   bool  // there are frames that latest does not know
+	watched bool  // it is kept for Watch, so that it must not grow without bound
+	latest  *Call // last result of conclude; nil before the first
+	stale   bool  // the call has frames that latest does not include
 	kept    int   // bytes of what was asked and answered
-	letGo   int   // so many questions have no Params and Answer any more
+	letGo   int   // how many questions had their Params and Answer dropped
 
 	begun    bool
-	shown    bool           // the frame that is applied is chosen
-	clock    time.Time      // of the frames; it never goes back
-	last     int64          // frame that was applied last
-	opened   int            // index of the first question of the round that is to be made again
+	shown    bool           // the frame being applied is chosen
+	clock    time.Time      // latest time of the frames
+	last     int64          // last frame that was applied
+	opened   int            // index of the first question that the latest response asked
 	rounds   map[int64]int  // index in Rounds by request
 	known    map[int]int    // index in Questions by recorded number
 	visits   map[string]int // index in Questions by elicitationId
 	reports  int            // progress notifications
-	revision string         // of its session, "" if it is not known
-	ended    bool           // a note says how the call ended; what comes afterwards changes nothing
+	revision string         // of its session, "" if unknown
+	ended    bool           // a note says how the call ended; later responses change nothing
 }
 
-// about is what the conversation knows of a frame beside its bytes.
+// about is what the Conversation found out about a frame, beyond its bytes.
 type about struct {
 	guessed bool
 	number  int   // of the first question in it
-	stray   int64 // of a note of a response that answers nothing: that response, 0 if it is not known
+	stray   int64 // for a note about a stray response: the frame of that response, 0 if unknown
 	shown   bool
 }
 
@@ -55,12 +55,12 @@ func newReduction(place int) *reduction {
 	}
 }
 
-// partMost bounds the size of arguments, questions, answers and results that are
-// read into a call. What is larger stands in the log.
+// partMost bounds the size in bytes of arguments, questions, answers and results that
+// are copied into a call. Larger ones are only in the log.
 const partMost = 16 << 20
 
-// part is a copy of a part of a message, nil if it is too large, absent, or of a
-// frame that is not chosen.
+// part copies a part of a message; nil if it is absent, too large, or in a frame that
+// is not chosen.
 func (r *reduction) part(raw json.RawMessage) json.RawMessage {
 	if raw == nil || len(raw) > partMost || !r.shown {
 		return nil
@@ -68,11 +68,10 @@ func (r *reduction) part(raw json.RawMessage) json.RawMessage {
 	return slices.Clone(raw)
 }
 
-// keptMost bounds the bytes of what was asked and answered in a call that is
-// watched.
+// keptMost bounds the bytes of Params and Answer that a watched call keeps.
 const keptMost = 1 << 20
 
-// bound lets go of what was asked and answered first, where that is too much.
+// bound drops the oldest Params and Answer of a watched call above keptMost.
 func (r *reduction) bound() {
 	for r.watched && r.kept > keptMost && r.letGo < len(r.call.Questions)-1 {
 		q := r.call.edit(r.letGo)
@@ -82,7 +81,8 @@ func (r *reduction) bound() {
 	}
 }
 
-// begin takes from the first frame what the call is named by.
+// begin takes the server, method, name and arguments of the call from its first
+// frame.
 func (r *reduction) begin(f *wire.Frame, a about) {
 	c := &r.call
 	r.begun, r.shown = true, a.shown
@@ -96,7 +96,7 @@ func (r *reduction) begin(f *wire.Frame, a about) {
 	}
 }
 
-// apply says what a frame means for its call.
+// apply updates the call by its next frame.
 func (r *reduction) apply(f *wire.Frame, a about) {
 	defer r.bound()
 	r.shown, r.last = a.shown, f.Seq
@@ -142,7 +142,8 @@ func (r *reduction) apply(f *wire.Frame, a about) {
 	}
 }
 
-// request begins a round. Its inputResponses answer what the one before asked.
+// request begins a round. Its inputResponses answer the questions of the round
+// before.
 func (r *reduction) request(f *wire.Frame) {
 	c := &r.call
 	responses := members(rawjson.Member(f.Message.Params, "inputResponses"))
@@ -162,8 +163,8 @@ func (r *reduction) request(f *wire.Frame) {
 	c.step(step)
 }
 
-// carried settles a question of a round that is made again. Where a note has told
-// of the answer before, the request only carries it.
+// carried settles question i by the request of the next round. If a note has settled
+// it already, the request only adds the answer as sent.
 func (r *reduction) carried(i int, answer json.RawMessage, f *wire.Frame) {
 	q := r.call.edit(i)
 	if q.State == Withdrawn || q.State == Refused {
@@ -188,12 +189,13 @@ func (r *reduction) carried(i int, answer json.RawMessage, f *wire.Frame) {
 	}
 }
 
-// settle ends a question, and says so in the timeline.
+// settle ends a question at the time of the present frame.
 func (r *reduction) settle(q *Question, state QuestionState, reason string) {
 	r.call.settle(q, state, reason, r.clock)
 }
 
-// settle ends a question at a time. It overrules what ended the question before.
+// settle ends a question at a time and adds a step. A later settle replaces the
+// outcome and the step of an earlier one.
 func (c *Call) settle(q *Question, state QuestionState, reason string, at time.Time) {
 	again := q.State != Pending
 	q.State, q.Reason, q.Ended = state, wording.Shorten(reason, stepMost), at
@@ -260,13 +262,14 @@ func (r *reduction) response(f *wire.Frame, a about) {
 	}
 }
 
-// asked finds the question that a frame of the server's own asks.
+// asked returns the index of the question that a server request asks.
 func (r *reduction) asked(seq int64) (int, bool) {
 	i, ok := slices.BinarySearchFunc(r.call.Questions, seq, func(q *Question, seq int64) int { return cmp.Compare(q.AskedSeq, seq) })
 	return i, ok && r.call.Questions[i].Via == elicit.ByRequest
 }
 
-// over ends the call with a response, or with what stands in for it.
+// over ends the call with its response, or with another frame that is paired with its
+// request.
 func (r *reduction) over(f *wire.Frame) {
 	c := &r.call
 	c.Ended = r.clock
@@ -290,7 +293,7 @@ func (r *reduction) over(f *wire.Frame) {
 	c.step(step)
 }
 
-// put adds a question.
+// put adds a question and returns its index.
 func (r *reduction) put(q Question) int {
 	c := &r.call
 	q.Asked, q.isURL = r.clock, q.URL() != ""
@@ -326,8 +329,8 @@ func (r *reduction) question(f *wire.Frame, a about) {
 	}
 }
 
-// unanswered applies a request of the server's that nobody is asked. In a revision
-// that has no such requests nothing answers it.
+// unanswered applies a server request that is not put to the person. Since 2026-07-28
+// such a request has no response.
 func (r *reduction) unanswered(f *wire.Frame) {
 	if r.revision < mcp.Revision20260728 {
 		return
@@ -358,18 +361,18 @@ func (r *reduction) answer(i int, f *wire.Frame) {
 	case !open:
 	case r.shown && f.Note != nil && f.Note.Kind == wire.NoteSettled:
 		r.settled(q, f)
-	case f.Kind == wire.Error && f.Actor == ByPerson: // who cannot decline in another way
+	case f.Kind == wire.Error && f.Actor == ByPerson: // a person declines sampling or roots by an error
 		q.Action = "decline"
 		r.settle(q, Answered, "")
 	case f.Kind == wire.Error:
 		r.settle(q, Refused, rawjson.Text(rawjson.Member(f.Message.Error, "message")))
-	// What an inspector still asks when the call is over, it cancels by itself.
+	// When a call ends, the inspector cancels its open questions; such a cancel settles nothing.
 	case f.Actor == "" || q.Action != "cancel" || q.Guessed || !r.call.State.Over():
 		r.settle(q, Answered, "")
 	}
 }
 
-// settled applies a note of how a question ended.
+// settled applies a note that records how a question ended.
 func (r *reduction) settled(q *Question, f *wire.Frame) {
 	n := f.Note
 	at := n.At
@@ -389,7 +392,7 @@ func (r *reduction) stopped() {
 	c.step(Step{At: r.clock, Kind: StepStopped, Text: "stopped"})
 }
 
-// withdrawn takes back the question whose request a cancellation names.
+// withdrawn withdraws the question whose request id a cancellation names.
 func (r *reduction) withdrawn(f *wire.Frame) {
 	about := wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))
 	for i, q := range r.call.Questions {
@@ -416,7 +419,7 @@ func (r *reduction) completed(f *wire.Frame) {
 	}
 }
 
-// noted applies what the inspector noted of the call.
+// noted applies a note that the inspector made about the call.
 func (r *reduction) noted(f *wire.Frame, a about) {
 	n := f.Note
 	if n == nil || !r.shown {
@@ -446,7 +449,8 @@ func (r *reduction) noted(f *wire.Frame, a about) {
 	}
 }
 
-// about finds the question that a note is about, nil if there is none.
+// about returns a copy of the question that a note refers to, for changes; nil if
+// none matches.
 func (r *reduction) about(f *wire.Frame) *Question {
 	if i, ok := r.known[f.Question]; ok {
 		return r.call.edit(i)
@@ -459,8 +463,8 @@ func (r *reduction) about(f *wire.Frame) *Question {
 	return nil
 }
 
-// answeredOff takes over from a note how a question was answered whose answer does
-// not travel, or not yet.
+// answeredOff applies a note that records an answer which is not on the wire, or not
+// yet.
 func (r *reduction) answeredOff(q *Question, n *wire.Note, by string, at time.Time) {
 	switch n.Completion {
 	case "completed":
@@ -475,7 +479,7 @@ func (r *reduction) answeredOff(q *Question, n *wire.Note, by string, at time.Ti
 	r.call.settle(q, Answered, n.Why, at)
 }
 
-// misbehaved takes over from a note how a question was answered wrongly on purpose.
+// misbehaved applies a note that records a deliberately wrong answer.
 func (r *reduction) misbehaved(q *Question, f *wire.Frame, at time.Time) {
 	if q.State != Pending {
 		return
@@ -485,8 +489,8 @@ func (r *reduction) misbehaved(q *Question, f *wire.Frame, at time.Time) {
 	r.call.settle(q, Answered, "deliberate: "+f.Note.Why, at)
 }
 
-// deliberate notes the first frame that is wrong on purpose in place of an answer. It
-// reports whether this is such a frame.
+// deliberate records the first deliberately wrong frame that was sent in place of an
+// answer. It reports whether f is such a frame.
 func (r *reduction) deliberate(f *wire.Frame) bool {
 	if f.Fault == "" || f.Dir != wire.ClientToServer || f.Question == 0 {
 		return false
@@ -501,7 +505,7 @@ func (r *reduction) deliberate(f *wire.Frame) bool {
 	return true
 }
 
-// end ends the call as a note says.
+// end ends the call as a note of kind NoteEnded says.
 func (r *reduction) end(n *wire.Note, at time.Time) {
 	c := &r.call
 	c.Steps = slices.DeleteFunc(c.Steps, func(s Step) bool {

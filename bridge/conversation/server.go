@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Server is what a log says of a server: how it was reached, what it said of
-// itself, and where it said what it offers.
+// Server is a server as the log shows it: how it was reached, how it presented
+// itself, and which frames list its tools, prompts and resources.
 type Server struct {
 	Label     string
 	Transport string // as wire.Frame.Transport
@@ -21,19 +21,19 @@ type Server struct {
 	Instructions         string
 	Capabilities         []string
 	Handshake
-	Since time.Time // of its last greeting
+	Since time.Time // time of its latest handshake result
 
-	// Lists are the frames of the results that list what the server offers, by
-	// method: all that may be pages of the list that it gave last. A page that was
-	// not asked for with a cursor begins a list.
+	// Lists holds, by method, the frames of the results that list what the server
+	// offers: all that can be pages of the latest list. A page that was requested
+	// without a cursor begins a list.
 	Lists map[string][]int64
 }
 
-// Handshake is how a client and a server came together.
+// Handshake records how a client and a server agreed on a revision.
 type Handshake struct {
-	Methods  []string  // of the requests that were made for it, in order
-	Protocol string    // the revision, "" where it is not known
-	Declared *Declared // nil where the log does not say
+	Methods  []string  // of the handshake requests, in order
+	Protocol string    // the revision, "" if unknown
+	Declared *Declared // nil if the log does not have it
 }
 
 // exit is the end of a server's process.
@@ -43,24 +43,24 @@ type exit struct {
 	words string
 }
 
-// Declared is what a client says that it can be asked, in initialize or in the
-// _meta of each request (specification 2026-07-28). What is nil was not declared.
+// Declared are the client capabilities in initialize, or in the _meta of each request
+// (specification 2026-07-28). A nil capability was not declared.
 type Declared struct {
 	Elicitation json.RawMessage `json:"elicitation"`
 	Sampling    json.RawMessage `json:"sampling"`
 	Roots       json.RawMessage `json:"roots"`
 }
 
-// Bounds on what is kept of servers: so many are known one by one, the rest as one
-// that is named FurtherServers.
+// Bounds on what is kept of servers: the first serversMost are kept one by one, all
+// others as one named FurtherServers.
 const (
 	serversMost    = 100
 	pagesMost      = 200 // of one list
 	FurtherServers = "further servers"
-	Unnamed        = "server" // what a server is called whose frames do not say
+	Unnamed        = "server" // label of a server whose frames have none
 )
 
-// Servers lists the servers in the log, in the order in which they came.
+// Servers lists the servers in the log, in the order of their first frames.
 func (c *Conversation) Servers() []Server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *Conversation) Servers() []Server {
 	return out
 }
 
-// serverOf is the server that a frame is of.
+// serverOf returns the server of a frame, adding it if it is new.
 func (c *Conversation) serverOf(f *clue) *Server {
 	label := f.Server
 	if label == "" {
@@ -98,12 +98,12 @@ func (c *Conversation) serverOf(f *clue) *Server {
 	return s
 }
 
-// facts are what a call has to know of its session.
+// facts returns the revision and the process exit of the session.
 func (s *session) facts() facts {
 	return facts{protocol: s.handshake.Protocol, exit: s.exit}
 }
 
-// greeted applies a frame of the handshake.
+// greeted applies a request or a result of the handshake.
 func (c *Conversation) greeted(s *session, f *clue) {
 	switch {
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
@@ -134,7 +134,7 @@ func (c *Conversation) greeted(s *session, f *clue) {
 	}
 }
 
-// presented applies what a server says of itself.
+// presented applies the server's result in the handshake.
 func (s *session) presented(f *clue) {
 	type person struct{ Name, Title, Version string }
 	var p struct {
@@ -150,7 +150,7 @@ func (s *session) presented(f *clue) {
 		return
 	}
 	if p.Server.Name == "" && p.Meta.Server != nil {
-		// What cannot be read was not said.
+		// An unreadable serverInfo counts as absent.
 		_ = json.Unmarshal(p.Meta.Server, &p.Server)
 	}
 	if p.Protocol != "" {
@@ -179,7 +179,7 @@ func isList(method string) bool {
 	return false
 }
 
-// listed notes a page of a list.
+// listed records the frame of a page of a list.
 func (c *Conversation) listed(s *session, f *clue) {
 	pages := append(s.server.Lists[f.Method], f.Seq)
 	s.server.Lists[f.Method] = pages[max(0, len(pages)-pagesMost):]

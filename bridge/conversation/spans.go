@@ -8,7 +8,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 )
 
-// Party is one of those who take part in a call.
+// Party is one of the participants in a call.
 type Party int
 
 // The parties.
@@ -30,24 +30,22 @@ func (p Party) String() string {
 	return fmt.Sprintf("Party(%d)", int(p))
 }
 
-// Span is a time in which a call was with one of the parties. A question is with
-// the person until it is settled, and a URL that was accepted until the server
-// says that it is over or the call goes on. In transcripts that do not say who
-// answered, it was the person.
+// Span is a period in which a call was with one of the parties. A question is with
+// the person until it is settled, an accepted URL until the server reports it done. A
+// question of which the transcript does not say who answered counts as the person's.
 type Span struct {
 	From, To time.Time
 	With     Party
 }
 
-// boundary is a moment at which something begins or ends that a call is with
-// somebody for.
+// boundary is the begin (delta 1) or the end (delta -1) of an activity.
 type boundary struct {
 	at    time.Time
 	what  int
 	delta int
 }
 
-// What a call can be with somebody for.
+// Activities in a call: none, a person is asked, a script or fault answers, the server works.
 const (
 	withNothing = iota
 	withAsking
@@ -56,8 +54,8 @@ const (
 	withKinds
 )
 
-// Spans say who was at work, from Start to the end of the last round or question,
-// without a gap. Where a question is with the person, it is the person's time,
+// Spans returns who was at work, from Start to the end of the last round or question,
+// without a gap. While a question is with the person, the time is the person's,
 // whatever else goes on.
 func (c *Call) Spans() []Span {
 	if c.Start.IsZero() || !c.Start.Before(c.End) {
@@ -112,7 +110,7 @@ func (c *Call) Spans() []Span {
 	return out
 }
 
-// Took is the time that the spans cover.
+// Took returns the time that Spans covers.
 func (c *Call) Took() time.Duration {
 	if c.Start.IsZero() || !c.Start.Before(c.End) {
 		return 0
@@ -120,7 +118,7 @@ func (c *Call) Took() time.Duration {
 	return lastEnd(c).Sub(c.Start)
 }
 
-// With is how much of that time was with one of the parties.
+// With returns how much of that time was with one of the parties.
 func (c *Call) With(p Party) time.Duration {
 	var sum time.Duration
 	for _, s := range c.Spans() {
@@ -131,8 +129,8 @@ func (c *Call) With(p Party) time.Duration {
 	return sum
 }
 
-// lastEnd is when the last round or question ended; the time of the last frame
-// if one is open.
+// lastEnd returns when the last round or question ended, or the time of the last
+// frame if one is open.
 func lastEnd(c *Call) time.Time {
 	end := c.Start
 	later := func(t time.Time) {
