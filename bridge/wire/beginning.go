@@ -1,11 +1,12 @@
 package wire
 
-// Beginning makes a log that shows the first frames of this one: none at
-// first, and more by Extend. It is what this log was when it had no more
-// frames, save that marks are those of this log. It shares everything with this
-// log and takes no memory to speak of, whatever it shows.
+// Beginning makes a log that shows the first frames of l: none at first, and
+// more with each Extend. It reads as l did when it had only these frames,
+// except that marks are always the current ones of l. Both logs share their
+// storage, so that a Beginning takes next to no memory, however many frames it
+// shows.
 //
-// It cannot be appended to, and is of no use once this log is closed.
+// Nothing can be appended to it, and it is unusable once l is closed.
 func (l *Log) Beginning() *Log {
 	b := &Log{
 		of: l, max: l.max, start: l.start, base: l.base, store: l.store, large: l.large, marks: l.marks, huge: l.huge,
@@ -14,8 +15,8 @@ func (l *Log) Beginning() *Log {
 	return b
 }
 
-// Extend makes a log that Beginning made show the first n frames, or as many
-// as there are. It never shows fewer than before.
+// Extend shows the first n frames, or all frames if there are fewer. It never
+// hides a frame again, and does nothing for a log that Beginning has not made.
 func (l *Log) Extend(n int64) {
 	if l.of == nil {
 		return
@@ -27,9 +28,10 @@ func (l *Log) Extend(n int64) {
 	if n <= shown {
 		return
 	}
-	// What the other log has now is enough for what it has counted.
+	// The chunks of the other log hold at least the n frames that it has
+	// counted.
 	l.index.chunks.Store(l.of.index.chunks.Load())
-	// Of names, only those are known that have come up.
+	// Names are shown only once a frame with them is shown.
 	for seq := shown + 1; seq <= n; seq++ {
 		e := l.index.at(seq)
 		l.methods.show(&l.of.methods, e.method)

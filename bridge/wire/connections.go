@@ -10,11 +10,13 @@ type Connection struct {
 }
 
 // Connections lists the connections that have frames in the log, in the order
-// in which they came. Of very many (tens of thousands) only the first are listed.
+// of their first frames. Beyond some tens of thousands, later connections are
+// not listed.
 func (l *Log) Connections() []Connection { return l.conns.listed() }
 
-// Head is a frame as far as it is known without reading its line: Raw, Header
-// and Message are left out. It is zero for a frame that is not in the log.
+// Head returns the part of a frame that is known without reading its line: Raw,
+// Header and Message are left out. It is zero for a frame that is not in the
+// log.
 func (l *Log) Head(seq int64) Frame {
 	if seq < 1 || seq > l.Len() {
 		return Frame{}
@@ -22,11 +24,11 @@ func (l *Log) Head(seq int64) Frame {
 	return l.facts(seq, l.index.at(seq))
 }
 
-// settler is who made an answer, and by which fault.
+// settler is the actor that made an answer, and the fault with which it did so.
 type settler struct{ Actor, Fault string }
 
-// Methods, Tools, Actors and Faults list the names that frames in the log have. Of
-// very many only the first are listed.
+// Methods, Tools, Actors and Faults list the names that occur in the log's
+// frames. Names that exceed the bounds of a table are not listed.
 func (l *Log) Methods() []string { return l.methods.listed() }
 func (l *Log) Tools() []string   { return l.tools.listed() }
 func (l *Log) Actors() []string  { return l.settlers(func(by settler) string { return by.Actor }) }

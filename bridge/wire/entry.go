@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Entry is what memory knows of a frame, so that a million frames can be asked
-// without reading their lines. Where a log has had so many different names that
-// memory has no room for one, its frame is read all the same.
+// Entry is the part of a frame that the log keeps in memory, so that a million
+// frames can be queried without reading their lines. A name that found no room
+// in the log's tables is read from the frame's line.
 type Entry struct {
 	Seq int64
 	log *Log
 	e   *entry
 }
 
-// Entry is the entry of a frame, which must be in the log.
+// Entry returns the entry of a frame, which must be in the log.
 func (l *Log) Entry(seq int64) Entry { return Entry{seq, l, l.index.at(seq)} }
 
 // The following are the fields of Frame with the same names.
@@ -37,15 +37,16 @@ func (e Entry) Orphan() bool    { return e.e.flags&flagOrphan != 0 }
 func (e Entry) Truncated() bool { return e.e.flags&flagTruncated != 0 }
 func (e Entry) Redacted() bool  { return e.e.flags&flagRedacted != 0 }
 
-// HasMore reports whether the frame has more than its bytes: something of HTTP,
-// a note, or Answers.
+// HasMore reports whether the line holds more than the frame's bytes: HTTP
+// fields, a note, or Answers.
 func (e Entry) HasMore() bool { return e.e.flags&flagMore != 0 }
 
-// Action is what an answer to an elicitation says: "accept", "decline" or
+// Action is the action of an answer to an elicitation: "accept", "decline" or
 // "cancel"; "" for other frames.
 func (e Entry) Action() string { return e.e.action() }
 
-// Latency is the time since the request, of what answers one.
+// Latency is the time since the request that the frame answers; ok is false for
+// a request, and for a frame without a known request.
 func (e Entry) Latency() (d time.Duration, ok bool) {
 	pair := atomic.LoadUint32(&e.e.pair)
 	if pair == 0 || e.e.kind == Request {
@@ -62,8 +63,8 @@ func (e Entry) Method() string {
 	return e.frame().Method
 }
 
-// Tool is the name of the tool whose call the frame belongs to, "" where there
-// is none or it cannot be told.
+// Tool is the name of the tool whose call the frame belongs to, "" where it
+// belongs to none or to an unknown one.
 func (e Entry) Tool() string {
 	if name, known := e.log.tools.at(e.e.tool); known {
 		return name
@@ -95,15 +96,14 @@ func (e Entry) connection() Connection {
 	return Connection{f.Server, f.Session, f.Transport}
 }
 
-// IDHash stands for the value of a JSON-RPC id.
+// IDHash is a hash of a JSON-RPC id's value.
 type IDHash uint64
 
-// HashID is the hash of an id as it stands in JSON: 1 and "1" differ, 1e3 and
-// 1000 do not.
+// HashID hashes an id in its JSON form: 1 and "1" differ, 1e3 and 1000 do not.
 func HashID(id []byte) IDHash { return IDHash(hashID(id)) }
 
-// HasID reports whether the frame's message has that id, or the frame stands in
-// for the response to the request that has it.
+// HasID reports whether the frame's message has that id, or whether its Answers
+// is that id.
 func (e Entry) HasID(id IDHash) bool {
 	if e.e.id != half(uint64(id)) {
 		return false
@@ -112,7 +112,8 @@ func (e Entry) HasID(id IDHash) bool {
 	return f.Lost || hashID(f.Message.ID) == uint64(id) || hashID(f.Answers) == uint64(id)
 }
 
-// frame reads the frame, or as much of it as there is.
+// frame reads the frame from its line. If that fails, it returns what the index
+// knows, marked as Lost.
 func (e Entry) frame() Frame {
 	line, err := e.log.store.read(nil, e.e.off, int(e.e.length))
 	if err == nil {
@@ -123,15 +124,16 @@ func (e Entry) frame() Frame {
 	return lost(e.log.facts(e.Seq, e.e))
 }
 
-// hugeLine is the size from which on Bodies reads lines one at a time.
+// hugeLine is the size in bytes above which Bodies reads only one line at a
+// time, across all its callers.
 const hugeLine = 4 << 20
 
-// rooms are for lines that are read together.
+// rooms holds the buffers of Bodies.
 var rooms = sync.Pool{New: func() any { return new([together]byte) }}
 
-// Bodies calls f with the bytes of those frames, in order. The bytes are only
-// good until f returns; there are none of a frame that is lost. It ends when ctx
-// does, and returns the context's error.
+// Bodies calls f with the bytes of each of the frames, in order. raw is valid
+// until f returns, and nil for a frame that is lost. When ctx ends, Bodies
+// stops and returns the context's error.
 func (l *Log) Bodies(ctx context.Context, seqs []int64, f func(seq int64, raw []byte)) error {
 	room := rooms.Get().(*[together]byte)
 	defer rooms.Put(room)
@@ -156,7 +158,7 @@ func (l *Log) Bodies(ctx context.Context, seqs []int64, f func(seq int64, raw []
 	})
 }
 
-// body is the frame's bytes in its line.
+// body returns the frame's bytes from its line, nil if they cannot be read.
 func (l *Log) body(seq int64, e *entry, line []byte, err error) []byte {
 	switch {
 	case err != nil:

@@ -63,7 +63,7 @@ const (
 	Error                        // "error": answers a request with an error
 	Noise                        // "noise": bytes between client and server that are no JSON-RPC 2.0 message
 	StderrLine                   // "stderr"
-	NoteFrame                    // "note": what the inspector itself says; see Note
+	NoteFrame                    // "note": a note of the inspector; see Note
 )
 
 var kindNames = [...]string{Request: "request", Notification: "notification", Result: "result", Error: "error",
@@ -88,8 +88,8 @@ type Frame struct {
 	Server  string    // label of the target; "server_label" in transcripts
 	Session string    // id of the connection; "session_id" in transcripts
 	Dir     Direction
-	// Kind is found from Raw by Append when Dir is ClientToServer or
-	// ServerToClient, unless it is preset to Noise or NoteFrame.
+	// Append derives Kind from Raw when Dir is ClientToServer or
+	// ServerToClient, unless the caller has preset it to Noise or NoteFrame.
 	Kind      Kind
 	Transport string // "stdio", "http", "sse" or "memory"
 	Stream    Stream
@@ -97,43 +97,46 @@ type Frame struct {
 	Size      int64  // full size on the wire in bytes: len(Raw) unless Truncated
 	Truncated bool   // Raw holds only the head
 	Lost      bool   // Raw is gone: storage failed and memory ran out, see Log.Err
-	// Note is what the inspector says with this frame, or of the message in it; nil
-	// if nothing. Of a frame of direction Meta without Raw, Append makes that of it.
+	// Note is a note of the inspector, or its remark on the message in Raw; nil
+	// if there is none. When Dir is Meta and Raw is nil, Append sets Raw to
+	// Note.Words.
 	Note *Note
 
 	Header http.Header // HTTP headers that came with it, nil if none
 	Status int         // HTTP status, 0 if none
-	// HTTPMethod and URL are those of the HTTP request that Header is of, or is
-	// answered with; "" where they are not known.
+	// HTTPMethod and URL name the HTTP request that carried Header, or whose
+	// response carried Header; "" where they are unknown.
 	HTTPMethod, URL string
 
-	Call     int    // number of the call that it belongs to, 0 if none
-	Guessed  bool   // Call is a guess: several ran, and the connection does not tell
+	Call     int    // number of the call that the frame belongs to, 0 if none
+	Guessed  bool   // Call is a guess: several calls ran, and the connection does not tell them apart
 	Round    int    // multi round-trip round, 0 if none
-	Question int    // number of the elicitation that it asks or answers, 0 if none
+	Question int    // number of the elicitation that the frame asks or answers, 0 if none
 	Actor    string // who made an answer: "person", "script", "policy", "fault", "server"; else ""
-	Fault    string // which fault of bridge/fault it is part of, where it is wrong on purpose; else ""
+	Fault    string // name of the fault of bridge/fault that made the frame deliberately wrong; else ""
 
-	// Answers is the id of the request that this stands in for the response to,
-	// as its exact bytes: of a note that no response will come, and of the body of
-	// an HTTP response that is no response with that id. It is nil for others.
+	// Answers holds the exact bytes of the id of a request whose response this
+	// frame replaces: in a note that no response will come, and in an HTTP
+	// response body that is not the JSON-RPC response with that id. It is nil
+	// for other frames.
 	Answers json.RawMessage
-	// Failed marks what tells of a failure: an error, a tool's result with
-	// isError, an HTTP status of 400 or above, noise in place of a response, and a
-	// note that was appended so.
+	// Failed marks a frame that reports a failure: a JSON-RPC error, a tool
+	// result with isError, an HTTP status of 400 or above, noise in place of a
+	// response, or a note appended with Failed set.
 	Failed bool
 
-	// Message is the envelope in Raw; zero unless Kind.IsMessage. Append finds it
-	// unless it is there.
+	// Message is the envelope parsed from Raw; zero unless Kind.IsMessage.
+	// Append parses it unless the caller has set it.
 	Message Message
-	// Method is Message.Method, or for what answers a request the method of that
-	// request; "" where that is not known.
+	// Method is Message.Method; for a response, and for a frame with Answers,
+	// it is the method of the request. It is "" where that is unknown.
 	Method string
-	// Pair is, for a response, the Seq of its request, and for a request the
-	// Seq of its first response so far; 0 if there is none. What has Answers
+	// Pair is the Seq of the request for a response, and the Seq of the first
+	// response so far for a request; 0 if there is none. A frame with Answers
 	// counts as a response to the request that it names.
 	Pair int64
-	// Latency is the time since the request, for what is not one and has a Pair.
+	// Latency is the time since the request in Pair; 0 for a request, and for a
+	// frame without Pair.
 	Latency time.Duration
 	// AsksInput marks a result that asks for input (MCP 2026-07-28,
 	// InputRequiredResult).
@@ -146,10 +149,10 @@ type Frame struct {
 	// Redacted marks a frame read from a transcript that left secrets out.
 	Redacted bool
 
-	// about is, of a frame that marks another, the Seq of that one; 0 if it is not
-	// in the log.
+	// about is the Seq of the frame that this mark is about; 0 if this is no
+	// mark, or if the marked frame is not in the log.
 	about int64
-	// line is the frame's number within its session, as transcripts count.
+	// line is the frame's number within its session, "seq" in transcripts.
 	line int64
 }
 
@@ -159,7 +162,8 @@ func (f *Frame) IsText() bool {
 	return f.Dir == Stderr || kind != rawjson.Object && kind != rawjson.Array
 }
 
-// identify finds out what the frame is, from its bytes unless Kind is preset.
+// identify sets Kind, Message and Method from Raw; a Kind preset to Noise or
+// NoteFrame stays.
 func (f *Frame) identify() {
 	known := f.Message
 	f.Message = Message{}
@@ -182,8 +186,8 @@ func (f *Frame) identify() {
 	f.Method = f.Message.Method
 }
 
-// headOf finds what can be told of a message of which only the head was kept.
-// preset is its kind if that is known, else 0.
+// headOf returns the kind, id and method of a message of which only the head
+// was kept. preset is its kind if that is known, else 0.
 func headOf(raw []byte, preset Kind) (Kind, Message) {
 	m, _ := parseEnvelope(rawjson.NewCursor(raw))
 	m.Kind = cmp.Or(preset, m.Kind)

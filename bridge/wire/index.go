@@ -12,35 +12,35 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// entry is what memory keeps of a frame: 56 bytes without pointers, so that a
-// million of them cost neither much memory nor the collector's time.
+// entry is what the index holds of a frame: 56 bytes without pointers, so that
+// a million entries cost little memory and no time of the garbage collector.
 //
-// Entries are written once, before index.n says that they are there, and read
-// without a lock. Only pair changes later; it is accessed atomically.
+// An entry is written once, before index.n counts it, and is read without a
+// lock. Only pair changes later; it is accessed atomically.
 type entry struct {
 	off      int64  // where its line begins in the store
 	time     int64  // Unix time in nanoseconds, or noTime
 	id       uint32 // half of the hashID of the message's id; 0 if it has none
 	length   uint32 // of the line, its newline included
-	size     uint32 // Frame.Size; saturated means that the line must say
+	size     uint32 // Frame.Size; if saturated, the line holds the size
 	pair     uint32 // Frame.Pair
 	call     uint32
 	question uint32
-	body     uint16 // where Raw stands in the line as it is; 0: the line must be taken apart
+	body     uint16 // offset of Raw in the line where it stands unescaped; 0: the line must be parsed
 	flags    uint16
-	method   uint16 // in Log.methods; of a response, that of its request
+	method   uint16 // in Log.methods; for a response, the method of its request
 	conn     uint16 // in Log.conns
-	tool     uint16 // in Log.tools; of the call that the frame belongs to
+	tool     uint16 // in Log.tools: the tool whose call the frame belongs to
 	round    uint16
 	status   uint16
 	kind     Kind
 	actor    uint8 // in Log.actors
 }
 
-// noTime is the time of frames read from a transcript that does not say.
+// noTime is the time of a frame from a transcript line without "ts".
 const noTime = math.MinInt64
 
-// at is the entry's time as a frame has it.
+// at returns the entry's time, zero for noTime.
 func (e *entry) at() time.Time {
 	if e.time == noTime {
 		return time.Time{}
@@ -48,7 +48,7 @@ func (e *entry) at() time.Time {
 	return time.Unix(0, e.time)
 }
 
-// since is the time from the other entry to this one, not below 0.
+// since returns the time from request to this entry, at least 0.
 func (e *entry) since(request *entry) time.Duration {
 	if e.time == noTime || request.time == noTime {
 		return 0
@@ -56,7 +56,7 @@ func (e *entry) since(request *entry) time.Duration {
 	return time.Duration(max(e.time-request.time, 0))
 }
 
-// entrySize is that of an entry in bytes.
+// entrySize is the size of an entry in bytes.
 const entrySize = int64(unsafe.Sizeof(entry{}))
 
 const (
@@ -64,8 +64,8 @@ const (
 	flagOrphan
 	flagTruncated
 	flagRedacted
-	flagMore   // the line has more than the entry says: of HTTP, or Answers
-	flagLarge  // Log.large has its row
+	flagMore   // the line holds more than the entry: HTTP fields, a note, or Answers
+	flagLarge  // the frame's row is in Log.large, if it had room
 	flagFailed // Frame.Failed
 	flagAsks   // Frame.AsksInput
 	flagAction // and the next bit: the index in actions
@@ -93,14 +93,15 @@ func (e *entry) set(flag uint16, on bool) {
 	}
 }
 
-// actions are the answers to an elicitation (MCP, ElicitResult.action).
+// actions are the values of MCP's ElicitResult.action.
 var actions = [...]string{"", "accept", "decline", "cancel"}
 
 func (e *entry) act(action string) {
 	e.flags |= uint16(max(slices.Index(actions[:], action), 0)) * flagAction
 }
 
-// action is what an answer says, "" if the frame is none.
+// action returns the action of an answer to an elicitation, "" for other
+// frames.
 func (e *entry) action() string { return actions[e.flags/flagAction&3] }
 
 const (
@@ -117,7 +118,7 @@ type index struct {
 	chunks atomic.Pointer[[]*chunk]
 }
 
-// next is the entry to be filled in before publish.
+// next returns the entry to fill in before publish.
 func (x *index) next() *entry {
 	n := x.n.Load()
 	var chunks []*chunk
@@ -134,7 +135,7 @@ func (x *index) next() *entry {
 
 func (x *index) publish() { x.n.Add(1) }
 
-// at is the entry of a frame; seq must be in the index.
+// at returns the entry of a frame; seq must be in the index.
 func (x *index) at(seq int64) *entry {
 	return &(*x.chunks.Load())[(seq-1)>>chunkBits][(seq-1)&(chunkLen-1)]
 }
@@ -146,28 +147,29 @@ func (x *index) memory() int64 {
 	return 0
 }
 
-// full is the number that stands for every string that a table has no room
-// for: the frame's line has it.
+// full is the number of all strings that a table has no room for: they are read
+// from the frame's line.
 const full = 1<<16 - 1
 
-// table numbers what is mostly said again, in the order of its coming; the zero
-// K is 0. The appender alone calls id. It is bounded, because what is said is up
-// to the other side.
+// table numbers values that repeat in many frames, in the order of their first
+// use; the zero K has number 0. Only the appending goroutine calls id. A table
+// is bounded, because the other side chooses the values.
 type table[K comparable] struct {
 	list  atomic.Pointer[[]K]
 	ids   map[K]uint16
-	limit int // on their number; at most full
-	bytes int // in them all
+	limit int // on the number of values; at most full
+	bytes int // total size of the values
 }
 
-// tableBytes bounds the strings of a table, all together.
+// tableBytes bounds the total size of the strings of one table.
 const tableBytes = 4 << 20
 
 func newTable[K comparable](limit int) table[K] {
 	return table[K]{ids: make(map[K]uint16), limit: limit}
 }
 
-// id is the number of k, which takes size bytes.
+// id returns the number of k, whose strings take size bytes, or full if there
+// is no room for it.
 func (t *table[K]) id(k K, size int) uint16 {
 	var zero K
 	if k == zero {
@@ -191,7 +193,7 @@ func (t *table[K]) id(k K, size int) uint16 {
 	return id
 }
 
-// at is what has that number; known is false for full.
+// at returns the value with that number; known is false for full.
 func (t *table[K]) at(id uint16) (k K, known bool) {
 	if id == 0 {
 		return k, true
@@ -202,7 +204,7 @@ func (t *table[K]) at(id uint16) (k K, known bool) {
 	return k, false
 }
 
-// all is what has a number, by number. It must not be changed.
+// all returns the values by their numbers. The slice must not be changed.
 func (t *table[K]) all() []K {
 	if p := t.list.Load(); p != nil {
 		return *p
@@ -210,7 +212,8 @@ func (t *table[K]) all() []K {
 	return nil
 }
 
-// show shows another table's names up to id, where it does not yet.
+// show takes over the values of another table up to id, unless t has them
+// already.
 func (t *table[K]) show(of *table[K], id uint16) {
 	if list := of.all(); int(id) < len(list) && int(id) >= len(t.all()) {
 		part := list[: id+1 : id+1]
@@ -218,7 +221,7 @@ func (t *table[K]) show(of *table[K], id uint16) {
 	}
 }
 
-// listed is all but for 0.
+// listed returns a copy of the values without the zero value.
 func (t *table[K]) listed() []K {
 	if list := t.all(); len(list) > 0 {
 		return slices.Clone(list[1:])
@@ -226,15 +229,15 @@ func (t *table[K]) listed() []K {
 	return nil
 }
 
-// session is what the appender keeps of a session.
+// session is the state that appending keeps for each session.
 type session struct {
 	lines int64             // frames so far
-	hash  uint64            // of its name
-	calls map[uint32]uint16 // tools by the numbers of their calls
-	open  []openCall        // of tools, without a response
+	hash  uint64            // of the session's id
+	calls map[uint32]uint16 // numbers of tools by the numbers of their calls
+	open  []openCall        // tools/call requests without a response
 }
 
-// connection numbers the connection of a frame and finds its session.
+// connection returns the number of a frame's connection, and its session.
 func (l *Log) connection(f *Frame) (uint16, *session) {
 	k := Connection{f.Server, f.Session, f.Transport}
 	if k == l.latest.Connection && l.latest.session != nil {
@@ -254,7 +257,7 @@ func (l *Log) connection(f *Frame) (uint16, *session) {
 
 var seed = maphash.MakeSeed()
 
-// half folds a hash into what an entry has room for; only 0 stays 0.
+// half folds a hash into the 32 bits of entry.id; only 0 stays 0.
 func half(h uint64) uint32 {
 	if h == 0 {
 		return 0

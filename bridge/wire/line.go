@@ -17,11 +17,13 @@ import (
 // log's own spool file is made of the same lines, so that one reader serves
 // the live log and the files that are opened later.
 
-// textPreview is how much "text" holds of bytes that it cannot hold exactly.
+// textPreview is how many bytes "text" holds of a frame whose exact bytes stand
+// in "bytes".
 const textPreview = 64 << 10
 
-// appendLine appends the line of a frame, its newline included, and says
-// where in the line f.Raw stands as it is; 0 where it does not.
+// appendLine appends the line of a frame, including its newline. body is the
+// offset in the line at which f.Raw stands unescaped; 0 where it is escaped or
+// encoded.
 func appendLine(dst []byte, f *Frame) (line []byte, body int) {
 	start := len(dst)
 	dst = appendHead(dst, f)
@@ -58,7 +60,8 @@ func holdsJSON(f *Frame) bool {
 	return rawjson.Valid(f.Raw) && (f.Kind != NoteFrame || f.Raw[0] == '{')
 }
 
-// onOneLine reports whether JSON has no line break and nothing around it.
+// onOneLine reports whether raw has no line break and no surrounding white
+// space.
 func onOneLine(raw []byte) bool {
 	return len(rawjson.Trim(raw)) == len(raw) && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0
 }
@@ -101,7 +104,8 @@ func appendHead(dst []byte, f *Frame) []byte {
 	return dst
 }
 
-// impliedKind is the kind that a reader of f's line finds by itself.
+// impliedKind returns the kind that a reader derives from f's line without a
+// "kind" member.
 func impliedKind(f *Frame) Kind {
 	switch {
 	case f.Dir == Stderr:
@@ -144,8 +148,8 @@ func appendTrue(dst []byte, member string, on bool) []byte {
 	return append(dst, member...)
 }
 
-// routing are the headers that mcpsnoop has fields of their own for, and looks
-// at when it judges a request over HTTP.
+// routing lists the headers for which mcpsnoop has fields of their own. It
+// reads these fields when it judges a request over HTTP.
 var routing = [...]struct{ field, header string }{
 	{"mcp_method", "Mcp-Method"},
 	{"mcp_name", "Mcp-Name"},
@@ -182,7 +186,8 @@ func appendBytes(dst, raw []byte) []byte {
 	return append(dst, '"')
 }
 
-// escapedLen is how long rawjson.AppendQuoted makes valid UTF-8, without the quotes.
+// escapedLen returns the length of what rawjson.AppendQuoted makes of valid
+// UTF-8, without the quotes.
 func escapedLen(b []byte) int {
 	n := len(b)
 	for _, c := range b {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// LineNumbers says on which line of its file each of some frames stands,
-// counted from 1. It reads the files up to there. It is empty for a log that
-// Open has not made.
+// LineNumbers maps each of the frames to its line in its file, counted from 1.
+// It reads the files up to the last of these lines. The map is empty for a log
+// that Open has not made.
 func (l *Log) LineNumbers(seqs []int64) (map[int64]int64, error) {
 	lines := make(map[int64]int64, len(seqs))
 	if l.files == nil {

@@ -15,8 +15,8 @@ import (
 // nonblock keeps the opening of a pipe from waiting for its other end.
 const nonblock = syscall.O_NONBLOCK
 
-// lockFile takes the advisory lock of a recorder, which goes with the file, and
-// says who has it if somebody else does.
+// lockFile takes the advisory lock of a recorder, which ends when the file is
+// closed. If another process holds the lock, the error names it.
 func lockFile(file *os.File) error {
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -32,7 +32,8 @@ func lockFile(file *os.File) error {
 	}
 }
 
-// lockHolder names the process that has the lock, as far as the system tells.
+// lockHolder names the process that holds the lock, or "another process" where
+// the system does not tell.
 func lockHolder(file *os.File) string {
 	const unknown = "another process"
 	info, err := file.Stat()

@@ -6,5 +6,6 @@ import "os"
 
 const nonblock = 0
 
-// lockFile does nothing: here, two recorders of one file are not told of each other.
+// lockFile does nothing: on this system, two recorders of one file do not
+// notice each other.
 func lockFile(*os.File) error { return nil }

@@ -18,28 +18,28 @@ type Options struct {
 	Memory   int64  // bytes of frames kept in memory once storage has failed; 0 means 32 MiB
 }
 
-// DefaultMaxFrame is how many bytes of one frame a log keeps unless told
-// otherwise.
+// DefaultMaxFrame is how many bytes of one frame a log keeps when
+// Options.MaxFrame is 0.
 const DefaultMaxFrame = 64 << 20
 
 // Stats says how much a Log holds and where.
 type Stats struct {
 	Frames int64  // frames in the log
 	Bytes  int64  // bytes on disk
-	Memory int64  // bytes of memory taken by the index and by frames that are not on disk, about
+	Memory int64  // approximate bytes of memory for the index and the frames that are not on disk
 	Lost   int64  // frames whose bytes are gone because storage failed
 	Where  string // in words: "a temporary file in DIR", the files that were opened, "memory"
 }
 
-// Log is an append-only list of frames, numbered from 1. The frames' bytes
-// are on disk, in a temporary file that goes with the log; memory holds an
-// index of 56 bytes a frame, and the frames that are not written yet.
+// Log is an append-only list of frames, numbered from 1. The frames' bytes are
+// on disk, in a temporary file that Close removes; memory holds an index of 56
+// bytes a frame, and the frames that are not written yet.
 //
-// All methods are safe for concurrent use. Reading takes no lock that an
-// Append waits for during I/O.
+// All methods are safe for concurrent use. Reading takes no lock that an Append
+// waits for during I/O.
 type Log struct {
 	max   int64
-	start time.Time // times are kept as the distance from here, by the monotonic clock
+	start time.Time // entries measure their times from here, by the monotonic clock
 	base  int64     // start in Unix nanoseconds
 
 	index   index
@@ -56,30 +56,31 @@ type Log struct {
 	// it, so that no lock is taken under it. It is not held during I/O.
 	mu       sync.Mutex
 	sessions map[string]*session
-	latest   struct { // frame's connection
+	latest   struct { // connection of the latest frame
 		Connection
 		id      uint16
 		session *session
 	}
 	requests  map[uint64]uint32
-	earlier   map[uint32]uint32 // the request with the same id before one, if it had no response then
-	line      []byte            // room for a line
+	earlier   map[uint32]uint32 // maps a request to the previous one with the same id, if that had no response yet
+	line      []byte            // buffer for one line
 	recorders atomic.Pointer[[]*Recorder]
 
 	large *largeRows
 	marks *marks
 
 	waiters atomic.Pointer[chan struct{}]
-	// huge is held while a filter looks into a frame of many MiB: one at a
-	// time, whatever the number of filters.
+	// huge admits one goroutine at a time to frames above hugeLine, however
+	// many filters run.
 	huge chan struct{}
 }
 
-// store is where lines are.
+// store holds the lines of a log.
 type store interface {
-	// read returns the n bytes at off, of one line or of several. They may be
-	// shared and must not be changed, or they are in buf where there is room for
-	// them. It may fail for several lines that can be read one by one.
+	// read returns the n bytes at off, which hold one line or several
+	// neighbouring lines. They may be shared and must not be changed; they are
+	// in buf if it is large enough. read may fail for a range of lines even
+	// though each line alone can be read.
 	read(buf []byte, off int64, n int) ([]byte, error)
 	stats(*Stats)
 	failure() error
@@ -127,14 +128,14 @@ func newLog() *Log {
 
 // Append adds a frame and returns it as it is kept: with Seq, Size, Kind,
 // Message, Method, Pair, Latency, Duplicate and Orphan filled in, and Time if
-// it was zero. The order of Seq is the order in which Append is entered.
+// it was zero. Frames are numbered in the order in which they are appended.
 //
-// Of a frame larger than Options.MaxFrame the head is kept. The log needs
-// neither f.Raw nor f.Header any more when Append returns.
+// Of a frame larger than Options.MaxFrame only the head is kept. The caller may
+// reuse f.Raw and f.Header once Append has returned.
 //
 // Append costs a few microseconds and never waits for a reader. It waits for
-// the disk only where frames have come faster than it could take them for so
-// long that 8 MiB are due. A recorder adds the cost that Recorder describes.
+// the disk only when more than 8 MiB of frames are unwritten. A recorder adds
+// the cost that Recorder describes.
 //
 // On a log made by Open or Beginning it does nothing and returns f.
 func (l *Log) Append(f Frame) Frame {
@@ -159,7 +160,7 @@ func (l *Log) Append(f Frame) Frame {
 		recorded = append(recorded, r.add(&f, line))
 	}
 	if l.line = line; len(line) >= largeLine {
-		l.line = nil // it is theirs
+		l.line = nil // the spool and the recorders keep large lines
 	}
 	l.seal(e, &f, body)
 	l.mu.Unlock()
@@ -171,8 +172,9 @@ func (l *Log) Append(f Frame) Frame {
 	return f
 }
 
-// seal publishes the entry of a frame whose line is in the store, with
-// the bytes as they are at body, or nowhere if that is 0.
+// seal publishes the entry of a frame whose line is in the store. body is the
+// offset of the frame's bytes in the line, 0 if they do not stand there
+// unescaped.
 func (l *Log) seal(e *entry, f *Frame, body int) {
 	if body <= math.MaxUint16 && f.Size == int64(len(f.Raw)) {
 		e.body = uint16(body)
@@ -184,7 +186,8 @@ func (l *Log) seal(e *entry, f *Frame, body int) {
 	l.index.publish()
 }
 
-// complete fills in what follows from the bytes alone.
+// complete fills in the fields that depend only on the frame itself, and cuts
+// off bytes beyond the log's limit.
 func (l *Log) complete(f *Frame) {
 	if f.Note != nil && f.Dir == Meta && f.Raw == nil {
 		f.Raw = []byte(f.Note.Words(f))
@@ -205,8 +208,8 @@ func (l *Log) complete(f *Frame) {
 	}
 }
 
-// wholeRunes is how much of b to keep so that it does not end inside a
-// character.
+// wholeRunes returns the length of b without an incomplete UTF-8 character at
+// its end.
 func wholeRunes(b []byte) int {
 	for n := len(b) - 1; n >= 0 && n > len(b)-utf8.UTFMax; n-- {
 		if utf8.RuneStart(b[n]) {
@@ -219,7 +222,8 @@ func wholeRunes(b []byte) int {
 	return len(b)
 }
 
-// enter makes the entry of a frame, and fills in what the log finds out of it.
+// enter makes the entry of a frame, and fills in the fields that depend on
+// earlier frames.
 func (l *Log) enter(f *Frame) *entry {
 	e := l.index.next()
 	f.Seq = l.index.n.Load() + 1
@@ -250,17 +254,17 @@ func (l *Log) enter(f *Frame) *entry {
 
 func within(n int, limit int64) int64 { return min(max(int64(n), 0), limit) }
 
-// maxEarlier bounds how many requests with the id of one that has no response
-// are told apart.
+// maxEarlier bounds how many requests Log.earlier holds.
 const maxEarlier = 10_000
 
-// maxAlike bounds how many of them are looked at for a response.
+// maxAlike bounds how many requests with the same id among examines for one
+// response.
 const maxAlike = 100
 
-// pair finds the request of a response, and marks what does not pair up. Of
-// requests that share an id, a response goes to that of the same question, else
-// to the latest that has none, else to the latest. What only stands in for a
-// response goes to its request if that has none.
+// pair finds the request of a response, and marks duplicates and orphans. Of
+// several requests with the same id, the response goes to that of the same
+// question, else to the latest without a response, else to the latest. A frame
+// with Answers is paired with that request only if it has no response yet.
 func (l *Log) pair(e *entry, s *session, f *Frame) {
 	id := hashID(f.Message.ID)
 	e.id = half(id)
@@ -293,7 +297,7 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 	}
 }
 
-// expect remembers a request for its response.
+// expect records a request, so that its response can be paired with it.
 func (l *Log) expect(e *entry, s *session, f *Frame, id uint64) {
 	key := exchange(s, f.Dir, id)
 	before, used := l.requests[key]
@@ -320,8 +324,9 @@ func (l *Log) answer(e *entry, f *Frame, seq uint32) {
 	f.Method, _ = l.methods.at(e.method)
 }
 
-// among chooses the request that a response is for, of those that share the id
-// of the latest and had no response when the next one came.
+// among returns the request that a response answers. It chooses from latest and
+// the earlier requests with the same id that had no response when the next one
+// came.
 func (l *Log) among(latest, question uint32) uint32 {
 	open := uint32(0)
 	for seq, steps := latest, 0; seq != 0 && steps < maxAlike; seq, steps = l.earlier[seq], steps+1 {
@@ -336,11 +341,11 @@ func (l *Log) among(latest, question uint32) uint32 {
 	return cmp.Or(open, latest)
 }
 
-// Len is the number of frames in the log.
+// Len returns the number of frames in the log.
 func (l *Log) Len() int64 { return l.index.n.Load() }
 
 // Grown returns a channel that is closed by the next Append, or when storage
-// fails. Get it, look at Len, then wait: nothing is missed that way.
+// fails. A caller that gets the channel before it looks at Len misses no frame.
 func (l *Log) Grown() <-chan struct{} {
 	for {
 		if p := l.waiters.Load(); p != nil {
@@ -362,9 +367,9 @@ func (l *Log) wake() {
 	}
 }
 
-// Err is the first storage failure, nil if there was none. After it, new
-// frames are kept in memory, as many as Options.Memory allows; what was
-// written before can still be read.
+// Err returns the first storage failure, nil if there was none. After a failure
+// new frames stay in memory, up to Options.Memory bytes; frames on disk stay
+// readable.
 func (l *Log) Err() error { return l.store.failure() }
 
 // Stats says how much the log holds and where.
@@ -376,7 +381,7 @@ func (l *Log) Stats() Stats {
 	l.mu.Unlock()
 	l.store.stats(&st)
 	if l.of != nil {
-		st.Memory, st.Bytes = 0, 0 // they are those of the other log
+		st.Memory, st.Bytes = 0, 0 // the other log counts them
 		if n := l.Len(); n > 0 {
 			e := l.index.at(n)
 			st.Bytes = e.off + int64(e.length)
@@ -385,8 +390,8 @@ func (l *Log) Stats() Stats {
 	return st
 }
 
-// Close ends the log and removes its temporary file. What is appended
-// afterwards is lost, and what is not in memory cannot be read.
+// Close ends the log and removes its temporary file. Frames appended afterwards
+// are lost, and earlier frames can no longer be read.
 func (l *Log) Close() error {
 	if l.of != nil {
 		return nil

@@ -16,29 +16,30 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Mark is what a person noted of a frame. The zero Mark says nothing.
+// Mark is a person's remark on a frame: a pin, a colour, a note. The zero Mark
+// is no mark.
 //
-// A mark is a frame itself: a line of direction meta, in the session of the
-// frame that it is about, whose JSON names that frame by its number in the
-// session; see docs/transcript.md. So it is kept wherever frames are. The
-// latest mark of a frame holds.
+// A mark is stored as a frame itself: a frame of direction Meta, in the session
+// of the marked frame, whose JSON names the marked frame by its number in the
+// session; see docs/transcript.md. So marks are kept wherever frames are. Of
+// several marks of one frame the latest is valid.
 type Mark struct {
 	Pinned bool
 	Colour string // one of Colours, or ""
 	Note   string // at most MaxNote bytes
 }
 
-// Colours are those that a frame can be marked with.
+// Colours lists the colours that a mark can have.
 func Colours() []string { return []string{"red", "amber", "green", "blue", "violet"} }
 
 const (
-	// MaxNote is how many bytes of a note are kept.
+	// MaxNote is the greatest length of a note in bytes.
 	MaxNote = 4 << 10
-	// maxMarks bounds how many frames are marked.
+	// maxMarks bounds how many frames of a log can be marked.
 	maxMarks = 10_000
 )
 
-// errNoSuchColour, errNoteTooLong and errTooManyMarks are what Log.Mark refuses.
+// Errors of Log.Mark.
 var (
 	errNoSuchColour = errors.New("there is no such colour; it is one of " + strings.Join(Colours(), ", "))
 	errNoteTooLong  = fmt.Errorf("a note can have %d bytes", MaxNote)
@@ -48,18 +49,18 @@ var (
 // markLine is the JSON of a mark.
 type markLine struct {
 	Mark struct {
-		Seq    int64  `json:"seq"` // of the frame, as its session counts
+		Seq    int64  `json:"seq"` // number of the marked frame in its session
 		Pinned bool   `json:"pinned,omitempty"`
 		Colour string `json:"colour,omitempty"`
 		Note   string `json:"note,omitempty"`
 	} `json:"mark"`
 }
 
-// markStart is how the JSON of a mark begins. That costs an append next to
-// nothing to look for.
+// markStart is the beginning of a mark's JSON, so that IsMark need not parse
+// it.
 var markStart = []byte(`{"mark":`)
 
-// IsMark reports whether the frame marks another.
+// IsMark reports whether the frame is a mark of another frame.
 func (f *Frame) IsMark() bool { return f.Dir == Meta && bytes.HasPrefix(f.Raw, markStart) }
 
 // marks are the marks of a log.
@@ -67,17 +68,18 @@ type marks struct {
 	mu      sync.Mutex
 	version int64
 	of      map[int64]kept
-	about   map[int64]int64 // the frame that one marks, by the latter
+	about   map[int64]int64 // marked frames by the Seq of the marking frame
 }
 
-// kept is a mark and the frame that says it, 0 if none does.
+// kept is a mark and the Seq of the frame that holds it; by is 0 if no frame
+// does.
 type kept struct {
 	Mark
 	by int64
 }
 
-// Mark marks a frame, in place of what was said of it before. Of a log made by
-// Open the files stay as they are: the mark is kept in memory, and WriteMarks
+// Mark sets the mark of a frame, in place of an earlier one. On a log made by
+// Open the files are not changed: the mark stays in memory, and WriteMarks
 // writes it.
 func (l *Log) Mark(seq int64, m Mark) error {
 	switch {
@@ -105,7 +107,7 @@ func (l *Log) Mark(seq int64, m Mark) error {
 	return nil
 }
 
-// markFrame is the frame that marks another.
+// markFrame makes the frame that holds a mark of frame seq.
 func (l *Log) markFrame(seq int64, m Mark) (Frame, error) {
 	e := l.index.at(seq)
 	number, err := l.numberOf(e)
@@ -125,30 +127,31 @@ func (l *Log) markFrame(seq int64, m Mark) (Frame, error) {
 	}, nil
 }
 
-// MarkOf is what was noted of a frame.
+// MarkOf returns the mark of a frame, the zero Mark if there is none.
 func (l *Log) MarkOf(seq int64) Mark {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
 	return l.marks.of[seq].Mark
 }
 
-// Marking is the frame that says what MarkOf does, 0 if none does: because
-// nothing is noted, or because it is kept in memory only.
+// Marking returns the Seq of the frame that holds the mark of frame seq; 0 if
+// seq is not marked, or if its mark is in memory only.
 func (l *Log) Marking(seq int64) int64 {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
 	return l.marks.of[seq].by
 }
 
-// Marked lists the frames that are marked, in order. version is another one
-// whenever a mark has changed.
+// Marked lists the marked frames in order. version changes with every change of
+// a mark.
 func (l *Log) Marked() (seqs []int64, version int64) {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
 	return slices.Sorted(maps.Keys(l.marks.of)), l.marks.version
 }
 
-// markedBy is the frame that one marks, 0 if it marks none that is in the log.
+// markedBy returns the Seq of the frame that the mark seq is about; 0 if seq is
+// no mark, or if the marked frame is not in the log.
 func (l *Log) markedBy(seq int64) int64 {
 	l.marks.mu.Lock()
 	defer l.marks.mu.Unlock()
@@ -169,7 +172,7 @@ func (s *marks) set(seq int64, m kept) {
 	}
 	now, known := s.of[seq]
 	switch {
-	case known && m.by != 0 && (now.by == 0 || now.by > m.by): // it was marked again meanwhile
+	case known && m.by != 0 && (now.by == 0 || now.by > m.by): // a later mark was set meanwhile
 		return
 	case m.Mark == Mark{}:
 		delete(s.of, seq)
@@ -179,7 +182,7 @@ func (s *marks) set(seq int64, m kept) {
 	s.version++
 }
 
-// WriteMarks writes the marks of those frames that no frame of the log says,
+// WriteMarks writes the marks of the picked frames that exist only in memory,
 // as lines of a transcript.
 func (l *Log) WriteMarks(w io.Writer, picked func(seq int64) bool) error {
 	all := l.marks.all()
@@ -200,7 +203,9 @@ func (l *Log) WriteMarks(w io.Writer, picked func(seq int64) bool) error {
 	return nil
 }
 
-// parseMark reads the JSON of a mark. What makes no sense in it is left out.
+// parseMark reads the JSON of a mark, and returns it with the number of the
+// marked frame in its session. An unknown colour is dropped, and a note that is
+// too long is cut.
 func parseMark(raw []byte) (m Mark, number int64, ok bool) {
 	var line markLine
 	if json.Unmarshal(raw, &line) != nil || line.Mark.Seq < 1 {
@@ -219,18 +224,18 @@ func parseMark(raw []byte) (m Mark, number int64, ok bool) {
 	return m, line.Mark.Seq, true
 }
 
-// fileMarks are the marks that are met while files are read. The frames that they
-// are about are looked up when all have been.
+// fileMarks are the marks found while files are read. resolve looks up the
+// marked frames when all files have been read.
 type fileMarks []fileMark
 
 type fileMark struct {
 	Mark
 	session string
 	by      int64 // the frame that marks
-	number  int64 // of the one that is marked, in its session
+	number  int64 // of the marked frame in its session
 }
 
-// add takes note of a frame that is a mark.
+// add appends the mark that f holds, if it is a mark.
 func (list *fileMarks) add(f *Frame) {
 	if !f.IsMark() || len(*list) >= maxMarks {
 		return
@@ -254,7 +259,8 @@ func (list fileMarks) resolve(l *Log) {
 		}
 	}
 	for _, m := range list {
-		// Numbers rise within a session. A mark is about what came before it.
+		// Numbers rise within a session, and a mark follows the frame that it
+		// marks.
 		seqs := sessions[m.session]
 		before, _ := slices.BinarySearch(seqs, m.by)
 		i := sort.Search(before, func(i int) bool {
@@ -270,10 +276,10 @@ func (list fileMarks) resolve(l *Log) {
 	}
 }
 
-// headSize is how much of a line is read for the fields in front of its body.
+// headSize is how many bytes of a line are read first to find its "seq".
 const headSize = 2 << 10
 
-// numberOf is the number that a frame has in its session, as its line says.
+// numberOf returns the "seq" of a frame's line: its number in its session.
 func (l *Log) numberOf(e *entry) (int64, error) {
 	for size := min(e.length, headSize); ; size = e.length {
 		line, err := l.store.read(nil, e.off, int(size))

@@ -23,16 +23,16 @@ type Message struct {
 	Error  json.RawMessage // an object; nil if absent
 }
 
-// ParseMessage finds the envelope of the one JSON-RPC 2.0 message in raw,
-// in one pass and without decoding what is inside. White space may stand
-// around the message.
+// ParseMessage finds the envelope of the one JSON-RPC 2.0 message in raw, in
+// one pass and without decoding what is inside. White space may stand around
+// the message.
 //
-// The error says in words why these bytes are no such message: they are not
-// one whole JSON value in UTF-8, "jsonrpc" is not "2.0", "id" is neither a
-// string nor an integer (MCP forbids null), a member of the envelope appears
-// twice, or the members make neither a request, a notification, a result nor
-// an error. An error without an id is a message (MCP 2025-11-25, "Responses");
-// an array of messages is none (MCP dropped batches with 2025-06-18).
+// The error says why the bytes are no such message: they are not one whole JSON
+// value in UTF-8, "jsonrpc" is not "2.0", "id" is neither a string nor an
+// integer (MCP forbids null), a member of the envelope appears twice, or the
+// members make neither a request, a notification, a result nor an error. An
+// error without an id is a message (MCP 2025-11-25, "Responses"); an array of
+// messages is not (MCP dropped batches with 2025-06-18).
 func ParseMessage(raw []byte) (Message, error) {
 	c := rawjson.NewCursor(raw)
 	if c.Offset() == len(raw) {
@@ -48,8 +48,8 @@ func ParseMessage(raw []byte) (Message, error) {
 	return m, nil
 }
 
-// IDKey is the same for two ids that are the same JSON value, however they are
-// written: "\u0061" is "a".
+// IDKey returns a key that two ids share if they are the same JSON value,
+// however they are escaped: "\u0061" and "a" have the same key.
 func IDKey(id json.RawMessage) string {
 	if rawjson.KindOf(id) == rawjson.String {
 		return `"` + rawjson.Text(id) + `"`
@@ -69,9 +69,9 @@ const (
 
 var envelopeNames = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-// parseEnvelope parses the message in front of the cursor, and leaves the cursor
-// there if that is no object. Where the text is cut off (c.Cut), the message has
-// what was found so far, and its Kind is the likeliest.
+// parseEnvelope parses the message at the cursor. If there is no object, the
+// cursor does not move. For text that is cut off (c.Cut), it returns the
+// members found so far with the likeliest Kind, and an error.
 func parseEnvelope(c *rawjson.Cursor) (m Message, err error) {
 	switch kind := c.Kind(); {
 	case kind == rawjson.Object:
@@ -99,18 +99,18 @@ func parseEnvelope(c *rawjson.Cursor) (m Message, err error) {
 	return m, nil
 }
 
-// maxEnds is how far into a large message its envelope is looked for.
+// maxEnds is how many bytes of a large message's head ParseEnds parses.
 const maxEnds = 64 << 10
 
-// lastMembers are the id and the version where they stand last in a message, as
-// many servers write it. They are the message's own, since the last brace of all
-// closes that.
+// lastMembers matches "id" and "jsonrpc" at the very end of a message, where
+// many servers write them. They belong to the envelope, since the last brace
+// closes the message.
 var lastMembers = regexp.MustCompile(`[,{](` + lastMember + `(?:,` + lastMember + `)?)\}\s*$`)
 
 const lastMember = `\s*"(?:id|jsonrpc)"\s*:\s*(?:-?\d+|"[^"\\]*")\s*`
 
-// ParseEnds is ParseMessage for a message that is too large to be kept whole: it
-// finds the kind, the id and the method, as far as both ends of it tell.
+// ParseEnds is ParseMessage for a message that is too large to be kept whole:
+// it finds the kind, the id and the method from the message's head and tail.
 func ParseEnds(head, tail []byte) (m Message, err error) {
 	c := rawjson.NewCursor(head[:min(len(head), maxEnds)])
 	seen, wrong := m.read(c)
@@ -137,8 +137,8 @@ func ParseEnds(head, tail []byte) (m Message, err error) {
 	return Message{Kind: m.Kind, ID: m.ID, Method: m.Method}, nil
 }
 
-// read takes the members of the object in front of the cursor, and says which
-// there are, and what is wrong with them.
+// read sets the members of the object at the cursor. It returns the set of
+// their names, and the first thing wrong with them; "" if nothing is.
 func (m *Message) read(c *rawjson.Cursor) (seen int, wrong string) {
 	for name := range c.Members() {
 		member := memberOf(name)
@@ -155,8 +155,7 @@ func (m *Message) read(c *rawjson.Cursor) (seen int, wrong string) {
 	return seen, wrong
 }
 
-// set gives the message one member, and says what is wrong with it; "" if
-// nothing is.
+// set sets one member, and says what is wrong with its value; "" if nothing is.
 func (m *Message) set(member int, value json.RawMessage) (wrong string) {
 	switch member {
 	case hasJSONRPC:
@@ -194,8 +193,8 @@ func memberOf(name rawjson.Name) int {
 	return 0
 }
 
-// kindOf says what the members of a whole envelope make, or what is wrong
-// with them.
+// kindOf returns the kind of message that the members of a whole envelope make,
+// or what is wrong with them.
 func kindOf(seen int) (k Kind, wrong string) {
 	const answer = hasResult | hasError
 	switch {
@@ -233,8 +232,8 @@ func likelyKind(seen int, method string) Kind {
 	return Request
 }
 
-// checkID says what is wrong with the value of "id", "" if nothing is. An
-// exponent is let pass where it does not make a fraction.
+// checkID says what is wrong with the value of "id", "" if nothing is. A
+// non-negative exponent is accepted.
 func checkID(value []byte) string {
 	switch c := value[0]; {
 	case c == '"':
@@ -250,7 +249,8 @@ func checkID(value []byte) string {
 	return fmt.Sprintf(`"id" is %s; it must be a string or an integer`, brief(value))
 }
 
-// brief is a JSON value for use in an error: its own text where that is short.
+// brief returns a JSON value for use in an error: its text if short, else its
+// type.
 func brief(value []byte) string {
 	if len(value) <= 40 {
 		return string(value)
@@ -266,7 +266,7 @@ func brief(value []byte) string {
 	return "a long number"
 }
 
-// methodName decodes a method, without allocating where it is one of MCP's.
+// methodName decodes a method, without allocating if MCP defines it.
 func methodName(value []byte) string {
 	if known, ok := knownMethods[string(value[1:len(value)-1])]; ok {
 		return known
@@ -274,7 +274,7 @@ func methodName(value []byte) string {
 	return rawjson.Text(value)
 }
 
-// knownMethods are those of MCP 2025-06-18 to 2026-07-28.
+// knownMethods holds the methods of MCP 2025-06-18 to 2026-07-28.
 var knownMethods = func() map[string]string {
 	m := make(map[string]string)
 	for name := range strings.FieldsSeq(`

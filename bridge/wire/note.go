@@ -13,23 +13,23 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// NoteKind says what the inspector noted. The texts are those of "kind" in a
+// NoteKind is the kind of a note. Its texts are the values of "kind" in a
 // transcript's "note".
 type NoteKind string
 
-// The kinds of note, with the fields of Note that each of them has beside those
-// of its frame. What is put in brackets may be missing.
+// The kinds of note, each with the fields of Note that it uses besides those of
+// its frame. Fields in brackets are optional.
 const (
 	// Of processes.
-	NoteProcessStarted NoteKind = "process-started" // Program and PID; of mcpsnoop's logs Command [Dir]
+	NoteProcessStarted NoteKind = "process-started" // Program and PID; in mcpsnoop's logs Command [Dir]
 	NoteProcessExited  NoteKind = "process-exited"  // PID, Code or Signal, [By: "inspector"] [Why]
-	NoteStillRuns      NoteKind = "still-runs"      // Took: for so long after its input was closed
-	NotePipeHeld       NoteKind = "pipe-held"       // Of: the pipe that is read no longer
+	NoteStillRuns      NoteKind = "still-runs"      // Took: time since its input was closed
+	NotePipeHeld       NoteKind = "pipe-held"       // Of: the pipe that is no longer read
 	NoteReadFailed     NoteKind = "read-failed"     // Of, Why
 
 	// Of messages.
-	NoteNotPassedOn  NoteKind = "not-passed-on" // Why: what the SDK was not given
-	NoteNotDelivered NoteKind = "not-delivered" // Why: what did not reach the server
+	NoteNotPassedOn  NoteKind = "not-passed-on" // Why: reason for which a message was kept from the SDK
+	NoteNotDelivered NoteKind = "not-delivered" // Why: reason for which a message did not reach the server
 
 	// Of HTTP. Frame has HTTPMethod, Status and Header of the exchange.
 	NoteHTTPStatus      NoteKind = "http-status"      // an answer that is no message: Of [To] [Got] [Want] [Said]
@@ -44,26 +44,25 @@ const (
 	NoteResumeRefused   NoteKind = "resume-refused"   // Of [Said]
 	NoteStreamBroken    NoteKind = "stream-broken"    // [Of] Why
 	NoteStreamEnded     NoteKind = "stream-ended"     // without the response: Of
-	NoteStreamClosed    NoteKind = "stream-closed"    // Times: so often by now
+	NoteStreamClosed    NoteKind = "stream-closed"    // Times: how often so far
 	NoteEndpoint        NoteKind = "endpoint"         // To: where messages are posted, in HTTP+SSE
 	NoteServerLost      NoteKind = "server-lost"      // Why
 
 	// Of the conversation.
-	NoteProbeUnanswered  NoteKind = "probe-unanswered"   // Took: how long server/discover was waited for
+	NoteProbeUnanswered  NoteKind = "probe-unanswered"   // Took: how long the client waited for server/discover
 	NoteProbeFatal       NoteKind = "probe-fatal"        // the process ended at server/discover
 	NoteStrayResponse    NoteKind = "stray-response"     // [ID] [Again]
 	NoteCancelledByClose NoteKind = "cancelled-by-close" // a request is cancelled by closing its stream
-	NoteAnswered         NoteKind = "answered"           // an answer that does not travel, or not yet: [Why] Answer, Pointer, [Completion] At
-	NoteSettled          NoteKind = "settled"            // a question's end that no message says: State [Why] [TurnedAway] Pointer, At
+	NoteAnswered         NoteKind = "answered"           // an answer that is not sent, or not yet: [Why] Answer, Pointer, [Completion] At
+	NoteSettled          NoteKind = "settled"            // a question ended without a message: State [Why] [TurnedAway] Pointer, At
 	NoteMisbehaved       NoteKind = "misbehaved"         // a question answered wrongly on purpose, by Frame.Fault: Why [Params Answer] Pointer, At
-	NoteEnded            NoteKind = "ended"              // a call's end that no response says: State [Why] At
-	NoteClientSaid       NoteKind = "client-said"        // Why: what another client noted of a message
+	NoteEnded            NoteKind = "ended"              // a call ended without a response: State [Why] At
+	NoteClientSaid       NoteKind = "client-said"        // Why: remark of another client on a message
 )
 
-// Note is what the inspector itself has to say: of the transport, or of what
-// happened and does not stand in any message. It has a frame of direction Meta,
-// or stands beside the message that it is about. Which fields are set depends on
-// its kind.
+// Note is a remark of the inspector: about the transport, or about an event
+// that no message shows. It has a frame of direction Meta, or stands in the
+// frame of the message that it is about. Its kind decides which fields are set.
 type Note struct {
 	Kind NoteKind `json:"kind"`
 
@@ -72,17 +71,17 @@ type Note struct {
 	Dir     string   `json:"cwd,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Code    *int     `json:"code,omitempty"`   // exit code
-	Signal  string   `json:"signal,omitempty"` // that ended the process, in words
+	Signal  string   `json:"signal,omitempty"` // name of the signal that ended the process
 	By      string   `json:"by,omitempty"`     // who asked for the end: "inspector", or "" for nobody
 
-	// Of is what it is about: the method of a request that was posted, "response
+	// Of is the subject of the note: the method of a posted request, "response
 	// to 3" for a response, the name of a pipe.
 	Of       string `json:"of,omitempty"`
 	To       string `json:"to,omitempty"`       // an address, without the values in its query
 	Withheld string `json:"withheld,omitempty"` // the host whose session and credentials are not sent to To
 	Got      string `json:"got,omitempty"`      // a content type that was not expected
 	Want     string `json:"want,omitempty"`     // the status that was expected
-	Said     string `json:"said,omitempty"`     // the beginning of what the body of the answer says
+	Said     string `json:"said,omitempty"`     // the beginning of the answer's body
 	After    string `json:"after,omitempty"`    // an event's id
 	Bytes    int64  `json:"bytes,omitempty"`
 	Times    int    `json:"times,omitempty"`
@@ -96,16 +95,16 @@ type Note struct {
 	Params     json.RawMessage `json:"params,omitempty"`      // of a fault, as fault.Params writes them
 	Pointer    string          `json:"pointer,omitempty"`     // to the question's params, in the frame that asked
 	Completion string          `json:"completion,omitempty"`  // of a URL: "completed", "marked"
-	TurnedAway bool            `json:"turned_away,omitempty"` // too many questions of its server's waited
-	At         time.Time       `json:"at,omitzero"`           // where it was noted later than it happened
+	TurnedAway bool            `json:"turned_away,omitempty"` // the question was refused because too many of its server waited
+	At         time.Time       `json:"at,omitzero"`           // time of the event, if the note was made later
 }
 
 // ByInspector is Note.By where the inspector asked a process to end.
 const ByInspector = "inspector"
 
-// Words is what the note says, for people. f is the frame that it stands in,
-// which says the rest: HTTPMethod, Status, Call, Question and Actor. It is ""
-// for a kind that is not known.
+// Words returns the note as text for people. f is the frame that holds it; its
+// HTTPMethod, Status, Call, Question and Actor are part of the text. It is ""
+// for an unknown kind.
 func (n *Note) Words(f *Frame) string {
 	switch n.Kind {
 	case NoteProcessStarted:
@@ -143,7 +142,7 @@ func (n *Note) Words(f *Frame) string {
 	return n.httpWords(f)
 }
 
-// process names a process by its number, "" if that was left out as a secret.
+// process names the process by its PID, "" if redaction left that out.
 func (n *Note) process() string {
 	if n.PID == 0 {
 		return ""
@@ -202,7 +201,8 @@ func (n *Note) httpWords(f *Frame) string {
 	return ""
 }
 
-// posted names what a request was about.
+// posted names the message that an HTTP request carried, or the session or
+// event stream that it was about.
 func (n *Note) posted(f *Frame) string {
 	switch id, response := strings.CutPrefix(n.Of, "response to "); {
 	case response:
@@ -222,7 +222,7 @@ func (n *Note) stream() string {
 	return "the event stream that answers " + n.posted(&Frame{})
 }
 
-// answer says what an HTTP response was in place of a message.
+// answer describes an HTTP response that came in place of a message.
 func (n *Note) answer(f *Frame) string {
 	text := strconv.Itoa(f.Status) + wording.After(" ", http.StatusText(f.Status)) + wording.After(" to ", n.To)
 	if n.Got != "" {
@@ -278,11 +278,11 @@ func (n *Note) outcomeWords(f *Frame) string {
 	return question + ": " + join(", ", answerWords(peekAt(n.Answer)), by, completion)
 }
 
-// JSON is the note as a transcript has it.
+// JSON returns the note as a transcript's "note" holds it.
 func (n *Note) JSON() []byte {
 	raw, err := rawjson.Encode(n)
 	if err != nil {
-		// Of all fields only Answer, Params and ID can be no JSON.
+		// Only Answer, Params and ID can hold invalid JSON.
 		plain := *n
 		plain.Answer, plain.Params, plain.ID = nil, nil, nil
 		return plain.JSON()
@@ -290,7 +290,7 @@ func (n *Note) JSON() []byte {
 	return raw
 }
 
-// parseNote is the inverse of JSON; nil if raw is no note.
+// parseNote is the inverse of JSON; it returns nil if raw is no note.
 func parseNote(raw []byte) *Note {
 	var n Note
 	if raw[0] != '{' || json.Unmarshal(raw, &n) != nil {

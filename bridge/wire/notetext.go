@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Transcripts of earlier versions have notes in words, or as JSON of their own,
-// and mcpsnoop notes as JSON how a server was started. What is read from them
-// here is all that is ever read from a note's text.
+// Transcripts of earlier versions hold notes as text, or as JSON without
+// "kind", and mcpsnoop notes as JSON how a server was started. Only this file
+// parses the text of notes.
 
-// noteTexts are the words of earlier versions. A group is named after the member
-// of a note's JSON that it holds; "method" is Frame.HTTPMethod.
+// noteTexts are the notes' texts of earlier versions. Each group is named after
+// the member of a note's JSON that it holds; "method" is Frame.HTTPMethod.
 var noteTexts = []struct {
 	kind NoteKind
 	text *regexp.Regexp
@@ -47,10 +47,12 @@ var noteTexts = []struct {
 	{NoteClientSaid, regexp.MustCompile(`^the client says: (?P<why>(?s:.*))$`)},
 }
 
-// noteTextMost is how long a text can be that is taken for a note.
+// noteTextMost is the greatest length in bytes of a text that is parsed as a
+// note.
 const noteTextMost = 16 << 10
 
-// readNoteText finds what a note without "note" says, where that is known.
+// readNoteText sets f.Note from the frame's text, if it is a known note of an
+// earlier version.
 func (f *Frame) readNoteText() {
 	if f.Dir != Meta || f.Note != nil || f.Truncated || len(f.Raw) > noteTextMost || len(f.Raw) == 0 {
 		return
@@ -81,14 +83,14 @@ func (f *Frame) readNoteText() {
 				members[name] = text
 			}
 		}
-		if raw, err := json.Marshal(members); err == nil { // else a number is none
+		if raw, err := json.Marshal(members); err == nil { // fails if a matched number is no valid JSON
 			f.Note = parseNote(raw)
 		}
 		return
 	}
 }
 
-// readNoteJSON reads the notes that were JSON themselves.
+// readNoteJSON sets f.Note from a frame whose bytes are a note's JSON.
 func (f *Frame) readNoteJSON() {
 	var old struct {
 		Answer     json.RawMessage `json:"answer"`

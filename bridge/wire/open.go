@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// files are the transcripts behind a log that is only read, laid end to end.
+// files are the transcripts behind a log made by Open, laid end to end.
 type files struct {
 	list    []openFile
 	indexed atomic.Int64 // bytes indexed so far
@@ -30,10 +30,10 @@ type openFile struct {
 	path string
 	file *os.File
 	base int64 // offset of its first byte in the log
-	size int64 // when it was opened
+	size int64 // in bytes, when it was opened
 }
 
-// Damage is a line of a transcript that holds no frame, and why.
+// Damage is a line of a transcript that holds no frame, with the reason.
 type Damage struct {
 	File string
 	LineError
@@ -44,16 +44,16 @@ func (d *Damage) Error() string { return fmt.Sprintf("%s, %s", d.File, d.LineErr
 // maxDamage bounds the list of damaged lines.
 const maxDamage = 1000
 
-// Open makes a log of one or several transcripts, to be read only: of ours, or
-// session logs of mcpsnoop. Fields that it does not know are ignored, as are
-// empty lines; a line that holds no frame is Damage.
+// Open makes a read-only log of one or several transcripts: of the inspector's
+// own, or of session logs of mcpsnoop. Unknown fields and empty lines are
+// ignored; a line that holds no frame is Damage.
 //
-// It returns at once and reads the files in the background, once from front to
-// back: Len grows and Grown tells of it as it does while frames are appended,
-// and frames can be read as soon as they are counted. The frames stay in the
-// files, which must not be changed at their front while the log is open.
+// Open returns at once and reads the files in the background, once from front
+// to back: Len grows, Grown reports growth as it does for appended frames, and
+// a frame can be read as soon as Len counts it. The frames stay in the files,
+// which may grow but must not change otherwise while the log is open.
 //
-// Frames are numbered through, in the order of the files and of their lines.
+// Frames are numbered in the order of the files and of their lines.
 func Open(paths ...string) (*Log, error) {
 	fs := &files{done: make(chan struct{})}
 	for _, path := range paths {
@@ -80,8 +80,8 @@ func Open(paths ...string) (*Log, error) {
 	return l, nil
 }
 
-// OpenFile opens a regular file to be read. Anything else is an error that says
-// what it is; a pipe's other end is not waited for.
+// OpenFile opens a regular file for reading. For anything else the error says
+// what it is; opening a pipe does not wait for its other end.
 func OpenFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -93,8 +93,8 @@ func OpenFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Reading says how far a log made by Open has got: bytes read of how many.
-// They are equal when it is through. For other logs both are 0.
+// Reading returns how many bytes of how many a log made by Open has read. They
+// are equal when it has read all. For other logs both are 0.
 func (l *Log) Reading() (read, total int64) {
 	if l.files == nil {
 		return 0, 0
@@ -164,7 +164,7 @@ func (l *Log) readFile(ctx context.Context, file *openFile, marks *fileMarks) er
 		} else if !p.blank {
 			l.enterLine(&p, file.base+line.off, line.size, marks)
 		}
-		// A page need not be told more often than it can look.
+		// Waking pages once per chunk is often enough.
 		if since++; since == chunkLen || in.in.Buffered() == 0 {
 			since = 0
 			l.files.indexed.Store(file.base + in.off)
@@ -217,7 +217,7 @@ func (fs *files) read(buf []byte, off int64, n int) ([]byte, error) {
 	return b, nil
 }
 
-// at is the file that holds the byte at off.
+// at returns the file that holds the byte at off.
 func (fs *files) at(off int64) *openFile {
 	for i := len(fs.list) - 1; i > 0; i-- {
 		if off >= fs.list[i].base {
@@ -227,8 +227,8 @@ func (fs *files) at(off int64) *openFile {
 	return &fs.list[0]
 }
 
-// changed notes that a file is not any more what was read of it, and returns
-// the error. What it still holds is shown all the same.
+// changed records that a file is no longer as it was when it was indexed, and
+// returns the error. Frames that can still be read are shown all the same.
 func (fs *files) changed(f *openFile, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = errors.New("it was cut")

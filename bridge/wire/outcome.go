@@ -8,7 +8,8 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// claim takes note of what a result says of itself, for conclude to judge.
+// claim reads isError and resultType of a result into Failed and AsksInput.
+// conclude later drops them where the method does not allow them.
 func (f *Frame) claim() {
 	if f.Kind != Result {
 		return
@@ -25,16 +26,16 @@ func (f *Frame) claim() {
 	})
 }
 
-// conclude notes what an answer says, what failed and what asks for input, and
-// the tool whose call the frame belongs to. The frame has been paired.
+// conclude sets the action, Failed, AsksInput and the tool of a frame's entry.
+// The frame must have been paired.
 func (l *Log) conclude(e *entry, s *session, f *Frame) {
 	e.act(f.Action())
 	f.AsksInput = f.AsksInput && f.Kind == Result && f.Dir == ServerToClient && mcp.AsksForInput(f.Method)
 	wrong := f.Status >= 400
 	switch f.Kind {
 	case NoteFrame:
-		// With 405 a server says that it has no event stream to GET, or no session
-		// to DELETE (MCP 2025-11-25, Transports).
+		// With 405 a server says that it offers no event stream for GET, or no
+		// DELETE of sessions (MCP 2025-11-25, Transports).
 		f.Failed = f.Failed || wrong && f.Status != http.StatusMethodNotAllowed
 	case Result:
 		f.Failed = wrong || f.Failed && (f.Method == mcp.MethodCallTool || f.Method == "tasks/result")
@@ -46,19 +47,20 @@ func (l *Log) conclude(e *entry, s *session, f *Frame) {
 	e.tool = l.toolOf(s, f)
 }
 
-// openCall is a tools/call without a response.
+// openCall is a tools/call request without a response.
 type openCall struct {
 	seq  int64
 	id   uint64 // hashID
 	tool uint16
 }
 
-// openCallsMost bounds how many calls without a response a session remembers.
+// openCallsMost bounds how many open calls a session remembers.
 const openCallsMost = 1000
 
-// toolOf finds the tool whose call a frame belongs to: by the number of the
-// call, by the request that it answers or takes back, or because calls of no
-// other tool are open. It is 0 where none of that tells.
+// toolOf returns the number of the tool whose call a frame belongs to. It is
+// found by the frame's call number, by the request that the frame answers or
+// cancels, or because all open calls call the same tool. It is 0 if none of
+// these applies.
 func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
 	call := uint32(within(f.Call, math.MaxUint32))
 	if call != 0 {
@@ -66,7 +68,7 @@ func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
 	}
 	switch out := f.Dir == ClientToServer; {
 	case f.Kind == Request && out && f.Method == mcp.MethodInitialize:
-		s.open = nil // what was open has ended with its connection
+		s.open = nil // open calls ended with the previous connection
 	case f.Kind == Request && out && f.Method == mcp.MethodCallTool:
 		tool = l.beginCall(s, f, call)
 	case f.Pair != 0:
@@ -89,7 +91,7 @@ func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
 	return tool
 }
 
-// beginCall notes the tool that a request calls.
+// beginCall records an open call and returns the number of its tool.
 func (l *Log) beginCall(s *session, f *Frame, call uint32) (tool uint16) {
 	name := f.toolCalled()
 	tool = l.tools.id(name, len(name))
@@ -104,7 +106,8 @@ func (l *Log) beginCall(s *session, f *Frame, call uint32) (tool uint16) {
 	return tool
 }
 
-// toolCalled is the name of the tool that a tools/call calls; "" for other frames.
+// toolCalled returns the tool name of a tools/call request; "" for other
+// frames.
 func (f *Frame) toolCalled() string {
 	if f.Kind != Request || f.Method != mcp.MethodCallTool {
 		return ""
@@ -112,8 +115,8 @@ func (f *Frame) toolCalled() string {
 	return f.part("params", f.Message.Params).get("name").text()
 }
 
-// tellsOfCall reports whether servers send this while a call runs, and because
-// of it.
+// tellsOfCall reports whether servers send this method because of a running
+// call.
 func tellsOfCall(method string) bool {
 	switch method {
 	case mcp.NotificationProgress, mcp.NotificationMessage, mcp.NotificationElicitComplete:

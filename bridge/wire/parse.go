@@ -15,17 +15,17 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// parser takes lines apart, in one pass each. What it gives may be parts of the
-// line.
+// parser parses lines of a transcript, in one pass each. Its results may share
+// memory with the line.
 type parser struct {
 	names [6]name
 
-	frame Frame // but for Header
-	body  int   // where in the line the frame's bytes stand as they are; 0 where they do not
-	blank bool  // there is nothing in the line
+	frame Frame // without Header
+	body  int   // offset in the line at which the frame's bytes stand unescaped; 0 where they are escaped or encoded
+	blank bool  // the line is empty
 
-	raw, text     []byte // "raw" as it stands, "text" as between its quotes
-	rawAt, textAt int    // where they begin
+	raw, text     []byte // value of "raw", and of "text" without its quotes
+	rawAt, textAt int    // their offsets in the line
 	base64        []byte // "bytes"
 	conn          string
 	size          int64
@@ -37,13 +37,13 @@ type parser struct {
 	messageErr error   // why raw is no message
 }
 
-// name is a text that is mostly the same in the next line.
+// name caches a text that is mostly the same in the next line.
 type name struct {
 	raw  []byte
 	text string
 }
 
-// The names that a parser keeps.
+// Indexes into parser.names.
 const (
 	nameSession = iota
 	nameServer
@@ -53,7 +53,7 @@ const (
 	nameConn
 )
 
-// parse takes a line apart. Fields that it does not know are passed over.
+// parse parses one line. Unknown fields are ignored.
 func (p *parser) parse(line []byte) error {
 	*p = parser{names: p.names}
 	c := rawjson.NewCursor(line)
@@ -90,7 +90,8 @@ func (p *parser) parse(line []byte) error {
 	return p.finish()
 }
 
-// field takes note of one member, and says whether its value makes sense.
+// field sets one member, and reports whether its value is valid. at is the
+// value's offset in the line.
 func (p *parser) field(name, value []byte, at int) (ok bool) {
 	f := &p.frame
 	switch string(name) {
@@ -159,8 +160,8 @@ func (p *parser) field(name, value []byte, at int) (ok bool) {
 	return ok
 }
 
-// snoop takes note of what mcpsnoop says of headers. Our own lines say it once
-// more behind "headers".
+// snoop sets headers from mcpsnoop's fields. They are ignored if "headers" came
+// before, since the inspector's own lines repeat headers in these fields.
 func (p *parser) snoop(field string, value []byte) bool {
 	add := func(name, value string) {
 		if p.headers == nil && strings.TrimSpace(name) != "" {
@@ -194,7 +195,7 @@ func (p *parser) snoop(field string, value []byte) bool {
 	return true
 }
 
-// finish puts together what the members said.
+// finish completes the frame from the members of its line.
 func (p *parser) finish() (err error) {
 	f := &p.frame
 	switch {
@@ -214,8 +215,8 @@ func (p *parser) finish() (err error) {
 		f.Size = p.size
 	}
 	if p.conn != "" {
-		// mcpsnoop's logs of an HTTP proxy name the client's connection beside
-		// the session: each client counts its ids for itself.
+		// mcpsnoop's logs of an HTTP proxy name the client's connection besides
+		// the session, and each client counts its own ids.
 		f.Session += "/" + p.conn
 	}
 	if p.raw != nil && p.base64 == nil {
@@ -229,10 +230,10 @@ func (p *parser) finish() (err error) {
 	return nil
 }
 
-// hasHeader reports whether header gives something.
+// hasHeader reports whether the line has HTTP headers.
 func (p *parser) hasHeader() bool { return p.headers != nil || p.snooped != nil }
 
-// header are the HTTP headers: ours, else mcpsnoop's.
+// header returns the HTTP headers from "headers", else from mcpsnoop's fields.
 func (p *parser) header() http.Header {
 	if p.headers == nil {
 		return p.snooped
@@ -242,8 +243,8 @@ func (p *parser) header() http.Header {
 	return h
 }
 
-// eachHeader calls f, if it is given, with the members of "headers", and reports
-// whether they are lists of strings.
+// eachHeader calls f, unless it is nil, with each member of "headers". It
+// reports whether value is an object whose members are lists of strings.
 func eachHeader(value []byte, f func(name string, values []string)) bool {
 	for name, list := range rawjson.Members(value) {
 		if list[0] != '[' {
@@ -265,7 +266,7 @@ func eachHeader(value []byte, f func(name string, values []string)) bool {
 	return value[0] == '{'
 }
 
-// readLine is all that a line says.
+// readLine parses a line into a frame, including its headers.
 func readLine(line []byte) (Frame, error) {
 	var p parser
 	if err := p.parse(line); err != nil {
@@ -275,7 +276,7 @@ func readLine(line []byte) (Frame, error) {
 	return p.frame, nil
 }
 
-// name sets a text that the line before is likely to have as well.
+// name sets a text from a cache, because neighbouring lines mostly share it.
 func (p *parser) name(which int, to *string, value []byte) bool {
 	raw, ok := quoted(value)
 	if known := &p.names[which]; !bytes.Equal(known.raw, raw) {
@@ -285,7 +286,8 @@ func (p *parser) name(which int, to *string, value []byte) bool {
 	return ok
 }
 
-// quoted is what stands between the quotes of a string, which is never nil.
+// quoted returns the text between the quotes of a JSON string; it is never nil
+// for a string.
 func quoted(value []byte) (text []byte, ok bool) {
 	if value[0] != '"' {
 		return nil, false
@@ -299,7 +301,7 @@ func setText(to *string, value []byte) bool {
 	return ok
 }
 
-// setNamed is the way back from nameOf.
+// setNamed is the inverse of nameOf.
 func setNamed[T ~uint8](to *T, names []string, value []byte) bool {
 	text, ok := quoted(value)
 	i := slices.Index(names, string(text))

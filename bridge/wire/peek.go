@@ -8,13 +8,13 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// peek is valid JSON text from where a value begins. It may go on after the
-// value, and end before it does.
+// peek is a piece of valid JSON that starts at the beginning of a value. It may
+// continue after the value, or be cut off within it.
 type peek []byte
 
 func peekAt(b []byte) peek { return b[:min(len(b), summaryWindow)] }
 
-// get is the member with that name, nil if there is none to be seen.
+// get returns the member with that name, nil if the visible part has none.
 func (p peek) get(name string) (found peek) {
 	c := rawjson.NewCursor(p)
 	for n := range c.Members() {
@@ -36,8 +36,8 @@ func (p peek) each(f func(name string, value peek) bool) {
 	}
 }
 
-// count is the number of members or elements, and whether there are more than
-// can be seen.
+// count returns how many members or elements are visible; more reports that the
+// value was cut off.
 func (p peek) count() (n int, more bool) {
 	c := rawjson.NewCursor(p)
 	for range c.Members() {
@@ -47,12 +47,13 @@ func (p peek) count() (n int, more bool) {
 		n++
 	}
 	if c.Cut() && n > 0 {
-		n-- // the one that was cut off
+		n-- // the last one is incomplete
 	}
 	return n, c.Cut()
 }
 
-// counted says how many there are of what is called one.
+// counted returns the number of members or elements in words; one is the
+// singular noun.
 func (p peek) counted(one string) string {
 	n, more := p.count()
 	if more {
@@ -61,7 +62,7 @@ func (p peek) counted(one string) string {
 	return wording.Plural(n, one)
 }
 
-// elements gives where the elements begin that can be seen.
+// elements yields each visible element, with everything after it.
 func (p peek) elements() iter.Seq2[int, peek] {
 	return func(yield func(int, peek) bool) {
 		c := rawjson.NewCursor(p)
@@ -80,7 +81,7 @@ func (p peek) first() peek {
 	return nil
 }
 
-// last is the last element, or the last that can be seen.
+// last returns the last visible element.
 func (p peek) last() (found peek) {
 	for _, element := range p.elements() {
 		found = element
@@ -88,7 +89,7 @@ func (p peek) last() (found peek) {
 	return found
 }
 
-// texts are the elements, the first of them, as text has them.
+// texts returns the text of the first elements.
 func (p peek) texts() (out []string) {
 	const most = 20
 	for i, element := range p.elements() {
@@ -100,11 +101,11 @@ func (p peek) texts() (out []string) {
 	return out
 }
 
-// whole is the value's text, nil if its end cannot be seen.
+// whole returns the whole value, nil if it is cut off.
 func (p peek) whole() []byte { return rawjson.NewCursor(p).Value() }
 
-// text is a string decoded, or another value as it is written; either way as
-// much of it as a summary can use.
+// text returns a decoded string, or the JSON of another value, cut to the
+// length that a summary can use.
 func (p peek) text() string {
 	const room = summaryRunes * len(`\ud83d\ude00`) * 2
 	value, isString := p.whole(), rawjson.KindOf(p) == rawjson.String
@@ -121,8 +122,7 @@ func (p peek) text() string {
 	return strings.ToValidUTF8(string(value), "")
 }
 
-// filled is text, but "" for an object or array with nothing in it, and for
-// null.
+// filled returns text, but "" for null and for an empty object or array.
 func (p peek) filled() string {
 	if len(p) == 0 || p[0] == 'n' {
 		return ""

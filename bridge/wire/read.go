@@ -10,23 +10,22 @@ import (
 	"sync/atomic"
 )
 
-// largeRead is the size of a line from which on it is not read for a row's
-// sake.
+// largeRead is the line length in bytes above which Rows does not read a line.
 const largeRead = 64 << 10
 
-// largeRow is what a row needs of a frame whose line is large.
+// largeRow holds the fields of a row that otherwise come from the frame's line.
 type largeRow struct{ id, summary string }
 
-// largeRows are the rows of large frames, by the frames' numbers.
+// largeRows holds the rows of large frames by Seq.
 type largeRows struct {
-	mu *sync.Mutex // of the log to which frames are appended
+	mu *sync.Mutex // Log.mu of the log that is appended to
 	of map[int64]largeRow
 }
 
-// maxLargeRows bounds the memory that large frames' rows take.
+// maxLargeRows bounds how many rows of large frames are kept.
 const maxLargeRows = 100_000
 
-// keepLarge keeps the row of a large frame. The caller holds l.mu.
+// keepLarge stores the row of a large frame. The caller holds l.mu.
 func (l *Log) keepLarge(f *Frame) {
 	if len(l.large.of) < maxLargeRows {
 		l.large.of[f.Seq] = largeRow{string(f.Message.ID), f.Summary()}
@@ -43,8 +42,8 @@ func (l *Log) Frame(seq int64) (Frame, error) {
 	return l.frame(seq, e, line, err)
 }
 
-// Each calls f with those frames, in that order, until it returns an error. A
-// frame that cannot be read is passed over.
+// Each calls f with each of the frames in the given order, until f returns an
+// error. A frame that cannot be read is skipped.
 func (l *Log) Each(seqs []int64, f func(Frame) error) error {
 	return l.lines(seqs, math.MaxUint32, nil, func(seq int64, e *entry, line []byte, err error) error {
 		if frame, err := l.frame(seq, e, line, err); err == nil {
@@ -54,15 +53,15 @@ func (l *Log) Each(seqs []int64, f func(Frame) error) error {
 	})
 }
 
-// Row is a frame as a row of the log shows it. Of the frame, Raw, Header and
-// the parts of Message other than its ID and Method are left out.
+// Row is a frame without its large parts, as the list of frames shows it: Raw,
+// Header, and of Message all but Kind, ID and Method are left out.
 type Row struct {
 	Frame
 	Summary string
-	Action  string // of an answer to an elicitation: "accept", "decline", "cancel"; else ""
+	Action  string // action of an answer to an elicitation: "accept", "decline", "cancel"; else ""
 }
 
-// RowOf is the row of a frame.
+// RowOf returns the row of a frame.
 func RowOf(f Frame) Row {
 	row := Row{Frame: f, Summary: f.Summary(), Action: f.Action()}
 	row.Raw, row.Header = nil, nil
@@ -71,8 +70,8 @@ func RowOf(f Frame) Row {
 	return row
 }
 
-// Rows returns the rows of those frames, in that order; unknown numbers are
-// left out. A row costs no more than a short read, however large its frame.
+// Rows returns the rows of the frames in the given order; unknown numbers are
+// left out. A row costs at most a short read, however large its frame.
 func (l *Log) Rows(seqs []int64) ([]Row, error) {
 	out := make([]Row, 0, len(seqs))
 	last := l.Len()
@@ -98,13 +97,14 @@ func (l *Log) largeRow(seq int64, e *entry) Row {
 	return row
 }
 
-// together is how many bytes are read at once, unless one line is longer.
+// together is how many bytes lines reads at once, unless a single line is
+// longer.
 const together = 1 << 20
 
-// lines reads the lines of those frames and calls f for each, in order.
-// Neighbours are read together. Lines longer than limit are not read: f gets
-// nil, and no error. Where buf is given, lines are read into it and are only
-// good until f returns. It ends at the first error that f returns.
+// lines reads the lines of the frames and calls f for each, in order.
+// Neighbouring lines are read together. For a line longer than limit, f gets
+// nil and no error. If buf is not nil, lines are read into it and are valid
+// until f returns. lines ends at the first error that f returns.
 func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e *entry, line []byte, err error) error) error {
 	for i := 0; i < len(seqs); {
 		e := l.index.at(seqs[i])
@@ -143,7 +143,7 @@ func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e 
 	return nil
 }
 
-// facts is what the index knows of a frame.
+// facts returns the fields of a frame that the index holds.
 func (l *Log) facts(seq int64, e *entry) Frame {
 	f := Frame{
 		Seq: seq, Time: e.at(), Dir: e.dir(), Kind: e.kind, Stream: e.stream(),
@@ -169,21 +169,22 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 	return f
 }
 
-// plain reports whether the entry says where the frame's bytes stand in the
-// line, and all else.
+// plain reports whether the index holds all fields of the frame, and the offset
+// of its bytes in the line, so that the line need not be parsed.
 func (e *entry) plain() bool {
 	return e.body != 0 && e.flags&(flagMore|flagTruncated) == 0 && e.size != math.MaxUint32 &&
 		e.method != full && e.conn != full && e.actor != math.MaxUint8 &&
 		e.round != math.MaxUint16 && e.status != math.MaxUint16
 }
 
-// raw are the frame's bytes in its line, where the entry knows them.
+// raw returns the frame's bytes in its line; e.body must not be 0.
 func (e *entry) raw(line []byte) []byte {
 	end := uint32(e.body) + e.size
 	return line[e.body:end:end]
 }
 
-// frame puts a frame together from its line and what the index knows.
+// frame makes a frame from its line and its entry. err is the error of reading
+// the line; lost bytes are no error.
 func (l *Log) frame(seq int64, e *entry, line []byte, err error) (f Frame, _ error) {
 	switch {
 	case errors.Is(err, errLost):
@@ -205,7 +206,8 @@ func (l *Log) frame(seq int64, e *entry, line []byte, err error) (f Frame, _ err
 	return f, err
 }
 
-// parsed puts a frame together from all that its line says.
+// parsed makes a frame by parsing its line; the fields that depend on other
+// frames come from the index.
 func (l *Log) parsed(seq int64, e *entry, line []byte) (Frame, error) {
 	f := l.facts(seq, e)
 	read, err := readLine(line)
@@ -213,7 +215,7 @@ func (l *Log) parsed(seq int64, e *entry, line []byte) (Frame, error) {
 		if l.files == nil {
 			return f, fmt.Errorf("frame %d: %w", seq, err)
 		}
-		// Lines that cannot be read were left out when the file was opened.
+		// Open left out unreadable lines, so the file must have changed since.
 		l.files.changed(l.files.at(e.off), err)
 		return lost(f), nil
 	}
@@ -225,7 +227,8 @@ func (l *Log) parsed(seq int64, e *entry, line []byte) (Frame, error) {
 	return read, nil
 }
 
-// lost is a frame of which there is no more than the index knows.
+// lost marks f as Lost and clears the parts of its message that the index does
+// not hold.
 func lost(f Frame) Frame {
 	f.Lost = true
 	f.Message = Message{}

@@ -14,61 +14,62 @@ import (
 
 // RecordOptions says how a Recorder writes.
 type RecordOptions struct {
-	Redact Redactor // leaves secrets out; nil leaves nothing out
+	Redact Redactor // removes secrets; nil removes nothing
 	New    bool     // an existing file is refused, not continued
-	// Patience is how long one write may take before the recording is given up;
-	// 0 means defaultPatience.
+	// Patience is how long one write may take before the recording ends with an
+	// error; 0 means defaultPatience.
 	Patience time.Duration
 }
 
-// defaultPatience is how long a recorder waits for a disk that does not answer.
+// defaultPatience is the Patience of a recorder unless set.
 const defaultPatience = 10 * time.Second
 
-// Recorder writes frames to a transcript as they are appended to the log that
-// it is given to with Log.Record. docs/transcript.md describes the lines.
+// Recorder writes the frames of one log to a transcript as they are appended;
+// Log.Record attaches it. docs/transcript.md describes the lines.
 //
-// A line is handed to the operating system before the Append that made it
-// returns, so that a process that is killed loses at most the lines that were
-// being written, and with one frame at a time only the one line. Appends that
-// come together are written together.
+// Append returns only after its line was handed to the operating system, so
+// that a killed process loses at most the lines that were being written: with
+// one frame at a time, one line. Lines of concurrent Appends are written
+// together.
 //
 // A write that fails, or takes longer than RecordOptions.Patience, ends the
-// recording: Err says why, Missed counts what is not in the file, and the logs
-// go on.
+// recording: Err returns the reason, Missed counts the frames that are not in
+// the file, and the log continues.
 type Recorder struct {
 	redact Redactor
 	name   string // for errors
 	w      io.Writer
-	file   *os.File // w, where it is a file of our own
-	// patience is that of RecordOptions, and overdue fires when it is exhausted.
+	file   *os.File // w, if OpenRecorder opened it
+	// patience is RecordOptions.Patience; overdue fires when a write exceeds
+	// it.
 	patience time.Duration
 	overdue  *time.Timer
-	work     chan struct{} // something is queued; closed when nothing will be any more
-	ended    chan struct{} // the writer has ended, and the file is closed
+	work     chan struct{} // signals queued lines; closed by Close
+	ended    chan struct{} // closed when the writer has ended and closed the file
 	stuck    chan struct{} // closed when a write took too long
 
-	checked  time.Time // by the writer: when the file was last seen in its place
-	size     int64     // by the writer: the least that the file must hold
-	closeErr error     // by the writer, before ended
+	checked  time.Time // used by the writer: time of the last call of present
+	size     int64     // used by the writer: bytes that the file must at least hold
+	closeErr error     // set by the writer before it closes ended
 
 	begun  sync.Once   // the writer
-	mu     *sync.Mutex // that of the log which it is given to, once it is
+	mu     *sync.Mutex // Log.mu of its log, once Record has attached it
 	queue  []*batch
 	closed bool
 	err    error
-	failed chan struct{} // closed with the first err
+	failed chan struct{} // closed when err is set
 	lines  int64
 	missed int64
 }
 
-// batch is one or several lines that are written at once.
+// batch is one or several lines that are written in one operation.
 type batch struct {
 	data    []byte
 	lines   int64
-	written chan struct{} // closed when the lines were written, or could not be
+	written chan struct{} // closed when the write has succeeded or failed
 }
 
-// NewRecorder writes to w, each line in one Write.
+// NewRecorder makes a recorder that writes to w; each Write holds whole lines.
 func NewRecorder(w io.Writer, o RecordOptions) *Recorder {
 	return newRecorder(w, nil, "the transcript", o)
 }
@@ -84,11 +85,11 @@ func newRecorder(w io.Writer, file *os.File, name string, o RecordOptions) *Reco
 	return r
 }
 
-// OpenRecorder writes to a regular file, which is made with mode 0600 if there
-// is none. An existing one is continued: nothing in it is changed, except that a
-// last line that was cut off is ended. With RecordOptions.New an existing file
-// is an error that is fs.ErrExist. A file that another process records to is
-// refused, where the system has advisory locks.
+// OpenRecorder makes a recorder that writes to a regular file. A missing file
+// is created with mode 0600. An existing file is continued: nothing in it is
+// changed, except that an incomplete last line gets a newline. With
+// RecordOptions.New an existing file is an fs.ErrExist error. A file that
+// another process records to is refused, if the system has advisory locks.
 func OpenRecorder(path string, o RecordOptions) (*Recorder, error) {
 	flags := os.O_RDWR | os.O_CREATE | os.O_APPEND
 	if o.New {
@@ -117,7 +118,8 @@ func OpenRecorder(path string, o RecordOptions) (*Recorder, error) {
 	return r, nil
 }
 
-// regular says what a file is, if it is none that holds what is written to it.
+// regular returns an error that says what the file is, unless it is a regular
+// file.
 func regular(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -137,8 +139,8 @@ func regular(file *os.File) error {
 	}
 }
 
-// endLastLine ends the line that a killed process left unfinished. It stays:
-// the reader reports it, and finds the lines that follow.
+// endLastLine adds a newline to a last line that a killed process left
+// incomplete. The reader reports that line, and finds the lines after it.
 func endLastLine(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
@@ -155,9 +157,9 @@ func endLastLine(file *os.File) error {
 	return err
 }
 
-// Record gives the frames that are appended from now on to r, until stop is
-// called. Whoever made r closes it, after stop. A Recorder is given to one log
-// alone, before anything else is done with it: from then on they share a lock.
+// Record writes the frames that are appended from now on to r, until stop is
+// called. The caller closes r after stop. A Recorder is attached to one log
+// only, and before any other method is called: from then on both share a lock.
 func (l *Log) Record(r *Recorder) (stop func()) {
 	r.begun.Do(func() {
 		r.mu = &l.mu
@@ -178,18 +180,18 @@ func (l *Log) changeRecorders(f func([]*Recorder) []*Recorder) {
 	l.recorders.Store(&now)
 }
 
-// Err is why the recording failed, nil if it did not.
+// Err returns why the recording failed, nil if it did not.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// Failed is closed when the recording fails.
+// Failed returns a channel that is closed when the recording fails.
 func (r *Recorder) Failed() <-chan struct{} { return r.failed }
 
-// fail ends the recording because of err, and reports whether it was the first
-// to do so. A nil error changes nothing.
+// fail ends the recording with err, and reports whether this was the first
+// failure. A nil error changes nothing.
 func (r *Recorder) fail(err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -201,33 +203,33 @@ func (r *Recorder) fail(err error) bool {
 	return true
 }
 
-// giveUp ends the recording while the writer waits for a write that does not end.
+// giveUp ends the recording while a write hangs.
 func (r *Recorder) giveUp() {
 	if r.fail(fmt.Errorf("the disk has not taken a write for %s", r.patience)) {
 		close(r.stuck)
 	}
 }
 
-// Lines is the number of frames written so far.
+// Lines returns the number of frames written so far.
 func (r *Recorder) Lines() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lines
 }
 
-// Missed is the number of frames that could not be written.
+// Missed returns the number of frames that could not be written.
 func (r *Recorder) Missed() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.missed
 }
 
-// Name is the file's path as it was given to OpenRecorder.
+// Name returns the path that was given to OpenRecorder.
 func (r *Recorder) Name() string { return r.name }
 
-// Close writes what is waiting and closes the file that OpenRecorder opened.
-// It returns Err, or what went wrong in closing. A write that does not end is
-// not waited for longer than RecordOptions.Patience.
+// Close writes the queued lines and closes the file that OpenRecorder opened.
+// It returns Err, or the error of closing the file. It waits for a hanging
+// write no longer than RecordOptions.Patience.
 func (r *Recorder) Close() error {
 	r.begun.Do(func() { go r.run() })
 	r.mu.Lock()
@@ -244,9 +246,9 @@ func (r *Recorder) Close() error {
 	}
 }
 
-// add queues a frame whose line is given, or another line where secrets are
-// left out of it. A large line is not copied. The channel is for wait. The caller
-// holds r.mu.
+// add queues the line of a frame, after removing its secrets. A line of at
+// least largeLine bytes is kept without copying. It returns the channel for
+// wait. The caller holds r.mu.
 func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
 	if r.redact != nil {
 		if out := r.redact.Frame(f); out != f {
@@ -278,7 +280,8 @@ func (r *Recorder) add(f *Frame, line []byte) <-chan struct{} {
 	return last.written
 }
 
-// wait returns when what was added is written, or never will be.
+// wait returns when the lines of the batch are written, or when the recording
+// has failed.
 func (r *Recorder) wait(written <-chan struct{}) {
 	if written == nil {
 		return
@@ -289,11 +292,11 @@ func (r *Recorder) wait(written <-chan struct{}) {
 	}
 }
 
-// presence is how often the writer looks whether the file is in its place.
+// presence is the interval at which the writer calls present.
 const presence = time.Second
 
-// run is the writer: the only goroutine that touches the file, so that nobody
-// else waits for a disk that does not answer.
+// run is the writer: the only goroutine that uses the file, so that no other
+// goroutine blocks on a disk that hangs.
 func (r *Recorder) run() {
 	defer close(r.ended)
 	tick := time.NewTicker(presence)
@@ -316,7 +319,8 @@ func (r *Recorder) run() {
 	}
 }
 
-// timed does what may take as long as the disk likes.
+// timed runs a disk operation under the recorder's patience, and records its
+// error.
 func (r *Recorder) timed(do func() error) {
 	r.overdue.Reset(r.patience)
 	err := do()
@@ -349,8 +353,8 @@ func (r *Recorder) drain() {
 	}
 }
 
-// write writes one batch in one operation, so that the lines of whoever else
-// appends to the file stay whole.
+// write writes one batch in one operation, so that it does not mix with lines
+// that others append to the file.
 func (r *Recorder) write(b *batch) error {
 	if time.Since(r.checked) > presence {
 		if err := r.present(); err != nil {
@@ -362,8 +366,8 @@ func (r *Recorder) write(b *batch) error {
 	return err
 }
 
-// present says whether the file is still where it was opened, and holds what was
-// written to it: what is written to a file without a name is lost.
+// present returns an error if the file is no longer at its path, or holds less
+// than was written to it. Writes to a removed file would be lost.
 func (r *Recorder) present() error {
 	if r.file == nil {
 		return nil

@@ -10,27 +10,27 @@ import (
 )
 
 // spool is the temporary file that holds the frames' lines. Lines are gathered
-// in memory, in blocks, and a goroutine writes the blocks, so that no lock is
-// held during I/O and an append costs a copy. What is not written yet is read
-// from memory.
+// in blocks in memory, and a goroutine writes the blocks, so that no lock is
+// held during I/O and an append only copies. Lines that are not written yet are
+// read from memory.
 //
-// The file is made when the first block is full. On Unix it is unlinked as
+// The file is created when the first block is full. On Unix it is unlinked as
 // soon as it is open, so that not even SIGKILL leaves it behind.
 type spool struct {
 	dir    string
-	failed func() // called, with mu held, when storage has failed
+	failed func() // called with mu held when storage fails
 
-	mu      *sync.Mutex // the log's; add and room are called with it held
+	mu      *sync.Mutex // Log.mu; callers of add and room hold it
 	changed *sync.Cond  // a block was sealed, written or dropped, or the spool closed
-	blocks  []*block    // not written, oldest first
+	blocks  []*block    // unwritten blocks, oldest first
 	end     int64       // offset past the last line
 	waiting int64       // bytes in blocks
 	file    *os.File
-	path    string // to be removed in the end; "" if it has no name any more
+	path    string // removed by close; "" if it is unlinked already
 	err     error  // the first failure: from then on frames stay in memory
-	kept    int64  // once err is set: bytes in memory at most
-	written int64  // offsets below this are in the file; others in blocks, or gone
-	lost    int64  // frames in them
+	kept    int64  // limit in bytes on blocks once err is set
+	written int64  // offsets below this are in the file; others are in blocks, or lost
+	lost    int64  // number of lost frames
 	closed  bool
 
 	done chan struct{} // the writing goroutine has ended
@@ -40,18 +40,18 @@ type spool struct {
 type block struct {
 	off    int64
 	size   int64  // in the file
-	data   []byte // nil if it is not written and too large to be kept
+	data   []byte // nil if the block was dropped because memory ran out
 	lines  int64
-	sealed bool // full: nothing is added, and it may be written
+	sealed bool // the block is complete and may be written
 }
 
 const (
 	blockSize = 64 << 10
-	// largeLine is the size from which on a line is a block of its own, and not
-	// copied: it must not change any more.
+	// largeLine is the size in bytes from which a line gets a block of its own
+	// and is not copied: the caller must not change it any more.
 	largeLine = 256 << 10
-	// maxWaiting bounds what waits to be written. Beyond it, appends wait: the
-	// disk is slower than the wire, and memory is no place for the difference.
+	// maxWaiting bounds the unwritten bytes. Beyond it appends wait, so that a
+	// disk slower than the wire does not fill the memory.
 	maxWaiting = 8 << 20
 )
 
@@ -67,15 +67,15 @@ func newSpool(dir string, kept int64, mu *sync.Mutex, failed func()) *spool {
 	return s
 }
 
-// room waits until the disk has caught up, and lets go of the lock meanwhile.
-// The caller holds s.mu.
+// room waits until no more than maxWaiting bytes are unwritten; it releases the
+// lock meanwhile. The caller holds s.mu.
 func (s *spool) room() {
 	for s.waiting > maxWaiting && s.err == nil && !s.closed {
 		s.changed.Wait()
 	}
 }
 
-// add takes a line at the end and says where it begins. The caller holds s.mu.
+// add appends a line and returns its offset. The caller holds s.mu.
 func (s *spool) add(line []byte) int64 {
 	off, size := s.end, int64(len(line))
 	s.end += size
@@ -100,7 +100,7 @@ func (s *spool) add(line []byte) int64 {
 	b.size += size
 	s.waiting += size
 	if b.size >= blockSize {
-		s.seal(b) // at once: a line that alone fills what may wait is followed by none
+		s.seal(b) // at once: after a line beyond maxWaiting, room lets no further line in
 	}
 	if s.err != nil {
 		s.fit(b)
@@ -122,8 +122,8 @@ func (s *spool) seal(b *block) {
 	}
 }
 
-// fit lets go of what cannot be written and takes more memory than it may: of
-// the latest block if it is too large by itself, and of the oldest ones.
+// fit drops unwritten blocks until they fit into s.kept bytes: the latest one
+// if it is too large by itself, then the oldest ones.
 func (s *spool) fit(latest *block) {
 	if latest.size > s.kept {
 		s.drop(latest)
@@ -220,7 +220,8 @@ func (s *spool) read(buf []byte, off int64, n int) ([]byte, error) {
 	return piece, nil
 }
 
-// inMemory gives bytes of one block, nil if they are in none. The caller holds s.mu.
+// inMemory returns n bytes at off from a single block, nil if no block holds
+// them. The caller holds s.mu.
 func (s *spool) inMemory(off int64, n int) []byte {
 	i := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].off+s.blocks[i].size > off })
 	if i == len(s.blocks) || s.blocks[i].off > off {

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// summaryRunes bounds a summary.
+	// summaryRunes is the greatest length of a summary in characters.
 	summaryRunes = 200
-	// summaryWindow is how far into a message a summary looks.
+	// summaryWindow is how many bytes of a message a summary reads.
 	summaryWindow = 64 << 10
 )
 
-// Summary says in a few words what the frame is about, for a row of the log:
-// the tool's name, the question's message, "accept name: Ann", an error's code
-// and message, "info: text", "3/10 message", "11 tools". What is to be said of
-// a response depends on Frame.Method. What is wrong on purpose begins with
-// "deliberate" and the name of its fault. The text is one line of at most 200
-// characters, without control or bidirectional formatting characters, and takes
-// no more time for a large frame than for one of 64 KiB.
+// Summary describes the frame in one line for the list of frames: the tool's
+// name, the question's message, "accept name: Ann", an error's code and
+// message, "info: text", "3/10 message", "11 tools". The summary of a response
+// depends on Frame.Method. That of a deliberately wrong frame begins with
+// "deliberate" and the name of its fault. The text has at most 200 characters,
+// without control or bidirectional formatting characters. A large frame takes
+// no more time than one of 64 KiB.
 func (f Frame) Summary() string {
 	if f.Lost {
 		return "not kept: storage failed"
@@ -35,7 +35,7 @@ func (f Frame) Summary() string {
 			return tidy(m.words(f.about, number))
 		}
 	}
-	if f.Note != nil && f.Dir == Meta && !f.IsText() { // of an older version, or of mcpsnoop
+	if f.Note != nil && f.Dir == Meta && !f.IsText() { // note of an older version or of mcpsnoop
 		if words := f.Note.Words(&f); words != "" {
 			return tidy(words)
 		}
@@ -59,8 +59,8 @@ func (f Frame) Summary() string {
 	return tidy(deliberate + text)
 }
 
-// words say what a mark says: seq is its frame's in the log, 0 if that is not
-// known, and number that in the session.
+// words describes a mark. seq is the marked frame's Seq in the log, 0 if
+// unknown, and number is its number in the session.
 func (m Mark) words(seq, number int64) string {
 	of := "frame " + strconv.FormatInt(number, 10) + " of the session"
 	if seq != 0 {
@@ -77,9 +77,9 @@ func (m Mark) words(seq, number int64) string {
 	return join(": ", of, join(" — ", what, m.Note))
 }
 
-// Action is what an answer to elicitations says, "accept", "decline" or
-// "cancel". It is known of the result of elicitation/create, and of a retry
-// whose inputResponses all say the same; of other frames it is "".
+// Action returns the action of an answer to elicitations: "accept", "decline"
+// or "cancel". It is known for a result of elicitation/create, and for a retry
+// whose inputResponses all have the same action; for other frames it is "".
 func (f Frame) Action() string {
 	var action string
 	switch {
@@ -105,7 +105,8 @@ func (f Frame) Action() string {
 	return ""
 }
 
-// part is a part of the message; of a frame cut off, what is left of it.
+// part returns whole, or if that is nil and the frame is truncated, the rest of
+// the member with that name.
 func (f *Frame) part(name string, whole []byte) peek {
 	if whole == nil && f.Truncated {
 		return peekAt(f.Raw).get(name)
@@ -113,7 +114,7 @@ func (f *Frame) part(name string, whole []byte) peek {
 	return whole
 }
 
-// glance is as much of a part as a summary looks at.
+// glance returns part, cut to summaryWindow.
 func (f *Frame) glance(name string, whole []byte) peek { return peekAt(f.part(name, whole)) }
 
 func requestWords(method string, params peek) string {
@@ -159,12 +160,13 @@ func requestWords(method string, params peek) string {
 		return params.get("elicitationId").text()
 	}
 	if n, _ := params.count(); n == 1 && params.get("_meta") != nil {
-		return "" // what every request carries since 2026-07-28
+		return "" // every request carries _meta since 2026-07-28
 	}
 	return params.filled()
 }
 
-// lists are the methods whose results are lists: in which member, and of what.
+// lists maps the methods that return a list to the result's member that holds
+// it, and to the singular of its elements.
 var lists = map[string][2]string{
 	mcp.MethodListTools:     {"tools", "tool"},
 	mcp.MethodListPrompts:   {"prompts", "prompt"},
@@ -182,7 +184,7 @@ func resultWords(method string, result peek) string {
 		case more:
 			return "input required: at least one request"
 		case requests == nil && result.whole() == nil:
-			return "input required" // what it asks is too far behind to be seen here
+			return "input required" // inputRequests is beyond the visible part
 		}
 		return "input required: nothing but a retry"
 	}
@@ -308,14 +310,14 @@ func join(sep string, parts ...string) (out string) {
 	return out
 }
 
-// tidyMost is how much of a text tidy looks at.
+// tidyMost is how many bytes of a text tidy reads.
 const tidyMost = 1 << 10
 
 // ansi is a terminal control sequence (ECMA-48, CSI).
 var ansi = regexp.MustCompile("\x1b\\[[^@-~]*[@-~]?")
 
-// tidy makes one line of text out of s, with nothing in it that moves the
-// cursor or turns the writing round, and cuts it where it gets too long.
+// tidy makes one line of s, replaces control and bidirectional formatting
+// characters, and shortens it to summaryRunes.
 func tidy(s string) string {
 	plain := len(s) <= summaryRunes
 	for i := 0; plain && i < len(s); i++ {

@@ -13,27 +13,28 @@ import (
 	"strings"
 )
 
-// Redactor leaves secrets out of frames before they are written to a file; see
+// Redactor removes secrets from frames before they are written to a file; see
 // package redact.
 type Redactor interface {
-	// Learn shows it all frames of a log, so that a value is left out of frames
-	// before the one that tells that it is a secret.
+	// Learn reads all frames of a log, so that a secret is also removed from
+	// frames before the one that identifies it as a secret.
 	Learn(context.Context, *Log) error
-	// Passes reports whether Frame need not be asked about a frame.
+	// Passes reports whether the frame certainly holds no secret, so that Frame
+	// need not be called.
 	Passes(Entry) bool
-	// Frame returns f as it may be written, which is f itself where nothing is left
-	// out. It is called while the log is locked: it takes no lock and does no I/O.
+	// Frame returns f without secrets, or f itself if it holds none. It is
+	// called while the log is locked, so it must not take a lock or do I/O.
 	Frame(f *Frame) *Frame
 }
 
-// WriteFrames writes a choice of frames as a transcript, in the order given; nil
-// means all. redact leaves secrets out; nil leaves nothing out. Frames whose bytes
-// are gone are written without them, as truncated.
+// WriteFrames writes the frames seqs as a transcript, in the order given; nil
+// means all frames. redact removes secrets; nil removes nothing. Frames whose
+// bytes are lost are written without them, as truncated.
 func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact Redactor) error {
 	out := bufio.NewWriterSize(w, 256<<10)
 	err := EachLine(l, seqs, redact, func(_ int64, line []byte) error {
 		out.Write(line)
-		return out.WriteByte('\n') // which fails where the former did
+		return out.WriteByte('\n') // returns the error of the Write before, too
 	})
 	if err != nil {
 		return err
@@ -41,8 +42,8 @@ func WriteFrames(w io.Writer, l *Log, seqs iter.Seq[int64], redact Redactor) err
 	return out.Flush()
 }
 
-// EachLine calls f with what WriteFrames would write of each frame, without its
-// line end. The line is only good until f returns.
+// EachLine calls f with the line that WriteFrames would write for each frame,
+// without its newline. The line is valid until f returns.
 func EachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, line []byte) error) error {
 	if redact != nil {
 		if err := redact.Learn(context.Background(), l); err != nil {
@@ -79,7 +80,8 @@ func EachLine(l *Log, seqs iter.Seq[int64], redact Redactor, f func(seq int64, l
 	return flush()
 }
 
-// written is the line of a frame as it is written: line where nothing is left out.
+// written returns the line that WriteFrames writes for a frame: line itself if
+// nothing is redacted.
 func (l *Log) written(seq int64, e *entry, line []byte, err error, redact Redactor) ([]byte, error) {
 	var f Frame
 	if err != nil {
@@ -103,7 +105,7 @@ func (l *Log) written(seq int64, e *entry, line []byte, err error, redact Redact
 	return out, nil
 }
 
-// upTo gives the numbers from 1 to last.
+// upTo yields the numbers from 1 to last.
 func upTo(last int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for seq := int64(1); seq <= last && yield(seq); seq++ {
@@ -111,15 +113,15 @@ func upTo(last int64) iter.Seq[int64] {
 	}
 }
 
-// maxLine is how long a line of a transcript may be: enough for a frame
-// of 200 MiB in any form.
+// maxLine is the greatest length in bytes of a transcript's line: enough for a
+// frame of 200 MiB in any encoding.
 const maxLine = 512 << 20
 
 // LineError says what is wrong with one line of a transcript.
 type LineError struct {
 	Line int64 // from 1
-	// Incomplete: it is the last line and has no newline, so that its writer
-	// was probably killed, or is still at it.
+	// Incomplete marks a last line without a newline: its writer was probably
+	// killed, or is still writing.
 	Incomplete bool
 	Err        error
 }
@@ -133,16 +135,15 @@ func (e *LineError) Error() string {
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// errLineTooLong is the reason of a LineError for a line that is longer than
-// the reader takes.
+// errLineTooLong is the Err of a LineError for a line longer than maxLine.
 var errLineTooLong = errors.New("the line is too long")
 
-// maxFirstLine bounds how much of a file is read to see whether it is a transcript.
+// maxFirstLine is how many bytes BeginsTranscript reads at most.
 const maxFirstLine = 1 << 20
 
-// BeginsTranscript reports whether r is empty or begins with a frame. A first
-// line that a Recorder was killed at, or that is too long to be read for this,
-// counts by its beginning.
+// BeginsTranscript reports whether r is empty or begins with a frame. For a
+// first line that is incomplete, or longer than maxFirstLine, its beginning
+// decides.
 func BeginsTranscript(r io.Reader) (bool, error) {
 	in := bufio.NewReaderSize(io.LimitReader(r, maxFirstLine), 4<<10)
 	begin, err := in.Peek(len(lineBegin))
@@ -164,27 +165,28 @@ func BeginsTranscript(r io.Reader) (bool, error) {
 	}
 }
 
-// lineBegin is how each line of a Recorder begins.
+// lineBegin is the beginning of each line that a Recorder writes.
 const lineBegin = `{"v":1,"session_id":`
 
-// lineReader takes a file apart into lines.
+// lineReader splits a file into lines.
 type lineReader struct {
 	file   io.ReaderAt
 	in     *bufio.Reader // over the file
 	max    int64
 	number int64
 	off    int64
-	long   []byte // room for a line that is longer than in's buffer
+	long   []byte // buffer for a line that is longer than in's
 }
 
-// longKept is how much room is kept for the next long line.
+// longKept is the greatest capacity of long, in bytes, that is kept for the
+// next line.
 const longKept = 1 << 20
 
-// textLine is one line as it stands in a file.
+// textLine is one line of a file.
 type textLine struct {
 	number int64
-	off    int64  // where it begins
-	size   int64  // with its newline
+	off    int64  // offset in the file
+	size   int64  // including its newline
 	data   []byte // valid until the next line is read; nil if it is too long
 	ended  bool   // it has a newline
 }
@@ -194,7 +196,7 @@ func newLineReader(file *io.SectionReader, max int64) *lineReader {
 	return &lineReader{file: file, in: bufio.NewReaderSize(file, 256<<10), max: max}
 }
 
-// next reads a line; io.EOF means that there is none.
+// next reads a line; it returns io.EOF after the last one.
 func (r *lineReader) next() (textLine, error) {
 	line := textLine{number: r.number + 1, off: r.off}
 	if cap(r.long) > longKept {
@@ -222,7 +224,8 @@ func (r *lineReader) next() (textLine, error) {
 	case line.size > r.max:
 		line.data = nil
 	case line.data == nil:
-		// How long it is is known by now, and so is the room that it needs.
+		// The length is known only now, and so is the buffer that the line
+		// needs.
 		if int64(cap(r.long)) < line.size {
 			r.long = make([]byte, line.size+line.size/16) // the next is often a little longer
 		}
