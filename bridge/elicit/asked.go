@@ -8,28 +8,29 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Via is how an elicitation travelled.
+// Via is the kind of message that carried an elicitation from the server.
 type Via int
 
-// The ways of an elicitation.
+// The messages that can carry an elicitation.
 const (
 	ByRequest Via = iota // a request elicitation/create of its own
 	InRound              // one of the inputRequests of an input-required result
 	InError              // one of the elicitations of error -32042
 )
 
-// Asked is one request for input, however it travelled.
+// Asked is one request for input from the server, in any of the messages that [Via]
+// lists.
 type Asked struct {
-	Key           string // in inputRequests
-	Method        string // "" for what is no request
+	Key           string // key in inputRequests; "" outside of a round
+	Method        string // method of the request; "" if it names none
 	Params        json.RawMessage
-	Pointer       string // JSON pointer to the params, or to where they are missing, in the message
+	Pointer       string // JSON pointer into the message to the params, or to where they should be
 	MethodPointer string // JSON pointer to the method
 	Via           Via
 }
 
-// AskedInResult lists what an input-required result asks, in order; nothing for
-// another result.
+// AskedInResult lists the entries of inputRequests of an input-required result, in
+// order. It returns nil for any other result.
 func AskedInResult(result json.RawMessage) []Asked {
 	if rawjson.Text(rawjson.Member(result, "resultType")) != "input_required" {
 		return nil
@@ -46,8 +47,8 @@ func AskedInResult(result json.RawMessage) []Asked {
 	return list
 }
 
-// AskedInError lists the elicitations of error -32042, in order; nothing for
-// another error.
+// AskedInError lists the elicitations of error -32042, in order. It returns nil for any
+// other error.
 func AskedInError(object json.RawMessage) []Asked {
 	var code float64
 	if json.Unmarshal(rawjson.Member(object, "code"), &code) != nil || code != mcp.CodeURLElicitationRequired {

@@ -16,33 +16,34 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Problem is one thing that is wrong with an answer.
+// Problem is one reason why an answer does not satisfy its schema, or why a schema is
+// invalid.
 type Problem struct {
-	Field   int    // index of the field it belongs to, -1 if it belongs to none
+	Field   int    // index of the field with the problem, -1 if no field has it
 	Pointer string // JSON pointer (RFC 6901) to the place in the content
-	Keyword string // the schema's keyword that is not satisfied, "" if none is concerned
+	Keyword string // the schema keyword that the value breaks, "" if none is involved
 	Text    string // in plain words: "At most 1. You entered 1.50."
 }
 
-// Check tells what in content does not satisfy the schema, by JSON Schema
-// 2020-12 unless its $schema names another draft. Formats are asserted, patterns
-// have their ECMA-262 meaning, numbers are compared exactly. References lead
-// only to places inside the schema: nothing is ever loaded. Problems come in the
-// order of the fields. The error says why nothing was checked; see [Unchecked].
+// Check lists where content does not satisfy the schema, by JSON Schema 2020-12 unless
+// its $schema names another draft. Formats are asserted, patterns follow ECMA-262,
+// numbers are compared exactly. References can only point inside the schema: nothing is
+// ever loaded. Problems are sorted by field. The error says why nothing was checked; see
+// [Unchecked].
 func Check(schema, content json.RawMessage) ([]Problem, error) {
 	fields, _ := FieldsOf(schema)
 	return check(fields, schema, content)
 }
 
-// Unchecked reports whether an error of a check leaves open what the content is
-// worth: the check has given up. Otherwise it is a [SchemaError].
+// Unchecked reports whether an error of [Check] says nothing about the content, because
+// the check gave up. Any other error is a [SchemaError].
 func Unchecked(err error) bool {
 	var invalid *SchemaError
 	return err != nil && !errors.As(err, &invalid)
 }
 
-// CheckInputs is [Content] and [Check] in one. A field whose input is no value
-// has that as its only problem.
+// CheckInputs runs [Content] and then [Check]. A field with a problem from Content, such
+// as text that is no number, keeps only that problem.
 func CheckInputs(schema json.RawMessage, fields []Field, in Inputs) (json.RawMessage, []Problem, error) {
 	content, problems := Content(fields, in)
 	more, err := check(fields, schema, content)
@@ -55,7 +56,7 @@ func CheckInputs(schema json.RawMessage, fields []Field, in Inputs) (json.RawMes
 	return content, problems, err
 }
 
-// inOrder sorts problems by field, those of the whole last.
+// inOrder sorts problems by field; problems without a field come last.
 func inOrder(problems []Problem) {
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		switch {
@@ -70,14 +71,14 @@ func inOrder(problems []Problem) {
 	})
 }
 
-// checker is one run of a check.
+// checker holds the deadline and the step count of one [Check].
 type checker struct {
 	deadline time.Time
 	steps    int
 }
 
-// gaveUp says why a check ends without a result. The check panics with it, as
-// the validator cannot be stopped otherwise.
+// gaveUp is the error of a check that ended without a result. The check panics with it,
+// because the validator offers no other way to stop it.
 type gaveUp string
 
 func (g gaveUp) Error() string { return string(g) }
@@ -111,7 +112,7 @@ func check(fields []Field, schema, content json.RawMessage) (problems []Problem,
 	x := &explainer{fields: fields, schema: schema, content: content}
 	x.explain(failed)
 	for i, p := range x.problems {
-		if p.Field < 0 && p.Pointer != "" { // no field says what it is about
+		if p.Field < 0 && p.Pointer != "" { // without a field, the text has to say where the problem is
 			x.problems[i].Text = "At " + p.Pointer + ": " + p.Text
 		}
 	}
@@ -119,7 +120,7 @@ func check(fields []Field, schema, content json.RawMessage) (problems []Problem,
 	return x.problems, nil
 }
 
-// checkBudget bounds a check, so that no schema can keep it busy.
+// checkBudget bounds the time of one check, so that no schema can keep it busy.
 const checkBudget = 3 * time.Second
 
 func (c *checker) inTime() {
@@ -128,8 +129,7 @@ func (c *checker) inTime() {
 	}
 }
 
-// schemaURL is what the schema under check is called inside the validator. No
-// loader knows it.
+// schemaURL names the schema under check inside the validator. No loader knows this URL.
 const schemaURL = "inspector:///schema"
 
 func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
@@ -168,8 +168,8 @@ func (c *checker) compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// clock is called for every schema that is compiled, and makes an extension that
-// is called whenever a value is validated against it.
+// clock is the validator's compile hook, called for every schema. It checks the
+// deadline, and returns an extension that checks the deadline during validation, too.
 func (c *checker) clock(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) {
 	c.inTime()
 	return tick{c}, nil
@@ -183,7 +183,7 @@ func (t tick) Validate(*jsonschema.ValidatorContext, any) {
 	}
 }
 
-// pattern is the validator's engine for regular expressions.
+// pattern compiles a regular expression for the validator.
 func (c *checker) pattern(source string) (jsonschema.Regexp, error) {
 	c.inTime()
 	re, err := compilePattern(source)

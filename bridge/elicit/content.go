@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// object is the compact JSON of an object that is being written; nil is an empty one.
+// object is a compact JSON object under construction; nil is an empty one.
 type object []byte
 
 func (o *object) add(name string, value json.RawMessage) {
@@ -32,12 +32,11 @@ func (o object) end() json.RawMessage {
 	return json.RawMessage(append(o, '}'))
 }
 
-// Content is the JSON object that inputs amount to: one member per field that
-// has a value, in the schema's order, then the extra members. It is compact,
-// and the digits in it are those that were entered. The problems are inputs
-// that are no value: a required field left alone, text in a number's control
-// (which is sent as the text it is), or JSON that is none (which is left out).
-// Whether the values satisfy the schema is for [Check] to say.
+// Content builds the answer's JSON object from inputs: one member per field that has a
+// value, in the schema's order, then the extra members. It is compact, and numbers keep
+// the digits that were entered. The problems are inputs without a value: a required
+// field left empty, text in a number's control (which is sent as text), or invalid JSON
+// (which is left out). [Check] tests the values against the schema.
 func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 	var out object
 	var problems []Problem
@@ -69,7 +68,7 @@ func Content(fields []Field, in Inputs) (json.RawMessage, []Problem) {
 	return out.end(), problems
 }
 
-// value is the JSON of one field's input, nil if it is left out.
+// value returns the JSON of one field's input, nil if the field is left out.
 func (f Field) value(in Input) (json.RawMessage, *Problem) {
 	if strings.TrimSpace(in.JSON) != "" {
 		if err := rawjson.Check([]byte(in.JSON)); err != nil {
@@ -118,10 +117,10 @@ func (f Field) value(in Input) (json.RawMessage, *Problem) {
 	return nil, nil
 }
 
-// InputsOf is the way back from [Content]: the inputs that amount to this
-// content. Nothing is lost: what a control cannot express goes to Input.JSON,
-// and members that no field stands for go to Inputs.Extra. It fails if content
-// is no JSON object, or names a member twice, since no form stands for that.
+// InputsOf is the inverse of [Content]: it returns the inputs that produce this content.
+// Nothing is lost: a value that a control cannot express goes to Input.JSON, and members
+// without a field go to Inputs.Extra. It fails if content is no JSON object or has a
+// member twice, because no form can produce that.
 func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 	in := Inputs{Fields: make([]Input, len(fields))}
 	if len(rawjson.Trim(content)) == 0 {
@@ -153,7 +152,7 @@ func InputsOf(fields []Field, content json.RawMessage) (Inputs, error) {
 	return in, nil
 }
 
-// input is what the field's control has to hold to give that value.
+// input returns the state of the field's control that produces a value.
 func (f Field) input(value json.RawMessage) Input {
 	text, isText := rawjson.Unquote(value)
 	switch f.Kind {
@@ -189,8 +188,9 @@ func (f Field) input(value json.RawMessage) Input {
 	return Input{JSON: rawjson.Pretty(value)}
 }
 
-// picksOf finds the choices in an array, up to the first element that is no choice or
-// stands there twice: odd.
+// picksOf returns the indexes of the choices in an array. It stops at the first element
+// that is no choice or repeats one, and returns that element as odd; twice says that it
+// repeats one.
 func (f Field) picksOf(array json.RawMessage) (picks []int, odd json.RawMessage, twice bool) {
 	index := make(map[string]int, len(f.Choices))
 	for i := len(f.Choices) - 1; i >= 0; i-- {

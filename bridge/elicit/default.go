@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Defaults is the form as the schema fills it in. A default that the field's
-// control has no place for leaves it empty; see [Field.DefaultProblem].
+// Defaults returns a form filled in with the schema's defaults. A field whose control
+// cannot show its default stays empty; see [Field.DefaultProblem].
 func Defaults(fields []Field) Inputs {
 	in := Inputs{Fields: make([]Input, len(fields))}
 	for i, f := range fields {
@@ -22,9 +22,9 @@ func Defaults(fields []Field) Inputs {
 	return in
 }
 
-// DefaultProblem says in a sentence why the field is empty although its schema
-// gives a default: the default has another type, or is none of the choices. It
-// is "" where the default can stand in the control, be it valid or not.
+// DefaultProblem says in a sentence why the field is empty although its schema has a
+// default: the default has another type, or is none of the choices. It returns "" if the
+// control can show the default, even an invalid one.
 func (f Field) DefaultProblem() string {
 	t := rawjson.KindOf(f.Default)
 	fits, what, left := true, "", "the field is left empty"
@@ -63,14 +63,14 @@ func briefly(value json.RawMessage) string {
 	return wording.Shorten(string(rawjson.AppendCompact(nil, value)), 80)
 }
 
-// typable tells whether the control for a string of that format gives back just
-// this text. A text area drops a line feed at its beginning and every carriage
-// return; a date's control holds no year 0.
+// typable tells whether the control for a string of this format returns the text
+// unchanged. A text area drops a leading line feed and every carriage return; a date
+// control has no year 0.
 func typable(text, format string) bool {
 	switch format {
 	case "":
 		return plain(text) && text[0] != '\n'
-	case "date": // what is no date at all stands in a control of one line
+	case "date": // a text that is no date gets a one-line control
 		if _, err := time.Parse(time.DateOnly, text); err == nil {
 			return text > "0001"
 		}
@@ -78,13 +78,13 @@ func typable(text, format string) bool {
 	return oneLine(text)
 }
 
-// oneLine tells whether a control of one line, which drops white space around
-// the text and line ends in it, gives back just this text.
+// oneLine tells whether a one-line control, which drops white space around the text and
+// line breaks in it, returns the text unchanged.
 func oneLine(text string) bool {
 	return plain(text) && !strings.ContainsAny(text, "\n\t") && strings.TrimFunc(text, unicode.IsSpace) == text
 }
 
-// plain tells whether a text has no control characters but tab and line feed.
+// plain tells whether tab and line feed are the only control characters in a text.
 func plain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' })
 }

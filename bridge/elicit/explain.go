@@ -17,10 +17,10 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// explainer turns what the validator found into problems.
+// explainer turns the validator's errors into problems.
 type explainer struct {
 	fields   []Field
-	schema   json.RawMessage // as it was written
+	schema   json.RawMessage // the server's exact bytes
 	content  json.RawMessage
 	problems []Problem
 }
@@ -235,8 +235,8 @@ func (x *explainer) entered(e *jsonschema.ValidationError) string {
 	return briefly(rawjson.At(x.content, pointerOf(e.InstanceLocation)))
 }
 
-// wanted is the value of the schema's keyword that an error is about; nil if it
-// stands in another document.
+// wanted returns the value of the schema keyword that an error names; nil if the keyword
+// is in another document.
 func (x *explainer) wanted(e *jsonschema.ValidationError, keyword string) json.RawMessage {
 	if !strings.HasPrefix(e.SchemaURL, schemaURL+"#") {
 		return nil
@@ -244,7 +244,8 @@ func (x *explainer) wanted(e *jsonschema.ValidationError, keyword string) json.R
 	return rawjson.At(x.schema, rawjson.PointerTo(fragment(e.SchemaURL), keyword))
 }
 
-// limit is the limit that an error is about, with the digits it is written with.
+// limit returns the numeric limit that an error names, with the schema's own digits
+// where they are known.
 func (x *explainer) limit(e *jsonschema.ValidationError, keyword string, want *big.Rat) string {
 	if digits := string(x.wanted(e, keyword)); isNumber(digits) {
 		return digits

@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// FieldKind says which control stands for a property.
+// FieldKind is the kind of form control for a property.
 type FieldKind int
 
 // The kinds of field.
@@ -20,53 +20,54 @@ const (
 	Boolean                       // true, false, or unset
 	SingleChoice                  // one of Field.Choices
 	MultiChoice                   // any number of Field.Choices
-	JSON                          // raw JSON text, where no other control will do; see Field.Why
+	JSON                          // raw JSON text, for a property that fits no other control; see Field.Why
 )
 
-// String names the kind in a word.
+// String returns the kind as a word for people, such as "choice".
 func (k FieldKind) String() string {
 	return [...]string{"text", "number", "integer", "boolean", "choice", "multiple choice", "JSON"}[k]
 }
 
-// Choice is one value that can be picked.
+// Choice is one value that a person can pick.
 type Choice struct {
-	Value string // what goes over the wire
-	Title string // what people read; the value where the schema names none
+	Value string // the value in the answer
+	Title string // the label in the form; Value if the schema has no title
 }
 
-// Field is one property of a schema, as a control.
+// Field is one property of a schema, as a form control.
 type Field struct {
 	Name        string // the property's name
 	Label       string // the schema's title, else Name
 	Description string
 	Kind        FieldKind
 	Required    bool
-	Format      string // email, uri, date, date-time, or whatever the schema said
+	Format      string // email, uri, date, date-time, or any other value of the schema's "format"
 	MinLength   *int   // in Unicode code points; nil if there is no limit
 	MaxLength   *int   // in Unicode code points; nil if there is no limit
 	Pattern     string // ECMA-262, unanchored; "" if none
-	// The limits of a number with the schema's own digits, "" if there is none.
+	// The limits of a number in the schema's own digits; "" if the schema has no such
+	// limit.
 	Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf string
 
 	Choices  []Choice
-	MinItems *int // of a MultiChoice; nil if there is no limit
+	MinItems *int // least number of picks in a MultiChoice; nil if there is no limit
 	MaxItems *int
 	Default  json.RawMessage // exact bytes; nil if the schema gives none
 	Schema   json.RawMessage // exact bytes of the property's schema
-	Why      string          // of Kind JSON: why no other control will do, in words
+	Why      string          // for Kind JSON: why no other control fits, in words
 }
 
-// Bounds on what is drawn as a form. A schema beyond them is answered as JSON.
+// Bounds on the size of a form. A larger schema is answered as JSON.
 const (
 	maxFields  = 1_000
 	maxChoices = 100_000 // of all fields together
 )
 
 // FieldsOf reads the fields of a form from a requestedSchema, or from a tool's
-// inputSchema, in the schema's own order. No schema means no fields. The error
-// says why no form can be drawn at all; a property that only has no control of
-// its own becomes a field of kind [JSON]. Of a property that stands twice the
-// last counts, as it does for JSON decoders, at the place of the first.
+// inputSchema, in the schema's own order. No schema means no fields. The error says why
+// the schema as a whole cannot be a form; a single property that fits no control becomes
+// a field of kind [JSON]. If a property is given twice, the last one counts, as it does
+// for JSON decoders, in the position of the first.
 func FieldsOf(schema json.RawMessage) ([]Field, error) {
 	if len(rawjson.Trim(schema)) == 0 {
 		return nil, nil
@@ -94,8 +95,9 @@ func FieldsOf(schema json.RawMessage) ([]Field, error) {
 	return fields, nil
 }
 
-// FieldsIn reads the fields of a schema's properties, of which some are required. It
-// stops after as many as a form can have, and reports whether that was all.
+// FieldsIn reads the fields of a schema's "properties", with the names in its
+// "required". It reads at most as many fields as a form can have; all reports whether
+// these are all of them.
 func FieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
 	isRequired := make(map[string]bool)
 	for _, name := range stringsOf(required) {
@@ -123,7 +125,8 @@ func FieldsIn(properties, required json.RawMessage) (fields []Field, all bool) {
 	return fields, true
 }
 
-// checkObject says why raw is no JSON object. What it is called comes with its verb.
+// checkObject returns an error if raw is no JSON object. is begins its text: a subject
+// and verb, such as "the schema is".
 func checkObject(is string, raw json.RawMessage) error {
 	if err := rawjson.Check(raw); err != nil {
 		return fmt.Errorf("%s not JSON: %w", is, err)

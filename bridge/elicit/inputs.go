@@ -8,19 +8,18 @@ import (
 	"strings"
 )
 
-// Input is what a person has put into one field's control. The zero Input is a
-// control left alone: the property is left out of the content.
+// Input is the state of one field's control. The zero Input is an untouched control: the
+// property is left out of the content.
 type Input struct {
-	Text  string // of Text, Number and Integer; of Boolean "true", "false" or ""
+	Text  string // for Text, Number and Integer; for Boolean "true", "false" or ""
 	Picks []int  // indexes into Field.Choices, in the order in which they are sent
 	Empty bool   // send the empty value ("" or []) rather than leaving the property out
-	JSON  string // of Kind JSON, or a value that the control cannot express; overrides the rest unless ""
+	JSON  string // for Kind JSON, or a value that the control cannot express; if not "", it overrides the other members
 }
 
-// Order is what the control named [InputName] and ".order" has to hold, so that
-// choices which were picked in an order of their own keep it through a form,
-// whose boxes come back from top to bottom. It is "" where they stand in the
-// order of the schema.
+// Order returns the value of the hidden control [InputName]+".order". It keeps the order
+// in which choices were picked, since a browser submits checkboxes from top to bottom.
+// It is "" if the picks are in the schema's order.
 func (in Input) Order() string {
 	if slices.IsSorted(in.Picks) {
 		return ""
@@ -32,26 +31,28 @@ func (in Input) Order() string {
 	return strings.Join(list, ",")
 }
 
-// Equal tells whether both hold the same, as a form that has been reset does.
+// Equal tells whether two inputs hold the same values. A nil and an empty list of picks
+// are equal.
 func (in Input) Equal(other Input) bool {
 	return in.Text == other.Text && in.Empty == other.Empty && in.JSON == other.JSON && slices.Equal(in.Picks, other.Picks)
 }
 
-// Inputs is what a person has put into a form.
+// Inputs is the state of all controls of a form.
 type Inputs struct {
 	Fields []Input         // by field index
-	Extra  json.RawMessage // object of the members that no field stands for; nil if none
+	Extra  json.RawMessage // JSON object of the members without a field; nil if there are none
 }
 
-// InputName is the name of field i's control in an HTML form. With a suffix it
-// names what goes with it: ".empty" (any value), ".json" and ".order".
+// InputName returns the name of field i's control in an HTML form. Its companions have a
+// suffix: ".empty" (any value), ".json" and ".order".
 func InputName(i int) string { return "f" + strconv.Itoa(i) }
 
-// extraName is the name of the control that keeps Inputs.Extra.
+// extraName is the name of the control that holds Inputs.Extra.
 const extraName = "extra"
 
-// InputsFrom reads the inputs of a posted HTML form: for field 0 the values of
-// f0 (for choices their indexes), f0.empty, f0.json, f0.order, and extra.
+// InputsFrom reads the inputs from a posted HTML form. Field 0 comes from f0 (for
+// choices, their indexes), f0.empty, f0.json and f0.order; Inputs.Extra comes from
+// extra.
 func InputsFrom(fields []Field, form url.Values) Inputs {
 	in := Inputs{Fields: make([]Input, len(fields))}
 	for i, f := range fields {
@@ -67,8 +68,8 @@ func InputsFrom(fields []Field, form url.Values) Inputs {
 				input.JSON = form.Get(name)
 			}
 		default:
-			// A form's encoding turns line ends into CRLF, and no control can
-			// hold a carriage return of its own.
+			// Form encoding turns line breaks into CRLF, and no control can contain a
+			// carriage return of its own.
 			input.Text = strings.ReplaceAll(form.Get(name), "\r\n", "\n")
 		}
 	}
@@ -78,8 +79,8 @@ func InputsFrom(fields []Field, form url.Values) Inputs {
 	return in
 }
 
-// picks reads the indexes of what is picked. Those that order names come first,
-// in its order. Anything that is no index of a choice is left out.
+// picks reads the indexes of the picked choices. Those listed in order come first, in
+// that order. Values that are no index of a choice are ignored.
 func picks(values []string, order string, f Field) []int {
 	var picked []int
 	for _, v := range values {
@@ -96,7 +97,7 @@ func picks(values []string, order string, f Field) []int {
 	rank := make(map[int]int)
 	for i, v := range strings.Split(order, ",") {
 		if n, err := strconv.Atoi(v); err == nil {
-			rank[n] = i - len(order) // all of them before 0, the rank of the others
+			rank[n] = i - len(order) // negative, so they come before choices without a rank (0)
 		}
 	}
 	slices.SortStableFunc(picked, func(a, b int) int { return rank[a] - rank[b] })

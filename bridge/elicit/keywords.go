@@ -8,11 +8,11 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Keywords are the members of one object by name, of a schema or of params, with the
-// exact bytes of their values. Of those that share a name the last counts.
+// Keywords holds the members of a JSON object, a schema or params, by name, with the
+// exact bytes of their values. Of several members with the same name the last counts.
 type Keywords map[string]json.RawMessage
 
-// KeywordsOf reads the members of an object; none if it is no object.
+// KeywordsOf reads the members of a JSON object. Any other value has none.
 func KeywordsOf(schema json.RawMessage) Keywords {
 	k := make(Keywords)
 	for name, value := range rawjson.Members(schema) {
@@ -21,10 +21,10 @@ func KeywordsOf(schema json.RawMessage) Keywords {
 	return k
 }
 
-// Text returns a keyword's string, "" if it is absent or no string.
+// Text returns a keyword's string, "" if it is absent or not a string.
 func (k Keywords) Text(name string) string { return rawjson.Text(k[name]) }
 
-// Number returns the digits of a keyword's number, "" if it is absent or none.
+// Number returns the digits of a keyword's number, "" if it is absent or not a number.
 func (k Keywords) Number(name string) string {
 	if digits := string(k[name]); isNumber(digits) {
 		return digits
@@ -32,15 +32,15 @@ func (k Keywords) Number(name string) string {
 	return ""
 }
 
-// Exact returns the value of a keyword's number without rounding; nil if it is
-// absent, none, or has more digits than are computed with.
+// Exact returns a keyword's number without rounding; nil if it is absent, not a number,
+// or has too many digits (see computable).
 func (k Keywords) Exact(name string) *big.Rat { return exact(k.Number(name)) }
 
-// Count returns the value of a keyword that counts something, such as minLength;
-// nil if it is absent or no count.
+// Count returns a keyword's non-negative whole number, such as minLength; nil if it is
+// absent or anything else.
 func (k Keywords) Count(name string) *int { return count(k.Number(name)) }
 
-// stringsOf returns the strings in an array, leaving out what is no string.
+// stringsOf returns the strings in a JSON array, and skips elements of other types.
 func stringsOf(raw json.RawMessage) []string {
 	var list []string
 	for _, v := range rawjson.Elements(raw) {
@@ -51,8 +51,8 @@ func stringsOf(raw json.RawMessage) []string {
 	return list
 }
 
-// noControl are the keywords that say more of a value than a control can show,
-// each with what it does.
+// noControl lists the keywords that constrain a value in ways that no form control can
+// show, each with its effect in words.
 var noControl = []struct{ name, does string }{
 	{"$ref", "refers to another schema"},
 	{"$dynamicRef", "refers to another schema"},

@@ -9,26 +9,27 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// isNumber tells whether text is a number as JSON writes it (RFC 8259, section 6).
+// isNumber tells whether text is a JSON number (RFC 8259, section 6), without white
+// space around it.
 func isNumber(text string) bool {
 	raw := []byte(text)
 	return rawjson.KindOf(raw) == rawjson.Number && len(rawjson.Trim(raw)) == len(raw) && rawjson.Valid(raw)
 }
 
-// maxDigits is how long a number may be that is computed with.
+// maxDigits is the length in bytes of the longest number that is computed with.
 const maxDigits = 2000
 
-// hugeExponent is that of numbers whose exact value would take more memory than a
-// number is worth: 1e1000000000 has a billion digits.
+// hugeExponent matches numbers with an exponent of four or more digits. Their exact
+// value would take too much memory: 1e1000000000 has a billion digits.
 var hugeExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{3,}$`)
 
-// computable tells whether a JSON number can be computed with exactly.
+// computable tells whether a JSON number is small enough for exact arithmetic.
 func computable(number string) bool {
 	return len(number) <= maxDigits && !hugeExponent.MatchString(number)
 }
 
-// exact returns the value of a JSON number without rounding; nil if it cannot be
-// computed with.
+// exact returns the value of a JSON number without rounding; nil if it is no number or
+// not computable.
 func exact(number string) *big.Rat {
 	if !isNumber(number) || !computable(number) {
 		return nil
@@ -37,9 +38,9 @@ func exact(number string) *big.Rat {
 	return r
 }
 
-// count reads a JSON number that counts something, such as minLength: 3, 3.0
-// and 3e0 are the same. It is nil if the number is negative or has a fraction,
-// and no more than math.MaxInt32, which nothing here can reach.
+// count reads a non-negative whole JSON number, such as minLength: 3, 3.0 and 3e0 are
+// the same. It returns nil if the number is negative or has a fraction, and at most
+// math.MaxInt32, a length that no answer reaches.
 func count(number string) *int {
 	f, _ := strconv.ParseFloat(number, 64) // infinite where it is out of range
 	if !isNumber(number) || f < 0 || f != math.Trunc(f) {

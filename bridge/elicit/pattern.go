@@ -10,25 +10,25 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// Bounds on a pattern, and on one match of it. regexp2 watches the time to about
-// 20 ms, and bounds the memory of a match by itself.
+// Bounds on a pattern, and on one match with it. regexp2 checks the time about every 20
+// ms, and bounds the memory of a match itself.
 const (
 	maxPattern = 64 << 10 // bytes
 	matchTime  = 100 * time.Millisecond
 )
 
 func init() {
-	// The clock that match times are measured with ticks every 100 ms unless
-	// told otherwise, which would double matchTime. It runs only while patterns
-	// are matched.
+	// The default period of 100 ms would let a match run for twice matchTime. The clock
+	// runs only while patterns are matched.
 	regexp2.SetTimeoutCheckPeriod(20 * time.Millisecond)
 }
 
-// errTooLong says that a pattern is more than is looked at, which is no fault of it.
+// errTooLong is the error for a pattern that is too long to compile here, which does not
+// make it invalid.
 var errTooLong = fmt.Errorf("it is longer than %d bytes", maxPattern)
 
-// CheckPattern says why a pattern is no ECMA-262 regular expression, nil if it is
-// one or too long to tell.
+// CheckPattern returns why a pattern is no valid ECMA-262 regular expression; nil if it
+// is valid, or too long to check.
 func CheckPattern(pattern string) error {
 	if _, err := compilePattern(pattern); err != errTooLong {
 		return err
@@ -36,10 +36,10 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// compilePattern prepares a pattern for matching within matchTime: with the u
-// flag, as JSON Schema 2020-12 (core, section 6.4) asks for, or without, since
-// patterns such as [\w-.] only mean something without it, and are common. A
-// property of Unicode only means something with it.
+// compilePattern compiles a pattern with matchTime as its time limit. It tries the u
+// flag first, as JSON Schema 2020-12 (core, section 6.4) asks for. It then tries
+// without, because common patterns such as [\w-.] are only valid that way, unless the
+// pattern has \p or \P, which need the flag.
 func compilePattern(pattern string) (*regexp2.Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, errTooLong
@@ -65,8 +65,8 @@ var (
 	ecmaGroup  = regexp.MustCompile(`^\(\?(?:[:=!<]|[ims]*-?[ims]*:)`)
 )
 
-// foreignGroup is how a group begins that ECMA-262 does not have and regexp2
-// takes all the same, such as (?i) and (?>; "" where there is none.
+// foreignGroup returns the beginning of the first group that regexp2 accepts and
+// ECMA-262 does not have, such as (?i) and (?>; "" if the pattern has none.
 func foreignGroup(pattern string) string {
 	pattern = literals.ReplaceAllString(pattern, "x")
 	for _, at := range groupStart.FindAllStringIndex(pattern, -1) {

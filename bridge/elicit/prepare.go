@@ -10,14 +10,14 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Bounds on a schema that is checked against.
+// Bounds on a schema for [Check].
 const (
-	maxSchemas  = 5_000 // objects in it, long lists of choices left out
-	largeChoice = 32    // choices from which on a list is long
+	maxSchemas  = 5_000 // JSON objects in the schema, not counting long lists of choices
+	largeChoice = 32    // a list with this many choices is long
 )
 
-// decode turns JSON into what the validator works on, with numbers as they are
-// written. It fails on numbers that cannot be computed with exactly.
+// decode decodes JSON for the validator and keeps the digits of numbers. It fails on
+// numbers that exact arithmetic cannot handle.
 func decode(raw json.RawMessage) (any, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -29,7 +29,8 @@ func decode(raw json.RawMessage) (any, error) {
 	return v, nil
 }
 
-// uncomputable is the first number of a decoded value that cannot be computed with.
+// uncomputable returns the first number in a decoded value that is not computable; "" if
+// there is none.
 func uncomputable(v any) (number string) {
 	switch v := v.(type) {
 	case json.Number:
@@ -50,8 +51,9 @@ func uncomputable(v any) (number string) {
 	return number
 }
 
-// prepare readies a decoded schema for the validator, which compiles each entry of
-// oneOf for itself and lets limits overflow. It counts the objects in the schema.
+// prepare changes a decoded schema for the validator: it caps length limits, which would
+// overflow, and turns long lists of constants into enum, because the validator compiles
+// each entry of oneOf separately. It returns the number of objects in the schema.
 func prepare(v any) (objects int) {
 	switch v := v.(type) {
 	case []any:
@@ -82,9 +84,9 @@ func prepare(v any) (objects int) {
 	return objects
 }
 
-// constantsOf is a long list of titled constants as enum would have it; nil if the
-// list is anything else. If exactly one entry may fit, those that stand there twice
-// are left out.
+// constantsOf returns the values of a long list of titled constants, for use as enum;
+// nil for any other list. With exactlyOne (oneOf), values that occur twice are left out,
+// because they never match exactly one entry.
 func constantsOf(v any, exactlyOne bool) []any {
 	entries, _ := v.([]any)
 	if len(entries) < largeChoice {

@@ -37,8 +37,8 @@ func fieldOf(name string, schema json.RawMessage, required bool) Field {
 	return f
 }
 
-// control finds the control for a property, and its limits. The error says why
-// there is none.
+// control sets the kind of control for a property, and its limits. The error says why no
+// control but JSON fits.
 func (f *Field) control(k Keywords) error {
 	if err := k.beyond("its schema"); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (f *Field) textControl(k Keywords, kind string) error {
 	return nil
 }
 
-// typeKeyword reads "type"; it is "" if there is none.
+// typeKeyword returns the value of "type"; "" if it is absent.
 func typeKeyword(raw json.RawMessage) (string, error) {
 	switch rawjson.KindOf(raw) {
 	case rawjson.None:
@@ -104,7 +104,8 @@ func typeKeyword(raw json.RawMessage) (string, error) {
 	return "", fmt.Errorf("its type is %s, not a name", wording.WithArticle(rawjson.KindOf(raw)))
 }
 
-// noChoices refuses choices where the specification has none.
+// noChoices returns an error if a property that is no string has choices, which the
+// specification does not allow. what describes its values.
 func (k Keywords) noChoices(what string) error {
 	if given := k.choiceLists(); len(given) > 0 {
 		return fmt.Errorf("its choices (%s) are %s, not strings", given[0], what)
@@ -112,14 +113,15 @@ func (k Keywords) noChoices(what string) error {
 	return nil
 }
 
-// choiceLists are the keywords that list choices, as far as they are given.
+// choiceLists returns the names of the keywords that list choices and are present.
 func (k Keywords) choiceLists() []string {
 	return slices.DeleteFunc([]string{"enum", "oneOf", "anyOf"}, func(name string) bool { return k[name] == nil })
 }
 
-// choicesOf reads the choices of a schema for one string; nil if it has none.
-// The specification titles a single choice with oneOf and a multiple one with
-// anyOf; where every entry is a constant the two mean the same, so both are read.
+// choicesOf reads the choices of a string's schema; nil if it has none. The
+// specification gives titles with oneOf for a single choice and with anyOf for a
+// multiple choice. If every entry is a constant, both mean the same, so both are
+// accepted.
 func choicesOf(k Keywords) ([]Choice, error) {
 	given := k.choiceLists()
 	switch len(given) {
@@ -165,7 +167,7 @@ func choicesIn(keyword string, list, enumNames json.RawMessage) ([]Choice, error
 	return choices, nil
 }
 
-// titled is a title, or what stands for it where it is blank.
+// titled returns title, or otherwise if title is blank.
 func titled(title, otherwise string) string {
 	if strings.TrimSpace(title) == "" {
 		return otherwise

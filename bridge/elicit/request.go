@@ -1,7 +1,6 @@
-// Package elicit understands one elicitation: the question as a server wrote it,
-// the fields to draw for it, and the answer that goes back. It works on exact
-// bytes and does no I/O, so the order of properties and the digits of numbers
-// are the server's and the person's own.
+// Package elicit parses one elicitation: the server's question, its form fields, and the
+// person's answer. It works on exact bytes, so the order of properties and the digits of
+// numbers stay as the server and the person wrote them. It does no I/O.
 package elicit
 
 import (
@@ -13,13 +12,13 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Mode is how a question wants to be answered. A value that is neither
-// [ModeForm] nor [ModeURL] is kept as the server wrote it.
+// Mode is the elicitation mode. A value other than [ModeForm] and [ModeURL] is kept as
+// the server wrote it.
 type Mode string
 
 // The modes of the specification (client/elicitation).
 const (
-	ModeForm Mode = "form" // a form in the client; also meant when "mode" is absent
+	ModeForm Mode = "form" // a form in the client; also the meaning of an absent "mode"
 	ModeURL  Mode = "url"  // a page that the person opens, since revision 2025-11-25
 )
 
@@ -32,12 +31,12 @@ type Request struct {
 	Params        json.RawMessage // the exact bytes that were parsed
 	Schema        json.RawMessage // exact bytes of "requestedSchema"; nil if absent
 	Fields        []Field         // one per property, in the schema's own order
-	Trouble       string          // why no form can be drawn from Schema, in words; "" if one can
+	Trouble       string          // why Schema cannot be shown as a form, in words; "" if it can
 }
 
-// Parse reads the parameters of elicitation/create. It fails only if they are
-// no JSON object, or if "message", "mode" or "url" is no string; whatever else
-// the server did wrong is the linter's to say.
+// Parse reads the params of elicitation/create. It fails only if they are no JSON
+// object, or if "message", "mode" or "url" is no string; package lint reports all other
+// mistakes.
 func Parse(params json.RawMessage) (*Request, error) {
 	if len(rawjson.Trim(params)) == 0 {
 		return nil, errors.New("the elicitation has no params")

@@ -15,9 +15,9 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// SchemaError says that a schema is not valid by its own dialect.
+// SchemaError reports that a schema is invalid by the JSON Schema dialect it uses.
 type SchemaError struct {
-	Faults []Problem // by place, at least one; pointers lead into the schema
+	Faults []Problem // sorted by pointer, at least one; pointers lead into the schema
 }
 
 func (e *SchemaError) Error() string { return e.Faults[0].Text }
@@ -46,7 +46,7 @@ func schemaError(err error, schema json.RawMessage) error {
 		for _, p := range x.problems {
 			faults = append(faults, fault(at+p.Pointer, strings.ReplaceAll(strings.TrimSuffix(p.Text, "."), "You entered", "It is")))
 		}
-		// The validator looks at members in no order.
+		// The validator reports errors in no fixed order.
 		slices.SortFunc(faults, func(a, b Problem) int {
 			return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Text, b.Text))
 		})
@@ -66,7 +66,7 @@ func fault(pointer, what string) Problem {
 	return Problem{Field: -1, Pointer: pointer, Text: "the schema is wrong at " + where + ": " + what}
 }
 
-// fragment is the decoded part of a URL after the #.
+// fragment returns the decoded part of a URL after the #.
 func fragment(u string) string {
 	_, f, _ := strings.Cut(u, "#")
 	if decoded, err := url.PathUnescape(f); err == nil {

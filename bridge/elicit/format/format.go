@@ -1,5 +1,4 @@
-// Package format checks texts by the formats of JSON Schema that elicitations may
-// ask for.
+// Package format checks texts against the JSON Schema formats that elicitations may use.
 package format
 
 import (
@@ -12,9 +11,8 @@ import (
 	"time"
 )
 
-// Checks are the checks by format: of those that the specification names, and of
-// "time", which date-time consists of. An error says what is wrong, in words that
-// follow a colon.
+// Checks holds the check function of each format in the specification, and of "time", a
+// part of date-time. An error says what is wrong, in words that fit after a colon.
 var Checks = map[string]func(string) error{
 	"email":     Email,
 	"uri":       URI,
@@ -23,8 +21,8 @@ var Checks = map[string]func(string) error{
 	"date-time": DateTime,
 }
 
-// localPart is what may stand before the @ of an email address, atoms or a quoted
-// string, and domain what may follow it.
+// localPart matches an email address before its @ (atoms or a quoted string), and domain
+// matches a domain name after it.
 var localPart, domain = sync.OnceValue(func() *regexp.Regexp {
 	const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 	return regexp.MustCompile(`^(?:` + atom + `(?:\.` + atom + `)*|"(?:[ !#-\[\]-~]|\\[ -~])*")$`)
@@ -33,8 +31,8 @@ var localPart, domain = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + label + `(?:\.` + label + `)*$`)
 })
 
-// Email checks a Mailbox as RFC 5321, section 4.1.2, writes it, with the lengths
-// of section 4.5.3.1.
+// Email checks a Mailbox by RFC 5321, section 4.1.2, with the length limits of section
+// 4.5.3.1.
 func Email(s string) error {
 	i := strings.LastIndexByte(s, '@')
 	if i < 0 {
@@ -59,8 +57,8 @@ func Email(s string) error {
 	return nil
 }
 
-// isAddressLiteral tells whether what follows a [ is an IP address in the place of
-// a domain: 192.0.2.1] or IPv6:2001:db8::1].
+// isAddressLiteral tells whether the text after a [ is an IP address in the place of a
+// domain: 192.0.2.1] or IPv6:2001:db8::1].
 func isAddressLiteral(s string) bool {
 	s, closed := strings.CutSuffix(s, "]")
 	v6, is6 := strings.CutPrefix(s, "IPv6:")
@@ -68,8 +66,8 @@ func isAddressLiteral(s string) bool {
 	return closed && err == nil && addr.Is4() != is6 && addr.Zone() == ""
 }
 
-// uri is the grammar of RFC 3986, appendix A, in which the first group is an IP
-// address in brackets.
+// uri matches the grammar of RFC 3986, appendix A. Its first group is an IP address in
+// brackets.
 var uri = sync.OnceValue(func() *regexp.Regexp {
 	char := func(more string) string { return "(?:[A-Za-z0-9._~!$&'()*+,;=" + more + "-]|%[0-9A-Fa-f]{2})" }
 	const scheme = `[A-Za-z][A-Za-z0-9+.-]*:`
@@ -81,10 +79,10 @@ var uri = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + scheme + `(?:` + authority + afterHost + `|` + path + `)(?:\?` + query + `)?(?:#` + query + `)?$`)
 })
 
-// scheme is what a URI begins with, and everything else does not.
+// scheme matches the scheme at the beginning of a URI.
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// URI checks a URI, which has a scheme, by RFC 3986.
+// URI checks an absolute URI by RFC 3986: one with a scheme.
 func URI(s string) error {
 	if !scheme.MatchString(s) {
 		return errors.New("it has no scheme such as https")
@@ -145,8 +143,8 @@ func DateTime(s string) error {
 
 var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$`)
 
-// isDateTime reads a date-time, in which T and Z may be small. Second 60 is
-// allowed where a leap second can be: at 23:59 UTC.
+// isDateTime tells whether s is a date-time. T and Z may be lower case. Second 60 is
+// allowed only where a leap second can be: at 23:59 UTC.
 func isDateTime(s string) bool {
 	s = strings.ToUpper(s)
 	if !dateTime.MatchString(s) {

@@ -10,21 +10,20 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Carried is what an address gives away to whoever sees it: in its query and its
-// fragment, by the names of the parameters, and in its path. The values are never
-// repeated.
+// Carried lists the sensitive data in an address: names of parameters in its query and
+// fragment, and whether its path has an email address. It never contains the values.
 type Carried struct {
 	Credentials      []string // a password or a key, by name or shape
-	Sessions         []string // a token that signs in
-	PossibleSessions []string // named like one
-	Personal         []string // about a person, by name and shape
-	PossiblyPersonal []string // by one of the two
+	Sessions         []string // access tokens
+	PossibleSessions []string // values or names that suggest a token
+	Personal         []string // personal data, by both name and shape
+	PossiblyPersonal []string // personal data, by name or shape alone
 
-	Presigned   bool // the parameters with which object stores and CDNs hand out access
+	Presigned   bool // it has the signature parameters of an object store or CDN, which grant access
 	EmailInPath bool
 }
 
-// maxQuery is how many bytes of a query or fragment are looked at.
+// maxQuery is how many bytes of the query, and of the fragment, are examined.
 const maxQuery = 64 << 10
 
 func carriedIn(path, query, fragment string) (c Carried) {
@@ -65,15 +64,15 @@ func unescape(s string) string {
 	return s
 }
 
-// separators are left out of a parameter's plain name.
+// separators removes the characters that plainName ignores.
 var separators = strings.NewReplacer("_", "", "-", "", ".", "", "[", "", "]", "", " ", "")
 
 func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
 
-// The plain names of parameters.
+// Parameter values, and plain names of parameters, in groups.
 var (
 	ordinaryValues = names("true false yes no on off 0 1 null none required optional reset change forgot email phone")
-	// What an authorization request has to carry, however it looks.
+	// Required in authorization requests, even with a suspicious name.
 	ordinaryNames = names("state request nonce clientassertion idtokenhint csrftoken xsrftoken oauthtoken requesttoken pagetoken nextpagetoken continuationtoken pin tan pass pw")
 	tokenNames    = names("accesstoken refreshtoken idtoken bearertoken bearer")
 	sessionNames  = names("pwd auth authorization jwt bearer sid sessionid session jsessionid phpsessid otp xamzsignature xamzcredential")
@@ -85,8 +84,8 @@ var (
 
 func names(list string) []string { return strings.Fields(list) }
 
-// listFor is the list that a parameter belongs to, by its plain name and its value;
-// nil if it is ordinary.
+// listFor returns the list for a parameter with this plain name and value; nil if the
+// parameter is harmless.
 func (c *Carried) listFor(name, value string) *[]string {
 	isToken := strings.HasPrefix(value, "eyJ") && shapes().secret.MatchString(value)
 	switch {
@@ -136,7 +135,7 @@ func endsIn(name string, ends ...string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// signatures are the parameters, by plain name, of an address that is signed.
+// signatures lists, by plain name, the sets of parameters that mark a signed address.
 var signatures = [][]string{
 	{"xamzsignature", "xamzcredential"}, {"xgoogsignature", "xgoogcredential"}, {"sig", "se", "sv"},
 	{"signature", "keypairid"}, {"signature", "awsaccesskeyid"}, {"signature", "googleaccessid"},
@@ -148,9 +147,10 @@ func isPresigned(given map[string]bool) bool {
 	})
 }
 
-// shapes are how values look that are secrets or about a person, whatever they are called.
+// shapes holds patterns that recognize secrets and personal data by value, whatever the
+// parameter's name.
 var shapes = sync.OnceValue(func() (s struct{ secret, email, ssn, card, iban *regexp.Regexp }) {
-	// A JSON web token, and the keys of services that mark theirs.
+	// A JSON web token, or a key of a service with a recognizable prefix.
 	s.secret = regexp.MustCompile(`^eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*$|^(ghp|gho|ghu|ghs|ghr)_\w{20,}|^github_pat_\w{20,}|^glpat-[\w-]{16,}|^(sk|rk)_(live|test)_\w{10,}|^sk-[\w-]{20,}|^xox[abprs]-[\w-]{10,}|^npm_\w{30,}|-----BEGIN [A-Z ]*PRIVATE KEY`)
 	s.email = regexp.MustCompile(`(?i)^(mailto:)?[^\s@/?#&=:]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$`)
 	s.ssn = regexp.MustCompile(`^\d{3}-\d{2}-\d{4}$`)
@@ -161,14 +161,14 @@ var shapes = sync.OnceValue(func() (s struct{ secret, email, ssn, card, iban *re
 
 func isEmail(value string) bool { return len(value) <= 320 && shapes().email.MatchString(value) }
 
-// IsKey tells whether a value has the shape that a service gives its secret keys.
-// Ids of keys, keys that may be public, and JSON web tokens are none.
+// IsKey tells whether a value has the shape of a service's secret key. Key ids,
+// publishable keys and JSON web tokens do not count.
 func IsKey(value string) bool {
 	return !strings.HasPrefix(value, "eyJ") && shapes().secret.MatchString(value)
 }
 
-// isCardNumber tells whether a value is 13 to 19 digits whose check digit is right
-// (ISO/IEC 7812, Luhn), of an issuer that makes payment cards.
+// isCardNumber tells whether a value is a payment card number: 13 to 19 digits with an
+// issuer's first digit and a correct check digit (ISO/IEC 7812, Luhn).
 func isCardNumber(s string) bool {
 	s = strings.NewReplacer(" ", "", "-", "").Replace(s)
 	if !shapes().card.MatchString(s) {
@@ -185,8 +185,8 @@ func isCardNumber(s string) bool {
 	return sum%10 == 0
 }
 
-// isIBAN tells whether a value is an international bank account number whose check
-// digits are right (ISO 13616).
+// isIBAN tells whether a value is an international bank account number with correct
+// check digits (ISO 13616).
 func isIBAN(s string) bool {
 	s = strings.ToUpper(strings.ReplaceAll(s, " ", ""))
 	if !shapes().iban.MatchString(s) {

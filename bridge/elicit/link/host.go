@@ -13,19 +13,19 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Host is the host of a web address; "" where there is none. A name is in lower
-// case, without a trailing dot, and an IP address is in its usual notation.
+// Host is the host of a web address; all strings are "" if there is none. A name is in
+// lower case, without a trailing dot; an IP address is in its usual notation.
 type Host struct {
-	ASCII       string // as it is looked up, international labels as "xn--…"
-	Unicode     string // as it is meant to be read; the same as ASCII if nothing differs
-	Registrable string // the domain that somebody registered, in ASCII, by the public suffix list; "" for an IP address or a name such as "localhost"
-	Loopback    bool   // it is this computer
+	ASCII       string // the form for DNS lookups, with international labels as "xn--…"
+	Unicode     string // the readable form; the same as ASCII if nothing differs
+	Registrable string // the registered domain in ASCII, by the public suffix list; "" for an IP address or a name such as "localhost"
+	Loopback    bool   // the host is this computer
 
-	labels int // how many labels at its end make up Registrable; 0 if that cannot be told apart as it was written
+	labels int // number of labels in Registrable; 0 if escapes in the host as written can hide its dots
 }
 
-// maxHost is how many bytes of a host are read. A name in the DNS has 253 at most;
-// written in Unicode and with escapes it can be longer.
+// maxHost is the greatest length in bytes of a host that is parsed. A DNS name has at
+// most 253; in Unicode and with escapes it can be longer.
 const maxHost = 1024
 
 // hostProfile maps a host as browsers do: UTS 46, not transitional, not strict
@@ -98,7 +98,8 @@ func addressHost(addr netip.Addr) Host {
 	return Host{ASCII: text, Unicode: text, Loopback: addr.IsLoopback()}
 }
 
-// isForbiddenInHost tells what no domain may have (URL Standard, "forbidden domain code point").
+// isForbiddenInHost tells whether a character is not allowed in a domain (URL Standard,
+// "forbidden domain code point").
 func isForbiddenInHost(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r)
 }
@@ -106,8 +107,8 @@ func isForbiddenInHost(r rune) bool {
 // isDot tells whether a character separates labels (UTS 46, section 4.5).
 func isDot(r rune) bool { return r == '.' || r == '。' || r == '．' || r == '｡' }
 
-// cutDomain cuts a host, as it was written, before its last labels; before all of it
-// if labels is 0, or all there are.
+// cutDomain splits a host, as written, into its subdomain and its last labels, given
+// their number. sub is "" if labels is 0 or covers the whole host.
 func cutDomain(host string, labels int) (sub, domain string) {
 	start := len(strings.TrimRightFunc(host, isDot))
 	for range labels {
@@ -122,15 +123,17 @@ func cutDomain(host string, labels int) (sub, domain string) {
 	return host[:len(host)-len(domain)], domain
 }
 
-// endsInNumber tells whether browsers take a host for an IPv4 address (URL Standard, "ends in a number").
+// endsInNumber tells whether browsers parse a host as an IPv4 address (URL Standard,
+// "ends in a number").
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	_, ok := parseIPv4Number(last)
 	return ok || last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// parseIPv4 reads an IPv4 address in any notation that browsers take: one to four
-// numbers, each decimal, octal or hexadecimal, the last filling what is left.
+// parseIPv4 parses an IPv4 address in any notation that browsers accept: one to four
+// numbers, each decimal, octal or hexadecimal; the last number fills the remaining
+// bytes.
 func parseIPv4(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {
@@ -178,7 +181,7 @@ func (v *Verdict) judgeHost(host string) {
 	}
 }
 
-// shared is the address space between a provider and its customers (RFC 6598).
+// shared is the carrier-grade NAT address space (RFC 6598).
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
 func (v *Verdict) judgeAddress(written string, addr netip.Addr) {

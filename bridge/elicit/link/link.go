@@ -1,5 +1,5 @@
-// Package link says what a person should know of a URL before opening it, by
-// reading it alone: nothing is looked up or fetched.
+// Package link says what a person should know about a URL before opening it, from its
+// text alone: nothing is looked up or fetched.
 package link
 
 import (
@@ -12,48 +12,49 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Severity says how much a warning about a URL should weigh with a person.
+// Severity is the importance of a warning about a URL.
 type Severity int
 
 // The severities, from the least.
 const (
-	Note    Severity = iota // worth knowing, nothing wrong
+	Note    Severity = iota // useful to know; nothing is wrong
 	Caution                 // look twice
-	Danger                  // often means that someone is being deceived
+	Danger                  // often a sign of deception
 )
 
-// String is the severity's name.
+// String returns the severity's name.
 func (s Severity) String() string { return [...]string{"note", "caution", "danger"}[s] }
 
-// Warning is one thing that a person should know before opening a URL.
+// Warning is one fact that a person should know before opening a URL.
 type Warning struct {
-	ID       string // stable, such as "user-info"
+	ID       string // stable identifier, such as "user-info"
 	Severity Severity
 	Text     string // one sentence or two, in plain words; never a value from the query
 }
 
-// Part is a piece of a URL: its scheme, its user, the host with the registered
-// domain by itself, port, path, query or fragment, each with its delimiters.
+// Part is a piece of a URL with its delimiters: scheme, user, subdomain, registered
+// domain, port, path, query or fragment.
 type Part struct {
 	Text   string // exactly as it was sent
 	Shown  string // Text, with characters that hide or reorder text written as \u{202E}
-	Strong bool   // it is the part to emphasise, which tells whose site it is
+	Strong bool   // this part identifies the site and should be emphasised
 }
 
-// Verdict is what can be told of a URL by reading it.
+// Verdict is the result of [Judge].
 type Verdict struct {
-	Raw      string    // as the server sent it
+	Raw      string    // the URL as the server sent it
 	Parts    []Part    // all of Raw, in order
-	Openable bool      // it is an http or https address that every program reads in the same way
+	Openable bool      // Raw is an http or https address that every program parses in the same way
 	Warnings []Warning // the most severe first
 
-	Scheme  string // in lower case; "" where there is none
-	User    string // what stands before the @, with it
+	Scheme  string // in lower case; "" if there is none
+	User    string // user information, with its @; "" if there is none
 	Carried Carried
 	Host
 }
 
-// International tells whether the host's two forms differ, so that both should be shown.
+// International tells whether the host's ASCII and Unicode forms differ, so that both
+// should be shown.
 func (h Host) International() bool { return h.ASCII != h.Unicode }
 
 func (v *Verdict) warn(severity Severity, id, format string, args ...any) {
@@ -66,8 +67,8 @@ func (v *Verdict) part(text string, strong bool) {
 	}
 }
 
-// Judge reads a URL as browsers do (the URL Standard), except that it refuses the
-// ones that browsers repair by guessing.
+// Judge parses a URL as browsers do (the URL Standard), but refuses URLs that browsers
+// repair by guessing.
 func Judge(raw string) Verdict {
 	v := Verdict{Raw: raw}
 	if why := v.judge(); why != "" {
@@ -80,15 +81,15 @@ func Judge(raw string) Verdict {
 	return v
 }
 
-// The parts of a URL (RFC 3986, appendix B): its scheme and the rest, which for a web
-// address is the user, host, port, path, query and fragment.
+// Patterns that split a URL (RFC 3986, appendix B): schemePart into scheme and rest,
+// webParts the rest of a web address into user, host, port, path, query and fragment.
 var (
 	schemePart = regexp.MustCompile(`(?s)^([A-Za-z][A-Za-z0-9+.-]*):(.*)$`)
 	webParts   = regexp.MustCompile(`(?s)^//([^/?#]*@)?([^/?#]*?)(:[^]:/?#]*)?(/[^?#]*)?(\?[^#]*)?(#.*)?$`)
 )
 
-// judge cuts the URL into its parts, and judges them. It returns why the URL cannot
-// be read, or "".
+// judge splits the URL into its parts and warns about them. It returns why the URL
+// cannot be read, or "".
 func (v *Verdict) judge() (why string) {
 	match := schemePart.FindStringSubmatch(v.Raw)
 	if match == nil {

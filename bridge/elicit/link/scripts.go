@@ -9,14 +9,13 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// judgeScripts is about a host with letters outside ASCII.
+// judgeScripts warns about a host with letters outside ASCII.
 //
-// It knows two ways of deceiving: letters of several scripts in one label, by the
-// script tables of Unicode and the combinations that UTS 39 calls highly
-// restrictive; and labels wholly of Cyrillic, Greek, Armenian or Cherokee letters
-// that all look like Latin ones, by a short table of our own. It does not know
-// look-alikes within a script (ı and i, rn and m, 0 and o, accents), and does not
-// compare with the names of known sites.
+// It detects two kinds of deception: labels that mix scripts, by the script tables of
+// Unicode and the combinations that UTS 39 calls highly restrictive; and labels entirely
+// of Cyrillic, Greek, Armenian or Cherokee letters that all look like Latin ones, by the
+// short table lookAlikes. It does not detect look-alikes within a script (ı and i, rn
+// and m, 0 and o, accents), and does not compare with the names of known sites.
 func (v *Verdict) judgeScripts() {
 	v.warn(Caution, "international-host", "Its host has letters outside of ASCII. It reads %s, and is looked up as %s.", wording.Quoted(v.Unicode), v.ASCII)
 	labels := strings.Split(v.Unicode, ".")
@@ -32,15 +31,15 @@ func (v *Verdict) judgeScripts() {
 			v.warn(Danger, "mixed-scripts", "%s", text)
 			continue
 		}
-		// A label of a country that writes so is as it should be.
+		// A label in the script of its top-level domain is legitimate.
 		if like != 0 && latin != "" && !slices.Contains(scripts, "Latin") && !slices.Equal(scripts, top) {
 			v.warn(Danger, "look-alike", "%s is written in %s, and looks like the Latin %s.", wording.Quoted(label), scriptNames(scripts), wording.Quoted(latin))
 		}
 	}
 }
 
-// scriptsOf is the names of the scripts that a label's letters belong to, in
-// alphabetical order. Digits, hyphens and marks belong to none.
+// scriptsOf returns the names of the scripts of a label's letters, in alphabetical
+// order. Digits, hyphens and marks belong to no script.
 func scriptsOf(label string) []string {
 	var found []string
 	for _, r := range label {
@@ -62,7 +61,8 @@ func scriptNames(scripts []string) string {
 	return strings.ReplaceAll(wording.Series(scripts), "_", " ")
 }
 
-// writtenTogether are the scripts that people mix (UTS 39, "highly restrictive").
+// writtenTogether lists the sets of scripts that may be mixed in a label (UTS 39,
+// "highly restrictive").
 var writtenTogether = [][]string{
 	{"Han", "Hiragana", "Katakana", "Latin"},
 	{"Bopomofo", "Han", "Latin"},
@@ -78,17 +78,16 @@ func belongTogether(scripts []string) bool {
 	})
 }
 
-// lookAlikes are lower-case letters of other scripts, and of phonetics, that can
-// hardly be told from Latin ones in the usual fonts. After confusables.txt of UTS 39.
+// lookAlikes maps lower-case letters of other scripts, and of phonetics, to the Latin
+// letters that look almost the same in common fonts. After confusables.txt of UTS 39.
 var lookAlikes = map[rune]rune{
 	'а': 'a', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ј': 'j', 'ӏ': 'l', 'о': 'o', 'р': 'p', 'ԛ': 'q', 'ѕ': 's', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'у': 'y', 'ү': 'y', 'к': 'k', 'м': 'm', 'т': 't', 'г': 'r', 'п': 'n', 'ь': 'b',
 	'α': 'a', 'ε': 'e', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'ϲ': 'c', 'ϳ': 'j', 'γ': 'y', 'η': 'n', 'χ': 'x', 'ω': 'w',
 	'ո': 'n', 'օ': 'o', 'ս': 'u', 'հ': 'h', 'ց': 'g', 'զ': 'q', 'յ': 'j', 'ք': 'p', 'ա': 'w', 'ռ': 'n', 'ɑ': 'a', 'ɡ': 'g', 'ꮯ': 'c', 'ꮲ': 'p', 'ꭰ': 'd', 'ꭼ': 'e', 'ꮋ': 'h', 'ꮃ': 'w', 'ꭱ': 'r', 'ꭲ': 't', 'ꮪ': 's', 'ꮓ': 'z', 'ꮩ': 'v', 'ꭻ': 'j',
 }
 
-// looksLatin returns what a label reads as if every letter outside of ASCII is
-// taken for the Latin one that it looks like, "" if not every one has such, and
-// the first that does.
+// looksLatin replaces every letter outside ASCII with its Latin look-alike. latin is ""
+// if some letter has none; like is the first letter that has one.
 func looksLatin(label string) (latin string, like rune) {
 	var b strings.Builder
 	all := true

@@ -11,8 +11,8 @@ import (
 	"elicitation-inspector/bridge/hidden"
 )
 
-// maxURL is how many characters of a URL are still ordinary. RFC 9110, section
-// 4.1, recommends that 8,000 work; in practice, more than this is cut somewhere.
+// maxURL is the greatest number of characters in an ordinary URL. RFC 9110, section 4.1,
+// recommends support for 8,000, but some programs truncate beyond this limit.
 const maxURL = 2048
 
 func (v *Verdict) judgeText() {
@@ -36,13 +36,13 @@ func (v *Verdict) judgeText() {
 	}
 }
 
-// IsASCII tells whether a text has no characters but those of ASCII.
+// IsASCII tells whether a text has only ASCII characters.
 func IsASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// isBroken tells whether a rune stands for a byte that is no UTF-8, and not for the
-// character U+FFFD, which says so itself.
+// isBroken tells whether a rune decoded from the start of text is an invalid UTF-8 byte,
+// rather than an encoded U+FFFD.
 func isBroken(r rune, text string) bool {
 	if r != utf8.RuneError {
 		return false
@@ -51,8 +51,8 @@ func isBroken(r rune, text string) bool {
 	return n == 1
 }
 
-// isHidden tells whether a character changes how text reads without being seen.
-// In a URL, line breaks and tabs are none of its text.
+// isHidden tells whether a character is invisible or changes the order of text. In a URL
+// that includes line breaks and tabs.
 func isHidden(r rune) bool { return hidden.Is(r) || r == '\n' || r == '\t' }
 
 func hiddenName(r rune) string {
