@@ -13,20 +13,22 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// EndTime bounds the orderly end of a connection, killing included.
+// EndTime bounds the orderly end of a connection, including the time to kill the
+// process.
 const EndTime = 15 * time.Second
 
-// How long a polite end may take before it becomes a rude one.
+// Limits of the orderly end. After sdkGrace and answerGrace, Close goes on without
+// waiting.
 const (
 	sdkGrace    = 2 * time.Second
 	answerGrace = 500 * time.Millisecond
-	// exitGrace is how long a process whose output has ended may take to exit
+	// exitGrace is how long a process may take to exit after its output has ended,
 	// before it is ended.
 	exitGrace = 500 * time.Millisecond
 )
 
-// Wait waits for the end of a session that is connected, and says why it ended. It
-// reports false if it was ended from our side.
+// Wait waits for the end of a connected session and returns the reason. byItself is
+// false if Close ended the session.
 func (s *Session) Wait() (reason string, byItself bool) {
 	ended := make(chan error, 1)
 	s.Go(func() { ended <- s.sdk.Wait() })
@@ -54,16 +56,17 @@ func (s *Session) Wait() (reason string, byItself bool) {
 	return reason, !closing
 }
 
-// grace is how long a server may take to end whose connection has ended.
+// grace returns how long a server may take to end after its connection has ended.
 func (s *Session) grace() time.Duration {
-	if s.Deliberate() != "" { // how it takes that is what was to be seen
+	if s.Deliberate() != "" { // a fault ended the connection: wait to see how the server reacts
 		return abandonPatience + EndTime
 	}
 	return exitGrace
 }
 
-// lost is why a request has no response. Where the connection is gone, the
-// reason for that says more than the error of the request, which comes first.
+// lost returns why a request has no response: the reason why the connection ended, if
+// it did, else err. The request's error comes first, so lost waits a moment for the
+// connection to end, unless err is a transport fault or a JSON-RPC error.
 func (s *Session) lost(ctx context.Context, err error) error {
 	var fault *target.Fault
 	var rpc *jsonrpc.Error
@@ -79,8 +82,8 @@ func (s *Session) lost(ctx context.Context, err error) error {
 	return err
 }
 
-// Explain puts the reason why Connect failed together with the end of the process,
-// if that says more.
+// Explain adds to the reason why Connect failed how the process ended, unless the
+// reason says so already, or the server had answered every request of the handshake.
 func (s *Session) Explain(reason string) string {
 	exit := s.exit()
 	switch {
@@ -93,8 +96,8 @@ func (s *Session) Explain(reason string) string {
 	}
 }
 
-// Release ends what waits on the session, and its context: nothing is asked or
-// answered any more.
+// Release releases the calls and questions that wait on the session, and ends its
+// context. Nothing is asked or answered afterwards.
 func (s *Session) Release(byServer bool, reason string) {
 	s.mu.Lock()
 	s.released = true
@@ -103,9 +106,9 @@ func (s *Session) Release(byServer bool, reason string) {
 	s.cancel(errors.New(reason))
 }
 
-// Close ends the session from our side: questions that wait are answered with
-// cancel, calls stopped, the connection and the process ended. It is safe to
-// call more than once.
+// Close ends the session from our side: waiting questions are answered with cancel,
+// calls are stopped, the connection and the process are ended. It is safe to call more
+// than once.
 func (s *Session) Close(ctx context.Context, reason string) {
 	s.mu.Lock()
 	first := !s.closing
@@ -116,7 +119,7 @@ func (s *Session) Close(ctx context.Context, reason string) {
 	if first && session != nil {
 		s.owner.Closing(s, reason)
 		s.await(ctx, func() bool { return s.unsent == 0 })
-		if s.ctx.Err() == nil { // else it was the server that ended
+		if s.ctx.Err() == nil { // otherwise the server has ended the session
 			unsaid = s.running()
 		}
 	}
@@ -143,8 +146,8 @@ func (s *Session) Close(ctx context.Context, reason string) {
 	}
 }
 
-// awaitCancelled waits for a moment until the server is told that requests are
-// cancelled which have just been released.
+// awaitCancelled waits up to answerGrace until the server has been sent a cancellation
+// of each of the requests, unless the request has a response.
 func (s *Session) awaitCancelled(ctx context.Context, unsaid []*outgoing) {
 	s.await(ctx, func() bool {
 		for _, out := range unsaid {
@@ -156,8 +159,8 @@ func (s *Session) awaitCancelled(ctx context.Context, unsaid []*outgoing) {
 	})
 }
 
-// await waits for a moment until something is so that shows in the log. Whether
-// it is, is asked with the mutex held.
+// await waits up to answerGrace until is returns true. It calls is with the mutex held,
+// first at once and then whenever the log has grown.
 func (s *Session) await(ctx context.Context, is func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, answerGrace)
 	defer cancel()
@@ -177,14 +180,15 @@ func (s *Session) await(ctx context.Context, is func() bool) {
 	}
 }
 
-// Kill ends the connection without any patience, also one that is about to be made.
+// Kill ends the connection at once, without an orderly end. A connection that is being
+// opened is ended as soon as it is open.
 func (s *Session) Kill() {
 	s.mu.Lock()
 	s.killed = true
 	link := s.link
 	s.mu.Unlock()
 	if link != nil {
-		// That it had to be killed is what its error would say.
+		// The error would only say that the process had to be killed.
 		_ = s.cut(link)
 	}
 }
@@ -195,7 +199,7 @@ func (s *Session) cut(link *target.Link) error {
 	return link.Close(over)
 }
 
-// explainLoss puts the error of a request without a response into words.
+// explainLoss returns the reason why a request has no response, in plain words.
 func (s *Session) explainLoss(ctx context.Context, err error) error {
 	return errors.New(response.Plainly(s.lost(ctx, err).Error()))
 }

@@ -19,7 +19,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Connect opens the link and shakes hands. Its error says why there is no session.
+// Connect opens the link and performs the handshake. The error says why there is no
+// session.
 func (s *Session) Connect() (Info, error) {
 	var failed []string
 	for _, candidate := range s.Spec.Candidates() {
@@ -28,7 +29,7 @@ func (s *Session) Connect() (Info, error) {
 			s.fellBack("ended the process")
 			s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteProbeFatal}})
 			s.mu.Lock()
-			s.stderr = nil // the last words of the next one are those that count
+			s.stderr = nil // keep only the stderr of the next process
 			s.mu.Unlock()
 			older := s.Settings
 			older.Protocol = mcp.Revision20251125
@@ -79,8 +80,8 @@ func (s *Session) connectBy(spec target.Spec, settings client.Settings) error {
 	s.sdk, s.revision = session, res.ProtocolVersion
 	s.mu.Unlock()
 	if res.Capabilities != nil && res.Capabilities.Logging != nil && res.ProtocolVersion < mcp.Revision20260728 {
-		// A server may keep its log to itself until a level is set. An inspector
-		// wants all of it; one that refuses has said so on the wire.
+		// A server may send no log messages until a level is set, and the inspector
+		// shows all of them. A refusal is on the wire already.
 		if err := session.SetLoggingLevel(s.ctx, &sdk.SetLoggingLevelParams{Level: "debug"}); err != nil {
 			s.Logger.Debug("setting the logging level", "server", s.Spec.Name, "error", err)
 		}
@@ -88,12 +89,12 @@ func (s *Session) connectBy(spec target.Spec, settings client.Settings) error {
 	return nil
 }
 
-// open opens a link for a fresh handshake.
+// open opens a link and resets the handshake, except for its fallback and discovered.
 func (s *Session) open(spec target.Spec) (*target.Link, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
-	// The link outlasts s.ctx by the last words that go over it: see Close.
+	// The link must outlive s.ctx, because Close still sends responses over it.
 	link, err := target.Open(context.WithoutCancel(s.ctx), spec, s, target.Options{MaxFrame: s.MaxFrame, Outgoing: s.outgoingFor})
 	if err != nil {
 		return nil, err
@@ -108,12 +109,12 @@ func (s *Session) open(spec target.Spec) (*target.Link, error) {
 	return link, nil
 }
 
-// client is the SDK's end of the connection. It leaves to the tap what the person
-// answers, and to the session the rounds of a call.
+// client makes the SDK's client. It answers no elicitations, which is left to the tap,
+// and starts no rounds of a call: each round is a RoundTrip of its own.
 func (s *Session) client(settings client.Settings) *sdk.Client {
 	c := sdk.NewClient(&sdk.Implementation{Name: "elicitation-inspector", Title: "Elicitation Inspector", Version: s.Version}, &sdk.ClientOptions{
 		Capabilities: capabilities(settings),
-		// The handlers are what makes the SDK subscribe to list changes under 2026-07-28.
+		// With these handlers set, the SDK subscribes to list changes under 2026-07-28.
 		ToolListChangedHandler:   func(context.Context, *sdk.ToolListChangedRequest) { s.ListChanged(mcp.MethodListTools) },
 		PromptListChangedHandler: func(context.Context, *sdk.PromptListChangedRequest) { s.ListChanged(mcp.MethodListPrompts) },
 		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
@@ -148,9 +149,10 @@ func capabilities(s client.Settings) *sdk.ClientCapabilities {
 	return c
 }
 
-// undeclared is receiving middleware: it turns down the requests that the client
-// has not declared, some of which the SDK would answer (specification 2025-11-25,
-// Roots, Error Handling). Questions never get here; see ask.
+// undeclared is receiving middleware: it refuses requests for capabilities that the
+// client has not declared, because the SDK would answer some of them (specification
+// 2025-11-25, Roots, Error Handling). Questions to the person are handled in ask and
+// never get here.
 func (s *Session) undeclared(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if capability := s.Settings.Undeclared(method); capability != "" {
@@ -161,14 +163,15 @@ func (s *Session) undeclared(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// unreached is why no session could be made, in words.
+// unreached is the error of connecting to a server: how the server was reached, and
+// what failed.
 type unreached struct {
 	how   string
 	err   error
 	token bool // an Authorization header was sent
 }
 
-// Error leaves the SDK's words out where it was the transport that failed.
+// Error describes the failure. If the transport failed, it leaves out the SDK's text.
 func (u unreached) Error() string {
 	fault, ok := target.FaultOf(u.err)
 	switch {
@@ -181,7 +184,8 @@ func (u unreached) Error() string {
 	}
 }
 
-// access says how a token is given, where the server wants one.
+// access returns advice on how to pass a token if the server answered 401 or 403, and
+// the server's challenge; "" for other failures.
 func (u unreached) access(fault *target.Fault) string {
 	var said string
 	switch {

@@ -16,23 +16,23 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// DefaultProbe is how long server/discover may go unanswered. Servers of older
-// revisions may not answer what comes before initialize, and a process may take
-// a while until it reads anything.
+// DefaultProbe is how long server/discover may stay unanswered. Servers of older
+// revisions may ignore requests before initialize, and a process may need some time
+// until it reads its input.
 const DefaultProbe = 10 * time.Second
 
-// handshake is how far the two sides have come to know each other.
+// handshake is the progress of the handshake with the server.
 type handshake struct {
-	methods    []string // asked so far
-	answered   int      // how many of those had an answer
+	methods    []string // methods of the requests sent so far
+	answered   int      // how many of these requests have a response
 	fallback   string   // why initialize was tried although server/discover was not refused
 	discovered bool     // server/discover was answered
-	useless    error    // why that answer is of no use, nil if it is
+	useless    error    // why the DiscoverResult is unusable; nil if it is usable
 }
 
-// probing gives up on server/discover after a while where the revision is not
-// pinned; the SDK then tries initialize on the same connection (specification
-// 2026-07-28, Versioning, Backward Compatibility).
+// probing is sending middleware: unless the revision is pinned, it stops waiting for
+// the response to server/discover after s.Probe. The SDK then tries initialize on the
+// same connection (specification 2026-07-28, Versioning, Backward Compatibility).
 func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if method != mcp.MethodDiscover || s.Settings.Protocol != "" {
@@ -55,16 +55,16 @@ func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 
 var errProbe = errors.New("no answer to server/discover")
 
-// fellBack keeps in words why initialize is tried.
+// fellBack records, in words, why initialize is tried after server/discover.
 func (s *Session) fellBack(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handshake.fallback = why
 }
 
-// begins notes a request of the handshake. It reports false for one that must not
-// be sent, because server/discover had a result that is of no use: who answers that
-// is a modern server, which has no initialize.
+// begins records a request of the handshake. It returns false if the request must not
+// be sent, because the result of server/discover was unusable: a server that answers
+// server/discover is modern and has no initialize.
 func (s *Session) begins(method string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Session) begins(method string) bool {
 	return s.handshake.useless == nil
 }
 
-// ofNoUse notes why a DiscoverResult is of no use, if it is.
+// ofNoUse reports whether a DiscoverResult is unusable, and records why.
 func (s *Session) ofNoUse(m wire.Message) bool {
 	if m.Kind != wire.Result {
 		return false
@@ -84,10 +84,10 @@ func (s *Session) ofNoUse(m wire.Message) bool {
 	return err != nil
 }
 
-// diedOfProbe reports whether a process ended at server/discover without an
-// answer to it, as servers do that expect nothing but initialize. One that was
-// not pinned to a revision is worth starting again. An initialize that followed
-// came too late for a process that was slow to end.
+// diedOfProbe reports whether a process ended at server/discover without answering it,
+// as servers do that only expect initialize. If the client is not pinned to a revision,
+// such a server is started again. The SDK may have sent initialize already, while the
+// process was still ending.
 func (s *Session) diedOfProbe(spec target.Spec) bool {
 	if s.Settings.Protocol != "" || spec.URL != "" || s.ctx.Err() != nil || s.exit() == "" {
 		return false
@@ -98,8 +98,8 @@ func (s *Session) diedOfProbe(spec target.Spec) bool {
 	return len(h.methods) > 0 && h.methods[0] == mcp.MethodDiscover && !h.discovered && h.answered == 0
 }
 
-// onlyProbed reports whether server/discover is all that was asked, and had no
-// answer.
+// onlyProbed reports whether server/discover is the only request sent, and has no
+// response.
 func (s *Session) onlyProbed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +107,8 @@ func (s *Session) onlyProbed() bool {
 	return len(h.methods) == 1 && h.methods[0] == mcp.MethodDiscover && !h.discovered
 }
 
-// answeredAll reports whether the server answered all of the handshake so far, so
-// that its end is no reason why there is no session.
+// answeredAll reports whether the server answered every request of the handshake so
+// far, so that the end of its process does not explain why there is no session.
 func (s *Session) answeredAll() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,8 +116,8 @@ func (s *Session) answeredAll() bool {
 	return len(h.methods) > 0 && h.answered == len(h.methods) || h.useless != nil
 }
 
-// probeTakenBack reports whether m takes server/discover back. A server that did
-// not answer it should hear nothing but initialize.
+// probeTakenBack reports whether m cancels server/discover. Such a cancellation is not
+// sent: a server that did not answer server/discover should only receive initialize.
 func (s *Session) probeTakenBack(m wire.Message) bool {
 	if m.Method != mcp.NotificationCancelled {
 		return false
@@ -128,7 +128,8 @@ func (s *Session) probeTakenBack(m wire.Message) bool {
 	return out != nil && out.method == mcp.MethodDiscover
 }
 
-// cancelledID is the exact id that a notifications/cancelled names, nil for none.
+// cancelledID returns the exact request id in the params of notifications/cancelled,
+// nil if they have none.
 func cancelledID(params json.RawMessage) json.RawMessage {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -139,15 +140,16 @@ func cancelledID(params json.RawMessage) json.RawMessage {
 	return p.RequestID
 }
 
-// negotiated says by which requests the revision was agreed on.
+// negotiated calls [Negotiated] for this session's handshake.
 func (s *Session) negotiated() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Negotiated(s.handshake.methods, s.handshake.fallback)
 }
 
-// Negotiated says by which requests a revision was agreed on. fallback is why
-// initialize was tried although server/discover was not refused, "" if it was.
+// Negotiated describes, in words, the requests that led to the negotiated revision.
+// fallback is why initialize was tried although server/discover was not refused, "" if
+// it was refused.
 func Negotiated(methods []string, fallback string) string {
 	last := len(methods) - 1
 	switch {

@@ -17,11 +17,11 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// reloadPause is how long at least lies between two readings of lists that the
-// server says have changed: in it any number of notifications come to one reading.
+// reloadPause is the minimum time between two readings of changed lists. All
+// notifications within it cause one reading.
 const reloadPause = 500 * time.Millisecond
 
-// Catalog reads what the server offers.
+// Catalog reads all lists of the server: its tools, prompts, resources and templates.
 func (s *Session) Catalog() catalog.Catalog {
 	parts := map[string]catalog.Part{}
 	for _, l := range catalog.Lists {
@@ -30,10 +30,10 @@ func (s *Session) Catalog() catalog.Catalog {
 	return catalog.Join(s.Server, parts)
 }
 
-// FollowCatalog reads what the server offers, and then those lists that the server
-// says have changed, until the session ends.
+// FollowCatalog reads all lists of the server, and then each list that the server
+// reports as changed, until the session ends.
 func (s *Session) FollowCatalog() {
-	s.takeStale() // what has not been read yet is read now
+	s.takeStale() // the first reading covers all lists
 	known := map[string]catalog.Part{}
 	for fresh := catalog.Lists; ; fresh = s.takeStale() {
 		for _, l := range fresh {
@@ -53,7 +53,8 @@ func (s *Session) FollowCatalog() {
 	}
 }
 
-// ListChanged notes that lists are to be read again.
+// ListChanged marks the lists of these methods as changed, so that FollowCatalog reads
+// them again.
 func (s *Session) ListChanged(methods ...string) {
 	s.mu.Lock()
 	for _, method := range methods {
@@ -66,8 +67,8 @@ func (s *Session) ListChanged(methods ...string) {
 	}
 }
 
-// takeStale is what is to be read now. Whoever is told of a change after that has
-// it read again.
+// takeStale returns the lists marked as changed, and unmarks them. A change that is
+// reported later leads to another reading.
 func (s *Session) takeStale() []catalog.List {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,18 +102,18 @@ func (s *Session) offered(method string) bool {
 	}
 }
 
-// pagesMost bounds how many pages of one list are read: a server whose cursor
-// never ends must not keep us for ever.
+// pagesMost bounds how many pages of one list are read, because a server can return a
+// next cursor forever.
 const pagesMost = 1000
 
-// read reads all pages of one list from the bytes on the wire, as far as there is
-// room for them, if the server offers it.
+// read reads all pages of one list from the bytes on the wire, within the room that the
+// other lists leave. It returns an empty part if the server does not offer the list.
 func (s *Session) read(l catalog.List) catalog.Part {
 	if !s.offered(l.Method) {
 		return catalog.Part{}
 	}
 	r := &catalog.Reader{List: l, Forbidden: s.forbidden}
-	select { // one at a time, because the requests are known by the method
+	select { // one list at a time, because send finds list requests by their method
 	case s.listing <- struct{}{}:
 		defer func() { <-s.listing }()
 	case <-s.ctx.Done():
@@ -126,7 +127,8 @@ func (s *Session) read(l catalog.List) catalog.Part {
 	return r.Part(s.readPages(r))
 }
 
-// readPages reads pages until there is none. The error says why that was too early.
+// readPages reads pages until one has no next cursor. The error says why it stopped
+// before.
 func (s *Session) readPages(r *catalog.Reader) error {
 	cursor, seen := "", map[string]bool{}
 	for range pagesMost {
@@ -160,7 +162,7 @@ func (s *Session) readPages(r *catalog.Reader) error {
 	return fmt.Errorf("stopped after %d pages", pagesMost)
 }
 
-// fetch has the SDK ask for a page.
+// fetch makes the SDK request one page of a list.
 func (s *Session) fetch(method, cursor string) (err error) {
 	switch method {
 	case mcp.MethodListTools:
@@ -177,7 +179,8 @@ func (s *Session) fetch(method, cursor string) (err error) {
 	return err
 }
 
-// roomFor is what the other lists leave to one. The caller has the turn to list.
+// roomFor returns the room that the other lists leave to one list. The caller must hold
+// s.listing.
 func (s *Session) roomFor(method string) catalog.Room {
 	room := catalog.Room{Bytes: catalog.MostBytes, Items: catalog.MostItems}
 	for other, taken := range s.taken {
@@ -189,8 +192,8 @@ func (s *Session) roomFor(method string) catalog.Room {
 	return room
 }
 
-// forbidden says why the specification forbids to use an item, nil where it does
-// not. Over anything but HTTP, x-mcp-header may be ignored.
+// forbidden returns why the specification forbids the use of an item, nil if it is
+// allowed. Only x-mcp-header over HTTP can forbid a tool; other transports ignore it.
 func (s *Session) forbidden(item catalog.Item) error {
 	if item.Kind != catalog.Tool || !s.modern() || s.transport() != "http" {
 		return nil
@@ -201,12 +204,13 @@ func (s *Session) forbidden(item catalog.Item) error {
 	return nil
 }
 
-// askForList asks the person for the URLs that a list requires. No call waits for
-// them: the list is read again once they are visited.
+// askForList asks the person to visit the URLs that error -32042 on a list request
+// requires. No call waits for these questions: the list is read again once the URLs are
+// visited.
 func (s *Session) askForList(method string, e response.RPCError, seq int64) {
 	asked := elicit.AskedInError(e.Raw)
 	if s.Revision() != mcp.Revision20251125 {
-		return // the error stands at the list
+		return // the error is shown with the list
 	}
 	for i, a := range asked {
 		r := client.InputRequest{Question: conversation.Question{

@@ -15,20 +15,21 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Misbehaviour is a plan of package fault, with the question that it answers.
+// Misbehaviour is a plan of package fault, and the question that it answers.
 type Misbehaviour struct {
 	Plan                  fault.Plan
 	Question, Call, Round int
-	ID                    json.RawMessage // of the request that asks; nil where a result asked
-	// Other takes the steps that concern more than the connection.
+	ID                    json.RawMessage // id of the request that asks; nil if a result asked
+	// Other carries out the steps that need more than the connection.
 	Other func(fault.Do)
 }
 
-// abandonPatience is how long a process may go on after its input was closed.
+// abandonPatience is how long a process may keep running after its input was closed.
 const abandonPatience = 5 * time.Second
 
-// Situation fills in what a session knows of a question that is about to be answered
-// wrongly.
+// Situation sets the session's fields of facts, for a question that is about to be
+// answered with a fault: revision, transport, and whether an open stream carried the
+// question.
 func (s *Session) Situation(facts *fault.Facts) {
 	facts.Revision, facts.Transport = s.Revision(), s.transport()
 	s.mu.Lock()
@@ -39,8 +40,8 @@ func (s *Session) Situation(facts *fault.Facts) {
 	}
 }
 
-// Misbehave carries out the steps of a plan. It returns when they are done, or why
-// they were given up: the session or ctx has ended.
+// Misbehave carries out the steps of a plan and returns when they are done. The error
+// says which step failed, or that the session or ctx ended first.
 func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
 	in := s.deliberate(m.ID)
 	for _, step := range m.Plan.Steps {
@@ -79,8 +80,9 @@ func (s *Session) Misbehave(ctx context.Context, m Misbehaviour) error {
 	return nil
 }
 
-// deliberate finds the request that is answered wrongly, nil for none. Nobody is asked
-// any more, but its id stays known until a response has it, or the session ends.
+// deliberate returns the server's request that a fault answers, nil if there is none.
+// The request no longer counts as waiting for the person, but its id stays known until
+// a response is sent or the session ends.
 func (s *Session) deliberate(id json.RawMessage) *incoming {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,14 +95,15 @@ func (s *Session) deliberate(id json.RawMessage) *incoming {
 	return in
 }
 
-// settledOne notes that a question of a call waits no longer. The mutex is held.
+// settledOne lowers the count of waiting questions of a call. The caller holds the
+// mutex.
 func (s *Session) settledOne(in *incoming) {
 	if s.asking[in.call]--; s.asking[in.call] == 0 {
 		delete(s.asking, in.call)
 	}
 }
 
-// pass waits for something, unless the session or ctx ends before.
+// pass waits for what. It returns an error if the session or ctx ends first.
 func (s *Session) pass(ctx context.Context, what <-chan time.Time) error {
 	select {
 	case <-what:
@@ -112,7 +115,8 @@ func (s *Session) pass(ctx context.Context, what <-chan time.Time) error {
 	}
 }
 
-// awaitWithdrawal waits until the server takes a question back, or its call is over.
+// awaitWithdrawal waits until the server cancels the request, or the call of the
+// request is over.
 func (s *Session) awaitWithdrawal(ctx context.Context, in *incoming) error {
 	for in != nil {
 		grown := s.Log.Grown()
@@ -137,8 +141,8 @@ func (s *Session) awaitWithdrawal(ctx context.Context, in *incoming) error {
 	return nil
 }
 
-// abandon closes the connection without a word. A process that goes on for too long is
-// ended after that.
+// abandon closes the connection without an orderly end. It then waits for
+// abandonPatience, and ends a process that still runs.
 func (s *Session) abandon(ctx context.Context, plan fault.Plan) {
 	s.endsBy(plan)
 	s.link.Abandon()
@@ -157,25 +161,27 @@ func (s *Session) abandon(ctx context.Context, plan fault.Plan) {
 	}
 }
 
-// endsBy notes that a plan ends the connection.
+// endsBy records that a plan ends the connection.
 func (s *Session) endsBy(plan fault.Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ending = "deliberate: " + plan.Title
 }
 
-// Deliberate says by which plan the connection ended, "" where it did not end so.
+// Deliberate returns which plan ended the connection, as "deliberate: " and its title;
+// "" if no plan did.
 func (s *Session) Deliberate() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ending
 }
 
-// tokenFault begins the ids under which prepared bytes go through the SDK, which puts
-// HTTP headers around them. They are never sent.
+// tokenFault is the prefix of placeholder ids. The SDK sends a response with such an
+// id, with HTTP headers around it, and outgoingFor replaces its bytes with the prepared
+// ones. The ids never reach the server.
 const tokenFault = "elicitation-inspector-fault-"
 
-// paced is a frame that goes out at a pace.
+// paced makes the Outgoing of a frame, split into pieces if the pace asks for it.
 func paced(f wire.Frame, pace fault.Pace) target.Outgoing {
 	out := target.Outgoing{Frame: f}
 	if pieces, pause := pace.Split(f.Raw); len(pieces) > 1 {
@@ -184,7 +190,7 @@ func paced(f wire.Frame, pace fault.Pace) target.Outgoing {
 	return out
 }
 
-// sendPrepared sends what is wrong on purpose. Why it fails is what the tap notes.
+// sendPrepared sends deliberately wrong bytes. If that fails, the tap records why.
 func (s *Session) sendPrepared(ctx context.Context, out target.Outgoing) {
 	out.Unasked = true
 	s.mu.Lock()
@@ -200,7 +206,8 @@ func (s *Session) sendPrepared(ctx context.Context, out target.Outgoing) {
 	s.mu.Unlock()
 }
 
-// outgoingFor is what goes out in place of a message of the SDK's.
+// outgoingFor returns what is sent in place of a message from the SDK: prepared bytes
+// of a fault, a spoilt request, a reworded cancellation, or the message itself.
 func (s *Session) outgoingFor(raw []byte) target.Outgoing {
 	if start := []byte(`{"jsonrpc":"2.0","id":"` + tokenFault); bytes.HasPrefix(raw, start) {
 		token, _, _ := bytes.Cut(raw[len(start):], []byte{'"'})
@@ -214,16 +221,17 @@ func (s *Session) outgoingFor(raw []byte) target.Outgoing {
 	return target.Outgoing{Frame: wire.Frame{Raw: s.reworded(raw)}}
 }
 
-// Spoilt is how a request of a call is wrong on purpose.
+// Spoilt describes how a request of a call is deliberately wrong.
 type Spoilt struct {
-	Fault string          // its name
-	ID    json.RawMessage // that it has in place of its own; nil for that
-	Cut   bool            // its last byte is missing
-	Twice bool            // it is sent twice
+	Fault string          // name of the fault
+	ID    json.RawMessage // id to send in place of the SDK's; nil keeps the SDK's
+	Cut   bool            // leave out the last byte
+	Twice bool            // send the request twice
 	Pace  fault.Pace
 }
 
-// spoil spoils a request that is to be. It reports false for any other message.
+// spoil changes a request that a fault is planned for. It returns false for every other
+// message.
 func (s *Session) spoil(raw []byte) (target.Outgoing, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +250,7 @@ func (s *Session) spoil(raw []byte) (target.Outgoing, bool) {
 	id := m.ID
 	if how.ID != nil {
 		id, out.sdkID = how.ID, m.ID
-		at := bytes.Index(raw, m.ID) // nothing but the version stands before it
+		at := bytes.Index(raw, m.ID) // only the "jsonrpc" member comes before the id
 		raw = slices.Concat(raw[:at], id, raw[at+len(m.ID):])
 	}
 	f := wire.Frame{Raw: raw, Fault: how.Fault}
@@ -260,7 +268,8 @@ func (s *Session) spoil(raw []byte) (target.Outgoing, bool) {
 	return paced(f, how.Pace), true
 }
 
-// sentDeliberately logs what is wrong on purpose and no request of a call.
+// sentDeliberately logs deliberately wrong bytes, unless they are a spoilt request,
+// which sentRequest logs.
 func (s *Session) sentDeliberately(u target.Unit) bool {
 	f := s.labelled(u.Frame, wire.ClientToServer)
 	s.mu.Lock()

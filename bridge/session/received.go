@@ -16,8 +16,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Received implements [target.Observer]: it logs what the server sent, acts on
-// it, and returns what the SDK is to see of it.
+// Received implements [target.Observer]: it logs what the server sent, acts on it, and
+// returns the bytes for the SDK, nil for none.
 func (s *Session) Received(u target.Unit) []byte {
 	f := s.labelled(u.Frame, wire.ServerToClient)
 	if u.Kind == wire.Noise || u.Truncated {
@@ -40,13 +40,13 @@ func (s *Session) Received(u target.Unit) []byte {
 	}
 }
 
-// belongs is the call that a message of the server's belongs to.
+// belongs holds the call and the round that a message from the server belongs to.
 type belongs struct {
 	call, round int
 	guessed     bool
 }
 
-// sure is the call if it is no guess, else 0.
+// sure returns the number of the call, 0 if it is a guess.
 func (b belongs) sure() int {
 	if b.guessed {
 		return 0
@@ -54,10 +54,10 @@ func (b belongs) sure() int {
 	return b.call
 }
 
-// attribute finds the call that a message of the server's belongs to: the one
-// whose POST carried it, else the only one that runs. Where several run, stdio
-// and the GET stream do not tell, and it is a guess: the latest call that has no
-// question waiting, or the latest.
+// attribute finds the call that a message from the server belongs to: the call whose
+// POST carried the message, else the only running call. If several calls run, stdio and
+// the GET stream do not tell which one it is. Then it guesses the latest call without a
+// waiting question, or else the latest call.
 func (s *Session) attribute(related json.RawMessage) belongs {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *Session) attribute(related json.RawMessage) belongs {
 	return belongs{best.call, best.round, running > 1}
 }
 
-// better reports whether a call is a better guess than another.
+// better reports whether the call of a is a better guess than the call of b.
 func (s *Session) better(a, b *outgoing) bool {
 	if one, other := s.asking[a.call] > 0, s.asking[b.call] > 0; one != other {
 		return other
@@ -116,9 +116,9 @@ func (s *Session) receivedRequest(u target.Unit, f wire.Frame) []byte {
 	return nil // a client of this revision sends no responses
 }
 
-// ask puts a request of the server's into the inbox and its frame into the log.
-// The SDK never sees it: what the server sent could be more than the SDK takes,
-// and a goroutine of the SDK's would have to wait for the answer.
+// ask logs a request from the server that asks the person, and passes it to the owner.
+// The SDK never sees the request: it could reject the params, and one of its goroutines
+// would have to wait for the answer.
 func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
 	m := u.Message
 	r := client.InputRequest{
@@ -142,7 +142,7 @@ func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
 	switch {
 	case modern: // a client of this revision sends no responses
 		r.Mute, r.Refusal = true, &client.Refusal{Code: mcp.CodeMethodNotFound, Message: mcp.RequestsAreGone}
-	case taken: // an error under this id would be taken for the answer to the earlier one
+	case taken: // an error with this id would count as the answer to the earlier request
 		r.Mute, r.Refusal = true, &client.Refusal{Code: mcp.CodeInvalidRequest, Message: "its id is that of an earlier request which still waits, so that nothing can answer it"}
 	}
 	s.Settings.Judge(&r, s.Revision())
@@ -153,7 +153,7 @@ func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
 	s.mu.Lock()
 	cancelled, released := in.cancelled, s.released
 	s.mu.Unlock()
-	if cancelled != "" { // meanwhile
+	if cancelled != "" { // the server cancelled while the question was being logged
 		s.owner.Cancelled(number, cancelled)
 	}
 	if released {
@@ -175,7 +175,7 @@ func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	f = s.Log.Append(f)
 	if out == nil {
 		s.unasked(u, f)
-		return nil // it answers nothing: the SDK must not see it
+		return nil // no request has this id: the SDK must not see the response
 	}
 	if out.method == mcp.MethodDiscover && s.ofNoUse(m) {
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the result is of no use"}}`, m.ID)
@@ -189,8 +189,8 @@ func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	return forSDK(out.method, u)
 }
 
-// answered takes the request that a response answers off the list, and notes
-// its call in the response's frame. It returns nil if there is no such request.
+// answered removes the request that a response answers from s.outgoing, and sets Call
+// and Round of the response's frame. It returns nil if there is no such request.
 func (s *Session) answered(m wire.Message, f *wire.Frame) *outgoing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,19 +210,19 @@ func (s *Session) answered(m wire.Message, f *wire.Frame) *outgoing {
 	return out
 }
 
-// forSDK is a response as the SDK can take it. What a call brought back is read
-// from the wire, so the SDK only needs to learn that it is over.
+// forSDK returns a response that the SDK accepts. The inspector reads a call's result
+// from the wire, so the SDK only needs to learn that the request is over.
 func forSDK(method string, u target.Unit) []byte {
 	m := u.Message
 	if m.Kind == wire.Error {
 		if method == mcp.MethodDiscover {
-			return u.Raw // its data tells the SDK which revisions it may try
+			return u.Raw // its data lists the revisions that the SDK may try
 		}
 		e, err := response.ErrorOf(m.Error)
 		if err != nil {
 			e.Code, e.Message = mcp.CodeInternalError, err.Error()
 		}
-		text, _ := json.Marshal(e.Message) // it can hold any string
+		text, _ := json.Marshal(e.Message) // a string always encodes
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, m.ID, e.Code, text)
 	}
 	var result string
@@ -240,7 +240,8 @@ func forSDK(method string, u target.Unit) []byte {
 	case mcp.MethodListTemplates:
 		result = `{"resourceTemplates":[]}`
 	case mcp.MethodListTools:
-		// The SDK keeps tools, to send the headers that their schemas ask for.
+		// The SDK needs the tools' x-mcp-header annotations, to send those headers with
+		// calls.
 		result = catalog.WithHeaders(m.Result)
 	default:
 		return u.Raw
@@ -277,8 +278,9 @@ func (s *Session) receivedNotification(u target.Unit, f wire.Frame) []byte {
 	}
 }
 
-// receivedCancelled takes back a request of the server's. The SDK learns of those
-// that it has seen.
+// receivedCancelled handles a notifications/cancelled from the server. It tells the
+// owner if the cancelled request was a question, and the SDK if the SDK has seen the
+// request.
 func (s *Session) receivedCancelled(u target.Unit, f wire.Frame) []byte {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -320,8 +322,9 @@ func (s *Session) receivedCancelled(u target.Unit, f wire.Frame) []byte {
 	return nil
 }
 
-// receivedComplete notes that a URL is done. A second notification changes nothing,
-// and neither does one with an id that no URL has. Only 2025-11-25 has completions.
+// receivedComplete handles notifications/elicitation/complete, which only 2025-11-25
+// has: the URL with this elicitationId is done. A repeated notification and an unknown
+// id have no effect.
 func (s *Session) receivedComplete(params json.RawMessage, f wire.Frame) {
 	var p struct {
 		ElicitationID string `json:"elicitationId"`
@@ -344,11 +347,13 @@ func (s *Session) receivedComplete(params json.RawMessage, f wire.Frame) {
 	}
 }
 
-// earlyKept bounds how many ids are noted whose questions never come.
+// earlyKept bounds how many elicitationIds wait in s.early for their questions, which
+// may never come.
 const earlyKept = 1000
 
-// expectURLs notes the elicitationIds in error -32042. A completion can overtake
-// the questions of the error, which are known only once it has been understood.
+// expectURLs records the elicitationIds in error -32042. A completion can arrive before
+// the questions of the error, which become known only after the error has been
+// processed.
 func (s *Session) expectURLs(object json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -360,8 +365,8 @@ func (s *Session) expectURLs(object json.RawMessage) {
 	}
 }
 
-// Overtaken reports whether the server has said that a URL is done before it was
-// known that it asks for it. It is said once.
+// Overtaken reports whether the completion of a URL arrived before its question was
+// known. It returns true only once for each id.
 func (s *Session) Overtaken(r *elicit.Request) bool {
 	if r == nil || r.Mode != elicit.ModeURL {
 		return false

@@ -20,23 +20,23 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// outgoing is a request of ours that the server has not answered.
+// outgoing is a request to the server without a response.
 type outgoing struct {
-	id          string // exact; "" before it is sent
+	id          string // exact id; "" before the request is sent
 	method      string
-	call, round int             // 0 if it belongs to none
-	actor       string          // who made the answers that it carries
-	ctx         context.Context // ends where the request is taken back
-	reply       *Reply          // the response, once it came
-	told        bool            // the server was told that it is taken back
-	spoilt      *Spoilt         // nil where it goes out as it should
-	sdkID       json.RawMessage // the id that the SDK knows it by, where it went out under another one
+	call, round int             // 0 if the request belongs to no call
+	actor       string          // who made the inputResponses in the request
+	ctx         context.Context // ends when the request is cancelled
+	reply       *Reply          // the response; nil until it arrives
+	told        bool            // the request was cancelled at the server
+	spoilt      *Spoilt         // how a fault changes the request; nil for no fault
+	sdkID       json.RawMessage // the SDK's id of the request, if it was sent with another id; else nil
 }
 
-// Reply is a response as it was on the wire.
+// Reply is a response exactly as received.
 type Reply struct {
 	Seq      int64
-	Question int // number of the first question that it asks, 0 for none
+	Question int // number of the first question in the response, 0 if it asks none
 	Message  wire.Message
 }
 
@@ -46,29 +46,30 @@ type Request struct {
 	Kind        catalog.Kind
 	Key         string // tool or prompt name, resource URI
 	Arguments   json.RawMessage
-	Responses   []Member        // inputResponses, in their order; nil leaves them out
-	State       json.RawMessage // requestState, exact; nil leaves it out
-	Actor       string          // who made the responses; "" if not one alone
-	Spoilt      *Spoilt         // how it is wrong on purpose; nil if it is not
+	Responses   []Member        // inputResponses in order; nil omits the member
+	State       json.RawMessage // requestState, exact bytes; nil omits the member
+	Actor       string          // who made the responses; "" if several actors did
+	Spoilt      *Spoilt         // how a fault changes the request; nil for no fault
 }
 
-// Member is one member of an object.
+// Member is one member of a JSON object.
 type Member struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// TakenBack is why the context of a request ends, in words for the server.
+// TakenBack is the reason why a request is cancelled, as sent to the server. It is the
+// cause with which the context of the request ends.
 type TakenBack string
 
 func (t TakenBack) Error() string { return string(t) }
 
-// tokenStart begins the progress tokens of calls, under which their requests are
-// known when they go out.
+// tokenStart is the prefix of the progress tokens of calls. The tap identifies a call's
+// request by its token.
 const tokenStart = "call-"
 
-// RoundTrip sends one request of a call and returns the response as it was on
-// the wire, be it a result or an error. Its own error means that there is none.
+// RoundTrip sends one request of a call and returns the response as received, be it a
+// result or an error. The error says why there is no response.
 func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	ticket := fmt.Sprintf("%s%d-%d", tokenStart, r.Call, r.Round)
 	meta := sdk.Meta{"progressToken": ticket}
@@ -98,8 +99,8 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	return Reply{}, s.explainLoss(ctx, err)
 }
 
-// knows remembers that a call makes requests here, so that its late progress is
-// recognized.
+// knows records that a call sends requests on this session, so that progress
+// notifications after its end are still attributed to it.
 func (s *Session) knows(call int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +109,7 @@ func (s *Session) knows(call int) {
 	}
 }
 
-// members are those of the params, after _meta.
+// members returns the members of the request's params, except _meta.
 func (r Request) members() []Member {
 	key := rawjson.AppendQuoted(nil, r.Key)
 	var list []Member
@@ -129,7 +130,7 @@ func (r Request) members() []Member {
 	return list
 }
 
-// object writes members as a JSON object, in their order.
+// object returns members as a JSON object, in order.
 func object(members []Member) json.RawMessage {
 	out := []byte("{")
 	for i, m := range members {
@@ -142,8 +143,9 @@ func object(members []Member) json.RawMessage {
 	return append(out, '}')
 }
 
-// send makes the SDK send a request, which the tap knows by its ticket, and returns
-// the response that the tap saw; nil if there is none.
+// send calls do, which makes the SDK send a request, and returns the response that the
+// tap saw; nil with an error if there is none. The tap finds out by the ticket, see
+// ticketOf.
 func (s *Session) send(ticket string, out *outgoing, do func() error) (*Reply, error) {
 	s.mu.Lock()
 	s.tickets[ticket] = out
@@ -163,7 +165,8 @@ func (s *Session) send(ticket string, out *outgoing, do func() error) (*Reply, e
 	return out.reply, err
 }
 
-// stop ends that a request without a response waits for one. The mutex is held.
+// stop moves a request without a response from s.outgoing to s.stopped. The caller
+// holds the mutex.
 func (s *Session) stop(out *outgoing) {
 	if s.outgoing[out.id] == out {
 		delete(s.outgoing, out.id)
@@ -171,7 +174,7 @@ func (s *Session) stop(out *outgoing) {
 	}
 }
 
-// running are the requests of calls that wait for a response.
+// running returns the requests of calls that wait for a response.
 func (s *Session) running() []*outgoing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,8 +187,9 @@ func (s *Session) running() []*outgoing {
 	return running
 }
 
-// takenBack finds the request that a cancellation of ours names; nil if there is
-// none. The SDK sends the cancellation once the request is over for us.
+// takenBack returns the request that a cancellation from the SDK names; nil if there is
+// none. The SDK sends the cancellation after it has given the request up, so takenBack
+// also looks in s.stopped.
 func (s *Session) takenBack(m wire.Message) *outgoing {
 	if m.Method != mcp.NotificationCancelled {
 		return nil
@@ -204,8 +208,9 @@ func (s *Session) takenBack(m wire.Message) *outgoing {
 	return nil
 }
 
-// reworded is a message of the SDK's as it goes out. The SDK says why it cancels
-// a request in the words of a context; people who read a server's log want ours.
+// reworded returns a message of the SDK as it is sent. In a cancellation it replaces
+// the reason, which the SDK takes from a context's error, with one that people can read
+// in a server's log.
 func (s *Session) reworded(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`"`+mcp.NotificationCancelled+`"`)) {
 		return raw
@@ -221,7 +226,7 @@ func (s *Session) reworded(raw []byte) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%q}}`, mcp.NotificationCancelled, id, reason)
 }
 
-// cancelReason says why we take a request back, "" where nothing is known.
+// cancelReason returns why a request is cancelled, "" if no reason is known.
 func (s *Session) cancelReason(out *outgoing) string {
 	var why TakenBack
 	if out != nil && out.ctx != nil && errors.As(context.Cause(out.ctx), &why) {
@@ -238,7 +243,7 @@ func (s *Session) cancelReason(out *outgoing) string {
 type membersKey struct{}
 
 // exactParams is sending middleware: it replaces the params of a call's request,
-// because the SDK's own types lose the order of members, and an empty requestState.
+// because the SDK's types lose the order of members and drop an empty requestState.
 func exactParams(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		members, ok := ctx.Value(membersKey{}).([]Member)
@@ -262,7 +267,7 @@ func exactParams(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// rawParams are params whose JSON is given byte for byte.
+// rawParams holds params as exact JSON bytes.
 type rawParams struct {
 	sdk.ParamsBase
 	raw json.RawMessage
@@ -271,8 +276,8 @@ type rawParams struct {
 // MarshalJSON returns the exact bytes.
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
-// ticketOf is what tells one of our requests when it goes out: the progress token
-// of a call's, the method of a list's.
+// ticketOf returns the key under which s.tickets holds one of our requests: the
+// progress token for a call, the method for a list; "" for other messages.
 func ticketOf(m wire.Message) string {
 	if mcp.AsksForInput(m.Method) {
 		var p struct {
@@ -280,7 +285,7 @@ func ticketOf(m wire.Message) string {
 				Token string `json:"progressToken"`
 			} `json:"_meta"`
 		}
-		// What has no token is none of ours.
+		// A message without a token is no request of a call.
 		_ = json.Unmarshal(m.Params, &p)
 		return p.Meta.Token
 	}
@@ -290,7 +295,8 @@ func ticketOf(m wire.Message) string {
 	return ""
 }
 
-// callOf finds the call and round that the progress token of a notification names.
+// callOf returns the call and round in the progress token of a notification; 0, 0 if
+// this session has sent no such token.
 func (s *Session) callOf(params json.RawMessage) (call, round int) {
 	var p struct {
 		Token string `json:"progressToken"`

@@ -13,10 +13,10 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Sent implements [target.Observer]: it logs what we send and remembers what
-// waits for a response. It reports false for a response that must not go out:
-// the receiver of a cancellation should not answer any more (specification
-// 2025-11-25, Cancellation, Behavior Requirements).
+// Sent implements [target.Observer]: it logs what the client sends, and records
+// requests that wait for a response. It returns false for a message that must not be
+// sent, such as the response to a cancelled request (specification 2025-11-25,
+// Cancellation, Behavior Requirements).
 func (s *Session) Sent(u target.Unit) bool {
 	if u.Fault != "" && (u.Message.Kind != wire.Request || u.Actor != "") {
 		return s.sentDeliberately(u)
@@ -49,8 +49,9 @@ func (s *Session) sentRequest(m wire.Message, f wire.Frame) bool {
 	return true
 }
 
-// sentNotification logs a notification of ours. It reports false for a
-// cancellation that has no place in its revision.
+// sentNotification logs a notification from the client. It returns false for a
+// cancellation over Streamable HTTP of 2026-07-28, where closing the stream takes its
+// place.
 func (s *Session) sentNotification(m wire.Message, f wire.Frame) bool {
 	if out := s.takenBack(m); out != nil {
 		f.Call = out.call
@@ -60,8 +61,8 @@ func (s *Session) sentNotification(m wire.Message, f wire.Frame) bool {
 		s.mu.Unlock()
 	}
 	if m.Method == mcp.NotificationCancelled && s.transport() == "http" && s.modern() {
-		// Closing the stream that its response would have come on cancels a request
-		// (specification 2026-07-28, Cancellation, Transport-Specific Cancellation).
+		// Closing the stream of a request's response cancels the request (specification
+		// 2026-07-28, Cancellation, Transport-Specific Cancellation).
 		s.Noted(wire.Frame{Note: &wire.Note{Kind: wire.NoteCancelledByClose}, Call: f.Call})
 		return false
 	}
@@ -69,19 +70,19 @@ func (s *Session) sentNotification(m wire.Message, f wire.Frame) bool {
 	return true
 }
 
-// incoming is a request of the server's.
+// incoming is a request from the server.
 type incoming struct {
-	id          string // exact
-	question    int    // 0 for requests that no person answers
+	id          string // exact id
+	question    int    // number of the question; 0 if the request does not ask the person
 	call, round int
-	cancelled   string          // why the server took it back
-	response    *Response       // what answers a question
-	related     json.RawMessage // the id of our request on whose stream it came; nil for none
-	deliberate  bool            // it is answered wrongly on purpose
+	cancelled   string          // why the server cancelled the request; "" if it did not
+	response    *Response       // the answer to a question; nil until there is one
+	related     json.RawMessage // id of our request whose stream carried it; nil for none
+	deliberate  bool            // a fault answers the request
 }
 
-// sentResponse logs a response of ours. It reports false for the answer to a
-// question that was cancelled.
+// sentResponse logs a response from the client. It returns false for the answer to a
+// cancelled question.
 func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 	id := wire.IDKey(m.ID)
 	s.mu.Lock()
@@ -98,7 +99,7 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 	delete(s.incoming, id)
 	s.mu.Unlock()
 	if in.cancelled != "" {
-		// The cancellation came between the answer and its way out.
+		// The cancellation arrived after the answer was given and before it was sent.
 		s.undelivered(&in, in.cancelled+", before the answer went out")
 		return false
 	}
@@ -113,19 +114,19 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 // Undelivered implements [target.Observer].
 func (s *Session) Undelivered(u target.Unit, err error) {
 	m := u.Message
-	if u.Status == 0 { // else the refusal was noted, with what it says
+	if u.Status == 0 { // an HTTP refusal is noted already, with its text
 		note := wire.Frame{Note: &wire.Note{Kind: wire.NoteNotDelivered, Why: err.Error()}, Failed: true}
 		if m.Kind == wire.Request {
 			note.Answers = m.ID
 		}
 		s.Noted(note)
 	}
-	if !m.Kind.IsResponse() || u.Fault != "" { // how the server takes that is what was to be seen
+	if !m.Kind.IsResponse() || u.Fault != "" { // whether the server takes what a fault sends is for the person to see
 		return
 	}
 	s.mu.Lock()
 	var in incoming
-	for _, late := range s.late { // the latest counts
+	for _, late := range s.late { // the latest match counts
 		if late.id == string(m.ID) {
 			in = *late
 		}
@@ -136,8 +137,8 @@ func (s *Session) Undelivered(u target.Unit, err error) {
 	}
 }
 
-// undelivered notes why the answer to a question did not reach the server. What
-// only says that there will be no answer is none.
+// undelivered notes why the answer to a question did not reach the server. It notes
+// nothing for a response that only says that there will be no answer.
 func (s *Session) undelivered(in *incoming, why string) {
 	if r := in.response; r != nil && r.Beside != nil && r.Beside.State != conversation.Answered.String() {
 		return
@@ -150,21 +151,21 @@ func (s *Session) undelivered(in *incoming, why string) {
 	s.Noted(f)
 }
 
-// Response is the answer to a request of the server's.
+// Response is the response to a request from the server.
 type Response struct {
-	ID     json.RawMessage // of the request, exact
+	ID     json.RawMessage // exact id of the request
 	Result json.RawMessage
 	Error  *client.Refusal // nil for a result
-	Actor  string          // who answered
-	// Beside says in the log what the response does not say; nil for nothing.
+	Actor  string          // who made the answer
+	// Beside is a note for the log about the response; nil for none.
 	Beside *wire.Note
-	// Unsent is called where the response was not sent after all.
+	// Unsent is called if the response was not sent.
 	Unsent func()
 
-	sent bool // it was about to be written, or kept back
+	sent bool // Sent was called for the response, whether it allowed the response or not
 }
 
-// Respond has a response sent. It does not wait until it is.
+// Respond queues a response to be sent, and does not wait until it is sent.
 func (s *Session) Respond(r Response) {
 	s.mu.Lock()
 	if in := s.incoming[wire.IDKey(r.ID)]; in != nil {
@@ -179,13 +180,12 @@ func (s *Session) Respond(r Response) {
 	}
 }
 
-// responsesMost is how many responses of one connection are on their way at a
-// time. A server may take its time with each.
+// responsesMost bounds how many responses of one connection are sent at the same time.
+// A server may be slow to accept each of them.
 const responsesMost = 64
 
-// sendResponses sends what is put into the outbox until the session ends or its
-// link has failed, and then what is still in it. It returns once all of that is
-// under way.
+// sendResponses sends the responses in the outbox until the session ends or failed is
+// closed, then those that are left, and returns once a goroutine sends each of them.
 func (s *Session) sendResponses(link *target.Link, failed <-chan struct{}) {
 	slots := make(chan struct{}, responsesMost)
 	for ended := false; ; {
@@ -213,7 +213,7 @@ func (s *Session) sendResponses(link *target.Link, failed <-chan struct{}) {
 	}
 }
 
-// sendResponse sends one response. Why it fails is what the tap notes.
+// sendResponse sends one response. If that fails, the tap records why.
 func (s *Session) sendResponse(link *target.Link, r *Response) {
 	var failure *jsonrpc.Error
 	if r.Error != nil {

@@ -1,8 +1,8 @@
 //lint:file-ignore SA1019 2026-07-28 deprecates logging, and servers of every revision still use it.
 
-// Package session is one connection to a server: the link, the SDK's client session
+// Package session holds one connection to a server: the link, the SDK's client session
 // on it, and the tap that sees every unit before the SDK does. The SDK runs the
-// protocol; what a person sees and answers is read from the tapped bytes.
+// protocol; questions and answers are read from the tapped bytes.
 package session
 
 import (
@@ -21,31 +21,34 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Owner is told what happens on a connection. Its methods are called without the
-// session's mutex, and hold up the connection until they return.
+// Owner receives the events of a session. Its methods are called without the session's
+// mutex, and the connection waits until they return.
 type Owner interface {
-	// Numbers reserves numbers in a row for questions whose frame is about to be
-	// logged, and returns the first.
+	// Numbers reserves count consecutive question numbers for questions whose frame is
+	// about to be logged, and returns the first.
 	Numbers(count int) int
-	// Asked has a question of the server's once its frame is in the log.
+	// Asked passes a question from the server, after its frame is in the log.
 	Asked(s *Session, r client.InputRequest)
-	// Cancelled says that the server took a question back, which may be settled.
+	// Cancelled reports that the server cancelled a question, which may already be
+	// settled.
 	Cancelled(question int, reason string)
-	// FindURL finds the question that the server says to be complete, and its call.
-	// They are 0 if there is none.
+	// FindURL returns the question with the elicitationId of a completion, and its
+	// call; 0, 0 if there is none.
 	FindURL(s *Session, elicitationID string) (question, call int)
-	// Completed says that the server said so.
+	// Completed reports that the server has sent the completion of a question's URL.
 	Completed(question int)
-	// Closing lets what waits be answered while that is possible.
+	// Closing is called before Close ends the session, so that waiting questions can
+	// still be answered.
 	Closing(s *Session, reason string)
-	// Released says that what still waits has no answer any more. It may be called
-	// more than once.
+	// Released reports that the questions and calls that still wait get no answer any
+	// more. It may be called more than once.
 	Released(s *Session, byServer bool, reason string)
-	// Listed has what the server offers, whenever that was read.
+	// Listed passes the server's catalog each time after lists were read.
 	Listed(s *Session, c catalog.Catalog)
 }
 
-// Config says what a session connects to, and as what.
+// Config describes the server that a session connects to, and how the client presents
+// itself.
 type Config struct {
 	Server   string // id
 	Name     string // session_id in transcripts
@@ -54,10 +57,10 @@ type Config struct {
 	Log      *wire.Log
 	Logger   *slog.Logger
 	Version  string        // of the inspector, sent as clientInfo.version
-	Probe    time.Duration // how long server/discover may go unanswered; 0 means DefaultProbe
+	Probe    time.Duration // how long server/discover may stay unanswered; 0 means DefaultProbe
 	MaxFrame int64
-	// Go runs what goes on beside the session's methods. Whoever ends the session's
-	// context waits for it.
+	// Go runs a goroutine of the session. The caller that ends the session's context
+	// also waits for these goroutines.
 	Go func(func())
 }
 
@@ -65,43 +68,43 @@ type Config struct {
 type Session struct {
 	Config
 	owner   Owner
-	life    context.Context // of the responses, which outlast ctx
+	life    context.Context // context of sending responses, which outlives ctx
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	ready   chan struct{} // there is something in the outbox; capacity 1
-	changed chan struct{} // there is something in stale; capacity 1
+	ready   chan struct{} // signals that the outbox is not empty; capacity 1
+	changed chan struct{} // signals that stale is not empty; capacity 1
 
-	listing chan struct{}           // one list request at a time; see list
-	taken   map[string]catalog.Room // by each list, by method; of who has that turn
+	listing chan struct{}           // a lock: only its holder reads a list; see read
+	taken   map[string]catalog.Room // room that each list takes, by method; listing guards it
 
 	mu        sync.Mutex
 	link      *target.Link
 	sdk       *sdk.ClientSession
-	revision  string // negotiated; "" before it is
+	revision  string // negotiated revision; "" before the handshake
 	handshake handshake
-	tickets   map[string]*outgoing // our requests that are about to be sent, by what tells them
-	outgoing  map[string]*outgoing // those without a response, by exact id
-	stopped   []*outgoing          // the latest that ended without one
-	calls     []int                // the latest that made requests
-	incoming  map[string]*incoming // the server's requests without a response
-	asking    map[int]int          // how many of those are questions, by call
-	late      []*incoming          // the latest that had their answer
+	tickets   map[string]*outgoing // our requests before they are sent, by ticket; see ticketOf
+	outgoing  map[string]*outgoing // our requests without a response, by exact id
+	stopped   []*outgoing          // our latest requests that ended without a response
+	calls     []int                // the latest calls that sent requests
+	incoming  map[string]*incoming // the server's requests without a response, by wire.IDKey
+	asking    map[int]int          // number of incoming questions, by call
+	late      []*incoming          // the server's latest questions that were answered
 	outbox    []*Response
-	unsent    int             // responses that are not on the wire
-	early     map[string]bool // elicitationIds whose questions are about to come: whether they are completed
-	strays    int             // responses that nothing asked for
+	unsent    int             // answers given to Respond that are not on the wire
+	early     map[string]bool // elicitationIds whose questions are not known yet; true once completed
+	strays    int             // number of responses without a request
 	stderr    []string
-	stale     map[string]bool // lists that have changed, by method
+	stale     map[string]bool // lists to read again, by method
 	tokens    int
-	prepared  map[string]target.Outgoing // by the id under which they go through the SDK
-	spoilt    map[string]*outgoing       // requests that are to go out wrong, by what tells them
-	ending    string                     // what deliberately ended the connection; "" for nothing
+	prepared  map[string]target.Outgoing // bytes of faults to send, by the placeholder id that the SDK sends
+	spoilt    map[string]*outgoing       // requests for a fault to change, by ticket
+	ending    string                     // the fault that ended the connection; "" for none
 	closing   bool
 	released  bool // nothing can be asked or answered any more
 	killed    bool
 }
 
-// New prepares a session, which lives at most as long as life.
+// New prepares a session. The session ends at the latest when life does.
 func New(life context.Context, c Config, owner Owner) *Session {
 	ctx, cancel := context.WithCancelCause(life)
 	return &Session{
@@ -112,17 +115,18 @@ func New(life context.Context, c Config, owner Owner) *Session {
 	}
 }
 
-// ID names the session in transcripts.
+// ID returns the session's name in transcripts.
 func (s *Session) ID() string { return s.Name }
 
-// Context ends with the session. Its cause is why that ended.
+// Context returns the session's context. It ends with the session, and its cause is
+// why.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// remembered is how many requests that are over are still known, on either side:
-// over HTTP what is said of them can be overtaken on another stream.
+// remembered bounds each list of past requests, of either side. Over HTTP, another
+// stream can still deliver a message about a request that is over.
 const remembered = 64
 
-// remember adds to a list of which the oldest are forgotten.
+// remember appends to a list and drops the oldest entry of a full one.
 func remember[T any](list []T, one T) []T {
 	if len(list) == remembered {
 		list = list[1:]
@@ -130,17 +134,17 @@ func remember[T any](list []T, one T) []T {
 	return append(list, one)
 }
 
-// Info is what a server said of itself in the handshake.
+// Info is the server's description of itself in the handshake.
 type Info struct {
 	Name, Title, Version string
 	Protocol             string // negotiated revision
-	Negotiated           string // how, in words
+	Negotiated           string // how the revision was negotiated, in words
 	Instructions         string
 	Capabilities         []string
-	How                  string // how it was really reached
+	How                  string // how the server was reached; see [target.Link.How]
 }
 
-// info reads the handshake.
+// info collects Info from the handshake's result.
 func (s *Session) info() Info {
 	res := s.sdk.InitializeResult()
 	info := Info{Protocol: res.ProtocolVersion, Instructions: res.Instructions, How: s.link.How(), Negotiated: s.negotiated()}
@@ -167,17 +171,19 @@ func (s *Session) info() Info {
 	return info
 }
 
-// Revision is the negotiated protocol revision, "" before it is.
+// Revision returns the negotiated protocol revision, "" before the handshake.
 func (s *Session) Revision() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision
 }
 
-// modern reports whether the server makes no requests of its own.
+// modern reports whether the revision is 2026-07-28 or later, in which servers send no
+// requests.
 func (s *Session) modern() bool { return s.Revision() >= mcp.Revision20260728 }
 
-// exit says in words how the process ended; "" where there is none, or it runs.
+// exit returns, in words, how the process ended; "" if there is no process or it still
+// runs.
 func (s *Session) exit() string {
 	s.mu.Lock()
 	link := s.link
@@ -192,14 +198,15 @@ func (s *Session) exit() string {
 	return exit.String()
 }
 
-// Judge reads what a response of the server's asks, and refuses what the person
-// cannot be asked.
+// Judge parses a question in a response from the server, and refuses a question that
+// the person cannot be asked.
 func (s *Session) Judge(r *client.InputRequest) {
 	r.Server, r.Session = s.Server, s.Name
 	s.Settings.Judge(r, s.Revision())
 }
 
-// labelled is a frame with the server and the session that it is of.
+// labelled returns the frame with the session's server, name and transport, and a
+// direction.
 func (s *Session) labelled(f wire.Frame, d wire.Direction) wire.Frame {
 	f.Server, f.Session, f.Dir, f.Transport = s.Spec.Name, s.Name, d, s.transport()
 	return f
@@ -218,7 +225,8 @@ func (s *Session) transport() string {
 	}
 }
 
-// A failure is explained with the last lines of stderr, each cut to some bytes.
+// Explanations of a failure quote the last stderrKept lines of stderr, each cut to
+// stderrLineMost bytes.
 const (
 	stderrKept     = 20
 	stderrLineMost = 1000
@@ -235,14 +243,14 @@ func (s *Session) Stderr(line []byte, truncated bool, size int64) {
 	s.Log.Append(s.labelled(wire.Frame{Raw: line, Truncated: truncated, Size: size}, wire.Stderr))
 }
 
-// LastWords are the latest lines of the process's standard error.
+// LastWords returns the latest lines of the process's standard error.
 func (s *Session) LastWords() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.stderr)
 }
 
-// Noted implements [target.Observer]. It logs what the inspector itself has to say.
+// Noted implements [target.Observer]. It logs a note of the inspector.
 func (s *Session) Noted(f wire.Frame) {
 	f = s.labelled(f, wire.Meta)
 	s.mu.Lock()

@@ -8,18 +8,17 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// straysMost bounds how many responses that answer nothing are told of in one
-// connection.
+// straysMost bounds how many stray responses are noted in one connection.
 const straysMost = 100
 
-// unasked tells of a response that answers no request of ours, at the call that
-// waits for it where exactly one runs, and in the log otherwise: nothing else says
-// why a call goes on running whose server believes that it has answered. The
-// frame is as the log keeps it.
+// unasked notes a response that answers none of our requests: at the running call if
+// exactly one runs, else in the log only. Without the note, nothing would say why a
+// call still runs although its server believes that it has answered. f is the frame as
+// logged.
 func (s *Session) unasked(u target.Unit, f wire.Frame) {
 	id, is := strayID(f)
 	if !is || id == nil && u.Status >= 400 {
-		return // HTTP refuses a request so (specification 2025-11-25, Transports, Sending Messages to the Server)
+		return // an HTTP refusal has such a body (specification 2025-11-25, Transports, Sending Messages to the Server)
 	}
 	s.mu.Lock()
 	s.strays++
@@ -35,9 +34,9 @@ func (s *Session) unasked(u target.Unit, f wire.Frame) {
 	s.Noted(wire.Frame{Note: note, Call: s.attribute(u.Related).sure()})
 }
 
-// strayID is the exact id of what a server means as a response that answers no
-// request of ours; nil if it has none. It reports false for anything else, and for
-// responses that only come late.
+// strayID returns the exact id of a response that answers none of our requests; nil if
+// it has no id. It reports false for other messages, and for a late response to a
+// request of ours.
 func strayID(f wire.Frame) (json.RawMessage, bool) {
 	if f.Pair != 0 && !f.Duplicate {
 		return nil, false

@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// listener is an owner that remembers what it is told.
+// listener is an owner that records the calls of its methods.
 type listener struct {
 	t         *testing.T
 	numbers   int
@@ -60,8 +60,8 @@ func (l *listener) Released(_ *Session, _ bool, reason string) {
 	l.released = append(l.released, reason)
 }
 
-// tapped is a session whose tap is driven by hand, so that what happens at one
-// moment happens in a known order.
+// tapped returns a session whose tap the test calls itself, so that events happen in a
+// fixed order.
 func tapped(t *testing.T, revision string) (*Session, *listener) {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
@@ -75,7 +75,7 @@ func tapped(t *testing.T, revision string) (*Session, *listener) {
 	return s, l
 }
 
-// unit is a message as the tap sees it.
+// unit returns a message as the tap sees it.
 func unit(t *testing.T, raw string) target.Unit {
 	t.Helper()
 	m, err := wire.ParseMessage([]byte(raw))
@@ -87,8 +87,8 @@ func unit(t *testing.T, raw string) target.Unit {
 
 const asks = `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`
 
-// A cancellation can come when there is an answer that has not gone out. It must
-// not go out then.
+// A cancellation can arrive while an answer waits to be sent. The answer must not be
+// sent then.
 func TestCancelledBeforeTheAnswer(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
 	s.Received(unit(t, asks))
@@ -105,7 +105,7 @@ func TestCancelledBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// One that comes after the answer is told of all the same: the owner knows best.
+// A cancellation after the answer is passed on, too: the owner decides what it means.
 func TestCancelledAfterTheAnswer(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
 	s.Received(unit(t, asks))
@@ -118,7 +118,7 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// What a server asks while its connection ends waits for nobody.
+// A question that arrives while the connection ends is released at once.
 func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
 	s.Release(false, "reconnecting")
@@ -128,7 +128,7 @@ func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	}
 }
 
-// The completion of a URL can come before its question is known.
+// The completion of a URL can arrive before its question is known.
 func TestCompletionThatIsOvertaking(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
 	s.outgoing["7"] = &outgoing{id: "7", method: mcp.MethodCallTool, call: 1, round: 1, ctx: t.Context()}
@@ -145,9 +145,9 @@ func TestCompletionThatIsOvertaking(t *testing.T) {
 	}
 }
 
-// FuzzTap lets a server say anything, line by line, to a session with a call
-// under way. Lines that begin with > are ours. Whatever comes, the SDK is given
-// messages alone, and the owner hears of questions that it knows.
+// FuzzTap sends arbitrary lines from the server to a session with a call under way.
+// Lines that begin with > come from the client. The SDK must only be given messages,
+// and the owner must only hear of questions that it knows.
 func FuzzTap(f *testing.F) {
 	for _, lines := range []string{
 		asks + `
