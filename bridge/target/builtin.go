@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// builtin is a server that runs in this process. It speaks over a pair of pipes
-// as over stdio, so that there are bytes to be seen.
+// builtin is a server that runs in this process. It speaks over a pair of pipes as over
+// stdio, so that the tap sees bytes.
 type builtin struct {
 	*lineConn
 	ending
@@ -25,8 +25,8 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	b := &builtin{lineConn: newLineConn(t, inW), ending: ending{gone: make(chan struct{})}, output: outR, grace: opts.Grace}
-	// The session ends with its pipes. Its context stays open until then, so that
-	// the last answers can be written.
+	// The session ends when its pipes are closed. Its context stays open until then, so
+	// that the last answers can be written.
 	session, err := s.Builtin().Connect(context.Background(), &mcp.IOTransport{Reader: inR, Writer: outW, MaxLineLength: -1}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("starting the built-in server: %w", err)
@@ -53,7 +53,8 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	return b, nil
 }
 
-// end closes the server's input, and its output if it does not end by itself.
+// end closes the server's input, and then its output if the server does not end within
+// the grace.
 func (b *builtin) end(patience context.Context) error {
 	_ = b.lineConn.Close() // a pipe: nothing can fail
 	if await(patience, b.gone, b.grace) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// command finds the program. It is looked up in the PATH that it is going to
-// have, as a shell would.
+// command prepares the process of a spec. Like a shell, it looks a program without a
+// folder up in the PATH that the process will have.
 func command(s Spec) (*exec.Cmd, error) {
 	if s.Dir != "" {
 		switch info, err := os.Stat(s.Dir); {
@@ -40,7 +40,7 @@ func command(s Spec) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// pathOf is the PATH that env sets, if it does.
+// pathOf returns the PATH that env sets; ok is false if it sets none.
 func pathOf(env []string) (path string, ok bool) {
 	for _, kv := range env {
 		k, v, found := strings.Cut(kv, "=")
@@ -54,7 +54,7 @@ func pathOf(env []string) (path string, ok bool) {
 func lookIn(path, name string) string {
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" {
-			continue // the current directory is not searched unasked
+			continue // an empty entry would mean the current directory
 		}
 		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return found

@@ -12,32 +12,31 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// LoadConfig reads the servers of an mcp.json file, in the order of the file:
-// those that are named, or all if none is. They stand under "mcpServers" (as
-// Claude and Cursor have it) or "servers" (VS Code); comments and trailing commas
-// are allowed, and members that it does not know are ignored.
+// LoadConfig reads servers from an mcp.json file, in the order of the file: those in
+// names, or all if names is empty. The servers are members of "mcpServers" (Claude,
+// Cursor) or "servers" (VS Code). Comments and trailing commas are allowed, and unknown
+// members are ignored.
 //
-// A server is a process ("command", "args", "env", "envFile", "cwd") or a URL
-// ("url", "headers"), and its "type" is stdio, http, sse or streamable-http. As
-// in VS Code, http tries HTTP+SSE too where Streamable HTTP is refused, and so
-// does a URL without a type. One that is "disabled" is left out, as [Spec.Disabled],
-// unless it is named.
+// A server is a process ("command", "args", "env", "envFile", "cwd") or a URL ("url",
+// "headers"), and its "type" is stdio, http, sse or streamable-http. As in VS Code, the
+// type http, like a URL without a type, tries HTTP+SSE when Streamable HTTP is refused.
+// A "disabled" server is only returned as [Spec.Disabled], unless names has it.
 //
-// Texts may use ${env:NAME} and ${NAME}, with a default as ${NAME:-default};
-// ${workspaceFolder}, which is the file's folder, or its parent where that is
-// called .vscode or .cursor; ${workspaceFolderBasename}, ${userHome} and
-// ${pathSeparator}. env looks a variable of the environment up. Processes run in
-// the workspace folder unless "cwd" says otherwise.
+// Strings may contain ${env:NAME} and ${NAME}, with a default as ${NAME:-default};
+// ${workspaceFolder}, which is the file's folder, or its parent if the folder is called
+// .vscode or .cursor; ${workspaceFolderBasename}, ${userHome} and ${pathSeparator}. env
+// looks up an environment variable. Processes run in the workspace folder unless "cwd"
+// names another one.
 //
-// "protocol" and "elicitation" say how the client presents itself to the server.
+// "protocol" and "elicitation" set how the client presents itself to the server.
 //
-// A server that is described wrongly has that as its [Spec.Problem], with file,
-// line, server and member of everything that is wrong; the others can be used. It
-// is an error only where none of the servers can.
+// A server with mistakes has them as its [Spec.Problem], each with file, line, server
+// and member; the other servers can be used. LoadConfig fails only if no server can be
+// used.
 func LoadConfig(path string, env func(string) (string, bool), names ...string) ([]Spec, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err // says what was being done, and with which file
+		return nil, err // os names the operation and the file
 	}
 	f := configFile{path: path, env: env, source: bytes.TrimPrefix(text, byteOrderMark)}
 	if f.folder, err = workspace(path); err != nil {
@@ -82,7 +81,7 @@ func LoadConfig(path string, env func(string) (string, bool), names ...string) (
 	return specs, nil
 }
 
-// workspace is the folder that a configuration file belongs to.
+// workspace returns the folder that a configuration file belongs to.
 func workspace(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	folder := filepath.Dir(path)
@@ -92,8 +91,8 @@ func workspace(path string) (string, error) {
 	return folder, err
 }
 
-// unusable is all that is wrong with servers of which none can be reached; nil
-// if one can.
+// unusable returns the problems of all servers; nil if at least one server can be
+// reached.
 func unusable(specs []Spec) error {
 	var wrong []error
 	for _, s := range specs {
@@ -105,7 +104,7 @@ func unusable(specs []Spec) error {
 	return errors.Join(wrong...)
 }
 
-// configFile is a configuration file that is being read.
+// configFile is a configuration file while it is read.
 type configFile struct {
 	path   string
 	folder string
@@ -113,7 +112,7 @@ type configFile struct {
 	env    func(string) (string, bool)
 }
 
-// entries are the servers of a file, as it has them.
+// entries returns the members of the file's server objects, one per server.
 func (f configFile) entries(root hujson.Value) ([]hujson.ObjectMember, error) {
 	top, ok := root.Value.(*hujson.Object)
 	if !ok {
@@ -145,7 +144,7 @@ func (f configFile) place(v hujson.Value) string {
 	return fmt.Sprintf("%s:%d", f.path, 1+bytes.Count(f.source[:v.StartOffset], []byte("\n")))
 }
 
-// name is the decoded name of a member.
+// name returns the decoded name of a member.
 func name(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
 func kind(v hujson.Value) string {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// configServer is one server of the file that is being read.
+// configServer is one server of a configuration file while it is read.
 type configServer struct {
 	configFile
 	members map[string]hujson.Value
@@ -28,7 +28,8 @@ func (s *configServer) fail(v hujson.Value, member, format string, args ...any) 
 	s.wrong = append(s.wrong, fmt.Errorf("%s: %s: %w", s.place(v), where, fmt.Errorf(format, args...)))
 }
 
-// read reads the server, unless the file leaves it out and nobody has named it.
+// read fills in s.spec from the server's entry. It stops early for a disabled server,
+// unless the caller of LoadConfig has named it.
 func (s *configServer) read(entry hujson.Value, named bool) {
 	object, ok := entry.Value.(*hujson.Object)
 	if !ok {
@@ -73,7 +74,7 @@ func (s *configServer) read(entry hujson.Value, named bool) {
 	}
 }
 
-// disabled reports whether the file leaves the server out.
+// disabled reports whether the entry has "disabled": true.
 func (s *configServer) disabled() bool {
 	v := s.members["disabled"]
 	if s.has("disabled") && !strings.ContainsRune("tfn", rune(v.Value.Kind())) {
@@ -108,8 +109,8 @@ func (s *configServer) text(member string) string {
 	return s.value(s.members[member], member)
 }
 
-// value is one text with its variables put in. Numbers and booleans are taken
-// as they are written, since editors do so.
+// value returns a string with its variables expanded. Numbers and booleans are taken as
+// written, because editors accept them.
 func (s *configServer) value(v hujson.Value, member string) string {
 	literal, ok := v.Value.(hujson.Literal)
 	if !ok || literal.Kind() == 'n' {
@@ -132,7 +133,7 @@ func (s *configServer) inFolder(path string) string {
 
 func (s *configServer) readArgs() {
 	switch list := s.members["args"].Value.(type) {
-	case nil: // there are none
+	case nil: // no args
 	case *hujson.Array:
 		for i, arg := range list.Elements {
 			s.spec.Command = append(s.spec.Command, s.value(arg, fmt.Sprintf("args[%d]", i)))
@@ -142,7 +143,8 @@ func (s *configServer) readArgs() {
 	}
 }
 
-// readEnv adds the variables of "env". As in VS Code, null leaves one alone.
+// readEnv adds the variables of "env". As in VS Code, a null value leaves the variable
+// unchanged.
 func (s *configServer) readEnv() {
 	for _, m := range s.object("env") {
 		member := "env." + name(m)
@@ -176,7 +178,7 @@ func (s *configServer) readHeaders() {
 	}
 }
 
-// object is the members of an object of strings; none if it is not there.
+// object returns the members of an object member; nil if it is absent.
 func (s *configServer) object(member string) []hujson.ObjectMember {
 	switch object := s.members[member].Value.(type) {
 	case nil:

@@ -7,23 +7,23 @@ import (
 	"net"
 )
 
-// event is one server-sent event as it stood in the stream (WHATWG HTML,
-// Server-sent events, Parsing an event stream).
+// event is one server-sent event with its exact bytes (WHATWG HTML, Server-sent events,
+// Parsing an event stream).
 type event struct {
 	name, id, retry string
-	hasID           bool // an empty id counts
-	data            kept // exact bytes, its lines joined by LF
+	hasID           bool // true also for an empty id
+	data            kept // exact bytes; several lines are joined by LF
 	hasData         bool
 }
 
-// maxEventField bounds everything in a stream that is not data. Longer ids and
-// names are cut; no server has use for them.
+// maxEventField is the largest size in bytes of an event's name, id and retry field.
+// Longer values are cut; no real server needs them.
 const maxEventField = 16 << 10
 
-// eventReader takes a stream of server-sent events apart.
+// eventReader splits a stream into server-sent events.
 type eventReader struct {
 	lines *lineReader
-	max   int64 // what is kept of an event's data
+	max   int64 // largest number of bytes kept of an event's data
 	begun bool
 }
 
@@ -33,8 +33,8 @@ func newEventReader(r io.Reader, max int64) *eventReader {
 
 var byteOrderMark = []byte("\uFEFF")
 
-// next returns the next event. One that the stream's end cuts off is returned
-// with the error; by the letter of the format it does not count.
+// next returns the next event. An event that the end of the stream cuts off is returned
+// together with the error; by the specification it should be discarded.
 func (r *eventReader) next() (event, error) {
 	var e event
 	seen := false
@@ -70,7 +70,7 @@ func (r *eventReader) next() (event, error) {
 			e.id, e.hasID = bounded(value), true
 		case "retry":
 			e.retry = bounded(value)
-		default: // a comment, or nothing that the format knows
+		default: // a comment or an unknown field
 			continue
 		}
 		seen = true
@@ -81,7 +81,7 @@ func bounded(b []byte) string { return string(b[:min(len(b), maxEventField)]) }
 
 func (e *event) addData(line kept, max int64) {
 	if !e.hasData && int64(len(line.head)) <= max {
-		line.head = line.head[:len(line.head):len(line.head)] // nothing is copied
+		line.head = line.head[:len(line.head):len(line.head)] // a later append copies
 		e.data, e.hasData = line, true
 		return
 	}
@@ -96,18 +96,18 @@ func (e *event) addData(line kept, max int64) {
 	e.hasData = true
 }
 
-// eventBody is the body of a response with a stream of events, with the data of
-// each event replaced by what the SDK is to be given of it.
+// eventBody is the body of an event stream response, in which the data of each event is
+// replaced by the data for the SDK.
 type eventBody struct {
-	io.Closer // of the real body; may be called while Read waits
+	io.Closer // the real body's Close; may be called while Read waits
 	events    *eventReader
-	// deliver returns the data that stands in for the event's. Without data, an
-	// event still tells its id, unless it is dropped altogether.
+	// deliver returns the data that replaces the event's data. If it is empty, the SDK
+	// still gets the event's name, id and retry field, unless drop is true.
 	deliver func(event) (data []byte, drop bool)
 	ended   func(error)
 
-	out net.Buffers // what is to be read before the next event
-	err error       // what is to be returned after out
+	out net.Buffers // bytes for Read to return before the next event
+	err error       // the error for Read to return after out
 }
 
 // Read implements [io.Reader].
@@ -128,11 +128,11 @@ func (b *eventBody) Read(p []byte) (int, error) {
 			b.push(e, data)
 		}
 	}
-	n, _ := b.out.Read(p) // its end is not that of the stream
+	n, _ := b.out.Read(p) // an EOF of out is not the end of the stream
 	return n, nil
 }
 
-// push queues an event for Read, with data for its own, which is not copied.
+// push queues an event for Read with data in place of its own. The data is not copied.
 func (b *eventBody) push(e event, data []byte) {
 	var text []byte
 	if e.name != "" {

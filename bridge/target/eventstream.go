@@ -15,28 +15,29 @@ import (
 
 const eventStreamMedia = "text/event-stream"
 
-// isEventStream reports whether a response is what a GET asks for.
+// isEventStream reports whether a response succeeded and is an event stream.
 func isEventStream(resp *http.Response) bool {
 	return resp.StatusCode < 300 && mediaType(resp) == eventStreamMedia
 }
 
-// eventStream taps the events of one stream. It belongs to who reads it.
+// eventStream taps the events of one stream. Except for dropped, only the goroutine
+// that reads the stream uses it.
 type eventStream struct {
 	remote     *remote
 	resp       *http.Response
 	stream     wire.Stream
-	posted     wire.Message // the request that it answers; zero if none
+	posted     wire.Message // the POSTed request whose response comes on the stream; zero if none
 	standalone bool
 
-	begun    bool   // a unit has told the response's headers
-	endpoint bool   // the endpoint event of HTTP+SSE has come
-	lastID   string // of the events so far
-	answered bool   // the posted request has its response
+	begun    bool   // a unit has carried the response's headers
+	endpoint bool   // the endpoint event of HTTP+SSE has arrived
+	lastID   string // id of the latest event with an id
+	answered bool   // the response to the posted request has arrived, or no request was posted
 	dropped  atomic.Bool
 }
 
-// events is the body of a response with an event stream. posted is the request
-// that it answers, zero if none.
+// events returns the tapped body of an event stream response. posted is the request
+// that the stream answers, zero if none.
 func (r *remote) events(resp *http.Response, posted wire.Message) *eventBody {
 	s := &eventStream{
 		remote: r, resp: resp, stream: wire.StreamGetSSE,
@@ -57,7 +58,8 @@ func (r *remote) events(resp *http.Response, posted wire.Message) *eventBody {
 	}
 }
 
-// unit is what all units of the stream have in common. The first has the headers.
+// unit returns the fields that all units of the stream share. The first unit also has
+// the response's headers.
 func (s *eventStream) unit() Unit {
 	u := Unit{Frame: wire.Frame{Stream: s.stream, Status: s.resp.StatusCode}, Related: s.posted.ID}
 	if !s.begun {
@@ -84,7 +86,7 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 		s.endpoint = true
 		return e.data.head, false
 	case e.data.size == 0:
-		return nil, legacy // the SDK's reader of HTTP+SSE takes every event for a message
+		return nil, legacy // the SDK parses every event of HTTP+SSE as a message
 	case e.name != "" && e.name != "message", legacy && !s.endpoint:
 		s.remote.tap.show(s.unit(), e.data, noRequest)
 		return nil, legacy
@@ -98,11 +100,11 @@ func (s *eventStream) deliver(e event) (data []byte, drop bool) {
 
 func (s *eventStream) ended(err error) {
 	r := s.remote
-	lost := noRequest // the request that gets no response because of it
+	lost := noRequest // the request that gets no response because the stream ended
 	switch {
 	case s.answered:
 	case s.lastID != "":
-		r.suspended(s.lastID, s.posted) // the response may come on another stream
+		r.suspended(s.lastID, s.posted) // the server may still respond on a resumed stream
 	default:
 		lost = s.posted
 	}
@@ -120,7 +122,7 @@ func (s *eventStream) ended(err error) {
 	case r.legacy():
 		r.lose(errors.New("the event stream has ended, and with it the session"))
 	case s.standalone:
-		if n := r.streams.ended.Add(1); worthNoting(n) { // the SDK opens it again each time
+		if n := r.streams.ended.Add(1); worthNoting(n) { // the SDK reopens it each time
 			r.tap.note(wire.Note{Kind: wire.NoteStreamClosed, Times: int(n)})
 		}
 	case s.answered:

@@ -12,12 +12,12 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Fault is an error that stands in for an answer which the SDK cannot be given:
-// the server refused the POST, or its answer is too large or cannot be read.
-// It ends the one call, and leaves the session alone. Get it with [FaultOf].
+// Fault is an error in place of a response that the SDK cannot be given: the server
+// refused the POST, or its response is too large or unreadable. It fails one call, and
+// the session stays open. Get it with [FaultOf].
 type Fault struct {
-	Method string `json:"method,omitempty"` // of the request that has no answer
-	Status int    `json:"status,omitempty"` // of the HTTP response, 0 if none
+	Method string `json:"method,omitempty"` // method of the request without a response
+	Status int    `json:"status,omitempty"` // status of the HTTP response, 0 if none
 	Text   string `json:"-"`
 	// Challenge is the WWW-Authenticate header of the HTTP response.
 	Challenge string `json:"challenge,omitempty"`
@@ -27,10 +27,10 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Text }
 
-// Unwrap returns what went wrong below, if anything did.
+// Unwrap returns the underlying error, nil if there is none.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Is makes a fault an error that the SDK does not end the session over: its
+// Is makes the SDK keep the session open after a fault: it then takes the fault for its
 // internal ErrRejected, "rejected by transport".
 func (f *Fault) Is(target error) bool {
 	rpc, ok := target.(*jsonrpc.Error)
@@ -39,7 +39,7 @@ func (f *Fault) Is(target error) bool {
 
 const codeRejected = -32005
 
-// FaultOf finds the fault in an error that the SDK returned.
+// FaultOf returns the fault inside an error from the SDK; false if there is none.
 func FaultOf(err error) (*Fault, bool) {
 	var fault *Fault
 	if errors.As(err, &fault) {
@@ -57,19 +57,19 @@ func FaultOf(err error) (*Fault, bool) {
 	return &data.Fault, true
 }
 
-// faultData marks a JSON-RPC error as ours on its way through the SDK.
+// faultData is the data of a JSON-RPC error that carries a fault through the SDK.
 type faultData struct {
 	Fault Fault `json:"elicitation-inspector/fault"`
 }
 
 var faultPrefix = []byte(`{"elicitation-inspector/fault":`)
 
-// response is the fault as a JSON-RPC error that answers the request with this
-// id; nil if the SDK has no such request.
+// response returns the fault as a JSON-RPC error in response to the request with this
+// id; nil if the SDK cannot have such a request.
 func (f *Fault) response(id json.RawMessage) jsonrpc.Message {
 	data, err := json.Marshal(faultData{*f})
 	if err != nil {
-		panic(fmt.Sprintf("encoding a fault: %v", err)) // it has texts and numbers only
+		panic(fmt.Sprintf("encoding a fault: %v", err)) // strings and numbers always encode
 	}
 	sdkID, err := idOf(wire.Message{ID: id})
 	if err != nil || !sdkID.IsValid() {
@@ -78,5 +78,5 @@ func (f *Fault) response(id json.RawMessage) jsonrpc.Message {
 	return &jsonrpc.Response{ID: sdkID, Error: &jsonrpc.Error{Code: mcp.CodeInternalError, Message: f.Text, Data: data}}
 }
 
-// droppedText is what the SDK is told where the observer drops an answer.
+// droppedText is the error text for the SDK when the observer drops a response.
 const droppedText = "the answer was dropped"

@@ -19,24 +19,25 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// flight is one request on its way.
+// flight is one HTTP request while it runs, until its response body is closed.
 type flight struct {
 	remote *remote
 	req    *http.Request
 	cancel context.CancelCauseFunc
-	wrote  atomic.Bool // all of the request was written
+	wrote  atomic.Bool // the whole request was written
 	over   func()      // ends the flight, once
 }
 
-// sessionHeader names the session (specification 2025-11-25, Transports, Session
+// sessionHeader carries the session's id (specification 2025-11-25, Transports, Session
 // Management).
 const sessionHeader = "Mcp-Session-Id"
 
-// nameHeader repeats the name or URI that a call is about (specification
+// nameHeader carries the name or URI in the params of a call's request (specification
 // 2026-07-28, Streamable HTTP, Standard Request Headers).
 const nameHeader = "Mcp-Name"
 
-// prepare gives a request the headers that it really goes out with.
+// prepare starts a flight for a request: it adds the spec's headers if the URL is of
+// the server's origin, and ends the request when the link ends.
 func (r *remote) prepare(req *http.Request) (*flight, error) {
 	if !r.track() {
 		return nil, errLinkClosed
@@ -52,7 +53,7 @@ func (r *remote) prepare(req *http.Request) (*flight, error) {
 		WroteRequest: func(info httptrace.WroteRequestInfo) { f.wrote.Store(info.Err == nil) },
 	}))
 	if name := f.req.Header.Get(nameHeader); name != "" {
-		f.req.Header.Set(nameHeader, headerValue(name)) // the SDK sends it as it is
+		f.req.Header.Set(nameHeader, headerValue(name)) // the SDK sends the name unencoded
 	}
 	if r.own(req.URL) {
 		for name, values := range r.spec.Header {
@@ -70,9 +71,9 @@ func (r *remote) prepare(req *http.Request) (*flight, error) {
 	return f, nil
 }
 
-// named repeats the method and the name or URI of a call in its headers, where the
-// SDK has not: it does not know of a request that is sent twice, and does not read
-// params that it finds wrong.
+// named sets the headers with a call's method and name or URI where the SDK has not.
+// The SDK does not know of a request that is sent twice, and does not read params that
+// a fault made invalid.
 func (f *flight) named(body []byte) {
 	h := f.req.Header
 	if h.Get("Mcp-Protocol-Version") < mcp.Revision20260728 || h.Get(nameHeader) != "" {
@@ -90,9 +91,9 @@ func (f *flight) named(body []byte) {
 	h.Set(nameHeader, headerValue(name))
 }
 
-// headerValue is text as it goes into an HTTP header: as it is, or in Base64
-// where a header could not hold it or where it looks like that encoding itself
-// (specification 2026-07-28, Streamable HTTP, Value Encoding).
+// headerValue encodes text for an HTTP header: unchanged, or in Base64 if a header
+// cannot hold the text or if the text looks like such Base64 (specification 2026-07-28,
+// Streamable HTTP, Value Encoding).
 func headerValue(text string) string {
 	const prefix, suffix = "=?base64?", "?="
 	plain := !strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }) &&
@@ -103,7 +104,7 @@ func headerValue(text string) string {
 	return prefix + base64.StdEncoding.EncodeToString([]byte(text)) + suffix
 }
 
-// sent are the headers as they stand on the wire, with those that net/http adds.
+// sent returns the request's headers including those that net/http adds.
 func (f *flight) sent() http.Header {
 	h := f.req.Header.Clone()
 	host := f.req.Host
@@ -120,16 +121,16 @@ func (f *flight) sent() http.Header {
 	return h
 }
 
-// address is the URL that a request goes to, without what stays here or goes
-// into a header.
+// address returns the URL of a request without user information and fragment, which are
+// not part of the request line.
 func address(req *http.Request) string {
 	u := *req.URL
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	return u.String()
 }
 
-// do sends the request. The flight is over when it fails, or the response's body
-// is closed.
+// do sends the request. The flight ends when do fails, or when the response's body is
+// closed.
 func (f *flight) do() (*http.Response, error) {
 	resp, err := f.remote.base.RoundTrip(f.req)
 	if err != nil {
@@ -161,7 +162,7 @@ func standIn(req *http.Request, status int, header http.Header, body io.ReadClos
 	}
 }
 
-// body is a response's body with an end of its own.
+// body is a response body with a Close function of its own.
 type body struct {
 	io.Reader
 	close func() error
@@ -170,8 +171,8 @@ type body struct {
 // Close implements [io.Closer].
 func (b body) Close() error { return b.close() }
 
-// lazyReader is the reader that the function returns, which is called for each
-// Read.
+// lazyReader reads from the reader that the function returns. Every Read calls the
+// function.
 type lazyReader func() (io.Reader, error)
 
 // Read implements [io.Reader].

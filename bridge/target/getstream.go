@@ -15,37 +15,39 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// A GET opens the standalone stream (specification 2025-11-25, Transports,
-// Listening for Messages from the Server), or goes on with a stream that answered
-// a POST and was interrupted (Resumability and Redelivery).
+// A GET opens the standalone stream (specification 2025-11-25, Transports, Listening
+// for Messages from the Server), or resumes an interrupted stream that answered a POST
+// (Resumability and Redelivery).
 
-// streamCounts is how often the standalone stream was asked for, opened, and
-// ended by the server, and how often in a row it could not be opened again.
+// streamCounts counts how often the SDK has asked for the standalone stream, how often
+// it was opened, how often the server ended it, and how often in a row reopening it
+// failed.
 type streamCounts struct{ asked, opened, ended, failed atomic.Int32 }
 
-// worthNoting reports whether the log is told of the n-th time: of the first ones, and
-// then ever more rarely.
+// worthNoting reports whether the n-th occurrence of an event is logged: the first
+// three, and then powers of two.
 func worthNoting(n int32) bool { return n <= 3 || n&(n-1) == 0 }
 
-// The SDK gives a session up when the standalone stream was ended by the server
-// a few times without an event id, as many servers and proxies do every minute.
-// An id of our own at the beginning of each stream is progress to it. It never
-// reaches the server.
+// The SDK ends a session if the server ends the standalone stream a few times without
+// an event id in between, as many servers and proxies do every minute. So each stream
+// begins with an event id of ours, which the SDK counts as progress. It never reaches
+// the server.
 const ownEventID = "elicitation-inspector-"
 
 const lastEventHeader = "Last-Event-ID"
 
-// maxSuspended bounds the interrupted streams that are remembered.
+// maxSuspended bounds how many interrupted streams are remembered.
 const maxSuspended = 64
 
-// sawEvent remembers where the standalone stream is.
+// sawEvent records the latest event id of the standalone stream.
 func (r *remote) sawEvent(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastID = id
 }
 
-// suspended remembers a stream that was interrupted before the response came.
+// suspended records a stream that broke off before the response to its posted request
+// arrived. id is the stream's last event id.
 func (r *remote) suspended(id string, posted wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,15 +56,16 @@ func (r *remote) suspended(id string, posted wire.Message) {
 	}
 }
 
-// settled forgets an interrupted stream that goes on, or never will.
+// settled forgets an interrupted stream that was resumed or cannot be resumed.
 func (r *remote) settled(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.posts, id)
 }
 
-// resumes is the request whose stream a GET goes on with, by its Last-Event-ID;
-// zero for the standalone stream. It puts the id of that right.
+// resumes returns the posted request whose stream a GET resumes, found by its
+// Last-Event-ID; zero for the standalone stream. It replaces an id of ours in that
+// header by the server's last event id.
 func (r *remote) resumes(h http.Header) wire.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,9 +79,8 @@ func (r *remote) resumes(h http.Header) wire.Message {
 	return r.posts[id]
 }
 
-// getPatience is how long the SDK, which does nothing else meanwhile, is kept
-// waiting for the headers of the standalone stream. Some servers send none until
-// they have something to say.
+// getPatience is how long the SDK, which blocks meanwhile, waits for the headers of the
+// standalone stream. Some servers send none before their first message.
 const getPatience = 500 * time.Millisecond
 
 var eventStreamType = http.Header{"Content-Type": {eventStreamMedia}}
@@ -100,7 +102,7 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		_, _ = answer() // both are asked for below
+		_, _ = answer() // its results are used below
 	}()
 	ctx := f.req.Context()
 	if await(ctx, answered, getPatience) {
@@ -112,7 +114,7 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 	}
 	if ctx.Err() != nil {
 		if resp, err := answer(); err == nil {
-			_ = resp.Body.Close() // nobody wants it any more
+			_ = resp.Body.Close() // the SDK has given the request up
 		}
 		return nil, ctx.Err()
 	}
@@ -121,7 +123,7 @@ func (r *remote) get(req *http.Request) (*http.Response, error) {
 	return standIn(req, http.StatusOK, eventStreamType, r.late(f, answer)), nil
 }
 
-// late is the body of a standalone stream whose headers are still awaited.
+// late returns the body of a standalone stream whose headers have not arrived yet.
 func (r *remote) late(f *flight, answer func() (*http.Response, error)) io.ReadCloser {
 	settle := sync.OnceValues(func() (io.ReadCloser, error) {
 		resp, err := answer()
@@ -141,8 +143,8 @@ func (r *remote) late(f *flight, answer func() (*http.Response, error)) io.ReadC
 	}}
 }
 
-// noteRequested tells of a GET that asks for an event stream. posted is the
-// request that it is to answer, zero if none.
+// noteRequested notes a GET for an event stream. posted is the request whose stream is
+// resumed, zero if none.
 func (r *remote) noteRequested(f *flight, posted wire.Message) {
 	note := wire.Note{Kind: wire.NoteStreamRequested, Of: ofMessage(posted), After: f.req.Header.Get(lastEventHeader)}
 	r.tap.observer.Noted(wire.Frame{Note: &note, Header: f.sent(), HTTPMethod: f.req.Method})
@@ -167,10 +169,10 @@ func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) 
 	case sessionGone(resp):
 		r.tap.failure(noRequest, note)
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
-	case tryAgain(resp): // the response may still come
+	case tryAgain(resp): // the response may still arrive after another attempt
 		r.tap.failure(noRequest, note)
 		return nil, fault
-	default: // only the call is lost
+	default: // only this call fails
 		r.tap.failure(posted, note)
 		r.settled(id)
 		event := fmt.Sprintf("data: %s\n\n", encoded(fault.response(posted.ID)))
@@ -178,21 +180,21 @@ func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) 
 	}
 }
 
-// sessionGone reports whether a response says that the server has ended the
-// session (specification 2025-11-25, Transports, Session Management).
+// sessionGone reports whether a response means that the server has ended the session
+// (specification 2025-11-25, Transports, Session Management).
 func sessionGone(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get(sessionHeader) != ""
 }
 
-// tryAgain reports whether a refusal may be over soon. The SDK tries again when
-// it is told that the request failed.
+// tryAgain reports whether a refusal may be temporary. The SDK then repeats the request
+// if it is told that the request failed.
 func tryAgain(resp *http.Response) bool {
 	return resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
 }
 
-// listen is the standalone stream, or what the SDK is to see where the server
-// has none: before the first one it takes any refusal, but afterwards it would
-// end the session.
+// listen returns the standalone stream, or the response for the SDK if the server has
+// none. The SDK accepts any refusal of the first GET, but would end the session over a
+// later one. So after a lasting refusal it gets a silent stream instead.
 func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Response, error) {
 	switch {
 	case errors.Is(err, errLinkClosed), errors.Is(err, context.Canceled):
@@ -234,8 +236,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 	}
 }
 
-// noStream is the note of what came in place of an event stream, and the fault
-// that says so.
+// noStream returns the note and the fault for a response that is no event stream.
 func (r *remote) noStream(resp *http.Response) (wire.Frame, *Fault) {
 	raw := r.explanation(resp).head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
@@ -247,7 +248,7 @@ func (r *remote) noStream(resp *http.Response) (wire.Frame, *Fault) {
 	return note, fault
 }
 
-// silence is a stream on which nothing comes until the link ends.
+// silence returns a stream without data that ends with the link.
 func (r *remote) silence() io.ReadCloser {
 	ctx, cancel := context.WithCancel(r.life)
 	wait := lazyReader(func() (io.Reader, error) {

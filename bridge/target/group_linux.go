@@ -8,15 +8,14 @@ import (
 )
 
 // groupAttr makes the child lead a process group of its own. If the inspector is
-// killed, the kernel asks the child to end: by SIGTERM, because wrappers such as
-// npx, uv or docker hand that one on. The signal is bound to the thread that
-// starts the child; see runLeader.
+// killed, the kernel sends the child SIGTERM, a signal that wrappers such as npx, uv or
+// docker pass on. This is bound to the thread that starts the child; see runLeader.
 func groupAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// onlyZombies reports whether all that is left of a process group is waiting to
-// be reaped. In a container without an init process it waits for ever.
+// onlyZombies reports whether every process left in a group is waiting to be reaped. In
+// a container without an init process such a zombie stays forever.
 func onlyZombies(pgid int) bool {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -34,7 +33,7 @@ func onlyZombies(pgid int) bool {
 		}
 		stat, err := os.ReadFile("/proc/" + name + "/stat")
 		if err != nil {
-			continue // it has just ended
+			continue // the process has just ended
 		}
 		// "PID (NAME) STATE PPID PGRP …", and the name may hold anything: proc_pid_stat(5).
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])

@@ -9,5 +9,5 @@ import "syscall"
 // standard input end.
 func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// onlyZombies is not known here; what is left of a group counts as running.
+// onlyZombies cannot be told on these systems, so that zombies count as running.
 func onlyZombies(int) bool { return false }

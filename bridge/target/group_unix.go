@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// group is a process group, by the number of the process that leads it.
+// group is a process group, identified by the process id of its leader.
 type group struct{ leader int }
 
 func newGroup(leader *os.Process) group { return group{leader.Pid} }
 
-// terminate asks the group to end, kill makes it. That nobody is left to hear
-// it is no failure: the caller looks at alive.
+// terminate sends SIGTERM to the group, kill sends SIGKILL. Their errors are ignored:
+// the caller checks alive.
 func (g group) terminate() { _ = syscall.Kill(-g.leader, syscall.SIGTERM) }
 func (g group) kill()      { _ = syscall.Kill(-g.leader, syscall.SIGKILL) }
 
@@ -24,7 +24,7 @@ func (g group) alive() bool {
 
 func (g group) release() {}
 
-// exitOf says how a process that has ended did so.
+// exitOf returns how a process ended.
 func exitOf(state *os.ProcessState) Exit {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return Exit{Code: -1, Signal: status.Signal().String()}

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job object: it holds the process and whatever that starts, and
-// ends them when its last handle is closed, even if the inspector is killed.
+// group is a job object: it holds the process and its descendants, and ends them when
+// its last handle is closed, even if the inspector is killed.
 type group struct {
 	leader *os.Process
-	job    windows.Handle // 0 if there could be none; then only the leader is known
+	job    windows.Handle // 0 if no job could be created; then group controls the leader only
 }
 
 func groupAttr() *syscall.SysProcAttr {
@@ -33,7 +33,7 @@ func newGroup(leader *os.Process) group {
 		err = assign(job, leader)
 	}
 	if err != nil {
-		_ = windows.CloseHandle(job) // nothing is in it
+		_ = windows.CloseHandle(job) // the job is empty
 		return g
 	}
 	g.job = job
@@ -82,9 +82,9 @@ func (g group) release() {
 	}
 }
 
-// exitOf says how a process that has ended did so.
+// exitOf returns how a process ended.
 func exitOf(state *os.ProcessState) Exit { return Exit{Code: state.ExitCode()} }
 
-// A job ends with the last handle to it, so that nothing else need watch.
+// A job ends with its last handle, so no guardian is needed.
 func (g group) guard()   {}
 func (g group) unguard() {}

@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// guardian is a shell that outlives this program by a moment: it reads the
-// numbers of process groups, and when its input ends, because this program has
-// ended or was killed, it ends those that it was not told to forget. A server
-// that ignores SIGTERM, and what it has started, survive no SIGKILL of this
-// program that way.
+// guardian is a shell script that runs slightly longer than this program. It reads
+// "keep" and "forget" lines with the ids of process groups. When its input ends,
+// because this program has ended or was killed, it ends the groups that it has kept. So
+// a server that ignores SIGTERM, with its children, does not survive a SIGKILL of this
+// program.
 const guardian = `
 trap '' HUP INT TERM
 groups=
@@ -32,8 +32,9 @@ sleep 2
 for g in $groups; do kill -s KILL -- "-$g"; done
 `
 
-// guardianInput starts the guardian with the first process. It is nil where there
-// is no shell; then a program that is killed leaves what ignores SIGTERM behind.
+// guardianInput starts the guardian when it is first called, and returns the pipe to
+// it. It is nil where there is no shell; if the program is killed then, processes that
+// ignore SIGTERM survive.
 var guardianInput = sync.OnceValue(func() *os.File {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -42,12 +43,12 @@ var guardianInput = sync.OnceValue(func() *os.File {
 	defer r.Close()
 	shell := exec.Command("/bin/sh", "-c", guardian)
 	shell.Env = []string{"PATH=/usr/bin:/bin"}
-	shell.Dir = "/" // not to keep a folder from being unmounted
+	shell.Dir = "/" // so that no folder stays in use
 	shell.Stdin = r
 	// A group of its own, so that no signal of a terminal reaches it.
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := shell.Start(); err != nil {
-		_ = w.Close() // nobody reads from it
+		_ = w.Close() // the pipe has no reader
 		return nil
 	}
 	return w
@@ -56,10 +57,11 @@ var guardianInput = sync.OnceValue(func() *os.File {
 func (g group) guard()   { g.tellGuardian("keep") }
 func (g group) unguard() { g.tellGuardian("forget") }
 
-// tellGuardian writes a line that is far shorter than what a pipe takes at once.
+// tellGuardian writes one line, which is short enough for a single atomic write to the
+// pipe.
 func (g group) tellGuardian(what string) {
 	if w := guardianInput(); w != nil {
-		// A guardian that was killed is as good as none.
+		// Without a living guardian there is nobody to tell.
 		_, _ = fmt.Fprintf(w, "%s %d\n", what, g.leader)
 	}
 }

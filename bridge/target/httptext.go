@@ -19,7 +19,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// ofMessage is Note.Of for a message that was posted; "" for none.
+// ofMessage returns Note.Of for a posted message: its method, or "response to" and the
+// id; "" for no message.
 func ofMessage(m wire.Message) string {
 	if m.Method == "" && m.ID != nil {
 		return "response to " + string(m.ID)
@@ -27,7 +28,8 @@ func ofMessage(m wire.Message) string {
 	return m.Method
 }
 
-// statusText is "404 Not Found", also where the server gave no words or odd ones.
+// statusText returns a status such as "404 Not Found", with the standard words instead
+// of the server's.
 func statusText(resp *http.Response) string {
 	text := http.StatusText(resp.StatusCode)
 	if text == "" {
@@ -51,7 +53,7 @@ func contentType(resp *http.Response) string {
 	return "no content type"
 }
 
-// quoted is the beginning of a text.
+// quoted returns the beginning of a text, at most maxNoteText bytes of it.
 func quoted(raw []byte) string {
 	text := strings.ToValidUTF8(string(bytes.TrimSpace(raw[:min(len(raw), maxNoteText)])), "\uFFFD")
 	if text != "" && len(raw) > maxNoteText {
@@ -60,8 +62,8 @@ func quoted(raw []byte) string {
 	return text
 }
 
-// errorText is quoted for what a body comes down to: the message of a JSON error, or
-// the text of a web page.
+// errorText returns the beginning of an error body's message: the message of a JSON
+// error, the text of a web page, or else the body itself.
 func errorText(resp *http.Response, raw []byte) string {
 	member := func(path ...string) string { return rawjson.Text(rawjson.Member(raw, path...)) }
 	if said := cmp.Or(member("error", "message"), member("error"), member("message")); said != "" && rawjson.Valid(raw) {
@@ -73,14 +75,14 @@ func errorText(resp *http.Response, raw []byte) string {
 	return quoted(raw)
 }
 
-// pageText is what a web page says, in one line.
+// pageText returns the visible text of a web page in one line.
 func pageText(raw []byte) []byte {
 	var words []string
 	skip := false
 	page := html.NewTokenizer(bytes.NewReader(raw))
 	for {
 		switch page.Next() {
-		case html.ErrorToken: // its end, since nothing can go wrong with bytes in memory
+		case html.ErrorToken: // end of the page; bytes in memory cannot fail to be read
 			return []byte(strings.Join(words, " "))
 		case html.TextToken:
 			if !skip {
@@ -93,7 +95,7 @@ func pageText(raw []byte) []byte {
 	}
 }
 
-// inWords says why a request has no answer.
+// inWords describes why an HTTP request has no response.
 func inWords(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError

@@ -11,23 +11,23 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lineConn is the SDK's connection over a pair of streams with one JSON-RPC
-// message a line (specification 2025-11-25, Transports, stdio). Unlike the SDK's
-// own, it does not end at a line that is no message: the tap keeps that back.
+// lineConn is the SDK's connection over a pair of streams with one JSON-RPC message per
+// line (specification 2025-11-25, Transports, stdio). Unlike the SDK's own, it survives
+// a line that is no message: the tap does not pass such a line on.
 type lineConn struct {
 	tap *tap
 	w   io.WriteCloser
 
 	incoming chan jsonrpc.Message // closed when the server's stream has ended
 	writes   chan lineWrite
-	stopped  chan struct{} // closed when nothing is written any more
+	stopped  chan struct{} // closed when writeAll has returned
 	closed   chan struct{}
 	close    func() error // once
 }
 
-// lineWrite is one message on its way out. The writer answers on result.
+// lineWrite is one message to write. The writer sends the outcome on result.
 type lineWrite struct {
-	raw    []byte // with room for the line's end
+	raw    []byte // with spare capacity for the line feed
 	result chan error
 }
 
@@ -46,8 +46,8 @@ func newLineConn(t *tap, w io.WriteCloser) *lineConn {
 	return c
 }
 
-// readAll taps every line of r until it ends. Once the connection is closed the
-// lines are still seen, but given to nobody.
+// readAll passes every line of r to the tap until r ends. After the connection is
+// closed, lines are still observed, but not delivered.
 func (c *lineConn) readAll(r io.Reader) error {
 	defer close(c.incoming)
 	lines := newLineReader(r, 64<<10)
@@ -65,8 +65,8 @@ func (c *lineConn) readAll(r io.Reader) error {
 	}
 }
 
-// writeAll writes what Write is given until the connection is closed. It alone
-// writes, so that a caller who gives up leaves no half of a line behind.
+// writeAll writes the messages from Write until the connection is closed. It is the
+// only writer, so that a caller that gives up leaves no partial line behind.
 func (c *lineConn) writeAll() {
 	defer close(c.stopped)
 	for {
@@ -117,8 +117,8 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write implements [mcp.Connection]. A server that does not read its input
-// holds it up until ctx ends.
+// Write implements [mcp.Connection]. It blocks until ctx ends if the server does not
+// read its input.
 func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
-// Close implements [mcp.Connection]. It closes the server's input, which asks
-// the server to end, and keeps observing what it still says.
+// Close implements [mcp.Connection]. It closes the server's input, which asks the
+// server to end. Output of the server is still observed.
 func (c *lineConn) Close() error { return c.close() }
 
 // SessionID implements [mcp.Connection].

@@ -7,21 +7,20 @@ import (
 	"io"
 )
 
-// lineReader splits a stream into lines that end with LF or CR LF, and holds no
-// more of a line than it is told to keep.
+// lineReader splits a stream into lines that end with LF or CR LF, and holds only the
+// part of a line that it keeps.
 type lineReader struct {
 	r   *bufio.Reader
-	err error // why nothing more comes
+	err error // the error that ended the stream, nil before
 }
 
 func newLineReader(r io.Reader, size int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, size)}
 }
 
-// next returns the next line without its end, and of a line that is larger only
-// the first max bytes. What stands behind the last line end is a line too. After
-// the last line it returns the error that ended the stream, io.EOF for a proper
-// end.
+// next returns the next line without its end, and only the first max bytes of a longer
+// line. Text after the last line end is a line, too. After the last line next returns
+// the error that ended the stream, io.EOF for a proper end.
 func (l *lineReader) next(max int64) (kept, error) {
 	var line kept
 	for l.err == nil {
@@ -42,11 +41,11 @@ func (l *lineReader) next(max int64) (kept, error) {
 	return line, l.err
 }
 
-// lfReader makes an LF of every line end in a stream of server-sent events, where
-// CR and CR LF are such too.
+// lfReader converts the line ends CR, LF and CR LF of a stream of server-sent events to
+// LF.
 type lfReader struct {
 	r  io.Reader
-	cr bool // the last byte was a CR: an LF right behind it belongs to that line end
+	cr bool // the last byte was a CR: a directly following LF belongs to the same line end
 }
 
 // Read implements [io.Reader].
@@ -69,23 +68,23 @@ func (l *lfReader) Read(p []byte) (int, error) {
 	return len(out), err
 }
 
-// kept is what is kept of a text of any size.
+// kept is a text of any size of which only the beginning and the end are kept.
 type kept struct {
-	head []byte // the first bytes, in memory of their own
-	size int64  // of all of the text
-	tail []byte // bytes behind head, up to the end, where head is not all
+	head []byte // the first bytes, in memory that kept owns
+	size int64  // size in bytes of the whole text
+	tail []byte // the last bytes of the text after head, if head is not the whole text
 }
 
-// tailSize is how much of the end is kept of what is too large. It is enough
-// for the members behind the large one in a JSON-RPC message.
+// tailSize is the number of bytes kept from the end of a text that is too large. It is
+// enough for the members that follow a large member in a JSON-RPC message.
 const tailSize = 256
 
-// add appends p, of which head takes no more than max bytes in all.
+// add appends p. head grows to at most max bytes.
 func (k *kept) add(p []byte, max int64) {
 	k.size += int64(len(p))
 	if n := min(int64(len(p)), max-int64(len(k.head))); n > 0 {
 		if need := len(k.head) + int(n); need > cap(k.head) && k.head != nil {
-			// Twice the size each time, but never more than can be needed.
+			// Double the size each time, but never exceed max.
 			grown := make([]byte, len(k.head), int(min(max, 2*int64(need))))
 			copy(grown, k.head)
 			k.head = grown
@@ -99,7 +98,7 @@ func (k *kept) add(p []byte, max int64) {
 	}
 }
 
-// dropCR takes a carriage return off the end.
+// dropCR removes a carriage return at the end.
 func (k *kept) dropCR() {
 	end := &k.head
 	if len(k.tail) > 0 {
@@ -111,14 +110,14 @@ func (k *kept) dropCR() {
 	}
 }
 
-// whole reports whether head is all of it.
+// whole reports whether head is the whole text.
 func (k *kept) whole() bool { return k.size == int64(len(k.head)) }
 
-// end is the last tailSize bytes, or all where there are not so many.
+// end returns the last tailSize bytes, or fewer if less is kept.
 func (k *kept) end() []byte {
 	more := min(tailSize-len(k.tail), len(k.head))
 	if k.size > int64(len(k.head)+len(k.tail)) {
-		more = 0 // something between them is missing
+		more = 0 // bytes between head and tail are missing
 	}
 	return append(append([]byte(nil), k.head[len(k.head)-more:]...), k.tail...)
 }

@@ -14,26 +14,26 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// DefaultMaxFrame is the size of the largest message that is passed on where
-// Options do not say otherwise.
+// DefaultMaxFrame is the size in bytes of the largest message that is passed on if
+// Options.MaxFrame is 0.
 const DefaultMaxFrame = 64 << 20
 
-// defaultGrace is how long a server may take for each step of an orderly end.
+// defaultGrace is the time for each step of an orderly end if Options.Grace is 0.
 const defaultGrace = 2 * time.Second
 
-// Options bound a link.
+// Options are the limits of a link, and a hook for its outgoing messages.
 type Options struct {
-	// MaxFrame is the size in bytes of the largest message that is passed on.
-	// Of a larger one the first MaxFrame bytes are shown to the observer, and
-	// nothing is given to the SDK, except that a call whose answer it was ends
-	// with a [Fault]. 0 means DefaultMaxFrame.
+	// MaxFrame is the size in bytes of the largest message that is passed on. Of a
+	// larger message the observer sees the first MaxFrame bytes, and the SDK gets
+	// nothing, except that a call with such a response fails with a [Fault]. 0 means
+	// DefaultMaxFrame.
 	MaxFrame int64
-	// Grace is how long a process may take to exit after its standard input was
-	// closed, and once more after SIGTERM, and how long an HTTP server may take
-	// to answer the DELETE of the session. 0 means defaultGrace.
+	// Grace is how long a process may take to exit after its standard input was closed,
+	// and again after SIGTERM; and how long an HTTP server may take to answer the
+	// DELETE of the session. 0 means defaultGrace.
 	Grace time.Duration
-	// Outgoing, where set, may put something else in place of a message that the
-	// SDK is about to send: what it returns is observed and written.
+	// Outgoing, if set, replaces a message that the SDK is about to send: its result is
+	// observed and written.
 	Outgoing func(raw []byte) Outgoing
 
 	pauses lookPauses // for tests
@@ -43,33 +43,33 @@ type Options struct {
 type Link struct {
 	spec   Spec
 	way    way
-	unhook func() bool // releases the context given to Open
+	unhook func() bool // undoes the hook on the context given to Open
 
-	begin     func()        // starts the end, once
-	closed    chan struct{} // closed when nothing of the link is left
+	begin     func()        // starts way.end, once
+	closed    chan struct{} // closed when way.end has returned
 	closeErr  error         // set before closed is closed
 	connected chan struct{} // closed when conn is set
 	conn      mcp.Connection
-	hurry     context.CancelFunc // ends the patience with an orderly end
+	hurry     context.CancelFunc // ends the context given to way.end
 }
 
-// way is one of the ways to reach a server.
+// way is one kind of connection to a server: a process, HTTP, or a built-in server.
 type way interface {
 	mcp.Transport
-	// Done and Exit are those of [Link].
+	// Done and Exit implement the methods of [Link].
 	Done() <-chan struct{}
 	Exit() (Exit, bool)
-	// end closes everything in an orderly manner, in less patient steps once
-	// patience ends, and returns when nothing is left or can be ended.
+	// end closes the connection in an orderly manner and returns when nothing is left,
+	// or nothing more can be ended. When patience ends, it skips the waiting.
 	end(patience context.Context) error
-	// abandon is that of [Link].
+	// abandon implements [Link.Abandon].
 	abandon()
 }
 
-// ending is the end of a server, for a way to embed.
+// ending holds the end of a server. A way embeds it.
 type ending struct {
-	gone chan struct{} // closed when the server has ended by itself or was ended
-	exit *Exit         // set before gone is closed; nil where it just was let go
+	gone chan struct{} // closed when the server has ended, by itself or not
+	exit *Exit         // set before gone is closed; nil if the link was closed without an exit to report
 }
 
 func (e *ending) Done() <-chan struct{} { return e.gone }
@@ -85,12 +85,11 @@ func (e *ending) Exit() (Exit, bool) {
 	return Exit{}, false
 }
 
-// Open starts the server's process, or prepares to reach its URL: that it
-// cannot be reached shows when a session is connected. The link is closed when
-// ctx ends, as by Close.
+// Open starts the server's process, or prepares requests to its URL; an unreachable URL
+// only shows when a session connects. When ctx ends, the link is closed as by Close.
 //
-// Open tries one way only: for [TransportAuto] that is Streamable HTTP, and
-// [Spec.Candidates] tells what else there is.
+// Open tries only one transport: for [TransportAuto] this is Streamable HTTP, and
+// [Spec.Candidates] lists the alternatives.
 func Open(ctx context.Context, s Spec, o Observer, opts Options) (*Link, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -132,12 +131,12 @@ func open(s Spec, t *tap, opts Options) (way, error) {
 	}
 }
 
-// Transport is what the SDK's client connects to, once. A session on it ends
-// when the link is closed.
+// Transport returns the transport that the SDK's client connects to, once. A session on
+// it ends when the link is closed.
 func (l *Link) Transport() mcp.Transport { return dialer{l} }
 
-// dialer keeps the connection that the SDK gets, for what does not go out
-// through the SDK.
+// dialer records the connection that the SDK gets, so that Respond can write to it as
+// well.
 type dialer struct{ link *Link }
 
 func (d dialer) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -149,10 +148,10 @@ func (d dialer) Connect(ctx context.Context) (mcp.Connection, error) {
 	return conn, err
 }
 
-// Respond answers a request that the observer did not let the SDK see. It passes
-// the observer like all that goes out, waits until the SDK is connected, and
-// returns when the answer is written. The id is that of the request, exactly; failure
-// is nil for a result.
+// Respond answers a request that the observer has kept from the SDK. The response
+// passes the observer like every outgoing message. Respond waits until the SDK is
+// connected, and returns when the response is written. id holds the exact bytes of the
+// request's id; failure is nil for a result.
 func (l *Link) Respond(ctx context.Context, id, result json.RawMessage, failure *jsonrpc.Error) error {
 	select {
 	case <-l.connected:
@@ -172,26 +171,26 @@ func (l *Link) Respond(ctx context.Context, id, result json.RawMessage, failure 
 	return l.conn.Write(ctx, response)
 }
 
-// How says in a word how the server is really reached; see [Spec.How].
+// How names the transport by which the server is reached; see [Spec.How].
 func (l *Link) How() string { return l.spec.How() }
 
-// Done is closed when the server has ended: its process is gone and all that it
-// wrote was observed, the built-in server's session is over, or a URL that was
-// reached before cannot be reached any more. The latter shows only where a
-// request or a stream fails.
+// Done returns a channel that is closed when the server has ended: its process is gone
+// and all its output was observed, the built-in server's session is over, or a URL that
+// was reached before has become unreachable. The last is only noticed when a request or
+// a stream fails.
 func (l *Link) Done() <-chan struct{} { return l.way.Done() }
 
-// Exit says how the server ended; false while it runs.
+// Exit returns how the server ended; false while it runs.
 func (l *Link) Exit() (Exit, bool) { return l.way.Exit() }
 
-// Close ends the connection in an orderly manner and returns when nothing of it
-// is left. A process has its standard input closed, then gets SIGTERM, then
-// SIGKILL, with time between, and so does whatever it has started in its
-// process group. An HTTP session is deleted and its streams are ended. If ctx
-// ends first, the patience ends with it: what is left is killed or cut off.
+// Close ends the connection in an orderly manner and returns when nothing of it is
+// left. For a process, it closes the standard input, then sends SIGTERM and SIGKILL,
+// with time in between, to the whole process group. For HTTP, it deletes the session
+// and ends its streams. When ctx ends, Close stops waiting and kills or cuts off what
+// is left.
 //
-// It is safe to call more than once and with a session still open. Release
-// handlers that wait for a person first.
+// It is safe to call more than once and with a session still open. Handlers that wait
+// for a person must be released first.
 func (l *Link) Close(ctx context.Context) error {
 	l.unhook()
 	l.begin()
@@ -205,14 +204,14 @@ func (l *Link) Close(ctx context.Context) error {
 	return l.closeErr
 }
 
-// Exit is how a server's process ended.
+// Exit describes how a server's process ended.
 type Exit struct {
 	Code   int    // exit code; -1 if a signal ended it
 	Signal string // the signal that ended it, in words; "" if none did
-	Err    error  // what is wrong beyond that: it could not be killed, its pipes stayed open
+	Err    error  // any other problem: the process could not be killed, its pipes stayed open
 }
 
-// String says how it ended: "exited with code 1", "ended by signal: killed".
+// String describes the exit: "exited with code 1", "ended by signal: killed".
 func (e Exit) String() string {
 	n := e.note()
 	return n.Exit()
@@ -229,11 +228,11 @@ func (e Exit) note() wire.Note {
 	return n
 }
 
-// failed reports whether the exit is a failure. A signal is none where the
+// failed reports whether the exit is a failure. Ending by a signal is no failure if the
 // process was asked to end.
 func (e Exit) failed(asked bool) bool {
 	return e.Code > 0 || e.Err != nil || e.Signal != "" && !asked
 }
 
-// errLinkClosed is why nothing more goes through a link.
+// errLinkClosed is the error of using a closed link.
 var errLinkClosed = errors.New("the connection was closed")

@@ -6,45 +6,44 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Unit is one thing that the tap saw: a message, or bytes that are none. Its
-// bytes are the observer's to keep, and nobody may change them.
+// Unit is one message that the tap saw, or bytes that are no message. The observer may
+// keep the bytes; nobody may change them.
 type Unit struct {
-	// Frame has what was seen: Dir, Raw with Size and Truncated (where Raw is only
-	// the head of what is over Options.MaxFrame), Kind and Message (of what is
-	// truncated no more than its ends tell), Stream, Status, and Answers.
+	// Frame describes the message: Dir, Raw with Size and Truncated (Raw is only the
+	// head of a message over Options.MaxFrame), Kind and Message (for a truncated
+	// message only what its two ends tell), Stream, Status, and Answers.
 	//
-	// Header is of the request that carried it, or of the response whose first
-	// message it is; nil otherwise. HTTPMethod and URL are those of the request,
-	// where Header is a request's or that of the response to a GET. The URL has no
-	// user information.
+	// Header is that of the HTTP request that carried the message, or of the HTTP
+	// response if this is its first message; else nil. HTTPMethod and URL describe the
+	// HTTP request; they are set if Header is a request's, or that of the response to a
+	// GET. The URL has no user information.
 	wire.Frame
 
-	// Related is the JSON-RPC id of the request whose POST was answered with
-	// this; nil for what comes on other streams.
+	// Related is the JSON-RPC id of the request whose POST was answered with this
+	// message; nil for other streams.
 	Related json.RawMessage
 }
 
-// Observer sees every unit before the SDK does. Its methods are called
-// concurrently, and hold up the connection until they return.
+// Observer sees every unit before the SDK does. Its methods are called concurrently,
+// and the connection waits until they return.
 type Observer interface {
-	// Sent is called before the bytes are written. If it returns false they are
-	// not: a response or notification then vanishes, a request fails.
+	// Sent is called before the bytes are written. If it returns false they are not
+	// written: a response or notification is dropped silently, a request fails.
 	Sent(Unit) bool
-	// Received returns what the SDK is given in place of u.Raw: the same bytes,
-	// another message, or nil for nothing at all. What it returns for noise and
-	// truncated units does not count. The answer to a POST must be something:
-	// where a JSON answer is dropped, the SDK is given an error instead.
+	// Received returns the bytes that the SDK gets in place of u.Raw: the same bytes,
+	// another message, or nil for nothing. The result is ignored for noise and
+	// truncated units. A POST needs an answer: if its JSON answer is dropped, the SDK
+	// gets an error instead.
 	Received(u Unit) (deliver []byte)
-	// Undelivered follows Sent where the bytes did not reach the server, or the
-	// server refused them (HTTP status 400 and above). A request that the server
-	// answers with a JSON-RPC error of its own was delivered.
+	// Undelivered follows Sent if the bytes did not reach the server, or the server
+	// refused them (HTTP status 400 and above). A request that the server answers with
+	// a JSON-RPC error counts as delivered.
 	Undelivered(u Unit, err error)
-	// Stderr has one line of the process's standard error, without its end, and
-	// its full size in bytes where only its head is kept.
+	// Stderr receives one line of the process's standard error without its end, and its
+	// full size in bytes. If truncated, line is only its head.
 	Stderr(line []byte, truncated bool, size int64)
-	// Noted has what the inspector notes of the transport: a frame with Note, and
-	// as far as they are known Header, Status and HTTPMethod of the HTTP exchange,
-	// Failed for what went wrong, and Answers, the id of the request that gets no
-	// response because of it.
+	// Noted receives a note about the transport: a frame with Note and, if known,
+	// Header, Status and HTTPMethod of the HTTP exchange; Failed for a failure; and
+	// Answers, the id of the request that gets no response because of it.
 	Noted(wire.Frame)
 }

@@ -12,25 +12,27 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Outgoing is what goes out.
+// Outgoing is a message to send, and how to send it.
 type Outgoing struct {
-	// Frame has the bytes, and what the observer is to know of them besides.
+	// Frame holds the bytes, and further fields for the observer.
 	Frame wire.Frame
-	// Pieces are the bytes once more, where they are written one piece after the
-	// other with a pause between; nil where they are written at once.
+	// Pieces are the bytes again, split up to be written one piece after the other,
+	// with Pause in between; nil if they are written at once.
 	Pieces [][]byte
 	Pause  time.Duration
-	// Unasked: whatever answers it over HTTP is read, and given to nobody.
+	// Unasked means that the SDK waits for no response: an HTTP response is observed
+	// and then discarded.
 	Unasked bool
 }
 
-// frame has room behind its bytes for nobody.
+// frame returns the frame with the capacity of Raw clipped, so that an append to Raw
+// elsewhere copies it.
 func (o Outgoing) frame() wire.Frame {
 	o.Frame.Raw = o.Frame.Raw[:len(o.Frame.Raw):len(o.Frame.Raw)]
 	return o.Frame
 }
 
-// slowly writes the pieces. It gives up when stop is closed.
+// slowly writes the pieces one after the other. It stops when stop is closed.
 func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
 	for i, piece := range o.Pieces {
 		if i > 0 && !pause(o.Pause, stop) {
@@ -43,7 +45,7 @@ func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
 	return nil
 }
 
-// pause reports false where stop is closed before it is over.
+// pause waits for d. It returns false if stop is closed before.
 func pause(d time.Duration, stop <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -55,7 +57,7 @@ func pause(d time.Duration, stop <-chan struct{}) bool {
 	}
 }
 
-// slowBody is the body of a request that is written piece by piece.
+// slowBody is the body of a request that is written in pieces.
 type slowBody struct {
 	io.Reader
 	stop func()
@@ -67,19 +69,20 @@ func (b slowBody) Close() error {
 	return nil
 }
 
-// body is the body of a request, which may be asked for again.
+// body returns a new request body with the pieces. It can be called again for a
+// redirect.
 func (o Outgoing) body() io.ReadCloser {
 	r, w := io.Pipe()
 	stop := make(chan struct{})
 	go func() { w.CloseWithError(o.slowly(w, stop)) }()
 	return slowBody{r, sync.OnceFunc(func() {
 		close(stop)
-		_ = r.Close() // a pipe: nothing can fail
+		_ = r.Close() // closing a pipe cannot fail
 	})}
 }
 
-// Send sends what Options.Outgoing puts in place of a response with this id, which is
-// a token of the caller's own. It passes the observer like all that goes out.
+// Send sends the bytes that Options.Outgoing returns for a response with token as its
+// id. They pass the observer like every outgoing message.
 func (l *Link) Send(ctx context.Context, token string) error {
 	id, err := json.Marshal(token)
 	if err != nil {

@@ -70,15 +70,16 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		resp, err = r.accepted(req, u, resp)
 	}
 	if resp != nil && u.Message.Method == mcp.MethodDiscover {
-		// A session begins with the answer to initialize. The SDK would go on with this one.
+		// A session begins with the response to initialize. The SDK would otherwise use
+		// the session id of this response.
 		resp.Header = resp.Header.Clone()
 		resp.Header.Del(sessionHeader)
 	}
 	return resp, err
 }
 
-// refused handles an answer with a status of 300 or above. A JSON-RPC error in
-// it that answers the request is the server's answer, and is passed on as such.
+// refused handles a response with a status of 300 or above. If its body is a JSON-RPC
+// error for the request, that error is passed on as the server's answer.
 func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
 	said := r.explanation(resp)
 	reason := "HTTP " + statusText(resp)
@@ -99,12 +100,12 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 	u.Status = resp.StatusCode
 	r.tap.observer.Undelivered(u, errors.New(reason))
 	if sessionGone(resp) {
-		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the SDK knows what that means
+		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the SDK handles the end of a session itself
 	}
 	return nil, fault
 }
 
-// answerUnit is what is known of the body of an answer.
+// answerUnit returns the fields of a unit for the body of the response to a POST.
 func answerUnit(posted wire.Message, resp *http.Response) Unit {
 	return Unit{
 		Frame:   wire.Frame{Stream: wire.StreamPost, Header: resp.Header, Status: resp.StatusCode},
@@ -112,16 +113,16 @@ func answerUnit(posted wire.Message, resp *http.Response) Unit {
 	}
 }
 
-// refusedWith passes on a JSON-RPC error that came with a refusal.
+// refusedWith passes on a JSON-RPC error that came with an HTTP refusal.
 func refusedWith(req *http.Request, resp *http.Response, deliver []byte, fault *Fault) (*http.Response, error) {
 	status := resp.StatusCode
 	switch {
 	case deliver == nil:
 		return nil, &Fault{Method: fault.Method, Status: status, Text: droppedText}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return nil, fault // of the error the SDK would keep the message alone
+		return nil, fault // the SDK would keep only the message of the error
 	case tryAgain(resp):
-		status = http.StatusBadRequest // the SDK does not look into the body of those
+		status = http.StatusBadRequest // for these statuses the SDK ignores the body
 	}
 	return standIn(req, status, resp.Header, io.NopCloser(bytes.NewReader(deliver))), nil
 }
@@ -130,19 +131,19 @@ func challenge(resp *http.Response) string {
 	return strings.Join(resp.Header.Values("WWW-Authenticate"), ", ")
 }
 
-// explanation reads what a refusal says, as far as that is worth reading and
-// waiting for.
+// explanation reads the body of a refusal, at most maxErrorBody bytes of it and for at
+// most explainTime.
 func (r *remote) explanation(resp *http.Response) kept {
 	defer resp.Body.Close()
 	defer time.AfterFunc(explainTime, func() { resp.Body.Close() }).Stop()
-	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // some of it is better than nothing
+	k, _ := keep(io.LimitReader(resp.Body, maxErrorBody+1), min(r.tap.max, maxErrorBody)) // a partial body is better than none
 	return k
 }
 
-// accepted prepares an answer with a status below 300.
+// accepted prepares a response with a status below 300 for the SDK.
 func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http.Response, error) {
 	if u.Message.Kind != wire.Request || r.legacy() {
-		// Nothing is expected, and the SDK reads nothing.
+		// No JSON-RPC response is due here, and the SDK ignores the body.
 		if resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent && !r.legacy() {
 			r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Want: "202 Accepted"}))
 		}
@@ -156,15 +157,15 @@ func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http
 		resp.Body = r.events(resp, u.Message)
 		return resp, nil
 	default:
-		_ = resp.Body.Close() // nothing of it was read
+		_ = resp.Body.Close() // the body was not read
 		note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Got: contentType(resp)})
 		r.tap.failure(u.Message, note)
 		return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	}
 }
 
-// jsonAnswer is what the SDK is given of a JSON answer, once all of it is there.
-// It always is something, because the SDK would end the session over nothing.
+// jsonAnswer reads a JSON response to its end and returns the bytes for the SDK. It is
+// never empty, because the SDK would end the session over an empty response.
 func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 	fault := &Fault{Method: posted.Method, Status: resp.StatusCode}
 	u := answerUnit(posted, resp)

@@ -18,10 +18,10 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// process is a server that runs as a child and speaks over its standard input
-// and output. It leads a process group of its own, so that what it starts can be
-// ended with it. What leaves the group, as by setsid, has been asked to outlive
-// the server, and is left alone: it may be a browser that shows a sign-in page.
+// process is a server that runs as a child and speaks over its standard input and
+// output. It leads a process group of its own, so that its children can be ended with
+// it. A child that leaves the group, as by setsid, is meant to outlive the server and
+// is left alone: it may be a browser that shows a sign-in page.
 type process struct {
 	ending
 	tap   *tap
@@ -32,22 +32,22 @@ type process struct {
 
 	stdout, stderr *output
 
-	asked   chan context.Context // to end, with patience until the context does
-	exited  chan struct{}        // closed when the leader has exited and was reaped
+	asked   chan context.Context // receives the request to end; the context bounds the waiting
+	exited  chan struct{}        // closed when the leader has exited and has been reaped
 	state   *os.ProcessState     // set before exited is closed
 	waitErr error                // set before exited is closed
 	drained chan struct{}        // closed when both outputs have ended
 }
 
-// How long the end of a process may take beyond the grace that it is given.
+// Time limits for the end of a process, besides Options.Grace.
 const (
-	lastWords  = 200 * time.Millisecond // for output that is still under way
+	lastWords  = 200 * time.Millisecond // for output that is still in the pipes
 	drainTime  = 2 * time.Second        // for output that keeps coming
-	orphanTime = 300 * time.Millisecond // for children it left behind when it exited by itself: questions wait to be withdrawn
+	orphanTime = 300 * time.Millisecond // for children of a process that exited by itself; short, because questions wait to be withdrawn
 	killTime   = 5 * time.Second        // for the kernel to carry out SIGKILL
 )
 
-// maxStderrLine is how much of one line of standard error is kept.
+// maxStderrLine is how many bytes of one line of standard error are kept.
 const maxStderrLine = 1 << 20
 
 func openProcess(s Spec, t *tap, opts Options) (way, error) {
@@ -79,7 +79,7 @@ func (p *process) start() error {
 		return err
 	}
 	p.conn, p.stdout, p.stderr = newLineConn(p.tap, stdin), &output{ReadCloser: stdout}, &output{ReadCloser: stderr}
-	// Whatever holds up the observer, the process can be ended from here on.
+	// The process can be ended from here on, even while the observer blocks.
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
@@ -106,9 +106,9 @@ func (p *process) start() error {
 	return nil
 }
 
-// runLeader starts the program and waits for its end, on one thread: Linux ends
-// a child with a parent-death signal when the thread that started it ends, and
-// this one ends no sooner than the child.
+// runLeader starts the program and waits for its end, on one thread: Linux sends the
+// parent-death signal when the thread that started the child ends, so this thread must
+// live as long as the child.
 func (p *process) runLeader(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -119,7 +119,7 @@ func (p *process) runLeader(started chan<- error) {
 	p.group = newGroup(p.cmd.Process)
 	register(p.group)
 	started <- nil
-	// Not Cmd.Wait, which closes the pipes before all of them was read.
+	// Cmd.Wait would close the pipes before they are read to the end.
 	p.state, p.waitErr = p.cmd.Process.Wait()
 	close(p.exited)
 }
@@ -135,7 +135,7 @@ func (p *process) readStderr() error {
 	}
 }
 
-// report notes an output that ended in another way than by being closed.
+// report notes why reading an output ended, unless the output was closed.
 func (p *process) report(what string, err error) {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
@@ -146,7 +146,7 @@ func (p *process) report(what string, err error) {
 	}
 }
 
-// output is our end of a pipe that the process writes to.
+// output is the reading end of a pipe that the process writes to.
 type output struct {
 	io.ReadCloser
 	ending atomic.Bool
@@ -160,37 +160,38 @@ func (o *output) Read(b []byte) (int, error) {
 	return o.ReadCloser.Read(b)
 }
 
-// last lets reads go on for as long as there is something to read.
+// last makes reads end once the pipe stays empty for lastWords.
 func (o *output) last() {
 	o.ending.Store(true)
 	o.bound()
 }
 
-// bound bounds reads that find nothing. Where the system cannot do that, they
-// end when the pipe is closed.
+// bound sets the deadline of reads on an empty pipe. Where the system has no such
+// deadlines, reads end when the pipe is closed.
 func (o *output) bound() {
 	if pipe, ok := o.ReadCloser.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = pipe.SetReadDeadline(time.Now().Add(lastWords))
 	}
 }
 
-// supervise sees the process to its end, asked for or not.
+// supervise waits until the process exits or is asked to end, ends what is left of it,
+// and notes its exit.
 func (p *process) supervise() {
 	defer p.group.release()
 	patience, grace, asked := context.Background(), p.grace, false
 	select {
 	case <-p.exited:
-		// It exited by itself. What it has written is on its way; children that
-		// hold on to the pipes are not waited for.
+		// The process exited by itself. Read what it has written, but do not wait for
+		// children that keep the pipes open.
 		await(patience, p.drained, lastWords)
 		grace = min(grace, orphanTime)
 	case patience = <-p.asked:
 		asked = true
-		_ = p.conn.Close() // a pipe that is broken already is just as closed
+		_ = p.conn.Close() // an error means that the pipe is broken, which is as good as closed
 		await(patience, p.exited, grace)
 	}
-	// This comes right after the leader was reaped and not later, because the
-	// number of a group that is empty may be given to another one.
+	// End the group right after the leader was reaped, because the system may reuse the
+	// id of an empty group.
 	problem := p.endGroup(patience, grace)
 	unregister(p.group)
 	problem = errors.Join(problem, p.endOutput())
@@ -217,8 +218,8 @@ func (p *process) supervise() {
 	close(p.gone)
 }
 
-// endGroup ends what is left of the process group: SIGTERM, and after the grace
-// SIGKILL.
+// endGroup ends the processes left in the group: with SIGTERM, and with SIGKILL after
+// the grace.
 func (p *process) endGroup(patience context.Context, grace time.Duration) error {
 	if !p.running() {
 		return nil
@@ -234,8 +235,8 @@ func (p *process) endGroup(patience context.Context, grace time.Duration) error 
 	return fmt.Errorf("process group %d could not be killed", p.cmd.Process.Pid)
 }
 
-// endOutput reads what is left of the output. Only a process outside of the
-// group can hold the pipes now. Its silence is taken for the end.
+// endOutput reads the rest of the output. Only a process outside of the group can still
+// hold the pipes; when it is silent, the output counts as ended.
 func (p *process) endOutput() error {
 	p.stdout.last()
 	p.stderr.last()
@@ -260,8 +261,8 @@ func (p *process) running() bool {
 	}
 }
 
-// awaitStopped waits until nothing is left, and reports whether that is so. The
-// system tells the end of children only, so the group is polled.
+// awaitStopped waits until no process of the group is left, and reports whether it
+// succeeded. It polls, because the system only reports the end of direct children.
 func (p *process) awaitStopped(patience context.Context, limit time.Duration) bool {
 	patience, cancel := context.WithTimeout(patience, limit)
 	defer cancel()
@@ -275,8 +276,8 @@ func (p *process) awaitStopped(patience context.Context, limit time.Duration) bo
 	return true
 }
 
-// await waits for done, but no longer than limit or patience. It reports whether
-// done came.
+// await waits for done, at most for limit and until patience ends. It reports whether
+// done was closed.
 func await(patience context.Context, done <-chan struct{}, limit time.Duration) bool {
 	patience, cancel := context.WithTimeout(patience, limit)
 	defer cancel()

@@ -12,23 +12,24 @@ import (
 )
 
 // HTTP does not tell whether the server behind a URL can still be reached: between
-// requests there may be no connection at all. So remote looks only where something
-// has failed, and says nothing of servers that are silent.
+// requests there may be no connection at all. So remote checks only after something has
+// failed, and never reports a silent server.
 
-// How often in a row connecting must fail before a server counts as lost, since
-// one that restarts is not; and how often it must not fail before it counts as
-// alive, since one that ends may close its streams before it stops to listen.
+// A server counts as lost after lostAfter failed connections in a row, because a server
+// that restarts is not lost. It counts as alive after aliveAfter successful ones,
+// because a server that shuts down may close its streams before it stops listening.
 const (
 	lostAfter  = 3
 	aliveAfter = 2
 	lookTime   = 2 * time.Second // for one attempt
 )
 
-// lookPauses are the times before the first attempt to connect and before each
-// other one; 0 means the usual ones.
+// lookPauses are the times before the first attempt to connect and between later
+// attempts; 0 means the default.
 type lookPauses struct{ first, later time.Duration }
 
-// suspect looks whether the server can still be reached, after something failed.
+// suspect checks in the background, after something failed, whether the server can
+// still be reached, and calls lose if it cannot.
 func (r *remote) suspect() {
 	if !r.answered.Load() || r.closing.Load() || !r.looking.CompareAndSwap(false, true) {
 		return
@@ -46,7 +47,8 @@ func (r *remote) suspect() {
 	}()
 }
 
-// look tries to connect a few times, and returns why that failed, nil if it did not.
+// look tries to connect until the server counts as alive or lost. It returns nil, or
+// the error of the last attempt if the server is lost.
 func (r *remote) look() error {
 	address := hostPort(r.origin)
 	if proxy, err := r.base.Proxy(&http.Request{URL: r.origin}); err == nil && proxy != nil {
@@ -64,7 +66,7 @@ func (r *remote) look() error {
 		conn, err := r.base.DialContext(ctx, "tcp", address)
 		cancel()
 		if err == nil {
-			_ = conn.Close() // nothing was said on it
+			_ = conn.Close() // no byte was sent on it
 			failed, well = 0, well+1
 		} else {
 			failed, well = failed+1, 0
@@ -78,15 +80,15 @@ func (r *remote) look() error {
 	}
 }
 
-// streamFailed notes that the standalone stream could not be opened again. Once
-// is bad luck.
+// streamFailed counts a failure to reopen the standalone stream, and gives the server
+// up at the second in a row.
 func (r *remote) streamFailed(why string) {
 	if r.streams.failed.Add(1) > 1 {
 		r.lose(errors.New("the event stream broke off and could not be opened again: " + why))
 	}
 }
 
-// lose gives the server up, once.
+// lose marks the server as lost and notes why, once.
 func (r *remote) lose(why error) {
 	r.mu.Lock()
 	known := r.exit != nil || r.closing.Load()

@@ -10,19 +10,20 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// maxRedirects is how often one request may be sent elsewhere.
+// maxRedirects is how often one request may be redirected.
 const maxRedirects = 10
 
-// checkRedirect follows the redirects that are followed.
+// checkRedirect implements [http.Client.CheckRedirect]. It follows a redirect if
+// followed says so, and removes secrets from a request to another origin.
 func (r *remote) checkRedirect(req *http.Request, _ []*http.Request) error {
 	if !followed(req.Response) {
 		return http.ErrUseLastResponse
 	}
-	// It would tell the address that the redirect came from, with its query.
+	// It would reveal the redirecting URL, including its query.
 	req.Header.Del("Referer")
 	note := wire.Note{Kind: wire.NoteRedirected, To: redact.WithoutQuery(req.URL.Redacted())}
 	if !r.own(req.URL) {
-		// net/http keeps some of these for another port or a part of the domain.
+		// net/http keeps some of these headers for another port or a subdomain.
 		for _, name := range []string{sessionHeader, "Authorization", "Proxy-Authorization", "Cookie"} {
 			req.Header.Del(name)
 		}
@@ -32,9 +33,9 @@ func (r *remote) checkRedirect(req *http.Request, _ []*http.Request) error {
 	return nil
 }
 
-// followed reports whether the HTTP client goes where the response sends it, so
-// that nobody else sees the response. A message is not lost on the way: 301, 302
-// and 303 would turn its POST into a GET.
+// followed reports whether the HTTP client follows a redirect, so that only the client
+// sees the response. A POST is not redirected by 301, 302 and 303, because it would
+// become a GET and lose its message.
 func followed(resp *http.Response) bool {
 	redirects := 0
 	for before := resp.Request.Response; before != nil; before = before.Request.Response {
@@ -53,8 +54,8 @@ func followed(resp *http.Response) bool {
 	}
 }
 
-// own reports whether u is of the origin that the spec names, or of the same
-// host and default port with TLS added.
+// own reports whether u has the origin of the spec's URL, or differs from it only by
+// https on the default port.
 func (r *remote) own(u *url.URL) bool {
 	if u.Scheme == r.origin.Scheme && strings.EqualFold(hostPort(u), hostPort(r.origin)) {
 		return true

@@ -16,8 +16,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// remote is a server behind a URL. The SDK speaks the protocol; remote is the
-// round tripper below it, which sees each request, response and event as it is.
+// remote is a server behind a URL. The SDK speaks the protocol; remote is the HTTP
+// round tripper below it, and sees every request, response and event unchanged.
 type remote struct {
 	ending
 	tap    *tap
@@ -26,25 +26,24 @@ type remote struct {
 	grace  time.Duration
 	base   *http.Transport
 
-	life      context.Context // ends when the link does, and with it every request
+	life      context.Context // ends with the link; every request ends with it
 	cut       context.CancelCauseFunc
-	inFlight  sync.WaitGroup // what is under way; track adds to it
-	closing   atomic.Bool    // an end was asked for, so that ends are no news
+	inFlight  sync.WaitGroup // requests and checks that still run; track adds to it
+	closing   atomic.Bool    // the connection is being closed, so that ending streams are expected
 	closeGone func()         // closes gone, once
 	streams   streamCounts
-	answered  atomic.Bool // the server has answered something
-	looking   atomic.Bool // somebody looks whether it can still be reached
+	answered  atomic.Bool // the server has answered a request at least once
+	looking   atomic.Bool // look is running
 	pauses    lookPauses
 
 	mu     sync.Mutex
 	conn   mcp.Connection
-	lastID string                  // of the last event with an id on standalone streams
-	posts  map[string]wire.Message // streams that were interrupted: the posted request by the last event's id
+	lastID string                  // id of the last event with an id on standalone streams
+	posts  map[string]wire.Message // interrupted streams: the posted request, by the id of the stream's last event
 	open   map[*eventStream]bool   // streams that have not ended
 }
 
-// Bounds of a connection attempt, and of what is read of an answer only to
-// explain it.
+// Limits of connecting, and of reading an HTTP response that is only quoted in a note.
 const (
 	dialTime     = 10 * time.Second
 	maxErrorBody = 1 << 20
@@ -84,15 +83,15 @@ func openHTTP(s Spec, t *tap, opts Options) (way, error) {
 
 func (r *remote) legacy() bool { return r.spec.Transport == TransportSSE }
 
-// Connect implements [mcp.Transport]. It returns the SDK's own connection, which
-// hides more methods than the interface has.
+// Connect implements [mcp.Transport]. It returns the SDK's own connection unwrapped,
+// because the SDK uses methods of it beyond the interface.
 func (r *remote) Connect(ctx context.Context) (mcp.Connection, error) {
 	client := &http.Client{Transport: r, CheckRedirect: r.checkRedirect}
 	var t mcp.Transport = &mcp.StreamableClientTransport{Endpoint: r.spec.URL, HTTPClient: client, MaxEventSize: -1}
 	if r.legacy() {
 		t = &mcp.SSEClientTransport{Endpoint: r.spec.URL, HTTPClient: client, MaxEventSize: -1}
-		// The SDK binds the event stream to the context of connecting. It is to
-		// last as long as the link.
+		// The SDK binds the event stream to the context given to Connect, but the
+		// stream must last as long as the link.
 		short := ctx
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -102,7 +101,7 @@ func (r *remote) Connect(ctx context.Context) (mcp.Connection, error) {
 	conn, err := t.Connect(ctx)
 	if err != nil {
 		if said := new(url.Error); errors.As(err, &said) {
-			err = said.Err // said has the whole address in its text
+			err = said.Err // the text of said contains the whole address
 		}
 		return nil, err
 	}
@@ -124,12 +123,12 @@ func (r *remote) end(patience context.Context) error {
 	go func() {
 		defer close(closed)
 		if conn != nil {
-			_ = conn.Close() // a DELETE that failed was noted
+			_ = conn.Close() // a failed DELETE was noted already
 		}
 	}()
 	await(patience, closed, r.grace)
 	r.mu.Lock()
-	r.cut(errLinkClosed) // from here on nothing is added
+	r.cut(errLinkClosed) // from here on track adds nothing
 	r.mu.Unlock()
 	await(context.Background(), closed, killTime)
 	idle := make(chan struct{})
@@ -145,8 +144,8 @@ func (r *remote) end(patience context.Context) error {
 	return nil
 }
 
-// track counts what is under way until inFlight.Done is called. It reports
-// false where the link is closed.
+// track adds a running request or check to inFlight, until inFlight.Done is called. It
+// returns false if the link is closed.
 func (r *remote) track() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// What stands here ends things as a client may that is rude, or that died.
+// The functions in this file end connections as a rude or a crashed client does.
 
-// Abandon closes our end without a word, and lets the server do what it will: the
-// input of a process, or every HTTP connection without ending the session. A server
-// behind a URL counts as lost then.
+// Abandon closes our end without an orderly end: the input of a process, or every HTTP
+// connection without deleting the session. The server is not ended. A server behind a
+// URL counts as lost afterwards.
 func (l *Link) Abandon() { l.way.abandon() }
 
-func (c *lineConn) abandon() { _ = c.w.Close() } // a pipe that is broken already is just as closed
+func (c *lineConn) abandon() { _ = c.w.Close() } // an error means that the pipe is broken, which is as good as closed
 
 func (p *process) abandon() { p.conn.abandon() }
 
@@ -29,8 +29,8 @@ func (r *remote) abandon() {
 	r.base.CloseIdleConnections()
 }
 
-// Kill kills the server's process, with what it has started. It reports false where
-// there is none.
+// Kill kills the server's process group. It returns false if there is no running
+// process.
 func (l *Link) Kill() bool {
 	p, ok := l.way.(*process)
 	if !ok || !p.running() {
@@ -40,8 +40,8 @@ func (l *Link) Kill() bool {
 	return true
 }
 
-// DropStream closes the open event stream that answers a request, or for nil the one
-// that was opened by GET. It reports false where there is none.
+// DropStream closes the open event stream that answers the request with this id, or the
+// standalone stream of the GET if related is nil. It returns false if there is none.
 func (l *Link) DropStream(related json.RawMessage) bool {
 	r, ok := l.way.(*remote)
 	if !ok {
@@ -52,11 +52,11 @@ func (l *Link) DropStream(related json.RawMessage) bool {
 		return false
 	}
 	s.dropped.Store(true)
-	_ = s.resp.Body.Close() // what is wrong with it shows where it is read
+	_ = s.resp.Body.Close() // the reader of the stream gets the error
 	return true
 }
 
-// HasStream reports whether there is a stream that DropStream would close.
+// HasStream reports whether there is an open stream for DropStream to close.
 func (l *Link) HasStream(related json.RawMessage) bool {
 	r, ok := l.way.(*remote)
 	return ok && r.openStream(related) != nil
@@ -73,7 +73,7 @@ func (r *remote) openStream(related json.RawMessage) *eventStream {
 	return nil
 }
 
-// opened remembers a stream until it has ended.
+// opened adds a stream to r.open.
 func (r *remote) opened(s *eventStream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +89,8 @@ func (r *remote) forget(s *eventStream) {
 	delete(r.open, s)
 }
 
-// deliberately marks what the inspector notes of a stream that it has dropped.
+// deliberately marks the note on a stream that DropStream has closed, and replaces its
+// error.
 func (s *eventStream) deliberately(note *wire.Frame, err error) error {
 	if !s.dropped.Load() {
 		return err
@@ -98,8 +99,8 @@ func (s *eventStream) deliberately(note *wire.Frame, err error) error {
 	return errors.New("it was closed on purpose")
 }
 
-// overhear shows the observer what answers a POST that nobody waits for, or that is no
-// message. Where the SDK waits all the same, it is told that nothing came.
+// overhear observes the answer to a POST that is no message, or whose sender waits for
+// no response. If the SDK does wait, it gets a fault.
 func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unasked bool) (*http.Response, error) {
 	switch mediaType(resp) {
 	case "application/json":
@@ -108,7 +109,7 @@ func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unaske
 		}
 	case eventStreamMedia:
 		resp.Body = r.events(resp, u.Message)
-		_, _ = io.Copy(io.Discard, resp.Body) // how it ended was noted
+		_, _ = io.Copy(io.Discard, resp.Body) // the end of the stream is noted by its reader
 	}
 	_ = resp.Body.Close()
 	if !unasked {
@@ -117,7 +118,8 @@ func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unaske
 	return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
 }
 
-// ofUnit is ofMessage, also of what is no message on purpose.
+// ofUnit returns Note.Of for a sent unit. It is like ofMessage, but has words for
+// deliberately invalid bytes.
 func ofUnit(u Unit) string {
 	if u.Fault != "" && u.Kind == wire.Noise {
 		return "bytes that are no message"

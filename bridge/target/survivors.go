@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// started has the groups of processes that this program has started and not seen
-// to their end, for the moments in which there is no time for an orderly one.
+// started holds the groups of all processes that this program has started and that have
+// not ended, so that KillAll can reach them.
 var started struct {
 	sync.Mutex
 	groups map[group]bool
 }
 
-// KillAll kills what is left of every process that was started, with its group,
-// and waits for nothing. It is for a program that is about to leave at once.
+// KillAll kills every started process that has not ended, with its group, and does not
+// wait. It is for a program that must exit at once.
 func KillAll() {
 	started.Lock()
 	all := slices.Collect(maps.Keys(started.groups))
@@ -24,7 +24,7 @@ func KillAll() {
 	}
 }
 
-// register notes that a group is to be ended with this program, however that ends.
+// register records a running group for KillAll and the guardian.
 func register(g group) {
 	started.Lock()
 	if started.groups == nil {

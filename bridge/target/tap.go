@@ -14,14 +14,14 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// tap is where every unit passes on its way between the server and the SDK.
+// tap passes every unit between the server and the SDK through the observer.
 type tap struct {
 	observer Observer
 	max      int64
-	outgoing func([]byte) Outgoing // nil: messages go out as the SDK has written them
+	outgoing func([]byte) Outgoing // nil: messages are sent as the SDK encoded them
 }
 
-// leaving is a message of the SDK's as it is to be written.
+// leaving returns the message to write for a message that the SDK has encoded.
 func (t *tap) leaving(raw []byte) Outgoing {
 	raw = restoreID(raw)
 	if t.outgoing != nil {
@@ -30,9 +30,9 @@ func (t *tap) leaving(raw []byte) Outgoing {
 	return Outgoing{Frame: wire.Frame{Raw: raw}}
 }
 
-// sending shows the observer what is about to be written, unless it was shown
-// before, and reports whether it is to be. Where a request is kept back, the error
-// is what it fails with. The unit returned is for Undelivered.
+// sending shows the observer a unit before it is written, unless again is set because
+// the observer has seen it, and reports whether it is to be written. If the observer
+// keeps back a request, the error is a [Fault]. The returned unit is for Undelivered.
 func (t *tap) sending(u Unit, again bool) (Unit, bool, error) {
 	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
 	m, _ := wire.ParseMessage(u.Raw)
@@ -49,8 +49,8 @@ func (t *tap) sending(u Unit, again bool) (Unit, bool, error) {
 
 func (t *tap) note(n wire.Note) { t.observer.Noted(wire.Frame{Note: &n}) }
 
-// failure tells the observer of what went wrong. request is the one that gets no
-// response because of it; anything else than a request stands for none.
+// failure passes a note about a failure to the observer. If request is a request, it
+// gets no response because of the failure.
 func (t *tap) failure(request wire.Message, f wire.Frame) {
 	f.Failed = true
 	if request.Kind == wire.Request {
@@ -59,21 +59,24 @@ func (t *tap) failure(request wire.Message, f wire.Frame) {
 	t.observer.Noted(f)
 }
 
-// noRequest stands for no request.
+// noRequest is the zero message, for a failure that leaves no request without a
+// response.
 var noRequest wire.Message
 
-// noteOf is a note of a response.
+// noteOf returns the frame of a note about an HTTP response.
 func noteOf(resp *http.Response, n wire.Note) wire.Frame {
 	return wire.Frame{Note: &n, Header: resp.Header, Status: resp.StatusCode, HTTPMethod: resp.Request.Method}
 }
 
-// show shows the observer what has come, as it is and with the envelope that was
-// found in it, zero for noise. It returns what the observer gives for it.
+// show passes received bytes to the observer as they are, with the message parsed from
+// them, zero for noise. It returns the unit, and the bytes that the observer gives for
+// the SDK.
 func (t *tap) show(u Unit, k kept, m wire.Message) (Unit, []byte) {
 	u.Dir, u.Raw, u.Size, u.Truncated = wire.ServerToClient, k.head, k.size, !k.whole()
 	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
-	// The answer to a POST ends its request without being a response to it where it
-	// is no message, has no id, or is a refusal with another id.
+	// Unless it is the JSON-RPC response, the body of the HTTP response to a POST ends
+	// the request as well: if it is no message, has no id, or is a refusal with another
+	// id.
 	refused := u.Status >= 300 && !bytes.Equal(m.ID, u.Related)
 	if u.Stream == wire.StreamPost && (u.Kind == wire.Noise || refused || m.Kind.IsResponse() && m.ID == nil) {
 		u.Answers = u.Related
@@ -81,8 +84,8 @@ func (t *tap) show(u Unit, k kept, m wire.Message) (Unit, []byte) {
 	return u, t.observer.Received(u)
 }
 
-// receive shows the observer what has come. It returns the envelope of that, and
-// what the SDK is given for it: nil for nothing.
+// receive passes received bytes to the observer. It returns the message parsed from
+// them, and the message for the SDK, nil for none.
 func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 	parse := wire.ParseMessage
 	if !k.whole() {
@@ -104,7 +107,7 @@ func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 		}
 	}
 	if m.Kind.IsResponse() && m.ID == nil {
-		m.ID = u.Related // the response to a POST may lack it
+		m.ID = u.Related // the response to a POST may omit its id
 	}
 	msg, err := messageOf(m)
 	if err != nil {
@@ -113,8 +116,8 @@ func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 	return came, msg
 }
 
-// instead gives a fault in place of a response that the SDK cannot be given, so
-// that the call ends. Requests and notifications are left out.
+// instead notes why a message is not passed on. For a response, it returns a fault in
+// its place, so that the call ends; for requests and notifications it returns nil.
 func (t *tap) instead(u Unit, why string) jsonrpc.Message {
 	t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteNotPassedOn, Why: why}})
 	if !u.Message.Kind.IsResponse() {
@@ -127,26 +130,26 @@ func (t *tap) instead(u Unit, why string) jsonrpc.Message {
 	return (&Fault{Text: why}).response(id)
 }
 
-// bytes is receive for a connection of the SDK's own, which reads messages itself.
+// bytes is like receive, for those connections of the SDK that parse messages
+// themselves.
 func (t *tap) bytes(u Unit, k kept) (wire.Message, []byte) {
 	m, msg := t.receive(u, k)
 	return m, encoded(msg)
 }
 
-// encoded is a message as the SDK reads it; nil for none.
+// encoded returns the JSON of a message; nil for nil.
 func encoded(msg jsonrpc.Message) []byte {
 	if msg == nil {
 		return nil
 	}
 	raw, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
-		panic(fmt.Sprintf("encoding a message: %v", err)) // its parts are valid JSON
+		panic(fmt.Sprintf("encoding a message: %v", err)) // all parts are valid JSON
 	}
 	return raw
 }
 
-// messageOf makes the SDK's message of an envelope, without the work that
-// reading it anew would be.
+// messageOf converts a parsed message to the SDK's type, without parsing it again.
 func messageOf(m wire.Message) (jsonrpc.Message, error) {
 	id, err := idOf(m)
 	if err != nil {
@@ -171,13 +174,13 @@ func messageOf(m wire.Message) (jsonrpc.Message, error) {
 	}
 }
 
-// The SDK keeps a number as an int64 that it has read as a float64, so that a
-// server which counts in nanoseconds would get its answers under another id, and
-// it escapes texts in its own way. So it is given a text in place of the id of a
-// server's request, and restoreID puts the exact bytes back into the response.
+// The SDK reads a number as a float64 and keeps it as an int64, so that large ids, as
+// of servers that count in nanoseconds, would change in its responses; it also escapes
+// strings differently. So the SDK gets a string in place of the id of a server's
+// request, and restoreID puts the exact bytes back into the response.
 const idPrefix = "elicitation-inspector-id:"
 
-// idOf is the SDK's id for the one of the envelope.
+// idOf returns the SDK's id for the id of a message.
 func idOf(m wire.Message) (jsonrpc.ID, error) {
 	switch {
 	case m.ID == nil:
@@ -192,7 +195,8 @@ func idOf(m wire.Message) (jsonrpc.ID, error) {
 	return jsonrpc.MakeID(id)
 }
 
-// restoreID puts the server's own id into a response that the SDK has encoded.
+// restoreID replaces the id in a response that the SDK has encoded by the exact id of
+// the server's request.
 func restoreID(raw []byte) []byte {
 	const start = `{"jsonrpc":"2.0","id":`
 	if !bytes.HasPrefix(raw, []byte(start+`"`+idPrefix)) {

@@ -1,7 +1,7 @@
-// Package target reaches MCP servers: a process over stdio, Streamable HTTP,
-// legacy HTTP+SSE, or a server in this process. Each connection is tapped below
-// the SDK, so that an [Observer] sees the exact bytes of every message before
-// the SDK does and decides what the SDK is given.
+// Package target connects to MCP servers: a process over stdio, Streamable HTTP, legacy
+// HTTP+SSE, or a server in this process. Each connection is tapped below the SDK: an
+// [Observer] sees the exact bytes of every message before the SDK does, and decides
+// which bytes the SDK gets.
 package target
 
 import (
@@ -20,18 +20,20 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Spec says how one server is reached: by exactly one of Command, URL and Builtin.
+// Spec describes how one server is reached: by exactly one of Command, URL and Builtin.
 type Spec struct {
-	Name string // what people call it
-	// Disabled is set for a server that its file leaves out. Nothing else of it
-	// was read.
+	Name string // display name
+	// Disabled is set for a server that its file disables. Its other members were not
+	// read.
 	Disabled bool
-	// From is where its file describes the server, as "mcp.json:12"; "" if no file does.
+	// From is the place of the server in its configuration file, as "mcp.json:12"; ""
+	// without a file.
 	From string
-	// Problem is why the server cannot be reached as its file describes it; nil if it can.
+	// Problem is why the server cannot be reached as its file describes it; nil if
+	// there is no problem.
 	Problem error
-	// Protocol and Elicitation are how the client is to present itself, in the
-	// words of the file, which are not checked here; "" where it does not say.
+	// Protocol and Elicitation are the members of the file that say how the client
+	// presents itself, unchecked; "" if absent.
 	Protocol, Elicitation string
 
 	Command []string // program and arguments
@@ -40,14 +42,14 @@ type Spec struct {
 
 	URL       string
 	Transport Transport
-	// Header is added to each request to the URL's own origin (scheme, host and
-	// port), and to no other. It replaces headers of the same name.
+	// Header is added to each request to the URL's own origin (scheme, host and port),
+	// and to no other origin. It replaces headers of the same name.
 	Header http.Header
 
 	Builtin func() *mcp.Server // makes a server to run in this process
 }
 
-// Transport is the protocol that is spoken to a URL.
+// Transport is the protocol spoken with a URL.
 type Transport string
 
 // The transports.
@@ -57,8 +59,8 @@ const (
 	TransportSSE  Transport = "sse"  // HTTP+SSE of revision 2024-11-05
 )
 
-// ParseTransport reads the command line's name of a transport. The empty
-// string is auto.
+// ParseTransport returns the transport with this name on the command line. An empty
+// string means auto.
 func ParseTransport(s string) (Transport, error) {
 	switch t := Transport(s); t {
 	case TransportAuto, TransportHTTP, TransportSSE:
@@ -70,14 +72,14 @@ func ParseTransport(s string) (Transport, error) {
 	}
 }
 
-// How says in a word how the server is reached: "stdio", "HTTP", "SSE" or
-// "in process", or "" where its file does not tell. For [TransportAuto] it is what is tried first.
+// How names the transport: "stdio", "HTTP", "SSE" or "in process"; "" if the server's
+// file does not tell. For [TransportAuto] it names the first one tried.
 func (s Spec) How() string {
 	switch {
 	case s.Builtin != nil:
 		return "in process"
 	case s.URL == "" && s.Problem != nil && len(s.Command) == 0:
-		return "" // nothing says
+		return "" // unknown
 	case s.URL == "":
 		return "stdio"
 	case s.Transport == TransportSSE:
@@ -87,7 +89,7 @@ func (s Spec) How() string {
 	}
 }
 
-// Address is the command line, or the URL without its password, for people.
+// Address returns the command line, or the URL without its password, for display.
 func (s Spec) Address() string {
 	switch {
 	case s.Builtin != nil:
@@ -106,9 +108,8 @@ func (s Spec) Address() string {
 	return u.Redacted()
 }
 
-// Key names what is reached, the same in every run: a URL, or a command in its
-// folder. Nothing of these can be read from it. It is "" where there is nothing
-// to reach.
+// Key returns a hash that identifies the server across runs: by its URL, or by its
+// command and folder. It reveals neither. It is "" if there is no server to reach.
 func (s Spec) Key() string {
 	words := []string{s.URL}
 	switch {
@@ -127,9 +128,9 @@ func (s Spec) Key() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Candidates lists what is to be tried, in order, each with a transport of its
-// own: for [TransportAuto] Streamable HTTP and then HTTP+SSE, otherwise the
-// spec itself. The next one is worth trying only if [TryNext] says so.
+// Candidates lists the specs to try, in order, each with one transport: for
+// [TransportAuto] Streamable HTTP and then HTTP+SSE, otherwise only the spec itself.
+// The next candidate is worth trying only if [TryNext] says so.
 func (s Spec) Candidates() []Spec {
 	if s.URL == "" || s.Transport != TransportAuto {
 		return []Spec{s}
@@ -139,10 +140,10 @@ func (s Spec) Candidates() []Spec {
 	return []Spec{modern, legacy}
 }
 
-// TryNext reports whether err, from connecting a session over Streamable HTTP,
-// is what a server that only knows HTTP+SSE answers: 400, 404 or 405 to the
-// POST of initialize (specification 2025-11-25, Transports, Backwards
-// Compatibility), without a JSON-RPC error of its own.
+// TryNext reports whether err, from connecting over Streamable HTTP, is typical of a
+// server that only supports HTTP+SSE: status 400, 404 or 405 for the POST of
+// initialize, without a JSON-RPC error (specification 2025-11-25, Transports, Backwards
+// Compatibility).
 func TryNext(err error) bool {
 	fault, ok := FaultOf(err)
 	return ok && fault.Method == protocol.MethodInitialize && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, fault.Status)

@@ -15,8 +15,8 @@ var (
 	variableName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// expand puts the values of variables into a text. What only looks like a
-// variable stays as it is.
+// expand replaces the variables in a text by their values. An unknown ${…} stays
+// unchanged.
 func (f configFile) expand(text string) (string, error) {
 	var wrong error
 	text = variablePattern.ReplaceAllStringFunc(text, func(found string) string {
@@ -30,7 +30,8 @@ func (f configFile) expand(text string) (string, error) {
 	return text, wrong
 }
 
-// variable is the value of what stands between ${ and }.
+// variable returns the value of the variable with the text v between ${ and }. known is
+// false if v is no variable; err says why a variable has no value.
 func (f configFile) variable(v string) (value string, known bool, err error) {
 	switch v {
 	case "workspaceFolder":
@@ -69,9 +70,9 @@ func (f configFile) variable(v string) (value string, known bool, err error) {
 	}
 }
 
-// parseEnvFile reads lines of NAME=value. The value may stand in quotes, of
-// which the double ones know \n, \r, \t, \" and \\; "export" before the name and
-// comments are allowed.
+// parseEnvFile reads lines of NAME=value. The value may be in quotes; double quotes
+// allow the escapes \n, \r, \t, \" and \\. "export" before the name and comments are
+// allowed.
 func parseEnvFile(text string) ([]string, error) {
 	var env []string
 	for i, line := range strings.Split(text, "\n") {
