@@ -13,23 +13,24 @@ import (
 type block struct {
 	Type, Role, About string
 	Text              string
-	JSON              json.RawMessage // in place of all others
+	JSON              json.RawMessage // shown instead of the other fields, if set
 }
 
-// Plain reports whether the block is text, and nothing is said of it.
+// Plain reports whether the block is text without a role or details.
 func (b block) Plain() bool { return b.Type == "text" && b.Role == "" && b.About == "" }
 
-// Heading says what the block is.
+// Heading returns the block's role, type and details in one line.
 func (b block) Heading() string {
 	return strings.Trim(strings.Join([]string{b.Role, b.Type, b.About}, " · "), " ·")
 }
 
-// blocksOf reads a result as far as it is text; the rest is named.
+// blocksOf returns the blocks of a result. Blocks without text are described by name,
+// URI, type and size.
 func blocksOf(result json.RawMessage) (out []block) {
 	if result == nil {
 		return nil
 	}
-	read, _ := response.ReadResult(result) // where nothing can be read it is shown as JSON
+	read, _ := response.ReadResult(result) // an unreadable result is shown as JSON below
 	for _, c := range read.Content {
 		out = append(out, blockOf(c))
 	}

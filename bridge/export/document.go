@@ -1,5 +1,5 @@
-// Package export writes a log, or a part of it, in formats that other programs
-// open and that people read, and draws calls as ladders.
+// Package export writes a log, or a part of it, in formats for other programs and for
+// people, and draws calls as ladders.
 package export
 
 import (
@@ -21,18 +21,18 @@ type Format string
 
 // The formats.
 const (
-	JSONL    Format = "jsonl"    // a transcript, which can be opened again
+	JSONL    Format = "jsonl"    // a transcript, which the inspector can open again
 	JSON     Format = "json"     // the lines of a transcript as one array
-	HAR      Format = "har"      // HTTP Archive 1.2 of the HTTP part, for browsers' developer tools
-	Markdown Format = "markdown" // the session for reading
+	HAR      Format = "har"      // HTTP Archive 1.2 of the frames over HTTP, for browsers' developer tools
+	Markdown Format = "markdown" // a report for people
 	Mermaid  Format = "mermaid"  // a sequence diagram as text
-	HTML     Format = "html"     // one page that needs no server, to attach to a bug report
+	HTML     Format = "html"     // a self-contained page, to attach to a bug report
 )
 
 // Formats lists the formats.
 func Formats() []Format { return []Format{JSONL, JSON, HAR, Markdown, Mermaid, HTML} }
 
-// ParseFormat finds a format by its name.
+// ParseFormat returns the format with this name.
 func ParseFormat(name string) (Format, error) {
 	if f := Format(name); slices.Contains(Formats(), f) {
 		return f, nil
@@ -44,7 +44,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown format %q: want %s", name, strings.Join(names, ", "))
 }
 
-// Extension is that of files in the format, with its dot.
+// Extension returns the extension of files in the format, with its dot.
 func (f Format) Extension() string {
 	switch f {
 	case Markdown:
@@ -55,27 +55,25 @@ func (f Format) Extension() string {
 	return "." + string(f)
 }
 
-// errNoHTTP is why there is no HAR of a log without frames of an HTTP
-// connection.
+// errNoHTTP is the error of a HAR export of a log without frames over HTTP.
 var errNoHTTP = errors.New("there are no frames of an HTTP connection, and HAR is for those")
 
-// Document is a log, or a choice of its frames, to be written in some format.
+// Document is a log, or a selection of its frames, to be written in a format.
 type Document struct {
 	Log     *wire.Log
-	Seqs    iter.Seq[int64]   // the frames; nil means all that are in the log at the time
-	Redact  *redact.Redaction // what is left out; nil means the default
-	Title   string            // what it is, in a few words
-	Tool    string            // who writes it: "elicitation-inspector"
-	Version string            // of the tool
+	Seqs    iter.Seq[int64]   // the chosen frames; nil means all frames in the log at the time of Write
+	Redact  *redact.Redaction // redacts the frames; nil means the default
+	Title   string            // title in a few words
+	Tool    string            // name of the program that writes it: "elicitation-inspector"
+	Version string            // version of Tool
 }
 
-// Write writes the frames. What is left out by redaction is left out everywhere,
-// also where questions and answers are shown as they looked. Of frames that are
-// not chosen nothing is written but what gives the others their names; see
-// [conversation.Reading].
+// Write writes the chosen frames in a format. Redaction also applies where questions
+// and answers are shown as forms. Nothing of other frames is written, except the names
+// of calls that they contain; see [conversation.Reading].
 func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 	if d.Redact == nil {
-		d.Redact, _ = redact.New() // the default, which sees all frames
+		d.Redact, _ = redact.New() // the default redaction covers all frames
 	}
 	if err := d.Redact.Learn(ctx, d.Log); err != nil {
 		return err
@@ -103,17 +101,17 @@ func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 	return fmt.Errorf("unknown format %q", f)
 }
 
-// export is a document that is being written.
+// export is a document while it is written.
 type export struct {
 	Document
 	ctx context.Context
 
 	last   int64
-	set    []uint64 // bit seq: the frame is chosen; nil means all up to last
-	chosen int64    // how many are
+	set    []uint64 // bit seq is set if the frame is chosen; nil means all frames up to last
+	chosen int64    // number of chosen frames
 
 	conversation *conversation.Conversation
-	Places       []int // of calls of which a frame is chosen
+	Places       []int // places of the calls with a chosen frame
 }
 
 func (x *export) choose() {
@@ -148,14 +146,14 @@ func (x *export) seqs() iter.Seq[int64] {
 	}
 }
 
-// frame is a frame as it may be shown.
+// frame returns a frame, redacted.
 func (x *export) frame(seq int64) (wire.Frame, error) {
 	f, err := x.Log.Frame(seq)
 	return *x.Redact.Frame(&f), err
 }
 
-// frames are the chosen frames with their bytes, redacted. The error is the
-// last of what it gives.
+// frames yields the chosen frames with their bytes, redacted. It stops after the first
+// error.
 func (x *export) frames() iter.Seq2[wire.Frame, error] {
 	return func(yield func(wire.Frame, error) bool) {
 		for seq := range x.seqs() {
@@ -170,8 +168,8 @@ func (x *export) frames() iter.Seq2[wire.Frame, error] {
 	}
 }
 
-// follow finds the calls in the log, and where those are that at least one chosen
-// frame began or is part of.
+// follow finds the calls in the log, and sets Places to those of which at least one
+// frame is chosen.
 func (x *export) follow() error {
 	x.conversation = conversation.New(x.Log)
 	if err := x.conversation.Update(x.ctx); err != nil {

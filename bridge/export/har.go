@@ -21,16 +21,15 @@ import (
 )
 
 // har writes an HTTP Archive 1.2
-// (https://w3c.github.io/web-performance/specs/HAR/Overview.html) of what went
-// over HTTP: an entry for each POST and for each event stream opened by GET.
+// (https://w3c.github.io/web-performance/specs/HAR/Overview.html) of the frames over
+// HTTP: one entry for each POST, and for each event stream opened by GET.
 //
-// A transcript does not hold all that an archive has room for: neither the
-// headers of GET and DELETE requests, nor the protocol's version. Where it does
-// not say the URL of a request, that of another request of the session stands
-// for it, or else the host's root. A POST to which nothing but an empty response
-// is called for is shown with 202 unless the transcript says otherwise. Event streams are shown as their data:
-// as the text of the response, and message by message in
-// _eventSourceMessages, as Chromium's developer tools have it.
+// A transcript lacks some members of an archive: the headers of GET and DELETE
+// requests, and the HTTP version. If it lacks the URL of a request, the URL of another
+// request of the session takes its place, or else the host's root. A POST that needs no
+// response body gets status 202 unless the transcript has another one. Event streams
+// are written in two forms: as the text of the response, and message by message in
+// _eventSourceMessages, as in Chromium's developer tools.
 func (x *export) har(w io.Writer) error {
 	traffic, err := x.traffic()
 	if err != nil {
@@ -65,7 +64,8 @@ func (x *export) har(w io.Writer) error {
 	return out.Flush()
 }
 
-// The members of an archive, in the order and with the names of HAR 1.2.
+// The types of an archive's objects. Order and names of their members are those of HAR
+// 1.2.
 type (
 	harEntry struct {
 		Started  string      `json:"startedDateTime"`
@@ -134,10 +134,10 @@ type (
 	}
 )
 
-// httpVersion is what is known of it.
+// httpVersion is the value of httpVersion, which transcripts do not record.
 const httpVersion = "unknown"
 
-// entry writes a transfer.
+// entry returns the JSON of the entry of a transfer.
 func (x *export) entry(t *transfer) ([]byte, error) {
 	address, guessed := t.address()
 	e := &harEntry{Type: "fetch"}
@@ -157,7 +157,7 @@ func (x *export) entry(t *transfer) ([]byte, error) {
 	if t.method == http.MethodGet && t.streaming {
 		e.Type = "eventsource"
 	}
-	var began, first, last time.Time // of the request, and of the response
+	var began, first, last time.Time // times of the request, and of the first and last frame of the response
 	var body bytes.Buffer
 	answered := false
 	for _, seq := range t.frames {
@@ -232,7 +232,8 @@ func (e *harEntry) answered(f *wire.Frame, comment string) {
 	e.Response.Redirect = f.Header.Get("Location")
 }
 
-// lineEnds are those of events: CRLF, LF or CR.
+// lineEnds replaces the line ends of event data, CRLF, LF or CR, by the start of
+// another data line.
 var lineEnds = strings.NewReplacer("\r\n", "\ndata: ", "\r", "\ndata: ", "\n", "\ndata: ")
 
 func (e *harEntry) received(f *wire.Frame, body *bytes.Buffer) {
@@ -246,8 +247,8 @@ func (e *harEntry) received(f *wire.Frame, body *bytes.Buffer) {
 		return
 	}
 	c.MIME = cmp.Or(c.MIME, "text/event-stream")
-	// An event ends with an empty line, and has its data line by line (HTML,
-	// section 9.2, Server-sent events).
+	// An event ends with an empty line, and each line of its data is a field of its own
+	// (HTML, section 9.2, Server-sent events).
 	body.WriteString("data: " + lineEnds.Replace(string(f.Raw)) + "\n\n")
 	e.Messages = append(e.Messages, harEvent{
 		Time: float64(f.Time.UnixMicro()) / 1e6, Name: "message", Data: strings.ToValidUTF8(string(f.Raw), "\uFFFD"),
@@ -292,7 +293,7 @@ func milliseconds(d time.Duration) float64 {
 	return max(float64(d.Microseconds())/1000, 0)
 }
 
-// pairs are the headers in the order of their names.
+// pairs returns the headers, sorted by name.
 func pairs(h http.Header) []harPair {
 	out := []harPair{}
 	for _, name := range slices.Sorted(maps.Keys(h)) {

@@ -12,32 +12,32 @@ import (
 // transfer is one HTTP request with its response.
 type transfer struct {
 	method string
-	post   int64   // frame that was posted, 0 for others
-	frames []int64 // all in order: what was posted, a note of the response, its messages
+	post   int64   // frame of the posted message, 0 for GET and DELETE
+	frames []int64 // all frames in order: the posted message, a note of the response, its messages
 	url    string
 	on     *httpSession
 	call   int
-	// streaming: a message came in its response.
+	// streaming is true once a frame of the response's messages was found.
 	streaming bool
 }
 
-// unanswered reports whether nothing was heard of a POST.
+// unanswered reports whether the log has nothing but the POST itself.
 func (t *transfer) unanswered() bool { return len(t.frames) == 1 }
 
-// httpSession is what is known of a session over HTTP while its frames are read.
+// httpSession is the state of a session over HTTP while its frames are read.
 type httpSession struct {
 	host    string
-	url     string              // of its endpoint, "" if it is not known, or if it has several
-	posts   map[int64]*transfer // by the frame that was posted, of requests
-	open    []*transfer         // POSTs, the latest last
-	stream  *transfer           // the latest event stream that answers a POST
+	url     string              // latest URL that a frame over Streamable HTTP names, "" if none does
+	posts   map[int64]*transfer // transfers of posted requests, by the frame of the request
+	open    []*transfer         // POSTed requests without a response, the latest last
+	stream  *transfer           // the latest POST whose response is an event stream
 	get     *transfer
 	pending *transfer // the latest POST
 	list    *[]*transfer
 }
 
-// traffic finds the HTTP requests among the chosen frames. Bytes are looked at
-// one frame at a time.
+// traffic finds the HTTP requests among the chosen frames. It holds the bytes of one
+// frame at a time.
 func (x *export) traffic() ([]*transfer, error) {
 	sessions := make(map[string]*httpSession)
 	var out []*transfer
@@ -74,7 +74,7 @@ func (s *httpSession) begin(t *transfer) *transfer {
 
 func (s *httpSession) posted(f *wire.Frame) {
 	s.host = cmp.Or(f.Header.Get("Host"), s.host)
-	if f.Transport == "http" { // HTTP+SSE has another one for GET
+	if f.Transport == "http" { // HTTP+SSE has different URLs for POST and GET
 		s.url = cmp.Or(f.URL, s.url)
 	}
 	t := s.begin(&transfer{method: cmp.Or(f.HTTPMethod, http.MethodPost), post: f.Seq, frames: []int64{f.Seq}, url: f.URL, call: f.Call})
@@ -85,7 +85,8 @@ func (s *httpSession) posted(f *wire.Frame) {
 	}
 }
 
-// noted heeds what the inspector said of a response.
+// noted adds a note about an HTTP response: to the latest POST if nothing else has
+// answered it, or as a transfer of its own for other methods.
 func (s *httpSession) noted(f *wire.Frame) {
 	switch method := notedMethod(f); {
 	case method == "":
@@ -101,8 +102,8 @@ func (s *httpSession) noted(f *wire.Frame) {
 	}
 }
 
-// notedMethod is the method of the request whose response a note of the inspector's
-// is about, "" if it is about something else.
+// notedMethod returns the method of the HTTP request whose response a note is about, ""
+// for other notes.
 func notedMethod(f *wire.Frame) string {
 	if f.Note == nil {
 		return ""
@@ -116,7 +117,7 @@ func notedMethod(f *wire.Frame) string {
 	return ""
 }
 
-// carrier is the request whose response carried a message of the server's.
+// carrier returns the HTTP request whose response carried a message from the server.
 func (s *httpSession) carrier(f *wire.Frame) *transfer {
 	if f.Stream == wire.StreamGetSSE {
 		if s.get == nil || s.get.streaming && len(f.Header) > 0 {
@@ -144,10 +145,9 @@ func (s *httpSession) carrier(f *wire.Frame) *transfer {
 	return t
 }
 
-// streamOf finds the POST whose event stream carried a message that does not
-// answer it: that of the message's call; the first that nothing was heard of,
-// where the message came with the headers of a response; else the latest
-// stream.
+// streamOf finds the POST whose event stream carried a message that does not answer it:
+// the POST of the message's call; else, if the message has the headers of a response,
+// the first POST without an answer; else the latest stream.
 func (s *httpSession) streamOf(f *wire.Frame) *transfer {
 	if f.Call != 0 {
 		for _, t := range slices.Backward(s.open) {
@@ -164,8 +164,8 @@ func (s *httpSession) streamOf(f *wire.Frame) *transfer {
 	return s.stream
 }
 
-// address is the URL of the request. Where it is not known it is guessed: no more
-// than the host's root.
+// address returns the URL of the request. If the URL is unknown, address guesses the
+// root of the host.
 func (t *transfer) address() (url string, guessed bool) {
 	if url := cmp.Or(t.url, t.on.url); url != "" {
 		return url, false
@@ -173,11 +173,11 @@ func (t *transfer) address() (url string, guessed bool) {
 	return rootOf(t.on.host), true
 }
 
-// unknownHost is put where no frame of the session says which host it was. The
+// unknownHost takes the place of the host if no frame of the session names it. The
 // top-level domain is reserved (RFC 2606).
 const unknownHost = "unknown.invalid"
 
-// rootOf is the root of a host, as the header Host names it.
+// rootOf returns the root URL of a host, given in the form of the Host header.
 func rootOf(host string) string {
 	if name, ok := strings.CutSuffix(host, ":443"); ok {
 		return "https://" + name + "/"

@@ -7,8 +7,8 @@ import (
 	"elicitation-inspector/bridge/hidden"
 )
 
-// visible makes text out of what somebody else wrote: what cannot be seen, or
-// changes how its neighbours are drawn, is named instead. Line breaks and tabs
+// visible returns text from another party with names in place of invisible characters
+// and of characters that change how their neighbours are drawn. Line breaks and tabs
 // stay.
 func visible(s string) string {
 	return replaced(s, func(c hidden.Char) string {
@@ -22,8 +22,8 @@ func visible(s string) string {
 	})
 }
 
-// escaped writes in JSON what cannot be seen as an escape, which is the same
-// JSON.
+// escaped replaces invisible characters in JSON by escapes. The value of the JSON stays
+// the same.
 func escaped(s string) string {
 	return replaced(s, func(c hidden.Char) string {
 		switch r := c.Rune; {
@@ -52,10 +52,10 @@ func replaced(s string, with func(hidden.Char) string) string {
 	return out.String() + s[from:]
 }
 
-// run is a piece of text that is drawn in one way.
+// run is a piece of text that is drawn in one style.
 type run struct {
 	Text string
-	Mark string // of what cannot be seen: what is drawn in its place
+	Mark string // if the text is invisible: the name to draw in its place
 }
 
 func runsOf(s string) []run {
@@ -72,7 +72,7 @@ func runsOf(s string) []run {
 		switch r := c.Rune; {
 		case c.Broken:
 			out = append(out, run{Mark: fmt.Sprintf(`\x%02x`, s[c.At])})
-		case r == 0 || r == '\r': // HTML cannot hold these as they are
+		case r == 0 || r == '\r': // HTML cannot contain these characters
 			out = append(out, run{Mark: fmt.Sprintf("U+%04X", r)})
 		default:
 			out = append(out, run{s[c.At:c.End], fmt.Sprintf("U+%04X", r)})

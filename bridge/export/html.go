@@ -50,8 +50,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"way": wayOf,
 }).ParseFS(templateFiles, "*.tmpl"))
 
-// reportPolicy lets a report load nothing, send nothing, and run nothing but
-// its own script.
+// reportPolicy is the report's content security policy: the page may load nothing, send
+// nothing, and run only its own script.
 var reportPolicy = fmt.Sprintf(
 	"default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'",
 	digest(reportStyle+LadderStyle), digest(reportScript))
@@ -66,8 +66,8 @@ func (*report) Style() template.CSS { return template.CSS(reportStyle + LadderSt
 func (*report) Script() template.JS { return template.JS(reportScript) }
 func frameLink(seq int64) string    { return fmt.Sprintf("#f%d", seq) }
 
-// html writes one page that shows the log without a server or a network.
-// Whatever was said on the wire is text in it.
+// html writes one page that shows the log without a server or a network. Everything
+// from the wire is plain text in it.
 func (x *export) html(w io.Writer) error {
 	r, err := x.report()
 	if err != nil {
@@ -85,10 +85,10 @@ func (x *export) html(w io.Writer) error {
 	return out.Flush()
 }
 
-// code is a text as it stood on the wire.
+// code is a text from the wire, for display.
 type code struct {
 	Text []run
-	JSON bool // the script can lay it out
+	JSON bool // the script can indent it
 	Note string
 }
 
@@ -97,7 +97,7 @@ func codeOf(s string, isJSON bool) code {
 	return code{runsOf(s), isJSON && note == "", note}
 }
 
-// Mood is the class of the call's state.
+// Mood returns the CSS class for the call's state.
 func (c *reportCall) Mood() string {
 	switch c.State {
 	case conversation.Failed, conversation.ToolFailed:
@@ -108,7 +108,7 @@ func (c *reportCall) Mood() string {
 	return ""
 }
 
-// Arrow points the way that the frame travelled.
+// Arrow returns an arrow in the direction of the frame, or "·".
 func (f *reportFrame) Arrow() string {
 	switch f.Dir {
 	case wire.ClientToServer:
@@ -119,10 +119,10 @@ func (f *reportFrame) Arrow() string {
 	return "·"
 }
 
-// IsJSON reports whether the frame's bytes are whole JSON.
+// IsJSON reports whether the frame's bytes are complete JSON.
 func (f *reportFrame) IsJSON() bool { return f.Kind.IsMessage() && !f.Truncated }
 
-// PairWords says what the frame's pair is to it, "" if there is none.
+// PairWords describes the frame's pair, "" if it has none.
 func (f *reportFrame) PairWords() string {
 	switch {
 	case f.Pair == 0:
@@ -133,7 +133,7 @@ func (f *reportFrame) PairWords() string {
 	return fmt.Sprintf("answers frame %d", f.Pair)
 }
 
-// Facts is what is known of the frame besides its bytes.
+// Facts lists the frame's fields apart from its bytes.
 func (f *reportFrame) Facts() string {
 	var facts []string
 	fact := func(words string, is bool) {

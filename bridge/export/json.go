@@ -12,22 +12,22 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// said is what is said of a frame beside the fields of a transcript.
+// said holds the members that the JSON export adds to a transcript's line.
 type said struct {
 	Findings []lint.Finding `json:"findings,omitempty"`
 	Anyway   []sentAnyway   `json:"sent_anyway,omitempty"`
 	Mark     *mark          `json:"mark,omitempty"`
 }
 
-// sentAnyway is one thing that is wrong with an answer. Its pointer leads into
-// the message.
+// sentAnyway is one problem of an answer that was sent despite it. Pointer is a JSON
+// pointer into the message.
 type sentAnyway struct {
 	Pointer string `json:"pointer"`
 	Text    string `json:"text"`
 }
 
-// json writes the frames as an array of what would be the lines of a transcript,
-// one a line, with what is said of the frame as further members.
+// json writes the frames as a JSON array, one per line. Each is the object of a
+// transcript's line with the members of said added.
 func (x *export) json(w io.Writer) error {
 	remarks, err := x.remarks()
 	if err != nil {
@@ -69,7 +69,8 @@ func (x *export) json(w io.Writer) error {
 	return err
 }
 
-// anyway lists, by frame, what is wrong with the answers that were sent anyway.
+// anyway returns the problems of answers that were sent despite them, by the frame of
+// the answer.
 func (x *export) anyway() (map[int64][]sentAnyway, error) {
 	if err := x.follow(); err != nil {
 		return nil, err

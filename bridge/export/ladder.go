@@ -14,18 +14,16 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Ladder is an exchange drawn up as a sequence diagram: three lanes, server,
-// client and person, time running down. Lengths are in pixels, from the upper
-// left corner.
+// Ladder is a call drawn as a sequence diagram: three lanes, server, client and person,
+// with time running down. Lengths are in pixels, from the upper left corner.
 //
-// Between two arrows there is room for a label, and then as much as their
-// distance in time asks for, on one scale for the whole drawing. Only where
-// that would make everything else vanish a distance is cut short, and marked as
-// a Gap.
+// The space between two arrows has room for a label, and grows with the time between
+// them, on one scale for the whole drawing. Only a time so long that it would squeeze
+// all others is cut short, and marked as a Gap.
 type Ladder struct {
-	ID     string // unique among the exchanges of a log, for names in a page
+	ID     string // unique among the calls of a log, for ids in a page
 	Title  string
-	Text   string // in a sentence or two: what happened and how long it took
+	Text   string // one or two sentences: what happened and how long it took
 	Width  int
 	Height int
 	Lanes  []Lane
@@ -36,25 +34,26 @@ type Ladder struct {
 	Notes  []Note
 }
 
-// Lane is the line of one of the parties.
+// Lane is the vertical line of one party.
 type Lane struct {
 	Party conversation.Party
 	Name  string
 }
 
-// Arrow is a frame on its way, or what a frame does at the person's end.
+// Arrow is a frame on the wire, or the question or reply that a frame means for the
+// person.
 type Arrow struct {
-	Seq      int64 // frame
-	Count    int   // how many frames it stands for, from Seq on; 1 for most
+	Seq      int64 // number of the frame
+	Count    int   // how many frames from Seq on the arrow stands for; mostly 1
 	From, To conversation.Party
 	Kind     ArrowKind
 	Y        int
-	Label    string        // one line, cut to what there is room for
-	Full     string        // as much as a summary says
-	At       time.Duration // since the exchange began
+	Label    string        // one line, cut to the available width
+	Full     string        // one line, cut only at 400 columns
+	At       time.Duration // time since the call began
 }
 
-// ArrowKind says what an arrow is.
+// ArrowKind is the kind of an arrow.
 type ArrowKind string
 
 // The kinds of arrow.
@@ -64,31 +63,31 @@ const (
 	ArrowError    ArrowKind = "error"
 	ArrowNote     ArrowKind = "note"     // a notification
 	ArrowQuestion ArrowKind = "question" // a question on the wire
-	ArrowAnswer   ArrowKind = "answer"   // its answer on the wire
+	ArrowAnswer   ArrowKind = "answer"   // the answer to a question on the wire
 	ArrowAsk      ArrowKind = "ask"      // the client puts a question to the person
 	ArrowReply    ArrowKind = "reply"    // the person answers
 )
 
-// Bar is a time in which something was with a party: its work, or, with Open,
-// a request of the client's that waits for its response.
+// Bar is a span of time in which a party worked on the call, or, with Open, in which a
+// request of the client waited for its response.
 type Bar struct {
 	Party    conversation.Party
 	Open     bool
-	From, To int // Y
+	From, To int // Y of its ends
 	Took     time.Duration
 }
 
-// Gap is a distance in time that was cut short.
+// Gap is a span of time that is drawn shortened.
 type Gap struct {
-	Y    int // its middle
+	Y    int // middle of the gap
 	Took time.Duration
 }
 
-// Tick is the time of what stands beside it.
+// Tick is a time label beside an arrow.
 type Tick struct {
 	Y     int
 	At    time.Duration
-	Round int // number of the round that begins here, 0 if none does
+	Round int // number of the round that begins here, 0 for none
 }
 
 // Note is a remark across the lanes.
@@ -97,40 +96,40 @@ type Note struct {
 	Text string
 }
 
-// The measures of a ladder.
+// Measures of a ladder, in pixels unless noted.
 const (
 	ladderWidth = 760
-	ladderTop   = 58  // of the first arrow
-	rowHeight   = 27  // from arrow to arrow at least
-	hopHeight   = 20  // where both are of one frame
-	gapHeight   = 130 // that the longest distance adds
-	allGaps     = 480 // that all distances add together
-	labelWidth  = 32  // columns of a label
+	ladderTop   = 58  // Y of the first arrow
+	rowHeight   = 27  // smallest distance of two arrows
+	hopHeight   = 20  // smallest distance of two arrows of one frame
+	gapHeight   = 130 // height that the longest time adds
+	allGaps     = 480 // height that all times together add
+	labelWidth  = 32  // width of a label, in columns
 )
 
-// longGap is how long a distance may be in any case without being cut short;
-// longFactor how many times as long as all shorter ones together.
+// A time between arrows is drawn in full up to longGap, or up to longFactor times the
+// sum of all shorter ones, whichever is more.
 const (
 	longGap    = 30 * time.Second
 	longFactor = 4
 )
 
-// Bounds on what is drawn.
+// Bounds on the size of a ladder.
 const (
-	runMost  = 6   // progress notifications and log messages in a row
-	rowsMost = 300 // arrows, one below the other
+	runMost  = 6   // longest run of progress notifications and log messages that is drawn in full
+	rowsMost = 300 // most rows of arrows
 )
 
-// row is what stands at one height.
+// row is the content of a ladder at one height.
 type row struct {
 	at     time.Duration
 	arrows []Arrow
-	hop    bool // it is of the same frame as the one above
+	hop    bool // it belongs to the same frame as the row above
 	round  int
 	note   string
 }
 
-// Draw draws a call up.
+// Draw returns the ladder of a call.
 func Draw(e *conversation.Call) *Ladder {
 	l := &Ladder{
 		ID: fmt.Sprintf("ladder-%d", e.Place), Title: line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e), Width: ladderWidth,
@@ -161,7 +160,7 @@ func rowsOf(e *conversation.Call) []row {
 		switch inRun {
 		case 0:
 			rows = append(rows, rowsOfFrame(e, f, at)...)
-		case -1: // another stands for it
+		case -1: // the arrow of the run stands for it
 		default:
 			a := wireArrow(f, at)
 			a.Count = inRun
@@ -189,10 +188,10 @@ func rowsOf(e *conversation.Call) []row {
 	return rows
 }
 
-// runs finds long runs of frames that only tell of progress. Of each, the first
-// two and the last two are drawn: they are 0, as are all frames outside of
-// runs. The one after the first two stands for those between, and is their
-// number; the others are -1.
+// runs finds long runs of notifications that only report progress. In the result, 0
+// means that the frame is drawn: frames outside of runs, and the first and last two of
+// a run. The third frame of a run has the number of frames that its arrow stands for;
+// the others have -1.
 func runs(frames []wire.Row) []int {
 	out := make([]int, len(frames))
 	for i := 0; i < len(frames); {
@@ -231,14 +230,14 @@ func wireArrow(f *wire.Row, at time.Duration) Arrow {
 		case f.AsksInput:
 			a.Kind = ArrowQuestion
 		case f.Failed:
-			if words = strings.TrimPrefix(words, "error: "); words == "error" { // so a summary says isError
+			if words = strings.TrimPrefix(words, "error: "); words == "error" { // the summary of isError without text
 				words = ""
 			}
 			a.Kind, words = ArrowError, strings.TrimSuffix("failed: "+words, ": ")
 		default:
 			words = strings.TrimSuffix("result: "+words, ": ")
 		}
-	case f.Pair != 0: // it stands in for the response
+	case f.Pair != 0: // a frame in place of the response
 		a.Kind = ArrowError
 	case f.Kind == wire.Notification && f.Method == mcp.NotificationMessage:
 		words = "log " + words
@@ -249,8 +248,8 @@ func wireArrow(f *wire.Row, at time.Duration) Arrow {
 	return a
 }
 
-// rowsOfFrame are the rows of one frame: its arrow, and what it makes the client ask
-// the person, or the person reply.
+// rowsOfFrame returns the rows of one frame: its arrow, and arrows for the questions
+// that it asks the person and the replies that it carries.
 func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 	a := wireArrow(f, at)
 	hop := func(q *conversation.Question, kind ArrowKind) Arrow {
@@ -279,7 +278,7 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 		}
 	}
 	if len(asked) <= 1 && len(replied) <= 1 {
-		// One line from end to end.
+		// One row, from the person to the server or back.
 		rows := []row{{at: at, arrows: slices.Concat(replied, []Arrow{a}, asked)}}
 		rows[0].round = roundOf(e, f.Seq)
 		return rows
@@ -295,7 +294,7 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 	return rows
 }
 
-// prompt is what a person is asked, in one line.
+// prompt returns the text of a question to the person, in one line.
 func prompt(q *conversation.Question) string {
 	if url := q.URL(); url != "" {
 		if v := link.Judge(url); v.ASCII != "" {
@@ -305,8 +304,8 @@ func prompt(q *conversation.Question) string {
 	return q.Title()
 }
 
-// roundOf is the number of the round that a frame begins, where there are
-// several.
+// roundOf returns the number of the round that a frame begins; 0 for none, or if the
+// call has only one.
 func roundOf(e *conversation.Call, seq int64) int {
 	if len(e.Rounds) > 1 {
 		for _, r := range e.Rounds {

@@ -43,8 +43,8 @@ func (l *Ladder) place(rows []row) []int {
 	return ys
 }
 
-// scaleOf finds how long a distance may be without being cut short, and the
-// pixels for a nanosecond.
+// scaleOf returns the longest time that is drawn in full, and the scale in pixels per
+// nanosecond.
 func scaleOf(gaps []time.Duration) (cut time.Duration, scale float64) {
 	sorted := slices.Clone(gaps)
 	slices.Sort(sorted)
@@ -68,10 +68,10 @@ func scaleOf(gaps []time.Duration) (cut time.Duration, scale float64) {
 	return cut, min(gapHeight/float64(cut), allGaps/float64(sum))
 }
 
-// bars draws who was at work, and what waited for a response.
+// bars adds the bars for the parties' work and for requests that wait for a response.
 func (l *Ladder) bars(e *conversation.Call, rows []row, ys []int) {
-	// Between two rows of one time, a bar begins at the lower and ends at the
-	// upper.
+	// At a time that several rows share, a bar begins at the lowest and ends at the
+	// uppermost of them.
 	below := func(t time.Time) int {
 		at, y := t.Sub(e.Start), ladderTop
 		for i, r := range rows {

@@ -31,10 +31,9 @@ var markdownTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"way":    wayOf,
 }).Parse(markdownText))
 
-// markdown writes the session for reading (CommonMark 0.31, with the tables of
-// GFM): its exchanges, the questions with their fields as they looked, the
-// answers and the results. Whatever was said on the wire stands in code, where
-// Markdown takes it for nothing else: no markup, no links, no mentions.
+// markdown writes the report as Markdown (CommonMark 0.31, with the tables of GFM): the
+// calls, the questions as forms, the answers and the results. Everything from the wire
+// is in code blocks or spans, so that it cannot act as markup, links or mentions.
 func (x *export) markdown(w io.Writer) error {
 	r, err := x.report()
 	if err != nil {
@@ -47,18 +46,18 @@ func (x *export) markdown(w io.Writer) error {
 	return out.Flush()
 }
 
-// others are the frames that belong to no exchange.
+// others lists frames that belong to no call.
 type others struct {
 	First []otherFrame
-	Left  int // how many more there are
+	Left  int // number of further frames
 }
 
 type otherFrame struct {
-	wire.Frame // without its bytes
+	wire.Frame // without Raw and Message
 	Summary    string
 }
 
-// Others lists the frames that belong to no exchange; nil if there are none.
+// Others lists the chosen frames that belong to no call; nil if there are none.
 func (r *report) Others() (*others, error) {
 	var out others
 	for f, err := range r.frames() {
@@ -106,7 +105,7 @@ func span(s string) string {
 	return ticks + s + ticks
 }
 
-// cell is span in a table, where a bar must be escaped even within code.
+// cell is like span for a table cell, where a bar must be escaped even within code.
 func cell(s string) string {
 	if s == "" {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Mermaid writes the ladder as the text of a Mermaid sequence diagram. Mermaid
-// draws no scale of time: what took long is said in notes.
+// Mermaid writes the ladder as the text of a Mermaid sequence diagram. Mermaid has no
+// time scale, so long times are written as notes.
 func (l *Ladder) Mermaid(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")
@@ -22,11 +22,11 @@ func (l *Ladder) Mermaid(w io.Writer) error {
 	return err
 }
 
-// noteworthy is how long somebody must have taken for a note to say so.
+// noteworthy is the shortest time of a bar that gets a note.
 const noteworthy = time.Second
 
-// mermaid writes what happens in the ladder, with server as the name of its
-// server's lane. titled says that it is one of several in a diagram.
+// mermaid writes the statements of the ladder. server is the id of its server's lane.
+// titled adds the title, for a diagram with several ladders.
 func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
 	lanes := map[conversation.Party]string{conversation.ServerParty: server, conversation.ClientParty: "C", conversation.PersonParty: "P"}
 	if titled {
@@ -73,18 +73,16 @@ func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
 	until(1 << 30)
 }
 
-// mermaidColumns is how long a label in a Mermaid diagram may be. Mermaid
-// breaks no lines by itself.
+// mermaidColumns is the greatest length of a label. Mermaid does not wrap lines itself.
 const mermaidColumns = 70
 
-// mermaid writes a text so that Mermaid takes it for nothing else: what could
-// be syntax of its own, markup or mathematics becomes a character code. Line
-// breaks become spaces.
+// mermaid escapes text, so that Mermaid cannot take it for syntax, markup or
+// mathematics: such characters become character codes. Line breaks become spaces.
 func mermaid(s string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(visible(s)), " ") {
 		if r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(" .,:_-/()=!?'+", r)) {
-			// Numbers are decimal; Mermaid's entities have no ampersand.
+			// The number is decimal; Mermaid's entities have no ampersand.
 			fmt.Fprintf(&b, "#%d;", r)
 			continue
 		}
@@ -93,8 +91,8 @@ func mermaid(s string) string {
 	return b.String()
 }
 
-// mermaidMost bounds the text of a diagram: Mermaid refuses more than 50,000
-// characters unless its page says otherwise.
+// mermaidMost bounds the text of a diagram in bytes: by default, Mermaid refuses more
+// than 50,000 characters.
 const mermaidMost = 45_000
 
 func (x *export) mermaid(w io.Writer) error {

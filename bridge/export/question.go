@@ -11,13 +11,13 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// question is a question for reading.
+// question is a question in a report.
 type question struct {
 	*conversation.Question
-	Position   int // within its call, from 1
+	Position   int // position within its call, from 1
 	Findings   []findings.Found
-	Request    *elicit.Request // nil if it is not chosen, or is not read as one
-	Unreadable error           // why an elicitation is not
+	Request    *elicit.Request // nil if the question is not chosen, or cannot be parsed as an elicitation
+	Unreadable error           // why an elicitation cannot be parsed
 	Fields     []field
 }
 
@@ -44,12 +44,13 @@ func questionOf(q *conversation.Question, position int, said *remarks) question 
 	return out
 }
 
-// Raw reports whether the question is shown as the JSON that it is.
+// Raw reports whether the question is shown as JSON, because it cannot be shown as a
+// form.
 func (q *question) Raw() bool {
 	return !q.AskedUnseen && (q.Request == nil || q.Request.Trouble != "")
 }
 
-// Returned is what went back: a result, or an error in place of one.
+// Returned returns the JSON of the result, or of the error in place of a result.
 func (q *question) Returned() []byte {
 	if q.Error != nil {
 		return q.Error
@@ -57,15 +58,15 @@ func (q *question) Returned() []byte {
 	return q.Answer
 }
 
-// field is a field of a question as it looked, with what stood in it. Its texts
-// have been made visible.
+// field is a form field of a question, with its value in the answer. Its texts are made
+// visible; see visible.
 type field struct {
 	elicit.Field
-	Value   string // as a person reads it
+	Value   string // for display
 	Long    bool   // Value may have several lines
-	Stray   bool   // Value is none of the choices
+	Stray   bool   // Value is not among the choices
 	Choices []choice
-	Rules   []string // what an answer must satisfy, in words
+	Rules   []string // limits of the schema, in words
 }
 
 type choice struct {
@@ -99,7 +100,7 @@ func fieldOf(f elicit.Field, in elicit.Input) field {
 	return out
 }
 
-// rulesOf says in words what the schema asks of a field.
+// rulesOf describes the limits that the schema sets for a field.
 func rulesOf(f elicit.Field) []string {
 	var out []string
 	add := func(words, value string) {

@@ -9,15 +9,15 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// remarks is what is said of the frames of an export beside their bytes: what
-// the linter finds, judging the whole log, and what a person noted.
+// remarks holds the linter's findings in the chosen frames. The linter judges the whole
+// log.
 type remarks struct {
-	Findings []findings.Found // of chosen frames, in order
+	Findings []findings.Found // findings in the chosen frames, in order
 	found    map[int64][]findings.Found
-	whole    bool // there are not more than could be kept
+	whole    bool // no findings were dropped; see findings.Most
 }
 
-// remarks judges the log.
+// remarks lints the log.
 func (x *export) remarks() (*remarks, error) {
 	all, whole, err := findings.Of(x.ctx, x.Log)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *remarks) of(q *conversation.Question) []findings.Found {
 	return out
 }
 
-// Found says how many findings there are of each severity, "" if there are none.
+// Found counts the findings of each severity in words, "" if there are none.
 func (r *remarks) Found() string {
 	var counts [3]int
 	for _, f := range r.Findings {
@@ -72,7 +72,7 @@ func (r *remarks) Found() string {
 	return out
 }
 
-// mark is how a person has marked a frame.
+// mark is a person's mark of a frame.
 type mark struct {
 	Seq    int64  `json:"-"`
 	Pinned bool   `json:"pinned,omitempty"`
@@ -80,7 +80,7 @@ type mark struct {
 	Note   string `json:"note,omitempty"`
 }
 
-// Words says how the frame is marked, in one line.
+// Words returns the pin and the colour of the mark in one line.
 func (m mark) Words() string {
 	var words []string
 	if m.Pinned {
@@ -92,13 +92,13 @@ func (m mark) Words() string {
 	return strings.Join(words, ", ")
 }
 
-// mark is how a frame is marked, as it may be shown.
+// mark returns the mark of a frame, redacted.
 func (x *export) mark(seq int64) mark {
 	m := x.Log.MarkOf(seq)
 	return mark{seq, m.Pinned, m.Colour, x.Redact.Text(m.Note)}
 }
 
-// Marks lists the chosen frames that are marked, in order.
+// Marks lists the marks of the chosen frames, in order.
 func (x *export) Marks() []mark {
 	seqs, _ := x.Log.Marked()
 	var out []mark

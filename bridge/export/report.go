@@ -13,28 +13,29 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Bounds of what is written for reading. The transcript has all of it.
+// Bounds of a report. The transcript has everything.
 const (
-	sessionsMost = 100      // sessions that are named
-	othersMost   = 2000     // frames that belong to no exchange, in Markdown
-	drawnMost    = 3000     // exchanges, in HTML
-	openMost     = 20       // exchanges that are open from the start
-	codeMost     = 96 << 20 // bytes of all frames together, in HTML
-	cutAt        = 64 << 10 // bytes of one text
+	sessionsMost = 100      // sessions in the list
+	othersMost   = 2000     // listed frames without a call, in Markdown
+	drawnMost    = 3000     // calls, in HTML
+	openMost     = 20       // calls that are unfolded at first
+	codeMost     = 96 << 20 // total bytes of frames, in HTML
+	cutAt        = 64 << 10 // bytes of one text before it is cut
 )
 
-// report is what a document for reading says, in whatever format. Its template
-// marks it up, and asks for one call and one frame after the other.
+// report is the content of an HTML or Markdown document. The template requests calls
+// and frames one after the other.
 type report struct {
 	*export
 	*remarks
-	Counts   string // how many frames there are, and from when to when
+	Counts   string // number of frames, and the times of the first and the last
 	Sessions []session
-	Trouble  string // what is left out, "" if nothing
-	room     int    // how many bytes of frames may yet be written
+	Trouble  string // what was left out, "" if nothing
+	room     int    // how many bytes of frames can still be written
 }
 
-// session is what a session says of itself.
+// session describes a session. Who is the summary of the server's initialize or
+// discover result.
 type session struct{ Server, Name, Transport, Who string }
 
 func (x *export) report() (*report, error) {
@@ -84,15 +85,15 @@ func (r *report) survey() error {
 	return nil
 }
 
-// reportCall is a call for reading.
+// reportCall is a call in a report.
 type reportCall struct {
 	*conversation.Call
 	Questions []question
-	Content   []block // of the result
-	Open      bool    // it is one of the first
+	Content   []block // content of the result
+	Open      bool    // unfolded at first
 }
 
-// Call reads a call; nil if nothing of it is chosen.
+// Call reads a call; nil if none of its frames is chosen.
 func (r *report) Call(place int) (*reportCall, error) {
 	c, err := r.call(place)
 	if err != nil || len(c.Frames) == 0 {
@@ -105,10 +106,10 @@ func (r *report) Call(place int) (*reportCall, error) {
 	return out, nil
 }
 
-// Sentence says what became of the call.
+// Sentence describes the outcome of the call.
 func (c *reportCall) Sentence() string { return sentence(c.Call) }
 
-// Given reports whether the call has arguments that say anything.
+// Given reports whether the call has arguments other than null and {}.
 func (c *reportCall) Given() bool {
 	switch rawjson.KindOf(c.Arguments) {
 	case rawjson.None, rawjson.Null:
@@ -122,10 +123,11 @@ func (c *reportCall) Given() bool {
 	return true
 }
 
-// TooLarge reports whether there is a result that cannot be shown.
+// TooLarge reports whether the log has a result that could not be read, such as a
+// truncated one.
 func (c *reportCall) TooLarge() bool { return c.ResultSeq != 0 && c.Result == nil && c.Error == nil }
 
-// Seen names the frames of the call.
+// Seen names the first and the last frame of the call.
 func (c *reportCall) Seen() string {
 	first, last := c.Frames[0].Seq, c.Frames[len(c.Frames)-1].Seq
 	if first == last {
@@ -134,17 +136,17 @@ func (c *reportCall) Seen() string {
 	return fmt.Sprintf("frames %d to %d", first, last)
 }
 
-// reportFrame is a frame for reading.
+// reportFrame is a frame in a report.
 type reportFrame struct {
 	wire.Frame
 	Findings  []findings.Found
 	Mark      mark
-	PairShown bool   // its pair is in the document too
-	Code      string // its bytes, unless there is a Note
-	Note      string // why they are not there
+	PairShown bool   // the frame's pair is also in the document
+	Code      string // the bytes of the frame; "" if Note is set
+	Note      string // why the bytes are missing
 }
 
-// Chosen are the frames of the document, in order.
+// Chosen yields the numbers of the document's frames, in order.
 func (r *report) Chosen() iter.Seq[int64] { return r.seqs() }
 
 // Frame reads a frame.

@@ -13,22 +13,21 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// LadderStyle is the style sheet of ladders: it colours the classes of an
-// embedded one, light or dark as the system is.
+// LadderStyle is the style sheet of ladders, for the classes of an embedded ladder. It
+// follows the system's light or dark scheme.
 //
 //go:embed ladder.css
 var LadderStyle string
 
-// SVG writes the ladder as an SVG file, with its title in the picture.
+// SVG writes the ladder as an SVG file, with its title above the drawing.
 func (l *Ladder) SVG(w io.Writer) error {
 	return l.write(w, drawing{Ladder: l, Style: template.CSS(LadderStyle)})
 }
 
-// Embed writes the ladder as an SVG element of a page. It has classes, and
-// neither styles nor scripts, for pages whose content security policy forbids
-// them; the page has the rules of LadderStyle or others. Each arrow has the
-// number of its frame in data-seq, and is a link to where href says, unless href
-// is nil.
+// Embed writes the ladder as an SVG element for a page. The element has classes, but no
+// styles and scripts, which many content security policies forbid; the page must
+// include LadderStyle or rules of its own. Each arrow has the number of its frame in
+// data-seq, and links to href(seq) unless href is nil.
 func (l *Ladder) Embed(w io.Writer, href func(seq int64) string) error {
 	return l.write(w, drawing{Ladder: l, Href: href})
 }
@@ -40,14 +39,15 @@ func (l *Ladder) write(w io.Writer, d drawing) error {
 	return nil
 }
 
-// drawing is a ladder on its way into an SVG.
+// drawing is the data of the SVG template.
 type drawing struct {
 	*Ladder
-	Style template.CSS // of a file of its own, "" of an element in a page
+	Style template.CSS // style of an SVG file; "" for an element in a page
 	Href  func(seq int64) string
 }
 
-// Top is where the picture begins: a file of its own has its title above.
+// Top is the upper edge of the picture: an SVG file has room for the title above the
+// ladder.
 func (d drawing) Top() int {
 	const caption = 44
 	if d.Style != "" {
@@ -58,7 +58,7 @@ func (d drawing) Top() int {
 
 func laneOf(p conversation.Party) int { return 120 + 240*int(p) }
 
-// Label says beside a bar how long it took, where there is room for it.
+// Label returns the text beside a bar: how long it took; "" if there is no room for it.
 func (b Bar) Label() string {
 	if b.Open || b.Took <= 0 || b.To-b.From < 12 || b.Party == conversation.ServerParty {
 		return ""
@@ -70,11 +70,11 @@ func (b Bar) Label() string {
 	return line(words, 20)
 }
 
-// Middle is that of a bar.
+// Middle is the Y of the bar's middle.
 func (b Bar) Middle() int { return b.From + (b.To-b.From)/2 }
 
-// Tail is where the shaft of an arrow begins, and Tip where it ends. Both keep
-// off the lanes, which have bars on them.
+// Tail is the X where the shaft of an arrow begins, Tip the X where it ends. Both keep
+// a distance from the lanes, on which there are bars.
 func (a Arrow) Tail() int { return laneOf(a.From) + 8*a.way() }
 func (a Arrow) Tip() int  { return laneOf(a.To) - 8*a.way() }
 
@@ -91,13 +91,13 @@ func (a Arrow) Head() string {
 	return fmt.Sprintf("M%d %d L%d %d L%d %d", barb, a.Y-4, tip, a.Y, barb, a.Y+4)
 }
 
-// Numbered reports whether an arrow is drawn with the number of its frame. What
-// happens at the person's end is not on the wire.
+// Numbered reports whether an arrow is drawn with the number of its frame. Questions
+// and replies of the person are no frames.
 func (a Arrow) Numbered() bool { return a.Kind != ArrowAsk && a.Kind != ArrowReply }
 
 func since(d time.Duration) string { return "+" + wording.Duration(d) }
 
-// tear is the edge of torn paper.
+// tear returns the path of a jagged line, which marks a Gap.
 func tear(y int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "M90 %d", y)

@@ -39,8 +39,8 @@ func sentence(c *conversation.Call) string {
 	return words
 }
 
-// story says in two sentences how a question came and what became of it. quote
-// marks what was said on the wire.
+// story describes in two sentences how a question arrived and how it ended. quote
+// formats text from the wire.
 func story(q *conversation.Question, quote func(string) string) []string {
 	how := "Asked by " + quote(q.Method)
 	switch q.Via {
@@ -59,7 +59,7 @@ func story(q *conversation.Question, quote func(string) string) []string {
 	if q.Action != "" {
 		end += " with " + quote(q.Action)
 	}
-	if q.By != "" && q.By != conversation.ByServer { // else the reason says so
+	if q.By != "" && q.By != conversation.ByServer { // ByServer is part of the reason
 		end += " by " + quote(q.By)
 	}
 	if !q.Asked.IsZero() && q.Ended.After(q.Asked) {
@@ -71,7 +71,7 @@ func story(q *conversation.Question, quote func(string) string) []string {
 	return []string{how + ".", wording.Sentence(end)}
 }
 
-// Followed says what the frame in AnswerSeq is to the question.
+// Followed returns the words that link a question to the frame in AnswerSeq.
 func (q *question) Followed() string {
 	if q.State == conversation.Unheard || q.State == conversation.Withdrawn && q.Via != elicit.ByRequest {
 		return "followed by"

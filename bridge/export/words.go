@@ -10,9 +10,9 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// line is s in one line, made visible, and cut to so many columns.
+// line returns s in one line, made visible, and cut to a number of columns.
 func line(s string, columns int) string {
-	// Not more is looked at than can be shown.
+	// Read only as many bytes as can be shown.
 	if most := 16*columns + 64; len(s) > most {
 		for k := 0; k < utf8.UTFMax && !utf8.RuneStart(s[most]); k++ {
 			most--
@@ -30,7 +30,7 @@ func line(s string, columns int) string {
 	return s
 }
 
-// columnsOf is about how wide a character is, in those of Latin script.
+// columnsOf returns the approximate width of a character, in columns of Latin script.
 func columnsOf(r rune) int {
 	switch {
 	case unicode.Is(unicode.Mn, r):
@@ -58,8 +58,8 @@ func wayOf(d wire.Direction) string {
 	return d.String()
 }
 
-// cut is the head of a text that is too long to be shown, and a note that says
-// so.
+// cut returns the first cutAt bytes of a longer text, and a note that says so; "" for a
+// text that fits.
 func cut(s string) (head, note string) {
 	if len(s) <= cutAt {
 		return s, ""
