@@ -10,27 +10,27 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// Bounds on the questions of one server that wait. They are each server's own, so
-// that one that floods takes nothing from the others.
+// Bounds on the waiting questions of one server. Each server has its own, so that a
+// server that floods takes nothing from the others.
 const (
-	// ShownMost is how many of them are on show. Further ones are held back, also
-	// where the rate has no limit.
+	// ShownMost is how many waiting questions are shown. Further ones are held back,
+	// even if the rate has no limit.
 	ShownMost = 50
-	// HeldMost is how many are held back. Further ones are refused.
+	// HeldMost is how many questions are held back. Further ones are refused.
 	HeldMost = 10_000
 )
 
-// DefaultRate is how many questions a minute one server may put on show, not
-// counting those that are settled by our side: who keeps up with a server is
-// not flooded by it.
+// DefaultRate is how many questions of one server may be shown within a minute.
+// Questions that our side has settled do not count, so that a person who keeps up with
+// a server sees all of them.
 const DefaultRate = 10
 
-// server is what the inbox knows of one server.
+// server is the inbox's state for one server.
 type server struct {
 	policy     Policy
-	times      []time.Time // when its questions of the last minute were put on show
-	shown      int         // how many are on show
-	held       int         // how many are held back
+	times      []time.Time // when the questions of the last minute were shown
+	shown      int         // number of shown questions that wait
+	held       int         // number of questions held back
 	turnedAway int
 }
 
@@ -43,15 +43,16 @@ func (in *Inbox) server(id string) *server {
 	return s
 }
 
-// Counts is what waits of one server's, and what becomes of more.
+// Counts is the policy of one server, and how many of its questions are held back or
+// were refused.
 type Counts struct {
 	Policy     Policy
-	Held       int // questions that are held back
-	Room       int // how many of those can be shown now
-	TurnedAway int // questions that were refused because too many wait
+	Held       int // questions held back
+	Room       int // how many of the questions held back can be shown now
+	TurnedAway int // questions refused because too many waited
 }
 
-// Counts returns what waits of a server's.
+// Counts returns the counts of a server.
 func (in *Inbox) Counts(server string) Counts {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -61,7 +62,7 @@ func (in *Inbox) Counts(server string) Counts {
 
 func (s *server) room() int { return max(ShownMost-s.shown, 0) }
 
-// Connected begins to count a server's rate anew.
+// Connected restarts the count of a server's questions for the rate.
 func (in *Inbox) Connected(server string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -91,11 +92,13 @@ func delta(more bool) int {
 
 const tooMany = "too many questions are pending"
 
-// holdBack holds a question back, or refuses it, where its server has too many
-// that wait or asks too often. It reports whether it did. Of a question that is
-// held back no more is kept than leads to its frame.
+// holdBack holds a question back, or refuses it, if too many questions of its server
+// wait or if it exceeds the rate. It returns false if the question is to be shown. For
+// a question held back, the inbox drops the params: Recall reads them again from its
+// frame.
 func (in *Inbox) holdBack(n *news, s *server, q *question) bool {
-	// What keeps a question off the page must not count for the rate.
+	// Check the room first: a question that is held back for lack of room does not
+	// count for the rate.
 	if s.room() > 0 && !s.overRate(in.rate, q.Asked) {
 		return false
 	}
@@ -111,8 +114,8 @@ func (in *Inbox) holdBack(n *news, s *server, q *question) bool {
 	return true
 }
 
-// overRate notes a question that is to be shown, and reports whether it is one
-// too many within a minute.
+// overRate reports whether one more question exceeds the rate per minute. If not, it
+// counts the question as shown.
 func (s *server) overRate(rate int, at time.Time) bool {
 	if rate <= 0 {
 		return false
@@ -125,14 +128,15 @@ func (s *server) overRate(rate int, at time.Time) bool {
 	return false
 }
 
-// keptUp notes that our side settled a question that was shown at a time.
+// keptUp removes a question that our side has settled from the count for the rate. at
+// is when the question was asked.
 func (s *server) keptUp(at time.Time) {
 	if i := slices.Index(s.times, at); i >= 0 {
 		s.times = slices.Delete(s.times, i, i+1)
 	}
 }
 
-// heldOf lists the first questions of a server that are held back.
+// heldOf lists the oldest questions of a server that are held back, at most that many.
 func (in *Inbox) heldOf(server string, most int) []Question {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -145,15 +149,15 @@ func (in *Inbox) heldOf(server string, most int) []Question {
 	return out
 }
 
-// ShowHeld puts as many of a server's questions that are held back on show as there
-// is room for, the oldest first.
+// ShowHeld shows the oldest of a server's questions that are held back, as many as
+// there is room for.
 func (in *Inbox) ShowHeld(server string) {
 	list := in.recall(in.heldOf(server, in.Counts(server).Room))
 	in.update(func(n *news) {
 		s := in.server(server)
 		for _, recalled := range list {
 			q, err := in.find(recalled.Number)
-			if err != nil || !q.Held || s.room() == 0 { // somebody was faster
+			if err != nil || !q.Held || s.room() == 0 { // another caller was faster
 				continue
 			}
 			q.Params, q.Request = recalled.Params, recalled.Request
@@ -165,7 +169,7 @@ func (in *Inbox) ShowHeld(server string) {
 	})
 }
 
-// DeclineHeld declines all of a server's questions that are held back.
+// DeclineHeld declines all questions of a server that are held back.
 func (in *Inbox) DeclineHeld(server string) {
 	in.update(func(n *news) {
 		for _, q := range slices.Clone(in.pending) {
@@ -178,8 +182,8 @@ func (in *Inbox) DeclineHeld(server string) {
 	})
 }
 
-// recall has what questions asked read again. Those that cannot be read are refused,
-// and left out.
+// recall returns questions with their params read again. A question whose params cannot
+// be read is refused and left out.
 func (in *Inbox) recall(list []Question) []Question {
 	var out []Question
 	for i, err := range in.owner.Recall(list) {

@@ -1,6 +1,6 @@
-// Package inbox holds the questions that wait for a person. Each is settled exactly
-// once: by an answer, by the policy that the person set for its server, or by being
-// withdrawn. Once the log says so, the inbox forgets it.
+// Package inbox holds the questions that wait for a person. Each question is settled
+// exactly once: by an answer, by the policy that the person has set for its server, or
+// by being withdrawn. The inbox forgets it when its end is in the log.
 package inbox
 
 import (
@@ -14,17 +14,17 @@ import (
 	"elicitation-inspector/bridge/elicit"
 )
 
-// Owner is told what happens to questions, after it happened, by whoever made it
-// happen. It may call the inbox.
+// Owner is notified of changes to questions, in the goroutine that made the change and
+// after it. It may call the inbox.
 type Owner interface {
 	// Settled is called once for each question.
 	Settled(Question)
-	// Changed is called where anything else of a question has changed.
+	// Changed is called when a question has changed without being settled.
 	Changed(Question)
-	// Counted is called where Counts of a server have changed.
+	// Counted is called when the Counts of a server have changed.
 	Counted(server string)
-	// Recall puts what they asked back into questions that were held back. It
-	// returns an error or nil for each.
+	// Recall fills in the Params of questions that were held back. It returns an error
+	// or nil for each.
 	Recall([]Question) []error
 }
 
@@ -37,30 +37,31 @@ var (
 // Inbox is safe for concurrent use.
 type Inbox struct {
 	owner Owner
-	rate  int // questions a minute that one server may put on show; 0 for no limit
+	rate  int // how many questions of one server may be shown within a minute; 0 for no limit
 
 	mu        sync.Mutex
-	last      int               // number that was given out last
+	last      int               // the highest reserved number
 	questions map[int]*question // by number
-	pending   []*question       // those that are not settled, in order
-	settled   []*question       // the others, in the order of their end
+	pending   []*question       // waiting questions, in the order in which they were put in
+	settled   []*question       // settled questions, in the order of their end
 	servers   map[string]*server
-	source    Source // nil for none
+	source    Source // answers questions before a policy does; nil for none
 }
 
-// question is a question with what only the inbox knows of it.
+// question is a question and its state inside the inbox.
 type question struct {
 	Question
 	onShow   bool
-	hopeless bool // nobody is left who could tell the outcome of its URL
+	hopeless bool // nobody can report any more that its URL is done
 }
 
-// New makes an empty inbox.
+// New returns an empty inbox.
 func New(owner Owner, rate int) *Inbox {
 	return &Inbox{owner: owner, rate: rate, questions: map[int]*question{}, servers: map[string]*server{}}
 }
 
-// news is what the owner is to be told once the mutex is free.
+// news collects the notifications for the owner, which are sent after the mutex is
+// unlocked.
 type news struct {
 	settled, changed []Question
 	counted          []string
@@ -84,7 +85,8 @@ func (n *news) count(server string) {
 	}
 }
 
-// update runs change with the mutex held, and then tells the owner what it noted.
+// update runs change with the mutex held, and then sends the collected news to the
+// owner.
 func (in *Inbox) update(change func(*news)) {
 	var n news
 	in.mu.Lock()
@@ -93,8 +95,8 @@ func (in *Inbox) update(change func(*news)) {
 	n.tell(in.owner)
 }
 
-// Numbers reserves numbers in a row for questions that are about to be put in, and
-// returns the first of them.
+// Numbers reserves count consecutive numbers for questions that are about to be put in,
+// and returns the first.
 func (in *Inbox) Numbers(count int) int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -102,16 +104,16 @@ func (in *Inbox) Numbers(count int) int {
 	return in.last - count + 1
 }
 
-// Put puts a question in, under a number that was reserved. It is settled at once if
-// it has a State other than Pending, or a Refusal, or the source or its server's policy says so;
-// held back if its server has too many that wait or asks too often; and put on show
-// otherwise.
+// Put adds a question under a reserved number. The question is settled at once if it
+// has a State other than Pending or a Refusal, or if the source or its server's policy
+// decides it. It is held back if too many questions of its server wait or the rate is
+// exceeded. Otherwise it is shown.
 func (in *Inbox) Put(q Question) {
 	d := in.consult(&q)
 	q.Left, q.Delay = d.Left, d.Delay
 	if d.Delay > 0 {
 		later := *d.Answer
-		defer time.AfterFunc(d.Delay, func() { _, _ = in.Answer(q.Number, later) }) // unless it is settled before
+		defer time.AfterFunc(d.Delay, func() { _, _ = in.Answer(q.Number, later) }) // has no effect if the question is settled before
 	}
 	for done := false; !done; {
 		policy := in.policyOf(q.Server)
@@ -119,7 +121,7 @@ func (in *Inbox) Put(q Question) {
 		in.update(func(n *news) {
 			s := in.server(q.Server)
 			if done = s.policy == policy; !done {
-				return // it was set meanwhile
+				return // the policy has changed in between: decide again
 			}
 			one := &question{Question: q}
 			in.questions[q.Number] = one
@@ -136,7 +138,7 @@ func (in *Inbox) Put(q Question) {
 	}
 }
 
-// place decides what becomes of a new question.
+// place settles, holds back or shows a new question.
 func (in *Inbox) place(n *news, s *server, q *question, v verdict) {
 	switch {
 	case q.State != conversation.Pending:
@@ -154,18 +156,18 @@ func (in *Inbox) place(n *news, s *server, q *question, v verdict) {
 	}
 }
 
-// settle moves a question out of those that wait, exactly once. It reports whether
-// this was when.
+// settle settles a waiting question. It returns false if the question was settled
+// before.
 func (in *Inbox) settle(n *news, q *question, state conversation.QuestionState, by, reason string) bool {
 	if q.State != conversation.Pending {
 		return false
 	}
 	q.State, q.By, q.Reason, q.Ended = state, by, reason, time.Now()
-	if state == conversation.Answered && q.IsURL() && q.Action == "accept" && q.Completion == conversation.CompletionNone { // it may have been completed before the consent
+	if state == conversation.Answered && q.IsURL() && q.Action == "accept" && q.Completion == conversation.CompletionNone { // a completion can arrive before the consent
 		q.Completion = conversation.CompletionAwaited
 	}
 	s := in.server(q.Server)
-	if s.held > 0 { // there is one less, or room for one more
+	if s.held > 0 { // a held question is gone, or there is room to show one
 		n.count(q.Server)
 	}
 	in.show(s, q, false)
@@ -184,11 +186,11 @@ func (in *Inbox) settle(n *news, q *question, state conversation.QuestionState, 
 	return true
 }
 
-// settledMost bounds how many settled questions are known of which the log does not
-// say it, or whose URLs are being visited.
+// settledMost bounds how many settled questions are kept until their end is in the log,
+// or until their URL is done.
 const settledMost = 5000
 
-// Settled lists the settled questions that are known, by their numbers.
+// Settled returns the numbers of the settled questions that are kept.
 func (in *Inbox) Settled() []int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -199,8 +201,9 @@ func (in *Inbox) Settled() []int {
 	return numbers
 }
 
-// Forget lets go of settled questions of which the log says all. said is what it says
-// of their URLs, by number. Those whose URLs are being visited stay.
+// Forget drops settled questions whose end is in the log. said maps their numbers to
+// the completion of their URLs in the log. A question whose URL may still be reported
+// as done stays.
 func (in *Inbox) Forget(said map[int]conversation.Completion) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -214,7 +217,7 @@ func (in *Inbox) Forget(said map[int]conversation.Completion) {
 	})
 }
 
-// find is a question by its number.
+// find returns a question by its number.
 func (in *Inbox) find(number int) (*question, error) {
 	q := in.questions[number]
 	if q == nil {
@@ -223,8 +226,8 @@ func (in *Inbox) find(number int) (*question, error) {
 	return q, nil
 }
 
-// Answer settles a question with a. The first answer wins: for any later one
-// the error is [ErrSettled], and the question that is returned says who won.
+// Answer settles a question with a. The first answer wins: a later one gets
+// [ErrSettled], and the returned question tells who won.
 func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
 	in.update(func(n *news) {
 		var q *question
@@ -241,7 +244,7 @@ func (in *Inbox) Answer(number int, a Answer) (out Question, err error) {
 	return out, err
 }
 
-// answer settles a question that waits with a.
+// answer settles a waiting question with a.
 func (in *Inbox) answer(n *news, q *question, a Answer) {
 	q.Answered(a)
 	reason := ""
@@ -254,8 +257,8 @@ func (in *Inbox) answer(n *news, q *question, a Answer) {
 	in.settle(n, q, conversation.Answered, a.Actor, reason)
 }
 
-// Withdraw ends every question that waits and matches. If cancel is set, the server
-// is answered with cancel: nobody else tells it that there will be no answer.
+// Withdraw withdraws every waiting question that matches. With cancel, the response to
+// the server is cancel, because nothing else tells it that there will be no answer.
 func (in *Inbox) Withdraw(by, reason string, cancel bool, matches func(*Question) bool) {
 	in.update(func(n *news) {
 		for _, q := range slices.Clone(in.pending) {
@@ -270,7 +273,7 @@ func (in *Inbox) Withdraw(by, reason string, cancel bool, matches func(*Question
 	})
 }
 
-// Dismiss answers with cancel the requests of a connection's server that wait.
+// Dismiss answers the waiting elicitation requests of a session with cancel.
 func (in *Inbox) Dismiss(session, reason string) {
 	in.update(func(n *news) {
 		for _, q := range slices.Clone(in.pending) {
@@ -282,7 +285,7 @@ func (in *Inbox) Dismiss(session, reason string) {
 	})
 }
 
-// Cancelled withdraws a question because its server took it back.
+// Cancelled withdraws a question because its server has cancelled it.
 func (in *Inbox) Cancelled(number int, reason string) {
 	in.update(func(n *news) {
 		if q, err := in.find(number); err == nil {
@@ -291,7 +294,8 @@ func (in *Inbox) Cancelled(number int, reason string) {
 	})
 }
 
-// amend changes a question, if it is known. change reports whether it did.
+// amend calls change for a question, if its number is known, and notifies the owner if
+// change returns true.
 func (in *Inbox) amend(number int, change func(*news, *question) bool) {
 	in.update(func(n *news) {
 		if q, err := in.find(number); err == nil && change(n, q) {

@@ -11,17 +11,17 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// Policy says what becomes of a server's questions before a person sees them.
-// It is kept for the run, and set for each server by itself.
+// Policy is how a server's questions are handled before a person sees them. It is set
+// for each server and lasts until the program ends.
 type Policy string
 
 // The policies.
 const (
-	PolicyAsk      Policy = "ask"      // put them to the person
-	PolicyDefaults Policy = "defaults" // accept forms as their schema fills them in, where that is valid; ask otherwise
+	PolicyAsk      Policy = "ask"      // show questions to the person
+	PolicyDefaults Policy = "defaults" // accept a form with its defaults if they are valid, otherwise ask
 	PolicyDecline  Policy = "decline"
 	PolicyCancel   Policy = "cancel"
-	PolicyBlock    Policy = "block" // refuse them with an error
+	PolicyBlock    Policy = "block" // refuse questions with an error
 )
 
 // Policies lists the policies, the default first.
@@ -29,7 +29,7 @@ func Policies() []Policy {
 	return []Policy{PolicyAsk, PolicyDefaults, PolicyDecline, PolicyCancel, PolicyBlock}
 }
 
-// ParsePolicy checks a policy's name.
+// ParsePolicy returns the policy with this name.
 func ParsePolicy(name string) (Policy, error) {
 	if !slices.Contains(Policies(), Policy(name)) {
 		return "", fmt.Errorf("unknown policy %q: want ask, defaults, decline, cancel or block", name)
@@ -37,8 +37,8 @@ func ParsePolicy(name string) (Policy, error) {
 	return Policy(name), nil
 }
 
-// SetPolicy changes what becomes of a server's further questions, and of those
-// that are held back. Questions that are on show stay.
+// SetPolicy sets the policy for a server's future questions, and applies it to those
+// that are held back. Shown questions stay.
 func (in *Inbox) SetPolicy(server string, p Policy) {
 	in.update(func(n *news) {
 		in.server(server).policy = p
@@ -48,7 +48,7 @@ func (in *Inbox) SetPolicy(server string, p Policy) {
 		return
 	}
 	held := in.heldOf(server, HeldMost)
-	if p == PolicyDefaults { // which alone has to know what is asked
+	if p == PolicyDefaults { // the only policy that needs the params
 		held = in.recall(held)
 	}
 	for _, q := range held {
@@ -67,19 +67,19 @@ func (in *Inbox) policyOf(server string) Policy {
 	return in.server(server).policy
 }
 
-// blocked is why a question of a blocked server is refused.
+// blocked is the refusal's message for questions of a blocked server.
 const blocked = "elicitation from this server is blocked by the user"
 
-// verdict is what becomes of a question by itself and its server's policy.
+// verdict is the outcome of a question by its refusal and its server's policy.
 type verdict struct {
-	state   conversation.QuestionState // Pending leaves it to the person
+	state   conversation.QuestionState // Pending: the person decides
 	answer  Answer
 	refusal *client.Refusal
 	reason  string
-	handed  string // why the policy leaves it to the person
+	handed  string // why the policy leaves the question to the person
 }
 
-// follow settles a question as was decided.
+// follow settles a question by a verdict.
 func (in *Inbox) follow(n *news, q *question, v verdict) {
 	if v.answer.Action != "" {
 		q.Answered(v.answer)
@@ -104,7 +104,7 @@ func decide(p Policy, q *Question) verdict {
 		return v
 	case p == PolicyBlock:
 		return refuse(&client.Refusal{Code: mcp.CodeServerError, Message: blocked})
-	case q.Method != mcp.MethodElicit: // the other policies have no answer to it
+	case q.Method != mcp.MethodElicit: // the other policies only know answers to elicitations
 		v.handed = fmt.Sprintf("a %s request is not an elicitation", q.Method)
 		return v
 	case p == PolicyDefaults:
@@ -121,9 +121,9 @@ func decide(p Policy, q *Question) verdict {
 	return v
 }
 
-// defaults is the content of an untouched form, or why a person has to see it:
-// the schema does not take it, or a default has no place in it. A URL needs a
-// person's consent.
+// defaults returns the content of an untouched form, or why a person has to see it: a
+// URL needs consent, a default does not fit its field, or the content does not satisfy
+// the schema.
 func defaults(request *elicit.Request) (content []byte, why string) {
 	if request == nil || request.Mode != elicit.ModeForm {
 		return nil, "a URL needs your consent"

@@ -14,25 +14,25 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Answer is what goes back to the server.
+// Answer is the answer to a question.
 type Answer struct {
 	Action  string          // "accept", "decline" or "cancel"
-	Content json.RawMessage // with accept of a form: the exact bytes; nil leaves it out
-	// Result, where set, is the whole result, for questions that are no
-	// elicitation and for answers that are wrong on purpose.
+	Content json.RawMessage // content of an accepted form, exact bytes; nil omits it
+	// Result, if set, is the whole result: for questions that are no elicitation, and
+	// for deliberately wrong answers.
 	Result json.RawMessage
-	Actor  string // who gave it, as Question.By
-	// Fault is what goes out in place of all that, where it is wrong on purpose; nil
-	// where it is not. Its Actor is conversation.ByFault.
+	Actor  string // who answered, like Question.By
+	// Fault is the plan of a deliberately wrong answer, which is carried out in place
+	// of the rest; nil for other answers. Its Actor is conversation.ByFault.
 	Fault *fault.Plan
 }
 
-// Misbehave is the answer that a plan amounts to.
+// Misbehave returns the answer for a fault's plan.
 func Misbehave(plan fault.Plan) Answer {
 	return Answer{Action: rawjson.Text(rawjson.Member(plan.Result, "action")), Result: plan.Result, Actor: conversation.ByFault, Fault: &plan}
 }
 
-// JSON is the exact result that the answer amounts to.
+// JSON returns the exact result for the server.
 func (a Answer) JSON() json.RawMessage {
 	if a.Result != nil {
 		return a.Result
@@ -43,19 +43,19 @@ func (a Answer) JSON() json.RawMessage {
 	return fmt.Appendf(nil, `{"action":%q,"content":%s}`, a.Action, a.Content)
 }
 
-// Question is a question that waits, or how it was settled as long as the log does
-// not say so.
+// Question is a question that waits, or that was settled and whose end is not in the
+// log yet.
 type Question struct {
 	client.InputRequest
-	Plan       *fault.Plan   // how it is answered wrongly on purpose, nil if it is not
-	TurnedDown bool          // it is no elicitation, and was declined or cancelled, which no result can say
-	Handed     string        // why its server's policy left it to the person, "" if it did not
-	Left       string        // why the source of answers left it to the person, "" if it did not, or there is none
-	Delay      time.Duration // after which a source answers it, 0 if none does
-	Held       bool          // not on show, because its server asks too often
+	Plan       *fault.Plan   // the fault that answers it; nil for none
+	TurnedDown bool          // a request other than an elicitation was declined or cancelled, for which there is no result
+	Handed     string        // why the policy of its server left it to the person, "" if it did not
+	Left       string        // why the source left it to the person, "" if it did not or there is no source
+	Delay      time.Duration // time until the source answers it, 0 if it does not
+	Held       bool          // held back
 }
 
-// Answered notes the answer to the question.
+// Answered sets the fields of the answer. It does not settle the question.
 func (q *Question) Answered(a Answer) {
 	q.Answer, q.Action = a.JSON(), a.Action
 	if a.Result != nil {
@@ -75,11 +75,11 @@ func (q *Question) asksFor(elicitationID string) bool {
 	return q.IsURL() && q.Request.ElicitationID == elicitationID
 }
 
-// codeRejected is what a client answers where the person turned down a request
-// that is no elicitation (specification 2025-11-25, Sampling, Error Handling).
+// codeRejected is the error code for a request other than an elicitation that the
+// person has turned down (specification 2025-11-25, Sampling, Error Handling).
 const codeRejected = -1
 
-// Response is what is sent for a settled question: a result, or else an error.
+// Response returns the response to a settled question: a result, or else an error.
 func (q *Question) Response() (json.RawMessage, *client.Refusal) {
 	switch {
 	case q.State == conversation.Answered && q.TurnedDown:
@@ -93,8 +93,8 @@ func (q *Question) Response() (json.RawMessage, *client.Refusal) {
 	}
 }
 
-// Note is what a transcript says of a settled question where no message says it: how
-// it was answered, if that does not travel, or not yet; or how it ended.
+// Note returns the note for a settled question, for the case that no message in the
+// transcript has its answer or its end.
 func (q *Question) Note() *wire.Note {
 	switch {
 	case q.State != conversation.Answered:
@@ -105,7 +105,7 @@ func (q *Question) Note() *wire.Note {
 	return &wire.Note{Kind: wire.NoteAnswered, Why: q.Reason, Answer: q.Answer, Pointer: q.Pointer, Completion: q.Completion.String(), At: q.Ended}
 }
 
-// EndNote is what a transcript says of where a question stands in the end.
+// EndNote returns the note of the question's final state.
 func (q *Question) EndNote() *wire.Note {
 	return &wire.Note{Kind: wire.NoteSettled, State: q.State.String(), Why: q.Reason, TurnedAway: q.TurnedAway, Pointer: q.Pointer, At: q.Ended}
 }

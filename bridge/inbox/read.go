@@ -13,7 +13,7 @@ func (in *Inbox) Question(number int) (Question, error) {
 	return q.Question, nil
 }
 
-// Questions returns all that are known, those that are settled first.
+// Questions returns all questions that are kept, settled ones first.
 func (in *Inbox) Questions() []Question {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -6,28 +6,28 @@ import (
 	"elicitation-inspector/bridge/conversation"
 )
 
-// Source answers questions as they are put, before their server's policy does, and
-// before a person sees them. It may be called from several goroutines.
+// Source answers questions when they are put in, before the policy of their server
+// applies and before a person sees them. Decide is called from several goroutines.
 type Source interface {
 	Decide(*Question) Decision
 }
 
-// Decision is what a source does with a question. The zero Decision leaves it to
+// Decision is a source's answer to a question. The zero Decision leaves the question to
 // the policy and the person.
 type Decision struct {
 	Answer *Answer
-	Delay  time.Duration // before an Answer; the question is on show meanwhile
-	Left   string        // why it is left to the person, in words
+	Delay  time.Duration // wait before Answer; the question is shown meanwhile
+	Left   string        // why the question is left to the person, in words
 }
 
-// SetSource has further questions answered by a source; nil ends that.
+// SetSource sets the source for future questions; nil removes it.
 func (in *Inbox) SetSource(s Source) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.source = s
 }
 
-// consult asks the source, if there is one, about a question that is about to be put.
+// consult asks the source, if there is one, to decide a new question.
 func (in *Inbox) consult(q *Question) Decision {
 	in.mu.Lock()
 	source := in.source

@@ -6,12 +6,13 @@ import (
 	"elicitation-inspector/bridge/conversation"
 )
 
-// awaited reports whether the outcome of an accepted URL is still open.
+// awaited reports whether an accepted URL may still be reported as done.
 func (q *question) awaited() bool {
 	return q.Completion == conversation.CompletionAwaited && !q.hopeless
 }
 
-// Hopeless says of which accepted URLs nobody can tell the outcome any more.
+// Hopeless marks the accepted URLs of matching questions: nobody can report any more
+// that they are done.
 func (in *Inbox) Hopeless(matches func(*Question) bool) {
 	in.update(func(n *news) {
 		for _, q := range in.settled {
@@ -23,8 +24,9 @@ func (in *Inbox) Hopeless(matches func(*Question) bool) {
 	})
 }
 
-// URL finds the question whose URL has this elicitationId: the latest that waits, or
-// whose outcome is open. It returns 0 for the number if there is none.
+// URL returns the number and the call of the question with this elicitationId: the
+// latest that waits, or else the latest accepted one that is not done. It returns 0, 0
+// if there is none.
 func (in *Inbox) URL(server, elicitationID string) (number, call int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -39,11 +41,11 @@ func (in *Inbox) URL(server, elicitationID string) (number, call int) {
 	return 0, 0
 }
 
-// Complete notes that the server says of an accepted URL that it is done. It may
-// say so before the person has accepted.
+// Complete records that the server has reported a URL as done. The report may arrive
+// before the person has accepted.
 func (in *Inbox) Complete(number int) {
 	in.amend(number, func(_ *news, q *question) bool {
-		if q.State != conversation.Pending && q.Completion == conversation.CompletionNone { // it was turned down
+		if q.State != conversation.Pending && q.Completion == conversation.CompletionNone { // declined or cancelled
 			return false
 		}
 		q.Completion = conversation.CompletionDone
@@ -51,7 +53,7 @@ func (in *Inbox) Complete(number int) {
 	})
 }
 
-// MarkCompleted records the person's word that an accepted URL is done.
+// MarkCompleted records that the person has reported an accepted URL as done.
 func (in *Inbox) MarkCompleted(number int) {
 	in.amend(number, func(_ *news, q *question) bool {
 		if q.Completion != conversation.CompletionAwaited {
@@ -62,8 +64,8 @@ func (in *Inbox) MarkCompleted(number int) {
 	})
 }
 
-// IsOpen reports whether a question that matches waits for its answer, or for the
-// outcome of its URL.
+// IsOpen reports whether a matching question waits for its answer, or for its accepted
+// URL to be done.
 func (in *Inbox) IsOpen(matches func(*Question) bool) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
