@@ -17,15 +17,15 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// entry is an element of the array that the Inspector's web client exports from
-// its Protocol screen (version 2.12: MessageEntry in core/mcp/types). A response
-// stands in the entry of its request.
+// entry is an element of the JSON array that the Inspector's web client exports from
+// its Protocol screen (version 2.12: MessageEntry in core/mcp/types). A response is
+// part of the entry of its request.
 //
-// The messages are what JSON.parse made of them, written again, so their exact
-// bytes are lost; so are HTTP headers, standard error and noise. Older versions
-// have no origin, and the first ones no export.
+// The client has parsed and reformatted the messages, so their exact bytes are lost;
+// HTTP headers, standard error and noise are missing. Older versions have no origin,
+// and the first versions have no export.
 type entry struct {
-	Timestamp   time.Time       `json:"timestamp"` // to the millisecond
+	Timestamp   time.Time       `json:"timestamp"` // with millisecond precision
 	Direction   string          `json:"direction"` // request, response or notification
 	Origin      string          `json:"origin"`    // client or server
 	Message     json.RawMessage `json:"message"`
@@ -34,20 +34,20 @@ type entry struct {
 	ClientError string          `json:"clientError"`
 }
 
-// Is reports whether a file that begins so can be a history: it is a JSON array,
-// and transcripts are not.
+// Is reports whether a file with this beginning can be a history: a history is a JSON
+// array, a transcript is not.
 func Is(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
 }
 
-// sizeMost is the size in bytes of the largest history that is read. The
-// Inspector keeps a thousand messages.
+// sizeMost is the size in bytes of the largest history that Read accepts. The Inspector
+// keeps a thousand messages.
 const sizeMost = 256 << 20
 
-// Read reads a history. name is its file's, from which the server's name is
-// taken. problems are entries that could not be read, in words; the frames of
-// the others are in the order of their times.
+// Read reads a history. The server's name is taken from name, the name of the file.
+// problems describes entries that could not be read; the frames of the other entries
+// are sorted by time.
 func Read(in io.Reader, name string) (frames []wire.Frame, problems []string, err error) {
 	data, err := io.ReadAll(io.LimitReader(in, sizeMost+1))
 	if err != nil {
@@ -112,8 +112,8 @@ func (e *entry) frames(base wire.Frame) ([]wire.Frame, error) {
 	return out, nil
 }
 
-// from says which way the message went. Where the history does not, its method
-// does: most can only go one way.
+// from returns the direction of the message: by the entry's origin, or else by the
+// method, because most methods are only used in one direction.
 func (e *entry) from(m wire.Message) wire.Direction {
 	switch {
 	case e.Origin == "client":
@@ -128,8 +128,8 @@ func (e *entry) from(m wire.Message) wire.Direction {
 	return wire.ServerToClient
 }
 
-// exported is how the Inspector names its exports:
-// inspector-KIND-SERVER-TIME.json, the server in URL encoding.
+// exported matches the names of the Inspector's exports:
+// inspector-KIND-SERVER-TIME.json, with the server's name in URL encoding.
 var exported = regexp.MustCompile(`^inspector-(?:protocol|history)(?:-pinned|-unpinned)?-(.+)-\d{4}-\d\d-\d\dT[^/]*\.json$`)
 
 func serverOf(name string) string {

@@ -1,5 +1,5 @@
-// Package playback opens recorded sessions, those of other tools too, and plays
-// them by the clock.
+// Package playback opens recorded sessions, also those of other tools, and plays them
+// in time.
 package playback
 
 import (
@@ -15,22 +15,22 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Opened is a log of transcripts and histories.
+// Opened is a log read from transcripts and histories.
 type Opened struct {
 	*wire.Log
-	// Problems are entries of histories that could not be read, in words. Damaged
-	// lines of transcripts are known to the log.
+	// Problems describes entries of histories that could not be read. The log itself
+	// knows damaged lines of transcripts.
 	Problems []string
 
-	folder    string // of transcripts made from histories, "" if there are none
+	folder    string // folder of transcripts made from histories, "" if there are none
 	converted []string
 }
 
-// Converted reports whether a file is a history, so that its frames do not stand
-// on lines of its own.
+// Converted reports whether a file is a history. Its frames are then not on lines of
+// the file.
 func (o *Opened) Converted(path string) bool { return slices.Contains(o.converted, path) }
 
-// Close closes the log.
+// Close closes the log and removes the transcripts made from histories.
 func (o *Opened) Close() error {
 	err := o.Log.Close()
 	if o.folder != "" {
@@ -39,7 +39,7 @@ func (o *Opened) Close() error {
 	return err
 }
 
-// Open is wire.Open for files of which some may be histories.
+// Open opens transcripts like wire.Open, and converts histories among the files.
 func Open(paths ...string) (opened *Opened, err error) {
 	o := &Opened{}
 	defer func() {
@@ -57,7 +57,8 @@ func Open(paths ...string) (opened *Opened, err error) {
 	return o, err
 }
 
-// transcript is the path of a transcript that holds what the file does.
+// transcript returns the path of a transcript with the file's frames: the file itself,
+// or one made from a history.
 func (o *Opened) transcript(path string, i int) (string, error) {
 	file, err := wire.OpenFile(path)
 	if err != nil {
@@ -88,7 +89,8 @@ func (o *Opened) transcript(path string, i int) (string, error) {
 			return "", fmt.Errorf("making room for a transcript of %q: %w", path, err)
 		}
 	}
-	// The file keeps its name, because people see it; two may have the same.
+	// The file keeps its name, because people see it. The folder is numbered, because
+	// two files may have the same name.
 	folder := filepath.Join(o.folder, fmt.Sprint(i))
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", fmt.Errorf("making room for a transcript of %q: %w", path, err)

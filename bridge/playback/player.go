@@ -12,60 +12,59 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Player plays a transcript back: of its log it shows more and more frames, by
-// the clock. At first all of the transcript is shown.
+// Player plays a transcript back: over time, it shows more and more frames of its log.
+// Unless Options.Play is set, it shows all frames at first.
 //
-// A log only grows, so that going back means that another one is shown; see
-// [Player.Shown].
+// A log only grows, so going back shows another log; see [Player.Shown].
 type Player struct {
 	source *wire.Log
-	linter *findings.Linter // of the source
+	linter *findings.Linter // judges the source
 	logger *slog.Logger
 
-	turn    chan struct{} // held by whoever looks at what follows, or changes it
-	shown   *wire.Log     // the source itself, where all is shown, or its beginning
+	turn    chan struct{} // a lock for the fields below
+	shown   *wire.Log     // the source itself if all frames are shown, else a Beginning of it
 	playing bool
 	speed   float64
 	gap     time.Duration
-	due     time.Time // when the last frame was due
+	due     time.Time // when the last shown frame was due
 	changed chan struct{}
 	closed  bool
 	done    chan struct{} // closed when Run has returned
 }
 
-// Speeds that a transcript can be played at, as a factor.
+// Bounds of the speed, a factor on the session's own pace.
 const (
 	SlowestSpeed = 0.25
 	FastestSpeed = 16
 )
 
-// ShortGap is how long a pause of the session takes at most while it is played
-// back, unless it is asked for as it was.
+// ShortGap is the longest pause in a playback, unless the person asks for the session's
+// own pauses.
 const ShortGap = 3 * time.Second
 
-// State says where a Player is.
+// State is the state of a Player.
 type State struct {
 	Playing  bool
-	Position int64 // frames shown
-	Frames   int64 // frames of the transcript, as far as it has been read
+	Position int64 // number of frames shown
+	Frames   int64 // number of frames read so far
 	Speed    float64
-	Gap      time.Duration // the longest pause, 0 for pauses as they were
-	At       time.Duration // since the first frame, as the session went
-	Length   time.Duration // of the session
-	Now      time.Time     // of the last frame that is shown
-	Err      error         // why it has stopped
+	Gap      time.Duration // longest pause; 0 for the session's own pauses
+	At       time.Duration // session time from the first frame to the last shown one
+	Length   time.Duration // session time of the whole transcript
+	Now      time.Time     // time of the last shown frame
+	Err      error         // why reading the transcript failed, nil if it did not
 }
 
-// Options say how a Player begins.
+// Options set the initial state of a Player.
 type Options struct {
 	Logger *slog.Logger
-	Play   bool          // from the beginning, instead of showing all
+	Play   bool          // play from the beginning, instead of showing all frames
 	Speed  float64       // 0 means 1
-	Gap    time.Duration // 0 means pauses as they were
+	Gap    time.Duration // longest pause; 0 for the session's own pauses
 }
 
-// NewPlayer prepares to play a log that was opened. Run does the work, and Close
-// ends it.
+// NewPlayer returns a player for an open log. Run plays it, and Close ends the
+// playback.
 func NewPlayer(source *wire.Log, o Options) (*Player, error) {
 	o.Speed = cmp.Or(o.Speed, 1)
 	if err := checkSpeed(o.Speed); err != nil {
@@ -94,34 +93,35 @@ func checkSpeed(x float64) error {
 func (p *Player) take() { p.turn <- struct{}{} }
 func (p *Player) give() { <-p.turn }
 
-// Source is the log of the whole transcript.
+// Source returns the log of the whole transcript.
 func (p *Player) Source() *wire.Log { return p.source }
 
-// Linter judges the whole transcript.
+// Linter returns the linter of the whole transcript.
 func (p *Player) Linter() *findings.Linter { return p.linter }
 
-// Shown is the log of the frames that are shown. It is another one after a call of
-// a method that goes back: Play or Step at the end, or GoTo.
+// Shown returns the log of the shown frames. Going back replaces it by another one:
+// Play or Step at the end, and GoTo.
 func (p *Player) Shown() *wire.Log {
 	p.take()
 	defer p.give()
 	return p.shown
 }
 
-// Reading reports whether the files are still being read.
+// Reading reports whether the transcript is still being read.
 func (p *Player) Reading() bool {
 	read, size := p.source.Reading()
 	return read < size && p.source.Err() == nil
 }
 
-// Over reports whether a log that was shown has all frames of the transcript.
+// Over reports whether a log from Shown has all frames of the transcript.
 func (p *Player) Over(shown *wire.Log) bool { return !p.Reading() && shown.Len() >= p.source.Len() }
 
-// rewind begins again without frames. Who has the former log can go on with it,
-// but it does not grow any more. The caller has the turn, or nobody else knows p.
+// rewind starts over without frames. The previous log stays usable, but does not grow
+// any more. The caller has the turn, or has not shared p yet.
 func (p *Player) rewind() { p.shown, p.due = p.source.Beginning(), time.Time{} }
 
-// show shows the first frames, up to a number. The caller has the turn.
+// show shows the first frames of the transcript, and ends the playback at the last one.
+// The caller has the turn.
 func (p *Player) show(frames int64) {
 	p.shown.Extend(frames)
 	if p.playing && p.Over(p.shown) {
@@ -130,7 +130,7 @@ func (p *Player) show(frames int64) {
 	}
 }
 
-// State says where the player is.
+// State returns the player's state.
 func (p *Player) State() State {
 	p.take()
 	defer p.give()
@@ -146,21 +146,21 @@ func (p *Player) State() State {
 	return s
 }
 
-// Changed returns a channel that is closed by the next change of State other than
-// that of the position. Get it, look at State, then wait.
+// Changed returns a channel that is closed by the next change of State other than the
+// position. A caller that gets the channel before it looks at State misses no change.
 func (p *Player) Changed() <-chan struct{} {
 	p.take()
 	defer p.give()
 	return p.changed
 }
 
-// tell wakes whoever waits for a change. The caller has the turn.
+// tell closes the channel of Changed. The caller has the turn.
 func (p *Player) tell() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// ErrClosed is returned by a Player that has been closed.
+// ErrClosed is the error of a closed Player.
 var ErrClosed = errors.New("the playback has ended")
 
 func (p *Player) do(change func()) error {
@@ -174,10 +174,10 @@ func (p *Player) do(change func()) error {
 	return nil
 }
 
-// atEnd reports whether there is no frame to go on with. The caller has the turn.
+// atEnd reports whether all frames are shown. The caller has the turn.
 func (p *Player) atEnd() bool { return p.shown == p.source || p.Over(p.shown) }
 
-// Play goes on, at the end from the beginning.
+// Play continues the playback, at the end from the beginning.
 func (p *Player) Play() error {
 	return p.do(func() {
 		p.playing, p.due = true, time.Time{}
@@ -187,12 +187,12 @@ func (p *Player) Play() error {
 	})
 }
 
-// Pause stops where it is.
+// Pause pauses the playback.
 func (p *Player) Pause() error {
 	return p.do(func() { p.playing = false })
 }
 
-// Step shows one more frame, at the end the first, and stops.
+// Step pauses, and shows one more frame, or at the end only the first.
 func (p *Player) Step() error {
 	return p.do(func() {
 		p.playing = false
@@ -203,7 +203,7 @@ func (p *Player) Step() error {
 	})
 }
 
-// GoTo shows that many frames, at once, and goes on from there if it plays.
+// GoTo shows exactly the first position frames. A playback continues from there.
 func (p *Player) GoTo(position int64) error {
 	return p.do(func() {
 		position = min(max(position, 0), p.source.Len())
@@ -218,7 +218,7 @@ func (p *Player) GoTo(position int64) error {
 	})
 }
 
-// SetSpeed plays faster or slower, by a factor.
+// SetSpeed sets the speed, as a factor.
 func (p *Player) SetSpeed(x float64) error {
 	if err := checkSpeed(x); err != nil {
 		return err
@@ -226,16 +226,16 @@ func (p *Player) SetSpeed(x float64) error {
 	return p.do(func() { p.speed, p.due = x, time.Time{} })
 }
 
-// SetGap shortens pauses to at most so long; 0 leaves them as they were.
+// SetGap limits pauses to longest; 0 restores the session's own pauses.
 func (p *Player) SetGap(longest time.Duration) error {
 	return p.do(func() { p.gap, p.due = max(longest, 0), time.Time{} })
 }
 
-// batchMost is how many frames are shown in one go, between two looks at what is
-// wanted.
+// batchMost is how many frames are shown at once, before a change of the state can take
+// effect.
 const batchMost = 1024
 
-// Run plays until ctx ends. It is called once.
+// Run plays until ctx ends. It must be called once.
 func (p *Player) Run(ctx context.Context) {
 	defer close(p.done)
 	judged := make(chan struct{})
@@ -259,12 +259,12 @@ func (p *Player) Run(ctx context.Context) {
 			return
 		case <-tick:
 		case <-changed:
-		case <-grown: // more of the files has been read
+		case <-grown: // more of the transcript has been read
 		}
 	}
 }
 
-// judge looks for findings in the transcript, once it has been read.
+// judge lints the transcript once it has been read.
 func (p *Player) judge(ctx context.Context) {
 	err := p.source.Wait(ctx)
 	if err == nil {
@@ -275,8 +275,8 @@ func (p *Player) judge(ctx context.Context) {
 	}
 }
 
-// advance shows what is due, and says after what time more will be; less than 0
-// if that is not known.
+// advance shows the frames that are due, and returns the time until the next one, or -1
+// if it is paused or no frame is left.
 func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 	p.take()
 	defer p.give()
@@ -308,7 +308,7 @@ func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 	return 0, p.changed
 }
 
-// pause is how long to wait between two frames. The caller has the turn.
+// pause returns how long to wait between two frames. The caller has the turn.
 func (p *Player) pause(before, after time.Time) time.Duration {
 	if before.IsZero() || after.IsZero() {
 		return 0
@@ -320,8 +320,8 @@ func (p *Player) pause(before, after time.Time) time.Duration {
 	return time.Duration(float64(gap) / p.speed)
 }
 
-// Close ends the playback. The context of Run must have ended. The log of the
-// transcript stays open.
+// Close waits for Run to return, so the context of Run must have ended. It does not
+// close the log.
 func (p *Player) Close() {
 	<-p.done
 	p.take()
