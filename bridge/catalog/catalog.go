@@ -1,5 +1,5 @@
-// Package catalog is what a server offers: tools, prompts, resources and resource
-// templates, as its lists say on the wire.
+// Package catalog holds the tools, prompts, resources and resource templates that a
+// server lists.
 package catalog
 
 import (
@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// Kind tells what can be called.
+// Kind is the kind of an item.
 type Kind string
 
 // The kinds of item.
@@ -20,37 +20,37 @@ const (
 	Template Kind = "template"
 )
 
-// Item is one thing that a server offers, as its list said.
+// Item is one entry of a server's lists.
 type Item struct {
 	Kind        Kind
-	Key         string // name, or URI, or URI template
+	Key         string // name of a tool or prompt, URI, or URI template
 	Name        string
 	Title       string
 	Description string
 	MIME        string
-	// Schema describes the arguments: a tool's inputSchema as it was on the
-	// wire, or one drawn up from a prompt's arguments or a template's variables.
+	// Schema describes the arguments: the exact inputSchema of a tool, or a schema made
+	// from a prompt's arguments or a template's variables.
 	Schema json.RawMessage
-	// OnlyAsTask says that a tool can be called as a task alone (specification
+	// OnlyAsTask is set for a tool that can only be called as a task (specification
 	// 2025-11-25, Tasks, Tool-Level Negotiation).
 	OnlyAsTask bool
 }
 
-// Catalog is all that a server offers.
+// Catalog holds all items of a server.
 type Catalog struct {
 	Server  string // id
 	Loading bool
 	Items   []Item   // tools, prompts, resources, templates; each in the server's order
-	Errors  []string // lists that could not be read, and why
+	Errors  []string // one text for each list with problems
 }
 
-// Part is what is known of one list.
+// Part holds the items of one list.
 type Part struct {
 	Items  []Item
 	Errors []string
 }
 
-// Join makes a catalog of the parts that are known, by method.
+// Join returns the catalog with the given parts, which are keyed by list method.
 func Join(server string, parts map[string]Part) Catalog {
 	all := Catalog{Server: server}
 	for _, l := range Lists {
@@ -63,11 +63,11 @@ func Join(server string, parts map[string]Part) Catalog {
 // List is one of the lists that a server can have.
 type List struct {
 	Method string
-	member string // of the result
+	member string // member of the result that holds the entries
 	kind   Kind
 }
 
-// Lists are all lists, in the order of a catalog.
+// Lists holds all lists, in the order of a catalog.
 var Lists = []List{
 	{mcp.MethodListTools, "tools", Tool},
 	{mcp.MethodListPrompts, "prompts", Prompt},
@@ -75,7 +75,7 @@ var Lists = []List{
 	{mcp.MethodListTemplates, "resourceTemplates", Template},
 }
 
-// ListOf finds a list by its method.
+// ListOf returns the list with this method.
 func ListOf(method string) (List, bool) {
 	i := slices.IndexFunc(Lists, func(l List) bool { return l.Method == method })
 	if i < 0 {
@@ -84,17 +84,17 @@ func ListOf(method string) (List, bool) {
 	return Lists[i], true
 }
 
-// Bounds on what the lists of one server take together: a page can be as large as
-// a message, and a list can have very many.
+// Bounds on all lists of one server together, because a page can be as large as a
+// message, and a list can have any number of pages.
 const (
 	MostBytes = 64 << 20
 	MostItems = 150_000
 )
 
-// Room is what of those bounds is left, or taken.
+// Room is the unused or the used part of these bounds.
 type Room struct{ Bytes, Items int }
 
-// take takes the room of one entry, and reports whether there was so much.
+// take subtracts one entry of size bytes. It returns false if there is not enough room.
 func (r *Room) take(size int) bool {
 	if r.Items == 0 || size > r.Bytes {
 		return false

@@ -19,7 +19,7 @@ type entry struct {
 	Description string `json:"description"`
 }
 
-// item reads an entry of the list.
+// item parses an entry of the list.
 func (l List) item(raw json.RawMessage) (Item, error) {
 	var e struct {
 		entry
@@ -82,8 +82,7 @@ func variablesOf(template string) (json.RawMessage, error) {
 	return s.json(), nil
 }
 
-// Expand fills in a resource template (RFC 6570) with the members of arguments,
-// which are strings.
+// Expand expands a resource template (RFC 6570). arguments is a JSON object of strings.
 func Expand(template string, arguments json.RawMessage) (string, error) {
 	t, err := uritemplate.New(template)
 	if err != nil {
@@ -106,7 +105,7 @@ func Expand(template string, arguments json.RawMessage) (string, error) {
 	return uri, nil
 }
 
-// schema draws up a schema of string properties in a given order.
+// schema builds a JSON Schema of string properties in a given order.
 type schema struct {
 	properties []string
 	required   []string
@@ -127,7 +126,7 @@ func (s *schema) add(e entry, required bool) {
 	}
 }
 
-// json is nil where nothing was added.
+// json returns the schema; nil if it has no properties.
 func (s *schema) json() json.RawMessage {
 	if len(s.properties) == 0 {
 		return nil

@@ -8,25 +8,25 @@ import (
 	"elicitation-inspector/bridge/response"
 )
 
-// Reader reads the pages of one list, as far as there is room. Entries that cannot
-// be read, and those that are forbidden, do not keep the others from being used.
+// Reader reads the pages of one list, within Room. Entries that cannot be read or are
+// forbidden are skipped, and named in Part.
 type Reader struct {
 	List      List
 	Room      Room
-	Forbidden func(Item) error // why an item must not be used; nil allows all
+	Forbidden func(Item) error // returns why an item must not be used; a nil function allows all
 	Items     []Item
 
 	leftOut []error
 	more    int
 }
 
-// Entries that are left out are named, up to so many.
+// leftOutShown is how many skipped entries are named.
 const leftOutShown = 20
 
 var errFull = errors.New("the rest of the list is left out, because it is more than is kept of one server")
 
-// Page reads one page, and returns the cursor of the next, "" for none. The error
-// says why there is no more of the list.
+// Page reads one page and returns the cursor of the next, "" for none. The error says
+// why the list ends here.
 func (r *Reader) Page(result json.RawMessage) (next string, err error) {
 	var page map[string]json.RawMessage
 	if err := response.Decode(result, &page); err != nil {
@@ -61,7 +61,7 @@ func (r *Reader) Page(result json.RawMessage) (next string, err error) {
 	if json.Unmarshal(cursor, &next) != nil {
 		return "", fmt.Errorf("nextCursor is %s, not a string", response.KindOf(cursor))
 	}
-	if r.Room.Bytes -= len(cursor); r.Room.Bytes < 0 { // all of them are kept, to know one that comes twice
+	if r.Room.Bytes -= len(cursor); r.Room.Bytes < 0 { // the caller keeps all cursors, to notice a repeated one
 		return "", errFull
 	}
 	return next, nil
@@ -75,7 +75,8 @@ func (r *Reader) leaveOut(err error) {
 	r.leftOut = append(r.leftOut, err)
 }
 
-// Part is what was read. err is why the list ended early, nil if it did not.
+// Part returns the items and problems of the list. err is why the list ended early, nil
+// if it did not.
 func (r *Reader) Part(err error) Part {
 	problems := r.leftOut
 	if r.more > 0 {

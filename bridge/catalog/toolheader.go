@@ -16,15 +16,16 @@ import (
 // Custom Headers from Tool Parameters).
 const headerKeyword = "x-mcp-header"
 
-// HeaderProblem says which of the specification's constraints on x-mcp-header a
-// tool's inputSchema breaks; nil if none. A client must not use such a tool over HTTP.
+// HeaderProblem returns which of the specification's constraints on x-mcp-header a
+// tool's inputSchema violates; nil if none. A client must not use such a tool over
+// HTTP.
 func HeaderProblem(schema json.RawMessage) error {
 	_, err := mirrored(schema)
 	return err
 }
 
-// mirrored is what is left of a tool's inputSchema without the parameters that
-// go into no header; nil if none does. Its error is that of HeaderProblem.
+// mirrored returns a tool's inputSchema reduced to the parameters with x-mcp-header;
+// nil if there are none. The error is that of HeaderProblem.
 func mirrored(schema json.RawMessage) (json.RawMessage, error) {
 	var s any
 	if len(schema) > 0 {
@@ -43,12 +44,12 @@ func mirrored(schema json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(left)
 }
 
-// headerScan remembers where each header name, in lower case, was found.
+// headerScan maps each header name, in lower case, to the pointer of its schema.
 type headerScan map[string]string
 
-// scan goes through the schema at a JSON pointer and returns what of it concerns
-// headers, nil for nothing. Only what properties alone lead to can be found in
-// the arguments of a call; reachable says whether that is so.
+// scan walks the schema at a JSON pointer and returns the part with x-mcp-header, nil
+// if there is none. reachable says that the path has only "properties": other schemas
+// do not belong to a fixed place in the arguments.
 func (h headerScan) scan(schema any, at string, reachable bool) (map[string]any, error) {
 	s, ok := schema.(map[string]any)
 	if !ok {
@@ -100,7 +101,7 @@ func (h headerScan) scan(schema any, at string, reachable bool) (map[string]any,
 	return left, nil
 }
 
-// scanEach scans the members of an object that has a schema in each.
+// scanEach scans each member of an object of schemas.
 func (h headerScan) scanEach(schemas any, at string, reachable bool) (map[string]any, error) {
 	members, _ := schemas.(map[string]any)
 	left := map[string]any{}
@@ -116,7 +117,7 @@ func (h headerScan) scanEach(schemas any, at string, reachable bool) (map[string
 	return left, nil
 }
 
-// add notes one header, or says what is wrong with it.
+// add records one header, or returns why it is invalid.
 func (h headerScan) add(name, typ any, at string, reachable bool) error {
 	text, ok := name.(string)
 	switch {
@@ -142,10 +143,10 @@ func isTokenChar(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }
 
-// WithHeaders is a tools/list result with the tools whose inputSchema asks for
-// headers, and as much of each as a client needs to send them. The SDK is given
-// that: of the whole list it would take nothing where one entry has a wrong type,
-// and it would send no header for a tool with a parameter of several types.
+// WithHeaders reduces a tools/list result to the tools with x-mcp-header, and to the
+// parts of their schemas that a client needs to send the headers. The SDK gets this
+// result: it would reject a whole list over one entry with a wrong type, and would send
+// no header for a tool with a parameter of several types.
 func WithHeaders(result json.RawMessage) string {
 	type tool struct {
 		Name   string          `json:"name"`
@@ -155,7 +156,7 @@ func WithHeaders(result json.RawMessage) string {
 		Tools []json.RawMessage `json:"tools"`
 	}
 	if json.Unmarshal(result, &page) != nil {
-		page.Tools = nil // what is wrong is said where the list is read
+		page.Tools = nil // Reader.Page reports the problem
 	}
 	tools := []tool{} // never null, which would make the SDK keep an old list
 	for _, raw := range page.Tools {
@@ -171,7 +172,7 @@ func WithHeaders(result json.RawMessage) string {
 	}
 	out, err := json.Marshal(map[string]any{"tools": tools})
 	if err != nil {
-		panic("catalog: a tool that JSON cannot hold: " + err.Error()) // its parts were JSON
+		panic("catalog: a tool that JSON cannot hold: " + err.Error()) // all parts are valid JSON
 	}
 	return string(out)
 }
