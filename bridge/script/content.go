@@ -15,14 +15,14 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// The values that are not literal: objects with one of these names alone.
+// Names of special values: objects whose only member has one of these names.
 const (
-	fromEnv     = "$env"     // a variable of the environment
-	fromChoice  = "$choice"  // one of the field's choices, by its place from 1, or by a pattern for its title or value
+	fromEnv     = "$env"     // an environment variable
+	fromChoice  = "$choice"  // one of the field's choices: its position from 1, or a pattern for its title or value
 	fromDefault = "$default" // the field's default
 )
 
-// special tells what a value that is not literal is taken from; "" for a literal one.
+// special returns the name and the argument of a special value; "" for a literal value.
 func (n *node) special() (name string, of *node) {
 	if n.kind == rawjson.Object && len(n.names) == 1 && strings.HasPrefix(n.names[0].text, "$") {
 		return n.names[0].text, n.values[0]
@@ -30,7 +30,7 @@ func (n *node) special() (name string, of *node) {
 	return "", nil
 }
 
-// checkValue finds what is wrong with the value of a field.
+// checkValue records mistakes in the value of a field.
 func (r *reader) checkValue(n *node) {
 	for _, element := range n.values {
 		if n.kind == rawjson.Array {
@@ -66,8 +66,8 @@ func (r *reader) checkValue(n *node) {
 	}
 }
 
-// content is what a form is accepted with. The error says why there is none that
-// could be sent.
+// content returns the content of an accepted form. The error says why there is no
+// content that may be sent.
 func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 	var content json.RawMessage
 	switch a.Content {
@@ -106,8 +106,8 @@ func (a *Answer) content(request *elicit.Request) (json.RawMessage, error) {
 	return nil, fmt.Errorf("the answer does not satisfy the schema, and is not sent without \"anyway: true\": %s", strings.Join(all, " "))
 }
 
-// checked is what was found to satisfy a schema the last time, since to check takes
-// longer than all the rest, and a server often asks the same again.
+// checked is a cache of the latest valid content and its schema, because a check takes
+// longer than everything else here, and servers often repeat a question.
 type checked struct {
 	mu              sync.Mutex
 	schema, content []byte
@@ -125,8 +125,8 @@ func (c *checked) set(schema, content []byte) {
 	c.schema, c.content = schema, content
 }
 
-// filled is the content with the values of the file, in its order; with those that
-// rest adds, in the schema's.
+// filled returns the content with the values in the file's order. If rest adds values,
+// all are in the schema's order.
 func (a *Answer) filled(request *elicit.Request) (json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	order := []string{}
@@ -156,8 +156,8 @@ func (a *Answer) filled(request *elicit.Request) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// complete adds to what is given what the form has besides. It returns all names, the
-// form's first.
+// complete adds to given the form's values for other fields, as rest says. It returns
+// all names: the form's fields in order, and then other names from order.
 func (a *Answer) complete(request *elicit.Request, given map[string]json.RawMessage, order []string) []string {
 	form := fault.Valid(request)
 	if a.rest == Defaults {
@@ -182,8 +182,8 @@ func (a *Answer) complete(request *elicit.Request, given map[string]json.RawMess
 	return all
 }
 
-// value is the JSON of a field's value. A nil field is one that the question does not
-// have.
+// value returns the JSON of a field's value. field is nil if the question has no such
+// field.
 func (a *Answer) value(n *node, field *elicit.Field) (json.RawMessage, error) {
 	name, of := n.special()
 	switch {
@@ -218,7 +218,8 @@ func (a *Answer) value(n *node, field *elicit.Field) (json.RawMessage, error) {
 	return n.json(), nil
 }
 
-// typed is a text as the field has it: a number, true or false, or a text.
+// typed returns the JSON of a text by the type of its field: a number, a boolean, any
+// JSON, or else a string.
 func typed(text string, field *elicit.Field) json.RawMessage {
 	if field != nil {
 		kind := rawjson.KindOf([]byte(text))
@@ -230,13 +231,13 @@ func typed(text string, field *elicit.Field) json.RawMessage {
 	return rawjson.AppendQuoted(nil, text)
 }
 
-// chosen is the choice that a file names.
+// chosen returns the value of the choice that n names by position or pattern.
 func chosen(n *node, field *elicit.Field) (json.RawMessage, error) {
 	if len(field.Choices) == 0 {
 		return nil, errors.New("the field has no choices")
 	}
 	if n.kind == rawjson.Number {
-		place, _ := strconv.Atoi(string(n.scalar)) // which checkValue has seen
+		place, _ := strconv.Atoi(string(n.scalar)) // checkValue has checked it
 		if place > len(field.Choices) {
 			return nil, fmt.Errorf("the field has %d choices, and no number %d", len(field.Choices), place)
 		}

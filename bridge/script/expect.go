@@ -12,27 +12,27 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Asked is what a rule expects of the questions that it answers.
+// Asked is what a rule expects of the questions it answers.
 type Asked struct {
 	Message *Text
-	Names   []string // of all fields, in order; nil for any
-	fields  *node    // by name: what each field's schema has to have; nil for nothing
-	Asked   int      // how many questions; -1 for any number
+	Names   []string // names of all fields, in order; nil for any
+	fields  *node    // patterns for the schemas of fields, by name; nil for none
+	Asked   int      // expected number of questions; -1 for any number
 }
 
-// Outcome is what is expected of a call.
+// Outcome is the expected result, error and findings of a call.
 type Outcome struct {
-	text     *Text // of the result's texts
+	text     *Text // pattern for the result's text
 	result   *node
 	error    *node
-	Findings []string // the rules that the linter finds broken; nil for any
+	Findings []string // expected rules with findings; nil for any
 }
 
-// Came is what came of a call.
+// Came is the actual outcome of a call.
 type Came struct {
-	Result, Error json.RawMessage // of which one is nil
-	Failure       string          // why both are
-	Findings      []string        // the rules that the linter finds broken
+	Result, Error json.RawMessage // at most one of them is set
+	Failure       string          // why both are nil
+	Findings      []string        // rules with findings
 }
 
 func (r *reader) asked(n *node) *Asked {
@@ -81,7 +81,7 @@ func (r *reader) outcome(n *node) *Outcome {
 	return o
 }
 
-// checkPattern finds the texts in a pattern that are no regular expressions.
+// checkPattern records the strings in a pattern that are invalid regular expressions.
 func (r *reader) checkPattern(n *node) {
 	if n.kind == rawjson.String {
 		if _, err := ParseText(n.text); err != nil {
@@ -93,13 +93,13 @@ func (r *reader) checkPattern(n *node) {
 	}
 }
 
-// Decides reports whether it is expected how the call ends: then an error, or a result
-// that says isError, is no failure by itself.
+// Decides reports whether a result or an error is expected. An error, or a result with
+// isError, is then no failure by itself.
 func (o *Outcome) Decides() bool {
 	return o != nil && (o.text != nil || o.result != nil || o.error != nil)
 }
 
-// Check tells in what a call is not as expected.
+// Check returns the expectations that the outcome of a call does not meet.
 func (o *Outcome) Check(came Came) (unmet []string) {
 	if o == nil {
 		return nil
@@ -132,7 +132,7 @@ func (o *Outcome) Check(came Came) (unmet []string) {
 	return unmet
 }
 
-// words say what came.
+// words describes the result, the error or the failure.
 func (c *Came) words() string {
 	switch {
 	case c.Result != nil:
@@ -143,7 +143,7 @@ func (c *Came) words() string {
 	return "the call failed: " + c.Failure
 }
 
-// TextOf joins the texts of a result's content, each on a line of its own.
+// TextOf joins the texts in a result's content with line feeds.
 func TextOf(result json.RawMessage) string {
 	var texts []string
 	for _, list := range []string{"content", "contents", "messages"} {
@@ -159,14 +159,14 @@ func TextOf(result json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// shown is how much of a value a difference shows.
+// shown is how many characters of a value are shown in a difference.
 const shown = 400
 
 func briefly(raw json.RawMessage) string {
 	return wording.Shorten(string(rawjson.AppendCompact(nil, raw)), shown)
 }
 
-// check tells in what a question is not as expected.
+// check returns the expectations that a question does not meet.
 func (a *Asked) check(q *Question) (unmet []string) {
 	var request elicit.Request
 	if q.Request != nil {
@@ -193,7 +193,7 @@ func (a *Asked) check(q *Question) (unmet []string) {
 		}
 		f := request.Fields[at]
 		schema := append([]byte(nil), f.Schema...)
-		if rawjson.KindOf(schema) == rawjson.Object { // required stands beside the field in a schema
+		if rawjson.KindOf(schema) == rawjson.Object { // a schema has "required" outside of the field
 			rest := strings.TrimPrefix(string(rawjson.AppendCompact(nil, schema)), "{")
 			if rest != "}" {
 				rest = "," + rest
@@ -209,12 +209,12 @@ func differs(what, want, got string) string {
 	return fmt.Sprintf("%s\n    want: %s\n    got:  %s", what, indented(want), indented(got))
 }
 
-// indented puts the further lines of a text below its first.
+// indented aligns the further lines of a text with its first.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n          ") }
 
-// compare tells where a value is not as a pattern has it. Of an object the members of
-// the pattern must be there and match, and others may be; an array has to match element
-// by element; texts are patterns.
+// compare returns the differences between a pattern and a value. Each member of a
+// pattern object must be there and match, and there may be others; an array must match
+// element by element; strings are patterns.
 func compare(want *node, got json.RawMessage, path string) (unmet []string) {
 	if got == nil {
 		return []string{differs(path, briefly(want.json()), "nothing")}
@@ -255,7 +255,8 @@ func compare(want *node, got json.RawMessage, path string) (unmet []string) {
 	return []string{differs(path, briefly(want.json()), briefly(got))}
 }
 
-// equal compares numbers by value, unless they are too long to be computed with.
+// equal compares numbers by value; long numbers, and those with an exponent, by their
+// digits.
 func equal(a, b string) bool {
 	const computed = 40
 	if a == b || len(a) > computed || len(b) > computed || strings.ContainsAny(a+b, "eE") {

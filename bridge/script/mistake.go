@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Mistake is something that a file says wrongly.
+// Mistake is one mistake in a file.
 type Mistake struct {
 	Line, Column int // from 1
 	Text         string
@@ -20,7 +20,7 @@ type Mistake struct {
 
 func (m Mistake) Error() string { return fmt.Sprintf("%d:%d: %s", m.Line, m.Column, m.Text) }
 
-// Mistakes are all that is wrong with a file.
+// Mistakes is the error of a file with mistakes; it lists all of them.
 type Mistakes struct {
 	File string
 	List []Mistake
@@ -34,7 +34,7 @@ func (m *Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// reader turns nodes into what they mean, and collects what is wrong with them.
+// reader converts nodes to rules, answers and expectations, and collects mistakes.
 type reader struct {
 	file     string
 	env      func(string) (string, bool)
@@ -45,7 +45,8 @@ func (r *reader) wrong(n *node, format string, args ...any) {
 	r.mistakes = append(r.mistakes, Mistake{n.line, n.column, fmt.Sprintf(format, args...)})
 }
 
-// problem is what is wrong with the file, in the order of its lines; nil if nothing is.
+// problem returns all mistakes, sorted by place, as a [*Mistakes]; nil if there are
+// none.
 func (r *reader) problem() error {
 	if len(r.mistakes) == 0 {
 		return nil
@@ -59,10 +60,11 @@ func (r *reader) problem() error {
 	return &Mistakes{r.file, r.mistakes}
 }
 
-// keys are the members that an object may have, each with what reads it.
+// keys maps the allowed members of an object to the functions that read their values.
 type keys map[string]func(*node)
 
-// object reads an object. what it is called stands in its mistakes.
+// object reads an object, and records unknown members. what names the object in
+// mistakes.
 func (r *reader) object(n *node, what string, known keys) {
 	if n.kind != rawjson.Object {
 		r.wrong(n, "%s is %s, not a mapping", what, wording.WithArticle(n.kind))
@@ -77,7 +79,7 @@ func (r *reader) object(n *node, what string, known keys) {
 	}
 }
 
-// instead says what may have been meant.
+// instead returns a hint: the most similar known key, or all keys.
 func (r *reader) instead(name string, known keys) string {
 	var names []string
 	for k := range known {
@@ -96,7 +98,7 @@ func suggest(name string, names []string) string {
 	return "; it takes " + wording.Series(names)
 }
 
-// list reads an array.
+// list calls each for the elements of an array.
 func (r *reader) list(n *node, what string, each func(*node)) {
 	if n.kind != rawjson.Array {
 		r.wrong(n, "%s is %s, not a list", what, wording.WithArticle(n.kind))
@@ -107,7 +109,7 @@ func (r *reader) list(n *node, what string, each func(*node)) {
 	}
 }
 
-// kind checks the kind of a value.
+// kind reports whether a value has the wanted kind, and records a mistake if not.
 func (r *reader) kind(n *node, what string, want rawjson.Kind) bool {
 	if n.kind != want {
 		r.wrong(n, "%s is %s, not %s", what, wording.WithArticle(n.kind), wording.WithArticle(want))
@@ -133,7 +135,7 @@ func (r *reader) flag(what string, into *bool) func(*node) {
 	}
 }
 
-// oneOf reads one of some words.
+// oneOf reads a string that must be one of words.
 func (r *reader) oneOf(what string, into *string, words ...string) func(*node) {
 	return func(n *node) {
 		switch {
@@ -146,7 +148,7 @@ func (r *reader) oneOf(what string, into *string, words ...string) func(*node) {
 	}
 }
 
-// count reads a whole number from least on.
+// count reads a whole number that must not be below least.
 func (r *reader) count(what string, least int, into *int) func(*node) {
 	return func(n *node) {
 		if !r.kind(n, what, rawjson.Number) {
@@ -195,8 +197,7 @@ func (r *reader) pattern(what string, into **Text) func(*node) {
 	}
 }
 
-// finish reports all mistakes of a file that could be parsed, or the one of a file
-// that could not.
+// begin parses a file. If that fails, it records the mistake and returns nil.
 func (r *reader) begin(text []byte) *node {
 	root, err := parse(text)
 	var mistake Mistake

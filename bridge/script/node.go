@@ -15,22 +15,23 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// node is a value of a file, with its place in it. Numbers keep their digits, and
-// members their order.
+// node is a value in a file, with its position. Numbers keep their digits, and members
+// their order.
 type node struct {
 	line, column int
 	kind         rawjson.Kind
-	scalar       json.RawMessage // of what is neither object nor array
-	text         string          // of a string
-	names        []*node         // of an object's members
-	values       []*node         // of an object's members, or an array's elements
-	size         int             // nodes in it, aliases counted as what they stand for
+	scalar       json.RawMessage // JSON of a scalar
+	text         string          // decoded text of a string
+	names        []*node         // names of an object's members
+	values       []*node         // values of an object's members, or elements of an array
+	size         int             // number of nodes inside, with aliases expanded
 }
 
-// mostNodes bounds what aliases can make of a small file.
+// mostNodes bounds the number of nodes, which aliases can multiply even in a small
+// file.
 const mostNodes = 1_000_000
 
-// member is a member of an object; nil if there is none.
+// member returns the value of an object's member; nil if there is none.
 func (n *node) member(name string) *node {
 	if i := slices.IndexFunc(n.names, func(k *node) bool { return k.text == name }); i >= 0 {
 		return n.values[i]
@@ -38,7 +39,7 @@ func (n *node) member(name string) *node {
 	return nil
 }
 
-// json is the node as compact JSON.
+// json returns the node as compact JSON.
 func (n *node) json() json.RawMessage {
 	switch n.kind {
 	case rawjson.Object:
@@ -64,8 +65,8 @@ func (n *node) json() json.RawMessage {
 	return n.scalar
 }
 
-// parse reads a file: as JSON, comments allowed, if it begins like an object of
-// that, and else as YAML.
+// parse parses a file: as JSON with comments if it begins with a brace and is valid,
+// else as YAML.
 func parse(text []byte) (*node, error) {
 	if t := rawjson.Trim(text); len(t) > 0 && t[0] == '{' {
 		root, err := hujson.Parse(text)
@@ -73,7 +74,7 @@ func parse(text []byte) (*node, error) {
 			r := jsonReader{text: text, line: 1, column: 1}
 			return r.node(root)
 		}
-		var flow *node // YAML has braces too
+		var flow *node // YAML mappings can have braces, too
 		if flow, _ = parseYAML(text); flow != nil {
 			return flow, nil
 		}
@@ -82,7 +83,7 @@ func parse(text []byte) (*node, error) {
 	return parseYAML(text)
 }
 
-// syntaxError says where a text stops being JSON.
+// syntaxError returns where a text stops being JSON.
 func syntaxError(text []byte, err error) error {
 	var at *rawjson.SyntaxError
 	if errors.As(rawjson.Check(text), &at) {
@@ -123,7 +124,7 @@ func mistakeAt(n ast.Node, format string, args ...any) Mistake {
 	return Mistake{position.Line, position.Column, fmt.Sprintf(format, args...)}
 }
 
-// yamlReader makes nodes of what goccy/go-yaml has parsed.
+// yamlReader converts the syntax tree of goccy/go-yaml to nodes.
 type yamlReader struct{ anchors map[string]*node }
 
 func (r *yamlReader) node(from ast.Node) (*node, error) {
@@ -136,7 +137,7 @@ func (r *yamlReader) node(from ast.Node) (*node, error) {
 		for each := v.(ast.MapNode).MapRange(); each.Next() && err == nil; {
 			err = r.member(n, each)
 		}
-		if len(n.names) > 0 { // the token of a mapping is that of its first colon
+		if len(n.names) > 0 { // the token of a mapping is its first colon
 			n.line, n.column = n.names[0].line, n.names[0].column
 		}
 		return n, err
@@ -175,8 +176,8 @@ func (r *yamlReader) node(from ast.Node) (*node, error) {
 	return n, n.read(from)
 }
 
-// member adds a member of a mapping, or for the key << all of another mapping that
-// are not there.
+// member adds a member to a mapping. The merge key << adds those members of another
+// mapping that the mapping does not have.
 func (r *yamlReader) member(n *node, each *ast.MapNodeIter) error {
 	value, err := r.node(each.Value())
 	if err != nil {
@@ -201,19 +202,19 @@ func (r *yamlReader) member(n *node, each *ast.MapNodeIter) error {
 	name := &node{line: position.Line, column: position.Column}
 	name.setText(key.GetToken().Value)
 	if i := slices.IndexFunc(n.names, func(k *node) bool { return k.text == name.text }); i >= 0 {
-		n.names[i], n.values[i] = name, value // it came by <<, since YAML has no key twice
+		n.names[i], n.values[i] = name, value // the earlier one came from <<, because YAML does not allow a key twice
 		return nil
 	}
 	n.names, n.values = append(n.names, name), append(n.values, value)
 	return nil
 }
 
-// read reads a scalar.
+// read fills in a scalar node.
 func (n *node) read(from ast.Node) error {
 	switch v := from.(type) {
 	case *ast.StringNode:
 		if v.Token.Type == token.StringType && rawjson.KindOf([]byte(v.Value)) == rawjson.Number && rawjson.Valid([]byte(v.Value)) {
-			n.setNumber(v.Value, nil) // one with an exponent, or very long
+			n.setNumber(v.Value, nil) // the YAML parser takes numbers with an exponent, and very long ones, for strings
 		} else {
 			n.setText(v.Value)
 		}
@@ -237,7 +238,8 @@ func (n *node) setText(text string) {
 	n.kind, n.text, n.scalar = rawjson.String, text, rawjson.AppendQuoted(nil, text)
 }
 
-// setNumber keeps the digits, where JSON would write them so too.
+// setNumber sets a number. It keeps the digits if they are valid JSON, else it formats
+// value.
 func (n *node) setNumber(digits string, value any) {
 	n.kind, n.scalar = rawjson.Number, json.RawMessage(digits)
 	if !rawjson.Valid(n.scalar) {
@@ -245,7 +247,7 @@ func (n *node) setNumber(digits string, value any) {
 	}
 }
 
-// jsonReader makes nodes of JSON, counting lines as it goes.
+// jsonReader converts JSON to nodes, and counts lines on the way.
 type jsonReader struct {
 	text             []byte
 	at, line, column int
@@ -284,13 +286,14 @@ func (r *jsonReader) node(v hujson.Value) (*node, error) {
 	return n, nil
 }
 
-// place is a node at the place of a value. Values come in order.
+// place returns a node with the position of a value. Values must come in the order of
+// the file.
 func (r *jsonReader) place(v hujson.Value) *node {
 	for ; r.at < v.StartOffset; r.at++ {
 		switch b := r.text[r.at]; {
 		case b == '\n':
 			r.line, r.column = r.line+1, 1
-		case b&0xc0 != 0x80: // a character begins
+		case b&0xc0 != 0x80: // first byte of a character
 			r.column++
 		}
 	}

@@ -14,16 +14,16 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Writing says how an answers file is written.
+// Writing sets how answers files and scenarios are written.
 type Writing struct {
-	From string // what it is written from, for its first line
-	// Expect has the file expect what came of the call, if there is just one, or of
+	From string // source of the calls, for the first line
+	// Expect adds expectations: the outcome of the call if there is only one, or of
 	// each call of a scenario.
 	Expect bool
 }
 
-// CallsIn reads the calls of a conversation: the one of this number, or all for 0.
-// Questions outside of any call are among them.
+// CallsIn returns the call with this number, or for 0 all calls of a conversation,
+// including the entries for questions outside of any call.
 func CallsIn(ctx context.Context, talk *conversation.Conversation, number int, how conversation.Reading) ([]*conversation.Call, error) {
 	var calls []*conversation.Call
 	for place := 1; place <= talk.Len(); place++ {
@@ -38,7 +38,7 @@ func CallsIn(ctx context.Context, talk *conversation.Conversation, number int, h
 	return calls, nil
 }
 
-// Answers writes the answers file that answers questions as they were answered in calls.
+// Answers returns an answers file that repeats the answers given in calls.
 func (w Writing) Answers(calls []*conversation.Call) string {
 	var y yamlText
 	y.line(0, "# Answers as they were given in "+strings.ReplaceAll(w.From, "\n", " ")+".")
@@ -62,7 +62,7 @@ func (w Writing) Answers(calls []*conversation.Call) string {
 	return y.String()
 }
 
-// Scenario writes the scenario that makes the calls again.
+// Scenario returns a scenario that repeats the calls.
 func (w Writing) Scenario(calls []*conversation.Call) string {
 	var y yamlText
 	y.line(0, "# The calls of "+strings.ReplaceAll(w.From, "\n", " ")+", with their answers.")
@@ -89,10 +89,11 @@ func (w Writing) Scenario(calls []*conversation.Call) string {
 	return y.String()
 }
 
-// calledBy is what a match calls the names that these methods call by.
+// calledBy maps the methods of calls to the keys of a match or a call.
 var calledBy = map[string]string{mcp.MethodCallTool: "tool", mcp.MethodGetPrompt: "prompt", mcp.MethodReadResource: "resource"}
 
-// rules writes one rule for each answer. One that follows itself is written once.
+// rules writes one rule for each answer. Equal consecutive rules become one with a
+// higher "times".
 func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
 	var texts []string
 	var times []int
@@ -120,7 +121,7 @@ func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
 	}
 	for i, text := range texts {
 		y.text.WriteString(text)
-		if !comments(text) && !strings.Contains(text, "mode: url") { // which is asked until its page has been visited
+		if !comments(text) && !strings.Contains(text, "mode: url") { // the server repeats such a question until its page has been visited
 			y.line(indent+4, fmt.Sprintf("times: %d", times[i]))
 		}
 	}
@@ -128,7 +129,7 @@ func (w Writing) rules(y *yamlText, indent int, calls []*conversation.Call) {
 
 func comments(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "#") }
 
-// rule writes the rule for one question; a comment for one that was not answered.
+// rule returns the rule for one question, or a comment if it was not answered.
 func (w Writing) rule(indent int, c *conversation.Call, q *conversation.Question) string {
 	var y yamlText
 	answered := q.State == conversation.Answered || q.State == conversation.Unheard || turnedDown(q)
@@ -146,7 +147,7 @@ func (w Writing) rule(indent int, c *conversation.Call, q *conversation.Question
 	return y.String()
 }
 
-// about writes what tells a question from others.
+// about writes the match that distinguishes a question from others.
 func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *conversation.Question) {
 	same := 0
 	for i := range c.Questions {
@@ -175,7 +176,7 @@ func (w Writing) about(y *yamlText, indent int, c *conversation.Call, q *convers
 	}
 }
 
-// answer writes how a question was answered.
+// answer writes the answer of a question.
 func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
 	if q.Fault != "" {
 		y.line(indent, "answer:")
@@ -211,11 +212,12 @@ func (w Writing) answer(y *yamlText, indent int, q *conversation.Question) {
 	}
 }
 
-// turnedDown reports whether a request that is no elicitation was answered with an error,
-// as it is where a person declines.
+// turnedDown reports whether a request other than an elicitation was answered with an
+// error, which is how a person declines it.
 func turnedDown(q *conversation.Question) bool { return q.Error != nil && q.Method != mcp.MethodElicit }
 
-// unchecked reports whether an answer cannot be checked, so that it would not be sent.
+// unchecked reports whether an answer cannot be checked, so that it would not be sent
+// without "anyway: true".
 func unchecked(q *conversation.Question, content json.RawMessage) bool {
 	request, err := elicit.Parse(q.Params)
 	if err != nil || request.Schema == nil {
@@ -225,13 +227,13 @@ func unchecked(q *conversation.Question, content json.RawMessage) bool {
 	return err != nil
 }
 
-// expect writes what came of a call as what is expected. What differs from run to run
-// by itself is left out: _meta.
+// expect writes the outcome of a call as its expectation, without members that change
+// from run to run, such as _meta.
 func (w Writing) expect(y *yamlText, indent int, c *conversation.Call) {
 	pattern := func(text string) string { return quoted(Literal(text)) }
 	kind := rawjson.Text(rawjson.Member(c.Result, "resultType"))
 	switch {
-	case c.Number == 0, kind != "" && kind != "complete": // which is no result for a client
+	case c.Number == 0, kind != "" && kind != "complete": // an incomplete result is not the call's outcome
 	case c.Result != nil:
 		var kept []byte
 		for name, value := range rawjson.Members(c.Result) {

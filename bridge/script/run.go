@@ -12,17 +12,17 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Question is what a script is told of a question.
+// Question is the part of a question that scripts decide by.
 type Question struct {
 	Server                 string
-	Tool, Prompt, Resource string // what is called; "" for what is not
+	Tool, Prompt, Resource string // the called item; "" for the others
 	Method                 string
-	Key                    string // in inputRequests
-	Round                  int    // of the call; 0 for a request of the server's own
+	Key                    string // key in inputRequests
+	Round                  int    // round of the call; 0 for a request from the server
 	Request                *elicit.Request
 }
 
-// modes are the modes of questions that are no elicitation.
+// modes maps the methods of questions other than elicitations to their modes.
 var modes = map[string]string{mcp.MethodSample: "sampling", mcp.MethodListRoots: "roots"}
 
 func (q *Question) mode() string {
@@ -32,33 +32,34 @@ func (q *Question) mode() string {
 	return modes[q.Method]
 }
 
-// Decision is what a script does with a question.
+// Decision is a script's answer to a question.
 type Decision struct {
-	// Answer is nil where the script leaves the question to a person.
+	// Answer is nil if the script leaves the question to a person.
 	Answer  *Answer
-	Content json.RawMessage // of an accepted form
+	Content json.RawMessage // content of an accepted form
 	Delay   time.Duration
-	Retry   time.Duration // 0 for what is usual
-	// Why says, where there is no Answer, why not.
+	Retry   time.Duration // 0 for the default
+	// Why is the reason if Answer is nil.
 	Why string
 }
 
-// Run answers questions by scripts and keeps count. It is safe for concurrent use.
+// Run answers questions by scripts, and counts the answers of each rule. It is safe for
+// concurrent use.
 type Run struct {
 	scripts []*Script
 
 	mu       sync.Mutex
-	fits     map[*Rule]int // questions for which all but nth holds; of rules with nth
+	fits     map[*Rule]int // for rules with nth: how many questions fit the rest of the match
 	answered map[*Rule]int
 	unmet    []string
 }
 
-// NewRun begins a run of scripts. The rules of the first come first.
+// NewRun begins a run of scripts. Rules of earlier scripts come first.
 func NewRun(scripts ...*Script) *Run {
 	return &Run{scripts: scripts, fits: map[*Rule]int{}, answered: map[*Rule]int{}}
 }
 
-// Decide chooses the answer to a question.
+// Decide returns the answer to a question.
 func (r *Run) Decide(q Question) Decision {
 	rule := r.choose(&q)
 	if rule == nil {
@@ -80,7 +81,7 @@ func (r *Run) Decide(q Question) Decision {
 	return rule.Answer.decide(&q, Decision{Delay: rule.Delay, Retry: rule.Retry})
 }
 
-// title is what a question is called.
+// title returns the message of a question, or its method.
 func (q *Question) title() string {
 	if q.Request != nil && q.Request.Message != "" {
 		return q.Request.Message
@@ -88,14 +89,14 @@ func (q *Question) title() string {
 	return q.Method
 }
 
-// choose is the first rule that matches and has not answered its share; nil if there
-// is none.
+// choose returns the first rule that matches and has answered fewer questions than its
+// times; nil if there is none.
 func (r *Run) choose(q *Question) (chosen *Rule) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.scripts {
 		for _, rule := range s.Rules {
-			counts := rule.Match.Nth > 0 // what an earlier rule answers is counted, too
+			counts := rule.Match.Nth > 0 // nth also counts questions that an earlier rule answers
 			if chosen != nil && !counts || rule.Times > 0 && r.answered[rule] >= rule.Times || !rule.Match.fits(q) {
 				continue
 			}
@@ -113,7 +114,7 @@ func (r *Run) choose(q *Question) (chosen *Rule) {
 	return chosen
 }
 
-// fits reports whether all of a match but its nth holds.
+// fits reports whether a question satisfies the whole match except Nth.
 func (m *Match) fits(q *Question) bool {
 	switch {
 	case m.Mode != "" && m.Mode != q.mode(),
@@ -137,7 +138,8 @@ func (m *Match) fits(q *Question) bool {
 	return true
 }
 
-// decide makes the answer to a question, or says why it cannot be given.
+// decide returns the decision by an answer: d with the answer, or with the reason why
+// it cannot be given.
 func (a *Answer) decide(q *Question, d Decision) Decision {
 	where := fmt.Sprintf("the answer in line %d", a.Line)
 	elicitation := q.Method == mcp.MethodElicit
@@ -161,8 +163,8 @@ func (a *Answer) decide(q *Question, d Decision) Decision {
 	return d
 }
 
-// Unmet lists what the questions so far are not as expected in. When the run is over,
-// so are rules that have not answered as many questions as expected.
+// Unmet lists the expectations that the questions so far have not met. When the run is
+// over, it includes rules that have answered another number of questions than expected.
 func (r *Run) Unmet(over bool) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,26 +10,26 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Scenario is calls of one server, in order, each with its answers and what is expected
-// of it.
+// Scenario is a list of calls to one server, in order, each with its answers and its
+// expected outcome.
 type Scenario struct {
-	Script      // for all calls, after their own
+	Script      // rules for all calls, used after the calls' own
 	Target      Target
-	Protocols   []string // revisions to make the calls in; empty for the one that is negotiated
+	Protocols   []string // make the calls once in each of these revisions; if empty, in the negotiated one
 	Elicitation string
 	Sampling    bool
 	Roots       bool
-	Timeout     time.Duration // of each call; 0 for what is usual
+	Timeout     time.Duration // of each call; 0 for the default
 	Calls       []*Call
 }
 
-// Target says how the server is reached: by exactly one of Demo, Command and URL. The
-// zero Target is for whoever runs the scenario to say.
+// Target is how the server is reached: by exactly one of Demo, Command and URL. With
+// the zero Target, the caller chooses the server.
 type Target struct {
 	Demo      bool // the built-in demo server
 	Command   []string
 	Env       []string // K=V
-	Dir       string   // as it stands in the file
+	Dir       string   // as written in the file
 	URL       string
 	Transport string
 	Header    [][2]string
@@ -39,13 +39,13 @@ type Target struct {
 type Call struct {
 	Script
 	Line      int
-	Name      string // what it is called in reports
-	Kind, Key string // "tool", "prompt" or "resource", and its name
+	Name      string // display name in reports
+	Kind, Key string // "tool", "prompt" or "resource", and the name or URI
 	Arguments json.RawMessage
-	Timeout   time.Duration // 0 for the scenario's
+	Timeout   time.Duration // 0 for the scenario's timeout
 }
 
-// ParseScenario reads a scenario file, as [Parse] reads answers.
+// ParseScenario reads a scenario file. See [Parse] for env and the error.
 func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*Scenario, error) {
 	r := &reader{file: file, env: env}
 	s := new(Scenario)
@@ -151,7 +151,7 @@ func (r *reader) target(n *node, t *Target) {
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
-// expand puts the values of ${NAME} and ${NAME:-default} into a text.
+// expand replaces ${NAME} and ${NAME:-default} in a text by their values.
 func (r *reader) expand(n *node) string {
 	return variable.ReplaceAllStringFunc(n.text, func(found string) string {
 		parts := variable.FindStringSubmatch(found)
@@ -166,6 +166,5 @@ func (r *reader) expand(n *node) string {
 	})
 }
 
-// Scripts are what answers the questions of a call: its own rules, then those of the
-// scenario.
+// Scripts returns the scripts for a call: its own, then the scenario's.
 func (s *Scenario) Scripts(c *Call) []*Script { return []*Script{&c.Script, &s.Script} }

@@ -12,11 +12,11 @@ var answersSchema []byte
 //go:embed schema/scenario.json
 var scenarioSchema []byte
 
-// AnswersSchema is the JSON Schema of answers files.
+// AnswersSchema returns the JSON Schema of answers files.
 func AnswersSchema() []byte { return answersSchema }
 
-// ScenarioSchema is the JSON Schema of scenario files. What they share with answers files
-// stands in that schema alone.
+// ScenarioSchema returns the JSON Schema of scenario files. It copies the definitions
+// shared with answers files from their schema.
 func ScenarioSchema() ([]byte, error) {
 	var shared struct {
 		Defs map[string]json.RawMessage `json:"$defs"`

@@ -1,6 +1,6 @@
-// Package script answers questions by rules that stand in a file, and says whether
-// what a server did is what the file expects. It does no I/O: who runs a script
-// gives it the questions and carries out what it decides.
+// Package script answers questions by rules in a file, and compares a server's
+// behaviour with the file's expectations. It does no I/O: the caller passes the
+// questions and carries out the decisions.
 package script
 
 import (
@@ -13,37 +13,38 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Script is an answers file: rules in order, what is answered where none matches,
-// and what is expected in the end.
+// Script is an answers file: an ordered list of rules, a default answer, and the
+// expected outcome.
 type Script struct {
 	Rules []*Rule
-	// Default answers what no rule matches. Without one that is left to the person.
+	// Default answers questions that no rule matches. If it is nil, they are left to
+	// the person.
 	Default *Answer
 	Expect  *Outcome
 }
 
-// Rule says how the questions that it matches are answered.
+// Rule is how the questions that match are answered.
 type Rule struct {
-	Line   int // where it stands in its file
+	Line   int // line in its file
 	Match  Match
 	Answer *Answer
-	Delay  time.Duration // before the answer goes out
-	Retry  time.Duration // how often a call that waits for an accepted URL is made again
-	Times  int           // how many questions it answers; 0 for any number
+	Delay  time.Duration // time before the answer is sent
+	Retry  time.Duration // interval at which a call that waits for an accepted URL is repeated
+	Times  int           // how many questions the rule answers; 0 for any number
 	Expect *Asked
 }
 
-// Match says which questions a rule is for: those for which all of it holds.
+// Match selects the questions of a rule. All of its conditions must hold.
 type Match struct {
 	Server, Tool, Prompt, Resource, Message, Key *Text
-	Fields                                       []string // which the question must have
+	Fields                                       []string // fields that the question must have
 	Mode                                         string   // "form", "url", "sampling" or "roots"
 	Round                                        int
-	// Nth is for the nth of the questions for which the rest holds.
+	// Nth selects only the nth question that satisfies the other conditions.
 	Nth int
 }
 
-// Action is what an answer says.
+// Action is the kind of an answer.
 type Action string
 
 // The actions.
@@ -51,38 +52,38 @@ const (
 	Accept  Action = "accept"
 	Decline Action = "decline"
 	Cancel  Action = "cancel"
-	Ask     Action = "ask"    // leaves the question to a person
-	Result  Action = "result" // of what is no elicitation
+	Ask     Action = "ask"    // leave the question to a person
+	Result  Action = "result" // the result of a request other than an elicitation
 	Fault   Action = "fault"
 )
 
-// Content says what an accepted form is filled in with.
+// Content is the source of an accepted form's content.
 type Content string
 
-// The ways to fill in a form.
+// The sources of content.
 const (
-	Values   Content = "values"   // with what the file says
-	Defaults Content = "defaults" // as the schema fills it in
-	Valid    Content = "valid"    // as the schema fills it in, and something valid where a field needs it
+	Values   Content = "values"   // the values in the file
+	Defaults Content = "defaults" // the schema's defaults
+	Valid    Content = "valid"    // the schema's defaults, and valid values for other fields that need one
 )
 
-// Answer is how a rule answers.
+// Answer is the answer of a rule.
 type Answer struct {
 	Line    int
 	Action  Action
 	Content Content
-	values  *node // of Values
+	values  *node // values for Content Values
 	rest    Content
-	Anyway  bool // it is sent also where it does not satisfy the schema
+	Anyway  bool // send the content even if it does not satisfy the schema
 	Result  json.RawMessage
-	Fault   string // its name
+	Fault   string // name of the fault
 	Params  fault.Params
 	env     func(string) (string, bool)
 	checked checked
 }
 
-// Parse reads an answers file. env looks up variables of the environment. What is
-// wrong with the file is a [*Mistakes].
+// Parse reads an answers file. env looks up environment variables. If the file has
+// mistakes, the error is a [*Mistakes].
 func Parse(file string, text []byte, env func(string) (string, bool)) (*Script, error) {
 	r := &reader{file: file, env: env}
 	s := new(Script)
@@ -92,7 +93,7 @@ func Parse(file string, text []byte, env func(string) (string, bool)) (*Script, 
 	return s, r.problem()
 }
 
-// scriptKeys are the keys of an answers file.
+// scriptKeys returns the keys of an answers file.
 func (r *reader) scriptKeys(s *Script) keys {
 	return keys{
 		"$schema": func(*node) {},
@@ -135,7 +136,7 @@ func (r *reader) match(n *node, m *Match) {
 	})
 }
 
-// words are the answers that are a single word.
+// words lists the answers that are a single word.
 var words = []string{"accept", "decline", "cancel", "ask"}
 
 func (r *reader) answer(n *node) *Answer {
@@ -176,7 +177,7 @@ func (r *reader) answer(n *node) *Answer {
 	return a
 }
 
-// content reads what a form is filled in with.
+// content reads the value of "accept".
 func (r *reader) content(n *node, a *Answer) {
 	if n.kind == rawjson.Object {
 		a.Content, a.values = Values, n
@@ -188,7 +189,7 @@ func (r *reader) content(n *node, a *Answer) {
 	r.oneOf("accept", (*string)(&a.Content), string(Defaults), string(Valid))(n)
 }
 
-// faultKeys adds the parameters of the fault that is named.
+// faultKeys adds the parameters of the named fault to known.
 func (r *reader) faultKeys(n *node, a *Answer, known keys) {
 	named := n.member("fault")
 	f, err := fault.Find(named.text)

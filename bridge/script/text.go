@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Text is a pattern for a text. /…/ is a regular expression (RE2) that matches
-// somewhere in it; anything else is the whole text, in which * stands for any
-// text, and a backslash takes the meaning from what follows.
+// Text is a pattern for strings. /…/ is a regular expression (RE2) that matches
+// anywhere in the string; any other pattern matches the whole string, with * for any
+// text and a backslash to escape the next character.
 type Text struct {
 	source string
 	re     *regexp.Regexp
 }
 
-// ParseText reads a pattern.
+// ParseText parses a pattern.
 func ParseText(source string) (*Text, error) {
 	var expression string
 	if len(source) > 1 && source[0] == '/' && source[len(source)-1] == '/' {
@@ -48,12 +48,12 @@ func glob(source string) string {
 	return b.String()
 }
 
-// Matches reports whether the pattern matches a text. No pattern matches any.
+// Matches reports whether the pattern matches a text. A nil pattern matches any text.
 func (t *Text) Matches(text string) bool { return t == nil || t.re.MatchString(text) }
 
 func (t *Text) String() string { return t.source }
 
-// Literal is the pattern that matches just this text.
+// Literal returns the pattern that matches exactly this text.
 func Literal(text string) string {
 	text = strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(text)
 	if strings.HasPrefix(text, "/") {

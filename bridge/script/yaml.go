@@ -8,11 +8,11 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// yamlText is a YAML text that is being written. Numbers keep their digits, and members
-// their order, which encoders do not see to.
+// yamlText is a YAML text under construction. Unlike YAML encoders, it keeps the digits
+// of numbers and the order of members.
 type yamlText struct {
 	text strings.Builder
-	dash bool // the next line begins an item of a list
+	dash bool // the next line begins a list item
 }
 
 func (y *yamlText) String() string { return y.text.String() }
@@ -27,13 +27,13 @@ func (y *yamlText) line(indent int, text string) {
 	y.text.WriteString(text + "\n")
 }
 
-// item begins an item of a list, at the indent of its dash.
+// item begins a list item.
 func (y *yamlText) item(int) { y.dash = true }
 
-// entry writes a key with a value that is YAML already.
+// entry writes a key with a value that is already YAML.
 func (y *yamlText) entry(indent int, key, value string) { y.line(indent, quoted(key)+": "+value) }
 
-// value writes a key with a JSON value. text says how strings are written.
+// value writes a key with a JSON value. text formats its strings.
 func (y *yamlText) value(indent int, key string, raw json.RawMessage, text func(string) string) {
 	if raw == nil {
 		return
@@ -58,7 +58,7 @@ func (y *yamlText) value(indent int, key string, raw json.RawMessage, text func(
 	}
 }
 
-// flow is a JSON value in one line.
+// flow returns a JSON value as YAML in one line.
 func flow(raw json.RawMessage, text func(string) string) string {
 	var parts []string
 	switch rawjson.KindOf(raw) {
@@ -78,11 +78,11 @@ func flow(raw json.RawMessage, text func(string) string) string {
 	return string(rawjson.Trim(raw))
 }
 
-// plain are the texts that YAML takes for texts without quotation marks, also inside
-// brackets.
+// plain matches the texts that YAML reads as strings without quotation marks, also
+// inside brackets.
 var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*\??$`)
 
-// quoted is a text as YAML has it: plain, or in double quotation marks.
+// quoted returns a text as a YAML string: plain, or in double quotation marks.
 func quoted(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
