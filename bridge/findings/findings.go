@@ -1,7 +1,6 @@
-// Package findings judges the frames of a log in order, and finds where a server
-// breaks the protocol. A live log, an opened transcript and an export are judged
-// by the same code, from nothing but the frames, so that they have the same
-// findings.
+// Package findings lints the frames of a log in order, and finds where a server breaks
+// the protocol. A live log, an opened transcript and an export have the same findings,
+// because all are linted by this code and from the frames alone.
 package findings
 
 import (
@@ -20,44 +19,46 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Found is a finding with the place that it was found in.
+// Found is a finding and its place in the log.
 type Found struct {
-	lint.Finding       // its pointer leads into the frame
-	Seq          int64 // the frame
-	// Place is that of a request for input among those of the frame, from 1; 0
-	// where the finding is about the frame as a whole.
+	lint.Finding       // Pointer leads into the frame's bytes
+	Seq          int64 // number of the frame
+	// Place is the position, from 1, of the request for input among those in the frame;
+	// 0 if the finding is about the whole frame.
 	Place int
 }
 
-// Most is how many findings are kept: a server that breaks a rule with every
-// request would fill the memory with the same few words.
+// Most is how many findings are kept: otherwise a server that breaks a rule with every
+// request could fill the memory.
 const Most = 5000
 
-// Linter keeps the findings of a log. All methods are safe for concurrent use.
+// Linter finds and keeps the findings of a log. All methods are safe for concurrent
+// use.
 type Linter struct {
 	log  *wire.Log
-	view *query.View   // of the frames that are judged
-	busy chan struct{} // held by the one that judges
+	view *query.View   // the frames to lint
+	busy chan struct{} // a lock, held during Update
 
-	// What stands below is the business of the one that holds busy.
-	read     int64 // frames of the view that were judged
+	// The holder of busy has the fields below to itself.
+	read     int64 // number of linted frames of the view
 	sessions map[connection]*session
 	done     bool // no more findings are kept
 
 	mu      sync.Mutex
-	found   []Found // by frame
-	judged  int64   // all frames up to this one were judged
+	found   []Found // sorted by frame
+	judged  int64   // all frames up to this one are linted
 	changed chan struct{}
 }
 
-// connection names the session that a frame belongs to.
+// connection identifies the session of a frame.
 type connection struct{ server, session string }
 
-// judgedFrames picks the frames that matter to the linter.
+// judgedFrames selects the frames that can have findings or that later findings depend
+// on.
 var judgedFrames = query.MustParse("kind:request,result,rpc-error or (kind:noise dir:s2c) or fault:* or " +
 	"(kind:notification method:notifications/cancelled,notifications/elicitation/complete,elicitation/create,sampling/createMessage,roots/list,ping)")
 
-// New makes a linter that has not judged anything yet: see Update and Follow.
+// New returns a linter that has linted nothing yet; see Update and Follow.
 func New(l *wire.Log) *Linter {
 	return &Linter{
 		log: l, view: query.NewView(l, judgedFrames, nil), busy: make(chan struct{}, 1),
@@ -67,9 +68,8 @@ func New(l *wire.Log) *Linter {
 
 const window = 256
 
-// Update judges the frames that were added to the log since the last Update. If
-// ctx ends, the frame that is being judged may lack some of its findings; the next
-// Update goes on behind it.
+// Update lints the frames added to the log since the last Update. If ctx ends, the
+// current frame may lack some of its findings; the next Update continues after it.
 func (l *Linter) Update(ctx context.Context) error {
 	select {
 	case l.busy <- struct{}{}:
@@ -104,7 +104,7 @@ func (l *Linter) Update(ctx context.Context) error {
 	return nil
 }
 
-// publish makes findings known, and that all frames up to judged were judged.
+// publish appends findings, and records that all frames up to judged are linted.
 func (l *Linter) publish(fresh []Found, judged int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,11 +120,11 @@ func (l *Linter) publish(fresh []Found, judged int64) {
 	l.changed = make(chan struct{})
 }
 
-// followEvery is how long new frames are collected before they are judged.
+// followEvery is how long new frames are collected before they are linted.
 const followEvery = 20 * time.Millisecond
 
-// Follow judges the log, and what is added to it, until ctx ends. The error says
-// why it stopped before.
+// Follow lints the log and the frames added to it until ctx ends. The error says why it
+// stopped.
 func (l *Linter) Follow(ctx context.Context) error {
 	for {
 		grown := l.log.Grown()
@@ -144,24 +144,22 @@ func (l *Linter) Follow(ctx context.Context) error {
 	}
 }
 
-// Changed returns a channel that is closed when more frames have been judged.
-// Get it, look at From, then wait.
+// Changed returns a channel that is closed when more frames have been linted. A caller
+// that gets the channel before it calls From misses nothing.
 func (l *Linter) Changed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changed
 }
 
-// Judged says how far the linter has come: all frames up to this one have been
-// judged.
+// Judged returns the frame up to which all frames are linted.
 func (l *Linter) Judged() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.judged
 }
 
-// From lists the findings so far from the i-th on, counted from 0, as far as
-// they are of frames up to last. They are in the order of the frames.
+// From lists the findings from index i on, for frames up to last, sorted by frame.
 func (l *Linter) From(i int, last int64) []Found {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,8 +170,8 @@ func (l *Linter) From(i int, last int64) []Found {
 	return slices.Clone(l.found[i:end])
 }
 
-// Of judges all of a log. It stops after so many findings as are kept; whole
-// says that it has seen everything.
+// Of lints a whole log. It keeps at most Most findings; whole is false if that limit
+// was reached.
 func Of(ctx context.Context, log *wire.Log) (found []Found, whole bool, err error) {
 	l := New(log)
 	if err := l.Update(ctx); err != nil {
@@ -183,7 +181,7 @@ func Of(ctx context.Context, log *wire.Log) (found []Found, whole bool, err erro
 	return found, len(found) < Most, nil
 }
 
-// Rules says of which rules frames have findings, for filters.
+// Rules returns a function for filters that lists the rules with findings in a frame.
 func Rules(found []Found) func(seq int64) []string {
 	rules := make(map[int64][]string)
 	for _, f := range found {
@@ -200,7 +198,7 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 	s := l.sessions[key]
 	if s == nil {
 		if len(l.sessions) >= most {
-			clear(l.sessions) // most of them are over, and of the others less is found
+			clear(l.sessions) // most sessions are over, and the others only lose findings
 		}
 		s = newSession()
 		l.sessions[key] = s
@@ -208,8 +206,8 @@ func (l *Linter) judge(ctx context.Context, f *wire.Frame) []Found {
 	return slices.DeleteFunc(s.judge(ctx, f), func(one Found) bool { return f.Redacted && isRedacted(f.Raw, one.Pointer) })
 }
 
-// isRedacted reports whether the value that a finding is about was left out of
-// a transcript, so that nothing is known of it.
+// isRedacted reports whether the value that a finding points to was redacted, so that
+// the finding may be wrong.
 func isRedacted(raw []byte, pointer string) bool {
 	return strings.Contains(rawjson.Text(rawjson.At(raw, pointer)), redact.Placeholder)
 }

@@ -12,8 +12,9 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// judgeInput says what is to be found in a request for input that stands at a place
-// of a frame and came with r. It returns the elicitation if it has an id.
+// judgeInput lints a request for input at a place in a frame. r is the request in whose
+// response it came, or the state of the session. It returns the elicitation if it has
+// an id.
 func (s *session) judgeInput(asked elicit.Asked, place int, r *request) *offer {
 	capability := map[string]string{mcp.MethodSample: "sampling", mcp.MethodListRoots: "roots"}[asked.Method]
 	if s.greeted && capability != "" && rawjson.Member(r.declared, capability) == nil {
@@ -48,12 +49,12 @@ func (s *session) judgeInput(asked elicit.Asked, place int, r *request) *offer {
 		return s.offer(id, asked.Params)
 	}
 	if known.state == turnedDown {
-		known.state = open // it is offered once more
+		known.state = open // the server asks for it again
 	}
 	return known
 }
 
-// offer notes an elicitation under its id; it returns nil for one without.
+// offer records an elicitation by its id; it returns nil if there is no id.
 func (s *session) offer(id string, params json.RawMessage) *offer {
 	if id == "" {
 		return nil

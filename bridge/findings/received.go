@@ -13,8 +13,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// noiseMost bounds how many lines of noise on standard output are judged in one
-// session: whoever logs there writes many.
+// noiseMost bounds how many lines of noise are linted in one session, because a server
+// that logs to standard output writes many.
 const noiseMost = 100
 
 func (s *session) receivedNoise(f *wire.Frame) {
@@ -40,13 +40,13 @@ func (s *session) receivedNoise(f *wire.Frame) {
 	}
 }
 
-// nameless judges a response without an id, or with the id null.
+// nameless lints a response without an id, or with the id null.
 func (s *session) nameless(response json.RawMessage) {
 	at := ""
 	if rawjson.Member(response, "id") != nil {
 		at = "/id"
 	}
-	if s.blamed[""] { // there was no id to be read
+	if s.blamed[""] { // a fault sent a request without a readable id
 		return
 	}
 	if rawjson.Member(response, "error") != nil {
@@ -63,13 +63,13 @@ func (s *session) receivedRequest(f *wire.Frame) {
 		place = 1
 	}
 	switch {
-	case f.Method == mcp.MethodElicit: // of which the linter says so
+	case f.Method == mcp.MethodElicit: // lint.Elicitation has rules for this
 	case place == 1:
 		s.broken(place, "request-removed", "/method", "Since 2026-07-28 a server asks inside an input-required result; %s is no longer a request of its own.", f.Method)
 	default:
 		s.broken(place, "server-request-removed", "/method", "Since 2026-07-28 servers send no requests; this one is %s.", wording.Quoted(f.Method))
 	}
-	if s.asked[id] != nil && s.greeted { // else its answer may be left out of the log
+	if s.asked[id] != nil && s.greeted { // otherwise the log may lack its answer
 		s.broken(place, "request-id-taken", "/id", "The id %s is that of an earlier request which still waits for its response; one response cannot answer two requests.", wording.Shorten(string(f.Message.ID), 60))
 	}
 	one := &asked{}
@@ -86,11 +86,11 @@ func (s *session) receivedRequest(f *wire.Frame) {
 	}
 }
 
-// callBehind is the call that a request of the server's belongs to, nil where
-// that cannot be told: several run, and the connection does not say.
+// callBehind returns the call that a request from the server belongs to; nil if several
+// calls run and the connection does not tell.
 func (s *session) callBehind(f *wire.Frame) *call {
 	if f.Stream == wire.StreamPostSSE && f.Call != 0 {
-		return s.calls[f.Call] // the stream is that of the call's own request
+		return s.calls[f.Call] // the stream answers the call's own request
 	}
 	var only *call
 	for _, r := range s.requests {
@@ -108,14 +108,14 @@ func (s *session) callBehind(f *wire.Frame) *call {
 func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	id := string(f.Message.ID)
 	if f.Pair == 0 {
-		if s.greeted { // else the request may be left out of the log
+		if s.greeted { // otherwise the log may lack the request
 			s.receivedUnasked(f)
 		}
 		return
 	}
 	r := s.requests[id]
 	delete(s.requests, id)
-	if r == nil { // taken back, or answered before
+	if r == nil { // cancelled, or answered before
 		r = s.request()
 	}
 	if f.Truncated {
@@ -124,7 +124,7 @@ func (s *session) receivedResponse(ctx context.Context, f *wire.Frame) {
 	list := s.judgeResponse(f, r)
 	for i, one := range list {
 		if ctx.Err() != nil {
-			break // patterns can make each of them take half a second
+			break // patterns can take half a second for each question
 		}
 		s.judgeInput(one, i+1, r)
 	}
@@ -150,7 +150,7 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 		return nil
 	}
 	if r.revision == "" && rawjson.Text(rawjson.Member(f.Message.Result, "resultType")) != "" {
-		r.revision = mcp.Revision20260728 // no earlier revision has it
+		r.revision = mcp.Revision20260728 // earlier revisions have no resultType
 	}
 	if r.revision != "" {
 		s.find(0, "/result", lint.Result(f.Message.Result, f.Method, r.revision))
@@ -163,7 +163,7 @@ func (s *session) judgeResponse(f *wire.Frame, r *request) []elicit.Asked {
 
 func (s *session) receivedUnasked(f *wire.Frame) {
 	id := string(f.Message.ID)
-	alike := `"` + id + `"` // the id of the other type
+	alike := `"` + id + `"` // the same id as a string or a number
 	if strings.HasPrefix(id, `"`) {
 		alike = strings.Trim(id, `"`)
 	}
@@ -215,11 +215,11 @@ func (s *session) receivedCompletion(params json.RawMessage) {
 	}
 }
 
-// complete notes that an elicitation is said to be complete.
+// complete handles the completion of an elicitation.
 func (s *session) complete(id, at string) {
 	one := s.offers[id]
 	if one == nil {
-		if s.greeted && len(s.offers) < most { // else it may have been, before what is known
+		if s.greeted && len(s.offers) < most { // otherwise it may be older than the log or than what is kept
 			s.broken(0, "completion-unknown", at, "No elicitation so far in this session has the id %s; clients ignore the notification.", wording.Quoted(id))
 		}
 		return

@@ -12,53 +12,53 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// The keys of a request's _meta since 2026-07-28.
+// Keys in the _meta of requests since 2026-07-28.
 const (
 	metaProtocol     = "io.modelcontextprotocol/protocolVersion"
 	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 )
 
-// session is what is known of a connection after the frames so far.
+// session is the state of a connection after the frames so far.
 type session struct {
-	// greeted says that the log has the beginning of the session, so that what
-	// is not known of it was not on the wire.
+	// greeted is true if the log has the beginning of the session, so that anything
+	// missing in the log was not sent.
 	greeted  bool
 	revision string
 	declared json.RawMessage // the client's capabilities
 
-	requests map[string]*request // the client's, without a response, by exact id
-	calls    map[int]*call       // by the number that the inspector gave them
-	asked    map[string]*asked   // the server's requests without a response, by exact id
-	listens  map[string]bool     // ids of the client's subscriptions
+	requests map[string]*request // the client's requests without a response, by exact id
+	calls    map[int]*call       // calls by the number that the inspector has given them
+	asked    map[string]*asked   // the server's requests without a response, by wire.IDKey
+	listens  map[string]bool     // ids of the client's subscriptions/listen requests
 	offers   map[string]*offer   // by elicitationId
 	noise    int
-	blamed   map[string]bool // ids of what went out wrong on purpose; "" for what has none
+	blamed   map[string]bool // ids of messages that a fault has sent; "" for messages without an id
 
-	frame *wire.Frame // that is judged
-	found []Found     // in it
+	frame *wire.Frame // the frame that is linted
+	found []Found     // findings in frame
 }
 
-// request is one of the client's.
+// request is a request from the client.
 type request struct {
 	revision string
 	declared json.RawMessage
-	call     *call // nil if it is none
+	call     *call // nil if the request is no call
 }
 
-// call is a call of the client's with all its rounds.
+// call is a call with all its rounds.
 type call struct {
-	asked map[string]string // what its last round asked: lint.QuestionKey by key
-	given []string          // its questions that were accepted, see lint.QuestionKey
+	asked map[string]string // questions of its latest round: lint.QuestionKey by key
+	given []string          // lint.QuestionKey of its accepted questions
 }
 
-// asked is a request of the server's.
+// asked is a request from the server.
 type asked struct {
 	key   string // lint.QuestionKey
-	call  *call  // nil where it cannot be told
-	offer *offer // nil unless it has an elicitationId
+	call  *call  // nil if unknown
+	offer *offer // nil without an elicitationId
 }
 
-// offer is an elicitation that has an id.
+// offer is an elicitation with an elicitationId.
 type offer struct {
 	url   string
 	state offerState
@@ -67,13 +67,13 @@ type offer struct {
 type offerState int
 
 const (
-	open       offerState = iota // in URL mode, and not complete
+	open       offerState = iota // in URL mode, not complete
 	ofForm                       // in another mode
-	completed                    // its completion was notified
-	turnedDown                   // in URL mode, and declined or cancelled
+	completed                    // a completion was received
+	turnedDown                   // in URL mode, declined or cancelled
 )
 
-// most bounds the sessions, and each of the lists of one.
+// most bounds the number of sessions, and the size of each map of a session.
 const most = 10_000
 
 func newSession() *session {
@@ -100,8 +100,8 @@ func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 	return s.found
 }
 
-// find adds findings. base is put before their pointers, and place is that of the
-// request for input that they are about, 0 if none.
+// find adds findings. base is prepended to their pointers. place is the position of the
+// request for input that they are about, 0 for none.
 func (s *session) find(place int, base string, list []lint.Finding) {
 	for _, one := range list {
 		one.Pointer = base + one.Pointer
@@ -109,14 +109,15 @@ func (s *session) find(place int, base string, list []lint.Finding) {
 	}
 }
 
-// broken adds that the frame breaks a rule, if the session's revision has it.
+// broken adds a finding that the frame breaks a rule, if the session's revision has the
+// rule.
 func (s *session) broken(place int, rule, pointer, format string, args ...any) {
 	s.find(place, "", lint.Broken(s.revision, rule, pointer, format, args...))
 }
 
 func (s *session) sent(f *wire.Frame) {
 	if f.Fault != "" && len(s.blamed) < most {
-		s.blamed[string(f.Message.ID)] = true // what the server makes of it is no mistake of its own
+		s.blamed[string(f.Message.ID)] = true // the server's reaction to a fault is not its own mistake
 	}
 	switch f.Kind {
 	case wire.Request:
@@ -142,7 +143,7 @@ func (s *session) sentRequest(f *wire.Frame) {
 		s.revision = rawjson.Text(rawjson.Member(params, "protocolVersion"))
 		s.declared = rawjson.Member(params, "capabilities")
 	}
-	// The keys cannot be written without a slash, but the slash can be escaped.
+	// JSON can escape the slash of the keys, but not the rest.
 	if bytes.Contains(params, []byte("io.modelcontextprotocol")) {
 		if revision := rawjson.Text(rawjson.Member(params, "_meta", metaProtocol)); revision != "" {
 			s.greeted, s.revision = true, revision
@@ -167,12 +168,12 @@ func (s *session) sentRequest(f *wire.Frame) {
 	s.requests[id] = r
 }
 
-// request is a request of the client's as it would be sent now.
+// request returns a request with the session's current revision and capabilities.
 func (s *session) request() *request {
 	return &request{revision: s.revision, declared: s.declared}
 }
 
-// callOf is the call that a request makes, or makes again.
+// callOf returns the call that a request starts or continues.
 func (s *session) callOf(f *wire.Frame) *call {
 	if f.Call == 0 {
 		return &call{}
@@ -180,7 +181,7 @@ func (s *session) callOf(f *wire.Frame) *call {
 	c := s.calls[f.Call]
 	if c == nil || f.Round < 2 {
 		if len(s.calls) >= most {
-			clear(s.calls) // most of them are over
+			clear(s.calls) // most calls are over
 		}
 		c = &call{}
 		s.calls[f.Call] = c
@@ -188,7 +189,7 @@ func (s *session) callOf(f *wire.Frame) *call {
 	return c
 }
 
-// answered notes what the inputResponses of a round answer.
+// answered records the questions that inputResponses accept.
 func (c *call) answered(responses json.RawMessage) {
 	for key, response := range rawjson.Members(responses) {
 		if action := rawjson.Text(rawjson.Member(response, "action")); action == "accept" {
@@ -197,7 +198,7 @@ func (c *call) answered(responses json.RawMessage) {
 	}
 }
 
-// givenMost bounds how many questions of one call are remembered.
+// givenMost bounds how many accepted questions of one call are kept.
 const givenMost = 200
 
 func (c *call) gave(key string) {
@@ -206,8 +207,8 @@ func (c *call) gave(key string) {
 	}
 }
 
-// answered notes the client's answer to an elicitation; other requests have neither
-// key nor offer.
+// answered records the client's answer to an elicitation. For other requests, key and
+// offer are empty.
 func (a *asked) answered(result json.RawMessage) {
 	action := rawjson.Text(rawjson.Member(result, "action"))
 	if action == "accept" && a.call != nil {

@@ -8,10 +8,10 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Shared is a finding as it may be shown to others. Findings quote what servers
-// say: what r leaves out stays out of them, and where a rule leaves something out
-// of the message itself, it is only said which rule of the specification it breaks.
-// r must have seen the log.
+// Shared returns a finding redacted by r, for others to see. Findings quote servers, so
+// redacted values are removed from them. If a redaction rule applies to the frame
+// itself, the text is replaced by a description of the broken lint rule. r must have
+// seen the log.
 func Shared(f lint.Finding, seq int64, log *wire.Log, r *redact.Redaction) (lint.Finding, error) {
 	frame, err := log.Frame(seq)
 	if err != nil {
