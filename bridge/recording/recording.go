@@ -1,5 +1,5 @@
-// Package recording writes the frames of a log to transcripts, from when a
-// person begins it until they end it, and says what becomes of that.
+// Package recording writes the frames of a log to transcripts, from when a person
+// begins a recording until they end it, and reports its state.
 package recording
 
 import (
@@ -20,35 +20,34 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Recording writes what happens in an inspection to transcripts: to none or one
-// at a time, from when the person begins it until they end it.
+// Recording writes the frames of an inspection to transcripts, at most one at a time.
 type Recording struct {
 	log      *wire.Log
 	logger   *slog.Logger
 	redact   *redact.Redaction
-	changed  func()        // called when State has changed otherwise than by more frames
-	turn     chan struct{} // is full while somebody begins or ends
+	changed  func()        // called when State changes other than by more frames
+	turn     chan struct{} // a lock, held while a recording begins or ends
 	watching sync.WaitGroup
 
 	mu      sync.Mutex
-	now     *watched // nil if nothing is recorded
-	latest  *watched // whose remains are shown
+	now     *watched // nil if there is no recording
+	latest  *watched // the recording that remains belongs to
 	remains []string
 }
 
-// State says where a Recording stands.
+// State is the state of a Recording.
 type State struct {
-	File   string // path of the transcript; "" if nothing is recorded
+	File   string // path of the transcript; "" if there is no recording
 	Since  time.Time
-	Lines  int64 // frames that have been written
-	Missed int64 // frames that could not be written
+	Lines  int64 // number of frames written
+	Missed int64 // number of frames that could not be written
 	Err    error // why the recording has failed, nil if it has not
-	// Remains says in words which values that are left out stand in the file all
-	// the same; of the latest recording where there is none.
+	// Remains describes redacted values that are still in the file, in words. Without a
+	// recording, it describes the latest one.
 	Remains []string
 }
 
-// Errors of Start that a person can do something about.
+// Errors of Begin and BeginNamed that a person can resolve.
 var (
 	ErrUnderWay   = errors.New("a recording is under way")
 	ErrFileName   = errors.New("this is no plain file name")
@@ -56,22 +55,21 @@ var (
 	ErrNoRecord   = errors.New("the file is no transcript, so it is not continued")
 )
 
-// New prepares to record a log. r says what is left out; nil means the default.
-// A nil logger is told nothing. changed is called when a recording was begun, has ended
-// or has failed.
+// New returns a Recording of a log. r redacts the frames; nil means the default. logger
+// may be nil. changed is called when a recording has begun, ended or failed.
 func New(log *wire.Log, logger *slog.Logger, r *redact.Redaction, changed func()) *Recording {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	if r == nil {
-		r, _ = redact.New() // without rules, none can be wrong
+		r, _ = redact.New() // without rules, there is no error
 	}
 	return &Recording{log: log, logger: logger, redact: r, changed: changed, turn: make(chan struct{}, 1)}
 }
 
-// Begin records to a file from now on. An existing transcript is continued, or
-// refused where fresh is wanted; any other file is refused. The recording fails by itself when the file
-// cannot be written any more, or is gone; a new one can be begun then.
+// Begin starts recording to a file. It appends to an existing transcript, or returns an
+// error if fresh is set; it refuses any other file. The recording fails if the file can
+// no longer be written or is deleted; then another one can begin.
 func (r *Recording) Begin(path string, fresh bool) error {
 	r.turn <- struct{}{}
 	defer func() { <-r.turn }()
@@ -79,7 +77,7 @@ func (r *Recording) Begin(path string, fresh bool) error {
 		if w.file.Err() == nil {
 			return fmt.Errorf("%w: to %s", ErrUnderWay, w.file.Name())
 		}
-		// It has said why it failed.
+		// The failure was reported already.
 		_ = r.end(w)
 	}
 	if !fresh {
@@ -96,7 +94,7 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	r.mu.Lock()
 	r.now, r.latest, r.remains = w, w, nil
 	r.mu.Unlock()
-	// What is secret in the frames before is secret in those that come.
+	// Secrets in earlier frames are also redacted in later ones.
 	if err := r.redact.Learn(context.Background(), r.log); err != nil {
 		r.logger.Warn("what earlier frames say is secret is not known to the recording", "error", err)
 	}
@@ -105,22 +103,22 @@ func (r *Recording) Begin(path string, fresh bool) error {
 	return nil
 }
 
-// lookEvery is how often it is looked for values that turned out to be secrets.
+// lookEvery is the interval of the search for values that turned out to be secret.
 const lookEvery = time.Second
 
-// watched is one recording, as watch sees it.
+// watched is one recording, for watch.
 type watched struct {
 	file        *wire.Recorder
 	since       time.Time
 	detach      func()
-	first, last int64         // frames that are written; last is set when over is closed
-	over        chan struct{} // closed when nothing is written any more
-	known       int64         // values that were looked for when remains were last told
+	first, last int64         // the written frames; last is set before over is closed
+	over        chan struct{} // closed when the recording has ended
+	known       int64         // number of known secrets at the latest search
 	told        map[string]string
 }
 
-// watch tells when a recording fails, be there frames or not, and when a value
-// that is left out stands in the file all the same.
+// watch reports when the recording fails, even if no frame comes, and when a redacted
+// value is still in the file.
 func (r *Recording) watch(w *watched) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -145,11 +143,12 @@ func (r *Recording) watch(w *watched) {
 	}
 }
 
-// remainsTime bounds the search for what remains.
+// remainsTime bounds one search for remaining values.
 const remainsTime = 5 * time.Second
 
-// tellRemains warns of values that are left out and still stand in the file, as
-// far as that was not said yet. It returns how long the search took.
+// tellRemains logs a warning for redacted values that are still in the file, once for
+// each rule, and again at the end if the text has changed. It returns how long the
+// search took.
 func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), remainsTime)
@@ -167,10 +166,10 @@ func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
 	for _, left := range remains {
 		text := left.String()
 		select {
-		case <-w.over: // the last word
+		case <-w.over: // the recording has ended: report the final numbers
 		default:
 			if w.told[left.Rule] != "" {
-				continue // how many there are in the end is said then
+				continue // the final number is reported at the end
 			}
 		}
 		if w.told[left.Rule] != text {
@@ -182,7 +181,7 @@ func (r *Recording) tellRemains(w *watched, last int64) time.Duration {
 	return time.Since(began)
 }
 
-// show puts on the page what w has told.
+// show publishes what w has told in State, if w is the latest recording.
 func (r *Recording) show(w *watched) {
 	if len(w.told) == 0 {
 		return
@@ -198,7 +197,7 @@ func (r *Recording) show(w *watched) {
 	}
 }
 
-// End ends the recording. Its error is why not all frames are in the file.
+// End ends the recording. The error says why frames are missing in the file.
 func (r *Recording) End() error {
 	r.turn <- struct{}{}
 	defer func() { <-r.turn }()
@@ -211,7 +210,7 @@ func (r *Recording) End() error {
 	return err
 }
 
-// end ends the recording. The caller has the turn.
+// end ends a recording. The caller has the turn.
 func (r *Recording) end(w *watched) error {
 	w.detach()
 	w.last = r.log.Len()
@@ -223,21 +222,21 @@ func (r *Recording) end(w *watched) error {
 	return err
 }
 
-// current is what is recorded, nil if nothing is.
+// current returns the recording, nil if there is none.
 func (r *Recording) current() *watched {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
 }
 
-// Close ends the recording for good.
+// Close ends the recording and waits for its watch.
 func (r *Recording) Close() error {
 	err := r.End()
 	r.watching.Wait()
 	return err
 }
 
-// State says where the recording stands.
+// State returns the state of the recording.
 func (r *Recording) State() State {
 	r.mu.Lock()
 	w, remains := r.now, r.remains
@@ -248,15 +247,15 @@ func (r *Recording) State() State {
 	return State{Remains: remains, File: w.file.Name(), Since: w.since, Lines: w.file.Lines(), Missed: w.file.Missed(), Err: w.file.Err()}
 }
 
-// transcriptEnd is the ending of the names of transcripts.
+// transcriptEnd is the extension of transcripts.
 const transcriptEnd = ".jsonl"
 
-// nameMost is how many bytes the name of a file can have on most systems.
+// nameMost is the longest file name in bytes on most systems.
 const nameMost = 255
 
-// BeginNamed is Begin for a name that a person typed on the page: a plain file
-// name, which gets the ending of a transcript if it has none, in the folder dir.
-// It never touches what is no transcript, whatever the name.
+// BeginNamed is like Begin for a file name from the page: a plain name in the folder
+// dir, with the extension of transcripts added if it is missing. It never changes a
+// file that is no transcript.
 func (r *Recording) BeginNamed(dir, name string, fresh bool) error {
 	name = strings.TrimSpace(name)
 	if !strings.HasSuffix(strings.ToLower(name), transcriptEnd) {
@@ -269,7 +268,7 @@ func (r *Recording) BeginNamed(dir, name string, fresh bool) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fresh = true // and if it comes to be meanwhile, it is not ours
+		fresh = true // so that a file that appears meanwhile is refused
 	case err != nil:
 		return fmt.Errorf("looking for the transcript: %w", err)
 	case fresh:
@@ -300,9 +299,9 @@ func plainName(name string) error {
 	return nil
 }
 
-// isTranscript refuses a file whose first line is no frame. One that does not
-// exist or is empty may become a transcript, and what is no regular file, such as
-// a pipe, cannot be looked into.
+// isTranscript returns an error if the first line of a file is no frame. A missing or
+// empty file is accepted, and so is one that is no regular file, such as a pipe,
+// because it cannot be read in advance.
 func isTranscript(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
