@@ -5,30 +5,29 @@ import (
 	"iter"
 )
 
-// A Cursor reads JSON text from front to back in one pass. It stands in front
-// of a value, or behind the last one that it has passed. The text need not be
-// whole: what can be read before its end is read. Once the cursor has met what
-// is no JSON it goes no further, and Err says why.
+// A Cursor reads JSON text from front to back in one pass. Its position is before a
+// value, or after the last value passed. The text may be incomplete: everything before
+// its end can be read. At a syntax error the cursor stops, and Err returns the error.
 type Cursor struct {
 	text  []byte
 	at    int
 	wrong mistake
 }
 
-// NewCursor returns a cursor in front of the first value in text.
+// NewCursor returns a cursor before the first value in text.
 func NewCursor(text []byte) *Cursor {
 	c := &Cursor{text: text}
 	c.at = c.space(0)
 	return c
 }
 
-// Offset is where in the text the cursor stands.
+// Offset returns the cursor's byte position in the text.
 func (c *Cursor) Offset() int { return c.at }
 
-// Rest is the text from the cursor on.
+// Rest returns the text from the cursor on.
 func (c *Cursor) Rest() []byte { return c.text[c.at:] }
 
-// Kind is the type of the value that the cursor stands in front of.
+// Kind returns the type of the value at the cursor.
 func (c *Cursor) Kind() Kind {
 	if c.at == len(c.text) {
 		return None
@@ -36,7 +35,7 @@ func (c *Cursor) Kind() Kind {
 	return kindOf(c.text[c.at])
 }
 
-// Skip passes the value in front of the cursor.
+// Skip moves past the value at the cursor. It returns false at a syntax error.
 func (c *Cursor) Skip() bool {
 	if c.wrong.how != nothing {
 		return false
@@ -49,7 +48,7 @@ func (c *Cursor) Skip() bool {
 	return true
 }
 
-// Value passes a value and returns its text; nil if there is none.
+// Value moves past a value and returns its text; nil if there is none.
 func (c *Cursor) Value() json.RawMessage {
 	from := c.at
 	if !c.Skip() {
@@ -58,8 +57,7 @@ func (c *Cursor) Value() json.RawMessage {
 	return c.text[from:c.at:c.at]
 }
 
-// End reports whether nothing but white space follows. It is wrong if anything
-// does.
+// End reports whether only white space follows. Anything else is a syntax error.
 func (c *Cursor) End() bool {
 	if c.wrong.how != nothing {
 		return false
@@ -71,18 +69,18 @@ func (c *Cursor) End() bool {
 	return true
 }
 
-// Name is the name of a member as it stands between its quotes.
+// Name is the name of a member in its JSON encoding, without the quotes.
 type Name []byte
 
-// Is reports whether that is what the name says, however it is written.
+// Is reports whether the decoded name is s.
 func (n Name) Is(s string) bool { return string(n) == s || hasEscape(n) && n.String() == s }
 
 func (n Name) String() string { return Unescape(n) }
 
-// Members walks over the object in front of the cursor, if one is there. At each
-// name the cursor stands in front of the member's value, which is skipped if
-// the loop does not pass it. After the last the cursor stands behind the object;
-// a loop that breaks puts it back in front.
+// Members iterates over the object at the cursor; over nothing if there is none. During
+// each iteration the cursor is before the member's value, which is skipped if the loop
+// does not pass it. After the last member the cursor is after the object; a loop that
+// breaks puts it back before the object.
 func (c *Cursor) Members() iter.Seq[Name] {
 	return func(yield func(Name) bool) {
 		start := c.at
@@ -103,8 +101,7 @@ func (c *Cursor) Members() iter.Seq[Name] {
 	}
 }
 
-// Elements walks over the array in front of the cursor, as Members does over an
-// object.
+// Elements iterates over the array at the cursor, like Members over an object.
 func (c *Cursor) Elements() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		start, i := c.at, 0
@@ -122,8 +119,8 @@ func (c *Cursor) Elements() iter.Seq[int] {
 	}
 }
 
-// open goes into the object or array in front of the cursor and reports whether
-// anything is in it. An empty one is passed.
+// open enters the object or array at the cursor and reports whether it has any content.
+// It moves past an empty one.
 func (c *Cursor) open(bracket byte) bool {
 	if c.wrong.how != nothing || c.at >= len(c.text) || c.text[c.at] != bracket {
 		return false
@@ -136,7 +133,7 @@ func (c *Cursor) open(bracket byte) bool {
 	return true
 }
 
-// more goes to the next member or element, or out of their object or array.
+// more moves to the next member or element, or past the end of the object or array.
 func (c *Cursor) more(end byte) bool {
 	if c.wrong.how != nothing {
 		return false
@@ -153,5 +150,6 @@ func (c *Cursor) more(end byte) bool {
 	return true
 }
 
-// closing is what closes an opening bracket: both stand two apart in ASCII.
+// closing returns the bracket that closes an opening one: in ASCII, it comes two
+// characters later.
 func closing(bracket byte) byte { return bracket + 2 }

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Names of members are escaped in a JSON pointer (RFC 6901, section 3).
+// Escapes of member names in a JSON pointer (RFC 6901, section 3).
 var (
 	pointerEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
 	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// PointerTo is the JSON pointer to a member of what another one leads to.
+// PointerTo returns the JSON pointer to a member of the object at pointer.
 func PointerTo(pointer, name string) string { return pointer + "/" + pointerEscaper.Replace(name) }
 
-// splitPointer gives the names and indices that a JSON pointer is made of.
+// splitPointer returns the decoded names and indices in a JSON pointer.
 func splitPointer(pointer string) []string {
 	tokens := strings.Split(pointer, "/")[1:]
 	for i, token := range tokens {
@@ -24,8 +24,8 @@ func splitPointer(pointer string) []string {
 	return tokens
 }
 
-// At is the value that a JSON pointer leads to; nil if there is none. Of members
-// that share a name it takes the last, as decoders do.
+// At returns the value at a JSON pointer; nil if there is none. If several members have
+// the same name it takes the last, as decoders do.
 func At(raw []byte, pointer string) json.RawMessage {
 	if pointer != "" && pointer[0] != '/' || strings.Count(pointer, "/") > MaxDepth {
 		return nil
@@ -33,7 +33,7 @@ func At(raw []byte, pointer string) json.RawMessage {
 	return NewCursor(raw).find(splitPointer(pointer))
 }
 
-// find reads the value in front of the cursor for what the tokens lead to in it.
+// find returns the value that the tokens lead to inside the value at the cursor.
 func (c *Cursor) find(tokens []string) (found json.RawMessage) {
 	if len(tokens) == 0 {
 		return c.Value()

@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// Pretty lays JSON out for reading, two spaces a level. Only white space
-// differs. What is no JSON comes back unchanged, and so does what is nested so
-// deep that indenting it would multiply its size.
+// Pretty indents JSON with two spaces for each level. It only changes white space.
+// Invalid JSON is returned unchanged, and so is JSON that is nested so deep that
+// indentation would multiply its size.
 func Pretty(raw []byte) string {
 	if !Valid(raw) {
 		return string(raw)
@@ -49,8 +49,8 @@ func Pretty(raw []byte) string {
 	return string(out)
 }
 
-// Compact leaves out the white space between the tokens of one JSON value. It
-// fails with a [*SyntaxError] if raw is none.
+// Compact removes the white space between the tokens of one JSON value. It fails with a
+// [*SyntaxError] if raw is no JSON value.
 func Compact(raw []byte) (json.RawMessage, error) {
 	if err := Check(raw); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func Compact(raw []byte) (json.RawMessage, error) {
 	return AppendCompact(nil, raw), nil
 }
 
-// AppendCompact is Compact for what is known to be JSON, onto dst.
+// AppendCompact appends the compact form of valid JSON to dst.
 func AppendCompact(dst, raw []byte) []byte {
 	for token := range tokens(raw) {
 		dst = append(dst, token...)

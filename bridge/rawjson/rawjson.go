@@ -1,12 +1,12 @@
-// Package rawjson reads JSON (RFC 8259) as the bytes that it is written in:
-// members in their order and with duplicates, numbers with their digits,
-// strings with their escapes. Values are parts of the text they were read from.
+// Package rawjson reads JSON (RFC 8259) without changing its bytes: members keep their
+// order and duplicates, numbers their digits, strings their escapes. Values are slices
+// of the text they were read from.
 //
-// It has its own tokenizer because none at hand reads what an inspector meets.
-// The one of go-json-experiment/json takes twice as long to find the envelope
-// of a small message, cannot tell a lone surrogate escape, which a message may
-// hold, from bytes that are no UTF-8, which it may not, does not say whether a
-// text is wrong or merely cut off, and asks public modules not to depend on it.
+// It has its own tokenizer because existing ones cannot handle all input of an
+// inspector. The tokenizer of go-json-experiment/json takes twice as long to find the
+// envelope of a small message. It does not distinguish a lone surrogate escape, which a
+// message may contain, from invalid UTF-8, which it may not. It does not distinguish
+// invalid from truncated text. And it asks public modules not to depend on it.
 package rawjson
 
 import (
@@ -14,7 +14,7 @@ import (
 	"iter"
 )
 
-// MaxDepth is how deep arrays and objects may be nested.
+// MaxDepth is the greatest depth of nested arrays and objects.
 const MaxDepth = 1024
 
 // Kind is a JSON type as JSON Schema names it.
@@ -27,10 +27,10 @@ const (
 	Number  Kind = "number"
 	Boolean Kind = "boolean"
 	Null    Kind = "null"
-	None    Kind = "" // there is no value
+	None    Kind = "" // no value
 )
 
-// KindOf tells the type of a value by how it begins.
+// KindOf returns the type of a value by its first character.
 func KindOf(raw []byte) Kind {
 	for _, b := range raw {
 		if !isSpace(b) {
@@ -59,7 +59,7 @@ func kindOf(b byte) Kind {
 	return None
 }
 
-// Trim leaves out the white space around a value.
+// Trim removes the white space around a value.
 func Trim(raw []byte) json.RawMessage {
 	for len(raw) > 0 && isSpace(raw[0]) {
 		raw = raw[1:]
@@ -70,8 +70,8 @@ func Trim(raw []byte) json.RawMessage {
 	return raw
 }
 
-// Check returns a [*SyntaxError] unless raw is exactly one JSON value in UTF-8,
-// with or without white space around it.
+// Check returns a [*SyntaxError] unless raw is exactly one JSON value in UTF-8, with
+// optional white space around it.
 func Check(raw []byte) error {
 	c := NewCursor(raw)
 	if c.Skip() {
@@ -80,15 +80,15 @@ func Check(raw []byte) error {
 	return c.Err()
 }
 
-// Valid reports whether Check finds nothing wrong.
+// Valid reports whether Check returns nil.
 func Valid(raw []byte) bool {
 	c := NewCursor(raw)
 	return c.Skip() && c.End()
 }
 
-// Members gives the members of the object that raw begins with, in order and
-// with duplicates: names decoded, values as they are. It gives none of anything
-// else, and ends where raw stops being JSON.
+// Members yields the members of the object at the beginning of raw, in order and with
+// duplicates: decoded names, and values as they are. It yields nothing for other
+// values, and ends at a syntax error.
 func Members(raw []byte) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		c := NewCursor(raw)
@@ -100,8 +100,8 @@ func Members(raw []byte) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// Elements gives the elements of the array that raw begins with, as Members
-// does members.
+// Elements yields the elements of the array at the beginning of raw, like Members the
+// members of an object.
 func Elements(raw []byte) iter.Seq2[int, json.RawMessage] {
 	return func(yield func(int, json.RawMessage) bool) {
 		c := NewCursor(raw)
@@ -113,8 +113,8 @@ func Elements(raw []byte) iter.Seq2[int, json.RawMessage] {
 	}
 }
 
-// Member follows a path of names from object to object; nil if it leads to
-// nothing. Of members that share a name it takes the last, as decoders do.
+// Member follows a path of member names through nested objects; nil if it leads
+// nowhere. If several members have the same name it takes the last, as decoders do.
 func Member(raw []byte, path ...string) json.RawMessage {
 	for _, want := range path {
 		var found json.RawMessage

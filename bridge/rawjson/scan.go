@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The methods below take the index where something begins and return the index
-// past it, or -1 after noting what is wrong. They do not move the cursor.
+// The methods below take the index where something begins and return the index after
+// it, or -1 after recording a syntax error. They do not move the cursor.
 
 func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\t' || c == '\n' || c == '\r') }
 
@@ -22,12 +22,12 @@ func (c *Cursor) space(i int) int {
 	return i
 }
 
-// value passes over any value. It does not recurse.
+// value passes any value. It does not recurse.
 func (c *Cursor) value(i int) int {
 	if i < len(c.text) && c.text[i] != '{' && c.text[i] != '[' {
 		return c.scalar(i)
 	}
-	var objects [MaxDepth / 64]uint64 // a bit for each level: it is an object
+	var objects [MaxDepth / 64]uint64 // for each level, a bit that is set for an object
 	depth := 0
 	for {
 		// A value begins at i.
@@ -56,7 +56,8 @@ func (c *Cursor) value(i int) int {
 		} else if i = c.scalar(i); i < 0 {
 			return i
 		}
-		// A value ends at i: leave all that ends with it, and go to the next.
+		// A value ends at i: leave all objects and arrays that end with it, and go to
+		// the next value.
 		var end byte
 		for {
 			if depth == 0 {
@@ -82,7 +83,7 @@ func (c *Cursor) value(i int) int {
 
 var tooDeep = "nested more than " + strconv.Itoa(MaxDepth) + " deep"
 
-// comma passes the comma after a member or element that is not the last.
+// comma passes the comma before the next member or element.
 func (c *Cursor) comma(i int, end byte) int {
 	if i < len(c.text) && c.text[i] == ',' {
 		return c.space(i + 1)
@@ -179,7 +180,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str passes over the string whose opening quote is at i.
+// str passes the string whose opening quote is at i.
 func (c *Cursor) str(i int) int {
 	text := c.text
 	i++

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A SyntaxError says where a text stops being JSON in UTF-8, and why.
+// A SyntaxError is the place where a text stops being JSON in UTF-8, and the reason.
 type SyntaxError struct {
 	Line, Column int // from 1; columns count characters
 	What         string
@@ -20,8 +20,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.What)
 }
 
-// mistake is what a cursor has found wrong. Nothing is put into words before
-// somebody asks.
+// mistake is the syntax error of a cursor. Its text is only built by Err.
 type mistake struct {
 	at   int
 	how  fault
@@ -32,12 +31,12 @@ type fault uint8
 
 const (
 	nothing    fault = iota
-	cut              // the text ends too early: "the text ends " + what
-	unexpected       // something else is there: "expected " + what
-	other            // what says all
+	cut              // the text is truncated: "the text ends " + what
+	unexpected       // another character was found: "expected " + what
+	other            // what is the whole text
 )
 
-// Err is what is wrong with the text, a [*SyntaxError]; nil as long as nothing is.
+// Err returns the syntax error as a [*SyntaxError]; nil if there is none so far.
 func (c *Cursor) Err() error {
 	w := c.wrong
 	if w.how == nothing {
@@ -64,7 +63,7 @@ func (c *Cursor) found(at int) string {
 	return strconv.QuoteRune(r)
 }
 
-// Cut reports whether the text ends too early, and is JSON so far.
+// Cut reports whether the text is truncated, and valid JSON up to its end.
 func (c *Cursor) Cut() bool { return c.wrong.how == cut }
 
 func (c *Cursor) fail(at int, what string) int {

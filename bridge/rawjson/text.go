@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Text decodes a JSON string; it is "" for anything else.
+// Text decodes a JSON string; it returns "" for any other value.
 func Text(raw []byte) string {
 	s, _ := Unquote(raw)
 	return s
 }
 
-// Unquote decodes a JSON string. The text is not exact if raw is no string, or
-// if it holds surrogates without their partner, which become U+FFFD.
+// Unquote decodes a JSON string. exact is false if raw is no string, or if it contains
+// unpaired surrogates, which become U+FFFD.
 func Unquote(raw []byte) (text string, exact bool) {
 	raw = Trim(raw)
 	if len(raw) < 2 || raw[0] != '"' {
@@ -29,8 +29,8 @@ func Unquote(raw []byte) (text string, exact bool) {
 	return string(out), exact
 }
 
-// Unescape decodes what stands between the quotes of a JSON string, or the front
-// of it. Surrogates without their partner become U+FFFD.
+// Unescape decodes the contents of a JSON string without its quotes, or a beginning of
+// them. Unpaired surrogates become U+FFFD.
 func Unescape(in []byte) string {
 	if !hasEscape(in) {
 		return string(in)
@@ -38,7 +38,7 @@ func Unescape(in []byte) string {
 	return string(AppendUnescaped(make([]byte, 0, len(in)), in))
 }
 
-// AppendUnescaped is Unescape, onto dst.
+// AppendUnescaped is like Unescape, but appends to dst.
 func AppendUnescaped(dst, in []byte) []byte {
 	dst, _ = appendUnescaped(dst, in)
 	return dst
@@ -99,7 +99,7 @@ func hex4(in []byte) rune {
 	return rune(n)
 }
 
-// Encode is json.Marshal without the escapes that JSON inside of HTML would need.
+// Encode is like json.Marshal, but does not escape characters for HTML.
 func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -110,9 +110,8 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// AppendQuoted appends s as a JSON string. Only what RFC 8259 demands is
-// escaped: the quotation mark, the backslash and control characters. What is
-// not UTF-8 becomes U+FFFD.
+// AppendQuoted appends s as a JSON string. It only escapes what RFC 8259 requires: the
+// quotation mark, the backslash and control characters. Invalid UTF-8 becomes U+FFFD.
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	from := 0

@@ -1,4 +1,4 @@
-// Package diff says where two JSON texts differ.
+// Package diff compares two JSON texts.
 package diff
 
 import (
@@ -11,35 +11,34 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Op says how a value differs.
+// Op is the kind of a difference.
 type Op string
 
-// The ways in which values differ.
+// The kinds of difference.
 const (
-	Added     Op = "added"     // it is in the second text only
-	Removed   Op = "removed"   // it is in the first text only
-	Changed   Op = "changed"   // it is another value
-	Rewritten Op = "rewritten" // it is the same value, written otherwise: 1.50 and 1.5, "é" and "\u00e9"
+	Added     Op = "added"     // only in the second text
+	Removed   Op = "removed"   // only in the first text
+	Changed   Op = "changed"   // another value
+	Rewritten Op = "rewritten" // the same value in another notation: 1.50 and 1.5, "é" and "\u00e9"
 )
 
-// Difference is one place where two JSON texts differ.
+// Difference is one difference between two JSON texts.
 type Difference struct {
-	// Pointer leads to the value (RFC 6901): in the first text where Op is
+	// Pointer is the JSON pointer (RFC 6901) to the value: in the first text if Op is
 	// Removed, else in the second.
 	Pointer string
 	Op      Op
-	// Before and After are the value's bytes in the first text and in the
-	// second, nil where it is not there. They are parts of the texts.
+	// Before and After are the value's bytes in the first and in the second text, nil
+	// if it is absent. They are slices of the texts.
 	Before, After []byte
 }
 
-// Of compares two JSON texts by what they say: white space and the order of
-// members do not count. It gives the differences in the order of the second
-// text, the first most of them, and counts them all. Elements of arrays are
-// held against each other so that what was put in or taken out in the middle
-// does not make all that follows different.
+// Of compares two JSON texts by value: white space and the order of members are
+// ignored. It returns the first most differences, in the order of the second text, and
+// the total number. It aligns the elements of arrays, so that an insertion or removal
+// in the middle does not change all elements after it.
 //
-// The error says which of them is no JSON.
+// The error says which text is invalid JSON.
 func Of(a, b []byte, most int) (list []Difference, total int, err error) {
 	switch {
 	case !rawjson.Valid(a):
@@ -55,7 +54,7 @@ func Of(a, b []byte, most int) (list []Difference, total int, err error) {
 type differ struct {
 	most  int
 	seed  maphash.Seed
-	left  int // bytes that may still be walked over; then objects and arrays are compared as they are written
+	left  int // budget in bytes; when it is used up, objects and arrays are compared byte by byte
 	list  []Difference
 	total int
 }
@@ -67,7 +66,7 @@ func (d *differ) add(pointer string, op Op, before, after []byte) {
 	}
 }
 
-// compare takes two values without white space around them.
+// compare compares two values, which must be trimmed.
 func (d *differ) compare(pointer string, a, b []byte) {
 	d.left -= len(a) + len(b)
 	kind := rawjson.KindOf(a)
@@ -86,13 +85,13 @@ func (d *differ) compare(pointer string, a, b []byte) {
 	}
 }
 
-// member is a member of an object: n tells those apart that share a name.
+// member identifies a member of an object: n counts those with the same name.
 type member struct {
 	name string
 	n    int
 }
 
-// members gives the members of an object in order.
+// members returns the members of an object in order.
 func members(raw []byte) (order []member, values map[member][]byte) {
 	seen := make(map[string]int)
 	values = make(map[member][]byte)
@@ -127,7 +126,7 @@ func (d *differ) arrays(pointer string, a, b []byte) {
 	after, y := d.elements(b)
 	at := func(i int) string { return pointer + "/" + strconv.Itoa(i) }
 	i, j := 0, 0
-	// Between two pairs of equal elements, others stand against each other.
+	// Elements between two pairs of equal elements are compared by position.
 	for _, pair := range append(pairs(x, y), [2]int{len(x), len(y)}) {
 		for ; i < pair[0] && j < pair[1]; i, j = i+1, j+1 {
 			d.compare(at(j), before[i], after[j])
@@ -139,7 +138,7 @@ func (d *differ) arrays(pointer string, a, b []byte) {
 			d.add(at(i), Removed, before[i], nil)
 		}
 		if i < len(x) && j < len(y) {
-			d.compare(at(j), before[i], after[j]) // they say the same, maybe written otherwise
+			d.compare(at(j), before[i], after[j]) // equal hash: the same value, maybe in another notation
 			i, j = i+1, j+1
 		}
 	}
@@ -152,12 +151,12 @@ func (d *differ) elements(raw []byte) (values [][]byte, hashes []uint64) {
 	return values, hashes
 }
 
-// alignMost bounds the work of finding out which elements correspond: the
-// product of the numbers of elements that remain on both sides.
+// alignMost bounds the work of aligning elements: the product of the numbers of
+// elements left on both sides.
 const alignMost = 250_000
 
-// pairs lists the places of numbers that correspond: those at the beginning, those
-// at the end, and between them the longest common subsequence.
+// pairs returns the pairs of indexes at which equal hashes are aligned: a common
+// beginning, a common end, and between them the longest common subsequence.
 func pairs(x, y []uint64) (list [][2]int) {
 	start, end := 0, 0
 	for start < len(x) && start < len(y) && x[start] == y[start] {
@@ -179,7 +178,7 @@ func pairs(x, y []uint64) (list [][2]int) {
 	return list
 }
 
-// common is the longest common subsequence, by dynamic programming.
+// common returns the longest common subsequence, by dynamic programming.
 func common(x, y []uint64) (list [][2]int) {
 	best := make([][]int32, len(x)+1)
 	for i := len(x); i >= 0; i-- {
@@ -206,7 +205,7 @@ func common(x, y []uint64) (list [][2]int) {
 	return list
 }
 
-// hash is the same for values that say the same.
+// hash returns equal hashes for equal values.
 func (d *differ) hash(value []byte) uint64 {
 	d.left -= len(value)
 	kind := rawjson.KindOf(value)
@@ -215,7 +214,7 @@ func (d *differ) hash(value []byte) uint64 {
 	case d.left < 0:
 		sum = maphash.Bytes(d.seed, value)
 	case kind == rawjson.Object:
-		for name, v := range rawjson.Members(value) { // in whatever order
+		for name, v := range rawjson.Members(value) { // a sum does not depend on the order
 			sum += maphash.Comparable(d.seed, [2]uint64{maphash.String(d.seed, name), d.hash(v)})
 		}
 	case kind == rawjson.Array:
@@ -228,7 +227,7 @@ func (d *differ) hash(value []byte) uint64 {
 	return sum
 }
 
-// says is the value of a scalar, written in one way.
+// says returns a normal form of a scalar.
 func says(scalar []byte) string {
 	switch rawjson.KindOf(scalar) {
 	case rawjson.String:
@@ -239,11 +238,12 @@ func says(scalar []byte) string {
 	return string(scalar)
 }
 
-// longestExponent bounds exponents: beyond it numbers are told apart by their text.
+// longestExponent is the longest exponent in characters that number handles; numbers
+// with longer ones are compared as text.
 const longestExponent = 12
 
-// number writes a number as digits, which neither begin nor end with 0, and the
-// exponent of ten in front of them. No digit is lost.
+// number returns a normal form of a number: its digits without leading and trailing
+// zeros, as a fraction, and the exponent of ten. No digit is lost.
 func number(text string) string {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	e, err := strconv.Atoi(strings.TrimPrefix(exponent, "+"))
@@ -257,7 +257,7 @@ func number(text string) string {
 	digits = strings.TrimRight(digits, "0")
 	switch {
 	case digits == "":
-		return "0" // it has no sign and no size
+		return "0" // zero has neither sign nor exponent
 	case negative:
 		digits = "-" + digits
 	}
