@@ -6,18 +6,18 @@ import (
 	"sort"
 )
 
-// bitset is a growing set of numbers from 0, which knows how many of its numbers
-// are below another one. It takes a bit for each number up to its greatest.
+// bitset is a growing set of numbers from 0, which can count its numbers below a given
+// one. It takes one bit for each number up to its greatest.
 type bitset struct {
 	words []uint64
-	ranks []int64 // numbers before each rankWords of words
+	ranks []int64 // count of numbers before each group of rankWords words
 	len   int64
 }
 
-// rankWords is how many words lie between two ranks.
+// rankWords is the number of words in a group.
 const rankWords = 8
 
-// add adds a number that is greater than those in the set.
+// add adds a number, which must be greater than those in the set.
 func (s *bitset) add(n int64) {
 	for int64(len(s.words))*64 <= n {
 		if len(s.words)%rankWords == 0 {
@@ -29,8 +29,7 @@ func (s *bitset) add(n int64) {
 	s.len++
 }
 
-// below counts the numbers that are less than n, and reports whether n is in the
-// set.
+// below counts the numbers less than n, and reports whether n is in the set.
 func (s *bitset) below(n int64) (count int64, in bool) {
 	word := n / 64
 	switch {
@@ -48,7 +47,7 @@ func (s *bitset) below(n int64) (count int64, in bool) {
 	return count, s.words[word]>>(n%64)&1 != 0
 }
 
-// from gives the numbers in the set from the i-th on, counted from 0.
+// from yields the numbers in the set from index i on, counted from 0.
 func (s *bitset) from(i int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		if i >= s.len {

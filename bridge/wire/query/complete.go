@@ -6,25 +6,25 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Completion is what can stand at a place in a filter line.
+// Completion lists the possible texts at a place in a filter line.
 type Completion struct {
-	From  int         `json:"from"` // byte offset of what a candidate replaces
-	To    int         `json:"to"`   // and of its end
+	From  int         `json:"from"` // byte offset of the text that a candidate replaces
+	To    int         `json:"to"`   // byte offset of its end
 	Items []Candidate `json:"items"`
 }
 
-// Candidate is one way to go on.
+// Candidate is one possible text.
 type Candidate struct {
-	Text  string `json:"text"`            // in place of line[From:To]
-	Means string `json:"means,omitempty"` // what it means, in words; "" where the text says it
+	Text  string `json:"text"`            // replaces line[From:To]
+	Means string `json:"means,omitempty"` // meaning in words; "" if the text is clear
 }
 
-// maxCandidates bounds a completion.
+// maxCandidates bounds the candidates of a completion.
 const maxCandidates = 50
 
-// Complete says how the filter line can go on at the byte offset at: with the
-// names of terms, or after one with values, such as those that occur in the log.
-// findings are the rules of which there are findings.
+// Complete returns the candidates at the byte offset at: names of terms, or, after the
+// name of a term, values for it, such as those in the log. findings are the rules with
+// findings.
 func Complete(l *wire.Log, line string, at int, findings []string) Completion {
 	at = min(max(at, 0), len(line))
 	out := Completion{From: at, To: at}
@@ -40,10 +40,10 @@ func Complete(l *wire.Log, line string, at int, findings []string) Completion {
 		case t.kind == tokenTerm:
 			out.From, out.To = t.pos, t.values[0].pos
 		case t.kind == tokenQuoted || t.kind == tokenRegexp:
-			if at > t.pos && (at < t.end || err != nil) { // an error is that the last of them does not end
+			if at > t.pos && (at < t.end || err != nil) { // an error means that the last token is not terminated
 				return out
 			}
-		case t.text != "" && t.text[0] != '&' && t.text[0] != '|': // a word; "not" may become "notification"
+		case t.text != "" && t.text[0] != '&' && t.text[0] != '|': // a word or the start of one: "not" may become "notification"
 			out.From, out.To = t.pos, t.end
 		}
 	}
@@ -51,7 +51,8 @@ func Complete(l *wire.Log, line string, at int, findings []string) Completion {
 	return out
 }
 
-// names offers the terms whose names begin as typed, and the methods that hold it.
+// names adds the terms whose names begin with the typed text, and the methods that
+// contain it.
 func (c *Completion) names(l *wire.Log, typed string, findings []string) {
 	for _, t := range terms {
 		head := termHead.FindString(t.Example)
@@ -64,7 +65,7 @@ func (c *Completion) names(l *wire.Log, typed string, findings []string) {
 	}
 }
 
-// values offers values in place of that of a term's in which the cursor stands.
+// values adds values that replace the term's value at the cursor.
 func (c *Completion) values(l *wire.Log, line string, at int, t token, findings []string) {
 	for _, v := range t.values {
 		if v.pos <= at {
@@ -76,8 +77,7 @@ func (c *Completion) values(l *wire.Log, line string, at int, t token, findings 
 	}
 }
 
-// add adds those values in which the typed text occurs, those that begin with
-// it first.
+// add adds the values that contain the typed text; those that begin with it come first.
 func (c *Completion) add(typed, prefix string, values []Candidate) {
 	typed = strings.ToLower(typed)
 	for _, begins := range []bool{true, false} {
@@ -90,7 +90,7 @@ func (c *Completion) add(typed, prefix string, values []Candidate) {
 	}
 }
 
-// listed are candidates that need no words.
+// listed returns candidates without a meaning.
 func listed(texts ...string) (out []Candidate) {
 	for _, text := range texts {
 		out = append(out, Candidate{Text: text})
@@ -98,8 +98,8 @@ func listed(texts ...string) (out []Candidate) {
 	return out
 }
 
-// Quote writes a text as the value of a term. A * in it still stands for any
-// text.
+// Quote returns a text as the value of a term, quoted if necessary. A * in it still
+// stands for any text.
 func Quote(text string) string {
 	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-.:*") == "" && text != "" {
 		return text

@@ -1,5 +1,5 @@
-// Package query is the filter language of the wire log: a filter line picks
-// frames, and a View lists those that it has picked so far.
+// Package query implements the filter language of the wire log: a filter line selects
+// frames, and a View lists the frames selected so far.
 package query
 
 import (
@@ -11,37 +11,36 @@ import (
 
 // Filter is a parsed filter line.
 //
-// A line is made of terms (see Terms), words and regular expressions. Side by
-// side, or with "and" or "&&" between them, they must all hold; "or" or "||" means
-// either, and binds weaker; "!", "-" or "not" before one means its opposite;
-// parentheses group. A word, or several in quotes, is text in the frame, without
-// regard to case; /re/ or /re/i is a regular expression (RE2) that matches in it.
-// docs/filter.md has it all.
+// A line consists of terms (see Terms), words and regular expressions. Side by side, or
+// with "and" or "&&" in between, all must hold; with "or" or "||" one must hold, with
+// lower precedence; "!", "-" or "not" negates; parentheses group. A word, or several in
+// quotes, is text in the frame, ignoring case; /re/ or /re/i is a regular expression
+// (RE2) that matches anywhere in the frame. See docs/filter.md.
 type Filter struct {
 	node
 }
 
-// UsesFindings reports whether the filter asks for findings, and UsesMarks
-// whether it asks for what was noted of frames. Both may come later than a frame,
-// so that what the filter says of it does not stay so.
+// UsesFindings reports whether the filter has terms for findings, and UsesMarks whether
+// it has terms for marks. Findings and marks can change after a frame was judged, so
+// that the result for the frame can change.
 func (f *Filter) UsesFindings() bool { return f.uses&usesFindings != 0 }
 func (f *Filter) UsesMarks() bool    { return f.uses&usesMarks != 0 }
 
-// Error says what is wrong in a filter line, and where.
+// Error is a mistake in a filter line.
 type Error struct {
-	Pos  int    `json:"pos"` // byte offset in the line of what the error is about
-	End  int    `json:"end"` // and of its end
+	Pos  int    `json:"pos"` // byte offset of the mistake in the line
+	End  int    `json:"end"` // byte offset of its end
 	Text string `json:"text"`
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// fail ends the parsing of a line: it panics with an *Error.
+// fail aborts the parsing of a line: it panics with an *Error.
 func fail(pos, end int, format string, args ...any) {
 	panic(&Error{pos, end, fmt.Sprintf(format, args...)})
 }
 
-// caught, deferred, returns the error that fail panicked with.
+// caught must be deferred. It sets err to the error that fail panicked with.
 func caught(err *error) {
 	switch failed := recover().(type) {
 	case nil:
@@ -52,8 +51,7 @@ func caught(err *error) {
 	}
 }
 
-// Parse parses a filter line. An empty one picks all frames. The error is an
-// *Error.
+// Parse parses a filter line. An empty line selects all frames. The error is an *Error.
 func Parse(line string) (f *Filter, err error) {
 	defer caught(&err)
 	for i, r := range line {
@@ -76,7 +74,7 @@ func Parse(line string) (f *Filter, err error) {
 	return &Filter{root}, nil
 }
 
-// MustParse is Parse for a line that is known to be right.
+// MustParse is like Parse, but panics if the line has a mistake.
 func MustParse(line string) *Filter {
 	f, err := Parse(line)
 	if err != nil {
@@ -85,13 +83,13 @@ func MustParse(line string) *Filter {
 	return f
 }
 
-// maxDepth bounds how deep parentheses and negations may be nested.
+// maxDepth is the greatest depth of nested parentheses and negations.
 const maxDepth = 100
 
-// parser makes nodes of tokens. It panics with an *Error.
+// parser converts tokens to nodes. It panics with an *Error.
 type parser struct {
 	line   string
-	tokens []token // those that are left; the last one is tokenEnd
+	tokens []token // remaining tokens; the last is tokenEnd
 }
 
 func (p *parser) take() token {

@@ -11,11 +11,10 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// verdict is what is known of whether a frame matches.
+// verdict is the result of a test of a frame.
 type verdict uint8
 
-// The verdicts, in an order in which "and" is the least of two and "or" the
-// greatest.
+// The verdicts are ordered so that "and" is the minimum and "or" the maximum.
 const (
 	no    verdict = iota
 	maybe         // the frame's bytes must be read
@@ -29,25 +28,26 @@ func of(b bool) verdict {
 	return no
 }
 
-// candidate is a frame that is judged: first by what the log has in memory, and
-// then with its bytes if that was not enough.
+// candidate is a frame under test: first with its entry in the log's memory, and then
+// with its bytes if the entry was not enough.
 type candidate struct {
 	wire.Entry
 	raw  []byte
 	read bool // raw has been read
 }
 
-// test judges a frame. It says maybe only where the frame's bytes are not read.
+// test judges a frame. It returns maybe only if the frame's bytes have not been read.
 type test func(*candidate) verdict
 
-// node is a part of a filter. Every goroutine that judges frames makes its own
-// test of it.
+// node is a part of a filter. Each goroutine that judges frames creates its own test
+// from it.
 type node struct {
 	test func(*scope) test
 	uses uses
 }
 
-// uses says what a node depends on that may change after its frame has come.
+// uses lists the data that a node depends on and that can change after a frame was
+// appended.
 type uses uint8
 
 const (
@@ -55,11 +55,11 @@ const (
 	usesMarks
 )
 
-// scope is what the tests of a view depend on besides the frame.
+// scope holds the data of a view that tests depend on.
 type scope struct {
 	log   *wire.Log
-	start time.Time                // of the first frame
-	rules func(seq int64) []string // of a frame's findings
+	start time.Time                // time of the first frame
+	rules func(seq int64) []string // rules with findings in a frame; may be nil
 }
 
 func newScope(l *wire.Log, rules func(seq int64) []string) *scope {
@@ -96,7 +96,7 @@ func or(nodes ...node) node {
 	})
 }
 
-// join makes one node of several.
+// join combines several nodes into one.
 func join(nodes []node, of func([]test) test) node {
 	if len(nodes) == 1 {
 		return nodes[0]
@@ -121,19 +121,19 @@ func not(a node) node {
 	}, a.uses}
 }
 
-// where is a node that does not need the frame's bytes.
+// where returns a node that only needs the frame's entry.
 func where(holds func(*candidate) bool) node {
 	return node{test: func(*scope) test {
 		return func(c *candidate) verdict { return of(holds(c)) }
 	}}
 }
 
-// inBytes is a node that needs the frame's bytes.
+// inBytes returns a node that needs the frame's bytes.
 func inBytes(holds finder) node {
 	return inBytesOfEach(func() finder { return holds })
 }
 
-// inBytesOfEach is inBytes for finders of which every goroutine needs its own.
+// inBytesOfEach is like inBytes for finders that goroutines cannot share.
 func inBytesOfEach(newFinder func() finder) node {
 	return node{test: func(*scope) test {
 		holds := newFinder()
@@ -146,20 +146,20 @@ func inBytesOfEach(newFinder func() finder) node {
 	}}
 }
 
-// compare applies an operator: one or two of the signs <, = and >.
+// compare applies an operator, which consists of one or two of the signs <, = and >.
 func compare[N int64 | time.Duration](op string, a, b N) bool {
 	sign := "<=>"[cmp.Compare(a, b)+1]
 	return strings.IndexByte(op, sign) >= 0
 }
 
-// knownNames bounds how many names a test remembers.
+// knownNames bounds how many names a test caches.
 const knownNames = 10_000
 
-// nameIs picks frames by a name; what has none is not picked.
+// nameIs selects frames whose name matches; a frame without the name never does.
 func nameIs(pattern *regexp.Regexp, name func(*candidate) string) node {
 	return node{test: func(*scope) test {
 		known := map[string]verdict{"": no}
-		last, was := "", no // neighbours often have the same name
+		last, was := "", no // consecutive frames often have the same name
 		return func(c *candidate) verdict {
 			name := name(c)
 			if name == last {
@@ -178,7 +178,7 @@ func nameIs(pattern *regexp.Regexp, name func(*candidate) string) node {
 	}}
 }
 
-// idIs picks frames by the JSON-RPC id, be it a number or a string.
+// idIs selects frames by their JSON-RPC id, a number or a string.
 func idIs(v string) node {
 	ids := []wire.IDHash{wire.HashID(rawjson.AppendQuoted(nil, v))}
 	if (v[0] == '-' || v[0] >= '0' && v[0] <= '9') && rawjson.Valid([]byte(v)) {
@@ -196,7 +196,7 @@ func idIs(v string) node {
 
 func hasMember(name string) node { return inBytes(memberFinder(name)) }
 
-// hasFinding picks frames with a finding of that rule, or with any.
+// hasFinding selects frames with a finding of the rule, or of any rule for "any".
 func hasFinding(rule string) node {
 	return node{func(s *scope) test {
 		return func(c *candidate) verdict {

@@ -21,14 +21,14 @@ const (
 	tokenTerm
 )
 
-// token is a part of a filter line, from byte pos to end.
+// token is a part of a filter line, from byte pos to byte end.
 type token struct {
 	kind     tokenKind
 	pos, end int
-	text     string  // of a word, without the quotes of a quoted text, or the expression
-	flags    string  // behind a regular expression
-	name, op string  // of a term
-	values   []value // of a term, at least one
+	text     string  // the word, the quoted text without quotes, or the expression
+	flags    string  // flags of a regular expression
+	name, op string  // name and operator of a term
+	values   []value // values of a term, at least one
 }
 
 // value is one of the values of a term.
@@ -40,7 +40,7 @@ type value struct {
 const operator = `:>=|:<=|:>|:<|:=|>=|<=|==|!=|:|=|>|<`
 
 var (
-	// In front of a digit, "-" belongs to a number, as in the codes of errors.
+	// Before a digit, "-" is the sign of a number, as in error codes.
 	negation   = regexp.MustCompile(`^(?:!|-[\pL("/!])`)
 	termHead   = regexp.MustCompile(`^([A-Za-z]+)(\s*)(` + operator + `)(\s*)`)
 	lone       = regexp.MustCompile(`^(?:` + operator + `)$`)
@@ -53,21 +53,21 @@ var (
 	unslashed = strings.NewReplacer(`\\`, `\\`, `\/`, `/`)
 )
 
-// junctions are the words and signs for "and", "or" and "not". A single sign
-// must stand alone.
+// junctions maps the words and signs for "and", "or" and "not". A single sign counts
+// only as a separate token.
 var junctions = map[string]tokenKind{
 	"and": tokenAnd, "&&": tokenAnd, "&": tokenAnd, "or": tokenOr, "||": tokenOr, "|": tokenOr, "not": tokenNot,
 }
 
-// lexer takes a filter line apart. It panics with an *Error.
+// lexer splits a filter line into tokens. It panics with an *Error.
 type lexer struct {
 	line   string
 	at     int
 	tokens []token
 }
 
-// lex takes a line apart. Of a line with a mistake it has the tokens up to there,
-// and of a term the values up to there.
+// lex splits a line into tokens. If the line has a mistake, the result has the tokens
+// up to it, and the values up to it of the last term.
 func lex(line string) (x lexer, err error) {
 	x.line = line
 	defer caught(&err)
@@ -82,7 +82,7 @@ func lex(line string) (x lexer, err error) {
 
 func (x *lexer) rest() string { return x.line[x.at:] }
 
-// next reads a token.
+// next reads one token.
 func (x *lexer) next() {
 	x.tokens = append(x.tokens, token{pos: x.at})
 	t := &x.tokens[len(x.tokens)-1]
@@ -98,7 +98,7 @@ func (x *lexer) next() {
 		t.kind = tokenNot
 		x.at++
 	case rest[0] == '"':
-		t.kind, t.end = tokenQuoted, len(x.line) // in case that it does not end
+		t.kind, t.end = tokenQuoted, len(x.line) // in case it is not terminated
 		t.text = x.quoted()
 	case rest[0] == '/':
 		t.kind, t.end = tokenRegexp, len(x.line)
@@ -113,7 +113,7 @@ func (x *lexer) next() {
 		t.text = x.until(wordText)
 		if t.text == "" {
 			t.text = rest[:2]
-			x.at += 2 // && or ||
+			x.at += 2 // the text is && or ||
 		}
 		t.kind = tokenWord
 		if kind, ok := junctions[strings.ToLower(t.text)]; ok {
@@ -123,17 +123,18 @@ func (x *lexer) next() {
 	t.end = x.at
 }
 
-// term reads the name, the operator and the values of a term, if one is there.
+// term reads the name, the operator and the values of a term. It returns false if there
+// is no term.
 func (x *lexer) term(t *token) bool {
 	head := termHead.FindStringSubmatch(x.rest())
 	if head == nil || termNamed(head[1]) == nil && head[2] != "" && head[4] == "" {
-		return false // a word, and another one such as <html>
+		return false // a word, followed by text such as <html>
 	}
 	t.kind, t.name, t.op = tokenTerm, head[1], head[3]
 	x.at += len(head[0])
 	for {
 		v := value{pos: x.at, end: len(x.line)}
-		t.end, t.values = v.end, append(t.values, v) // in case that it does not end
+		t.end, t.values = v.end, append(t.values, v) // in case it is not terminated
 		if strings.HasPrefix(x.rest(), `"`) {
 			v.text = x.quoted()
 		} else {
@@ -148,7 +149,7 @@ func (x *lexer) term(t *token) bool {
 	}
 }
 
-// until reads what fits, but for "&&" and "||".
+// until reads the text that matches, up to "&&" or "||".
 func (x *lexer) until(text *regexp.Regexp) string {
 	found := text.FindString(x.rest())
 	for _, sign := range []string{"&&", "||"} {
@@ -158,7 +159,7 @@ func (x *lexer) until(text *regexp.Regexp) string {
 	return found
 }
 
-// quoted reads a quoted text, in which \" and \\ stand for " and \.
+// quoted reads a quoted text. In it, \" and \\ stand for " and \.
 func (x *lexer) quoted() string {
 	m := quotedText.FindStringSubmatch(x.rest())
 	if m == nil {

@@ -6,7 +6,7 @@ import (
 	"elicitation-inspector/bridge/spelling"
 )
 
-// otherNames are what people call terms that have another name.
+// otherNames maps likely wrong names of terms to the right ones.
 var otherNames = map[string]string{
 	"color": "colour", "type": "kind", "direction": "dir", "latency": "ms", "duration": "ms", "took": "ms", "time": "ms",
 	"code": "status", "bytes": "size", "length": "size", "since": "after", "until": "before", "rule": "finding",
@@ -22,8 +22,7 @@ func termNames() []string {
 	return names
 }
 
-// meantTerm is the term that somebody may mean by a name that is none, "" if
-// that cannot be told.
+// meantTerm returns the term most likely meant by an unknown name, "" if there is none.
 func meantTerm(name string) string {
 	if other := otherNames[strings.ToLower(name)]; other != "" {
 		return other
@@ -31,7 +30,7 @@ func meantTerm(name string) string {
 	return spelling.Nearest(name, termNames())
 }
 
-// unknownTerm fails because there is no such term, and says which may be meant.
+// unknownTerm fails with an error for an unknown term, and suggests another one.
 func (p *parser) unknownTerm(t token) {
 	end := t.pos + len(t.name)
 	if meant := meantTerm(t.name); meant != "" {

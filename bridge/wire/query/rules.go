@@ -12,16 +12,16 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// rule says what can stand behind the name of a term.
+// rule is the syntax and meaning of a term's operators and values.
 type rule struct {
-	compares bool // with other operators than ":", too
+	compares bool // accepts other operators than ":", too
 	parse    func(name, op, v string) (node, error)
-	// values lists what may be typed: what occurs in the log, or is useful. Of
-	// findings it is given the rules.
+	// values lists candidates for completion: values in the log, or useful ones.
+	// findings are the rules with findings.
 	values func(l *wire.Log, findings []string) []Candidate
 }
 
-// named is the rule of a term that picks frames by a name, in which * stands for
+// named returns the rule of a term that selects frames by a name, in which * stands for
 // any text.
 func named(name func(*candidate) string, in func(*wire.Log) []string) rule {
 	return rule{
@@ -34,7 +34,8 @@ func named(name func(*candidate) string, in func(*wire.Log) []string) rule {
 	}
 }
 
-// methodsIn lists the methods in a log, and the groups of several.
+// methodsIn lists the methods in a log, and a pattern for each group of several, such
+// as tools/*.
 func methodsIn(l *wire.Log) []string {
 	methods := l.Methods()
 	sizes := map[string]int{}
@@ -57,7 +58,7 @@ func connected(part func(wire.Connection) string) func(*wire.Log) []string {
 	}
 }
 
-// choice is one of the values that a term can have.
+// choice is one of the fixed values of a term.
 type choice struct {
 	name, means string
 	node        node
@@ -101,20 +102,20 @@ func answering(action string) node {
 	return where(func(c *candidate) bool { return c.Action() == action })
 }
 
-// calling picks frames by their method, or that of the request that they answer.
+// calling selects frames by their method, or by that of the request that they answer.
 func calling(method func(string) bool) node {
 	return where(func(c *candidate) bool { return method(c.Method()) })
 }
 
 var (
-	// isQuestion picks what servers ask: in requests of their own, in the results of
-	// calls (2026-07-28), and in error -32042 (2025-11-25).
+	// isQuestion selects the requests for input from servers: as requests, in the
+	// results of calls (2026-07-28), and in error -32042 (2025-11-25).
 	isQuestion = and(going(wire.ServerToClient), or(
 		and(ofKind(wire.Request), calling(mcp.IsInput)),
 		and(ofKind(wire.Result), calling(mcp.AsksForInput), hasMember("inputRequests")),
 		and(ofKind(wire.Error), hasMember("elicitations")),
 	))
-	// isAnswer picks what goes back.
+	// isAnswer selects the client's answers to requests for input.
 	isAnswer = and(going(wire.ClientToServer), or(
 		and(ofKind(wire.Result, wire.Error), calling(mcp.IsInput)),
 		and(ofKind(wire.Request), calling(mcp.AsksForInput), hasMember("inputResponses")),
@@ -128,7 +129,8 @@ func colours() (out []choice) {
 	return out
 }
 
-// compared is the rule of a term that compares a number; a frame may have none.
+// compared returns the rule of a term that compares a number. Frames without the number
+// are not selected.
 func compared[N int64 | time.Duration](parse func(string) (N, error), of func(*candidate) (n N, ok bool), useful ...string) rule {
 	return rule{
 		compares: true,
@@ -143,8 +145,8 @@ func compared[N int64 | time.Duration](parse func(string) (N, error), of func(*c
 	}
 }
 
-// number is the rule of a term that compares a number, which is 0 where there is
-// none.
+// number returns the rule of a term that compares a number from 1 on; 0 means that a
+// frame has none.
 func number(of func(*candidate) int) rule {
 	return compared(wholeNumber, func(c *candidate) (int64, bool) { return int64(of(c)), of(c) > 0 })
 }
@@ -157,8 +159,8 @@ func wholeNumber(v string) (int64, error) {
 	return n, nil
 }
 
-// when is the rule of terms that pick what came at a time or after it, or else
-// before it.
+// when returns the rule of a term that selects frames by time: from the given time on,
+// or before it.
 func when(after bool) rule {
 	return rule{
 		parse: func(_, _, v string) (node, error) {
@@ -172,7 +174,7 @@ func when(after bool) rule {
 	}
 }
 
-// text is the rule of a term for which every value makes sense.
+// text returns the rule of a term that accepts every value.
 func text(of func(v string) node, useful ...string) rule {
 	return rule{
 		parse:  func(_, _, v string) (node, error) { return of(v), nil },

@@ -14,11 +14,11 @@ import (
 	"elicitation-inspector/bridge/wire/query/dfa"
 )
 
-// finder reports whether something is in a frame's bytes.
+// finder reports whether a frame's bytes contain something.
 type finder func(raw []byte) bool
 
-// textFinder finds a text without regard to case, in all the ways in which JSON
-// can write it.
+// textFinder finds a text, ignoring case, in each of the forms that JSON encoders
+// write.
 func textFinder(text string) finder {
 	escaped := string(rawjson.AppendQuoted(nil, text))
 	escaped = escaped[1 : len(escaped)-1]
@@ -33,13 +33,13 @@ func textFinder(text string) finder {
 	}
 }
 
-// memberFinder finds the name of a JSON member, without regard to case.
+// memberFinder finds a JSON member by name, ignoring case.
 func memberFinder(name string) finder {
 	return formFinder(string(rawjson.AppendQuoted(nil, name)), ":")
 }
 
-// formFinder finds a text without regard to case, with another one behind it;
-// white space may stand between them.
+// formFinder finds a text, ignoring case, that is followed by behind, with optional
+// white space in between.
 func formFinder(text, behind string) finder {
 	ascii := longestOf(strings.FieldsFunc(text, isWide))
 	if ascii == text {
@@ -50,7 +50,8 @@ func formFinder(text, behind string) finder {
 	return behindText(ascii, re.Match)
 }
 
-// expressionFinder finds a regular expression. The finder is for one goroutine.
+// expressionFinder finds a match of a regular expression. Only one goroutine may use
+// the finder.
 func expressionFinder(re *regexp.Regexp) finder {
 	needed := ""
 	if tree, err := syntax.Parse(re.String(), syntax.Perl); err == nil {
@@ -59,14 +60,15 @@ func expressionFinder(re *regexp.Regexp) finder {
 	return behindText(needed, dfa.New(re).Match)
 }
 
-// neededBy is the longest piece of ASCII that every match of an expression
-// contains, without regard to case.
+// neededBy returns the longest ASCII text that every match of an expression contains,
+// ignoring case.
 func neededBy(re *syntax.Regexp) string {
 	var pieces []string
 	switch {
 	case re.Op == syntax.OpLiteral:
 		pieces = strings.FieldsFunc(string(re.Rune), func(r rune) bool {
-			// k and s match letters outside ASCII as well: K the Kelvin sign, s the long s.
+			// Ignoring case, k and s also match letters outside ASCII: the Kelvin sign
+			// and the long s.
 			return isWide(r) || re.Flags&syntax.FoldCase != 0 && strings.ContainsRune("kKsS", r)
 		})
 	case re.Op == syntax.OpCapture, re.Op == syntax.OpPlus, re.Op == syntax.OpConcat, re.Op == syntax.OpRepeat && re.Min > 0:
@@ -77,7 +79,8 @@ func neededBy(re *syntax.Regexp) string {
 	return longestOf(pieces)
 }
 
-// behindText looks with another finder only where a text is that it needs.
+// behindText runs a slower finder only on bytes that contain a text which every match
+// needs.
 func behindText(text string, find finder) finder {
 	if text == "" {
 		return find
@@ -97,7 +100,8 @@ func longestOf(texts []string) (longest string) {
 	return longest
 }
 
-// asciiEscaped writes what is not ASCII as \u escapes, as many JSON encoders do.
+// asciiEscaped replaces characters outside ASCII by \u escapes, as many JSON encoders
+// do.
 func asciiEscaped(s string) string {
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune(s)) {
@@ -110,15 +114,15 @@ func asciiEscaped(s string) string {
 	return b.String()
 }
 
-// needle is an ASCII text to be found without regard to case. Most frames are
-// done with after one look for the byte in it that is rarest in what frames hold.
+// needle searches for an ASCII text, ignoring case. For most frames, one search for the
+// text's rarest byte is enough.
 type needle struct {
 	text  []byte // lower case
-	rare  int    // where the rarest byte is
-	cases []byte // it, in lower and upper case
+	rare  int    // index of the byte that is rarest in frames
+	cases []byte // this byte in lower and upper case
 }
 
-// commonest are the bytes that JSON-RPC messages hold, the commonest first.
+// commonest lists the bytes of JSON-RPC messages, the most common first.
 const commonest = ` "etaoinsrlcdmupghfybvkwxqjz,:/._-{}0123456789[]()\'`
 
 func newNeedle(text string) needle {
@@ -132,7 +136,7 @@ func newNeedle(text string) needle {
 		cases := []byte{c}
 		if isLetter(c) {
 			cases = append(cases, c-0x20)
-			rarity /= 2 // it must be looked for twice
+			rarity /= 2 // it takes two searches
 		}
 		if rarity > best {
 			best, n.rare, n.cases = rarity, i, cases
@@ -143,9 +147,10 @@ func newNeedle(text string) needle {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// in reports whether the text is in b, with white space and another one behind it.
+// in reports whether b contains the text, followed by behind with optional white space
+// in between.
 func (n *needle) in(b, behind []byte) bool {
-	last := len(b) - len(n.text) // where it can begin
+	last := len(b) - len(n.text) // last index where the text can begin
 	for _, c := range n.cases {
 		for at := 0; at <= last; at++ {
 			i := bytes.IndexByte(b[at+n.rare:], c)
@@ -160,7 +165,7 @@ func (n *needle) in(b, behind []byte) bool {
 	return false
 }
 
-// fits reports whether b begins with the text.
+// fits reports whether b begins with the text, ignoring case.
 func (n *needle) fits(b []byte) bool {
 	for i, c := range n.text {
 		if b[i] != c && (!isLetter(c) || b[i]|0x20 != c) {
@@ -170,8 +175,8 @@ func (n *needle) fits(b []byte) bool {
 	return true
 }
 
-// globPattern is the expression of a name in which * stands for any text; case
-// does not matter.
+// globPattern returns the expression for a name in which * stands for any text; it
+// ignores case.
 func globPattern(name string) *regexp.Regexp {
 	parts := strings.Split(name, "*")
 	for i, part := range parts {

@@ -11,9 +11,9 @@ var sizeUnits = map[string]float64{
 	"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30,
 }
 
-// ParseSize reads a size in bytes, such as 500, 10k, 1.5M or 64Mi: k, M and G are
-// powers of 1000, and Ki, Mi and Gi of 1024. A B may follow, and case does not
-// matter.
+// ParseSize parses a size in bytes, such as 500, 10k, 1.5M or 64Mi: k, M and G are
+// powers of 1000, and Ki, Mi and Gi are powers of 1024. A trailing B and the case are
+// ignored.
 func ParseSize(v string) (int64, error) {
 	digits := strings.TrimRight(v, "kmgibKMGIB")
 	factor, ok := sizeUnits[strings.TrimSuffix(strings.ToLower(v[len(digits):]), "b")]
@@ -32,7 +32,7 @@ func decimal(s string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// parseLatency reads milliseconds, or a time span with its unit.
+// parseLatency parses a number of milliseconds, or a time span with a unit.
 func parseLatency(v string) (time.Duration, error) {
 	if n, ok := decimal(v); ok && n < 1e12 {
 		return time.Duration(n * float64(time.Millisecond)), nil
@@ -43,7 +43,7 @@ func parseLatency(v string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is no time span; they look like 500 (milliseconds), 2s or 1m30s", v)
 }
 
-// A moment says when something is in a log that began at start.
+// A moment returns a point in time, which may depend on the start of the log.
 type moment func(start time.Time) time.Time
 
 var momentLayouts = []string{

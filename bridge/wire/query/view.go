@@ -11,42 +11,42 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// View is the list of a log's frames that a filter picks, in order. It grows
-// with the log, when Update is called; each frame is judged once. It takes a
-// bit of memory for each frame.
+// View lists the frames of a log that a filter selects, in order. It grows with the log
+// when Update is called; each frame is judged once. It takes one bit of memory for each
+// frame.
 //
 // All methods are safe for concurrent use.
 type View struct {
 	log    *wire.Log
 	filter *Filter
 	rules  func(seq int64) []string
-	busy   chan struct{} // held by the one that judges
+	busy   chan struct{} // a lock, held during Update
 
 	mu      sync.RWMutex
-	judged  int64           // frames judged so far: the first ones
-	picked  bitset          // of them, by Seq-1
-	waiting map[int64]piece // of later frames, by piece.first
+	judged  int64           // number of judged frames
+	picked  bitset          // selected frames, as Seq-1
+	waiting map[int64]piece // results for later frames, by piece.first
 }
 
-// NewView makes a view in which no frame is judged yet. rules says of which rules
-// a frame has findings, for filters that ask; nil means of none. It is called from
-// several goroutines at once.
+// NewView returns a view in which no frame is judged yet. rules returns the rules with
+// findings in a frame, for filters on findings; nil means that there are none. Several
+// goroutines call it at once.
 func NewView(l *wire.Log, f *Filter, rules func(seq int64) []string) *View {
 	return &View{log: l, filter: f, rules: rules, busy: make(chan struct{}, 1)}
 }
 
-// pieceLen is how many frames are judged at a time.
+// pieceLen is how many frames a goroutine judges at a time.
 const pieceLen = 8192
 
-// piece is what was judged of the frames behind first up to last.
+// piece holds the selected frames among those after first up to last.
 type piece struct {
 	first, last int64
 	picks       []int64
 }
 
-// Update judges the frames that were appended since the last Update, on all
-// processors. It returns when it has judged all that are in the log at the time of
-// the call, or when ctx ends. What is judged can be read meanwhile, and stays.
+// Update judges the frames that were appended since the last Update, on all processors.
+// It returns when it has judged all frames that were in the log at the call, or when
+// ctx ends. Results can be read meanwhile, and are kept.
 func (v *View) Update(ctx context.Context) error {
 	select {
 	case v.busy <- struct{}{}:
@@ -89,11 +89,11 @@ type worker struct {
 	log  *wire.Log
 	test test
 	c    candidate
-	open []int64 // frames whose bytes must be read
+	open []int64 // frames with the verdict maybe
 }
 
-// judge judges the frames of a piece. Where it ends early, the piece is made
-// shorter.
+// judge judges the frames of a piece. If it ends early, it sets p.last to the last
+// judged frame.
 func (w *worker) judge(ctx context.Context, p *piece) error {
 	w.open = w.open[:0]
 	for seq := p.first + 1; seq <= p.last; seq++ {
@@ -123,7 +123,8 @@ func (w *worker) judge(ctx context.Context, p *piece) error {
 	return err
 }
 
-// add adds a piece, and those that waited for it.
+// add adds a piece to the results if all earlier pieces are there, and then the later
+// pieces that waited for it.
 func (v *View) add(p piece) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -137,22 +138,21 @@ func (v *View) add(p piece) {
 	}
 }
 
-// Judged is the number of frames that have been judged: those up to this Seq.
+// Judged returns the number of judged frames, which is the Seq of the last one.
 func (v *View) Judged() int64 {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.judged
 }
 
-// Len is the number of frames in the view, of those judged so far.
+// Len returns the number of selected frames so far.
 func (v *View) Len() int64 {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.picked.len
 }
 
-// Seqs are the frames of the view from index from on, counted from 0, n at
-// most.
+// Seqs returns at most n frames of the view, from index from on, counted from 0.
 func (v *View) Seqs(from int64, n int) (out []int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -165,7 +165,7 @@ func (v *View) Seqs(from int64, n int) (out []int64) {
 	return out
 }
 
-// All are the frames of the view.
+// All yields the frames of the view.
 func (v *View) All() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		const window = 1024
@@ -183,18 +183,16 @@ func (v *View) All() iter.Seq[int64] {
 	}
 }
 
-// Index is the place of a frame in the view, counted from 0. For a frame that
-// is not in the view, ok is false and index is the place of the next one that
-// is.
+// Index returns the index of a frame in the view, counted from 0. For a frame that is
+// not in the view, ok is false and index is that of the next frame in the view.
 func (v *View) Index(seq int64) (index int64, ok bool) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.picked.below(seq - 1)
 }
 
-// Extent says how far the view has come: how many frames have been judged, and
-// how many of them that match are up to a frame, and after it. All three are of
-// the same moment.
+// Extent returns the number of judged frames, the number of selected frames up to
+// since, and the number after it, all at the same moment.
 func (v *View) Extent(since int64) (judged, upTo, after int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()

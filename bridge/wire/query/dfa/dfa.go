@@ -1,5 +1,5 @@
-// Package dfa finds out whether a regular expression matches somewhere in a text.
-// It does so some ten times as fast as package regexp, which must also say where.
+// Package dfa reports whether a regular expression matches anywhere in a text. It is
+// about ten times as fast as package regexp, which also finds the position.
 package dfa
 
 import (
@@ -10,40 +10,40 @@ import (
 	"unicode/utf8"
 )
 
-// Matcher matches an expression by a deterministic automaton whose states are
-// made when they are met (Russ Cox, Regular Expression Matching in the Wild,
-// 2010). It is for one goroutine.
+// Matcher matches an expression with a deterministic automaton whose states are created
+// on demand (Russ Cox, Regular Expression Matching in the Wild, 2010). Only one
+// goroutine may use it.
 type Matcher struct {
 	re   *regexp.Regexp
-	prog *syntax.Prog // nil: the automaton is given up, and re does the work
+	prog *syntax.Prog // nil: there is no automaton, and re is used instead
 
-	ids    map[string]int32 // of states, by what they are
+	ids    map[string]int32 // numbers of states, by their instructions
 	states []state
-	ascii  []int32 // for each state and ASCII character the state that follows, or unmet or matched
-	size   int     // bytes that states take, about
+	ascii  []int32 // for each state and ASCII character: the next state, unmet or matched
+	size   int     // approximate size of the states in bytes
 }
 
-// state is what can go on after some characters.
+// state is a state of the automaton.
 type state struct {
-	insts []uint32       // they await the next character
-	wide  map[rune]int32 // what ascii is, for other characters
+	insts []uint32       // instructions that wait for the next character
+	wide  map[rune]int32 // like ascii, for other characters
 }
 
-// What stands in the place of a state. States are numbered from 0.
+// Special values in place of a state. States are numbered from 0.
 const (
-	unmet   int32 = -1 // not looked at yet
+	unmet   int32 = -1 // not computed yet
 	matched int32 = -2
 )
 
 const (
 	asciis = utf8.RuneSelf
-	// mostSize bounds the memory of a matcher's states. An expression that needs
-	// more is left to package regexp.
+	// mostSize bounds the memory of a matcher's states in bytes. Beyond it, package
+	// regexp takes over.
 	mostSize = 4 << 20
 )
 
-// New makes a matcher for an expression. One with assertions, such as ^ and \b, is
-// left to package regexp.
+// New returns a matcher for an expression. For assertions, such as ^ and \b, it uses
+// package regexp.
 func New(re *regexp.Regexp) *Matcher {
 	m := &Matcher{re: re, ids: make(map[string]int32)}
 	tree, err := syntax.Parse(re.String(), syntax.Perl)
@@ -55,7 +55,7 @@ func New(re *regexp.Regexp) *Matcher {
 		return m
 	}
 	m.prog = prog
-	if m.state(nil) == matched { // the empty text
+	if m.state(nil) == matched { // the expression matches the empty text
 		m.prog = nil
 	}
 	return m
@@ -65,7 +65,7 @@ func New(re *regexp.Regexp) *Matcher {
 func (m *Matcher) Match(b []byte) bool {
 	now := int32(0)
 	for i := 0; i < len(b) && m.prog != nil; {
-		// Most characters are ASCII, and lead where they have led before.
+		// Most characters are ASCII, and their next state is known.
 		for ascii := m.ascii; i < len(b) && b[i] < asciis; i++ {
 			to := ascii[int(now)*asciis+int(b[i])]
 			if to < 0 {
@@ -85,7 +85,7 @@ func (m *Matcher) Match(b []byte) bool {
 	return m.prog == nil && m.re.Match(b)
 }
 
-// after is the state that follows one at a character.
+// after returns the state that follows a state at a character.
 func (m *Matcher) after(now int32, c rune) int32 {
 	at := int(now)*asciis + int(c) // in ascii
 	if c < asciis && m.ascii[at] != unmet {
@@ -113,7 +113,8 @@ func (m *Matcher) after(now int32, c rune) int32 {
 	return to
 }
 
-// state is the state in which a match can go on at those instructions, or begin.
+// state returns the state in which a match can continue at the given instructions, or
+// begin.
 func (m *Matcher) state(next []uint32) int32 {
 	next = append(next, uint32(m.prog.Start))
 	var insts []uint32
