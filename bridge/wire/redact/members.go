@@ -9,28 +9,28 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// path is a rule that leads to values in JSON.
+// path is a rule that selects values in JSON by their place.
 type path struct {
 	rule  string
 	steps []step
 }
 
-// step is one step of a path: to a member, to an element, or to all.
+// step is one step of a path: to a member, to an element, or to all of them.
 type step struct {
 	name  string
 	index int // -1: by name
 	all   bool
-	deep  bool // at any depth below
+	deep  bool // at any depth
 }
 
-// takes reports whether the step leads to the member of that name, or to the
-// element with that index, which is -1 for a member.
+// takes reports whether the step selects the member with that name, or the element with
+// that index; index is -1 for a member.
 func (s step) takes(name string, index int) bool {
 	return s.all || s.index == index && (index >= 0 || s.name == name)
 }
 
-// parsePath reads the part of RFC 9535 (JSONPath) that picks by name, by
-// index, by wildcard and by descent.
+// parsePath parses the part of RFC 9535 (JSONPath) that selects by name, index,
+// wildcard and descendant.
 func parsePath(rule string) (steps []step, err error) {
 	for rest := rule[1:]; rest != ""; {
 		at := len(rule) - len(rest) + 1
@@ -52,7 +52,7 @@ func parsePath(rule string) (steps []step, err error) {
 	return steps, nil
 }
 
-// parse reads the step that text begins with, and returns what follows.
+// parse parses the step at the beginning of text, and returns the rest.
 func (s *step) parse(text string) (rest string, err error) {
 	if name, ok := strings.CutPrefix(text, "."); ok {
 		if end := strings.IndexAny(name, ".["); end >= 0 {
@@ -84,10 +84,10 @@ func (s *step) parse(text string) (rest string, err error) {
 	return rest, nil
 }
 
-// members returns JSON without the values that rules name, and tells of each of
-// them and of its rule. raw itself is not changed, and is returned where nothing
-// is left out. JSON that is cut off loses its tail where the cut is inside a
-// secret; where raw stops being JSON, nothing is left out from there on.
+// members returns JSON with a placeholder for each value that a rule names, and calls
+// tell with the value and the rule. raw itself is not changed; it is returned if
+// nothing is redacted. Truncated JSON loses its tail if the cut is inside a secret.
+// After a syntax error in raw, nothing is redacted.
 func (r *Redaction) members(raw []byte, tell func(value []byte, rule string)) []byte {
 	if !r.hasRules() {
 		return raw
@@ -104,27 +104,27 @@ func (r *Redaction) members(raw []byte, tell func(value []byte, rule string)) []
 	return append(w.out, raw[w.from:]...)
 }
 
-// NamesIn reports whether a rule leaves something out of JSON.
+// NamesIn reports whether a rule redacts a value in JSON.
 func (r *Redaction) NamesIn(raw []byte) (named bool) {
 	r.orDefault().members(raw, func([]byte, string) { named = true })
 	return named
 }
 
-// progress is a path of which the first steps are taken.
+// progress is a path and its first step that is not matched yet.
 type progress struct {
 	path *path
 	step int
 }
 
-// redactor copies JSON and leaves out what the rules name.
+// redactor copies JSON and redacts the values that rules name.
 type redactor struct {
 	r    *Redaction
 	raw  []byte
-	c    *rawjson.Cursor // over raw
-	out  []byte          // up to from; nil as long as nothing was left out
+	c    *rawjson.Cursor // reads raw
+	out  []byte          // copy of raw up to from; nil while nothing is redacted
 	from int
 	tell func(value []byte, rule string)
-	rule string // the latest that applied
+	rule string // the rule that applied last
 }
 
 func (w *redactor) value(active []progress, in place, depth int) {
@@ -198,26 +198,26 @@ func (w *redactor) replace() {
 	w.from = from + len(value)
 }
 
-// place says what a value is: data, or some part of a JSON Schema. An element
-// of a list is what the list is.
+// place is the role of a value: data, or a part of a JSON Schema. Elements of an array
+// have the role of the array.
 type place int
 
 const (
 	inData          place = iota
 	inSchema              // a schema
-	inSchemas             // schemas by name
-	inSecretSchema        // the schema of what a rule names
-	inSecretSchemas       // such schemas by name
-	inKeyword             // what such a schema says without giving values away
-	inSecret              // what may give them away: no scalar in it stays
+	inSchemas             // an object with schemas as its members
+	inSecretSchema        // the schema of a value that a rule names
+	inSecretSchemas       // an object with such schemas as its members
+	inKeyword             // a keyword of such a schema that reveals no values
+	inSecret              // a keyword that may reveal values: all scalars in it are redacted
 )
 
-// schemaMembers are the members of messages that hold a schema.
+// schemaMembers are the members of messages that contain a schema.
 var schemaMembers = places(inSchema, "requestedSchema inputSchema outputSchema")
 
-// The keywords of JSON Schema (2020-12, and those of draft 7 that it replaced)
-// that hold schemas by name, that hold schemas, and that hold neither schemas nor
-// values. Whatever is in none of these lists is taken for a value.
+// The keywords of JSON Schema (2020-12, and those of draft 7 that it has replaced)
+// whose value is an object of schemas, is a schema or schemas, or contains neither
+// schemas nor values. All other keywords are assumed to contain values.
 var (
 	schemasKeywords = places(inSchemas, "properties patternProperties $defs definitions dependentSchemas")
 	schemaKeywords  = places(inSchema, `items prefixItems additionalItems unevaluatedItems contains additionalProperties
@@ -236,7 +236,7 @@ func places(p place, names string) map[string]place {
 	return m
 }
 
-// member is what a member of that name is.
+// member returns the role of a member with that name.
 func (p place) member(name string) place {
 	schema, schemas, other := schemaKeywords[name], schemasKeywords[name], otherKeywords[name]
 	switch {

@@ -1,5 +1,5 @@
-// Package redact leaves secrets out of frames that are written to a file or shown
-// to others: what rules name, and the same values wherever else they stand.
+// Package redact removes secrets from frames that are written to a file or shown to
+// others: the values that rules name, and the same values in other places.
 package redact
 
 import (
@@ -18,51 +18,47 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Placeholder stands in the place of a value that was left out. It is what
-// mcpsnoop writes.
+// Placeholder replaces a redacted value. mcpsnoop writes the same text.
 const Placeholder = "[REDACTED]"
 
-// redactedHeaders are left out of transcripts unless told otherwise.
+// redactedHeaders are the headers that every Redaction redacts.
 var redactedHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Mcp-Session-Id"}
 
-// Redaction says what is left out of a transcript: values of HTTP headers and
-// of JSON members, of the query in URLs, and values that were given. What is left
-// out becomes "[REDACTED]" and the frame is marked; everything else stays as it
-// was, byte for byte.
+// Redaction redacts transcripts: values of HTTP headers, of JSON members and of queries
+// in URLs, and given values. A redacted value becomes "[REDACTED]" and the frame is
+// marked; all other bytes stay unchanged.
 //
-// A value that a rule leaves out in one place is left out wherever else it
-// stands: in headers, URLs, notes, standard error and strings. How far it is
-// looked for depends on its length; docs/transcript.md tells the rule. So a
-// Redaction remembers the values of the frames that it was shown. Learn shows it
-// all frames of a log.
+// A value that a rule redacts in one place is also redacted in others: in headers,
+// URLs, notes, standard error and strings. Where it is searched for depends on its
+// length; see docs/transcript.md. So a Redaction remembers the secret values of the
+// frames it has seen. Learn shows it all frames of a log.
 //
-// A nil *Redaction is the default: the headers Authorization,
+// A nil *Redaction is the default: it redacts the headers Authorization,
 // Proxy-Authorization, Cookie, Set-Cookie and Mcp-Session-Id, and all values in
-// queries, which are mostly keys and ids of sessions.
+// queries, which are mostly keys and session ids.
 type Redaction struct {
 	headers map[string]bool // canonical names
 	fields  map[string]bool // lower case
 	paths   []path
-	sent    http.Header // what the person adds to requests
-	values  *vault      // nil where nothing is left out
+	sent    http.Header // headers that the person adds to requests
+	values  *vault      // nil if nothing is redacted
 	shown   atomic.Pointer[shown]
 }
 
-// shown is how far a log has been shown to a Redaction.
+// shown is the last frame of a log that a Redaction has learned.
 type shown struct {
 	log  *wire.Log
 	upto int64
 }
 
-// New adds rules to the default. A rule that begins with "$" is a
-// path in the JSON of a message: "$.params.arguments.password",
-// "$.result.content[0]", "$['params'].accounts[*].pin", "$..token" (at any
-// depth). Any other rule is a name, and stands for the HTTP header and for
-// every JSON member of that name, upper and lower case being the same.
+// New returns the default with additional rules. A rule that begins with "$" is a path
+// in the JSON of a message: "$.params.arguments.password", "$.result.content[0]",
+// "$['params'].accounts[*].pin", "$..token" (at any depth). Any other rule is a name,
+// for the HTTP header and for all JSON members with that name, ignoring case.
 //
-// Where a name is that of a property in a JSON Schema, its schema is no secret:
-// it stays, but for the values that it gives, such as its default. A path means
-// what it says in schemas too.
+// If a name is that of a property in a JSON Schema, its schema is not secret: only the
+// values in it, such as its default, are redacted. A path redacts the whole value that
+// it names, also in schemas.
 func New(rules ...string) (*Redaction, error) {
 	r := &Redaction{headers: make(map[string]bool), fields: make(map[string]bool), sent: make(http.Header), values: new(vault)}
 	for _, name := range redactedHeaders {
@@ -87,24 +83,24 @@ func New(rules ...string) (*Redaction, error) {
 	return r, nil
 }
 
-// Nothing leaves nothing out.
+// Nothing returns a Redaction that redacts nothing.
 func Nothing() *Redaction { return &Redaction{} }
 
-// orDefault is r, or a default that has not seen any frame yet.
+// orDefault returns r, or for nil a default that has not seen any frame.
 func (r *Redaction) orDefault() *Redaction {
 	if r != nil {
 		return r
 	}
-	r, _ = New() // no rule of which could be wrong
+	r, _ = New() // without rules, there is no error
 	return r
 }
 
-// LeastValue is how many characters a value must have to be given to Values.
+// LeastValue is the minimum length in characters of a value for Values.
 const LeastValue = wordLength
 
-// Values leaves these values out wherever they stand. origin says in words who
-// named them. A value of less than LeastValue characters is an error, since it
-// stands everywhere by chance.
+// Values redacts these values everywhere. origin says in words who named them. A value
+// of less than LeastValue characters is an error, because it occurs everywhere by
+// chance.
 func (r *Redaction) Values(origin string, values ...string) error {
 	for i, value := range values {
 		if utf8.RuneCountInString(value) < LeastValue {
@@ -115,8 +111,8 @@ func (r *Redaction) Values(origin string, values ...string) error {
 	return nil
 }
 
-// Credentials leaves out the headers that the person adds to requests, whatever
-// their names, and their values wherever they stand.
+// Credentials redacts the headers that the person adds to requests, and their values
+// everywhere.
 func (r *Redaction) Credentials(h http.Header) {
 	for name, values := range h {
 		name = textproto.CanonicalMIMEHeaderKey(name)
@@ -129,14 +125,14 @@ func (r *Redaction) Credentials(h http.Header) {
 	}
 }
 
-// credentials are the secret parts of a header: all of it, what follows the name
-// of a scheme, the password of Basic, and the values of cookies.
+// credentials returns the secret parts of a header: its whole value, the part after the
+// name of a scheme, the password of Basic, and the values of cookies.
 func credentials(name, value string) []string {
 	parts := []string{value}
 	if name == "Cookie" || name == "Set-Cookie" {
 		cookies := strings.Split(value, ";")
 		if name == "Set-Cookie" {
-			cookies = cookies[:1] // what follows says how long it lasts and the like
+			cookies = cookies[:1] // attributes such as the lifetime follow
 		}
 		for _, pair := range cookies {
 			if _, v, ok := strings.Cut(pair, "="); ok {
@@ -163,8 +159,8 @@ func (r *Redaction) Frame(f *wire.Frame) *wire.Frame {
 	return s.frame(f)
 }
 
-// Text returns text without the values that are known, as far as they are looked
-// for inside text.
+// Text returns text with known secrets redacted, as far as they are searched for inside
+// text.
 func (r *Redaction) Text(text string) string {
 	if r == nil {
 		return text
@@ -175,7 +171,7 @@ func (r *Redaction) Text(text string) string {
 
 func (r *Redaction) hasRules() bool { return len(r.fields)+len(r.paths) > 0 }
 
-// names reports whether something in a frame may be named as a secret.
+// names reports whether a rule may name a secret in a frame.
 func (r *Redaction) names(e wire.Entry) bool {
 	return r.values != nil && (e.HasMore() || e.Kind() == wire.NoteFrame || r.hasRules())
 }
@@ -202,7 +198,7 @@ func (r *Redaction) Learn(ctx context.Context, l *wire.Log) error {
 		}
 	}
 	for some := range slices.Chunk(seqs, 256) {
-		// What cannot be read cannot be written either.
+		// A frame that cannot be read cannot be written either.
 		if err := l.Each(some, func(f wire.Frame) error {
 			r.learn(&f)
 			return ctx.Err()
@@ -214,7 +210,7 @@ func (r *Redaction) Learn(ctx context.Context, l *wire.Log) error {
 	return nil
 }
 
-// Known is how many values are looked for.
+// Known returns how many values are searched for.
 func (r *Redaction) Known() int64 {
 	if r == nil || r.values == nil {
 		return 0
@@ -222,7 +218,8 @@ func (r *Redaction) Known() int64 {
 	return r.values.count.Load()
 }
 
-// Forgotten is how many values were too many or too long to be remembered.
+// Forgotten returns how many values were not remembered, because they were too long or
+// too many.
 func (r *Redaction) Forgotten() int64 {
 	if r == nil || r.values == nil {
 		return 0

@@ -11,17 +11,17 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Remains says where values still stand that a rule leaves out elsewhere,
-// because they are too short to be looked for, or were written before it was
-// known that they are secrets.
+// Remains lists the frames that still contain values which a rule redacts elsewhere,
+// because the values are too short to be searched for, or because the frames were
+// written before the values were known to be secret.
 type Remains struct {
 	Rule   string
-	Frames []int64 // the first of them, remainsMost at most
-	More   int     // how many others there are
-	last   int64   // the latest of them
+	Frames []int64 // the first frames, at most remainsMost
+	More   int     // number of further frames
+	last   int64   // the latest frame
 }
 
-// remainsMost is how many frames Remains names.
+// remainsMost is how many frames Remains lists.
 const remainsMost = 10
 
 func (r Remains) String() string {
@@ -37,15 +37,16 @@ func (r Remains) String() string {
 	return text
 }
 
-// Remaining lists what still stands in those frames of a log. asRecorded says
-// that each was written with what was known when it came, as a Recorder does;
-// else all of the log was known. With an error it is what was found until then.
+// Remaining lists the values that remain in some frames of a log. asRecorded means that
+// each frame was written with the secrets known at its time, as a Recorder does;
+// otherwise with those of the whole log. With an error, it returns the values found so
+// far.
 func (r *Redaction) Remaining(ctx context.Context, l *wire.Log, seqs iter.Seq[int64], asRecorded bool) (list []Remains, err error) {
 	if r == nil || r.values.empty() {
 		return nil, nil
 	}
-	// Where all is left out wherever it stands, only frames that were written too
-	// early can hold something.
+	// If all secrets are redacted everywhere, only frames written too early can contain
+	// one.
 	all, early := r.values.chancy.Load(), r.values.latest.Load()
 	if !all && !asRecorded {
 		return nil, nil
@@ -59,7 +60,7 @@ func (r *Redaction) Remaining(ctx context.Context, l *wire.Log, seqs iter.Seq[in
 		}
 		f, err := l.Frame(seq)
 		if err != nil {
-			continue // what cannot be read was not written
+			continue // an unreadable frame was not written
 		}
 		s := sweep{r: r, upto: math.MaxInt64, stands: func(s *secret) { list = remain(list, s.rule, seq) }}
 		if asRecorded {

@@ -8,9 +8,9 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// unescape decodes what stands between the quotes of a JSON string. offsets says
-// for each byte of the text, and for its end, where in the string it comes from;
-// nil if the text is the string.
+// unescape decodes the contents of a JSON string. offsets maps each byte of the text,
+// and its end, to the position in the string; it is nil if text and string are the
+// same.
 func unescape(in []byte) (decoded []byte, offsets []int) {
 	if bytes.IndexByte(in, '\\') < 0 {
 		return in, nil
@@ -31,8 +31,8 @@ func unescape(in []byte) (decoded []byte, offsets []int) {
 	return decoded, append(offsets, len(in))
 }
 
-// escapeLen is the length of the escape sequence that in begins with, or of the
-// two for a character outside of the basic plane.
+// escapeLen returns the length of the escape sequence at the beginning of in, or of the
+// two for a surrogate pair.
 func escapeLen(in []byte) int {
 	surrogate := func(in []byte) bool { return len(in) >= 6 && in[1] == 'u' && in[2]|0x20 == 'd' }
 	switch {
@@ -44,21 +44,21 @@ func escapeLen(in []byte) int {
 	return 2
 }
 
-// scalar is a part of JSON without members or elements.
+// scalar is a string, a member name, a number or a literal in JSON.
 type scalar struct {
 	kind     scalarKind
-	from, to int // of what stands between the quotes of a string
+	from, to int // range of bytes, without the quotes of a string
 }
 
 type scalarKind uint8
 
 const (
-	bareWord scalarKind = iota // a number or a literal, or what is no JSON
+	bareWord scalarKind = iota // a number or a literal, or text that is no JSON
 	stringValue
 	memberName
 )
 
-// scalars gives the scalars in b in order. It may be cut off, or stop being JSON.
+// scalars yields the scalars in b in order. b may be truncated, or invalid JSON.
 func scalars(b []byte) iter.Seq[scalar] {
 	return func(yield func(scalar) bool) {
 		for i := 0; i < len(b); {
@@ -92,8 +92,8 @@ func scalars(b []byte) iter.Seq[scalar] {
 	}
 }
 
-// leaves gives the strings, numbers and literals of a JSON value, without the
-// names of members. The value may be cut off.
+// leaves yields the strings, numbers and literals in a JSON value, without member
+// names. The value may be truncated.
 func leaves(value []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for t := range scalars(value) {

@@ -15,17 +15,17 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// sweep leaves secrets out of one frame.
+// sweep redacts one frame.
 type sweep struct {
 	r      *Redaction
-	upto   int64           // only what is known by this frame is left out
-	stands func(*secret)   // is told of what still stands; may be nil
-	urls   bool            // values in the queries of URLs are left out too
-	named  map[string]bool // what rules left out of the frame's message
-	found  bool            // something was left out
+	upto   int64           // redact only secrets known by this frame
+	stands func(*secret)   // called with secrets that remain; may be nil
+	urls   bool            // redact the values in queries of URLs, too
+	named  map[string]bool // values that rules have redacted in the frame's message
+	found  bool            // something was redacted
 }
 
-// frame returns f as it is to be written: f itself where nothing is left out.
+// frame returns f redacted; f itself if nothing is redacted.
 func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	r := s.r
 	if r.values == nil || r.values.empty() && !r.hasRules() && len(f.Header) == 0 && f.URL == "" && f.Kind != wire.NoteFrame && f.Note == nil {
@@ -37,12 +37,12 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	out.Header = s.header(f.Header)
 	out.URL = s.text(s.withoutQuery(f.URL))
 	out.Server, out.Session = s.text(f.Server), s.text(f.Session)
-	s.urls = f.Kind == wire.NoteFrame && !f.IsMark() // which is a person's words
+	s.urls = f.Kind == wire.NoteFrame && !f.IsMark() // a mark has a person's words
 	switch {
 	case f.IsText():
 		out.Raw = s.bytes(out.Raw)
 	case f.Kind == wire.Noise && !f.Truncated && !rawjson.Valid(f.Raw):
-		out.Raw = s.bytes(s.json(out.Raw)) // it only begins like JSON
+		out.Raw = s.bytes(s.json(out.Raw)) // it may begin like JSON
 	default:
 		out.Raw = s.json(out.Raw)
 	}
@@ -54,7 +54,7 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	out.Redacted = true
 	if f.Kind.IsMessage() && !f.Truncated && !bytes.Equal(out.Raw, f.Raw) {
 		m, err := wire.ParseMessage(out.Raw)
-		if err != nil { // even the envelope was left out
+		if err != nil { // even the envelope was redacted
 			m = wire.Message{Kind: f.Kind, Method: f.Message.Method}
 		}
 		out.Message = m
@@ -65,8 +65,8 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	return &out
 }
 
-// learn remembers what rules name in f. It returns the frame's bytes without
-// it, and what it left out of them.
+// learn remembers the values in f that rules name. It returns the frame's redacted
+// bytes, and the values redacted in them.
 func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
 	for name, values := range f.Header {
 		name = textproto.CanonicalMIMEHeaderKey(name)
@@ -107,8 +107,8 @@ func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
 	return raw, named
 }
 
-// remember keeps a value to be looked for. One that nobody asked to leave out is
-// looked for only where it cannot be there by chance.
+// remember adds a value to the known secrets. A value that the person has not named is
+// only added if it is too long to occur by chance.
 func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
 	reach := reachOf(text)
 	if strings.Contains(text, Placeholder) || !asked && reach < anywhere {
@@ -117,7 +117,7 @@ func (r *Redaction) remember(text, rule string, seq int64, asked bool) {
 	r.values.add(secret{text: text, rule: rule, reach: reach, first: seq})
 }
 
-// rememberQuery keeps the values in the query of an address.
+// rememberQuery remembers the values in the query of an address.
 func (r *Redaction) rememberQuery(address string, seq int64) {
 	_, query, _ := strings.Cut(address, "?")
 	query, _, _ = strings.Cut(query, "#")
@@ -138,8 +138,8 @@ func (s *sweep) replace(value, with string) string {
 	return with
 }
 
-// WithoutQuery returns u without the values in its query. The names of
-// parameters stay.
+// WithoutQuery returns u with the values in its query redacted. The names of parameters
+// stay.
 func WithoutQuery(u string) string {
 	address, query, ok := strings.Cut(u, "?")
 	if !ok {
@@ -151,7 +151,7 @@ func WithoutQuery(u string) string {
 		case named && value != "":
 			parts[i] = name + "=" + Placeholder
 		case !named && part != "":
-			parts[i] = Placeholder // a key without a name
+			parts[i] = Placeholder // a value without a name
 		}
 	}
 	return address + "?" + strings.Join(parts, "&")
@@ -159,28 +159,28 @@ func WithoutQuery(u string) string {
 
 func (s *sweep) withoutQuery(u string) string { return s.replace(u, WithoutQuery(u)) }
 
-// addressHeaders are those that hold a URL.
+// addressHeaders are the headers that contain a URL.
 var addressHeaders = map[string]bool{"Location": true, "Content-Location": true, "Referer": true, "Refresh": true, "Link": true}
 
-// addressIn finds addresses with a query in text, and addressEnd is what may
-// follow them there.
+// addressIn finds addresses with a query in text, and addressEnd holds punctuation that
+// may follow them.
 var addressIn = regexp.MustCompile(`[^\s"'<>]+\?[^\s"'<>]+`)
 
 const addressEnd = ".,;:)"
 
-// withoutQueries returns text without the values in the queries of addresses in it.
+// withoutQueries returns text with the values in the queries of its addresses redacted.
 func (s *sweep) withoutQueries(text string) string {
 	return s.replace(text, addressIn.ReplaceAllStringFunc(text, func(word string) string {
 		address := strings.TrimRight(word, addressEnd)
 		_, query, _ := strings.Cut(address, "?")
 		if !strings.Contains(query, "=") && !strings.Contains(address, "://") && address[0] != '/' {
-			return word // a question
+			return word // text with a question mark
 		}
 		return WithoutQuery(address) + word[len(address):]
 	}))
 }
 
-// header returns h without secrets. h itself is not changed.
+// header returns h redacted. h itself is not changed.
 func (s *sweep) header(h http.Header) http.Header {
 	var out http.Header
 	for name, values := range h {
@@ -201,9 +201,9 @@ func (s *sweep) header(h http.Header) http.Header {
 	return out
 }
 
-// headerValue returns the value of a header without secrets. Servers have the
-// client make headers of what stands in the message: however short, what rules
-// left out of that does not stay.
+// headerValue returns a header's value redacted. Because servers can make the client
+// copy parameters into headers, it also redacts values, however short, that rules have
+// redacted in the frame's message.
 func (s *sweep) headerValue(name, value string) string {
 	if value == Placeholder || s.r.headers[name] || slices.Contains(s.r.sent[name], value) || s.named[value] {
 		return Placeholder
@@ -223,7 +223,7 @@ func (s *sweep) headerValue(name, value string) string {
 	return s.text(value)
 }
 
-// note leaves secrets out of what a note says, be it in fields or in words.
+// note redacts the frame's note, in its fields and in its words.
 func (s *sweep) note(f, out *wire.Frame) {
 	if f.Note == nil {
 		return
@@ -235,7 +235,7 @@ func (s *sweep) note(f, out *wire.Frame) {
 	}
 	s.found = true
 	var note wire.Note
-	_ = json.Unmarshal(raw, &note) // a number that was left out is no number any more, and stays 0
+	_ = json.Unmarshal(raw, &note) // a redacted number is a string now, and stays 0
 	note.Kind = f.Note.Kind
 	out.Note = &note
 	if string(f.Raw) == f.Note.Words(f) {
@@ -243,7 +243,7 @@ func (s *sweep) note(f, out *wire.Frame) {
 	}
 }
 
-// span is a part of a text that is left out.
+// span is a part of a text to redact.
 type span struct{ from, to int }
 
 func (s *sweep) spans(text []byte, least reach) []span {
@@ -271,7 +271,7 @@ func (s *sweep) spans(text []byte, least reach) []span {
 	return out
 }
 
-// cutOut puts what stands for a secret in place of each span.
+// cutOut replaces each span by the placeholder.
 func cutOut(b []byte, spans []span) []byte {
 	if len(spans) == 0 {
 		return b
@@ -285,7 +285,7 @@ func cutOut(b []byte, spans []span) []byte {
 	return append(out, b[at:]...)
 }
 
-// bytes returns text, which is no JSON, without secrets.
+// bytes returns text that is no JSON, redacted.
 func (s *sweep) bytes(text []byte) []byte {
 	if s.urls {
 		text = []byte(s.withoutQueries(string(text)))
@@ -302,15 +302,15 @@ func (s *sweep) text(text string) string {
 	return string(s.bytes([]byte(text)))
 }
 
-// protocolMembers are those whose values say what a message is. A value that may
-// stand there by chance stays in them.
+// protocolMembers are members that define what a message is. A secret that may occur in
+// them by chance is not redacted there.
 var protocolMembers = map[string]bool{
 	"jsonrpc": true, "id": true, "method": true, "resultType": true, "protocolVersion": true,
 	"action": true, "mode": true, "type": true, "role": true,
 }
 
-// json returns b, which begins like JSON, without the secrets in its strings and
-// numbers. It may be cut off, or end as something else.
+// json redacts the strings and numbers of b, which begins like JSON. It may be
+// truncated, or continue as something else.
 func (s *sweep) json(b []byte) []byte {
 	if s.r.values.empty() && !s.urls {
 		return b
@@ -361,7 +361,7 @@ func (s *sweep) number(digits []byte, protocol bool) bool {
 	return false
 }
 
-// quoted returns what stands between the quotes of a JSON string without secrets.
+// quoted returns the contents of a JSON string redacted.
 func (s *sweep) quoted(in []byte, least reach) []byte {
 	decoded, offsets := unescape(in)
 	if s.urls {

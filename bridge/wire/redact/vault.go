@@ -15,27 +15,26 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// reach says where a value that is left out is looked for besides the place
-// that named it.
+// reach is where a secret is searched for, apart from the place that named it.
 type reach uint8
 
 const (
-	// asWhole: only where it is all of a string or of a header.
+	// asWhole: only as a complete string or header value.
 	asWhole reach = iota
-	// asWord: also inside text, where no letter and no digit stands beside it.
+	// asWord: also inside text, if no letter or digit is next to it.
 	asWord
-	// anywhere: also inside words, names of members, and what JSON-RPC needs.
+	// anywhere: also inside words, member names, and the members that JSON-RPC needs.
 	anywhere
 )
 
-// Lengths, in characters, from which on a value is looked for as a word and
-// anywhere. Shorter ones stand in text by chance.
+// Minimum lengths in characters of values that are searched for as a word, and
+// anywhere. Shorter values occur in text by chance.
 const (
 	wordLength     = 4
 	anywhereLength = 8
 )
 
-// reachOf says how far a value of that length is looked for.
+// reachOf returns the reach of a value by its length.
 func reachOf(text string) reach {
 	switch n := utf8.RuneCountInString(text); {
 	case n >= anywhereLength:
@@ -46,29 +45,29 @@ func reachOf(text string) reach {
 	return asWhole
 }
 
-// Bounds of the memory that values take: their number, the bytes of all, and of
-// one.
+// Bounds of the memory for secrets: their number, their total size, and the size of one
+// in bytes.
 const (
 	maxSecrets     = 50_000
 	maxSecretBytes = 32 << 20
 	maxSecret      = 1 << 20
 )
 
-// secret is a value that is left out wherever it stands.
+// secret is a value to redact everywhere within its reach.
 type secret struct {
 	text  string
-	rule  string // what named it
+	rule  string // the rule that named it
 	reach reach
-	first int64 // the frame from which it is known, 0 if it was before all
+	first int64 // the frame that made it known, 0 if it was known before all frames
 }
 
-// pattern is a form in which a secret is looked for.
+// pattern is a notation of a secret to search for.
 type pattern struct {
 	text   string
 	secret *secret
 }
 
-// patterns is a list that is read and added to without a lock.
+// patterns is a list that can be read and extended without a lock.
 type patterns struct{ atomic.Pointer[[]pattern] }
 
 func (l *patterns) add(p pattern) {
@@ -84,17 +83,17 @@ func (l *patterns) add(p pattern) {
 	}
 }
 
-// vault holds the secrets that are known. It only grows, and is safe for
-// concurrent use without a lock of its own: it is asked while the log is locked.
+// vault holds the known secrets. It only grows. It is safe for concurrent use and has
+// no lock, because it is used while the log is locked.
 type vault struct {
 	known  sync.Map                // text to *secret
-	long   [1 << longBits]patterns // by their first four bytes; see longAt
-	short  [256]patterns           // shorter ones, by their first byte
+	long   [1 << longBits]patterns // patterns by their first four bytes; see longAt
+	short  [256]patterns           // shorter patterns, by their first byte
 	count  atomic.Int64
 	bytes  atomic.Int64
-	latest atomic.Int64 // the last frame that made a value known
-	chancy atomic.Bool  // some stand elsewhere by chance, and stay there
-	missed atomic.Int64 // values that were too many or too long to be kept
+	latest atomic.Int64 // the latest frame that made a secret known
+	chancy atomic.Bool  // some secrets have a limited reach, and remain outside of it
+	missed atomic.Int64 // values not kept because they were too long or too many
 }
 
 const longBits = 12
@@ -105,7 +104,7 @@ func (v *vault) longAt(b []byte) *patterns {
 
 func (v *vault) empty() bool { return v == nil || v.count.Load() == 0 }
 
-// add makes a value known. Values that say nothing are passed over.
+// add adds a secret. It ignores values without information.
 func (v *vault) add(s secret) {
 	switch s.text {
 	case "", "true", "false", "null", Placeholder:
@@ -140,11 +139,11 @@ func (v *vault) add(s secret) {
 	v.count.Add(1)
 }
 
-// percentEscape is how a URL escapes a byte.
+// percentEscape matches an escaped byte in a URL.
 var percentEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// forms are the ways in which a value is written: as it is, in a JSON string
-// that stands in another string, and in a URL.
+// forms returns the notations of a value: unchanged, in a JSON string inside another
+// string, and in a URL.
 func forms(text string) []string {
 	inner := func(quoted []byte) string { return string(quoted[1 : len(quoted)-1]) }
 	out := []string{text, inner(rawjson.AppendQuoted(nil, text))}
@@ -158,8 +157,8 @@ func forms(text string) []string {
 	return slices.Compact(out)
 }
 
-// find finds the secrets that text[i:] begins with: the longest that a sweep
-// leaves out there, and else one that still stands there.
+// find searches for secrets at text[i:]. It returns the longest one to redact, and one
+// that occurs there but is not redacted.
 func (s *sweep) find(text []byte, i int, least reach) (out *secret, end int, stands *secret) {
 	consider := func(list *[]pattern) {
 		if list == nil {
@@ -172,7 +171,7 @@ func (s *sweep) find(text []byte, i int, least reach) (out *secret, end int, sta
 			}
 			alone := isAlone(text, i, to)
 			switch r := p.secret.reach; {
-			case r < asWord && !alone: // by chance
+			case r < asWord && !alone: // part of a word: a chance occurrence
 			case p.secret.first > s.upto || r < least || r < anywhere && (r < asWord || !alone):
 				stands = p.secret
 			case to > end:
@@ -189,7 +188,7 @@ func (s *sweep) find(text []byte, i int, least reach) (out *secret, end int, sta
 	return out, end, stands
 }
 
-// isAlone reports whether neither a letter nor a digit stands beside text[from:to].
+// isAlone reports whether no letter or digit is next to text[from:to].
 func isAlone(text []byte, from, to int) bool {
 	before, _ := utf8.DecodeLastRune(text[:from])
 	after, _ := utf8.DecodeRune(text[to:])
