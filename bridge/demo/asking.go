@@ -20,10 +20,11 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// rounds tells whether questions travel in results, and answers in retries, rather than as requests of the server's.
+// rounds reports whether questions are part of results, and answers part of repeated requests (since 2026-07-28),
+// instead of requests from the server.
 func (v *visit) rounds() bool { return v.revision >= protocol.Revision20260728 }
 
-// ask asks for something, or several things at once, and has each question read its answer when all are there.
+// ask asks one or several questions at once. When all answers are there, it calls read on each question.
 func (v *visit) ask(ctx context.Context, questions ...question) error {
 	answers, err := v.answers(ctx, questions)
 	if err != nil {
@@ -45,7 +46,7 @@ func (v *visit) answer(ctx context.Context, q question) (answer, error) {
 	return answers[q.key], nil
 }
 
-// answers returns by key what came back, when all of it is there. A form that was accepted fits its schema.
+// answers asks the questions and returns all answers by key. An accepted form satisfies its schema.
 func (v *visit) answers(ctx context.Context, questions []question) (map[string]answer, error) {
 	for _, q := range questions {
 		if err := v.may(q); err != nil {
@@ -68,7 +69,7 @@ func (v *visit) answers(ctx context.Context, questions []question) (map[string]a
 	return answers, nil
 }
 
-// request asks the client by requests of the server's, all at the same time. The first failure withdraws the others.
+// request sends all questions as requests to the client at the same time. The first failure cancels the others.
 func (v *visit) request(ctx context.Context, questions []question) (map[string]answer, error) {
 	group, asking := errgroup.WithContext(ctx)
 	results := make([]mcp.Result, len(questions))
@@ -86,7 +87,7 @@ func (v *visit) request(ctx context.Context, questions []question) (map[string]a
 		return answers, nil
 	}
 	if ctx.Err() != nil || len(questions) > 1 {
-		// The SDK sends notifications/cancelled in the background, and over HTTP it is lost once the call has its result.
+		// The SDK sends notifications/cancelled in the background. Over HTTP it is lost once the call has its result.
 		v.server.options.Pause(v.server.life, 100*time.Millisecond)
 	}
 	return nil, refusal(context.Cause(asking))
@@ -99,7 +100,7 @@ func refusal(err error) error {
 	return err
 }
 
-// collect finds the answers among those of earlier rounds and of this one. If one is missing, the round ends.
+// collect takes the answers from earlier rounds and from this one. If one is missing, it ends the round.
 func (v *visit) collect(_ context.Context, questions []question) (map[string]answer, error) {
 	var missing []question
 	for _, q := range questions {
@@ -120,7 +121,7 @@ func (v *visit) collect(_ context.Context, questions []question) (map[string]ans
 	return v.notes.Answers, nil
 }
 
-// inputRequired is the error that ends a round, and goes out as an input-required result.
+// inputRequired returns the error that ends a round; it is sent as an input-required result.
 func (v *visit) inputRequired(questions ...question) error {
 	members := []string{`"resultType":"input_required"`}
 	var requests []string
@@ -145,8 +146,8 @@ func (v *visit) state() string {
 	return fmt.Sprintf(`"requestState":%q`, v.server.sealed(v.notes, v.identity()))
 }
 
-// comeBack has the client come back this many times before the story goes on.
-// Before 2026-07-28, when a request can simply take long, it waits.
+// comeBack makes the client repeat the request this many times before the story continues. Before 2026-07-28, when a
+// request can simply take long, it waits.
 func (v *visit) comeBack(ctx context.Context, key string, times int) error {
 	if !v.rounds() {
 		for i := range times {
@@ -173,8 +174,9 @@ func (v *visit) comeBack(ctx context.Context, key string, times int) error {
 
 var errTooLate = errors.New("too late")
 
-// askWithin asks for one thing, and returns errTooLate if the answer takes longer than d. Then the question is taken back, or left standing.
-// Since 2026-07-28 it can only be left standing, and an answer is too late after the time that the first round gave for it.
+// askWithin asks a question and returns errTooLate if the answer takes longer than d. The question is then cancelled if
+// takeBack is set, else left waiting. Since 2026-07-28 it can only be left waiting; an answer is too late after the
+// deadline set in the first round.
 func (v *visit) askWithin(ctx context.Context, d time.Duration, takeBack bool, q question) error {
 	if v.rounds() {
 		now := v.server.options.Now()
@@ -192,7 +194,7 @@ func (v *visit) askWithin(ctx context.Context, d time.Duration, takeBack bool, q
 		return q.read(a)
 	}
 
-	// A question that is left standing outlives the call, until it is answered or the session or the server ends.
+	// A question that is left waiting outlives the call, until it is answered or the session or the server ends.
 	replied, withdraw := v.begin(context.WithoutCancel(ctx), q)
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -211,9 +213,9 @@ func (v *visit) askWithin(ctx context.Context, d time.Duration, takeBack bool, q
 	}
 }
 
-// askDuring asks for one thing while work is done, and returns what work returned.
-// Without wait, the question is withdrawn when the work is done, and there may be no answer.
-// Since 2026-07-28 the work is done before the question, and without wait nothing is asked.
+// askDuring asks a question while work runs, and returns the result of work. Without wait, the question is cancelled
+// when work is done, and there may be no answer. Since 2026-07-28 work runs before the question, and without wait
+// nothing is asked.
 func (v *visit) askDuring(ctx context.Context, q question, wait bool, work func() string) (string, error) {
 	if err := v.may(q); err != nil {
 		return "", err
@@ -237,7 +239,8 @@ func (v *visit) askDuring(ctx context.Context, q question, wait bool, work func(
 	return done, err
 }
 
-// begin asks by a request of the server's that nobody waits for. It says so when the question has read its answer, or withdraw has taken it back.
+// begin asks a question by a request in the background. replied receives the outcome when the question has read its
+// answer, or withdraw has cancelled it.
 func (v *visit) begin(ctx context.Context, q question) (replied <-chan error, withdraw func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(v.server.life, cancel)
@@ -250,18 +253,18 @@ func (v *visit) begin(ctx context.Context, q question) (replied <-chan error, wi
 	return c, cancel
 }
 
-// clock says when d of story time has passed, or why it has not.
+// clock sends on the channel when d of story time has passed, or the error why it has not.
 func (v *visit) clock(ctx context.Context, d time.Duration) <-chan error {
 	c := make(chan error, 1)
 	v.server.work.Go(func() { c <- v.server.options.Pause(ctx, d) })
 	return c
 }
 
-// patience is how long a request of 2026-07-28 is held for a sign-in before the client is asked to come back.
+// patience is how long a request of 2026-07-28 waits for a sign-in before the client is asked to repeat it.
 const patience = time.Second
 
-// signIn sends the person to a service and returns what they decided there.
-// Before 2026-07-28 the client is told of the end of a sign-in, even if that never comes and the story goes on without.
+// signIn sends the person to a service and returns their decision there. Before 2026-07-28 the client is notified when
+// the sign-in is over; if it never ends, the story continues without it.
 func (v *visit) signIn(ctx context.Context, s service) (verdict, error) {
 	unfinished := s.never && !v.rounds()
 	var then func(*card)
@@ -296,15 +299,15 @@ func (v *visit) signIn(ctx context.Context, s service) (verdict, error) {
 	switch {
 	case !v.rounds():
 		v.server.complete(ctx, c)
-	case got == waiting: // the same question again
+	case got == waiting: // ask the same question again
 		delete(v.notes.Answers, s.key)
 		return waiting, v.inputRequired(c.question())
 	}
 	return got, nil
 }
 
-// signInFirst has the person sign in to these services before the story goes on.
-// In 2025-11-25 the request fails with error -32042 until they have.
+// signInFirst makes the person sign in to these services before the story continues. In 2025-11-25 the request fails
+// with error -32042 until they have.
 func (v *visit) signInFirst(ctx context.Context, needs ...service) error {
 	if v.rounds() {
 		for _, s := range needs {
@@ -345,7 +348,7 @@ func urlRequired(message string, elicitations json.RawMessage) error {
 	}
 }
 
-// complete tells a client of 2025-11-25 that a sign-in is over, however it ended.
+// complete notifies a client of 2025-11-25 that a sign-in is over, whatever its outcome.
 func (s *Server) complete(ctx context.Context, c *card) {
 	s.sendRaw(ctx, c.session, protocol.NotificationElicitComplete, mustJSON(struct {
 		ElicitationID string `json:"elicitationId"`
@@ -358,11 +361,11 @@ func (s *Server) completeLater(c *card) {
 	s.complete(ctx, c)
 }
 
-// levels of log messages, from the least.
+// levels lists the log levels, the lowest first.
 var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// wants tells whether the client is to be told of what is of this level.
-// Since 2026-07-28 a request says so itself, and one that does not is told nothing.
+// wants reports whether the client wants log messages of this level. Since 2026-07-28 each request sets a level, and
+// without one the client gets no messages.
 func (v *visit) wants(level mcp.LoggingLevel) bool {
 	least := v.server.level(v.session)
 	if v.rounds() {

@@ -1,9 +1,10 @@
 //lint:file-ignore SA1019 2026-07-28 deprecates sampling, roots and logging, and servers of every revision still use them.
 
-// Package demo is an MCP server that asks its client every kind of question there is, each in a small story of everyday work.
-// It serves clients of 2025-06-18, 2025-11-25 and 2026-07-28, and gives every one of them what its revision prescribes.
+// Package demo is an MCP server that asks its client every kind of question, each in a small story of everyday work. It
+// serves clients of 2025-06-18, 2025-11-25 and 2026-07-28, each by the rules of its revision.
 //
-// A story is told once for all revisions. What differs between them is in asking.go, but for the shape of a message in question.go.
+// Each story is written once for all revisions. asking.go handles the differences between them, except for the form of
+// a message, which is in question.go.
 package demo
 
 import (
@@ -19,51 +20,52 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Name is how the server introduces itself.
+// Name is the server's name in the handshake.
 const Name = "demo"
 
 const instructions = "Every tool here asks the person something, and its description says what it shows. " +
 	"Start with deploy. Nothing that the stories talk about is real: no money moves, and no file is deleted."
 
-// Options say how a Server fits into the program that it runs in. The zero value is ready for use.
+// Options adapt a Server to the program that it runs in. The zero value is ready for use.
 type Options struct {
-	// Logger is told what the SDK does; nil means nobody is.
+	// Logger receives the SDK's log; nil discards it.
 	Logger *slog.Logger
 
-	// Exit is what crash_on_decline does to its process, os.Exit for a server of its own.
-	// It may return; the tool then waits for its session to end.
-	// nil is for a server inside another program: only the session ends, and the call is never answered.
+	// Exit is called by crash_on_decline; it is os.Exit for a server with its own process. If it returns, the tool
+	// waits for its session to end. nil is for a server inside another program: only the session ends, and the call is
+	// never answered.
 	Exit func(code int)
 
-	// BaseURL is where Handler is reached, such as "http://127.0.0.1:8080", so that the sign-in pages are part of it.
-	// Without it the pages have a listener of their own, on a free loopback port, from the first question that needs one.
+	// BaseURL is the base URL of Handler, such as "http://127.0.0.1:8080", which then also serves the sign-in pages. If
+	// it is empty, the pages get a listener on a free loopback port with the first question that needs one.
 	BaseURL string
 
-	// Now is the clock that stories tell the day by; nil is time.Now.
+	// Now returns the time in stories; nil is time.Now.
 	Now func() time.Time
 
-	// Pause lets story time pass, and returns early with the context's error when the call ends; nil really waits.
+	// Pause waits for story time to pass, and returns early with the context's error when the call ends; nil waits in
+	// real time.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// Server is one demo server. It may serve any number of sessions, and holds no resources until a session needs them.
+// Server is a demo server. It can serve any number of sessions, and holds no resources until a session needs them.
 type Server struct {
 	options Options
 	mcp     *mcp.Server
-	send    mcp.MethodHandler // sends what it is given, without the SDK's judgement of elicitations
+	send    mcp.MethodHandler // sends a message without the SDK's checks of elicitations
 	desk    *desk
-	seal    cipher.AEAD // of requestState; its key lives and dies with the server
+	seal    cipher.AEAD // encrypts requestState; its key exists only in this server
 
-	life context.Context // ends with Close
+	life context.Context // ends when Close is called
 	end  context.CancelFunc
-	work sync.WaitGroup // what outlives a call
+	work sync.WaitGroup // goroutines that can outlive a call
 
 	mu     sync.Mutex
-	visits map[*visit]struct{}                     // the calls being served
-	levels map[*mcp.ServerSession]mcp.LoggingLevel // as set by logging/setLevel, before 2026-07-28
+	visits map[*visit]struct{}                     // the requests being served
+	levels map[*mcp.ServerSession]mcp.LoggingLevel // levels set by logging/setLevel, before 2026-07-28
 }
 
-// New makes a server. Close releases what it comes to hold.
+// New returns a server. Close releases its resources.
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -99,21 +101,22 @@ func New(o Options) *Server {
 // MCP returns the server for the SDK to connect to a transport.
 func (s *Server) MCP() *mcp.Server { return s.mcp }
 
-// Close ends every call and session, closes the sign-in pages, and returns when nothing of them is left.
+// Close ends every call and session and closes the sign-in pages. It returns when nothing of them is left.
 func (s *Server) Close() error {
 	s.end()
 	for ss := range s.mcp.Sessions() {
-		ss.Close() // its error is about a connection that is gone
+		ss.Close() // an error means that the connection has ended already
 	}
 	err := s.desk.close()
 	s.work.Wait()
 	return err
 }
 
-// cacheable keeps others from caching what depends on who asks.
+// cacheable marks lists as private, because they depend on the client.
 func cacheable(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }
 
-// receive adds what the SDK's types cannot say: raw results, the list of tools in order, and the levels of log messages.
+// receive is middleware for what the SDK's types cannot express: raw results, the tools in their order, and the levels
+// of log messages.
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
@@ -141,7 +144,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// setLevel notes the least level that a session wants to be told of, and forgets the sessions that have ended.
+// setLevel sets the lowest log level that a session wants, and forgets sessions that have ended.
 func (s *Server) setLevel(ss *mcp.ServerSession, level mcp.LoggingLevel) {
 	live := slices.Collect(s.mcp.Sessions())
 	s.mu.Lock()
@@ -150,8 +153,8 @@ func (s *Server) setLevel(ss *mcp.ServerSession, level mcp.LoggingLevel) {
 	s.levels[ss] = level
 }
 
-// level returns the least level that a session of 2025-11-25 or before wants to be told of.
-// A server may choose for a client that has not said.
+// level returns the lowest log level that a session of 2025-11-25 or before wants. If the client has not set one, the
+// server may choose.
 func (s *Server) level(ss *mcp.ServerSession) mcp.LoggingLevel {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,17 +18,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// signInPath is where the pages are, below the base URL.
+// signInPath is the path of the pages below the base URL.
 const signInPath = "/sign-in/"
 
-// maxCards is how many sign-ins are remembered. The oldest makes room.
+// maxCards is how many sign-ins are kept. A further one replaces the oldest.
 const maxCards = 256
 
 type service struct {
-	key     string // of the question
+	key     string // key of the question
 	name    string
 	purpose string // completes "to let the demo …"
-	never   bool   // signing in leads nowhere
+	never   bool   // the sign-in never ends
 }
 
 type verdict uint8
@@ -39,17 +39,17 @@ const (
 	refused
 )
 
-// card is one sign-in. Who knows its id may decide it, so it is only ever told to the client that asked.
+// card is one sign-in. Anybody who knows its id can decide it, so the id is only sent to the client that asked.
 type card struct {
 	id          string
-	elicitation string // as elicitationId, which is no secret
+	elicitation string // the elicitationId, which is no secret
 	service     service
 	session     *mcp.ServerSession
 	url         string
 
 	verdict verdict       // set once, by the desk, before settled is closed
-	settled chan struct{} // closed when there is a verdict
-	then    func(*card)   // called after that; may be nil
+	settled chan struct{} // closed after verdict is set
+	then    func(*card)   // called after settled is closed; may be nil
 }
 
 func (c *card) decided() verdict {
@@ -67,13 +67,14 @@ func (c *card) question() question {
 	return q
 }
 
-// desk keeps the cards and serves their pages. Without a base URL it listens on a loopback port of its own from the first card on.
+// desk holds the cards and serves their pages. Without a base URL it listens on a loopback port of its own from the
+// first card on.
 type desk struct {
 	pages *http.ServeMux
 
 	open   sync.Once     // opens the port, unless there is a base URL or the desk is closed
-	down   error         // why the pages cannot be reached
-	base   string        // of the addresses of the pages
+	down   error         // why the pages cannot be served; nil if they can
+	base   string        // base URL of the pages
 	web    *http.Server  // nil without a port of its own
 	served chan struct{} // closed when web has stopped
 
@@ -106,7 +107,7 @@ func (d *desk) listen() error {
 		d.served = make(chan struct{})
 		go func() {
 			defer close(d.served)
-			d.web.Serve(l) // ends with close
+			d.web.Serve(l) // returns when the desk is closed
 		}()
 	})
 	return d.down
@@ -122,7 +123,7 @@ func (d *desk) close() error {
 	return err
 }
 
-// card returns the card with this id, which is made if there is none.
+// card returns the card with this id, and makes it if there is none.
 func (d *desk) card(id string, s service, session *mcp.ServerSession, then func(*card)) (*card, error) {
 	if err := d.listen(); err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func (d *desk) newest(is func(*card) bool) *card {
 	return nil
 }
 
-// settle gives a card its verdict. Only the first one counts.
+// settle sets a card's verdict. Only the first one counts.
 func (d *desk) settle(c *card, v verdict) {
 	d.mu.Lock()
 	first := c.decided() == waiting
@@ -183,7 +184,7 @@ func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.pages.ServeHTTP(w, r)
 }
 
-// isAt reports whether the page is served by this host. A loopback server goes by more than one name.
+// isAt reports whether the card's page belongs to this host. A loopback server has two names.
 func (c *card) isAt(host string) bool {
 	u, err := url.Parse(c.url)
 	return err == nil && (host == u.Host || host == strings.Replace(u.Host, "127.0.0.1:", "localhost:", 1))
@@ -250,7 +251,7 @@ type page struct {
 //go:embed signin.html signin.css
 var pageFiles embed.FS
 
-// layout is read when it is first needed, so that it does not cost the start of the program.
+// layout is parsed at its first use, so that it does not delay the start of the program.
 var layout = sync.OnceValue(func() *template.Template {
 	return template.Must(template.ParseFS(pageFiles, "signin.html"))
 })

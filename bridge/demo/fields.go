@@ -31,7 +31,7 @@ func everyField(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 
 type kind struct {
 	Name, Message string
-	Field         json.RawMessage // the property's schema; nil for a list that is too long to be written down
+	Field         json.RawMessage // the property's schema; nil for the list of lockers, which is generated
 	Optional      bool
 }
 

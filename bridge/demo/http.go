@@ -10,7 +10,7 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// Handler serves the demo over Streamable HTTP: MCP on every path but those of the sign-in pages.
+// Handler serves the demo over Streamable HTTP: MCP on every path except those of the sign-in pages.
 //
 // Revisions up to 2025-11-25 need a session, and 2026-07-28 must not have one,
 // so each has a handler of its own, chosen by the MCP-Protocol-Version header.
@@ -37,7 +37,7 @@ func (s *Server) Handler() http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
-// leave ends the calls of a session, because the SDK ends a session only after its last call.
+// leave cancels the calls of a session, because the SDK only ends a session after its last call.
 func (s *Server) leave(session string) {
 	s.mu.Lock()
 	visits := slices.Collect(maps.Keys(s.visits))

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// addLibrary adds the prompts and resources, most of which ask before they give anything.
+// addLibrary adds the prompts and resources, most of which ask a question first.
 func (s *Server) addLibrary() {
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: "release_notes", Title: "Write release notes",
@@ -45,7 +45,7 @@ func (s *Server) addLibrary() {
 	}))
 }
 
-// telling tells a story for a prompt or a resource, whose results cannot be marked as errors.
+// telling makes a handler that tells a story for a prompt or a resource. Their results cannot be marked as errors.
 func telling[P mcp.Params, R mcp.Result](s *Server, tell func(context.Context, *visit) (R, error)) func(context.Context, *mcp.ServerRequest[P]) (R, error) {
 	return func(ctx context.Context, req *mcp.ServerRequest[P]) (R, error) {
 		var none R

@@ -50,12 +50,12 @@ func protectedReport(ctx context.Context, v *visit, args struct{ Report string }
 	return said("Revenue is up 4%% on the quarter, and 9%% on the year. The plants did well too."), nil
 }
 
-// link is an address that nobody should open without a second look.
+// link is a suspicious address.
 type link struct{ name, url string }
 
 func (l link) id() string { return l.name }
 
-// suspicious has no name in it that is anybody's.
+// suspicious only contains reserved names and addresses.
 var suspicious = []link{
 	{"user_name", "https://www.parcels.example@203.0.113.7/track"},
 	{"not_encrypted", "http://parcels.example/track/4417"},

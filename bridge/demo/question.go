@@ -17,33 +17,33 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// question is one thing to ask the client for.
+// question is one request for input to the client.
 type question struct {
-	key     string // names it among the questions of the story
-	method  string // an elicitation if empty
+	key     string // unique among the questions of the story
+	method  string // method of the request; "" means an elicitation
 	message string
-	schema  string          // of form mode
-	url     string          // of URL mode
+	schema  string          // schema of form mode
+	url     string          // URL of URL mode
 	id      string          // elicitationId of URL mode, for 2025-11-25
-	params  json.RawMessage // go out instead of what the above would make; null for none
-	unruly  bool            // may be asked of any client, and is answered by anything
+	params  json.RawMessage // exact params, in place of those made from the fields above; null for none
+	unruly  bool            // ask any client, and accept any answer
 
-	into any // points to what an accepted form is decoded into, or to an answer of any kind; nil if nobody wants to know
+	into any // pointer to decode an accepted form into, or a *answer for any answer; nil to ignore the answer
 
-	// What the story ends with if the person does not accept. If they say nothing, it goes on.
+	// Texts that end the story if the person does not accept. If a text is empty, the story continues.
 	declined, cancelled string
 }
 
 //go:embed questions.json
 var questionsJSON string
 
-// forms are the questions in form mode, by key.
+// forms holds the questions in form mode, by key.
 var forms = read[map[string]struct {
 	Message, Declined, Cancelled string
 	Schema                       json.RawMessage
 }](questionsJSON)
 
-// form is a question of questions.json, whose texts name values by their place, as in %[1]s.
+// form returns a question of questions.json. Its texts refer to values by their position, as in %[1]s.
 func form(key string, into any, values ...any) question {
 	filled := func(text string) string {
 		if !strings.Contains(text, "%[") {
@@ -60,7 +60,8 @@ func form(key string, into any, values ...any) question {
 
 func (q question) requestMethod() string { return cmp.Or(q.method, protocol.MethodElicit) }
 
-// encode returns the params, or null for none, as the revision wants them: 2025-06-18 has no modes, and only 2025-11-25 has an elicitationId.
+// encode returns the params for a revision, or null for none: 2025-06-18 has no modes, and only 2025-11-25 has an
+// elicitationId.
 func (q question) encode(revision string) json.RawMessage {
 	if q.params != nil {
 		return q.params
@@ -85,7 +86,7 @@ func (q question) encode(revision string) json.RawMessage {
 	return mustJSON(p)
 }
 
-// modesOf are the modes in which a client has said that it can be asked.
+// modesOf returns the elicitation modes that a client has declared.
 func modesOf(revision string, c *mcp.ClientCapabilities) []string {
 	modes := []string{}
 	if c == nil || c.Elicitation == nil {
@@ -100,7 +101,7 @@ func modesOf(revision string, c *mcp.ClientCapabilities) []string {
 	return modes
 }
 
-// missing returns the capability that a question needs and the client has not declared, or nothing.
+// missing returns the capability that a question needs and the client has not declared; "" if there is none.
 func (v *visit) missing(q question) string {
 	modes := modesOf(v.revision, v.caps)
 	switch {
@@ -118,7 +119,7 @@ func (v *visit) missing(q question) string {
 	return ""
 }
 
-// may refuses to ask for what the client has not said that it can give.
+// may returns an error if the client has not declared the capability that a question needs.
 func (v *visit) may(q question) error {
 	missing := v.missing(q)
 	switch {
@@ -136,17 +137,17 @@ func (v *visit) may(q question) error {
 	return problem("%s has to ask you something, and this client has not declared that it can: %s", v.name, missing)
 }
 
-// answer is what came back for a question.
+// answer is the answer to a question.
 type answer struct {
 	Action  string          `json:"action,omitempty"`
 	Content json.RawMessage `json:"content,omitempty"`
-	Text    string          `json:"text,omitempty"`  // what a model said
+	Text    string          `json:"text,omitempty"`  // text of a model
 	Roots   []string        `json:"roots,omitempty"` // names or URIs
 }
 
 func (a answer) accepted() bool { return a.Action == "accept" }
 
-// answerOf reads a result, whether it came as a response or among inputResponses.
+// answerOf converts a result, from a response or from inputResponses.
 func answerOf(r any) answer {
 	switch r := r.(type) {
 	case *mcp.ElicitResult:
@@ -173,7 +174,7 @@ func answerOf(r any) answer {
 	return answer{}
 }
 
-// check holds an accepted form against its schema, as every server should.
+// check returns an error if an accepted form does not satisfy its schema, as every server should.
 func (q question) check(a answer) error {
 	switch {
 	case q.unruly || q.method != "" || a.Action == "decline" || a.Action == "cancel":
@@ -183,7 +184,7 @@ func (q question) check(a answer) error {
 	case q.url != "":
 		return nil
 	case a.Content == nil:
-		a.Content = json.RawMessage(`{}`) // what a form without fields may leave out
+		a.Content = json.RawMessage(`{}`) // a form without fields may omit the content
 	}
 	if err := validate(q.schema, a.Content); err != nil {
 		return problem("The answer does not fit the question: %v", err)
@@ -191,7 +192,7 @@ func (q question) check(a answer) error {
 	return nil
 }
 
-// read decodes an accepted form, or ends the story with what the question says of any other answer.
+// read decodes an accepted form. For another answer it ends the story with the question's text, if it has one.
 func (q question) read(a answer) error {
 	if whole, ok := q.into.(*answer); ok {
 		*whole = a
@@ -211,7 +212,7 @@ func (q question) read(a answer) error {
 	return nil
 }
 
-// validate holds a value against a schema of this package.
+// validate checks a value against a schema of this package.
 func validate(schema string, value json.RawMessage) error {
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(schema), &s); err != nil {

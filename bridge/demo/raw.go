@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// rawParams are params that go out byte for byte, whatever the SDK would think of them.
+// rawParams holds params as exact JSON bytes, without any check by the SDK.
 type rawParams struct {
 	mcp.ParamsBase
 	json json.RawMessage
@@ -20,8 +20,8 @@ type rawParams struct {
 
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.json, nil }
 
-// sendRaw sends a request or a notification with these params, or without any if they are null.
-// The result is nil for a notification.
+// sendRaw sends a request or a notification with these params, or without params if they are null. The result is nil
+// for a notification.
 func (s *Server) sendRaw(ctx context.Context, ss *mcp.ServerSession, method string, params json.RawMessage) (mcp.Result, error) {
 	if string(params) == "null" {
 		return s.send(ctx, method, &mcp.ServerRequest[mcp.Params]{Session: ss})
@@ -29,8 +29,8 @@ func (s *Server) sendRaw(ctx context.Context, ss *mcp.ServerSession, method stri
 	return s.send(ctx, method, &mcp.ServerRequest[*rawParams]{Session: ss, Params: &rawParams{json: params}})
 }
 
-// rawResult is a result that goes out as it is, but for the server's name that the SDK adds to it.
-// A story returns it as its error, and receive makes it the result.
+// rawResult is a result as exact JSON bytes, to which the SDK adds the server's name in _meta. A story returns it as
+// its error, and receive makes it the result.
 type rawResult struct {
 	mcp.ResultBase
 	json json.RawMessage // an object without _meta; nil for a request that is never answered
@@ -56,8 +56,8 @@ func (r *rawResult) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, `%s,"_meta":%s}`, bytes.TrimSuffix(r.json, []byte("}")), meta), nil
 }
 
-// mustJSON encodes what cannot fail to be encoded: strings, numbers, and plain structs of them.
-// Unlike json.Marshal, it leaves <, > and & as they are.
+// mustJSON encodes values that always encode: strings, numbers, and structs of them. Unlike json.Marshal, it does not
+// escape <, > and &.
 func mustJSON(v any) json.RawMessage {
 	raw, err := rawjson.Encode(v)
 	if err != nil {

@@ -18,7 +18,7 @@ func (s show) id() string { return string(s) }
 
 var shows = []show{"text", "structured", "image", "audio", "resource_link", "embedded_text", "embedded_blob", "everything", "tool_error", "protocol_error", "nothing"}
 
-// Yesterday's weather: what the rain gauge wrote down, a chart of it, and the chime of the harbour clock.
+// Yesterday's weather: the data of the rain gauge, a chart of it, and the chime of the harbour clock.
 var (
 	//go:embed weather.csv
 	weatherTable string
@@ -61,7 +61,7 @@ func showResult(_ context.Context, v *visit, args struct{ Kind show }) (*mcp.Cal
 	return r, nil
 }
 
-// capabilities are those of a client as it declared them. The SDK's own type always has roots in its JSON.
+// capabilities holds the capabilities that a client has declared. The SDK's own type always has roots in its JSON.
 type capabilities struct {
 	Elicitation  *mcp.ElicitationCapabilities `json:"elicitation,omitempty"`
 	Sampling     *mcp.SamplingCapabilities    `json:"sampling,omitempty"`

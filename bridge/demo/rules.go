@@ -13,18 +13,18 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// breach is one way of asking wrongly.
+// breach is one way to break a rule.
 type breach struct {
 	Name          string
 	What          string // completes "This breaks a rule: …"
-	Since, Before string // the revisions in which it can be done; empty for no limit
+	Since, Before string // first revision, and first later one without it; empty for no limit
 
-	// What goes out, which is one of these, or what wrongs has.
-	Schema       json.RawMessage   // of a form that is otherwise in order
-	Params       json.RawMessage   // of the elicitation; null for none
+	// The message to send: one of these fields, unless wrongs has a function for the name.
+	Schema       json.RawMessage   // schema of an otherwise valid form
+	Params       json.RawMessage   // params of the elicitation; null for none
 	Reply        json.RawMessage   // the result
 	Asks         json.RawMessage   // inputRequests of an input-required result
-	Elicitations json.RawMessage   // of an error -32042
+	Elicitations json.RawMessage   // elicitations of an error -32042
 	Completions  []json.RawMessage // params of notifications; null for none
 }
 
@@ -35,7 +35,7 @@ var breachesJSON string
 
 var breaches = read[[]breach](breachesJSON)
 
-// wrongs are the breaches that take more than a message, by name.
+// wrongs holds the breaches that take more than one message, by name.
 var wrongs = map[string]func(context.Context, *visit, breach) (*mcp.CallToolResult, error){
 	"undeclared_mode":       undeclaredMode,
 	"asked_twice":           askedTwice,
@@ -72,7 +72,7 @@ func ruleBreaker(ctx context.Context, v *visit, args struct{ Rule string }) (*mc
 	return b.ask(ctx, v, question{key: "broken", message: "Which one would you like?", schema: string(b.Schema), params: b.paramsFor(v.revision)})
 }
 
-// paramsFor leaves out the mode where there are none, so that only the rule in question is broken.
+// paramsFor removes the mode in revisions without modes, so that only the intended rule is broken.
 func (b breach) paramsFor(revision string) json.RawMessage {
 	if revision < protocol.Revision20251125 {
 		return bytes.Replace(b.Params, []byte(`{"mode":"form",`), []byte(`{`), 1)
@@ -80,14 +80,14 @@ func (b breach) paramsFor(revision string) json.RawMessage {
 	return b.Params
 }
 
-// ask asks whatever the client has declared, and says what came of it.
+// ask asks a question regardless of the client's capabilities, and returns the result of told.
 func (b breach) ask(ctx context.Context, v *visit, q question) (*mcp.CallToolResult, error) {
 	q.unruly = true
 	a, err := v.answer(ctx, q)
 	return b.told(a, err)
 }
 
-// told says which rule was broken, and what came of it.
+// told returns a result that names the broken rule and the outcome.
 func (b breach) told(a answer, err error) (*mcp.CallToolResult, error) {
 	rule := "This breaks a rule: " + b.What + "."
 	if what, none := strings.CutPrefix(b.What, "none; but "); none {
@@ -105,7 +105,7 @@ func (b breach) told(a answer, err error) (*mcp.CallToolResult, error) {
 	return said("%s The answer was %s.", rule, a.Action), nil
 }
 
-// sizes is a question that is in order.
+// sizes is a valid question.
 var sizes = question{key: "size", message: "Which size?", schema: object(`"size":{"type":"string","title":"Size","enum":["S","M"]}`)}
 
 func undeclaredMode(ctx context.Context, v *visit, b breach) (*mcp.CallToolResult, error) {

@@ -12,7 +12,7 @@ import (
 
 var errState = errors.New("requestState is not one that this server gave out for this request")
 
-// newSeal makes a cipher for requestState, with a key of its own.
+// newSeal returns a cipher for requestState with a new key.
 func newSeal() cipher.AEAD {
 	key := make([]byte, 32)
 	rand.Read(key)
@@ -27,12 +27,12 @@ func newSeal() cipher.AEAD {
 	return seal
 }
 
-// sealed encodes v for the client to keep, who can neither read nor change it, nor use it for any other request.
+// sealed encrypts v for the client to keep. The client can neither read nor change it, nor use it for another request.
 func (s *Server) sealed(v any, identity []byte) string {
 	return base64.RawURLEncoding.EncodeToString(s.seal.Seal(nil, nil, mustJSON(v), identity))
 }
 
-// open decodes what sealed returned for the same identity.
+// open decrypts the result of sealed for the same identity.
 func (s *Server) open(state string, identity []byte, v any) error {
 	box, err := base64.RawURLEncoding.DecodeString(state)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// story is what a tool does. It asks through v, and may be told several times for one call (see visit).
+// story is the behaviour of a tool. It asks through v, and may run several times for one call (see visit).
 type story func(ctx context.Context, v *visit) (*mcp.CallToolResult, error)
 
-// taking is a story with arguments, for which defaults are those of the tool's input schema.
+// taking makes a story of a function with arguments. Missing arguments get the defaults of the tool's input schema.
 func taking[A any](tell func(context.Context, *visit, A) (*mcp.CallToolResult, error)) story {
 	return func(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 		var args A
@@ -28,38 +28,39 @@ func taking[A any](tell func(context.Context, *visit, A) (*mcp.CallToolResult, e
 	}
 }
 
-// stories are told by the tools of these names.
+// stories maps the names of tools to their stories.
 var stories = map[string]story{
-	// Of an ordinary day: each asks in form mode, once or several times.
+	// Everyday work: each asks in form mode, once or several times.
 	"deploy": taking(deploy), "transfer_money": taking(transfer), "book_table": taking(bookTable), "delete_files": taking(deleteFiles), "onboard": onboard,
-	// About the fields of a form.
+	// The fields of a form.
 	"every_field": everyField, "ask": taking(ask),
-	// Sending the person to a web page.
+	// Sign-ins and other links.
 	"connect_calendar": connectCalendar, "connect_mailbox": connectMailbox, "protected_report": taking(protectedReport), "suspicious_link": taking(suspiciousLink),
-	// Best seen in 2026-07-28, where questions travel in results and answers in retries.
+	// Best in 2026-07-28, where questions are part of results, and answers part of repeated requests.
 	"plan_trip": planTrip, "pay_invoice": payInvoice, "export_photos": taking(exportPhotos), "haggle": taking(haggle),
-	// Going wrong, or getting too much.
+	// Timeouts, floods and crashes.
 	"impatient": taking(impatient), "times_out": taking(timesOut), "flood": taking(flood), "ask_many": taking(askMany),
 	"crash_on_decline": crashOnDecline, "slow_count": taking(slowCount),
-	// Keeping no rule.
+	// Breaking the rules.
 	"rule_breaker": taking(ruleBreaker),
-	// Asking nothing: what results look like, and what the server knows about its client.
+	// Asking nothing: results of all types, and what the server knows about its client.
 	"show_result": taking(showResult), "who_am_i": whoAmI,
 }
 
-// tool is what a client is told of a story. Its schemas stay as they are written, since Go types would lose the order of properties.
+// tool describes a story to the client. Its schemas are exact JSON, because Go types would lose the order of
+// properties.
 type tool struct {
 	Name, Title, Description string
 	Input                    json.RawMessage // properties of the arguments' JSON Schema; nil for a tool without arguments
 	Output                   json.RawMessage // JSON Schema of structuredContent; nil for none
 	Annotations              *mcp.ToolAnnotations
-	URLOnly                  bool // of no use to a client without URL mode, and hidden from it
+	URLOnly                  bool // hidden from a client without URL mode, to which it is useless
 }
 
 //go:embed tools.json
 var toolsJSON string
 
-// tools are listed in the order of tools.json, rather than in that of the alphabet.
+// tools returns the tools in the order of tools.json, instead of alphabetically.
 var tools = sync.OnceValue(func() []tool {
 	return read[[]tool](strings.NewReplacer(
 		`"$kinds"`, namesOf(kinds()), `"$links"`, namesOf(suspicious), `"$breaches"`, namesOf(breaches()), `"$results"`, namesOf(shows),
@@ -113,8 +114,8 @@ func (t tool) handler(s *Server) mcp.ToolHandler {
 	}
 }
 
-// ending is an error that a story ends with early, for the person to read.
-// It becomes a result, which is marked as an error if the story failed.
+// ending is an error that ends a story early, with a text for the person. It becomes a result, which is marked as an
+// error if the story has failed.
 type ending struct {
 	text   string
 	failed bool
@@ -134,10 +135,10 @@ func failed(format string, a ...any) *mcp.CallToolResult {
 	return r
 }
 
-// variant is one of those that a tool leaves its caller to choose from, by name.
+// variant is one of the options of a tool, chosen by name.
 type variant interface{ id() string }
 
-// namesOf is the JSON of all names in a list of variants.
+// namesOf returns the JSON array of the names of variants.
 func namesOf[V variant](list []V) string {
 	names := make([]string, len(list))
 	for i, v := range list {
@@ -146,12 +147,13 @@ func namesOf[V variant](list []V) string {
 	return string(mustJSON(names))
 }
 
-// chosen is the variant with this name, which is in the list because the argument fits its schema.
+// chosen returns the variant with this name. It is always in the list, because the argument satisfies its schema.
 func chosen[V variant](name string, list []V) V {
 	return list[slices.IndexFunc(list, func(v V) bool { return v.id() == name })]
 }
 
-// read decodes a file of this package when it is first needed, so that it does not cost the start of the program.
+// read returns a function that decodes an embedded file at its first call, so that it does not delay the start of the
+// program.
 func read[T any](text string) func() T {
 	return sync.OnceValue(func() (v T) {
 		if err := json.Unmarshal([]byte(text), &v); err != nil {

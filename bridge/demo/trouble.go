@@ -13,7 +13,7 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// codeTimedOut is what other SDKs answer with when time is up.
+// codeTimedOut is the error code that other SDKs use for a timeout.
 const codeTimedOut = -32001
 
 type patient struct{ Seconds float64 }
@@ -76,7 +76,7 @@ func flood(ctx context.Context, v *visit, args floodArgs) (*mcp.CallToolResult, 
 	return said("%d messages in %d ms.", o.Sent, o.Milliseconds), nil
 }
 
-// pour sends log messages as fast as the client takes them, and returns how many.
+// pour sends log messages as fast as the client reads them, and returns how many it has sent.
 func (v *visit) pour(ctx context.Context, count int) int {
 	if !v.wants("info") {
 		return 0
@@ -126,7 +126,7 @@ func crashOnDecline(ctx context.Context, v *visit) (*mcp.CallToolResult, error) 
 		return nil, ctx.Err()
 	}
 	v.server.work.Go(func() { v.session.Close() })
-	return nil, &rawResult{} // which cannot be encoded, so that there is no answer
+	return nil, &rawResult{} // it fails to encode, so that there is no answer
 }
 
 type countArgs struct {

@@ -15,11 +15,12 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// visit is one request that a story is told for.
+// visit is one request for which a story is told.
 //
-// A story is written as if it could wait for its answers. Before 2026-07-28 it does: a question is a request to the client.
-// Since then nothing waits: the story is told from the start again in every round, answers that are known are given at once,
-// and the first that is not known ends the round with an input-required result. What was said in an earlier round is not said twice.
+// A story is written as if it could wait for its answers. Before 2026-07-28 it does: a question is a request to the
+// client. Since then nothing waits: every round tells the story again from the start, known answers are returned at
+// once, and the first unknown one ends the round with an input-required result. Messages of an earlier round are not
+// repeated.
 type visit struct {
 	server    *Server
 	session   *mcp.ServerSession
@@ -28,23 +29,23 @@ type visit struct {
 	caps      *mcp.ClientCapabilities
 	client    *mcp.Implementation
 	method    string
-	name      string          // of the tool or prompt, or the resource's URI
+	name      string          // name of the tool or prompt, or URI of the resource
 	input     string          // schema of the arguments, for a tool
-	arguments json.RawMessage // an object
+	arguments json.RawMessage // JSON object
 	outcome   any             // structured content of the result; nil for none
 	meta      map[string]any
-	replies   mcp.InputResponseMap // of this round
+	replies   mcp.InputResponseMap // inputResponses of this round
 	notes     notes
-	retold    bool // the story has not yet come to where it stopped in the round before
+	retold    bool // the story has not reached the place where the round before ended
 }
 
-// notes are what a story must know in its next round. They travel in requestState.
+// notes holds the state of a story for its next round. It is sent in requestState.
 type notes struct {
 	Answers map[string]answer `json:"answers,omitempty"`
 	Memos   map[string]string `json:"memos,omitempty"`
 }
 
-// revisionOf returns the revision that a request is to be answered in.
+// revisionOf returns the revision to answer a request in.
 func revisionOf[P mcp.Params](r *mcp.ServerRequest[P]) string {
 	if v, _ := r.Params.GetMeta()[mcp.MetaKeyProtocolVersion].(string); v >= protocol.Revision20260728 {
 		return v
@@ -54,13 +55,13 @@ func revisionOf[P mcp.Params](r *mcp.ServerRequest[P]) string {
 		v = p.ProtocolVersion
 	}
 	if v >= protocol.Revision20260728 || !slices.Contains(mcp.SupportedProtocolVersions(), v) {
-		return protocol.Revision20251125 // what initialize is answered with for a revision that it does not know
+		return protocol.Revision20251125 // the answer to initialize with an unknown revision
 	}
 	return v
 }
 
-// welcome makes the visit of a request, and a context that also ends with the server.
-// The caller calls leave when the request has been answered.
+// welcome returns the visit of a request, and a context that also ends with the server. The caller must call leave
+// after the request has been answered.
 func welcome[P mcp.Params](ctx context.Context, s *Server, r *mcp.ServerRequest[P]) (context.Context, *visit, error) {
 	v := &visit{
 		server: s, session: r.Session, revision: revisionOf(r), caps: r.ClientCapabilities(), client: r.ClientInfo(), meta: r.Params.GetMeta(),
@@ -104,19 +105,19 @@ func (v *visit) leave() {
 	v.server.mu.Unlock()
 }
 
-// identity is what a requestState is bound to, so that it is of no use in any other call.
+// identity returns the data that a requestState is bound to, so that it is invalid in any other call.
 func (v *visit) identity() []byte {
 	id := []byte(v.method + "\n" + v.name + "\n")
 	d := json.NewDecoder(bytes.NewReader(v.arguments))
 	d.UseNumber()
 	var args any
 	if d.Decode(&args) == nil {
-		id = append(id, mustJSON(args)...) // the order of members is the client's to change
+		id = append(id, mustJSON(args)...) // the client may change the order of members
 	}
 	return id
 }
 
-// args decodes the arguments, and for those that are left out the defaults of their schema.
+// args decodes the arguments. Missing ones get the defaults of the schema.
 func (v *visit) args(into any) error {
 	var schema struct {
 		Properties map[string]struct{ Default json.RawMessage }
@@ -140,7 +141,7 @@ func (v *visit) args(into any) error {
 	return nil
 }
 
-// memo returns what make returned when the story first came here.
+// memo returns the result of make at its first call with this key, also in later rounds.
 func (v *visit) memo(key string, make func() string) string {
 	if _, ok := v.notes.Memos[key]; !ok {
 		v.notes.Memos[key] = make()
@@ -148,7 +149,7 @@ func (v *visit) memo(key string, make func() string) string {
 	return v.notes.Memos[key]
 }
 
-// progress tells how far the story has come, if the client wants to know.
+// progress sends a progress notification if the client has asked for progress.
 func (v *visit) progress(ctx context.Context, done, total int, message string) {
 	token := v.meta["progressToken"]
 	if token == nil || v.retold {
@@ -170,7 +171,7 @@ func (v *visit) log(ctx context.Context, level mcp.LoggingLevel, message string)
 	}{level, v.name, message}))
 }
 
-// pause lets story time pass, but not a second time.
+// pause waits for story time to pass, unless an earlier round has waited already.
 func (v *visit) pause(ctx context.Context, d time.Duration) error {
 	if v.retold {
 		return nil

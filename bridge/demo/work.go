@@ -145,7 +145,7 @@ type reservation struct {
 func bookTable(ctx context.Context, v *visit, args struct{ Restaurant string }) (*mcp.CallToolResult, error) {
 	name := restaurants[args.Restaurant]
 	v.outcome = reservation{Restaurant: name}
-	// Friday at seven, so that the story reads well on any day. Kept, because it is part of the question.
+	// Friday at seven reads well on any day. It is kept in a memo because it is part of the question.
 	arrival := v.memo("arrival", func() string {
 		now := v.server.options.Now()
 		days := (int(time.Friday)-int(now.Weekday())+6)%7 + 1
