@@ -14,26 +14,26 @@ import (
 	"time"
 )
 
-// browser asks the system to open the page. The address holds the token of the
-// run, and every user of a machine can read the arguments of every process: so
-// what is opened is a file that only its owner can read, which leads there.
-// It is a convenience: where it cannot be done, the printed address is enough.
+// browser opens the page in the system's browser. The address contains the token of the
+// run, and every user of a machine can read the arguments of all processes. So it opens a
+// file that only its owner can read, and which redirects to the address. If that fails,
+// the person can use the printed address.
 type browser struct {
 	logger *slog.Logger
 	file   atomic.Pointer[string]
 }
 
-// leadTime is how long a browser has to read the file.
+// leadTime is how long a browser has to read the file before it is removed.
 const leadTime = 2 * time.Minute
 
-// openers are the programs that open a file with a browser, by system.
+// openers maps systems to the command that opens a file in a browser.
 var openers = map[string][]string{
 	"darwin":  {"open"},
 	"windows": {"rundll32", "url.dll,FileProtocolHandler"},
 }
 
-// open opens an address. close must be called when the page has been asked for,
-// or is no more.
+// open opens an address. Call close when the page has been requested, or is no longer
+// served.
 func (b *browser) open(address string) {
 	if !canOpen(runtime.GOOS, os.Getenv) {
 		return
@@ -71,7 +71,7 @@ func (b *browser) close() {
 	}
 }
 
-// lead writes a page that leads to an address, for its owner alone.
+// lead writes a page that redirects to an address, readable only by its owner.
 func lead(address string) (string, error) {
 	file, err := os.CreateTemp("", "inspector-*.html") // mode 0600
 	if err != nil {
@@ -91,7 +91,7 @@ func lead(address string) (string, error) {
 	return filepath.Abs(file.Name())
 }
 
-// canOpen reports whether there is a person in front of a screen.
+// canOpen reports whether a person is probably in front of a screen.
 func canOpen(system string, env func(string) string) bool {
 	if env("CI") != "" {
 		return false

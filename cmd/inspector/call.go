@@ -39,7 +39,8 @@ func (o *headlessOptions) register(f *pflag.FlagSet) {
 	o.registerTarget(f)
 }
 
-// connection says what to connect to. The caller closes the built-in server, if it is that.
+// connection returns the configuration of the connection. The caller must call closing,
+// which ends the built-in server if it is the target.
 func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, closing func() error, err error) {
 	closing = func() error { return nil }
 	logger := newLogger(cmd, o.verbose)
@@ -163,7 +164,7 @@ func (o *callOptions) run(cmd *cobra.Command, args []string) error {
 	return o.tell(cmd, n, out, verdict(out, call.Expect, failOn))
 }
 
-// converse connects, makes the call, and ends the connection.
+// converse connects, makes the call, and closes the connection.
 func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call headless.Call, n *narrator) (out headless.Outcome, err error) {
 	config, closing, err := o.connection(cmd)
 	if err != nil {
@@ -182,7 +183,7 @@ func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call hea
 	return s.Call(ctx, call)
 }
 
-// call reads what to call from the command line, and how to answer.
+// call returns the call and the answers that the command line names.
 func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, err error) {
 	dash := cmd.ArgsLenAtDash()
 	named := 0
@@ -218,7 +219,8 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 	return c, nil
 }
 
-// readJSON reads a JSON object from a flag, or from the file that it names; nil if there is none.
+// readJSON returns the JSON object in a flag, or in the file that the flag names with @;
+// nil if the flag is empty.
 func readJSON(flag, value string) (json.RawMessage, error) {
 	text := []byte(value)
 	if path, isFile := strings.CutPrefix(value, "@"); isFile {
@@ -251,7 +253,7 @@ func readAnswers(path string) (*script.Script, error) {
 	return answers, nil
 }
 
-// severity reads --fail-on; nil is never.
+// severity parses --fail-on; nil stands for never.
 func severity(name string) (*lint.Severity, error) {
 	if name == "never" {
 		return nil, nil
@@ -263,7 +265,7 @@ func severity(name string) (*lint.Severity, error) {
 	return least, nil
 }
 
-// verdict is the exit code for what came of a call.
+// verdict returns the exit code for the outcome of a call.
 func verdict(out headless.Outcome, expect *script.Outcome, failOn *lint.Severity) int {
 	switch {
 	case out.TimedOut:
@@ -288,7 +290,7 @@ func verdict(out headless.Outcome, expect *script.Outcome, failOn *lint.Severity
 	return exitOK
 }
 
-// tell prints what came of a call, and returns why the program ends so.
+// tell prints the outcome of a call. The error is the exit code, nil for exitOK.
 func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome, code int) error {
 	for _, u := range out.Unanswered {
 		tellUnanswered(cmd.ErrOrStderr(), u)
@@ -320,7 +322,7 @@ func (o *callOptions) tell(cmd *cobra.Command, n *narrator, out headless.Outcome
 	return err
 }
 
-// failure says why there is no result; "" if there is one.
+// failure returns why there is no result; "" if there is one.
 func failure(out headless.Outcome) string {
 	switch {
 	case out.Error != nil:
@@ -339,7 +341,7 @@ func failure(out headless.Outcome) string {
 	return ""
 }
 
-// writeResult prints what a person can read of a result.
+// writeResult prints the readable parts of a result.
 func writeResult(w io.Writer, raw json.RawMessage) error {
 	result, err := response.ReadResult(raw)
 	if err != nil || len(result.Content) == 0 && result.Structured == nil {
@@ -372,7 +374,7 @@ func writeResult(w io.Writer, raw json.RawMessage) error {
 	return err
 }
 
-// plainLines is plainText for what has several lines.
+// plainLines is like plainText, but keeps line feeds and tabs.
 func plainLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

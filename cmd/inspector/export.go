@@ -68,7 +68,7 @@ Damaged lines are reported on standard error and left out.`,
 	return cmd
 }
 
-// export writes the frames of transcripts that the options pick.
+// export writes the frames that the filter selects from transcripts.
 func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	format, err := o.parseFormat()
 	if err != nil {
@@ -109,7 +109,8 @@ func (o *exportOptions) export(cmd *cobra.Command, files []string) (err error) {
 	return reportRemains(cmd, redaction, log, x.Seqs)
 }
 
-// picked are the frames that a filter picks. The linter looks at the log if the filter asks what it finds.
+// picked returns the frames that a filter selects. It lints the log if the filter has
+// terms for findings.
 func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[int64], error) {
 	var rules func(seq int64) []string
 	if filter.UsesFindings() {
@@ -132,7 +133,7 @@ func picked(cmd *cobra.Command, log *wire.Log, filter *query.Filter) (iter.Seq[i
 	return view.All(), nil
 }
 
-// filterError says what is wrong in a filter line, and where.
+// filterError returns a usage error with the place of a mistake in a filter line.
 func filterError(line string, err error) error {
 	var at *query.Error
 	if errors.As(err, &at) && at.Pos < at.End && at.End <= len(line) {
@@ -158,11 +159,11 @@ func (o *exportOptions) parseFormat() (export.Format, error) {
 	return "", usage("export needs --format, or an --output whose name ends in .jsonl, .json, .har, .md, .mmd or .html")
 }
 
-// sparesInput refuses to write over what is to be read.
+// sparesInput returns an error if output is one of the input files.
 func sparesInput(output string, files []string) error {
 	to, err := os.Stat(output)
 	if err != nil {
-		return nil // there is nothing to write over
+		return nil // nothing would be overwritten
 	}
 	for _, name := range files {
 		if from, err := os.Stat(name); err == nil && os.SameFile(from, to) {
@@ -184,8 +185,8 @@ func (o *exportOptions) title(files []string) string {
 	return title
 }
 
-// writeFile writes a file as a whole: where writing fails, what was there
-// before stays. What is no regular file, such as a pipe, is written to.
+// writeFile writes a complete file: if writing fails, the previous file stays. A file
+// that is not regular, such as a pipe, is written directly.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/fault"
 )
 
-// newFaultHelp is a topic of help, and no command: the names of faults.
+// newFaultHelp returns a help topic without a command: the names of faults.
 func newFaultHelp() *cobra.Command {
 	var b strings.Builder
 	b.WriteString(`An answers file may answer wrongly on purpose, by the name of a fault: {fault: NAME},

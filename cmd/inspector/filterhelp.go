@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 )
 
-// newFilterHelp is a topic of help, and no command: the language of filter lines.
+// newFilterHelp returns a help topic without a command: the language of filter lines.
 func newFilterHelp() *cobra.Command {
 	var b strings.Builder
 	b.WriteString(`A filter line picks frames: in the page's text box Filter, and in the flag

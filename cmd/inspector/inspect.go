@@ -62,7 +62,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	})
 	in.AnswerBy(scripted)
 	record := recording.New(log, logger, redaction, in.RecordingChanged)
-	// Deferred calls run last to first: the frames of the end are in the file.
+	// Deferred calls run last to first: the file also gets the frames of the end.
 	defer func() { err = errors.Join(err, record.Close()) }()
 	if o.record != "" {
 		if err := record.Begin(o.record, o.recordNew); err != nil {
@@ -96,10 +96,10 @@ func serve(cmd *cobra.Command, in *bridge.Inspection, page *web.Server, place *p
 	case err = <-served:
 	case <-ctx.Done():
 	}
-	// The page goes on while the connections end, so that it shows how they do.
+	// The page is served while the connections end, so that it shows how they end.
 	closed := make(chan error, 1)
 	go func() { closed <- in.Close(context.WithoutCancel(ctx)) }()
-	place.browser.logger.Info("ending") // beside it: standard error may be held up
+	place.browser.logger.Info("ending") // while Close runs, because standard error may block
 	err = errors.Join(err, <-closed)
 	if err == nil || ctx.Err() != nil {
 		stop()

@@ -24,7 +24,7 @@ type lintOptions struct {
 	redact redactOptions
 }
 
-// lintFormats are the formats that lint prints.
+// lintFormats maps the output formats to their writers.
 var lintFormats = map[string]func(io.Writer, []lintFinding) error{
 	"text": writeLintText, "json": writeIndented[[]lintFinding], "sarif": writeSARIF,
 }
@@ -64,10 +64,10 @@ Damaged lines are reported on standard error and left out.`,
 	return cmd
 }
 
-// lintFinding is a finding as lint prints it.
+// lintFinding is a finding in the output.
 type lintFinding struct {
 	File    string `json:"file"`
-	Line    int64  `json:"line,omitempty"` // 0 where the file has no lines of frames
+	Line    int64  `json:"line,omitempty"` // 0 if the frames are not on lines of the file
 	Server  string `json:"server"`
 	Session string `json:"session"`
 	lint.Finding
@@ -97,7 +97,7 @@ func (o *lintOptions) lint(cmd *cobra.Command, files []string) error {
 	if err := write(cmd.OutOrStdout(), all); err != nil {
 		return fmt.Errorf("printing the findings: %w", err)
 	}
-	fails := func(f lintFinding) bool { return f.Severity <= failOn } // the gravest is the least
+	fails := func(f lintFinding) bool { return f.Severity <= failOn } // the gravest severity is the lowest number
 	if !never && slices.ContainsFunc(all, fails) {
 		return exitCode(exitFindings)
 	}
@@ -170,7 +170,7 @@ func writeLintText(w io.Writer, list []lintFinding) error {
 	return err
 }
 
-// lintSummary says how many findings there are of each severity.
+// lintSummary counts the findings of each severity in words.
 func lintSummary(counts map[lint.Severity]int, total int) string {
 	if total == 0 {
 		return "no findings"
@@ -187,8 +187,8 @@ func lintSummary(counts map[lint.Severity]int, total int) string {
 	return wording.Plural(total, "finding") + ": " + strings.Join(parts, ", ")
 }
 
-// plainText makes what a server may have said harmless to a terminal: what is
-// not printed becomes an escape.
+// plainText makes text from a server harmless to a terminal: it escapes control
+// characters.
 func plainText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

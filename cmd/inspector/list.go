@@ -44,7 +44,7 @@ read, 2 a command line that cannot be understood.`,
 	return cmd
 }
 
-// offered is one thing that a server offers, as list prints it.
+// offered is one item of the server in the output.
 type offered struct {
 	Kind        catalog.Kind    `json:"kind"`
 	Name        string          `json:"name"`
@@ -52,7 +52,7 @@ type offered struct {
 	Title       string          `json:"title,omitempty"`
 	Description string          `json:"description,omitempty"`
 	MIME        string          `json:"mimeType,omitempty"`
-	Schema      json.RawMessage `json:"schema,omitempty"` // of the arguments
+	Schema      json.RawMessage `json:"schema,omitempty"` // schema of the arguments
 }
 
 func (o *listOptions) run(cmd *cobra.Command, args []string) error {
@@ -97,7 +97,7 @@ func (o *listOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// read connects, and reads the lists.
+// read connects and reads the server's lists.
 func (o *listOptions) read(cmd *cobra.Command) (c catalog.Catalog, err error) {
 	config, closing, err := o.connection(cmd)
 	if err != nil {

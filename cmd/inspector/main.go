@@ -15,13 +15,13 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// growth is how far the heap may grow between two collections, in percent. The
-// heap is small while little happens, and the index of a long log holds no
-// pointers: collecting often costs next to nothing, and saves megabytes.
+// growth is how far the heap may grow between two collections, in percent. The heap is
+// small while little happens, and the index of a long log has no pointers, so that
+// frequent collections cost little and save megabytes.
 const growth = 50
 
-// memoryAim is where the garbage collector begins to work harder, so that a
-// session of a million frames stays under 250 MiB. It is no hard limit.
+// memoryAim is the heap size in bytes at which the garbage collector works harder, so
+// that a session of a million frames takes less than 250 MiB. It is no hard limit.
 const memoryAim = 220 << 20
 
 func main() {
@@ -39,15 +39,15 @@ func main() {
 		end()
 		time.AfterFunc(endMost, giveUp)
 		<-signals
-		// A second Ctrl-C: no order any more, but no server is left behind.
+		// After a second Ctrl-C the end is not orderly, but it leaves no server behind.
 		target.KillAll()
 		os.Exit(exitError)
 	}()
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
-// endSignals are those that end the program in good order. A hang-up that it was
-// told to ignore, as by nohup, is ignored.
+// endSignals returns the signals that end the program in an orderly manner. It does not
+// include a hang-up signal that is ignored, as with nohup.
 func endSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -56,12 +56,11 @@ func endSignals() []os.Signal {
 	return list
 }
 
-// endMost is how long after Ctrl-C the program runs at most: the connections are
-// ended within bridge.CloseTime, and what was under way on the page, the
-// transcript and the log have the rest.
+// endMost bounds the time from Ctrl-C to the end of the program: bridge.CloseTime for the
+// connections, and the rest for requests of the page, the transcript and the log.
 const endMost = bridge.CloseTime + 5*time.Second
 
-// giveUp ends the program although something in it hangs. No server is left by
+// giveUp ends the program even if a part of it hangs. All servers have been ended by
 // then.
 func giveUp() {
 	said := make(chan struct{})
@@ -71,7 +70,7 @@ func giveUp() {
 	}()
 	select {
 	case <-said:
-	case <-time.After(time.Second): // standard error may be what hangs
+	case <-time.After(time.Second): // writing to standard error may hang
 	}
 	os.Exit(exitError)
 }

@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// launcher is a program that is known to run another one, whose name says more
-// of a server than its own.
+// launcher is a program that runs another one, whose name is a better name for a server.
 type launcher struct {
-	verbs  []string // one of these may stand before what is run
-	only   bool     // one of them must, or nothing is run
-	values []string // options that take the next argument
-	module string   // the option whose value names what is run
-	pack   bool     // what is run is a package, not a file
+	verbs  []string // one of these may come before the program or package
+	only   bool     // one of the verbs is required, otherwise nothing is run
+	values []string // options with a value in the next argument
+	module string   // option whose value is the program
+	pack   bool     // it runs a package, not a file
 }
 
-// launchers are known by the name of the program, without a version at its end.
+// launchers is keyed by the name of the launcher, without a version at its end.
 var launchers = map[string]launcher{
 	"node":    {values: []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file", "-C", "--conditions"}},
 	"tsx":     {verbs: []string{"watch"}},
@@ -42,8 +41,8 @@ var launchers = map[string]launcher{
 	"yarn":    {verbs: []string{"dlx"}, only: true, pack: true},
 }
 
-// serverName is what to call the server that a command line starts, until it
-// says its own name. dir is where it is started.
+// serverName returns a name for the server that a command line starts, until the server
+// sends its own name. dir is the working directory.
 func serverName(command []string, dir string) string {
 	program := strings.TrimSuffix(filepath.Base(command[0]), ".exe")
 	l, ok := launchers[program]
@@ -64,7 +63,7 @@ func serverName(command []string, dir string) string {
 	}
 }
 
-// runs finds what is run among the arguments, "" if it is not there.
+// runs returns the program or package among the arguments, "" if there is none.
 func (l launcher) runs(args []string) string {
 	verbs, only := l.verbs, l.only
 	for i := 0; i < len(args); i++ {
@@ -83,7 +82,7 @@ func (l launcher) runs(args []string) string {
 		case slices.Contains(l.values, arg):
 			i++
 		case arg == "-c" || arg == "-e" || arg == "--eval" || arg == "-":
-			return "" // what is run stands in no file
+			return "" // the program is not in a file
 		case strings.HasPrefix(arg, "-"):
 		case slices.Contains(verbs, arg):
 			verbs, only = nil, false
@@ -96,8 +95,8 @@ func (l launcher) runs(args []string) string {
 	return ""
 }
 
-// packageName is a package without its version: @scope/name@1.2, name[extra]==1.2,
-// git+https://host/owner/name.git@v1.
+// packageName returns the name of a package without its version: @scope/name@1.2,
+// name[extra]==1.2, git+https://host/owner/name.git@v1.
 func packageName(p string) string {
 	if strings.Contains(p, "://") {
 		p = p[strings.LastIndex(p, "/")+1:]
@@ -108,13 +107,14 @@ func packageName(p string) string {
 	return strings.TrimSuffix(p, ".git")
 }
 
-// Names of files and folders that say nothing of what is in them.
+// Names of files and folders that do not describe their contents.
 var (
 	plainFiles   = []string{"index", "main", "__main__", "mod", "cli", "."}
 	plainFolders = []string{"dist", "build", "src", "lib", "out", "bin", "cmd", ".", "..", "", string(filepath.Separator)}
 )
 
-// scriptName is the name of a script, or where that says nothing, of its project.
+// scriptName returns the name of a script, or, if that is too general, of its project's
+// folder.
 func scriptName(path, dir string) string {
 	for _, registry := range []string{"npm:", "jsr:"} {
 		if p, ok := strings.CutPrefix(path, registry); ok {
@@ -142,8 +142,8 @@ func scriptName(path, dir string) string {
 	}
 }
 
-// advice tells how to write a command line whose first argument is no URL but
-// something that can be run or opened; "" where it is neither.
+// advice returns a hint for a command line whose first argument is no URL but can be run
+// or opened; "" otherwise.
 func advice(args []string) string {
 	words := strings.Join(args, " ")
 	switch info, err := os.Stat(args[0]); {
@@ -164,7 +164,8 @@ func advice(args []string) string {
 	return fmt.Sprintf("to run it as a server, write: inspector -- %s", words)
 }
 
-// rest is the command line from an argument on, if that is among all of them.
+// rest returns the command line from an argument on, or only the argument if it is not in
+// all.
 func rest(all []string, from string) []string {
 	if i := slices.Index(all, from); i >= 0 {
 		return all[i:]

@@ -15,14 +15,14 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// narrator tells what happens in a call as it happens: in lines, or as JSON objects.
+// narrator prints the events of a call as they happen: as lines, or as JSON objects.
 type narrator struct {
 	out    io.Writer
 	quiet  bool
 	events *json.Encoder // nil for lines
 
 	mu      sync.Mutex
-	held    bool // a form is on the terminal, and lines would get into it
+	held    bool // a form is on the terminal, which lines would disturb
 	waiting []string
 }
 
@@ -33,7 +33,7 @@ func (n *narrator) hold() {
 	n.held = true
 }
 
-// release prints what was kept back.
+// release prints the lines that hold kept back.
 func (n *narrator) release() {
 	n.mu.Lock()
 	lines := n.waiting
@@ -44,7 +44,7 @@ func (n *narrator) release() {
 	}
 }
 
-// keep keeps a line back, if it has to be.
+// keep stores a line if lines are kept back, and reports whether it did.
 func (n *narrator) keep(line string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -54,12 +54,12 @@ func (n *narrator) keep(line string) bool {
 	return n.held
 }
 
-// event is what --output jsonl prints.
+// event is one object of --output jsonl.
 type event struct {
 	Event    string          `json:"event"`
-	Frame    int64           `json:"frame,omitempty"` // in the transcript
+	Frame    int64           `json:"frame,omitempty"` // number of the frame
 	Question int             `json:"question,omitempty"`
-	Key      string          `json:"key,omitempty"` // in inputRequests
+	Key      string          `json:"key,omitempty"` // key in inputRequests
 	Round    int             `json:"round,omitempty"`
 	Method   string          `json:"method,omitempty"`
 	Params   json.RawMessage `json:"params,omitempty"`
@@ -71,10 +71,10 @@ type event struct {
 	Result   json.RawMessage `json:"result,omitempty"`
 	Unmet    []string        `json:"unmet,omitempty"`
 	Findings []string        `json:"findings,omitempty"`
-	Exit     *int            `json:"exit,omitempty"` // of the last event
+	Exit     *int            `json:"exit,omitempty"` // exit code, in the last event
 }
 
-// watch tells what a frame says.
+// watch prints the event of a frame.
 func (n *narrator) watch(f wire.Frame) {
 	e := event{Frame: f.Seq, Question: f.Question, Round: f.Round, By: f.Actor, Fault: f.Fault, Method: f.Method}
 	switch {
@@ -111,7 +111,7 @@ func (n *narrator) notified(f *wire.Frame, e event) {
 	}
 }
 
-// asked tells what a frame asks.
+// asked prints the questions in a frame.
 func (n *narrator) asked(f *wire.Frame, e event) {
 	e.Event = "question"
 	var list []elicit.Asked
@@ -140,7 +140,7 @@ func (n *narrator) asked(f *wire.Frame, e event) {
 	}
 }
 
-// answered tells an answer.
+// answered prints an answer.
 func (n *narrator) answered(e event, result, problem json.RawMessage) {
 	e.Event, e.Answer, e.Error = "answer", result, problem
 	said := result
@@ -160,7 +160,7 @@ func (n *narrator) answered(e event, result, problem json.RawMessage) {
 // tell prints an event, or its line.
 func (n *narrator) tell(e event, line string) {
 	if n.events != nil {
-		_ = n.events.Encode(e) // a closed pipe is noticed with the result
+		_ = n.events.Encode(e) // a closed pipe is reported with the result
 		return
 	}
 	if !n.quiet && !n.keep(line) {
@@ -168,7 +168,7 @@ func (n *narrator) tell(e event, line string) {
 	}
 }
 
-// endEvent is the last event of a call.
+// endEvent returns the last event of a call.
 func endEvent(out headless.Outcome, code int) event {
 	e := event{Event: "result", Result: out.Result, Error: out.Error, Text: out.Failure, Unmet: out.Unmet, Exit: &code}
 	for _, f := range out.Findings {
@@ -183,7 +183,7 @@ func endEvent(out headless.Outcome, code int) event {
 	return e
 }
 
-// tellUnanswered shows the whole of a question that nobody answered.
+// tellUnanswered prints all details of a question that nobody has answered.
 func tellUnanswered(w io.Writer, u headless.Unanswered) {
 	q := &u.Question
 	var b strings.Builder
@@ -208,7 +208,7 @@ func tellUnanswered(w io.Writer, u headless.Unanswered) {
 	_, _ = io.WriteString(w, b.String())
 }
 
-// describe says in a line what a field takes.
+// describe returns one line on the values that a field takes.
 func describe(f elicit.Field) string {
 	parts := []string{f.Kind.String()}
 	if f.Kind == elicit.JSON {

@@ -95,7 +95,8 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 	return page.Serve(cmd.Context(), place.listener)
 }
 
-// reportOpened says what could not be read, once everything else has been.
+// reportOpened logs the parts of transcripts that could not be read, after everything has
+// been read.
 func reportOpened(ctx context.Context, cmd *cobra.Command, opened *playback.Opened, logger *slog.Logger) {
 	for _, p := range opened.Problems {
 		logger.Warn("an entry of a history cannot be read", "problem", p)

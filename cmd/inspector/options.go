@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 )
 
-// options are the flags of the main command, and the target that its arguments name.
+// options are the flags of the main command, and the target from its arguments.
 type options struct {
 	page        pageOptions
 	transport   string
@@ -65,7 +65,8 @@ func (o *options) registerTarget(f *pflag.FlagSet) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 }
 
-// readArguments reads the arguments: nothing, one URL, or what stands after --.
+// readArguments reads the target from the arguments: nothing, one URL, or the command
+// after --.
 func (o *options) readArguments(args []string, dash int) error {
 	switch {
 	case dash == 0 && len(args) == 0:
@@ -94,7 +95,7 @@ func (o *options) readArguments(args []string, dash int) error {
 	return o.consistent()
 }
 
-// consistent refuses flags that would do nothing.
+// consistent returns an error for flags that would have no effect.
 func (o *options) consistent() error {
 	switch {
 	case o.config != "" && (o.url != "" || o.command != nil):
@@ -117,7 +118,8 @@ func (o *options) consistent() error {
 	return nil
 }
 
-// settings are how the client presents itself. An mcp.json may have its own, unless the command line has.
+// settings returns how the client presents itself. The command line takes precedence over
+// an mcp.json.
 func (o *options) settings(protocolGiven bool) (client.Settings, error) {
 	protocol := ""
 	if protocolGiven {
@@ -130,7 +132,7 @@ func (o *options) settings(protocolGiven bool) (client.Settings, error) {
 	return s, nil
 }
 
-// mostFrame is the most that the log can keep of one frame.
+// mostFrame is the greatest frame size in bytes that a log supports.
 const mostFrame = 1 << 30
 
 func (o *options) setMaxFrame(text string) error {

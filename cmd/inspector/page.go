@@ -34,7 +34,7 @@ func (o *pageOptions) check() error {
 	return nil
 }
 
-// place is where a page is, and what leads a browser to it.
+// place is the address of a page, and the means to open it in a browser.
 type place struct {
 	listener net.Listener
 	token    string
@@ -42,7 +42,7 @@ type place struct {
 	noOpen   bool
 }
 
-// place opens the address of the page. The caller closes the browser.
+// place listens on the address of the page. The caller must close the browser.
 func (o pageOptions) place(cmd *cobra.Command, logger *slog.Logger) (*place, error) {
 	l, err := listen(o.listen, cmd.Flags().Changed("listen"), logger)
 	if err != nil {
@@ -51,12 +51,13 @@ func (o pageOptions) place(cmd *cobra.Command, logger *slog.Logger) (*place, err
 	return &place{l, web.NewToken(), &browser{logger: logger}, o.noOpen}, nil
 }
 
-// config is that of the page's server.
+// config returns the configuration of the page's server.
 func (p *place) config(r *redact.Redaction) web.Config {
 	return web.Config{Logger: p.browser.logger, Token: p.token, Version: version(), Redaction: r, Opened: p.browser.close}
 }
 
-// announce says where the page is, and opens it unless that is not wanted.
+// announce prints the address of the page, and opens it in a browser unless --no-open is
+// set.
 func (p *place) announce(out io.Writer) {
 	address := fmt.Sprintf("http://%s/?token=%s", shownAddress(p.listener.Addr()), p.token)
 	if _, err := fmt.Fprintf(out, "Inspector ready: %s\n", address); err != nil {
@@ -67,11 +68,11 @@ func (p *place) announce(out io.Writer) {
 	}
 }
 
-// portsTried is how many ports after a taken default one are tried.
+// portsTried is how many ports after the default one are tried if it is taken.
 const portsTried = 20
 
-// listen opens the page's address. Only the default port may give way to
-// another: an address that was asked for is either had or refused.
+// listen listens on the page's address. Only the default port is replaced by another one
+// if it is taken.
 func listen(address string, given bool, logger *slog.Logger) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err == nil {
@@ -92,7 +93,7 @@ func listen(address string, given bool, logger *slog.Logger) (net.Listener, erro
 	return nil, fmt.Errorf("ports %d to %d are all taken: %w", first, first+portsTried, err)
 }
 
-// shownAddress is the address under which a person opens the page.
+// shownAddress returns the address for people to open.
 func shownAddress(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

@@ -13,21 +13,21 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// redactOptions are the flags that say what is left out of transcripts and exports.
+// redactOptions are the redaction flags of transcripts and exports.
 type redactOptions struct {
 	rules  []string
 	values []string
 	files  []string
 }
 
-// register adds the flags. of says in words what they apply to.
+// register adds the flags. of describes what they redact.
 func (o *redactOptions) register(f *pflag.FlagSet, of string) {
 	f.StringArrayVar(&o.rules, "redact", nil, "leave the values of this header, JSON member or JSON path (`RULE`) out "+of+", wherever else they stand too (repeat)")
 	f.StringArrayVar(&o.values, "redact-value", nil, "leave this `VALUE` out "+of+" (repeat); other users of the machine can see it in the command line")
 	f.StringArrayVar(&o.files, "redact-file", nil, "leave the values in this `FILE` out "+of+", one a line (repeat)")
 }
 
-// redaction is what the flags amount to.
+// redaction returns the Redaction that the flags describe.
 func (o *redactOptions) redaction() (*redact.Redaction, error) {
 	r, err := redact.New(o.rules...)
 	if err != nil {
@@ -51,8 +51,8 @@ func (o *redactOptions) redaction() (*redact.Redaction, error) {
 	return r, nil
 }
 
-// reportRemains says where values still stand in what was exported, although a
-// rule leaves them out. No seqs are all frames.
+// reportRemains prints the exported frames that still contain values which a rule redacts
+// elsewhere. nil seqs stand for all frames.
 func reportRemains(cmd *cobra.Command, r *redact.Redaction, log *wire.Log, seqs iter.Seq[int64]) error {
 	if seqs == nil {
 		seqs = func(yield func(int64) bool) {

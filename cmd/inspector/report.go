@@ -10,7 +10,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// reports are the formats that run prints.
+// reports maps the output formats of run to their writers.
 var reports = map[string]func(io.Writer, []*suite) error{
 	"text": reportText, "tap": reportTAP, "junit": reportJUnit, "json": reportJSON,
 }

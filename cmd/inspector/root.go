@@ -18,17 +18,18 @@ const (
 	exitError = 1 // something went wrong while running
 	exitUsage = 2 // the command line cannot be understood
 
-	// Of calls without a page; see newCall. A tool that says isError is an exitError.
+	// Codes of calls without a page; see newCall. A tool result with isError is an
+	// exitError.
 	exitConnect     = 3   // the server could not be reached, or was lost
 	exitRPC         = 4   // a JSON-RPC error, or a result that is none
 	exitUnanswered  = 5   // a question that nothing answers
 	exitTimeout     = 6   // the time limit
 	exitUnmet       = 7   // an expectation is not met
 	exitFindings    = 8   // there are findings; see lint, too
-	exitInterrupted = 130 // as by Ctrl-C
+	exitInterrupted = 130 // by a signal such as Ctrl-C
 )
 
-// exitCode is an exit code, where everything has been said.
+// exitCode is the error of a program that has already printed why it ends.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -40,7 +41,7 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// run is the program: it returns the exit code.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string) int {
 	root := newRoot(os.Stdout, os.Stderr)
 	root.SetArgs(args)
@@ -60,7 +61,7 @@ func run(ctx context.Context, args []string) int {
 	return exitError
 }
 
-// warn writes a line to standard error. What cannot be written there is lost.
+// warn writes a line to standard error, and ignores write errors.
 func warn(cmd *cobra.Command, format string, args ...any) {
 	fmt.Fprintf(cmd.ErrOrStderr(), "inspector: "+format+"\n", args...)
 }
@@ -98,7 +99,7 @@ Without a target it connects to a built-in demo server.`,
 	root.SetErr(errOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if args := cmd.Flags().Args(); cmd == root && len(args) > 0 {
-			// The flag may have been meant for a server's program.
+			// The flag may be meant for the server's program.
 			if hint := advice(rest(os.Args, args[0])); hint != "" {
 				err = fmt.Errorf("%w; %s", err, hint)
 			}
@@ -136,7 +137,7 @@ func someFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// version is the module's version, or the revision that it was built from.
+// version returns the module's version, or the revision that it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

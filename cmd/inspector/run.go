@@ -66,17 +66,17 @@ call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this ord
 	return cmd
 }
 
-// suite is what comes of the calls of one file in one revision.
+// suite holds the outcomes of the calls of one file in one revision.
 type suite struct {
 	File     string   `json:"file"`
-	Protocol string   `json:"protocol,omitempty"` // as it was asked for
+	Protocol string   `json:"protocol,omitempty"` // as in the file
 	Calls    []tested `json:"calls"`
 
 	scenario *script.Scenario
 	took     time.Duration
 }
 
-// name is what a suite is called.
+// name returns the display name of a suite.
 func (s *suite) name() string {
 	if s.Protocol == "" {
 		return s.File
@@ -84,16 +84,17 @@ func (s *suite) name() string {
 	return s.File + " (" + s.Protocol + ")"
 }
 
-// tested is one call with what came of it.
+// tested is the outcome of one call.
 type tested struct {
 	Name    string  `json:"name"`
 	Exit    int     `json:"exit"`
-	Why     string  `json:"why,omitempty"` // it failed
+	Why     string  `json:"why,omitempty"` // why the call failed
 	Seconds float64 `json:"seconds"`
-	event           // its last
+	event           // the last event of the call
 }
 
-// gravest are the exit codes in the order in which one is chosen.
+// gravest lists the exit codes by precedence: if calls fail with several codes, the first
+// of them is used.
 var gravest = []int{exitConnect, exitTimeout, exitUnanswered, exitUnmet, exitRPC, exitError, exitFindings}
 
 func (o *runOptions) run(cmd *cobra.Command, args []string) error {
@@ -145,7 +146,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// readSuites reads all files before anything is started.
+// readSuites reads all files before any call is made.
 func readSuites(files []string) (suites []*suite, err error) {
 	var wrong []error
 	for _, file := range files {
@@ -212,7 +213,7 @@ func (o *runOptions) callAll(cmd *cobra.Command, s *suite, command []string, fai
 	return nil
 }
 
-// kinds are what a scenario can call.
+// kinds maps a scenario's keys for calls to kinds.
 var kinds = map[string]catalog.Kind{"tool": catalog.Tool, "prompt": catalog.Prompt, "resource": catalog.Resource}
 
 func (o *runOptions) callOne(ctx context.Context, session *headless.Session, scenario *script.Scenario, c *script.Call, failOn *lint.Severity) (tested, error) {
@@ -250,7 +251,8 @@ func (o *runOptions) callOne(ctx context.Context, session *headless.Session, sce
 	return one, nil
 }
 
-// config says what a suite connects to. The caller closes the built-in server, if it is that.
+// config returns the configuration of a suite's connection. The caller must call closing,
+// which ends the built-in server if it is the target.
 func (o *runOptions) config(s *suite, command []string) (c headless.Config, closing func() error, err error) {
 	closing = func() error { return nil }
 	c = headless.Config{Version: version(), Timeout: o.timeout}

@@ -9,10 +9,10 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 )
 
-// sarif is an object of SARIF 2.1.0. The names of its members are the standard's.
+// sarif is an object of SARIF 2.1.0, with the member names of the standard.
 type sarif map[string]any
 
-// sarifLevels are the levels of the severities.
+// sarifLevels maps severities to SARIF levels.
 var sarifLevels = map[lint.Severity]string{lint.Violation: "error", lint.Should: "warning", lint.Advice: "note"}
 
 // writeSARIF writes findings in the Static Analysis Results Interchange Format
@@ -55,7 +55,7 @@ func writeSARIF(w io.Writer, list []lintFinding) error {
 	})
 }
 
-// sarifURI is the reference to a file: relative for a relative path.
+// sarifURI returns the URI of a file: relative for a relative path.
 func sarifURI(path string) string {
 	u := url.URL{Path: filepath.ToSlash(path)}
 	if filepath.IsAbs(path) {

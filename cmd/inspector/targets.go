@@ -12,8 +12,7 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// specs says how the servers are reached that the command line names, in an
-// mcp.json or by itself.
+// specs returns the servers that the command line names, by an mcp.json or directly.
 func (o *options) specs() ([]target.Spec, error) {
 	if o.config != "" {
 		specs, err := target.LoadConfig(o.config, os.LookupEnv, o.servers...)
@@ -53,8 +52,8 @@ func (o *options) specs() ([]target.Spec, error) {
 	return []target.Spec{{Name: cmp.Or(o.name, u.Host), URL: o.url, Transport: transport, Header: header}}, nil
 }
 
-// enabled leaves out the servers of the file that are disabled, unless they are
-// named on the command line, and says so.
+// enabled removes servers that the file disables, and logs them. Servers named on the
+// command line are never disabled.
 func (o *options) enabled(specs []target.Spec, logger *slog.Logger) ([]target.Spec, error) {
 	var out []target.Spec
 	var skipped []string

@@ -19,15 +19,16 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// terminal asks a person there.
+// terminal asks questions on a terminal.
 type terminal struct {
 	in         *os.File
 	out        *os.File
-	accessible bool // line by line, for screen readers and terminals that cannot do more
+	accessible bool // line by line, for screen readers and simple terminals
 	narrator   *narrator
 }
 
-// newTerminal is the terminal on standard input and standard error; nil if they are none.
+// newTerminal returns the terminal on standard input and standard error; nil if one of
+// them is no terminal.
 func newTerminal(n *narrator) *terminal {
 	if !isatty.IsTerminal(os.Stdin.Fd()) || !isatty.IsTerminal(os.Stderr.Fd()) {
 		return nil
@@ -35,7 +36,7 @@ func newTerminal(n *narrator) *terminal {
 	return &terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}
 }
 
-// What a person can do with a question besides filling it in.
+// The choices besides filling in a form.
 const (
 	choiceSend    = "send"
 	choiceBack    = "back"
@@ -43,7 +44,7 @@ const (
 	choiceCancel  = "cancel"
 )
 
-// ask puts a question to the person. Ctrl-C leads to a choice of decline and cancel.
+// ask asks the person a question. After Ctrl-C the person can decline, cancel or go back.
 func (t *terminal) ask(ctx context.Context, q bridge.Question) (inbox.Answer, error) {
 	t.narrator.hold()
 	defer t.narrator.release()
@@ -69,7 +70,7 @@ func (t *terminal) ask(ctx context.Context, q bridge.Question) (inbox.Answer, er
 	}
 }
 
-// tell says how the question was answered, or why it is gone.
+// tell prints the answer of the question, or why there is none.
 func (t *terminal) tell(a inbox.Answer, err error) {
 	switch {
 	case err != nil:
@@ -81,7 +82,7 @@ func (t *terminal) tell(a inbox.Answer, err error) {
 	}
 }
 
-// introduce says who asks what.
+// introduce prints the question and the call that it belongs to.
 func (t *terminal) introduce(q *bridge.Question) {
 	what := q.Method
 	if q.Request != nil {
@@ -101,7 +102,7 @@ func (t *terminal) introduce(q *bridge.Question) {
 	}
 }
 
-// fill has the person fill a question in.
+// fill lets the person answer a question.
 func (t *terminal) fill(ctx context.Context, q *bridge.Question) (inbox.Answer, error) {
 	answer := inbox.Answer{Action: "accept", Actor: conversation.ByPerson}
 	switch {
@@ -130,7 +131,7 @@ func (t *terminal) fill(ctx context.Context, q *bridge.Question) (inbox.Answer, 
 	return answer, nil
 }
 
-// review is what goes out, and what is wrong with it.
+// review returns the content to send and its problems.
 func review(request *elicit.Request, in elicit.Inputs) string {
 	content, problems, err := elicit.CheckInputs(request.Schema, request.Fields, in)
 	lines := []string{string(content)}
@@ -143,7 +144,7 @@ func review(request *elicit.Request, in elicit.Inputs) string {
 	return plainLines(strings.Join(lines, "\n"))
 }
 
-// fillResult has the person write the result of what is no elicitation.
+// fillResult lets the person write the result of a request other than an elicitation.
 func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (inbox.Answer, error) {
 	text := string(q.Suggestion)
 	fmt.Fprintf(t.out, "%s\n", plainLines(rawjson.Pretty(q.Params)))
@@ -153,7 +154,7 @@ func (t *terminal) fillResult(ctx context.Context, q *bridge.Question) (inbox.An
 	return inbox.Answer{Result: []byte(text), Actor: conversation.ByPerson}, err
 }
 
-// choose has the person choose one of some words.
+// choose lets the person choose one of the words.
 func (t *terminal) choose(ctx context.Context, title, first string, words ...string) (string, error) {
 	choice := first
 	err := t.show(ctx, huh.NewGroup(chooser(title, &choice, words...)))
@@ -168,12 +169,13 @@ func chooser(title string, choice *string, words ...string) *huh.Select[string] 
 	return huh.NewSelect[string]().Title(title).Options(options...).Value(choice)
 }
 
-// show shows groups of fields, one after the other, until they are filled in.
+// show shows groups of fields one after the other, until they are filled in or the person
+// aborts.
 func (t *terminal) show(ctx context.Context, groups ...*huh.Group) error {
 	return huh.NewForm(groups...).WithInput(t.in).WithOutput(t.out).WithAccessible(t.accessible).RunWithContext(ctx)
 }
 
-// field is the control of one field, checked as on the page.
+// field returns the control of one field, with the same checks as on the page.
 func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
 	f, input := request.Fields[i], &in.Fields[i]
 	title := plainText(f.Label)
@@ -206,10 +208,11 @@ func field(request *elicit.Request, in elicit.Inputs, i int) huh.Field {
 	})
 }
 
-// leftOut is the choice to leave a field out.
+// leftOut is the choice to omit a field.
 const leftOut = -1
 
-// picker is the control of a field with choices, of which one is picked, or none.
+// picker returns the control of a field with a single choice, which may be omitted unless
+// it is required.
 func picker(f elicit.Field, input *elicit.Input, check func() error) *huh.Select[int] {
 	var options []huh.Option[int]
 	chosen := new(int)
@@ -240,9 +243,9 @@ func picker(f elicit.Field, input *elicit.Input, check func() error) *huh.Select
 	})
 }
 
-// problemOf is what is wrong with the input of one field; nil if nothing is.
+// problemOf returns the problem with the input of one field; nil if it has none.
 func problemOf(request *elicit.Request, in elicit.Inputs, i int) error {
-	_, problems, _ := elicit.CheckInputs(request.Schema, request.Fields, in) // what cannot be checked is said at the end
+	_, problems, _ := elicit.CheckInputs(request.Schema, request.Fields, in) // an error of the check is shown in the review
 	for _, p := range problems {
 		if p.Field == i {
 			return errors.New(plainText(p.Text))

@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// readTranscripts opens transcripts, reads them to their end, and says what cannot be
-// read. It is an error if there is nothing else. The caller closes what is opened.
+// readTranscripts opens transcripts, reads them to their end, and prints which parts
+// could not be read. It fails if nothing could be read. The caller must close the result.
 func readTranscripts(cmd *cobra.Command, files ...string) (*playback.Opened, error) {
 	opened, err := playback.Open(files...)
 	if err != nil {
@@ -28,8 +28,8 @@ func readTranscripts(cmd *cobra.Command, files ...string) (*playback.Opened, err
 	return opened, nil
 }
 
-// reportDamage says which lines could not be read. It is an error if there is
-// nothing else.
+// reportDamage prints the lines that could not be read. It fails if the log has no other
+// lines.
 func reportDamage(cmd *cobra.Command, log *wire.Log) error {
 	list, total := log.Damage()
 	for _, d := range list {
