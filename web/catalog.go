@@ -16,14 +16,14 @@ import (
 	"elicitation-inspector/views"
 )
 
-// This file draws what the servers offer. However long a list is, a page gets
-// how long it is and the items that are in sight.
+// This file draws the catalogs of the servers. A page gets the length of each list and
+// only the visible items.
 
 func itemView(server views.Server, item catalog.Item) views.Item {
 	return views.Item{Item: item, Server: server.ID, ServerIndex: server.Index}
 }
 
-// activity is what the calls of each item of each server do.
+// activity counts the running calls of each item of each server.
 type activity map[itemID]counts
 
 type itemID struct {
@@ -32,7 +32,7 @@ type itemID struct {
 	key    string
 }
 
-// counts are the calls of an item that run, and their questions that wait.
+// counts holds the number of running calls of an item, and of their waiting questions.
 type counts struct{ running, waiting int }
 
 func (s *Server) activity() activity {
@@ -49,8 +49,8 @@ func (s *Server) activity() activity {
 	return items
 }
 
-// itemKey is the key of the item that a call was made of: for a resource that
-// was read through a template, the template.
+// itemKey returns the key of the item that a call uses: for a resource read through a
+// template, that of the template.
 func itemKey(r calls.Request) string {
 	if r.Kind == catalog.Template {
 		return r.Name
@@ -58,7 +58,7 @@ func itemKey(r calls.Request) string {
 	return r.Key
 }
 
-// placed finds an item and its place on its shelf.
+// placed returns an item with its position on its shelf.
 func (s *Server) placed(server views.Server, id itemID, active activity) (views.Item, bool) {
 	catalog, err := s.in.Catalog(server.ID)
 	if err != nil {
@@ -82,8 +82,8 @@ func activeView(server views.Server, item catalog.Item, place int, active activi
 	return v
 }
 
-// windowOf is a part of the list of the items on a shelf in which all words are
-// found: count of them, from the 0-based place from on.
+// windowOf returns a window of the items on a shelf that contain all words: count items
+// from the 0-based position from on.
 func windowOf(server views.Server, items []catalog.Item, shelf views.Shelf, words []string, active activity, from, count int) views.List {
 	l := views.List{From: from}
 	place := -1
@@ -105,7 +105,8 @@ func windowOf(server views.Server, items []catalog.Item, shelf views.Shelf, word
 
 var versionSeed = maphash.MakeSeed()
 
-// versionsOf tell the lists on the shelves from those that were there before.
+// versionsOf returns a hash of each shelf's items, by which a changed list is
+// recognized.
 func versionsOf(items []catalog.Item) map[views.Shelf]uint64 {
 	sums := map[views.Shelf]*maphash.Hash{}
 	for _, item := range items {
@@ -124,13 +125,13 @@ func versionsOf(items []catalog.Item) map[views.Shelf]uint64 {
 	return out
 }
 
-// catalogView is what a server offers, with as many items as the page is drawn
-// with of each list: those that it has room for, or the first of a long list.
+// catalogView returns a server's catalog with the items that are drawn with the page:
+// each list in full, or the first items of a long list.
 func (s *Server) catalogView(server views.Server, active activity) views.Catalog {
 	v := views.Catalog{Server: server, Lists: map[views.Shelf]views.List{}}
 	catalog, err := s.in.Catalog(server.ID)
 	if err != nil {
-		return v // servers do not come or go during a run
+		return v // the set of servers does not change during a run
 	}
 	v.Loading, v.Err = catalog.Loading, strings.Join(catalog.Errors, "\n")
 	versions := versionsOf(catalog.Items)
@@ -155,8 +156,8 @@ func (s *Server) catalogViews(servers []views.Server) []views.Catalog {
 }
 
 // items answers with a window of one server's list: count rows from the 0-based
-// place from on, of those in which all words of search are found. X-Total is how
-// many those are in all.
+// position from on, of the items that contain all words of search. X-Total is the
+// number of all these items.
 func (s *Server) items(c echo.Context, server bridge.Server) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", views.WholeList)
@@ -172,15 +173,15 @@ func (s *Server) items(c echo.Context, server bridge.Server) error {
 	})
 }
 
-// hasWords reports whether all words, in lower case, stand in what a server says
-// of an item.
+// hasWords reports whether an item's texts contain all words, which must be in lower
+// case.
 func hasWords(i catalog.Item, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool {
 		return !strings.Contains(strings.ToLower(strings.Join([]string{i.Name, i.Title, i.Description, i.Key}, "\n")), word)
 	})
 }
 
-// item finds what a page names by the handle of its key.
+// item finds the item that a page names by its key, or by the handle of a long key.
 func (s *Server) item(server, kind, handle string) (catalog.Item, error) {
 	item, err := s.in.Item(server, catalog.Kind(kind), handle)
 	if err == nil || len(handle) <= views.NameMost {
@@ -198,9 +199,9 @@ func (s *Server) item(server, kind, handle string) (catalog.Item, error) {
 	return item, err
 }
 
-// text answers with more of a text that the page has cut: what "Show all" asks
-// for, by the digest of the text and the query of the page's address. Without
-// from it is all of the text, to be saved.
+// text answers with more of a text that the page has cut, for "Show all". The text is
+// named by its digest and the query of the page's address. Without the query from, the
+// answer is the whole text as a download.
 func (s *Server) text(c echo.Context) error {
 	text, err := s.cutText(c, c.Param("digest"))
 	if err != nil {
@@ -217,12 +218,12 @@ func (s *Server) text(c echo.Context) error {
 	return html(c, views.Piece(text, int(min(from, int64(len(text))))))
 }
 
-// found is a text that a page has asked for, by its digest.
+// found is a text that a page has requested, with its digest.
 type found struct{ digest, text string }
 
-// cutText finds a text by drawing again what the page shows, and what it fetches
-// when somebody wants to see it. The last one that was found is at hand: it comes
-// piece by piece.
+// cutText finds a text by its digest: it draws the page again, with the parts that the
+// page fetches on demand. It keeps the last text found, because a page requests the
+// pieces one after the other.
 func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 	if last := s.lastFound.Load(); last != nil && last.digest == digest {
 		return last.text, nil

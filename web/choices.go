@@ -10,22 +10,22 @@ import (
 	"elicitation-inspector/views"
 )
 
-// choicesMost is how many choices one request gets.
+// choicesMost is how many choices one answer contains.
 const choicesMost = 100
 
-// formChoices answers with choices of a field in an item's form.
+// formChoices answers with choices of a field in the form of an item.
 func (s *Server) formChoices(c echo.Context, f callForm) error {
 	return choices(c, argumentsID, f.fields)
 }
 
-// questionChoices answers with choices of a field in a question's form.
+// questionChoices answers with choices of a field in the form of a question.
 func (s *Server) questionChoices(c echo.Context, q answerable) error {
 	return choices(c, formID(q.Number), q.fields)
 }
 
-// choices answers with a window of the choices that match a search: count of
-// them from the 0-based place from on, or around the one with the index near,
-// whose place is X-Near. X-Total is how many match.
+// choices answers with a window of the choices that match a search: count choices from
+// the 0-based position from on, or around the choice with the index near, whose
+// position is X-Near. X-Total is the number of matches.
 func choices(c echo.Context, form string, fields []elicit.Field) error {
 	i, err := queryNumber(c, "field", 0)
 	from, err1 := queryNumber(c, "from", 0)

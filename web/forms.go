@@ -13,17 +13,16 @@ import (
 	"elicitation-inspector/views"
 )
 
-// submission is what a form holds, in the one of its two tabs that is on show.
+// submission is the state of a form, with the tab that is shown.
 type submission struct {
 	json    bool
-	content string        // the JSON tab's text
-	inputs  elicit.Inputs // the form tab's
+	content string        // text of the JSON tab
+	inputs  elicit.Inputs // inputs of the form tab
 	checked bool          // a check has failed, so that "Send anyway" is offered
-	gaveUp  string        // why the last check came to no result; "" if it did
+	gaveUp  string        // why the last check gave up; "" if it had a result
 }
 
-// submitted reads a posted form. What the page does not hold because it is too
-// long for it comes from what the form held before.
+// submitted reads a posted form. Values too long for the page are taken from before.
 func submitted(c echo.Context, fields []elicit.Field, before submission) submission {
 	form := c.Request().Form // see wholeForm
 	sub := submission{json: form.Get("tab") == "json", content: form.Get("content"), inputs: elicit.InputsFrom(fields, form)}
@@ -31,8 +30,8 @@ func submitted(c echo.Context, fields []elicit.Field, before submission) submiss
 	return sub
 }
 
-// keep takes over what a form names as kept: content, extra, the index of a
-// field, or that and "-" for all fields from there on.
+// keep copies the parts that the form names as kept from before: content, extra, the
+// index of a field, or an index and "-" for all fields from there on.
 func (sub *submission) keep(kept []string, before submission) {
 	for _, what := range kept {
 		switch what {
@@ -55,8 +54,8 @@ func (sub *submission) keep(kept []string, before submission) {
 	}
 }
 
-// untouched is a form as its schema fills it in. Where there is no field to
-// draw, it opens as JSON.
+// untouched returns a form with the defaults of its schema. With json, it opens the
+// JSON tab.
 func untouched(fields []elicit.Field, json bool) submission {
 	sub := submission{json: json, inputs: elicit.Defaults(fields)}
 	if json {
@@ -65,8 +64,8 @@ func untouched(fields []elicit.Field, json bool) submission {
 	return sub
 }
 
-// value is the JSON that a submission amounts to; nil where the JSON tab holds
-// none. The problems are those of putting it together, not of the schema.
+// value returns the JSON of a submission; nil if the text of the JSON tab is invalid.
+// The problems do not include those by the schema.
 func (sub submission) value(fields []elicit.Field) (json.RawMessage, []elicit.Problem) {
 	if !sub.json {
 		return elicit.Content(fields, sub.inputs)
@@ -78,9 +77,8 @@ func (sub submission) value(fields []elicit.Field) (json.RawMessage, []elicit.Pr
 	return value, nil
 }
 
-// check is value, judged by the schema as well. A schema that is none rejects
-// nothing: that it is none is the linter's to say, of the server and not of the
-// person.
+// check returns the value, and its problems including those by the schema. An invalid
+// schema causes no problems: the linter reports it as a mistake of the server.
 func (sub *submission) check(fields []elicit.Field, schema json.RawMessage) (json.RawMessage, []elicit.Problem) {
 	value, problems := sub.value(fields)
 	sub.gaveUp = ""
@@ -100,13 +98,14 @@ func (sub *submission) check(fields []elicit.Field, schema json.RawMessage) (jso
 	return value, problems
 }
 
-// unchecked says why there is no judgement, and whose it is then.
+// unchecked returns the problem of a check that gave up. It leaves the decision to the
+// person.
 func (sub *submission) unchecked() elicit.Problem {
 	return elicit.Problem{Field: -1, Text: "This could not be checked: " + sub.gaveUp + ". Whether to send it is up to you."}
 }
 
-// found is what is wrong with a draft that has been checked. A check that gave up
-// is not tried again: it may have taken seconds.
+// found returns the problems of a draft that was checked before. It does not repeat a
+// check that gave up, which may have taken seconds.
 func (d *drafts) found(question int, sub submission, fields []elicit.Field, schema json.RawMessage) []elicit.Problem {
 	if sub.gaveUp != "" {
 		_, problems := sub.value(fields)
@@ -122,7 +121,7 @@ func (d *drafts) found(question int, sub submission, fields []elicit.Field, sche
 	return problems
 }
 
-// switched is the submission in the other tab. Nothing is lost on the way.
+// switched returns the submission in the other tab, without loss.
 func (sub submission) switched(fields []elicit.Field, toJSON bool) (submission, []elicit.Problem) {
 	if sub.json == toJSON {
 		return sub, nil
@@ -138,8 +137,7 @@ func (sub submission) switched(fields []elicit.Field, toJSON bool) (submission, 
 	return submission{inputs: inputs}, nil
 }
 
-// view is the form as the page draws it. wrap turns the content into all that
-// would be sent.
+// view returns the form for the page. wrap makes the full result of the content.
 func (sub submission) view(id string, fields []elicit.Field, problems []elicit.Problem, wrap func(json.RawMessage) json.RawMessage) views.Form {
 	f := views.Form{
 		ID: id, JSON: sub.json, Content: sub.content, Extra: string(sub.inputs.Extra), Checked: sub.checked,
@@ -172,7 +170,7 @@ func (sub submission) view(id string, fields []elicit.Field, problems []elicit.P
 	return f
 }
 
-// reset puts the field with the given index back to its default.
+// reset sets a field, given by its index, to its default.
 func (sub *submission) reset(fields []elicit.Field, index string) error {
 	i, err := strconv.Atoi(index)
 	if err != nil || i < 0 || i >= len(fields) {
@@ -182,8 +180,8 @@ func (sub *submission) reset(fields []elicit.Field, index string) error {
 	return nil
 }
 
-// drafts keeps what is typed into pending questions, so that a reload, a second
-// tab or a lost connection loses none of it.
+// drafts keeps the inputs of pending questions across reloads, tabs and lost
+// connections.
 type drafts struct {
 	mu   sync.Mutex
 	kept map[int]submission

@@ -15,18 +15,17 @@ import (
 	"elicitation-inspector/static"
 )
 
-// guard lets in only the person who was given the token. Whoever gets past it
-// can start programs, so every request passes it: pages, pushes and static
-// files, before any routing looks at the path.
+// guard only admits requests with the token. Anybody it admits can start programs, so
+// every request passes it before routing: pages, pushes and static files.
 type guard struct {
 	token  string
-	cookie string          // its name; it holds the token
-	hosts  map[string]bool // what the Host header may be, in lower case
+	cookie string          // name of the cookie with the token
+	hosts  map[string]bool // allowed Host headers, in lower case
 	next   http.Handler
-	opened func() // is told that the token came in an address; may be nil
+	opened func() // called when the token came in an address; may be nil
 }
 
-// NewToken makes the secret of one run, of more than 256 random bits.
+// NewToken returns the secret of one run, with more than 256 random bits.
 func NewToken() string { return rand.Text() + rand.Text() }
 
 func newGuard(token string, addr net.Addr, next http.Handler) *guard {
@@ -37,8 +36,8 @@ func newGuard(token string, addr net.Addr, next http.Handler) *guard {
 	return &guard{token: token, cookie: "inspector_" + port, hosts: hostsOf(addr), next: next}
 }
 
-// hostsOf lists the Host headers under which a listening address may be asked.
-// A name that resolves here but is not among them is a rebinding attack.
+// hostsOf lists the allowed Host headers for a listening address. Any other name that
+// resolves to the address is a DNS rebinding attack.
 func hostsOf(addr net.Addr) map[string]bool {
 	hosts := map[string]bool{}
 	host, port, err := net.SplitHostPort(addr.String())
@@ -111,7 +110,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// own reports whether an Origin header names this very server.
+// own reports whether an Origin header names this server.
 func (g *guard) own(origin string) bool {
 	host, ok := strings.CutPrefix(strings.ToLower(origin), "http://")
 	return ok && g.hosts[host]
@@ -121,8 +120,8 @@ func (g *guard) matches(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(g.token)) == 1
 }
 
-// carries reports whether the request holds the token in its cookie, or, for
-// scripts, in an Authorization header (RFC 6750).
+// carries reports whether the request has the token in its cookie or, for scripts, in
+// an Authorization header (RFC 6750).
 func (g *guard) carries(r *http.Request) bool {
 	for _, c := range r.CookiesNamed(g.cookie) {
 		if g.matches(c.Value) {
@@ -133,14 +132,15 @@ func (g *guard) carries(r *http.Request) bool {
 	return ok && g.matches(token)
 }
 
-// isPlain refuses paths that two readers could understand differently. None of
-// ours needs an escape or an empty or dotted segment.
+// isPlain reports whether a path has only one interpretation. No path of the server
+// needs escapes, or empty or dotted segments.
 func isPlain(url *url.URL) bool {
 	return url.Path == url.EscapedPath() && path.IsAbs(url.Path) && url.Path == path.Clean(url.Path)
 }
 
-// policy is the page's content-security policy. Scripts come from files of ours
-// alone, styles from our sheet in the page and the one of ladders; data: is for the icon that the page draws.
+// policy is the page's content security policy. Scripts may only come from our files,
+// styles from our inline sheet and the sheet of ladders; data: is for the icon that the
+// page draws.
 var policy = "default-src 'none'; script-src 'self'; style-src 'self' " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
 	"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
@@ -148,7 +148,7 @@ func setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-DNS-Prefetch-Control", "off") // a host in a question is not looked up before somebody wants it
+	h.Set("X-DNS-Prefetch-Control", "off") // browsers must not resolve the host of a question's URL in advance
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
@@ -157,5 +157,5 @@ func setSecurityHeaders(h http.Header) {
 func refuse(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintln(w, why) // whoever is refused may also hang up
+	_, _ = fmt.Fprintln(w, why) // the client may have hung up
 }

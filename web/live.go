@@ -15,9 +15,8 @@ import (
 	"elicitation-inspector/views"
 )
 
-// change says what an element of the page is now. Where a page lacks the element,
-// it comes into or beside another one, if the change names one; without HTML it
-// goes.
+// change is the new state of an element of the page. If a page lacks the element, it is
+// inserted at the element At, if Op is set. Without HTML the element is removed.
 type change struct {
 	ID   string `json:"id"`
 	HTML string `json:"html,omitempty"`
@@ -25,43 +24,43 @@ type change struct {
 	At   string `json:"at,omitempty"`
 }
 
-// push is one message on the websocket. A page that has seen all up to Seq
-// is up to date but for Frames, which may also come alone, with no Seq.
+// push is one message on the websocket. A page that has all pushes up to Seq is up to
+// date, except for Frames. A push with only Frames and Kept has no Seq.
 type push struct {
 	Seq     int64    `json:"seq,omitempty"`
 	Changes []change `json:"changes,omitempty"`
-	Anew    bool     `json:"anew,omitempty"` // the page has to fetch and draw all of itself
+	Anew    bool     `json:"anew,omitempty"` // the page must reload
 	Frames  int64    `json:"frames,omitempty"`
-	Kept    string   `json:"kept,omitempty"` // how much of them is kept where, in words
-	Time    int64    `json:"time,omitempty"` // that the changes were drawn at, of a transcript, in Unix milliseconds
+	Kept    string   `json:"kept,omitempty"` // size and place of the frames, in words
+	Time    int64    `json:"time,omitempty"` // transcript time of the changes in Unix milliseconds; 0 in a live inspection
 }
 
 const (
-	pushesKept   = 256              // for pages that come back
-	bytesKept    = 4 << 20          // of them, whichever is less
-	pushedMost   = 5000             // elements of which it is known what they were pushed as
-	pushMost     = views.PageMost   // bytes of one push
-	pageBacklog  = 64               // pushes that wait for one page before it is dropped
-	writeTime    = 10 * time.Second // for one push to one page
+	pushesKept   = 256              // pushes kept for pages that reconnect
+	bytesKept    = 4 << 20          // total bytes of the kept pushes
+	pushedMost   = 5000             // elements whose latest push is known
+	pushMost     = views.PageMost   // most bytes of one push
+	pageBacklog  = 64               // pushes that may wait for one page before it is dropped
+	writeTime    = 10 * time.Second // time for one push to one page
 	pingInterval = 30 * time.Second
-	readMost     = 1 << 10 // bytes: a page has nothing to say on this socket
+	readMost     = 1 << 10 // bytes of one message from a page, which has nothing to send
 )
 
-// hub pushes changes to every open page. Publishing never blocks: a page that
-// is too slow is dropped, and catches up when it comes back.
+// hub pushes changes to every open page. Publishing never blocks: a slow page is
+// dropped, and catches up when it reconnects.
 type hub struct {
 	mu     sync.Mutex
 	seq    int64
 	kept   []keptPush
 	bytes  int
 	frames int64
-	store  string // how much of them is kept where, in words
+	store  string // size and place of the frames, in words
 	pages  map[*page]struct{}
 	closed bool
 
-	// drawings counts the parts of pages that are being drawn outside of pushes.
-	// They may show a state that was never pushed, so pushed knows only what was
-	// pushed since the last of them: a hash for each element.
+	// drawings counts the drawings of pages and parts of pages that run outside of
+	// pushes. They may show a state that was never pushed. So pushed only has the
+	// pushes since the last drawing: a hash of each element.
 	drawings int
 	pushed   map[string]uint64
 }
@@ -79,9 +78,8 @@ type page struct {
 
 func newHub() *hub { return &hub{pages: map[*page]struct{}{}, pushed: map[string]uint64{}} }
 
-// drawing has to be called before the state is read that a page, or a part of
-// one, is drawn from, and done when it is drawn. Whatever changes meanwhile is
-// pushed after seq.
+// drawing must be called before the state for drawing a page or a part is read, and
+// done after the drawing. Changes in the meantime are pushed after seq.
 func (h *hub) drawing() (seq int64, done func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,8 +92,8 @@ func (h *hub) drawing() (seq int64, done func()) {
 	}
 }
 
-// publish sends to every page those of the changes that it does not have yet. at
-// is the time of a transcript that they were drawn at, or zero.
+// publish sends changes to every page, except those that all pages have. at is the time
+// in a transcript at which they were drawn, or zero.
 func (h *hub) publish(changes []change, at time.Time) {
 	p := push{}
 	if !at.IsZero() {
@@ -106,13 +104,13 @@ func (h *hub) publish(changes []change, at time.Time) {
 	}
 }
 
-// anew has every page draw all of itself.
+// anew makes every page reload.
 func (h *hub) anew() { h.send(push{Anew: true}) }
 
-// parted shares changes out, so that no push has more than pushMost bytes. One
-// that has more by itself is replaced by an element that says so.
+// parted distributes changes over pushes of at most pushMost bytes. A change that is
+// larger by itself is replaced by an element that says so.
 func parted(changes []change) [][]change {
-	const around = 1 << 10 // what a push says beside its changes
+	const around = 1 << 10 // size of a push without its changes
 	var out [][]change
 	room := 0
 	for _, ch := range changes {
@@ -133,7 +131,7 @@ func parted(changes []change) [][]change {
 	return out
 }
 
-// send sends one push to every page, unless there is nothing new in it.
+// send sends one push to every page, unless it has no new changes.
 func (h *hub) send(p push) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,7 +151,7 @@ func (h *hub) send(p push) {
 	h.toPages(data)
 }
 
-// toPages sends to every page, and drops those that are too slow. The caller holds
+// toPages sends data to every page, and drops pages that are too slow. The caller holds
 // h.mu.
 func (h *hub) toPages(data []byte) {
 	for page := range h.pages {
@@ -168,11 +166,11 @@ func (h *hub) toPages(data []byte) {
 
 var pushSeed = maphash.MakeSeed()
 
-// fresh picks the changes that make an element another one than it was last
-// pushed as. The caller holds h.mu.
+// fresh returns the changes that differ from the latest push of their element. The
+// caller holds h.mu.
 func (h *hub) fresh(changes []change) []change {
 	if len(h.pushed) > pushedMost {
-		clear(h.pushed) // to forget costs a push or two
+		clear(h.pushed) // at worst, a push is repeated
 	}
 	var out []change
 	for _, ch := range changes {
@@ -187,7 +185,8 @@ func (h *hub) fresh(changes []change) []change {
 	return out
 }
 
-// count tells every page how many frames the log holds, and in words where.
+// count sends the number of frames in the log to every page, and their size and place
+// in words.
 func (h *hub) count(frames int64, store string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -198,8 +197,8 @@ func (h *hub) count(frames int64, store string) {
 	h.toPages(encode(push{Frames: frames, Kept: store}))
 }
 
-// join adds a page that has seen everything up to since. It returns what the page
-// missed. Where that is no longer known, the page draws itself anew.
+// join adds a page that has all pushes up to since. It returns the pushes that the page
+// missed, or one that makes it reload if they are no longer kept.
 func (h *hub) join(p *page, since int64) (missed [][]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -237,15 +236,15 @@ func (h *hub) close() {
 	}
 }
 
-// serve runs one page's socket until it is closed. Query since says what the page
-// has seen.
+// serve runs the socket of one page until it is closed. The query since is the latest
+// push that the page has.
 func (h *hub) serve(w http.ResponseWriter, r *http.Request) error {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	if err != nil {
 		since = -1
 	}
 	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // the guard has judged the Origin, by stricter rules
+		InsecureSkipVerify: true, // the guard has checked the Origin by stricter rules
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
@@ -282,7 +281,7 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// gone hides the error of a page that has left, which is no fault.
+// gone discards the error of a page that has closed its socket.
 func gone(error) error { return nil }
 
 func write(ctx context.Context, socket *websocket.Conn, data []byte) error {
@@ -291,11 +290,11 @@ func write(ctx context.Context, socket *websocket.Conn, data []byte) error {
 	return socket.Write(ctx, websocket.MessageText, data)
 }
 
-// encode writes a push as JSON.
+// encode returns the JSON of a push or a change.
 func encode(v any) []byte {
 	data, err := rawjson.Encode(v)
 	if err != nil {
-		panic("web: a push that JSON cannot hold: " + err.Error()) // strings and numbers only
+		panic("web: a push that JSON cannot hold: " + err.Error()) // strings and numbers always encode
 	}
 	return data
 }

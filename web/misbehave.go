@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/views"
 )
 
-// faults answers with the ways in which a question can be answered wrongly.
+// faults answers with the faults that apply to a question.
 func (s *Server) faults(c echo.Context, q answerable) error {
 	if q.State != conversation.Pending {
 		return errSettled
@@ -35,8 +35,8 @@ func (s *Server) faults(c echo.Context, q answerable) error {
 	return html(c, views.Faults(q.Number, facts.Revision, groups))
 }
 
-// misbehave answers a question wrongly on purpose. What stands in its form is the
-// answer that is spoilt, where it is valid.
+// misbehave answers a question with a fault. If the content of the form is valid, it is
+// the answer that the fault spoils.
 func (s *Server) misbehave(c echo.Context, q answerable) error {
 	sub := submitted(c, q.fields, s.draftOf(q))
 	params := fault.Params{Field: c.FormValue("field"), Tool: strings.TrimSpace(c.FormValue("tool"))}
@@ -61,7 +61,7 @@ func (s *Server) misbehave(c echo.Context, q answerable) error {
 	return c.NoContent(204)
 }
 
-// given reads the parameters that a person has written beside a fault.
+// given reads the parameters of a fault from the form.
 func given(c echo.Context, params *fault.Params) error {
 	if text := strings.TrimSpace(c.FormValue("seconds")); text != "" {
 		n, err := strconv.ParseFloat(text, 64)

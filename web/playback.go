@@ -20,35 +20,34 @@ import (
 	"elicitation-inspector/views"
 )
 
-// Playback serves the page of a transcript. What the page shows is an inspection
-// like any other, but nothing can be called or answered in it, and it can be
-// played back.
+// Playback serves the page of a transcript. The page shows it like any inspection, but
+// nothing can be called or answered, and it can be played back.
 //
-// A log only grows, so that whoever goes back in a transcript begins with
-// another log, and the page with another [Server].
+// A log only grows, so going back in a transcript starts another log, and with it
+// another [Server].
 type Playback struct {
 	config PlaybackConfig
 	hub    *hub
-	ctx    context.Context // of Serve
-	turn   chan struct{}   // with room for one: whoever follows the player has it
+	ctx    context.Context // context of Serve
+	turn   chan struct{}   // a lock, held during follow
 	shown  atomic.Pointer[onShow]
 }
 
-// onShow is the server of what the player shows, and what ends its pushes.
+// onShow is the server of the shown log. stop ends its pushes.
 type onShow struct {
 	*Server
 	stop func()
 }
 
-// PlaybackConfig says what a [Playback] shows and to whom.
+// PlaybackConfig configures a [Playback].
 type PlaybackConfig struct {
 	Config
 	Player   *playback.Player
-	Files    []string // that the transcript was read from
-	Problems []string // what was wrong with them, beyond damaged lines
+	Files    []string // files of the transcript
+	Problems []string // problems of the files besides damaged lines
 }
 
-// NewPlayback prepares the page. Serve starts it.
+// NewPlayback returns the server of the page. Serve starts it.
 func NewPlayback(c PlaybackConfig) *Playback {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -65,12 +64,12 @@ func (p *Playback) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// ServeHTTP passes a request to the server of what is on show.
+// ServeHTTP passes a request to the server of the shown log.
 func (p *Playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.shown.Load().ServeHTTP(w, r)
 }
 
-// follow makes the page show what the player does.
+// follow makes the page show the player's current log.
 func (p *Playback) follow() {
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
@@ -85,7 +84,7 @@ func (p *Playback) follow() {
 	s.playback, s.replay, s.hub = p, replay, p.hub
 	p.route(s.echo)
 	if old != nil {
-		old.stop() // nothing of it may be pushed after what the new one pushes
+		old.stop() // the old server must not push after the new one
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
 	var following sync.WaitGroup
@@ -97,8 +96,8 @@ func (p *Playback) follow() {
 	}
 }
 
-// route registers what a playback has beyond the endpoints of a [Server]. Of these,
-// each POST answers 409, but for those of the wire log.
+// route registers the endpoints of a playback. The other POST endpoints of its [Server]
+// answer 409, except those of the wire log.
 func (p *Playback) route(e *echo.Echo) {
 	player := p.config.Player
 	post := func(what string, do func(c echo.Context) error) {
@@ -113,21 +112,21 @@ func (p *Playback) route(e *echo.Echo) {
 	post("play", func(echo.Context) error { return player.Play() })
 	post("pause", func(echo.Context) error { return player.Pause() })
 	post("step", func(echo.Context) error { return player.Step() })
-	post("seek", func(c echo.Context) error { // show this many frames
+	post("seek", func(c echo.Context) error { // position is a number of frames
 		position, err := strconv.ParseInt(c.FormValue("position"), 10, 64)
 		if err != nil || position < 0 {
 			return fmt.Errorf("the position must be a number of frames, not %q", c.FormValue("position"))
 		}
 		return player.GoTo(position)
 	})
-	post("speed", func(c echo.Context) error { // a factor
+	post("speed", func(c echo.Context) error { // speed is a factor
 		speed, err := strconv.ParseFloat(c.FormValue("speed"), 64)
 		if err != nil {
 			return fmt.Errorf("the speed must be a number, not %q", c.FormValue("speed"))
 		}
 		return player.SetSpeed(speed)
 	})
-	post("pauses", func(c echo.Context) error { // as they were, or shortened
+	post("pauses", func(c echo.Context) error { // full or short
 		switch c.FormValue("pauses") {
 		case "full", "":
 			return player.SetGap(0)
@@ -138,7 +137,7 @@ func (p *Playback) route(e *echo.Echo) {
 	})
 }
 
-// readOnly refuses what would change something, where a transcript is on show.
+// readOnly is middleware that refuses changes while a transcript is shown.
 func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		path := c.Request().URL.Path
@@ -150,10 +149,10 @@ func (s *Server) readOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// problemsShown bounds how many damaged lines the page names.
+// problemsShown bounds how many damaged lines the page lists.
 const problemsShown = 100
 
-// replayView says which transcript is on show; nil in a live inspection.
+// replayView returns the state of the shown transcript; nil in a live inspection.
 func (s *Server) replayView() *views.Replay {
 	if s.playback == nil {
 		return nil
@@ -182,10 +181,10 @@ func (s *Server) replayView() *views.Replay {
 	return v
 }
 
-// barEvery is how often at most the controls of the playback are drawn.
+// barEvery is the minimum time between two drawings of the playback's controls.
 const barEvery = 200 * time.Millisecond
 
-// pumpPlayback pushes where the playback is, and what is known of the transcript.
+// pumpPlayback pushes the state of the playback and of reading the transcript.
 func (s *Server) pumpPlayback(ctx context.Context) {
 	player, log := s.playback.config.Player, s.in.Log()
 	for {
@@ -215,8 +214,8 @@ func (s *Server) pumpPlayback(ctx context.Context) {
 // callsDrawn is how many of a transcript's latest calls are drawn when they change.
 const callsDrawn = 30
 
-// callMatters reports whether a call that has changed is worth being drawn: of
-// all those that come up when a long transcript has been read, only the last are.
+// callMatters reports whether a changed call is drawn. After reading a long transcript,
+// only its latest calls are.
 func (s *Server) callMatters(number int) bool {
 	if s.playback == nil {
 		return true
@@ -224,8 +223,8 @@ func (s *Server) callMatters(number int) bool {
 	return s.replay.CallsAfter(number, callsDrawn) < callsDrawn
 }
 
-// ago is a time of the inspection as far back from the present as it is from
-// the inspection's own, which for a transcript lies in the past.
+// ago moves a time of the inspection so that it is as far from the present as it is
+// from the inspection's own present, which is in the past for a transcript.
 func (s *Server) ago(t time.Time) time.Time {
 	if s.playback == nil || t.IsZero() {
 		return t

@@ -17,7 +17,7 @@ import (
 	"elicitation-inspector/views"
 )
 
-// answerable is a pending question with the parts that a form needs.
+// answerable is a question with the fields and the schema of its form.
 type answerable struct {
 	bridge.Question
 	fields []elicit.Field
@@ -41,17 +41,17 @@ func answerableOf(q bridge.Question) answerable {
 	return a
 }
 
-// isForm reports whether the answer has content.
+// isForm reports whether the question is an elicitation in form mode.
 func (a answerable) isForm() bool {
 	return a.Request != nil && a.Request.Mode == elicit.ModeForm
 }
 
-// isURL reports whether accepting means consent to open a URL.
+// isURL reports whether the question is an elicitation in URL mode.
 func (a answerable) isURL() bool {
 	return a.Request != nil && a.Request.Mode == elicit.ModeURL
 }
 
-// first is what the form of a question holds before anyone has touched it.
+// first returns the initial form of a question.
 func (a answerable) first() submission {
 	if a.Request == nil {
 		sub := untouched(nil, true)
@@ -61,8 +61,8 @@ func (a answerable) first() submission {
 	return untouched(a.fields, a.isForm() && a.Request.Trouble != "" && a.schema != nil)
 }
 
-// looked is what the form of a question held in the end: what it was accepted
-// with, or else what the schema puts there.
+// looked returns the final form of a question: with the accepted content, or else with
+// the defaults.
 func (a answerable) looked() *submission {
 	sub := a.first()
 	if content := a.Content(); a.Action == "accept" && content != nil {
@@ -73,7 +73,7 @@ func (a answerable) looked() *submission {
 	return &sub
 }
 
-// wrap is what goes over the wire when the person accepts with this content.
+// wrap returns the result that is sent if the person accepts with this content.
 func (a answerable) wrap(content json.RawMessage) json.RawMessage {
 	return a.accept(content).JSON()
 }
@@ -89,7 +89,7 @@ func (a answerable) accept(content json.RawMessage) inbox.Answer {
 	return answer
 }
 
-// typed is a pending question with what its form holds.
+// typed is a pending question with the state of its form.
 type typed struct {
 	answerable
 	sub submission
@@ -106,7 +106,7 @@ func (s *Server) typed(c echo.Context) (typed, error) {
 	return typed{q, submitted(c, q.fields, s.draftOf(q))}, nil
 }
 
-// draftOf is what has been typed so far.
+// draftOf returns the draft of the question's form, or its initial state.
 func (s *Server) draftOf(a answerable) submission {
 	if sub, ok := s.drafts.get(a.Number); ok {
 		return sub
@@ -123,7 +123,7 @@ func (s *Server) draft(c echo.Context, q typed) error {
 	return s.preview(c, sub.view(formID(q.Number), q.fields, nil, q.wrap))
 }
 
-// preview answers with what a form amounts to, and the counts at its fields.
+// preview answers with the JSON that a form would send, and the counts at its fields.
 func (s *Server) preview(c echo.Context, form views.Form) error {
 	parts := []templ.Component{views.Within(views.PartMost, form.ID+"-send", views.WillSend(form))}
 	for _, f := range form.Fields {
@@ -134,19 +134,19 @@ func (s *Server) preview(c echo.Context, form views.Form) error {
 	return drawn(c, http.StatusOK, parts...)
 }
 
-// past answers with all that is known of a settled question.
+// past answers with all details of a settled question.
 func (s *Server) past(c echo.Context, q answerable) error {
 	return html(c, views.QuestionPast(s.questionView(q.Question, nil, nil)))
 }
 
 func formID(question int) string { return fmt.Sprintf("q%d", question) }
 
-// card answers with the question drawn anew.
+// card answers with the newly drawn question.
 func (s *Server) card(c echo.Context, status int, q answerable, sub submission, problems []elicit.Problem) error {
 	return drawn(c, status, views.QuestionCard(s.questionView(q.Question, &sub, problems)))
 }
 
-// errSettled answers somebody who comes to a question that is settled.
+// errSettled answers a request about a question that is already settled.
 var errSettled = echo.NewHTTPError(http.StatusConflict, "This question was settled elsewhere.")
 
 func (s *Server) questionTab(c echo.Context, q typed) error {
@@ -170,8 +170,8 @@ func (s *Server) resetField(c echo.Context, q typed) error {
 	return s.card(c, http.StatusOK, q.answerable, q.sub, nil)
 }
 
-// answer settles a question. What is wrong with an accepted form comes back as
-// the same form with the errors in place, unless the person insists.
+// answer settles a question. If an accepted form has problems, it answers with the form
+// and its problems, unless the person insists.
 func (s *Server) answer(c echo.Context, q answerable) error {
 	answer := inbox.Answer{Action: c.FormValue("action"), Actor: conversation.ByPerson}
 	switch answer.Action {

@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/views"
 )
 
-// recordingView says where frames are kept.
+// recordingView returns the state of the recording, and where frames are kept.
 func (s *Server) recordingView() views.Recording {
 	kept := s.in.Log().Stats()
 	v := views.Recording{
@@ -44,12 +44,13 @@ func (s *Server) startRecording(c echo.Context) error {
 
 func (s *Server) stopRecording(c echo.Context) error {
 	if err := s.config.Recording.End(); err != nil {
-		s.logger.Error("ending the recording", "error", err) // the page has said so already
+		s.logger.Error("ending the recording", "error", err) // the page shows it already
 	}
 	return done(c, nil)
 }
 
-// recordingTrouble is what is wrong with the recording, in words; "" if nothing is.
+// recordingTrouble returns why the recording has stopped, in words; "" if it has not
+// failed.
 func (s *Server) recordingTrouble() string {
 	if err := s.config.Recording.State().Err; err != nil {
 		return "The recording has stopped. " + sentence(err)

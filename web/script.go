@@ -13,7 +13,7 @@ import (
 	"elicitation-inspector/views"
 )
 
-// scriptView says which script answers questions.
+// scriptView describes the loaded script.
 func (s *Server) scriptView() views.Script {
 	loaded := s.in.Scripted()
 	if loaded == nil {
@@ -22,7 +22,7 @@ func (s *Server) scriptView() views.Script {
 	return views.Script{Name: loaded.Name, Rules: loaded.Rules}
 }
 
-// loadScript has a script answer further questions: text.
+// loadScript loads a script from the form value text. It answers further questions.
 func (s *Server) loadScript(c echo.Context) error {
 	text := c.FormValue("text")
 	rules, err := answers.Parse("line", []byte(text), os.LookupEnv)
@@ -42,7 +42,7 @@ func (s *Server) unloadScript(c echo.Context) error {
 	return done(c, nil)
 }
 
-// answersFile answers with the answers that were given so far, as a script.
+// answersFile answers with the answers given so far, as a script.
 func (s *Server) answersFile(c echo.Context) error {
 	ctx := c.Request().Context()
 	redaction, err := s.redaction(c)

@@ -8,22 +8,22 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// A client has to take a piece of an answer within some time. If it does not, it
-// is given up, so that it keeps neither memory nor a connection.
+// A client must accept each piece of an answer in time. Otherwise the request is
+// aborted, so that it holds neither memory nor a connection.
 const (
 	pieceMost = 256 << 10
 	pieceTime = time.Minute
 )
 
-// timed answers requests with a deadline for each piece that is written. Nothing
-// that others wait for may be held while an answer is on its way.
+// timed is middleware that sets a deadline for each piece of an answer. Handlers must
+// hold no shared lock while they send.
 func timed(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		control := http.NewResponseController(c.Response().Writer)
-		// The deadline of the answer before, on the same connection, is over.
+		// Clear the deadline of the previous answer on the same connection.
 		err := control.SetWriteDeadline(time.Time{})
 		if errors.Is(err, http.ErrNotSupported) {
-			return next(c) // not a connection: a test
+			return next(c) // a recorder in a test
 		}
 		if err != nil {
 			return err
@@ -55,5 +55,5 @@ func (w timedWriter) Write(data []byte) (n int, err error) {
 	return n, nil
 }
 
-// Unwrap lets a websocket take the connection over, which ends the deadline.
+// Unwrap lets a websocket take over the connection, which ends the deadlines.
 func (w timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,7 +1,6 @@
-// Package web serves the page of one inspection: it decides who may come in,
-// pushes what happens to every open page, and turns what a person does on the
-// page into calls and answers. It draws nothing itself; that is what package
-// views is for.
+// Package web serves the page of one inspection: it controls access, pushes changes to
+// every open page, and turns the person's actions into calls and answers. Package views
+// draws the HTML.
 package web
 
 import (
@@ -29,30 +28,28 @@ import (
 	"elicitation-inspector/views"
 )
 
-// Config says what a [Server] shows and to whom.
+// Config configures a [Server].
 type Config struct {
 	Inspection *bridge.Inspection
 	Logger     *slog.Logger
 	Token      string // the secret of this run; see [NewToken]
 	Version    string
-	// Recording writes transcripts, in RecordFolder where the page begins one; nil
-	// means one of its own.
+	// Recording writes transcripts, into RecordFolder if the page starts one; nil means
+	// a new Recording.
 	Recording    *recording.Recording
 	RecordFolder string
-	// Redaction says what transcripts that are downloaded leave out; nil means
-	// the default.
+	// Redaction redacts transcripts that are downloaded; nil means the default.
 	Redaction *redact.Redaction
-	// Opened is called when the address that holds the token is first asked for;
-	// nil if nobody wants to know.
+	// Opened is called when the address with the token is first requested; may be nil.
 	Opened func()
 }
 
 // Server is the page's server.
 //
-// What a person does is a POST. The push alone draws what comes of it: an answer
-// is 204, or 200 with the number of the call that was made, or 422 with the form
-// and its errors. Only what a page alone has, a form that is being filled in, is
-// drawn in the answer.
+// Actions of the person are POSTs. Their effects are drawn by pushes alone: the answer
+// is 204, or 200 with the number of a new call, or 422 with the form and its errors.
+// Only the state that one page has by itself, a form being filled in, is drawn in the
+// answer.
 type Server struct {
 	config   Config
 	in       *bridge.Inspection
@@ -60,27 +57,27 @@ type Server struct {
 	hub      *hub
 	echo     *echo.Echo
 	playback *Playback      // nil for a live inspection
-	replay   *bridge.Replay // what the playback shows
+	replay   *bridge.Replay // the replay that the playback shows
 	drafts   drafts
-	// stirred tells the pump that there is more to look at; capacity 1.
+	// stirred wakes the pump; capacity 1.
 	stirred chan struct{}
 	filters filters
-	// lastFound is the text that "Show all" has brought last, of all pages.
+	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
-	// conversation is looked at when somebody wants to see one.
+	// conversation is updated on demand.
 	conversation *conversation.Conversation
-	big          chan struct{} // held while a frame of many MiB is looked at, not while it is sent: one at a time
+	big          chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
 }
 
-// New prepares the server. Serve starts it.
+// New returns a server. Serve starts it.
 func New(c Config) *Server {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Redaction == nil {
-		c.Redaction, _ = redact.New() // without rules, none can be wrong
+		c.Redaction, _ = redact.New() // without rules, there is no error
 	}
-	if folder, err := filepath.Abs(c.RecordFolder); err == nil { // else as it was given is good enough
+	if folder, err := filepath.Abs(c.RecordFolder); err == nil { // on error, keep it as given
 		c.RecordFolder = folder
 	}
 	if c.Recording == nil {
@@ -100,11 +97,11 @@ func New(c Config) *Server {
 
 // Limits on what a client may make the server hold or wait for.
 const (
-	bodyMost   = 16 << 20 // bytes of one POST
-	headerMost = 64 << 10 // bytes of all headers
+	bodyMost   = 16 << 20 // body of one POST, in bytes
+	headerMost = 64 << 10 // all headers, in bytes
 	headerTime = 10 * time.Second
 	idleTime   = 2 * time.Minute
-	endTime    = 3 * time.Second // for requests that are under way when the server ends
+	endTime    = 3 * time.Second // for running requests when the server ends
 )
 
 // Serve answers on l until ctx ends, then lets running requests finish.
@@ -116,13 +113,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return serve(ctx, l, s.config, s, s.hub.close)
 }
 
-// ServeHTTP answers a request that the guard has let in.
+// ServeHTTP answers a request that the guard has admitted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// work begins to push what changes, until ctx ends. end waits for that.
+// work pushes changes until ctx ends. end waits for the end of the pushes.
 func (s *Server) work(ctx context.Context) (end func()) {
 	var pumping sync.WaitGroup
-	p := s.newPump(ctx) // before any page is drawn
+	p := s.newPump(ctx) // must come before any page is drawn
 	pumping.Go(p.run)
 	pumping.Go(func() { s.pumpFrames(ctx) })
 	if s.playback != nil {
@@ -131,8 +128,8 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	return pumping.Wait
 }
 
-// serve answers on l until ctx ends. Then it has the open pages closed, and lets
-// running requests finish.
+// serve answers on l until ctx ends. Then it closes the open pages and lets running
+// requests finish.
 func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, closePages func()) error {
 	door := newGuard(c.Token, l.Addr(), http.MaxBytesHandler(handler, bodyMost))
 	if c.Opened != nil {
@@ -163,11 +160,11 @@ func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, 
 	return err
 }
 
-// fail answers a request whose handler returned an error: a status and a
-// sentence for the person, the cause for the log.
+// fail answers a request whose handler returned an error, with a status and a sentence
+// for the person. Internal errors are also logged.
 func (s *Server) fail(err error, c echo.Context) {
 	if c.Response().Committed || c.Request().Context().Err() != nil {
-		return // nobody waits for an answer any more
+		return // the client has its answer or has gone
 	}
 	status, text := http.StatusInternalServerError, "Something went wrong in the inspector: "+err.Error()
 	var known *echo.HTTPError
@@ -191,8 +188,8 @@ func (s *Server) fail(err error, c echo.Context) {
 	}
 }
 
-// wholeForm reads what is posted before its handler looks at it, because to that a
-// form that is too large or broken would be one that is empty.
+// wholeForm is middleware that parses posted forms, because handlers would take a form
+// that is too large or invalid for an empty one.
 func wholeForm(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if c.Request().Method != http.MethodPost {
@@ -209,15 +206,15 @@ func wholeForm(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// sentence makes an error's text one that a person can read by itself.
+// sentence turns an error's text into a sentence.
 func sentence(err error) string { return wording.Sentence(err.Error()) }
 
 func bad(format string, args ...any) error {
 	return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf(format, args...))
 }
 
-// draw renders a component. Nothing is sent before all of it is drawn, so that
-// a page that fails is an error and never half a page.
+// draw renders a component completely before anything is sent, so that a failure never
+// leaves half a page.
 func draw(ctx context.Context, component templ.Component) (string, error) {
 	var b bytes.Buffer
 	if err := component.Render(ctx, &b); err != nil {
@@ -240,7 +237,7 @@ func drawn(c echo.Context, status int, components ...templ.Component) error {
 	return sendHTML(c, status, text)
 }
 
-// current answers with a part of the page as things stand, which pushes draw as
+// current answers with a part of the page in its present state, which pushes draw as
 // well.
 func (s *Server) current(c echo.Context, look func() (templ.Component, error)) error {
 	_, done := s.hub.drawing()
@@ -263,7 +260,7 @@ func sendHTML(c echo.Context, status int, text string) error {
 	return compressed(c, status, "text/html; charset=utf-8", []byte(text))
 }
 
-// page answers with the whole page, as things stand.
+// page answers with the whole page in its present state.
 func (s *Server) page(c echo.Context) error {
 	seq, done := s.hub.drawing()
 	p := s.whole()
@@ -271,7 +268,7 @@ func (s *Server) page(c echo.Context) error {
 	s.choose(c, &p)
 	text, err := draw(c.Request().Context(), views.PageView(p))
 	if err == nil && len(text) > views.PageMost {
-		p.Questions, p.More = nil, true // they come right after it
+		p.Questions, p.More = nil, true // the page fetches them afterwards
 		text, err = draw(c.Request().Context(), views.PageView(p))
 	}
 	done()

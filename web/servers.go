@@ -17,7 +17,7 @@ import (
 	"elicitation-inspector/views"
 )
 
-// serverID reads which server a request is about.
+// serverID returns the id of the server in the path.
 func serverID(c echo.Context) (string, error) { return c.Param("id"), nil }
 
 func (s *Server) server(c echo.Context) (bridge.Server, error) { return s.in.Server(c.Param("id")) }
@@ -26,13 +26,13 @@ func (s *Server) server(c echo.Context) (bridge.Server, error) { return s.in.Ser
 const disconnectTime = 20 * time.Second
 
 func (s *Server) disconnect(c echo.Context) error {
-	// The end goes on even if the page does not wait for it.
+	// The disconnection continues even if the page does not wait for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), disconnectTime)
 	defer cancel()
 	return done(c, s.in.Disconnect(ctx, c.Param("id")))
 }
 
-// settings changes how the client presents itself to a server, and connects anew.
+// settings changes how the client presents itself to a server, and reconnects.
 func (s *Server) settings(c echo.Context, before bridge.Server) error {
 	settings, err := client.ParseSettings(c.FormValue("protocol"), c.FormValue("elicitation"))
 	if err != nil {
@@ -40,13 +40,13 @@ func (s *Server) settings(c echo.Context, before bridge.Server) error {
 	}
 	settings.Sampling, settings.Roots = c.FormValue("sampling") != "", c.FormValue("roots") != ""
 	if settings.Protocol == before.Settings.Protocol {
-		settings.Choice = before.Settings.Choice // it was left as it is
+		settings.Choice = before.Settings.Choice // the protocol is unchanged
 	}
 	return done(c, s.in.ReconnectWith(before.ID, settings))
 }
 
-// remembered applies the revision that the browser remembers of a server, or
-// takes that back.
+// remembered applies the revision that the browser remembers for a server, or removes
+// it.
 func (s *Server) remembered(c echo.Context) error {
 	var err error
 	if revision := c.FormValue("protocol"); revision == "" {
@@ -57,7 +57,7 @@ func (s *Server) remembered(c echo.Context) error {
 	return done(c, err)
 }
 
-// policy changes what becomes of a server's questions.
+// policy sets the policy for a server's questions.
 func (s *Server) policy(c echo.Context) error {
 	policy, err := inbox.ParsePolicy(c.FormValue("policy"))
 	if err != nil {
@@ -66,13 +66,13 @@ func (s *Server) policy(c echo.Context) error {
 	return done(c, s.in.SetPolicy(c.Param("id"), policy))
 }
 
-// held lets go of the questions that are held back.
+// held shows or declines the questions of a server that are held back.
 func (s *Server) held(c echo.Context) error {
 	return done(c, s.in.Release(c.Param("id"), c.FormValue("choice")))
 }
 
-// compare pushes what a server offers with the present settings, and
-// without any elicitation capability.
+// compare pushes the differences of a server's catalog with the present settings and
+// without the elicitation capability.
 func (s *Server) compare(c echo.Context, server bridge.Server) error {
 	with, without := server.Settings, server.Settings
 	if with.Declares() == client.DeclareNone {
@@ -101,7 +101,7 @@ func (s *Server) pushComparison(c echo.Context, view views.Comparison) error {
 	return err
 }
 
-// findings answers with the panel of all that the linter says of one server.
+// findings answers with the panel of all findings of a server.
 func (s *Server) findings(c echo.Context, server bridge.Server) error {
 	return html(c, s.findingsPanel(server.ID))
 }
@@ -114,17 +114,16 @@ func (s *Server) findingsPanel(server string) templ.Component {
 	return views.FindingsPanel(server, list)
 }
 
-// exported is a finding as /findings.json has it.
+// exported is a finding in /findings.json.
 type exported struct {
-	Server string `json:"server"` // its label
+	Server string `json:"server"` // label of the server
 	lint.Finding
-	Frame    int64 `json:"frame"` // that the pointer leads into; its place in the wire log
+	Frame    int64 `json:"frame"` // number in the wire log of the frame that Pointer leads into
 	Question int   `json:"question,omitempty"`
 	Call     int   `json:"call,omitempty"`
 }
 
-// findingsJSON exports what the linter says of every server, or of the one that
-// the query names.
+// findingsJSON exports the findings of all servers, or of the server in the query.
 func (s *Server) findingsJSON(c echo.Context) error {
 	labels := map[string]string{}
 	for _, server := range s.in.Servers() {

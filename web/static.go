@@ -18,14 +18,14 @@ import (
 	"elicitation-inspector/static"
 )
 
-// asset is one static file, ready to be sent.
+// asset is one static file, ready to send.
 type asset struct {
 	kind       string
 	plain, zip []byte
 	etag       string
 }
 
-// assets are the static files, and the style sheet of ladders, by their names.
+// assets returns the static files and the style sheet of ladders by name.
 var assets = sync.OnceValues(func() (map[string]asset, error) {
 	files := map[string][]byte{"ladder.css": []byte(export.LadderStyle)}
 	entries, err := static.Files.ReadDir(".")
@@ -46,9 +46,9 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// static answers with an embedded file. The browser keeps it but asks each time
-// whether it is still the same, so that another version of the inspector on the
-// same port is not seen through old scripts.
+// static answers with an embedded file. The browser caches it but revalidates it each
+// time, so that another version of the inspector on the same port never gets old
+// scripts.
 func (s *Server) static(c echo.Context) error {
 	known, err := assets()
 	a, ok := known[c.Param("name")]
@@ -69,10 +69,11 @@ func (s *Server) static(c echo.Context) error {
 	return c.Blob(http.StatusOK, a.kind, a.plain)
 }
 
-// compressMost is the size up to which an answer is not worth compressing.
+// compressMost is the size in bytes up to which compression is not worthwhile.
 const compressMost = 1400
 
-// compressed answers with data, compressed where that is worth it.
+// compressed answers with data, compressed if it is large enough and the client accepts
+// gzip.
 func compressed(c echo.Context, status int, kind string, data []byte) error {
 	if len(data) > compressMost && takesGzip(c) {
 		c.Response().Header().Set("Content-Encoding", "gzip")

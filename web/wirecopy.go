@@ -17,13 +17,12 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// copyMost is how many bytes of a frame are given out to be copied. Larger ones
-// can be saved.
+// copyMost is the largest frame in bytes that can be copied. Larger ones can be saved.
 const copyMost = 8 << 20
 
-// copied answers with a frame as plain text, in one of the forms in which it is
-// copied: raw, pretty, line (of a transcript) or curl. Secrets are left out of the
-// latter two, unless the query secrets asks for them.
+// copied answers with a frame as plain text in the form that the path names: raw,
+// pretty, line (of a transcript) or curl. The last two are redacted, unless the query
+// secrets is set.
 func (s *Server) copied(c echo.Context, seq int64) error {
 	f, done, err := s.readFrame(c, seq)
 	if err != nil {
@@ -56,8 +55,8 @@ func (s *Server) copied(c echo.Context, seq int64) error {
 	return echo.ErrNotFound
 }
 
-// redaction is what is left out of what is copied, which the query secrets turns
-// off. It has seen all frames.
+// redaction returns the redaction for copies, which has learned all frames. The query
+// secrets turns it off.
 func (s *Server) redaction(c echo.Context) (*redact.Redaction, error) {
 	if c.QueryParam("secrets") != "" {
 		return redact.Nothing(), nil
@@ -65,15 +64,15 @@ func (s *Server) redaction(c echo.Context) (*redact.Redaction, error) {
 	return s.config.Redaction, s.config.Redaction.Learn(c.Request().Context(), s.in.Log())
 }
 
-// curlable reports whether a frame is the body of a POST of ours.
+// curlable reports whether a frame is the body of a POST from the client.
 func (s *Server) curlable(f wire.Frame) bool {
 	return f.Dir == wire.ClientToServer && f.Stream == wire.StreamPost && !f.Truncated && !f.Lost
 }
 
-// ownHeaders are those that curl sends by itself.
+// ownHeaders are the headers that curl sets itself.
 var ownHeaders = []string{"Accept-Encoding", "Connection", "Content-Length", "Host", "Transfer-Encoding"}
 
-// curl is the command that sends the frame again.
+// curl returns the command that sends the frame again.
 func curl(f wire.Frame) string {
 	address, header := f.URL, f.Header
 	var b strings.Builder
@@ -98,7 +97,7 @@ func curl(f wire.Frame) string {
 	}
 	b.WriteString(" \\\n  --data-binary " + wording.ShellWord(string(f.Raw)))
 	if address == "" {
-		// Transcripts of others, and of earlier versions, do not say it.
+		// Transcripts of other tools and of earlier versions have no URL.
 		return b.String() + " \\\n  \"$MCP_ENDPOINT\"\n"
 	}
 	return b.String() + " \\\n  " + wording.ShellWord(address) + "\n"

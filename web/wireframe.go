@@ -21,14 +21,13 @@ import (
 )
 
 const (
-	bigFrame  = views.LargeFrame // bytes from which on one frame is looked at at a time
-	hugeFrame = 16 << 20         // from this size on memory is given back at once
+	bigFrame  = views.LargeFrame // frames of this size in bytes are read one at a time
+	hugeFrame = 16 << 20         // after frames of this size in bytes, memory is returned to the system at once
 	diffMost  = 500              // differences
 )
 
-// readFrame reads a frame. Of those that take much memory one is looked at at a
-// time. done has to be called before anything is sent: a client that does not read
-// must hold up nobody else.
+// readFrame reads a frame. Large frames are read one at a time. done must be called
+// before anything is sent: a client that does not read must not block others.
 func (s *Server) readFrame(c echo.Context, seq int64) (f wire.Frame, done func(), err error) {
 	log := s.in.Log()
 	rows, err := log.Rows([]int64{seq})
@@ -41,7 +40,7 @@ func (s *Server) readFrame(c echo.Context, seq int64) (f wire.Frame, done func()
 		case s.big <- struct{}{}:
 			done = func() {
 				if rows[0].Size >= hugeFrame {
-					debug.FreeOSMemory() // before the next one, so that there is never room taken for two
+					debug.FreeOSMemory() // so that there is never memory for two such frames
 				}
 				<-s.big
 			}
@@ -57,7 +56,7 @@ func (s *Server) readFrame(c echo.Context, seq int64) (f wire.Frame, done func()
 	return f, done, nil
 }
 
-// seqOf reads which frame a request is about.
+// seqOf returns the number of the frame in the path.
 func (s *Server) seqOf(c echo.Context) (int64, error) {
 	n, err := strconv.ParseInt(c.Param("n"), 10, 64)
 	if err != nil || n < 1 || n > s.in.Log().Len() {
@@ -66,9 +65,8 @@ func (s *Server) seqOf(c echo.Context) (int64, error) {
 	return n, nil
 }
 
-// frame answers with one frame looked at closely; against names another that
-// it is compared with. Of the two the later one is looked at: what is new is new
-// in it.
+// frame answers with the details of a frame. If the query against names another frame,
+// they are compared, and the details are those of the later one.
 func (s *Server) frame(c echo.Context, n int64) error {
 	against, err := queryNumber(c, "against", 0)
 	if err != nil {
@@ -92,8 +90,8 @@ func (s *Server) frame(c echo.Context, n int64) error {
 			return err
 		}
 	}
-	// What takes too much goes, the least first: a click shows the other frame,
-	// and the bytes as they are come piece by piece.
+	// Drop the largest parts that are least needed: a click shows the other frame, and
+	// the bytes come piece by piece.
 	for _, drop := range []func(){func() { d.PairTree = nil }, func() { d.Tree = nil }} {
 		if views.Fits(views.FrameDetail(d)) {
 			break
@@ -140,7 +138,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 	return d, nil
 }
 
-// foundIn is what the linter says of a frame.
+// foundIn returns the findings in a frame.
 func (s *Server) foundIn(seq int64) []lint.Finding {
 	var out []lint.Finding
 	for _, f := range s.in.Found(seq) {
@@ -149,8 +147,8 @@ func (s *Server) foundIn(seq int64) []lint.Finding {
 	return out
 }
 
-// addHeader adds the headers and the address of a frame, without the secrets: to
-// whoever looks over a shoulder they say more than the message does.
+// addHeader adds the headers and the URL of a frame, redacted, because other people may
+// see the screen.
 func (s *Server) addHeader(c echo.Context, d *views.Detail, f wire.Frame) error {
 	if err := s.config.Redaction.Learn(c.Request().Context(), s.in.Log()); err != nil {
 		return err
@@ -175,7 +173,7 @@ func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
 	}
 	d.PairRow = &other
 	if d.Size >= bigFrame && other.Size >= bigFrame {
-		return nil // the two together are too much; a click shows the other
+		return nil // two large frames are too much; a click shows the other
 	}
 	pair, done, err := s.readFrame(c, seq)
 	if err != nil {
@@ -188,8 +186,8 @@ func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
 	return nil
 }
 
-// exchangeOf is the filter line that picks what belongs together with a frame:
-// its call, or else what has the same id in the same session.
+// exchangeOf returns the filter line for the frames that belong together with a frame:
+// of its call, or else with the same id in the same session.
 func exchangeOf(f wire.Frame) string {
 	switch {
 	case f.Call > 0:
@@ -208,8 +206,8 @@ func exchangeOf(f wire.Frame) string {
 	return ""
 }
 
-// earlier finds the request that this one may be a retry of: the one before it
-// in the same call, of the same method and direction. It is 0 if there is none.
+// earlier returns the request that this one may repeat: the previous one of the same
+// call, method and direction; 0 if there is none.
 func (s *Server) earlier(c echo.Context, f wire.Frame) int64 {
 	if f.Kind != wire.Request || f.Call == 0 {
 		return 0
@@ -240,7 +238,7 @@ func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) 
 		out.Problem = "These two are too large to be compared here. Save both."
 		return &out, nil
 	}
-	// Not by readFrame: who holds one big frame must not wait for another.
+	// Not by readFrame: a holder of one large frame must not wait for another.
 	log := s.in.Log()
 	a, err := log.Frame(before)
 	if err != nil {
@@ -260,7 +258,7 @@ func (s *Server) diff(c echo.Context, before, after int64) (*views.Diff, error) 
 	return &out, nil
 }
 
-// diffBytes is how much is compared at once where both frames are big.
+// diffBytes is the greatest total size of two large frames that are compared.
 const diffBytes = 32 << 20
 
 // rawMore answers with the next piece of a frame's bytes, to be drawn.
@@ -296,8 +294,8 @@ func (s *Server) stringMore(c echo.Context, seq int64) error {
 	return html(c, views.StringPiece(value, from))
 }
 
-// nodes answers with what is inside one value of a frame's JSON, from a member
-// or element on.
+// nodes answers with the content of one value in a frame's JSON, from a member or
+// element on.
 func (s *Server) nodes(c echo.Context, seq int64) error {
 	from, err1 := queryNumber(c, "from", 0)
 	level, err2 := queryNumber(c, "level", 1)

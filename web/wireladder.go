@@ -24,13 +24,13 @@ func (s *Server) callLadder(c echo.Context, call bridge.Call) error {
 	return s.ladder(c, call.LastRequest(), fmt.Sprintf("/calls/%d/ladder", call.Number), !call.State.Over())
 }
 
-// frameLadder answers with the ladder of the exchange that a frame belongs to.
+// frameLadder answers with the ladder of the call that a frame belongs to.
 func (s *Server) frameLadder(c echo.Context, seq int64) error {
 	return s.ladder(c, seq, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
 }
 
-// ladder answers with the ladder of the exchange around a frame: for the page,
-// or as a file where the query as says svg or mermaid.
+// ladder answers with the ladder of the call around a frame: for the page, or, if the
+// query as is svg or mermaid, as a file.
 func (s *Server) ladder(c echo.Context, seq int64, address string, running bool) error {
 	ctx := c.Request().Context()
 	if err := s.conversation.Update(ctx); err != nil {
@@ -64,7 +64,7 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 	}))
 }
 
-// exchangeLine is the filter line that picks the frames of an exchange.
+// exchangeLine returns the filter line for the frames of a call.
 func exchangeLine(e *conversation.Call) string {
 	if e.Recorded > 0 {
 		return fmt.Sprintf("call:%d", e.Recorded)

@@ -16,15 +16,14 @@ import (
 	"elicitation-inspector/views"
 )
 
-// rowsMost is how many rows of the log one request gets.
+// rowsMost is how many rows of the log one answer contains.
 const rowsMost = 500
 
-// rows answers with a window of the log: count rows from the 0-based place
-// from, of the frames that the filter picks and that come after since. What is
-// not judged yet is left out: the page asks again until X-Judged is X-Frames.
-// X-View is another number when rows may have moved; X-Near is the place of
-// the frame that near names, or of the next one if it is not in the view; X-New
-// is how many rows come after the frame that after names.
+// rows answers with a window of the log: count rows from the 0-based position from on,
+// of the frames that the filter selects and that come after since. Frames not judged
+// yet are missing: the page asks again until X-Judged is X-Frames. X-View changes when
+// rows may have moved. X-Near is the position of the frame near, or of the next one if
+// it is not in the view. X-New is the number of rows after the frame after.
 func (s *Server) rows(c echo.Context) error {
 	from, err1 := queryNumber(c, "from", 0)
 	count, err2 := queryNumber(c, "count", rowsMost)
@@ -77,7 +76,7 @@ func (s *Server) rows(c echo.Context) error {
 	return html(c, views.WireRows(rows))
 }
 
-// misfiltered answers with what is wrong in a filter line.
+// misfiltered answers with the mistake in a filter line.
 func misfiltered(c echo.Context, line string, err error) error {
 	if wrong := mistakeIn(line, err); wrong != nil {
 		return c.JSON(http.StatusUnprocessableEntity, struct {
@@ -87,7 +86,7 @@ func misfiltered(c echo.Context, line string, err error) error {
 	return err
 }
 
-// clocks say in which way the time of a row is told.
+// clocks maps the ways to show the time of a row to their formats.
 var clocks = map[string]func(at, start, before time.Time) string{
 	"start": func(at, start, _ time.Time) string { return elapsed(start, at) },
 	"prev":  func(at, _, before time.Time) string { return elapsed(before, at) },
@@ -100,7 +99,7 @@ func ofDay(at, _, _ time.Time) string {
 	return at.Local().Format("15:04:05.000")
 }
 
-// elapsed words a span as a column can hold it: +0.041, +3:07.250, +2:00:41.
+// elapsed formats a time span for a column: +0.041, +3:07.250, +2:00:41.
 func elapsed(from, to time.Time) string {
 	if from.IsZero() || to.IsZero() {
 		return "–"
@@ -119,7 +118,7 @@ func elapsed(from, to time.Time) string {
 	return fmt.Sprintf("%s%d:%02d:%02d", sign, ms/3_600_000, ms/60_000%60, ms/1000%60)
 }
 
-// rowViews draws up the rows of those frames.
+// rowViews returns the rows of frames.
 func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	log := s.in.Log()
 	window, err := log.Rows(seqs)
@@ -136,7 +135,7 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	for _, r := range window {
 		row := views.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: views.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq)}
 		row.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == views.Brief(r.Server) }))
-		row.Pending = s.waits(r) && total == 0 // what is read from a file waits for nothing
+		row.Pending = s.waits(r) && total == 0 // a request in a transcript waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
 			row.Ended = endedBy(log.Head(r.Pair))
 		}
@@ -175,8 +174,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// endedBy says in a word what ended a request in place of a response, "" where it
-// is one.
+// endedBy names the end of a request without a response, "" if it has one.
 func endedBy(end wire.Frame) string {
 	switch {
 	case end.Kind.IsResponse() && !end.Orphan:
@@ -187,8 +185,8 @@ func endedBy(end wire.Frame) string {
 	return "no response"
 }
 
-// subscription is a request that stays open for as long as the connection does
-// (specification 2026-07-28, Subscriptions), so it does not wait for anything.
+// subscription is the method of a request that stays open as long as the connection
+// (specification 2026-07-28, Subscriptions), and so waits for no response.
 const subscription = "subscriptions/listen"
 
 // waits reports whether a request may still be answered.
@@ -196,14 +194,14 @@ func (s *Server) waits(r wire.Row) bool {
 	return r.Kind == wire.Request && r.Pair == 0 && r.Method != subscription && s.in.Waits(r.Seq, r.Session)
 }
 
-// completion is how a filter line can go on, and what is wrong in it as it is. Places
-// in the line are counted in UTF-16 code units.
+// completion holds the completions of a filter line and its mistake. Positions in the
+// line are counted in UTF-16 code units.
 type completion struct {
 	query.Completion
 	Error *query.Error `json:"error,omitempty"`
 }
 
-// completeFilter answers with how the filter line can go on at a place in it, counted
+// completeFilter answers with the completions of a filter line at a position, counted
 // in UTF-16 code units.
 func (s *Server) completeFilter(c echo.Context) error {
 	line := c.QueryParam("line")
@@ -217,14 +215,14 @@ func (s *Server) completeFilter(c echo.Context) error {
 	}
 	out := completion{Completion: query.Complete(s.in.Log(), line, byteOffset(line, int(at)), rules)}
 	out.From, out.To = utf16Offset(line, out.From), utf16Offset(line, out.To)
-	out.Items = append([]query.Candidate{}, out.Items...) // a list in JSON, even if it is empty
+	out.Items = append([]query.Candidate{}, out.Items...) // [] in JSON if it is empty
 	_, err = query.Parse(line)
 	out.Error = mistakeIn(line, err)
 	return c.JSON(http.StatusOK, out)
 }
 
-// transcript streams the frames so far, one a line: all of them, or those that
-// a filter picks, with what was noted of them.
+// transcript streams the frames so far as lines of a transcript: all of them, or those
+// that a filter selects, with their marks.
 func (s *Server) transcript(c echo.Context) error {
 	log := s.in.Log()
 	line := c.QueryParam("filter")
@@ -251,8 +249,8 @@ func (s *Server) transcript(c echo.Context) error {
 	return s.marks().WriteMarks(c.Response(), func(seq int64) bool { _, in := view.Index(seq); return in })
 }
 
-// warnOfRemains says where values still stand in a transcript that was given out,
-// although a rule leaves them out elsewhere.
+// warnOfRemains logs the frames of a downloaded transcript that still contain values
+// which a rule redacts elsewhere.
 func (s *Server) warnOfRemains(c echo.Context, view *query.View) error {
 	remains, err := s.config.Redaction.Remaining(c.Request().Context(), s.in.Log(), withMarks(s.marks(), view), false)
 	for _, left := range remains {
@@ -261,8 +259,8 @@ func (s *Server) warnOfRemains(c echo.Context, view *query.View) error {
 	return err
 }
 
-// withMarks lists the frames of a view, and those that say what was noted of
-// them, in order.
+// withMarks lists the frames of a view, and the frames that store their marks, in
+// order.
 func withMarks(noted *wire.Log, view *query.View) iter.Seq[int64] {
 	seqs := slices.Collect(view.All())
 	marked, _ := noted.Marked()
@@ -277,7 +275,7 @@ func withMarks(noted *wire.Log, view *query.View) iter.Seq[int64] {
 	return slices.Values(slices.Compact(seqs))
 }
 
-// mark notes what a person says of a frame.
+// mark sets a person's mark of a frame.
 func (s *Server) mark(c echo.Context, n int64) error {
 	if err := s.marks().Mark(n, wire.Mark{Pinned: c.FormValue("pinned") != "", Colour: c.FormValue("colour"), Note: c.FormValue("note")}); err != nil {
 		return bad("%s", sentence(err))
@@ -286,9 +284,9 @@ func (s *Server) mark(c echo.Context, n int64) error {
 	return done(c, nil)
 }
 
-// marks is the log that knows what was noted of frames. A playback shows the
-// frames of a transcript, with the same numbers, and may begin again at any
-// time, which must not lose what was noted.
+// marks returns the log that stores marks. In a playback, this is the log of the whole
+// transcript: its frames have the same numbers, and it stays when the playback starts
+// over.
 func (s *Server) marks() *wire.Log {
 	if s.playback != nil {
 		return s.playback.config.Player.Source()
@@ -296,10 +294,10 @@ func (s *Server) marks() *wire.Log {
 	return s.in.Log()
 }
 
-// pinsShown is how many pinned frames stand over the log.
+// pinsShown is how many pinned frames are shown above the log.
 const pinsShown = 200
 
-// pins are the rows of the frames that are pinned.
+// pins returns the rows of the pinned frames.
 func (s *Server) pins() ([]views.Row, error) {
 	var pinned []int64
 	marked, _ := s.marks().Marked()
@@ -311,8 +309,8 @@ func (s *Server) pins() ([]views.Row, error) {
 	return s.rowViews(pinned)
 }
 
-// logStatus says how much the log holds and where, and what the rows say beside
-// their frames, so that a page can tell that rows have to be drawn again.
+// logStatus returns the number of frames, their size and place, and a state by which a
+// page can tell that findings or marks have changed and rows must be drawn again.
 func (s *Server) logStatus() views.LogStatus {
 	log := s.in.Log()
 	_, marks := s.marks().Marked()
@@ -327,13 +325,13 @@ func (s *Server) logStatus() views.LogStatus {
 	return v
 }
 
-// keptWords says how much of the log is kept where.
+// keptWords describes the size and the place of the log.
 func (s *Server) keptWords() string {
 	stats := s.in.Log().Stats()
 	return views.KeptWords(stats.Bytes, stats.Where)
 }
 
-// wholeLog is what the page says of the log when it is drawn for the first time.
+// wholeLog returns the status of the log for a new page, including the pinned frames.
 func (s *Server) wholeLog() views.LogStatus {
 	v := s.logStatus()
 	pins, err := s.pins()
