@@ -14,21 +14,21 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 )
 
-// The lines around the one that is damaged.
+// The lines before and after the damaged one.
 const (
 	lineBefore = `{"direction":"c2s","session_id":"s","server_label":"files","transport":"http","stream":"post","ts":"2026-07-28T10:02:03Z","raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"before"}}}`
 	lineAfter  = `{"direction":"s2c","session_id":"s","server_label":"files","transport":"http","stream":"post","ts":"2026-07-28T10:02:04Z","raw":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"after"}]}}}`
 )
 
-// lineFields are the fields of a transcript's lines (docs/transcript.md), and one
-// that it does not have.
+// lineFields are the fields of a transcript's lines (docs/transcript.md), and an
+// unknown one.
 var lineFields = []string{
 	"v", "session_id", "server_label", "seq", "ts", "direction", "transport", "stream", "http_method", "url", "status",
 	"call", "round", "elicitation", "actor", "kind", "truncated", "size", "redacted", "headers", "mcp_method", "mcp_name",
 	"mcp_protocol_version", "auth_challenge", "mcp_param_headers", "bytes", "raw", "text", "conn_id", "unknown",
 }
 
-// valuesOfEveryType are values that a field can have by mistake or by malice.
+// valuesOfEveryType are invalid values that a field can have by mistake or on purpose.
 var valuesOfEveryType = []string{
 	`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e400`, `99999999999999999999`, `9223372036854775807`, `4294967296`, `""`, `"x"`,
 	`"\ud800"`, `"c2s"`, `"meta"`, `[]`, `{}`, `[null]`, `[1]`, `{"a":"b"}`, `{"a":["b"]}`, `{"a":[1]}`, `{"":[]}`, `[{"name":1}]`,
@@ -46,8 +46,8 @@ func TestDamagedLinesHideNothing(t *testing.T) {
 	}
 }
 
-// FuzzDamagedLine puts any line between two whole ones: every reader and every
-// export gives the others.
+// FuzzDamagedLine puts an arbitrary line between two valid ones, which every reader and
+// every export must return.
 func FuzzDamagedLine(f *testing.F) {
 	f.Add(`{"direction":"c2s","headers":{"a":"b"},"text":""}`)
 	f.Add(`{"direction":"meta","raw":{"mark":{"seq":1,"pinned":1}}}`)
@@ -106,7 +106,7 @@ func checkAround(t *testing.T, line string) {
 	}
 }
 
-// bothSides reports what is wrong with the frames before and after.
+// bothSides returns an error unless the frames before and after are intact.
 func bothSides(frames []wire.Frame) error {
 	first, last := frames[0], frames[len(frames)-1]
 	if !bytes.Contains(first.Raw, []byte(`"before"`)) || !bytes.Contains(last.Raw, []byte(`"after"`)) {

@@ -58,7 +58,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// A transcript that was written is read as what it was.
+// A written transcript is read back unchanged.
 func TestJSONLAndJSON(t *testing.T) {
 	l := logtest.New(t, append(logtest.Talk(t, hostileTalk), wire.Frame{
 		Dir: wire.ServerToClient, Session: "files-1", Raw: []byte("{\"jsonrpc\":\"2.0\",\n \"id\":9,\"result\":{\"n\":1e3}}"), Time: logtest.Epoch,
@@ -81,7 +81,7 @@ func TestJSONLAndJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(array), &list); err != nil {
 		t.Fatal(err)
 	}
-	// Each element is a line with what is said of the frame behind it.
+	// Each element is a line of the transcript, with further members added.
 	for i, line := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
 		if !strings.HasPrefix(string(list[i]), strings.TrimSuffix(line, "}")) {
 			t.Errorf("element %d\n%s\nis not line\n%s", i, list[i], line)
@@ -92,7 +92,7 @@ func TestJSONLAndJSON(t *testing.T) {
 	}
 }
 
-// An empty log can be exported too.
+// Every format can be written of an empty log, except HAR.
 func TestEmpty(t *testing.T) {
 	for _, f := range Formats() {
 		var b bytes.Buffer
@@ -111,7 +111,7 @@ func TestEmpty(t *testing.T) {
 
 func seqsIter(seqs ...int64) iter.Seq[int64] { return slices.Values(seqs) }
 
-// What was not chosen, and what is to be left out, is nowhere.
+// Frames that were not chosen and redacted values are in no format.
 func TestOnlyWhatIsChosen(t *testing.T) {
 	l := logtest.New(t, httpTalk(t, `
 +0s c2s post {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"first","arguments":{"password":"hunter2"}}}
@@ -154,7 +154,7 @@ func TestOnlyWhatIsChosen(t *testing.T) {
 	}
 }
 
-// Exchanges of which only answers and results are chosen keep their names.
+// Calls of which only answers and results are chosen keep their names.
 func TestNamesOfWhatIsChosen(t *testing.T) {
 	l := logtest.New(t, logtest.Talk(t, `
 +0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy","arguments":{"ref":"unchosen"}}}
@@ -193,8 +193,7 @@ func TestNamesOfWhatIsChosen(t *testing.T) {
 	}
 }
 
-// A question that is taken back after its answer, of which it alone is not
-// chosen.
+// A question with a cancellation and an answer, whose own frame is not chosen.
 func TestCancelledQuestionThatIsNotChosen(t *testing.T) {
 	l := logtest.New(t, logtest.Talk(t, `
 +0s s2c {"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}
@@ -209,8 +208,8 @@ func TestCancelledQuestionThatIsNotChosen(t *testing.T) {
 	}
 }
 
-// httpTalk is talk over HTTP: the third word is the stream, with + where the
-// message came with the headers of a response.
+// httpTalk is logtest.Talk over HTTP: the third word is the stream, with + if the
+// message has the headers of a response.
 func httpTalk(t *testing.T, text string) []wire.Frame {
 	t.Helper()
 	frames := logtest.Talk(t, text)
@@ -250,8 +249,8 @@ func httpTalk(t *testing.T, text string) []wire.Frame {
 	return frames
 }
 
-// archive is an HTTP Archive as its readers take it. Members that HAR 1.2 calls
-// for are pointers, so that it shows if they are missing.
+// archive is an HTTP Archive as readers parse it. Members that HAR 1.2 requires are
+// pointers, so that missing ones are noticed.
 type archive struct {
 	Log *struct {
 		Version *string
@@ -331,9 +330,9 @@ func (a *archive) missing() []string {
 	return out
 }
 
-// harMembers are the members that HAR 1.2 knows
-// (http://www.softwareishard.com/blog/har-12-spec/), exactly as they are
-// spelled. Others begin with an underscore.
+// harMembers are the members of HAR 1.2
+// (http://www.softwareishard.com/blog/har-12-spec/) with their exact names. Other
+// members must begin with an underscore.
 var harMembers = map[string]string{
 	"":                                 "log",
 	".log":                             "version creator browser pages entries comment",
@@ -350,8 +349,7 @@ var harMembers = map[string]string{
 	".log.entries.timings":             "blocked dns connect send wait receive ssl comment",
 }
 
-// unknownMembers lists the members of a JSON value that are not known where
-// they stand.
+// unknownMembers lists the members of a JSON value that are unknown at their place.
 func unknownMembers(v any, known map[string]string, at string) (out []string) {
 	switch v := v.(type) {
 	case []any:
@@ -451,7 +449,7 @@ func TestHAR(t *testing.T) {
 	}
 }
 
-// Requests have the URLs that were recorded, without the secrets in them.
+// Requests have their recorded URLs, redacted.
 func TestHARHasURLs(t *testing.T) {
 	frames := httpTalk(t, `
 +0s c2s post {"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}
@@ -476,7 +474,7 @@ func TestHARHasURLs(t *testing.T) {
 		https := "https://example.com:8443/a%20b/mcp?" + query
 		want := []string{
 			"POST " + https, "GET " + https, "POST " + https,
-			"POST " + https, "GET http://example.com/sse", "POST http://example.com:8080/", // with two addresses, one cannot stand for the other
+			"POST " + https, "GET http://example.com/sse", "POST http://example.com:8080/", // with several URLs in a session, none replaces a missing one
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -490,8 +488,8 @@ func TestHARHasURLs(t *testing.T) {
 	}
 }
 
-// Every frame of a recorded HTTP session is in its archive once, and every
-// request has the response that answers it.
+// Every frame of a recorded HTTP session occurs once in its archive, and every request
+// has the response that answers it.
 func TestHAROfRecordings(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
 		if !strings.HasSuffix(path, "-http.jsonl") {
@@ -551,7 +549,7 @@ func TestHARHoldsAnyBytes(t *testing.T) {
 	}
 }
 
-// What a server says stays text in a document.
+// Text from a server stays text in a Markdown document.
 func TestHostileMarkdown(t *testing.T) {
 	got := write(t, Document{Log: logtest.New(t, logtest.Talk(t, hostileTalk)...), Title: "EVIL`<b>", Tool: "t", Version: "v"}, Markdown)
 	rest := withoutCode(t, got)
@@ -568,8 +566,8 @@ func TestHostileMarkdown(t *testing.T) {
 	}
 }
 
-// withoutCode takes the code out of Markdown: fenced blocks and spans
-// (CommonMark 0.31, sections 4.5 and 6.1).
+// withoutCode removes the code from Markdown: fenced blocks and spans (CommonMark 0.31,
+// sections 4.5 and 6.1).
 func withoutCode(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder
@@ -595,7 +593,7 @@ func withoutCode(t *testing.T, text string) string {
 			l = l[at:]
 			ticks := l[:len(l)-len(strings.TrimLeft(l, "`"))]
 			l = l[len(ticks):]
-			// The span ends with as many.
+			// The span ends with as many backticks.
 			end := regexp.MustCompile("(^|[^`])" + ticks + "([^`]|$)").FindStringIndex(l)
 			if end == nil {
 				t.Fatalf("a span does not end: %q", l)
@@ -611,7 +609,7 @@ func withoutCode(t *testing.T, text string) string {
 	return out.String()
 }
 
-// What a server says stays text in a page, and none of it is lost.
+// Text from a server stays text in an HTML page, and none of it is lost.
 func TestHostileHTML(t *testing.T) {
 	l := logtest.New(t, logtest.Talk(t, hostileTalk)...)
 	page := write(t, Document{Log: l, Title: "EVIL</title><script>", Tool: "t", Version: "v"}, HTML)
@@ -622,7 +620,7 @@ func TestHostileHTML(t *testing.T) {
 	known := strings.Fields(`html head meta title style body header h1 bdi p ul li b span nav a main section h2 h3 h4 details summary code pre
 		figure svg desc line rect path text tspan article div fieldset legend label input textarea i dl dt dd select option output script`)
 	var scripts, styles []string
-	pres := make(map[string]string) // by the frame
+	pres := make(map[string]string) // code by frame
 	var walk func(n *html.Node, frame string)
 	walk = func(n *html.Node, frame string) {
 		if n.Type == html.CommentNode {
@@ -700,7 +698,7 @@ func TestHostileMermaid(t *testing.T) {
 	checkMermaid(t, write(t, Document{Log: logtest.New(t, logtest.Talk(t, hostileTalk)...)}, Mermaid))
 }
 
-// A diagram is not made larger than Mermaid draws.
+// A diagram stays within Mermaid's limit.
 func TestMermaidIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 2000 {
@@ -713,7 +711,7 @@ func TestMermaidIsBounded(t *testing.T) {
 	checkMermaid(t, got)
 }
 
-// Everything recorded can be written in every format, the readable ones with
+// Every recording can be written in every format, and the readable formats contain
 // every question.
 func TestRecordingsInEveryFormat(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
@@ -744,7 +742,7 @@ func TestRecordingsInEveryFormat(t *testing.T) {
 	}
 }
 
-// A failing writer is an error, not half a file.
+// A failing writer makes Write fail.
 func TestWriterFails(t *testing.T) {
 	l := logtest.Open(t, "../conversation/testdata/recorded/2025-11-25-http.jsonl")
 	for _, f := range Formats() {

@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// recordings are transcripts of the demo server, made by the inspector.
+// recordings are transcripts of the demo server that the inspector has written.
 const recordings = "../conversation/testdata/recorded/*.jsonl"
 
 // callsOf reads all calls of a log.

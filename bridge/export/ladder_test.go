@@ -17,7 +17,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// exchangesOfTalk are those of a file in testdata/talks.
+// exchangesOfTalk returns the calls in a file of testdata/talks.
 func exchangesOfTalk(t *testing.T, name string) []*conversation.Call {
 	t.Helper()
 	text, err := os.ReadFile("../conversation/testdata/talks/" + name + ".txt")
@@ -27,7 +27,7 @@ func exchangesOfTalk(t *testing.T, name string) []*conversation.Call {
 	return callsOf(t, logtest.New(t, logtest.Talk(t, string(text))...))
 }
 
-// drawn is a call as an SVG file, or as an element of a page.
+// drawn returns a call as an SVG file, or as an element of a page.
 func drawn(t *testing.T, e *conversation.Call, embedded bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -54,14 +54,14 @@ func TestLadderGolden(t *testing.T) {
 	}
 }
 
-// svgElement is what the tests look at in an SVG.
+// svgElement is the part of an SVG that the tests examine.
 type svgElement struct {
 	name  string
 	attrs map[string]string
 	text  string
 }
 
-// parseSVG reads an SVG as the XML that it must be.
+// parseSVG parses an SVG as XML.
 func parseSVG(t *testing.T, raw []byte) []svgElement {
 	t.Helper()
 	var out []svgElement
@@ -94,8 +94,8 @@ func parseSVG(t *testing.T, raw []byte) []svgElement {
 	}
 }
 
-// Every exchange can be drawn; what is drawn is well-formed, names each frame
-// that it shows, and an embedded one needs nothing that a page's policy forbids.
+// Every call can be drawn. The drawing is well-formed and names each frame it shows,
+// and an embedded one works under the page's content security policy.
 func TestLaddersOfRecordings(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
 		for _, e := range callsOf(t, logtest.Open(t, path)) {
@@ -125,8 +125,8 @@ func TestLaddersOfRecordings(t *testing.T) {
 	}
 }
 
-// checkScale checks that a ladder goes down with time, and that what took
-// longer is not shorter.
+// checkScale checks that a ladder goes down with time, and that a longer time is never
+// drawn shorter.
 func checkScale(t *testing.T, e *conversation.Call) {
 	t.Helper()
 	l := Draw(e)
@@ -150,8 +150,7 @@ func checkScale(t *testing.T, e *conversation.Call) {
 	}
 }
 
-// A question that waits for an hour does not make the rest invisible, and what
-// was cut short is said.
+// A question that waits for an hour does not hide the rest, and the cut is marked.
 func TestGap(t *testing.T) {
 	const wait = time.Hour
 	e := callsOf(t, logtest.New(t, logtest.Talk(t, `
@@ -179,7 +178,7 @@ func TestGap(t *testing.T) {
 			t.Errorf("%q is not in the drawing", words)
 		}
 	}
-	// Times of which none stands out are all drawn in full.
+	// Times without an outlier are all drawn in full.
 	for _, gaps := range [][]time.Duration{{}, {0, 0}, {time.Second}, {time.Millisecond, 20 * time.Second}, {time.Minute, 2 * time.Minute, 40 * time.Second, 20 * time.Second}} {
 		if cut, _ := scaleOf(gaps); len(gaps) > 0 && cut < slices.Max(gaps) {
 			t.Errorf("%v is cut at %s", gaps, cut)
@@ -187,7 +186,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// Many rounds and questions stay a drawing.
+// The number of rows is bounded.
 func TestLadderIsBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`+0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}` + "\n")
@@ -200,7 +199,7 @@ func TestLadderIsBounded(t *testing.T) {
 	}
 }
 
-// hostile is what a server may put wherever text goes.
+// hostile is a text from a malicious server.
 const hostile = "EVIL</script></svg><script>alert(1)</script><img src=x onerror=alert(1)>\u202e`*_[x](javascript:alert(1))|--> ;#35;%%\\\" ' & {{.}} end\x00\x01\ufffe"
 
 func hostileExchanges(t *testing.T) []*conversation.Call {
@@ -208,7 +207,7 @@ func hostileExchanges(t *testing.T) []*conversation.Call {
 	return callsOf(t, logtest.New(t, logtest.Talk(t, hostileTalk)...))
 }
 
-// hostileTalk has the text in every place.
+// hostileTalk has hostile in every place that can hold text.
 var hostileTalk = func() string {
 	h := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\x00", `\u0000`, "\x01", `\u0001`).Replace(hostile)
 	return strings.ReplaceAll(`
@@ -234,7 +233,7 @@ var hostileTalk = func() string {
 `, "HOSTILE", h)
 }()
 
-// What a server says stays text in a drawing.
+// Text from a server stays text in a drawing.
 func TestHostileLadders(t *testing.T) {
 	for _, e := range hostileExchanges(t) {
 		for _, embedded := range []bool{true, false} {
@@ -263,8 +262,8 @@ func TestHostileLadders(t *testing.T) {
 	}
 }
 
-// checkMermaid checks that a diagram is made of nothing but the statements that
-// we write.
+// checkMermaid checks that a diagram only consists of statements that the export
+// writes.
 func checkMermaid(t *testing.T, text string) {
 	t.Helper()
 	for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -286,7 +285,7 @@ func checkMermaid(t *testing.T, text string) {
 		default:
 			t.Errorf("line %d: %q", i+1, l)
 		}
-		// Nothing but character codes has "#" and ";".
+		// Only character codes contain "#" and ";".
 		for rest := body; ; {
 			_, after, found := strings.Cut(rest, "#")
 			if !found {

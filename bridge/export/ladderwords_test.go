@@ -10,7 +10,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// The arrows of a ladder say what the frames are, whatever their text looks like.
+// The arrows of a ladder show the kinds of the frames, whatever text the frames
+// contain.
 func TestLadderSaysWhatFramesAre(t *testing.T) {
 	const call = `+0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}` + "\n"
 	for name, tt := range map[string]struct {
@@ -68,8 +69,8 @@ func TestLadderSaysWhatFramesAre(t *testing.T) {
 	}
 }
 
-// A call that was refused by HTTP status has failed, and the frame that says so
-// is part of it.
+// A call refused by an HTTP status has failed, and the frame with the status is part of
+// it.
 func TestExchangeRefusedByStatus(t *testing.T) {
 	frames := logtest.Talk(t, `
 +0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}

@@ -11,8 +11,8 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// remarkable is a call whose question breaks a rule, has a default that is none
-// of its choices, and is answered with what its schema does not allow.
+// remarkable is a call whose question breaks a rule and has a default that is none of
+// its choices, and whose answer does not satisfy the schema.
 const remarkable = `
 +0s c2s {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}}
 +0s s2c {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"files","version":"1"},"capabilities":{}}}
@@ -32,8 +32,8 @@ func markedLog(t *testing.T) *wire.Log {
 	return l
 }
 
-// Whoever reads an export for people sees what the linter found, what was noted,
-// what was sent although it is wrong, and all that could be chosen.
+// Exports for people contain the linter's findings, the marks, the problems of invalid
+// answers, and all choices.
 func TestRemarksForReading(t *testing.T) {
 	l := markedLog(t)
 	for format, want := range map[Format][]string{
@@ -70,7 +70,7 @@ type saidFrame struct {
 	}
 }
 
-// The JSON says it at the frames, also where only some are chosen.
+// The JSON has these remarks at their frames, even if only some frames are chosen.
 func TestRemarksInJSON(t *testing.T) {
 	l := markedLog(t)
 	read := func(x Document) []saidFrame {
@@ -97,7 +97,7 @@ func TestRemarksInJSON(t *testing.T) {
 	}
 }
 
-// What is left out of a frame is not quoted by a finding in it.
+// A finding does not quote redacted values of its frame.
 func TestRemarksAreRedacted(t *testing.T) {
 	redaction, err := redact.New("default", "colour")
 	if err != nil {
@@ -115,7 +115,7 @@ func TestRemarksAreRedacted(t *testing.T) {
 	}
 }
 
-// All that could be chosen is there also where nothing was answered.
+// All choices are listed even if the question was not accepted.
 func TestChoicesBesideAWrongDefault(t *testing.T) {
 	declined := strings.Replace(remarkable, `{"action":"accept","content":{"colour":"blue","age":7}}`, `{"action":"decline"}`, 1)
 	l := logtest.New(t, logtest.Talk(t, declined)...)

@@ -13,7 +13,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// The linter sees all of a log, however much of it a replay would show.
+// The linter judges the whole log, even if a replay would show only a part of it.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
@@ -52,7 +52,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// open opens a transcript and waits until all of it is read.
+// open opens a transcript and waits until it has been read.
 func open(t *testing.T, text string) *wire.Log {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "flow.jsonl")

@@ -11,8 +11,8 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// A step of a conversation is a message with who sends it: "> " the client and
-// "< " the server. "---" begins another session, "# " is noise.
+// A step of a conversation is a message with its sender: "> " is the client and "< "
+// the server. "---" begins another session, "# " is noise.
 const (
 	hello     = `> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}}}}}`
 	welcome   = `< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`
@@ -38,10 +38,10 @@ func required(id int, elicitation, url string) string {
 	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"error":{"code":-32042,"message":"Sign in","data":{"elicitations":[{"mode":"url","elicitationId":%q,"message":"Sign in","url":%q}]}}}`, id, elicitation, url)
 }
 
-// plain is a form without an id.
+// plain is form without an elicitationId.
 var plain = strings.Replace(form, `"elicitationId":"e1",`, "", 1)
 
-// asked are so many questions like plain, under ids of their own.
+// asked returns copies of plain with different ids.
 func asked(times int) []string {
 	var steps []string
 	for i := range times {
@@ -50,7 +50,7 @@ func asked(times int) []string {
 	return steps
 }
 
-// rounds is a result that asks with an array for its schema.
+// rounds returns a result that asks with the invalid schema type array.
 func rounds(id int) string {
 	return fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"array","properties":{"a":{"type":"string"}}}}}}}}`, id)
 }
@@ -60,10 +60,10 @@ const (
 	other = "https://example.com/other"
 )
 
-// sequences are conversations, with what is found in them.
+// sequences maps descriptions to conversations and their findings.
 var sequences = map[string]struct {
 	steps []string
-	want  string // rules with the number of their frame; "" for nothing found
+	want  string // frame numbers and rules; "" for no findings
 }{
 	"a URL from its offer to its end":     {[]string{hello, welcome, call, visit(7, "e1", auth), accepted, complete, done}, ""},
 	"an unknown completion":               {[]string{hello, welcome, complete}, "3 completion-unknown"},
@@ -115,7 +115,7 @@ var sequences = map[string]struct {
 	"a question that was answered":           {[]string{hello, welcome, call, plain, accepted, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, "6 asked-again"},
 	"a question that was declined":           {[]string{hello, welcome, call, plain, declined, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, ""},
 	"an answered question of another call":   {[]string{hello, welcome, call, plain, accepted, done, again, strings.Replace(plain, `"id":7`, `"id":8`, 1)}, ""},
-	"one of two calls that run":              {append([]string{hello, welcome, call, plain, accepted, again}, asked(8)...), ""}, // each time anew
+	"one of two calls that run":              {append([]string{hello, welcome, call, plain, accepted, again}, asked(8)...), ""}, // several questions, because a guess of the call would be random
 	"a typed result in a part of a session":  {[]string{call, rounds(1)}, "2 root-not-object"},
 	"noise":                                  {[]string{hello, welcome, "# listening"}, "3 stdout-noise"},
 	"noise that is JSON":                     {[]string{hello, welcome, "# []"}, "3 stdout-noise"},
@@ -150,7 +150,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// The rules that package lint leaves to this one are found broken in some sequence.
+// Every rule that package lint leaves to this package is broken in some sequence.
 func TestEveryRuleOfSequences(t *testing.T) {
 	t.Parallel()
 	all := ""
@@ -165,7 +165,7 @@ func TestEveryRuleOfSequences(t *testing.T) {
 	}
 }
 
-// transcript writes steps as a transcript.
+// transcript returns steps as a transcript.
 func transcript(steps []string) string {
 	var b strings.Builder
 	session := 1
@@ -184,8 +184,8 @@ func transcript(steps []string) string {
 	return b.String()
 }
 
-// A linter that looks at each frame as it comes finds what one finds that sees
-// all of them at once.
+// A linter that judges frames as they come has the same findings as one that judges all
+// at once.
 func TestStepByStep(t *testing.T) {
 	t.Parallel()
 	log := open(t, transcript([]string{hello, welcome, call, visit(7, "e1", auth), declined, complete, complete, done, done2, "# noise"}))
@@ -209,7 +209,7 @@ func TestStepByStep(t *testing.T) {
 	}
 }
 
-// Who logs on standard output is told a hundred times. Over HTTP there is no
+// Noise on standard output has at most a hundred findings. Over HTTP there is no
 // standard output.
 func TestMuchNoise(t *testing.T) {
 	t.Parallel()
@@ -222,7 +222,7 @@ func TestMuchNoise(t *testing.T) {
 	}
 }
 
-// Nothing is said of a value that a transcript has left out.
+// A redacted value has no findings.
 func TestRedacted(t *testing.T) {
 	t.Parallel()
 	asks := strings.Replace(visit(7, "e1", auth), `"url":"`+auth, `"url":"[REDACTED]`, 1)

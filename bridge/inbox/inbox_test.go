@@ -15,10 +15,10 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// desk is an owner that remembers what it is told.
+// desk is an owner that records the calls of its methods.
 type desk struct {
 	t      *testing.T
-	params json.RawMessage // of all that is recalled; nil for what cannot be read
+	params json.RawMessage // Params that Recall fills in; nil makes Recall fail
 
 	mu      sync.Mutex
 	settled map[int]Question
@@ -89,7 +89,7 @@ func is(t *testing.T, in *Inbox, number int, state conversation.QuestionState, b
 	}
 }
 
-// Of many answers that come at once, one wins, and all others learn of it.
+// Of many simultaneous answers, one wins, and all others get ErrSettled.
 func TestOneAnswerWins(t *testing.T) {
 	in, d := open(t, 0)
 	number := ask(t, in, "s", form, elicit.ByRequest)
@@ -124,7 +124,7 @@ func TestHowQuestionsAreSettled(t *testing.T) {
 		state  conversation.QuestionState
 		by     string
 		reason string
-		sent   string // as the response says it
+		sent   string // text of the response
 	}{
 		{"answered", func(in *Inbox, n int) {
 			_, _ = in.Answer(n, Answer{Action: "accept", Content: json.RawMessage(`{"a":"b"}`), Actor: conversation.ByScript})
@@ -179,7 +179,7 @@ func TestPoliciesDecide(t *testing.T) {
 	}
 }
 
-// What cannot be read again when it is to be shown is refused.
+// A question held back whose params cannot be read again is refused.
 func TestHeldBackAndLost(t *testing.T) {
 	in, d := open(t, 1)
 	shown, held := ask(t, in, "s", form, elicit.ByRequest), ask(t, in, "s", form, elicit.ByRequest)
@@ -195,7 +195,8 @@ func TestHeldBackAndLost(t *testing.T) {
 	}
 }
 
-// An accepted URL is awaited until somebody says that it is done, or nobody can.
+// An accepted URL is awaited until it is reported as done, or nobody can report it any
+// more.
 func TestCompletions(t *testing.T) {
 	in, _ := open(t, 0)
 	accept := func(number int) {
@@ -222,7 +223,7 @@ func TestCompletions(t *testing.T) {
 	says(first, conversation.CompletionDone, false)
 
 	early := ask(t, in, "s", url, elicit.InError)
-	in.Complete(early) // before the consent
+	in.Complete(early) // before the person has accepted
 	accept(early)
 	says(early, conversation.CompletionDone, false)
 
@@ -237,8 +238,8 @@ func TestCompletions(t *testing.T) {
 	says(declined, conversation.CompletionNone, false)
 }
 
-// A server that never stops asking does not fill the memory with what it asked, be
-// the log ever so slow; and what the log says is forgotten at once.
+// A server that never stops asking does not fill the memory, however slow the log is;
+// and questions whose end is in the log are forgotten at once.
 func TestSettledQuestionsAreForgotten(t *testing.T) {
 	in, _ := open(t, 0)
 	in.SetPolicy("s", PolicyDecline)
@@ -270,8 +271,8 @@ func TestSettledQuestionsAreForgotten(t *testing.T) {
 	}
 }
 
-// Whatever happens at once, each question is settled once, and what waits is
-// counted right.
+// With everything happening at once, each question is settled once, and the counts are
+// right.
 func TestEverythingAtOnce(t *testing.T) {
 	in, d := open(t, 20)
 	var acting sync.WaitGroup

@@ -20,7 +20,7 @@ const session = `{"session_id":"a","server_label":"s","ts":"2026-07-28T10:00:00Z
 {"session_id":"a","server_label":"s","ts":"2026-07-28T11:00:01Z","direction":"s2c","raw":{"jsonrpc":"2.0","id":1,"result":{"content":[]}}}
 `
 
-// playing starts a player of a transcript and waits until it has been read.
+// playing starts a player of a transcript and waits until the transcript has been read.
 func playing(t *testing.T, text string, o playback.Options) *playback.Player {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -50,7 +50,7 @@ func playing(t *testing.T, text string, o playback.Options) *playback.Player {
 	return p
 }
 
-// look reads the only call that is shown; nil if there is none.
+// look returns the only call in the shown log; nil if there is none.
 func look(t *testing.T, p *playback.Player) *conversation.Call {
 	t.Helper()
 	c := conversation.New(p.Shown())
@@ -67,8 +67,8 @@ func look(t *testing.T, p *playback.Player) *conversation.Call {
 	return call
 }
 
-// shows waits until the player shows that many frames, and checks the states of the
-// questions in them.
+// shows waits until the player shows a number of frames, and checks the states of their
+// questions.
 func shows(t *testing.T, p *playback.Player, frames int64, want ...conversation.QuestionState) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -137,7 +137,7 @@ func TestPlayer(t *testing.T) {
 	}
 }
 
-// Pauses of the session are shortened: what took an hour is over in a moment.
+// Pauses of the session are shortened: an hour is over in a moment.
 func TestPlayerShortensPauses(t *testing.T) {
 	t.Parallel()
 	p := playing(t, session, playback.Options{Play: true, Speed: playback.FastestSpeed, Gap: 100 * time.Millisecond})

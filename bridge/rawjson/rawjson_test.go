@@ -15,7 +15,7 @@ func TestCheck(t *testing.T) {
 		{`{}`, ""},
 		{" [1, 2.5e-3, -0, true, false, null, \"a\\u00e9\\n\"] \r\n", ""},
 		{`"` + "\xff" + `"`, "column 2: not valid UTF-8"},
-		{`"\ud800"`, ""}, // half of a character, but RFC 8259 lets it pass
+		{`"\ud800"`, ""}, // a lone surrogate is valid by RFC 8259
 		{``, "column 1: the text ends where a value should follow"},
 		{`{"a":1,}`, `column 8: expected a member's name in quotes, found '}'`},
 		{"{\n  \"é\": 1\n  \"b\": 2}", `line 3, column 3: expected ',' or '}', found '"'`},
@@ -238,8 +238,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// FuzzCheck holds the tokenizer to encoding/json, which it is stricter than only
-// in depth and in UTF-8.
+// FuzzCheck compares the tokenizer with encoding/json. It is only stricter about depth
+// and UTF-8.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,{"b":"\u00e9\\"}],"a":null}`, `[1e5,-0.0]`, `"\ud83d\ude00"`, `{"":{"":{}}}`, ` true `, `[,]`, `{"a":}`, "\"\xc2\xc2\"",
@@ -270,7 +270,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// sameAsDecoded compares what is read from raw with what encoding/json reads.
+// sameAsDecoded compares the values read from raw with those of encoding/json.
 func sameAsDecoded(t *testing.T, raw []byte, v any) {
 	switch v := v.(type) {
 	case string:

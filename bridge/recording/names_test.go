@@ -62,7 +62,7 @@ func TestRecordingNames(t *testing.T) {
 	}
 }
 
-// A file that is gone is told of although nothing is written.
+// A deleted file is noticed although no frame is written.
 func TestRecordingTellsThatItsFileIsGone(t *testing.T) {
 	t.Parallel()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})

@@ -95,7 +95,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestOrder has the first rule that matches answer, for as long as it may.
+// TestOrder checks that the first matching rule answers, as often as its times allow.
 func TestOrder(t *testing.T) {
 	run := NewRun(parsed(t, `
 answers:
@@ -151,7 +151,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestYAML has what YAML writes differently from JSON.
+// TestYAML checks the values that YAML writes differently from JSON.
 func TestYAML(t *testing.T) {
 	n, err := parse([]byte(`
 a: &base {x: 1.50, y: 0x1F, z: 1e3}

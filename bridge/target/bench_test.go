@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// unseen is an Observer that does nothing, so that what is measured is the tap.
+// unseen is an Observer that does nothing, so that benchmarks measure only the tap.
 type unseen struct{}
 
 func (unseen) Sent(Unit) bool             { return true }
@@ -23,8 +23,8 @@ func (unseen) Undelivered(Unit, error)    {}
 func (unseen) Stderr([]byte, bool, int64) {}
 func (unseen) Noted(wire.Frame)           {}
 
-// BenchmarkCall is a small call there and back, with the tap and over the
-// transport of the SDK that does the same without one.
+// BenchmarkCall measures a small call through the tap, and through the SDK's own
+// transport for comparison.
 func BenchmarkCall(b *testing.B) {
 	s := program("good")
 	b.Run("stdio/tapped", func(b *testing.B) { benchmarkLink(b, s) })
@@ -47,7 +47,7 @@ func BenchmarkCall(b *testing.B) {
 	})
 }
 
-// BenchmarkFlood is a call during which the server sends many notifications.
+// BenchmarkFlood measures a call during which the server sends many notifications.
 func BenchmarkFlood(b *testing.B) {
 	s := program("flood")
 	b.Run("tapped", func(b *testing.B) { benchmarkLink(b, s) })
@@ -58,7 +58,7 @@ func BenchmarkFlood(b *testing.B) {
 	})
 }
 
-// BenchmarkLargeMessage is a message of 64 MiB on its way to the SDK.
+// BenchmarkLargeMessage measures how a message of 64 MiB passes to the SDK.
 func BenchmarkLargeMessage(b *testing.B) {
 	line := `{"jsonrpc":"2.0","id":1,"result":{"text":"` + strings.Repeat("x", DefaultMaxFrame-100) + `"}}` + "\n"
 	b.SetBytes(int64(len(line)))

@@ -29,7 +29,7 @@ func TestBuiltinSession(t *testing.T) {
 	r.checkUnits(t)
 }
 
-// Its handlers are told, and the end waits for them.
+// Close cancels the server's running handlers and waits for them.
 func TestBuiltinEndsItsHandlers(t *testing.T) {
 	noLeaks(t)
 	r := &recorder{}
@@ -51,7 +51,7 @@ func TestBuiltinEndsItsHandlers(t *testing.T) {
 	}
 }
 
-// A session that the server ends is over for the client too.
+// When the server ends the session, the client's session ends too.
 func TestBuiltinEndsByItself(t *testing.T) {
 	noLeaks(t)
 	server := testServer()

@@ -91,7 +91,7 @@ func TestLoadConfig(t *testing.T) {
 				if !strings.HasPrefix(got[i].From, path+":") {
 					t.Errorf("%s is from %q", got[i].Name, got[i].From)
 				}
-				got[i].From = "" // the line is for TestLoadConfigProblems
+				got[i].From = "" // TestLoadConfigProblems checks the line
 			}
 			dir := strings.TrimSuffix(path, filepath.FromSlash(test.path))
 			dir = filepath.Clean(dir)
@@ -119,7 +119,7 @@ func TestLoadConfigByName(t *testing.T) {
 	}
 }
 
-// What is wrong with one server is its own problem, and the others can be used.
+// A mistake in one server is that server's Problem, and the others can be used.
 func TestLoadConfigProblems(t *testing.T) {
 	path := config(t, "mcp.json", `{"servers": {
 		"good": {"command": "x", "protocol": "2025-11-25", "elicitation": "form"},
@@ -157,7 +157,7 @@ func TestLoadConfigProblems(t *testing.T) {
 func TestLoadConfigErrors(t *testing.T) {
 	tests := []struct {
 		name, text string
-		want       []string // each line of the error, behind the path
+		want       []string // lines of the error, after the path
 	}{
 		{"no JSON", "{\n  \"servers\": {,}\n}", []string{": line 2, column 15: "}},
 		{"an array", "[]", []string{":1: want an object, got an array"}},
@@ -234,7 +234,7 @@ func TestLoadConfigErrors(t *testing.T) {
 
 func TestEnvFile(t *testing.T) {
 	tests := []struct {
-		in, want string // want "" for an error
+		in, want string // input and result; "" for an error
 	}{
 		{"A=b", "[A=b]"},
 		{" A = b \r\n\n# no\nexport C=d", "[A=b C=d]"},
@@ -262,7 +262,7 @@ func TestEnvFile(t *testing.T) {
 		}
 	}
 
-	// What stands in the file itself counts more.
+	// "env" takes precedence over "envFile".
 	path := config(t, "mcp.json", `{"servers": {"a": {"command": "x", "env": {"A": "config"}, "envFile": "${workspaceFolder}/.env"}}}`)
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), ".env"), []byte("A=file\nB=${not expanded}\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// An event of any size takes no more memory than is kept of it.
+// An event of any size takes no more memory than its kept bytes.
 func TestEventOfAnySize(t *testing.T) {
 	const size = 50 << 20
 	r := newEventReader(io.MultiReader(
@@ -133,8 +133,8 @@ func TestEventBody(t *testing.T) {
 	}
 }
 
-// FuzzEvents checks that what is passed on means what came in, however the
-// stream is cut into reads.
+// FuzzEvents checks that the events passed on have the meaning of those received,
+// however the stream is split into reads.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("event: a\rid: 1\r\ndata: {}\n\n: c\n\ndata\ndata:x\n\n"))
 	f.Add([]byte("\uFEFFretry:1\n\nid: \x00\ndata: cut"))

@@ -16,14 +16,14 @@ import (
 
 const question = `{"jsonrpc":"2.0","id":"q%d","method":"elicitation/create","params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}`
 
-// begin answers with an event stream and says so at once.
+// begin sends the headers of an event stream and text at once.
 func begin(w http.ResponseWriter, events string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	io.WriteString(w, events)
 	w.(http.Flusher).Flush()
 }
 
-// answeredBy waits for our answer to the question with this id.
+// answeredBy waits for the client's answer to the question with this id.
 func answeredBy(t *testing.T, r *recorder, id string) {
 	t.Helper()
 	r.await(t, "sent", func(s seen) bool {
@@ -31,7 +31,7 @@ func answeredBy(t *testing.T, r *recorder, id string) {
 	})
 }
 
-// Some servers send no headers until they have something to say.
+// Some servers send no headers before their first message.
 func TestGetStreamWithoutHeaders(t *testing.T) {
 	noLeaks(t)
 	speak := make(chan struct{})
@@ -46,7 +46,7 @@ func TestGetStreamWithoutHeaders(t *testing.T) {
 	}}
 	r := &recorder{}
 	l := mustOpen(t, Spec{URL: start(t, server).URL}, r, Options{})
-	s := connect(t, l, answering()) // would wait for ever
+	s := connect(t, l, answering()) // would otherwise block forever
 	r.await(t, "note", text("has no answer yet"))
 	if got := mustCall(t, s, "rude", nil); got != "good" {
 		t.Errorf("meanwhile: %q", got)
@@ -59,8 +59,8 @@ func TestGetStreamWithoutHeaders(t *testing.T) {
 	answeredBy(t, r, "q1")
 }
 
-// A server, or a proxy before it, may end the stream as often as it likes, with
-// and without event ids, and be away for a moment. The SDK alone would give up.
+// A server or a proxy may end the stream any number of times, with and without event
+// ids, and be unreachable for a moment. The SDK alone would end the session.
 func TestGetStreamEndsAgainAndAgain(t *testing.T) {
 	noLeaks(t)
 	const times = 12
@@ -105,7 +105,7 @@ func TestGetStreamRefused(t *testing.T) {
 	ends := func(w http.ResponseWriter) { begin(w, "retry: 1\n\n") }
 	tests := []struct {
 		name   string
-		first  func(http.ResponseWriter) // nil: refuse already then
+		first  func(http.ResponseWriter) // nil: refuse the first GET, too
 		refuse http.HandlerFunc
 		note   string
 		gone   bool
@@ -152,7 +152,7 @@ func TestGetStreamRefused(t *testing.T) {
 	}
 }
 
-// A stream that answers a POST and breaks off goes on with a GET.
+// An interrupted stream that answers a POST is resumed with a GET.
 func TestPostStreamResumed(t *testing.T) {
 	const prime = "id: e1\nretry: 1\ndata: \n\n"
 	tests := []struct {

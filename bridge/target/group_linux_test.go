@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// The kernel's signal ends a server where nobody else is left to: its inspector
-// and the guardian were both killed.
+// The kernel's signal ends a server if both its inspector and the guardian were killed.
 func TestDeathSignalEndsTheServer(t *testing.T) {
 	keeper := program("keeper", "sleeper")
 	cmd := exec.Command(keeper.Command[0], keeper.Command[1:]...)
@@ -51,7 +50,8 @@ func TestDeathSignalEndsTheServer(t *testing.T) {
 	}
 }
 
-// shellsOf are the shells that a process has started: the guardian.
+// shellsOf returns the process ids of the shells that a process has started: the
+// guardian.
 func shellsOf(t *testing.T, parent int) (pids []int) {
 	t.Helper()
 	all, err := os.ReadDir("/proc")

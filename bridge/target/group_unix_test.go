@@ -23,9 +23,10 @@ func init() {
 	servers["keeper"] = serveKeeper
 }
 
-// serveFamily starts a child that ignores SIGTERM and has its pipes, and says
-// its number. With "runaway" the child leaves the process group. Then it stays
-// until its input ends, exits ("leave"), or ignores that SIGTERM ("stubborn").
+// serveFamily starts a child that ignores SIGTERM and inherits its pipes, and prints
+// the child's process id. With "runaway" the child leaves the process group. The parent
+// then runs until its input ends, exits ("leave"), or ignores the end of its input and
+// SIGTERM ("stubborn").
 func serveFamily() int {
 	exe, err := os.Executable()
 	if err != nil {
@@ -61,7 +62,7 @@ func serveFamily() int {
 	return 0
 }
 
-// running reports whether a process runs. One that waits to be reaped does not.
+// running reports whether a process runs. A zombie does not.
 func running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -73,7 +74,7 @@ func running(pid int) bool {
 	return !bytes.Contains(stat, []byte(") Z "))
 }
 
-// pid reads a process number from standard error.
+// pid reads a process id from standard error.
 func pid(t *testing.T, r *recorder, word string) int {
 	t.Helper()
 	line := r.await(t, "stderr", text(word+" ")).text
@@ -88,9 +89,9 @@ func TestProcessLeavesNoSurvivor(t *testing.T) {
 	tests := []struct {
 		name string
 		spec Spec
-		word string // before the number of who must not survive
-		self bool   // it ends without being asked
-		hurt bool   // the context of Close has ended before
+		word string // precedes the id of the process that must not survive
+		self bool   // the server ends by itself
+		hurt bool   // the context of Close has already ended
 		want Exit
 	}{
 		{"ignores its input's end", program("sleeper"), "ready", false, false, Exit{Code: -1, Signal: "terminated"}},
@@ -131,7 +132,7 @@ func TestProcessLeavesNoSurvivor(t *testing.T) {
 	}
 }
 
-// A process that has left the group is out of reach. It must not hold us up.
+// A process that has left the group is not ended. The link must not wait for it.
 func TestProcessWithARunaway(t *testing.T) {
 	for _, how := range []string{"runaway", "runaway, leave"} {
 		t.Run(how, func(t *testing.T) {
@@ -153,7 +154,7 @@ func TestProcessWithARunaway(t *testing.T) {
 	}
 }
 
-// firstNumber waits for the first line of standard error, and is the number in it.
+// firstNumber waits for the first line of standard error and returns the number in it.
 func (r *recorder) firstNumber() string {
 	for ; ; runtime.Gosched() {
 		r.mu.Lock()
@@ -167,8 +168,8 @@ func (r *recorder) firstNumber() string {
 	}
 }
 
-// serveKeeper opens a link to a server in the mode of its argument, and says the
-// numbers of the process behind it and of its child.
+// serveKeeper opens a link to a server in the mode of its argument, and prints the ids
+// of the server's process and of its child.
 func serveKeeper() int {
 	r := &recorder{}
 	mode, argument, _ := strings.Cut(os.Args[1], " ")
@@ -177,7 +178,7 @@ func serveKeeper() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	for range 100 { // let threads come and go: the child's life must not hang on one of them
+	for range 100 { // start and end threads: the child's life must not depend on one of them
 		go func() {
 			runtime.LockOSThread()
 			runtime.Gosched()
@@ -197,8 +198,8 @@ func TestProcessEndsWithAKilledInspector(t *testing.T) {
 	}
 }
 
-// testKilledInspector kills a program whose server runs in a mode, and expects
-// that nothing of the server survives.
+// testKilledInspector kills a program whose server runs in a mode, and checks that no
+// process of the server survives.
 func testKilledInspector(t *testing.T, mode string) {
 	keeper := program("keeper", mode)
 	cmd := exec.Command(keeper.Command[0], keeper.Command[1:]...)
@@ -239,7 +240,7 @@ func testKilledInspector(t *testing.T, mode string) {
 	}
 }
 
-// A thread that ends must not take the server with it.
+// The end of a thread must not end the server.
 func TestProcessOutlivesTheThreadThatOpenedIt(t *testing.T) {
 	r := &recorder{}
 	opened := make(chan *Link)

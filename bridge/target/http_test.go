@@ -42,9 +42,9 @@ func TestHTTPSession(t *testing.T) {
 		name    string
 		handler http.Handler
 		spec    Spec
-		asks    bool // the server can ask while it handles a call
+		asks    bool // the server can send requests during a call
 		how     string
-		answer  wire.Stream // on which a call is answered
+		answer  wire.Stream // stream of the response to a call
 		asked   wire.Stream
 	}{
 		{"stateful", streamable(nil), Spec{}, true, "HTTP", wire.StreamPostSSE, wire.StreamPostSSE},
@@ -79,7 +79,7 @@ func TestHTTPSession(t *testing.T) {
 			}
 			r.checkUnits(t)
 
-			// Each message was seen as the server had it.
+			// Each message was observed with the server's exact bytes.
 			var bodies []string
 			for _, sent := range r.soFar("sent") {
 				bodies = append(bodies, string(sent.unit.Raw))
@@ -127,15 +127,15 @@ func TestHTTPSession(t *testing.T) {
 	}
 }
 
-// requestLog remembers what a server was sent.
+// requestLog records the requests that a server received.
 type requestLog struct {
 	mu   sync.Mutex
 	all  []string
 	head map[string]http.Header
-	to   map[string]string // by body: the URL
+	to   map[string]string // URL by body
 }
 
-// address is the URL that a body was posted to.
+// address returns the URL that a body was posted to.
 func (l *requestLog) address(body string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,9 +186,9 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// rude is a Streamable HTTP server that shakes hands and leaves the rest to the
-// test: calls of the tool "rude" go to call, GET requests to get. The tool
-// "echo" answers as it should.
+// rude is a Streamable HTTP server that performs the handshake and leaves the rest to
+// the test: calls of the tool "rude" go to call, GET requests to get. The tool "echo"
+// answers normally.
 type rude struct {
 	call, get http.HandlerFunc
 	other     http.HandlerFunc // responses and notifications; nil: 202
@@ -197,7 +197,7 @@ type rude struct {
 
 type rudeKey struct{}
 
-// posted is the message that a request carries, zero if it is not known.
+// posted returns the message in a request, zero if it is unknown.
 func posted(r *http.Request) wire.Message {
 	m, _ := r.Context().Value(rudeKey{}).(wire.Message)
 	return m
@@ -242,18 +242,18 @@ func (s rude) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answerTo has ID for the id of the request.
+// answerTo replaces ID in a body by the id of the request.
 func answerTo(r *http.Request, body string) string {
 	return strings.ReplaceAll(body, "ID", string(posted(r).ID))
 }
 
-// reply answers with this body.
+// reply answers with a fixed status, content type and body.
 func reply(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if contentType != "" {
 			w.Header().Set("Content-Type", contentType)
 		} else {
-			w.Header()["Content-Type"] = nil // or net/http guesses one
+			w.Header()["Content-Type"] = nil // otherwise net/http guesses one
 		}
 		w.WriteHeader(status)
 		io.WriteString(w, answerTo(r, body))
@@ -272,9 +272,9 @@ func TestHTTPRudeAnswers(t *testing.T) {
 	tests := []struct {
 		name        string
 		call        http.HandlerFunc
-		fault       string // what the call fails with; "": it succeeds
-		code        int64  // or the code of the server's own JSON-RPC error
-		status      int    // of the fault
+		fault       string // text of the call's fault; "" if it succeeds
+		code        int64  // code of the server's own JSON-RPC error, else 0
+		status      int    // status of the fault
 		noise       []string
 		undelivered string
 		note        string
@@ -359,7 +359,7 @@ func TestHTTPRudeAnswers(t *testing.T) {
 				if ok || !errors.As(err, &rpc) || rpc.Code != test.code || string(rpc.Data) != "[1]" {
 					t.Errorf("got %v, want the server's own error %d", err, test.code)
 				}
-			case strings.HasPrefix(test.fault, "request terminated"): // in the SDK's words
+			case strings.HasPrefix(test.fault, "request terminated"): // the SDK's text
 				if err == nil || !strings.Contains(err.Error(), test.fault) {
 					t.Errorf("got %v, want %q", err, test.fault)
 				}
@@ -403,7 +403,7 @@ func TestHTTPRudeAnswers(t *testing.T) {
 				}
 			}
 
-			// Whatever came, the session goes on.
+			// The session survives every answer.
 			if got := mustCall(t, s, "echo", nil); got != "polite" {
 				t.Errorf("afterwards: %q", got)
 			}
@@ -411,7 +411,7 @@ func TestHTTPRudeAnswers(t *testing.T) {
 	}
 }
 
-// broken begins an answer and cuts the connection.
+// broken begins an answer and closes the connection.
 func broken(contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -437,7 +437,7 @@ func zipped(contentType, body string) http.HandlerFunc {
 	}
 }
 
-// An answer that the server refuses is undelivered, and the session goes on.
+// An answer that the server refuses is undelivered, and the session continues.
 func TestHTTPAnswerRefused(t *testing.T) {
 	answered := make(chan struct{})
 	server := rude{
@@ -468,7 +468,7 @@ func TestHTTPAnswerRefused(t *testing.T) {
 	}
 }
 
-// A session that the server has forgotten is over.
+// A session that the server has forgotten ends.
 func TestHTTPSessionGone(t *testing.T) {
 	r := &recorder{}
 	l := mustOpen(t, Spec{URL: start(t, rude{call: reply(404, "text/plain", "who?"), session: "abc"}).URL}, r, Options{})
@@ -517,7 +517,7 @@ func TestHTTPDropsAndKeepsBack(t *testing.T) {
 	}
 }
 
-// Data that the observer spreads over several lines is still one message.
+// An observer's message with line feeds is still one message.
 func TestHTTPDelivers(t *testing.T) {
 	r := &recorder{deliver: func(u Unit) []byte {
 		var b bytes.Buffer
@@ -534,7 +534,7 @@ func TestHTTPDelivers(t *testing.T) {
 	}
 }
 
-// Headers of the spec go to their own origin only.
+// The spec's headers are only sent to its own origin.
 func TestHTTPRedirects(t *testing.T) {
 	var requests requestLog
 	other := start(t, requests.around(rude{call: reply(200, "application/json", good)}))
@@ -588,7 +588,7 @@ func TestOwnOrigin(t *testing.T) {
 		{"http://a/x", "http://a/y", true},
 		{"http://a", "http://A:80/", true},
 		{"https://a", "https://a:443/", true},
-		{"http://a", "https://a/", true}, // only ever more secret
+		{"http://a", "https://a/", true}, // https instead of http is allowed
 		{"https://a", "http://a/", false},
 		{"http://a", "http://a:8080/", false},
 		{"http://a:8080", "https://a/", false},
@@ -609,8 +609,8 @@ func TestOwnOrigin(t *testing.T) {
 	}
 }
 
-// A name that no header can hold is encoded, and seen as it went out. The
-// examples are the specification's own (Streamable HTTP, Value Encoding).
+// A name that a header cannot hold is encoded, and observed in that form. The examples
+// are from the specification (Streamable HTTP, Value Encoding).
 func TestHTTPNameHeader(t *testing.T) {
 	for name, want := range map[string]string{
 		"us-west1":           "us-west1",
@@ -659,7 +659,7 @@ func TestHTTPNameHeader(t *testing.T) {
 	}
 }
 
-// What goes into a header, or stays here, is no part of a request's address.
+// The address of a request has no user information and no fragment.
 func TestAddressOfRequest(t *testing.T) {
 	for in, want := range map[string]string{
 		"https://ann:secret@example.com/a%2Fb?x=1&y=%20#there": "https://example.com/a%2Fb?x=1&y=%20",
@@ -683,7 +683,7 @@ func TestURLsThatAreNone(t *testing.T) {
 	}
 }
 
-// The link can be closed with everything in flight and leaves nothing behind.
+// The link can be closed while everything is in flight, and leaves no goroutine behind.
 func TestHTTPClosesWithEverythingOpen(t *testing.T) {
 	hang := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	stream := func(w http.ResponseWriter, r *http.Request) {
@@ -737,7 +737,7 @@ func TestHTTPClosesWithEverythingOpen(t *testing.T) {
 	}
 }
 
-// Whoever stops a call ends its request, and nothing else.
+// Cancelling a call's context ends only its request.
 func TestHTTPCallStopped(t *testing.T) {
 	noLeaks(t)
 	begun, stopped := make(chan struct{}), make(chan struct{})
@@ -778,7 +778,7 @@ func TestHTTPCallStopped(t *testing.T) {
 	}
 }
 
-// A server that answers the closing DELETE with silence does not hold it up.
+// A server that does not answer the closing DELETE does not delay the end for long.
 func TestHTTPCloseIsNotHeldUp(t *testing.T) {
 	noLeaks(t)
 	polite := rude{session: "abc"}

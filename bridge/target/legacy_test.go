@@ -14,12 +14,12 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// legacy is an HTTP+SSE server by hand: what is posted is answered on the event
-// stream, with noise before each message.
+// legacy is an HTTP+SSE server for tests: it answers POSTs on the event stream, with
+// noise before each message.
 type legacy struct {
-	endpoint string                                                         // "" is its own
+	endpoint string                                                         // endpoint to announce; "" is its own
 	noise    string                                                         // events before each message
-	call     func(w http.ResponseWriter, m wire.Message, send func(string)) // a call of the tool "rude"
+	call     func(w http.ResponseWriter, m wire.Message, send func(string)) // handles a call of the tool "rude"
 
 	mu     *sync.Mutex
 	stream chan string
@@ -100,7 +100,7 @@ func TestLegacyNoise(t *testing.T) {
 	}
 }
 
-// A POST that the server refuses ends the call, not the session.
+// A refused POST ends the call, not the session.
 func TestLegacyRefusesAPost(t *testing.T) {
 	noLeaks(t)
 	server := newLegacy()
@@ -120,7 +120,7 @@ func TestLegacyRefusesAPost(t *testing.T) {
 	}
 }
 
-// The end of the event stream is the end of the session.
+// The session ends with the event stream.
 func TestLegacyStreamEnds(t *testing.T) {
 	noLeaks(t)
 	server := newLegacy()
@@ -140,7 +140,7 @@ func TestLegacyStreamEnds(t *testing.T) {
 	r.await(t, "note", text("has ended, and with it the session"))
 }
 
-// A server cannot send our messages elsewhere.
+// A server cannot redirect the client's messages to another origin.
 func TestLegacyEndpointElsewhere(t *testing.T) {
 	noLeaks(t)
 	var requests requestLog
@@ -183,7 +183,7 @@ func reply404(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "nothing here", http.StatusNotFound)
 }
 
-// connectAny does what is to be done for TransportAuto.
+// connectAny connects as TransportAuto requires.
 func connectAny(t *testing.T, s Spec) (*mcp.ClientSession, *Link, error) {
 	t.Helper()
 	var failed error
@@ -208,7 +208,7 @@ func TestAuto(t *testing.T) {
 		name    string
 		handler http.Handler
 		how     string
-		want    []string // of the error
+		want    []string // parts of the error
 		not     string
 	}{
 		{"Streamable HTTP", streamable(nil), "HTTP", nil, ""},
@@ -243,7 +243,7 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// rude400 refuses everything with a JSON-RPC error of its own.
+// rude400 answers every request with 400 and a JSON-RPC error.
 func rude400() http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -107,7 +107,7 @@ func TestLinesAreTheirOwnMemory(t *testing.T) {
 	}
 }
 
-// FuzzLines compares with the plain way to split, which holds everything.
+// FuzzLines compares the reader with a simple split that holds everything.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{}\r\n\n a\rb"), uint8(3), uint16(2))
 	f.Fuzz(func(t *testing.T, in []byte, size uint8, max uint16) {

@@ -18,7 +18,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// short is the grace of servers that a test knows to use it up.
+// short is the grace for servers that will use all of it.
 const short = 100 * time.Millisecond
 
 func TestProcessSession(t *testing.T) {
@@ -82,7 +82,7 @@ func TestProcessNoise(t *testing.T) {
 	}
 }
 
-// A message that is one by JSON-RPC's rules can still be more than the SDK takes.
+// A valid JSON-RPC message can still be one that the SDK cannot parse.
 func TestProcessWhatTheSDKCannotTake(t *testing.T) {
 	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
 	tests := []struct {
@@ -170,7 +170,7 @@ func TestProcessOutput(t *testing.T) {
 		code                 int
 		max                  int64
 		want, wantErr        []string
-		sizes                []int // of what was received, where it is not just kept whole
+		sizes                []int // sizes of received messages, where only a part is kept
 	}{
 		{"nothing", "", "", 0, 0, nil, nil, nil},
 		{"a last line without end", hello, "oh", 3, 0, []string{hello}, []string{"oh"}, nil},
@@ -218,7 +218,7 @@ func TestProcessOutput(t *testing.T) {
 	}
 }
 
-// A call whose answer is over the limit ends, and the session goes on.
+// A call ends if its answer exceeds the limit, and the session continues.
 func TestProcessAnswerOverTheLimit(t *testing.T) {
 	r := &recorder{}
 	l := mustOpen(t, program("good"), r, Options{MaxFrame: 64 << 10})
@@ -328,7 +328,7 @@ func TestProcessThatCannotStart(t *testing.T) {
 	}
 }
 
-// A server that dies ends the call that waits for it.
+// A server's death ends the waiting call.
 func TestProcessDies(t *testing.T) {
 	r := &recorder{}
 	l := mustOpen(t, program("good"), r, Options{})
@@ -355,8 +355,8 @@ func TestProcessDies(t *testing.T) {
 	}
 }
 
-// A server that does not read holds up what is written to it, but neither a
-// caller who gives up nor the end.
+// A server that does not read its input blocks writes to it, but neither a caller that
+// gives up nor the end of the link.
 func TestProcessThatDoesNotRead(t *testing.T) {
 	noLeaks(t)
 	r := &recorder{}

@@ -12,13 +12,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mortal is a server that can be ended, and begun again at the same address.
+// mortal is a server that can be ended, and restarted at the same address.
 type mortal struct {
 	t       *testing.T
 	handler http.Handler
 	address string
 	server  *http.Server
-	visits  chan struct{} // nil, or gets something for each connection
+	visits  chan struct{} // receives a value for each connection; may be nil
 }
 
 func (m *mortal) begin() {
@@ -42,10 +42,10 @@ func (m *mortal) begin() {
 	m.t.Cleanup(m.die)
 }
 
-// quick does not leave much time to a server that restarts.
+// quick gives a restarting server little time.
 var quick = Options{pauses: lookPauses{first: time.Millisecond, later: 10 * time.Millisecond}}
 
-func (m *mortal) die() { _ = m.server.Close() } // all connections with it
+func (m *mortal) die() { _ = m.server.Close() } // closes all connections
 
 func openStream(w http.ResponseWriter, r *http.Request) {
 	begin(w, "retry: 20\n\n")
@@ -73,7 +73,7 @@ func awaitLost(t *testing.T, l *Link, want string) {
 	}
 }
 
-// With a stream open, the end of a server shows by itself.
+// The end of a server is noticed at once while a stream is open.
 func TestServerIsGone(t *testing.T) {
 	noLeaks(t)
 	m := &mortal{t: t, handler: rude{session: "abc", get: openStream}}
@@ -87,7 +87,7 @@ func TestServerIsGone(t *testing.T) {
 	r.await(t, "note", text("cannot be reached any more"))
 }
 
-// Without a stream nothing is known until a request fails.
+// Without a stream, the end of a server is only noticed when a request fails.
 func TestServerWithoutStreamIsGone(t *testing.T) {
 	noLeaks(t)
 	m := &mortal{t: t, handler: rude{}}
@@ -106,12 +106,12 @@ func TestServerWithoutStreamIsGone(t *testing.T) {
 	awaitLost(t, l, "cannot be reached any more")
 }
 
-// A server may close its streams before it stops to listen.
+// A server may close its streams before it stops listening.
 func TestServerEndsInItsOwnOrder(t *testing.T) {
 	noLeaks(t)
 	streams := make(chan struct{})
 	m := &mortal{t: t, visits: make(chan struct{}, 100), handler: rude{session: "abc", get: func(w http.ResponseWriter, _ *http.Request) {
-		begin(w, "retry: 60000\n\n") // so that nothing but our own looking can tell
+		begin(w, "retry: 60000\n\n") // so that only the link's own attempts can notice
 		<-streams
 		panic(http.ErrAbortHandler)
 	}}}
@@ -125,12 +125,12 @@ func TestServerEndsInItsOwnOrder(t *testing.T) {
 	}
 	close(streams)
 	r.await(t, "note", text("broke off"))
-	<-m.visits // the first look finds it listening
+	<-m.visits // the first attempt succeeds
 	m.die()
 	awaitLost(t, l, "nothing listens on")
 }
 
-// A server that is back at once is not given up.
+// A server that restarts at once is not given up.
 func TestServerRestarts(t *testing.T) {
 	noLeaks(t)
 	opened := make(chan struct{}, 10)
@@ -150,7 +150,7 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// A proxy may still be there where the server is not.
+// A proxy may still answer when the server behind it is gone.
 func TestStreamCannotBeOpenedAgain(t *testing.T) {
 	noLeaks(t)
 	first := make(chan struct{}, 1)
@@ -168,7 +168,7 @@ func TestStreamCannotBeOpenedAgain(t *testing.T) {
 	awaitLost(t, l, "the event stream broke off and could not be opened again: HTTP 502 Bad Gateway")
 }
 
-// What is asked of a server by GET stands in the log as well, with its headers.
+// GET requests are logged with their headers, too.
 func TestGetsAreNoted(t *testing.T) {
 	noLeaks(t)
 	server := rude{session: "abc", call: func(w http.ResponseWriter, r *http.Request) {
@@ -198,7 +198,7 @@ func TestGetsAreNoted(t *testing.T) {
 	r.await(t, "note", text("goes on"))
 }
 
-// A session id that comes before there is a session names none.
+// A session id before the response to initialize is ignored.
 func TestSessionBeginsWithInitialize(t *testing.T) {
 	noLeaks(t)
 	ids := make(chan string, 100)
@@ -234,5 +234,5 @@ func TestSessionBeginsWithInitialize(t *testing.T) {
 	if first, second := <-ids, <-ids; first != "" || second != "right" {
 		t.Errorf("initialize came with the session id %q, what followed with %q", first, second)
 	}
-	r.await(t, "received", func(s seen) bool { return s.unit.Header.Get("Mcp-Session-Id") == "wrong" }) // as it was
+	r.await(t, "received", func(s seen) bool { return s.unit.Header.Get("Mcp-Session-Id") == "wrong" }) // observed as the server sent it
 }

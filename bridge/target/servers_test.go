@@ -17,10 +17,11 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// serverMode is the environment variable that makes the test binary a server.
+// serverMode is the environment variable that makes the test binary a server, and names
+// its mode.
 const serverMode = "ELICITATION_INSPECTOR_TEST_SERVER"
 
-// servers are what the test binary can be. They return their exit code.
+// servers maps modes of the test binary to their functions, which return the exit code.
 var servers = map[string]func() int{
 	"good":     serveGood,
 	"noisy":    serveNoisy,
@@ -33,7 +34,7 @@ var servers = map[string]func() int{
 	"relay":    serveRelay,
 }
 
-// program is the spec of a server process.
+// program returns the spec of a server process in a mode.
 func program(mode string, args ...string) Spec {
 	exe, err := os.Executable()
 	if err != nil {
@@ -41,7 +42,7 @@ func program(mode string, args ...string) Spec {
 	}
 	env := []string{
 		serverMode + "=" + mode,
-		"GORACE=atexit_sleep_ms=0", // or else each exit takes a second under the race detector
+		"GORACE=atexit_sleep_ms=0", // otherwise each exit takes a second under the race detector
 	}
 	return Spec{Name: mode, Command: append([]string{exe}, args...), Env: env}
 }
@@ -54,8 +55,8 @@ func serveGood() int {
 	return 0
 }
 
-// noise is what the noisy server writes before each of its messages. Each line
-// would end a session of the SDK's own transport.
+// noise is the text that the noisy server writes before each of its messages. Each of
+// its lines would end a session of the SDK's own transport.
 var noise = []string{
 	"Server listening…",
 	"",
@@ -67,8 +68,8 @@ var noise = []string{
 	`{"jsonrpc":"2.0","method":"notifications/progress"} trailing`,
 }
 
-// serveNoisy is the good server with noise in between and odd whitespace around
-// its messages.
+// serveNoisy is the good server with noise between its messages and odd white space
+// around them.
 func serveNoisy() int {
 	r, w := io.Pipe()
 	go func() {
@@ -91,8 +92,8 @@ func serveNoisy() int {
 	return 0
 }
 
-// servePrint writes its first argument to standard output, the second to
-// standard error, and exits with the third.
+// servePrint writes its first argument to standard output and its second to standard
+// error, and exits with the third as its code.
 func servePrint() int {
 	unescape := strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace
 	fmt.Print(unescape(os.Args[1]))
@@ -104,7 +105,7 @@ func servePrint() int {
 	return code
 }
 
-// serveStubborn ignores the end of its input and SIGTERM.
+// serveStubborn ignores SIGTERM and the end of its input.
 func serveStubborn() int {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	return serveSleeper()
@@ -113,7 +114,7 @@ func serveStubborn() int {
 // serveSleeper ignores the end of its input.
 func serveSleeper() int {
 	fmt.Fprintln(os.Stderr, "ready", os.Getpid())
-	time.Sleep(time.Hour) // far longer than any test; it is to be killed
+	time.Sleep(time.Hour) // longer than any test; it is killed
 	return 0
 }
 
@@ -129,7 +130,7 @@ func serveDeaf() int {
 	return serveSleeper()
 }
 
-// serveEnviron says what it was started with.
+// serveEnviron prints its working directory and two environment variables.
 func serveEnviron() int {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -139,10 +140,11 @@ func serveEnviron() int {
 	return 0
 }
 
-// floodSize is how many notifications a call of the flooding server brings.
+// floodSize is the number of notifications in a call of the flooding server.
 const floodSize = 1000
 
-// serveFlood answers each request, and tools/call with notifications before.
+// serveFlood answers each request, and sends notifications before the result of
+// tools/call.
 func serveFlood() int {
 	in := bufio.NewReader(os.Stdin)
 	out := bufio.NewWriter(os.Stdout)
@@ -169,8 +171,9 @@ func serveFlood() int {
 	}
 }
 
-// serveRelay answers each request with what ANSWERS says for its method, where
-// ID stands for its id, and tells on standard error what it was sent.
+// serveRelay answers each request with the text that ANSWERS has for its method, in
+// which ID is replaced by the request's id. It prints what it receives to standard
+// error.
 func serveRelay() int {
 	answers := map[string]string{}
 	for line := range strings.Lines(os.Getenv("ANSWERS")) {

@@ -18,28 +18,28 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an expected event.
 const patience = 15 * time.Second
 
-// seen is one call of an Observer's method.
+// seen is one call of an observer's method.
 type seen struct {
 	what string // "sent", "received", "undelivered", "stderr", "note"
 	unit Unit
 	err  error
-	text string // of stderr and note
+	text string // text of stderr and note
 	size int64
 	head http.Header
 	code int
 	cut  bool
 
-	failed  bool   // of a note
-	request string // that gets no response because of it
+	failed  bool   // Failed of a note
+	request string // Answers of a note
 }
 
-// recorder is an Observer that remembers.
+// recorder is an Observer that records its calls.
 type recorder struct {
-	deliver func(Unit) []byte // nil: what was received
-	send    func(Unit) bool   // nil: everything
+	deliver func(Unit) []byte // nil delivers what was received
+	send    func(Unit) bool   // nil sends everything
 
 	mu      sync.Mutex
 	all     []seen
@@ -81,7 +81,7 @@ func (r *recorder) Noted(f wire.Frame) {
 	r.add(seen{what: "note", text: f.Note.Words(&f), head: f.Header, code: f.Status, failed: f.Failed, request: string(f.Answers)})
 }
 
-// so far, of one kind, or of all kinds.
+// soFar returns the recorded calls of one kind, or of all kinds for "".
 func (r *recorder) soFar(what string) []seen {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +94,7 @@ func (r *recorder) soFar(what string) []seen {
 	return out
 }
 
-// await waits for something that fits.
+// await waits for a call that fits.
 func (r *recorder) await(t testing.TB, what string, fits func(seen) bool) seen {
 	t.Helper()
 	timeout := time.After(patience)
@@ -137,7 +137,7 @@ func raw(want string) func(seen) bool {
 	return func(s seen) bool { return string(s.unit.Raw) == want }
 }
 
-// received lists what came from the server, with a mark for noise.
+// received lists the messages from the server, with a mark for noise.
 func (r *recorder) received() []string {
 	var out []string
 	for _, s := range r.soFar("received") {
@@ -150,7 +150,7 @@ func (r *recorder) received() []string {
 	return out
 }
 
-// checkUnits checks what holds for all units of a well-behaved session.
+// checkUnits checks the properties of all units of a well-behaved session.
 func (r *recorder) checkUnits(t *testing.T) {
 	t.Helper()
 	for _, s := range r.soFar("") {
@@ -226,7 +226,7 @@ func mustCall(t *testing.T, s *mcp.ClientSession, tool string, args any) string 
 	return res.Content[0].(*mcp.TextContent).Text
 }
 
-// testServer has the tools that the tests call.
+// testServer returns a server with the tools that the tests call.
 func testServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test server", Version: "1"}, nil)
 	type echo struct {
@@ -256,7 +256,7 @@ func answering() *mcp.ClientOptions {
 	}}
 }
 
-// noLeaks checks, when the test has ended, that none of its goroutines are left.
+// noLeaks checks after the test that none of its goroutines are left.
 func noLeaks(t *testing.T) {
 	t.Helper()
 	before := goroutines()
@@ -282,7 +282,7 @@ func noLeaks(t *testing.T) {
 	})
 }
 
-// goroutines are the stacks of all goroutines by number, except those of tests.
+// goroutines returns the stacks of all goroutines by number, except those of tests.
 func goroutines() map[string]string {
 	buf := make([]byte, 4<<20)
 	buf = buf[:runtime.Stack(buf, true)]

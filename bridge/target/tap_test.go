@@ -26,9 +26,9 @@ func TestEnvelopeOfALargeMessage(t *testing.T) {
 		{`{"result":` + big, `xx"},"jsonrpc":"2.0","id":3}`, "result 3"},
 		{`{"result":` + big, `xx"} , "id" : "x-1" , "jsonrpc" : "2.0" } `, `result "x-1"`},
 		{`{"jsonrpc":"2.0","method":"m","params":` + big, `xx"},"id":-4}`, "request -4"},
-		{`{"jsonrpc":"2.0","result":` + big, `"id":5,"x":1}}`, "result "},          // not the last members of all
+		{`{"jsonrpc":"2.0","result":` + big, `"id":5,"x":1}}`, "result "},          // the id is not at the end
 		{`{"jsonrpc":"2.0","result":` + big, `\"id\":5}"}`, "result "},             // within a text
-		{`{"jsonrpc":"2.0","id":7,"result":` + big, `{"id":5},"x":0}`, "result 7"}, // of something else
+		{`{"jsonrpc":"2.0","id":7,"result":` + big, `{"id":5},"x":0}`, "result 7"}, // the id of another object
 		{`{"jsonrpc":"2.0","id":7,"other":` + big, `xx"}}`, ""},
 		{`{"jsonrpc":"1.0","id":7,"result":` + big, `xx"}}`, ""},
 		{`{"result":` + big, `xx"}}`, ""},
@@ -48,7 +48,7 @@ func TestEnvelopeOfALargeMessage(t *testing.T) {
 	}
 }
 
-// Whatever the id of a server's request is, the response has the same.
+// The response has the exact id of the server's request, whatever it is.
 func TestIDsComeBackAsTheyWere(t *testing.T) {
 	ids := []string{
 		`1`, `0`, `-1`, `9007199254740992`, `""`, `"1"`, `"a\"é"`, `"1.0"`,
@@ -121,7 +121,7 @@ func TestIDsOverHTTP(t *testing.T) {
 	r.await(t, "sent", func(s seen) bool { return string(s.unit.Message.ID) == "1700000000000000001" })
 }
 
-// An error without an id answers nothing that could be told over stdio.
+// An error without an id answers no request over stdio.
 func TestErrorWithoutID(t *testing.T) {
 	s := program("relay")
 	s.Env = append(s.Env, "ANSWERS=notifications/initialized {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"what?\"}}\ntools/call "+good)
@@ -134,7 +134,7 @@ func TestErrorWithoutID(t *testing.T) {
 	}
 }
 
-// The answer of a server that writes its id last is known to be one.
+// A large answer is recognized by an id at its end.
 func TestLargeAnswerWithItsIDAtTheEnd(t *testing.T) {
 	s := program("relay")
 	s.Env = append(s.Env, `ANSWERS=tools/call {"result":{"text":"`+strings.Repeat("x", 10<<10)+`"},"jsonrpc":"2.0","id":ID}`)
@@ -150,7 +150,7 @@ func TestLargeAnswerWithItsIDAtTheEnd(t *testing.T) {
 	}
 }
 
-// What is kept of any text is no more than was asked for.
+// keep holds no more of a text than it was told to.
 func TestKeep(t *testing.T) {
 	k, err := keep(io.LimitReader(forever{}, 10<<20), 1<<20)
 	if err != nil || len(k.head) != 1<<20 || cap(k.head) > 1<<20+1<<13 || k.size != 10<<20 || len(k.tail) != tailSize {

@@ -8,8 +8,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Views of a log's beginning, and what completes a filter over it, are those
-// that the log had when it had no more frames.
+// Views and completions over the beginning of a log are the same as over the log when
+// it had only these frames.
 func TestViewOfABeginning(t *testing.T) {
 	source := newLog(t)
 	var frames []wire.Frame

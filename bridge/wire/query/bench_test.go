@@ -10,9 +10,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// flood makes a log of n small frames such as a busy session has: of a
-// hundred, 96 are notifications, and there are a call with its result and a
-// question with its answer.
+// flood returns a log of n small frames as in a busy session: of a hundred, 96 are
+// notifications, and the others a call with its result and a question with its answer.
 func flood(tb testing.TB, n int) *wire.Log {
 	tb.Helper()
 	l := newLog(tb)
@@ -45,8 +44,8 @@ func floodFrame(i int) wire.Frame {
 	return f
 }
 
-// BenchmarkFilter judges 200,000 frames, or WIRE_BENCH_FRAMES, by filters of
-// every cost.
+// BenchmarkFilter judges 200,000 frames, or WIRE_BENCH_FRAMES, with cheap and expensive
+// filters.
 func BenchmarkFilter(b *testing.B) {
 	n := 200_000
 	if s := os.Getenv("WIRE_BENCH_FRAMES"); s != "" {

@@ -35,7 +35,7 @@ func message(dir wire.Direction, format string, args ...any) wire.Frame {
 	return wire.Frame{Server: "files", Session: "s1", Transport: "stdio", Dir: dir, Raw: fmt.Appendf(nil, format, args...)}
 }
 
-// filterLog is a log with something for every term.
+// filterLog returns a log with a frame for every term.
 func filterLog(t testing.TB) *wire.Log {
 	l := newLog(t)
 	start := time.Date(2026, 7, 28, 10, 2, 0, 0, time.UTC)
@@ -352,7 +352,7 @@ func TestViewCanBeReadAndCancelledWhileItJudges(t *testing.T) {
 		t.Fatalf("%v, %d judged", err, v.Judged())
 	}
 	before := v.Seqs(0, 10)
-	prefix := make([]int64, 60_001) // how many match of the first ones
+	prefix := make([]int64, 60_001) // number of matches among the first frames
 	for i := range 60_000 {
 		prefix[i+1] = prefix[i]
 		if sevenStep.Match(floodFrame(i).Raw) {
@@ -373,7 +373,7 @@ func TestViewCanBeReadAndCancelledWhileItJudges(t *testing.T) {
 				t.Error("the last of the view is not there")
 			}
 		}
-		// What is said of the view is all of one moment.
+		// All numbers of the view are from one moment.
 		if judged, upTo, after := v.Extent(0); upTo != 0 || after != prefix[judged] {
 			t.Fatalf("of %d judged, %d and %d match, want %d", judged, upTo, after, prefix[judged])
 		}
@@ -419,7 +419,7 @@ func TestFilterLooksIntoHugeAndLostFrames(t *testing.T) {
 
 func TestFilterWhereTheTablesAreFull(t *testing.T) {
 	l := newLog(t)
-	const methods, actors = 9000, 300 // more than the index has room for
+	const methods, actors = 9000, 300 // more names than the index has room for
 	for i := range methods {
 		f := message(wire.ClientToServer, `{"jsonrpc":"2.0","id":%d,"method":"m%d"}`, i, i)
 		f.Actor = fmt.Sprint("a", i%actors)
@@ -527,7 +527,7 @@ func FuzzParse(f *testing.F) {
 		if err := v.Update(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		// Its opposite picks the others.
+		// The negation selects the other frames.
 		w.filter = &Filter{not(filter.node)}
 		if err := w.Update(context.Background()); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// And, or, not and comparisons are understood in all the ways people try them.
+// And, or, not and comparisons are accepted in all the notations that people try.
 func TestFilterAsPeopleTypeIt(t *testing.T) {
 	l := filterLog(t)
 	for plain, ways := range map[string][]string{
@@ -37,7 +37,7 @@ func TestFilterAsPeopleTypeIt(t *testing.T) {
 		"!(kind:noise or dir:in)": {"-(kind:noise || dir:in)", "!kind:noise && !dir:in", "-kind:noise -dir:in"},
 		`"-32603"`:                {"-32603"},
 		`"||"`:                    {`"||" "||"`},
-		`deploy "<b"`:             {"deploy <b", "deploy and <b"}, // no terms
+		`deploy "<b"`:             {"deploy <b", "deploy and <b"}, // deploy <b is no term
 	} {
 		want := pick(t, l, plain, nil)
 		for _, line := range ways {
@@ -48,7 +48,7 @@ func TestFilterAsPeopleTypeIt(t *testing.T) {
 	}
 }
 
-// What is no filter is not searched for as text: the line says what is meant.
+// An invalid filter is not searched for as text: the error suggests a valid one.
 func TestFilterSaysWhatMayBeMeant(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"metod:x":        {"metod", "did you mean method:?"},
@@ -78,8 +78,8 @@ func TestFilterSaysWhatMayBeMeant(t *testing.T) {
 	}
 }
 
-// tool: picks all frames of calls of a tool: those that an inspector numbered,
-// and of other recordings those that can be told.
+// tool: selects all frames of calls of a tool: by call number in the inspector's own
+// logs, and as far as possible in other recordings.
 func TestFilterByTool(t *testing.T) {
 	for name, call := range map[string]int{"numbered": 1, "not numbered": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestFilterByTool(t *testing.T) {
 	}
 }
 
-// kind:error picks all that failed, and kind:rpc-error the error responses.
+// kind:error selects all failures, and kind:rpc-error only error responses.
 func TestFilterFailures(t *testing.T) {
 	l := newLog(t)
 	add := func(f wire.Frame) { l.Append(f) }
@@ -156,7 +156,7 @@ func TestFilterFailures(t *testing.T) {
 		t.Errorf("the refused request pairs with frame %d, want 11", f.Pair)
 	}
 
-	// A transcript says the same.
+	// A transcript of the log has the same matches.
 	var out bytes.Buffer
 	if err := wire.WriteFrames(&out, l, nil, redact.Nothing()); err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestFilterFailures(t *testing.T) {
 	}
 }
 
-// A frame whose transcript has no time for it is before every time.
+// A frame without a time in its transcript is before every time.
 func TestFilterFramesWithoutATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "least.jsonl")
 	text := `{"direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"ping"}}` + "\n" +
@@ -203,7 +203,7 @@ func open(t *testing.T, path string) *wire.Log {
 	return l
 }
 
-// Sizes mean the same in a filter and in a flag.
+// Sizes have the same meaning in filters and in flags.
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{
 		"0": 0, "500": 500, "10k": 10_000, "1.5M": 1_500_000, "64M": 64_000_000, "64Mi": 64 << 20, "2GiB": 2 << 30, "7b": 7, "1KB": 1000,

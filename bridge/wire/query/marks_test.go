@@ -35,7 +35,7 @@ func TestFilterMarks(t *testing.T) {
 			t.Errorf("%q: %v, not %v", line, got, want)
 		}
 	}
-	for line, want := range map[string][2]bool{ // findings, marks
+	for line, want := range map[string][2]bool{ // UsesFindings, UsesMarks
 		"is:orphan": {}, "kind:error": {}, "finding:any": {true, false}, "(call:3 or !colour:red)": {false, true},
 		`"is:pinned"`: {}, "is:noted -finding:any": {true, true}, "": {},
 	} {
@@ -46,7 +46,7 @@ func TestFilterMarks(t *testing.T) {
 	}
 }
 
-// Questions and answers are found in each way in which they travel.
+// Questions and answers are found in every kind of message that can carry them.
 func TestFilterQuestionsAndAnswers(t *testing.T) {
 	l := newLog(t)
 	for _, f := range []struct {

@@ -151,7 +151,7 @@ func TestRedactURL(t *testing.T) {
 			t.Errorf("%s has become %s though nothing is left out", in, got)
 		}
 	}
-	// In transcripts too, also where there is no other secret.
+	// Also in transcripts, and if there is no other secret.
 	text := transcript(t, []wire.Frame{{Dir: wire.ClientToServer, Transport: "http", HTTPMethod: "POST", URL: "https://example.com/mcp?key=abc", Raw: []byte("{}")}}, nil)
 	if want := `"redacted":true`; !strings.Contains(string(text), want) || !strings.Contains(string(text), `"http_method":"POST","url":"https://example.com/mcp?key=[REDACTED]"`) {
 		t.Errorf("the line is %s", text)

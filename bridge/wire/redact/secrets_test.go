@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// A value that a rule leaves out of one frame is left out of the others, as far
-// as it is long enough not to be there by chance.
+// A value that a rule redacts in one frame is also redacted in the others, if it is too
+// long to occur by chance.
 func TestValuesAreLeftOutElsewhere(t *testing.T) {
 	tests := []struct{ name, pin, in, want string }{
 		{"in text", `"4711-x"`, `PIN 4711-x is right`, `PIN [REDACTED] is right`},
@@ -43,7 +43,7 @@ func TestValuesAreLeftOutElsewhere(t *testing.T) {
 	}
 }
 
-// wire.Noise that only begins like JSON is searched as text.
+// Noise that only begins like JSON is searched as text.
 func TestValuesInNoise(t *testing.T) {
 	r, err := New()
 	if err != nil {
@@ -58,7 +58,7 @@ func TestValuesInNoise(t *testing.T) {
 	}
 }
 
-// What is no header of the person's own and no secret stays.
+// Values that are neither in the person's own headers nor secret stay.
 func TestHeadersThatRepeatSecrets(t *testing.T) {
 	r, err := New("pin")
 	if err != nil {
@@ -81,8 +81,8 @@ func TestHeadersThatRepeatSecrets(t *testing.T) {
 	}
 }
 
-// What stands in a header that is left out is left out elsewhere: each cookie's
-// value without what says how long it lasts, and what follows the name of a scheme.
+// The contents of a redacted header are redacted elsewhere: each cookie's value without
+// its attributes, and the part after the name of a scheme.
 func TestPartsOfCredentials(t *testing.T) {
 	for _, tt := range []struct{ header, value, said, want string }{
 		{"Set-Cookie", "sid=cookie-4711; Path=/wide; SameSite=Strictest", "cookie-4711 /wide Strictest", "[REDACTED] /wide Strictest"},
@@ -112,8 +112,8 @@ func TestPartsOfCredentials(t *testing.T) {
 	}
 }
 
-// A rule for a member and one for a path hold together, also where nothing but
-// the message can hold a secret.
+// Rules for members and paths work together, even if only the message can contain a
+// secret.
 func TestRulesOfBothKinds(t *testing.T) {
 	r, err := New("pin", "$.params.code")
 	if err != nil {
@@ -125,7 +125,7 @@ func TestRulesOfBothKinds(t *testing.T) {
 	}
 }
 
-// A value that is left out wherever it stands has four characters at least.
+// A given value must have at least four characters.
 func TestValuesThatAreTooShort(t *testing.T) {
 	r, err := New()
 	if err != nil {
@@ -142,8 +142,8 @@ func TestValuesThatAreTooShort(t *testing.T) {
 	}
 }
 
-// Whatever the message and the value, JSON stays JSON, and no string of it holds
-// the value any more.
+// For any message and value, the result is valid JSON, and none of its strings contains
+// the value.
 func FuzzValuesAreLeftOut(f *testing.F) {
 	f.Add(`{"a":"x\u0061bcdefgh","abcdefgh":[1,"\\abcdefgh"]}`, "abcdefgh")
 	f.Add(`{"a":"\ud83d\ude00","b":12345678}`, "12345678")
@@ -160,7 +160,7 @@ func FuzzValuesAreLeftOut(f *testing.F) {
 		if !json.Valid(got.Raw) {
 			t.Fatalf("%s without %q is %s", raw, value, got.Raw)
 		}
-		if !strings.ContainsAny(value, "[]") { // which "[REDACTED]" could become part of
+		if !strings.ContainsAny(value, "[]") { // "[REDACTED]" could complete such a value
 			for leaf := range leaves(got.Raw) {
 				if strings.Contains(strings.ReplaceAll(leaf, Placeholder, "\x00"), value) && strings.ContainsAny(raw[:1], "{[") {
 					t.Errorf("%q is in %q, of %s", value, leaf, got.Raw)

@@ -32,7 +32,7 @@ func message(dir wire.Direction, format string, args ...any) wire.Frame {
 	return wire.Frame{Server: "files", Session: "s1", Transport: "stdio", Dir: dir, Raw: fmt.Appendf(nil, format, args...)}
 }
 
-// transcript is what is written of frames.
+// transcript returns the transcript of frames.
 func transcript(t *testing.T, frames []wire.Frame, r *Redaction) []byte {
 	t.Helper()
 	l := newLog(t)
@@ -46,7 +46,7 @@ func transcript(t *testing.T, frames []wire.Frame, r *Redaction) []byte {
 	return out.Bytes()
 }
 
-// Secrets are left out of a note's fields and of its words.
+// Secrets are redacted in the fields and in the words of a note.
 func TestNotesAreRedacted(t *testing.T) {
 	r, err := New("password")
 	if err != nil {
