@@ -23,11 +23,11 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// asServer is the variable that makes the test binary a server.
+// asServer is the environment variable that makes the test binary a server.
 const asServer = "DEMO_TEST_AS_SERVER"
 
-// TestMain fails if a goroutine of this package or of the SDK is left when the tests are done.
-// As a program of its own, it is the demo server over stdio.
+// TestMain fails if a goroutine of this package or of the SDK is left when the tests are done. With
+// asServer set, the binary is the demo server over stdio.
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
 		if err := New(Options{Exit: os.Exit, Pause: quick}).MCP().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leftovers returns the stacks of goroutines that are not the runtime's own, once they have had every chance to end.
+// leftovers returns the stacks of goroutines that are not the runtime's own, after waiting for them
+// to end.
 func leftovers() string {
 	deadline := time.Now().Add(5 * time.Second)
 	for {
@@ -66,7 +67,7 @@ func leftovers() string {
 	}
 }
 
-// person is a client with someone at the keyboard.
+// person is a client that records what it receives.
 type person struct {
 	t       *testing.T
 	session *mcp.ClientSession
@@ -87,7 +88,7 @@ func (p *person) add(f func()) {
 	p.changed = make(chan struct{})
 }
 
-// await waits until ok, which is called with the lock held, holds.
+// await waits until ok returns true. It calls ok with the lock held.
 func (p *person) await(what string, ok func() bool) {
 	p.t.Helper()
 	timeout := time.After(20 * time.Second)
@@ -106,18 +107,18 @@ func (p *person) await(what string, ok func() bool) {
 	}
 }
 
-// setup says what a test wants to be different.
+// setup holds the options of a test.
 type setup struct {
 	revision string // the newest if empty
 	http     bool
 	options  Options
 	caps     *mcp.ClientCapabilities // forms and URLs if nil
 	answer   func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error)
-	manual   bool // rounds are not gone through automatically
+	manual   bool // the test repeats requests itself
 	client   func(*mcp.ClientOptions)
 }
 
-// quick lets story time pass at once.
+// quick makes pauses in stories end at once.
 func quick(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 func sit(t *testing.T, s setup) (*person, *Server) {
@@ -183,7 +184,7 @@ func sit(t *testing.T, s setup) (*person, *Server) {
 	return p, srv
 }
 
-// call calls a tool and insists that it is answered by a result.
+// call calls a tool, and fails the test unless there is a result.
 func (p *person) call(name string, args any) *mcp.CallToolResult {
 	p.t.Helper()
 	res, err := p.try(name, args)
@@ -194,7 +195,7 @@ func (p *person) call(name string, args any) *mcp.CallToolResult {
 	return res
 }
 
-// keepsPromise holds a result against the tool's outputSchema.
+// keepsPromise checks a result against the tool's outputSchema.
 func (p *person) keepsPromise(name string, res *mcp.CallToolResult) {
 	p.t.Helper()
 	list, err := p.session.ListTools(p.t.Context(), nil)
@@ -220,7 +221,7 @@ func (p *person) try(name string, args any) (*mcp.CallToolResult, error) {
 	return p.session.CallTool(p.t.Context(), params)
 }
 
-// messages are those of all that was asked, in order.
+// messages returns the messages of all questions, in order.
 func (p *person) messages() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,7 +246,7 @@ func accept(content map[string]any) (*mcp.ElicitResult, error) {
 	return &mcp.ElicitResult{Action: "accept", Content: content}, nil
 }
 
-// script answers by the message's beginning, and declines what it does not know.
+// script answers questions by the beginning of their message, and declines unknown ones.
 func script(answers map[string]map[string]any) func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	return func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		for start, content := range answers {
@@ -293,7 +294,7 @@ func TestDeploy(t *testing.T) {
 		if n := len(p.messages()); n != 3 {
 			t.Errorf("asked %d times: %q", n, p.messages())
 		}
-		// Nothing that was said in one round is said again in the next.
+		// No message is repeated in the next round.
 		p.await("the last log message", func() bool {
 			return slices.ContainsFunc(p.logs, func(l string) bool { return strings.HasPrefix(l, "warning:") })
 		})

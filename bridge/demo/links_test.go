@@ -16,7 +16,7 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// browse asks for a page as a browser would and returns its status and body.
+// browse requests a page like a browser and returns its status and body.
 func browse(t *testing.T, method, address string, form url.Values, header ...string) (int, string, http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
@@ -228,7 +228,7 @@ func TestProtectedReport(t *testing.T) {
 				return data.Elicitations
 			}
 			open := elicitations()
-			// The quarter's sign-in, which comes first, is of use for the board's report too.
+			// The first sign-in, from the quarter's report, also counts for the board's report.
 			if len(open) != 1 || open[0].Mode != "url" || open[0].ElicitationID == "" {
 				t.Fatalf("%s: to open: %+v", report, open)
 			}
@@ -282,8 +282,8 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 		revision string
 		caps     *mcp.ClientCapabilities
 		tool     string
-		code     int64  // of the error, if there is one
-		want     string // in the error's data, or in the result
+		code     int64  // code of the error, if there is one
+		want     string // text in the error's data, or in the result
 	}{
 		{protocol.Revision20250618, nil, "connect_calendar", 0, "which revision 2025-06-18 has no way to ask for"},
 		{protocol.Revision20250618, nil, "protected_report", 0, "which revision 2025-06-18 has no way to ask for"},
@@ -297,7 +297,7 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 	for _, c := range cases {
 		p, _ := sit(t, setup{revision: c.revision, caps: c.caps, client: func(o *mcp.ClientOptions) {
 			if c.caps == none {
-				o.ElicitationHandler = nil // with it, the SDK would declare what we do not
+				o.ElicitationHandler = nil // with a handler, the SDK would declare other capabilities
 			}
 		}})
 		res, err := p.try(c.tool, nil)

@@ -59,7 +59,8 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreProper holds what the ordinary stories ask against the rules that rule_breaker is there to break.
+// TestQuestionsAreProper checks that the questions of ordinary stories keep the rules that
+// rule_breaker breaks.
 func TestQuestionsAreProper(t *testing.T) {
 	for _, k := range kinds() {
 		properQuestion(t, k.Name, k.schema())
@@ -100,7 +101,7 @@ func TestQuestionsAreProper(t *testing.T) {
 	}
 }
 
-// fill accepts a question with what its defaults, or failing that its types, suggest.
+// fill accepts a question with its defaults, or else with values of the fields' types.
 func fill(t *testing.T, params json.RawMessage) json.RawMessage {
 	t.Helper()
 	type property struct {
@@ -196,7 +197,8 @@ func TestPlanTrip(t *testing.T) {
 		}
 	})
 
-	// One answer at a time: what is there is kept, and only what is missing is asked for again.
+	// One answer at a time: the server keeps the answers it has, and asks only for the missing
+	// ones.
 	p, _ := sit(t, setup{manual: true})
 	res := p.call("plan_trip", nil)
 	for _, step := range []struct {

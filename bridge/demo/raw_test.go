@@ -15,16 +15,17 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// bare is a client that sends and reads messages as they are, so that it can be asked what would be the end of the SDK's client.
+// bare is a client that sends and reads messages unchanged, so that the server can ask questions
+// which would end the SDK's client.
 type bare struct {
 	t        *testing.T
 	conn     mcp.Connection
 	revision string
 	caps     string
 	next     int64
-	// answer returns the result for a request of the server's.
+	// answer returns the result for a request from the server.
 	answer func(method string, params json.RawMessage) string
-	seen   []*jsonrpc.Request // what the server sent of its own
+	seen   []*jsonrpc.Request // requests and notifications from the server
 }
 
 func newBare(t *testing.T, revision string, o Options) *bare {
@@ -55,7 +56,7 @@ func newBare(t *testing.T, revision string, o Options) *bare {
 	return b
 }
 
-// greet begins the session, where there is one.
+// greet performs the handshake in revisions with sessions.
 func (b *bare) greet() {
 	b.t.Helper()
 	if b.revision >= protocol.Revision20260728 {
@@ -74,8 +75,8 @@ func (b *bare) write(m jsonrpc.Message) {
 	}
 }
 
-// call sends a request and returns its result, answering what the server asks meanwhile.
-// params is an object; since 2026-07-28 what every request has to say is added.
+// call sends a request and returns its result. Meanwhile it answers the server's requests. params
+// is an object; since 2026-07-28 call adds the _meta that every request needs.
 func (b *bare) call(method, params string) (json.RawMessage, error) {
 	b.t.Helper()
 	b.next++
@@ -111,7 +112,7 @@ func (b *bare) call(method, params string) (json.RawMessage, error) {
 	}
 }
 
-// tool calls a tool, through as many rounds as it takes.
+// tool calls a tool and goes through all rounds.
 func (b *bare) tool(name, args string) (json.RawMessage, error) {
 	b.t.Helper()
 	params := fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)
@@ -132,7 +133,7 @@ func (b *bare) tool(name, args string) (json.RawMessage, error) {
 			return res, nil
 		}
 		if r.InputRequests == nil && r.RequestState == nil {
-			return res, nil // there is nothing to come back with
+			return res, nil // no inputRequests and no requestState to repeat the call with
 		}
 		var requests map[string]*struct {
 			Method string
@@ -202,7 +203,8 @@ func TestEveryRuleIsBroken(t *testing.T) {
 	}
 }
 
-// arrivedAsWritten insists that the question was sent with its members in order, none twice or missing that was not meant to be.
+// arrivedAsWritten checks that the question was sent with its members in order, with only the
+// intended duplicates and omissions.
 func (b *bare) arrivedAsWritten(breach breach) {
 	b.t.Helper()
 	if len(b.seen) != 1 || b.seen[0].Method != protocol.MethodElicit {
@@ -250,7 +252,8 @@ func TestRawResults(t *testing.T) {
 	}
 }
 
-// TestUndeclaredMode is about what a client has not declared, which the table of breaches above does not vary.
+// TestUndeclaredMode tests different capabilities of the client, which the test of the other
+// breaches does not vary.
 func TestUndeclaredMode(t *testing.T) {
 	cases := []struct{ revision, caps, want string }{
 		{protocol.Revision20250618, `{}`, `"requestedSchema"`},
@@ -345,7 +348,7 @@ func TestModesOnTheWire(t *testing.T) {
 }
 
 func TestDroppedQuestion(t *testing.T) {
-	// A client that hangs up while it is being asked takes the call with it.
+	// If the client disconnects while it is asked, the call ends.
 	srv := New(Options{})
 	far, near := mcp.NewInMemoryTransports()
 	session, err := srv.MCP().Connect(t.Context(), far, nil)

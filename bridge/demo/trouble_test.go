@@ -21,14 +21,14 @@ import (
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
-// newWeb serves a handler that does not exist yet.
+// newWeb serves a handler that is created later.
 func newWeb(t *testing.T, h func() http.Handler) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h().ServeHTTP(w, r) }))
 	t.Cleanup(s.Close)
 	return s
 }
 
-// clock is story time that a test moves on by hand.
+// clock is a story time that the test advances.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -41,7 +41,8 @@ func newClock() *clock {
 
 func (c *clock) options() Options { return Options{Now: c.Now, Pause: c.pause} }
 
-// thenUntil has the first pause end as usual, and those after it when done is closed.
+// thenUntil returns options in which the first pause ends as usual, and later ones when done is
+// closed.
 func (c *clock) thenUntil(done <-chan struct{}) Options {
 	first := make(chan struct{}, 1)
 	first <- struct{}{}
@@ -222,7 +223,7 @@ func TestLogLevels(t *testing.T) {
 	}
 	// Without a level in the request, nothing may be sent.
 	b.seen = nil
-	b.revision = protocol.Revision20251125 // for params as they are
+	b.revision = protocol.Revision20251125 // to send params unchanged
 	res, err = b.call(protocol.MethodCallTool, `{"name":"flood","arguments":{"count":5,"wait":false},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}`)
 	if err != nil || len(b.seen) != 0 || !strings.Contains(string(res), `"sent":0`) {
 		t.Errorf("%d messages, %s, %v", len(b.seen), res, err)
@@ -236,7 +237,7 @@ func TestAskMany(t *testing.T) {
 		open.Add(count)
 		s.answer = func(_ context.Context, q *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 			open.Done()
-			open.Wait() // all of them are open at once
+			open.Wait() // until all of them are open
 			if strings.HasSuffix(q.Message, "7 of 40?") {
 				return &mcp.ElicitResult{Action: "decline"}, nil
 			}
@@ -262,7 +263,7 @@ func TestCrash(t *testing.T) {
 	if code := <-exits; code != 3 {
 		t.Errorf("exit code %d", code)
 	}
-	b.conn.Close() // as the end of the process would
+	b.conn.Close() // like the end of the process
 	if err := <-done; err == nil {
 		t.Error("a call was answered by a server that has crashed")
 	}
@@ -348,7 +349,7 @@ func TestCountIsStopped(t *testing.T) {
 }
 
 func TestLeavingASession(t *testing.T) {
-	// Ending an HTTP session with a question open ends the call too, rather than waiting for an answer for ever.
+	// Ending an HTTP session with an open question ends the call, too.
 	open, over := make(chan struct{}), make(chan struct{})
 	p, srv := sit(t, setup{revision: protocol.Revision20251125, http: true, answer: func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		close(open)
@@ -369,7 +370,7 @@ func TestLeavingASession(t *testing.T) {
 	req := httptest.NewRequest(http.MethodDelete, "/", nil)
 	req.Header.Set("Mcp-Session-Id", session)
 	w := httptest.NewRecorder()
-	srv.Handler().ServeHTTP(w, req) // another handler, which does not know the session but ends its calls
+	srv.Handler().ServeHTTP(w, req) // another handler: it does not know the session, but ends its calls
 	if err := <-done; err == nil {
 		t.Error("the call was answered")
 	}

@@ -28,7 +28,7 @@ var (
 	wire   = flag.String("wire", "", "write all that goes over the wire to this `directory`, to be compared by hand")
 )
 
-// declared are the capabilities of the clients that stories are told to.
+// declared holds the capabilities of the test's clients.
 var declared = map[string]string{
 	"everything": `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`,
 	"forms":      `{"elicitation":{}}`,
@@ -36,8 +36,9 @@ var declared = map[string]string{
 	"nothing":    `{}`,
 }
 
-// TestWire compares what goes over the wire, for every tool, prompt and resource in every revision, with testdata/wire.
-// The files have the ordinary transcripts as they are, and digests of those in which the client is difficult or the arguments vary.
+// TestWire compares the messages for every tool, prompt and resource in every revision with
+// testdata/wire. The files contain the ordinary transcripts in full, and digests of those with
+// difficult clients or varied arguments.
 func TestWire(t *testing.T) {
 	for _, rev := range []string{protocol.Revision20250618, protocol.Revision20251125, protocol.Revision20260728} {
 		t.Run(rev, func(t *testing.T) {
@@ -77,13 +78,13 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// transcript is what was said for one story and one way of answering.
+// transcript holds the messages of one story with one policy.
 type transcript struct {
 	title, text string
 	ordinary    bool
 }
 
-// kept is what testdata has of a transcript.
+// kept returns the part of a transcript that is in testdata.
 func (x transcript) kept() string {
 	if x.ordinary {
 		return x.text
@@ -91,7 +92,7 @@ func (x transcript) kept() string {
 	return fmt.Sprintf("%.8x\n", sha256.Sum256([]byte(x.text)))
 }
 
-// transcripts tells every story in a revision, and returns what was said.
+// transcripts runs every story in a revision, and returns the transcripts.
 func transcripts(t *testing.T, rev string) []transcript {
 	var list []transcript
 	tell := func(s storyToTell, client string, p policy) {
@@ -126,7 +127,7 @@ func transcripts(t *testing.T, rev string) []transcript {
 	return list
 }
 
-// policy is how the client of a transcript answers.
+// policy is how the client of a transcript answers questions.
 type policy string
 
 const (
@@ -143,7 +144,7 @@ const (
 type storyToTell struct {
 	method, params string
 	policies       []policy
-	ordinary       bool // told to clients that cannot be asked, too
+	ordinary       bool // also run with clients that cannot be asked
 }
 
 func storiesToTell() []storyToTell {
@@ -157,7 +158,7 @@ func storiesToTell() []storyToTell {
 		tool(name, `{}`, true, everyWay...)
 		tool(name, `{"x":1}`, false, accepts)
 	}
-	// These ask at the same time, so that nobody knows which question is the first.
+	// These ask several questions at the same time, so that their order is random.
 	tool("plan_trip", `{}`, true, accepts, declines, cancels, misfits, errs)
 	tool("ask_many", `{"count":3}`, true, accepts, declines, cancels, misfits, errs)
 	tool("haggle", `{"rounds":2}`, false, accepts)
@@ -202,7 +203,7 @@ func storiesToTell() []storyToTell {
 	return list
 }
 
-// teller is a client that writes down what is said.
+// teller is a client that records all messages.
 type teller struct {
 	t              *testing.T
 	conn           mcp.Connection
@@ -215,7 +216,7 @@ type teller struct {
 	minutes        int
 	asking         chan struct{}  // closed when a question is left without an answer
 	withdrawn      chan struct{}  // closed when a question is withdrawn
-	visits         sync.WaitGroup // to pages
+	visits         sync.WaitGroup // requests of pages
 	opened         []string
 	rules          bool // the story is rule_breaker
 }
@@ -250,7 +251,7 @@ func newTeller(t *testing.T, revision, caps string, p policy) *teller {
 	return c
 }
 
-// now is the same time always, but where an answer is to be too late.
+// now returns a fixed time, which only advances if answers are to be too late.
 func (c *teller) now() time.Time {
 	if c.policy == silent {
 		c.minutes++
@@ -258,7 +259,7 @@ func (c *teller) now() time.Time {
 	return time.Date(2026, 6, 3, 12, c.minutes, 0, 0, time.UTC)
 }
 
-// pause lets nobody be late, but where that is the policy.
+// pause makes no answer too late, unless the policy is silent.
 func (c *teller) pause(ctx context.Context, d time.Duration) error {
 	var until chan struct{}
 	switch {
@@ -286,7 +287,7 @@ func (c *teller) write(m jsonrpc.Message) {
 
 func (c *teller) note(format string, a ...any) { c.said = append(c.said, fmt.Sprintf(format, a...)) }
 
-// read returns the response with this id, answering what the server asks meanwhile.
+// read returns the response with this id. Meanwhile it answers the server's requests.
 func (c *teller) read(id jsonrpc.ID) *jsonrpc.Response {
 	c.t.Helper()
 	for {
@@ -352,7 +353,7 @@ func withMembers(object, members string) string {
 	return object[:len(object)-1] + "," + members + "}"
 }
 
-// tell has a story told, through some rounds or sign-ins.
+// tell runs a story through some rounds or sign-ins.
 func (c *teller) tell(method, params string) {
 	c.t.Helper()
 	c.rules = strings.Contains(params, "rule_breaker")
@@ -423,7 +424,7 @@ func (c *teller) signInto(data json.RawMessage) {
 	}
 }
 
-// open decides on a page, if it is one.
+// open makes the policy's choice on a sign-in page. It ignores other addresses.
 func (c *teller) open(address string) {
 	if !strings.Contains(address, signInPath) || slices.Contains(c.opened, address) {
 		return
@@ -439,7 +440,7 @@ func (c *teller) open(address string) {
 	}
 }
 
-// answer returns the answer to a question, or nothing.
+// answer returns the answer to a question, or "" for none.
 func (c *teller) answer(method string, params json.RawMessage) string {
 	switch method {
 	case protocol.MethodSample:
@@ -449,7 +450,7 @@ func (c *teller) answer(method string, params json.RawMessage) string {
 	}
 	c.asked++
 	var q struct{ URL string }
-	json.Unmarshal(params, &q) // rule_breaker's may not be readable
+	json.Unmarshal(params, &q) // the params of rule_breaker may be invalid
 	switch {
 	case c.policy == declines || c.policy == wavers && c.asked > 1:
 		return `{"action":"decline"}`
@@ -476,7 +477,7 @@ var (
 	msField = regexp.MustCompile(`"milliseconds":\d+`)
 )
 
-// text is what was said, a line each, without what differs from run to run.
+// text returns the messages, one per line, without the parts that differ between runs.
 func (c *teller) text(params string) string {
 	for i, l := range c.said {
 		l = states.ReplaceAllString(l, `"requestState":"STATE"`)
@@ -491,7 +492,8 @@ func (c *teller) text(params string) string {
 	}
 	together := regexp.MustCompile(`plan_trip|pay_invoice|ask_many|flood|impatient|connect_calendar`).MatchString(params)
 	if together && c.policy == errs || strings.Contains(params, `"wait":false`) {
-		// How many questions get through, and are answered, before they are withdrawn is up to chance.
+		// The number of questions that are sent and answered before the others are cancelled is
+		// random.
 		for i := range c.said {
 			c.said[i] = strings.Replace(c.said[i], `,"answer":"decline"`, "", 1)
 		}

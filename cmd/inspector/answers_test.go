@@ -27,22 +27,24 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// others answer what is no elicitation, without which a server of 2026-07-28 asks for ever.
+// others answers requests other than elicitations, without which a server of 2026-07-28 asks
+// forever.
 const others = `
 answers:
   - {match: {mode: sampling}, answer: {result: {role: assistant, model: m, content: {type: text, text: Gutters.}}}}
   - {match: {mode: roots}, answer: {result: {roots: [{uri: "file:///books", name: Books}]}}}
 `
 
-// firstAnswers answer whatever the demo server asks, for the session that is done by hand.
+// firstAnswers maps policies to answers files for all questions of the demo server, for the first
+// session.
 var firstAnswers = map[string]string{
 	"accepting": others + "  - {answer: {accept: valid, anyway: true}, retry: 20ms}",
 	"declining": others + "  - {answer: decline}",
 	"wavering":  others + "  - {answer: {accept: valid, anyway: true}, times: 1, retry: 20ms}\n  - {answer: cancel}",
 }
 
-// TestAnswersGiveTheSameResult takes every story of the demo server from a call to a
-// transcript, from that to an answers file, and from that to the same result.
+// TestAnswersGiveTheSameResult records a call of every story of the demo server, writes an answers
+// file from the transcript, and checks that it leads to the same result.
 func TestAnswersGiveTheSameResult(t *testing.T) {
 	t.Parallel()
 	for _, revision := range mcp.Revisions {
@@ -54,7 +56,7 @@ func TestAnswersGiveTheSameResult(t *testing.T) {
 			t.Run(how+" in "+revision, func(t *testing.T) {
 				t.Parallel()
 				for _, call := range calls {
-					if how != "accepting" && call.Kind == catalog.Tool && call.Arguments != nil { // the choices of arguments once
+					if how != "accepting" && call.Kind == catalog.Tool && call.Arguments != nil { // vary the arguments only once
 						continue
 					}
 					sameAgain(t, revision, answers, call)
@@ -78,12 +80,12 @@ func sameAgain(t *testing.T, revision, answers string, call headless.Call) {
 	}
 }
 
-// varies is what differs between two calls of the demo server.
+// varies matches text that differs between two calls of the demo server.
 var varies = regexp.MustCompile(`\d+ ms|"milliseconds":\d+|\b[A-Z2-7]{26}\b|127\.0\.0\.1:\d+|\d{4}-\d\d-\d\dT[0-9:.]+Z?|\d\d:\d\d:\d\d|answered in .*?"`)
 
 func alike(raw json.RawMessage) string { return varies.ReplaceAllString(string(raw), "…") }
 
-// answersFrom is what inspector answers prints of a transcript.
+// answersFrom returns the answers file of a transcript.
 func answersFrom(t *testing.T, path string) string {
 	t.Helper()
 	opened, err := playback.Open(path)
@@ -105,8 +107,8 @@ func answersFrom(t *testing.T, path string) string {
 	return script.Writing{From: filepath.Base(path), Expect: true}.Answers(calls)
 }
 
-// quickly lets no time pass in the demo's stories, but for the patience that it has with
-// an answer: which of the two comes first would be left to chance.
+// quickly makes pauses in the demo's stories end at once, except for the patience with an answer,
+// which must not end before the answer arrives.
 func quickly(ctx context.Context, d time.Duration) error {
 	if d < 10*time.Second {
 		return ctx.Err()
@@ -119,8 +121,7 @@ func quickly(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// connectDemo connects to a demo server for which no time passes, and visits the pages
-// that it sends people to.
+// connectDemo connects to a demo server without pauses, and visits the sign-in pages.
 func connectDemo(t *testing.T, revision, record string) *headless.Session {
 	t.Helper()
 	server := demo.New(demo.Options{Pause: quickly})
@@ -171,8 +172,7 @@ func callDemo(t *testing.T, revision, answers, record string, call headless.Call
 	return out
 }
 
-// demoCalls are calls of all that the demo server offers, with each of the choices that
-// there are for an argument.
+// demoCalls returns calls of all items of the demo server, with each choice for an argument.
 func demoCalls(t *testing.T, revision string) (calls []headless.Call) {
 	t.Helper()
 	s := connectDemo(t, revision, "")
@@ -183,7 +183,7 @@ func demoCalls(t *testing.T, revision string) (calls []headless.Call) {
 	for _, item := range offers.Items {
 		call := headless.Call{Kind: item.Kind, Key: item.Key}
 		switch {
-		case item.Key == "connect_mailbox": // its page never gets done
+		case item.Key == "connect_mailbox": // its sign-in never ends
 			call.Timeout = 200 * time.Millisecond
 		case item.Key == "flood":
 			call.Arguments = json.RawMessage(`{"count":100}`)
@@ -203,7 +203,7 @@ func demoCalls(t *testing.T, revision string) (calls []headless.Call) {
 			}
 			for _, choice := range choices {
 				call.Arguments = fmt.Appendf(nil, `{%q:%s}`, name, choice)
-				if call.Timeout = 0; string(choice) == `"left_over_request"` { // whose call never ends in 2026-07-28
+				if call.Timeout = 0; string(choice) == `"left_over_request"` { // this call never ends in 2026-07-28
 					call.Timeout = 500 * time.Millisecond
 				}
 				calls = append(calls, call)
@@ -216,7 +216,7 @@ func demoCalls(t *testing.T, revision string) (calls []headless.Call) {
 	return calls
 }
 
-// TestAnswersCommand goes the same way with the built binary.
+// TestAnswersCommand does the same with the built binary.
 func TestAnswersCommand(t *testing.T) {
 	t.Parallel()
 	answers := write(t, "first.yaml", firstAnswers["accepting"])

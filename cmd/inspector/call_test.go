@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// write puts a text into a file of a test's own.
+// write writes a text to a temporary file.
 func write(t *testing.T, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
@@ -21,8 +21,7 @@ func write(t *testing.T, name, text string) (path string) {
 	return path
 }
 
-// over are the ways to reach the demo server: as a program of its own, over HTTP, and
-// inside the inspector.
+// over returns the command lines to reach the demo server: as a process, over HTTP, and built in.
 func over(t *testing.T) map[string][]string {
 	t.Helper()
 	self, err := os.Executable()
@@ -36,7 +35,7 @@ func over(t *testing.T) map[string][]string {
 	}
 }
 
-// TestCallExitCodes runs the built binary for each of the codes, over each transport.
+// TestCallExitCodes runs the built binary for each exit code over each transport.
 func TestCallExitCodes(t *testing.T) {
 	t.Parallel()
 	accept := write(t, "accept.yaml", "answers:\n  - answer: {accept: valid}\n")
@@ -48,7 +47,7 @@ func TestCallExitCodes(t *testing.T) {
 		name     string
 		args     []string
 		code     int
-		out, err string // what they have to contain
+		out, err string // text that they must contain
 	}{
 		{"done", []string{"deploy", "--answers", accept}, 0, "is deployed in staging.\n", "→ {\"action\":\"accept\""},
 		{"done, quietly", []string{"deploy", "--answers", accept, "-q"}, 0, "is deployed in staging.\n", ""},
@@ -90,7 +89,7 @@ func TestCallExitCodes(t *testing.T) {
 	}
 }
 
-// TestCallEvents reads --output jsonl as a program would.
+// TestCallEvents parses --output jsonl like a program.
 func TestCallEvents(t *testing.T) {
 	t.Parallel()
 	answers := write(t, "answers.json", `{"answers": [{"answer": {"accept": "valid"}}]}`)
@@ -115,7 +114,7 @@ func TestCallEvents(t *testing.T) {
 	}
 }
 
-// TestCallRecords has a call recorded, and the result alone on standard output.
+// TestCallRecords records a call, with only the result on standard output.
 func TestCallRecords(t *testing.T) {
 	t.Parallel()
 	answers := write(t, "answers.yaml", "answers:\n  - answer: {accept: valid}\n")
@@ -156,7 +155,7 @@ func serveDemo(t *testing.T) string {
 	return address
 }
 
-// TestCallInterrupted ends a call whose answer is delayed, as Ctrl-C does.
+// TestCallInterrupted interrupts a call whose answer is delayed, like Ctrl-C.
 func TestCallInterrupted(t *testing.T) {
 	t.Parallel()
 	answers := write(t, "slow.yaml", "answers: [{answer: decline, delay: 1h}]")
@@ -179,7 +178,7 @@ func TestCallInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the code tells
+	_ = cmd.Wait() // the exit code is checked
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}

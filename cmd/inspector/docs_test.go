@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/script"
 )
 
-// examples are the blocks of a language in a document.
+// examples returns the code blocks of a language in a document.
 func examples(t *testing.T, document, language string) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", document))
@@ -48,7 +48,7 @@ func compiled(t *testing.T, schema []byte) *jsonschema.Schema {
 	return s
 }
 
-// TestDocumentedAnswers has the examples of the documentation read, and checked by the
+// TestDocumentedAnswers parses the examples of the documentation and validates them by the
 // published schemas.
 func TestDocumentedAnswers(t *testing.T) {
 	scenarioText, err := script.ScenarioSchema()
@@ -86,7 +86,7 @@ func valid(schema *jsonschema.Schema, text string) error {
 	return schema.Validate(value)
 }
 
-// TestSchemaAndReaderAgree has the schema and the reader accept and refuse the same.
+// TestSchemaAndReaderAgree checks that the schema and the reader accept and refuse the same files.
 func TestSchemaAndReaderAgree(t *testing.T) {
 	schema := compiled(t, script.AnswersSchema())
 	for text, good := range map[string]bool{

@@ -16,7 +16,7 @@ const flow = `{"v":1,"session_id":"files-1","server_label":"files","seq":1,"ts":
 {"v":1,"session_id":"files-1","server_label":"files","seq":3,"ts":"2026-07-28T10:02:10Z","direction":"stderr","transport":"stdio","text":"bye"}
 {"v":1`
 
-// runExport runs the command as the program does.
+// runExport runs the command like the program.
 func runExport(t *testing.T, args ...string) (out, errOut string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -42,7 +42,7 @@ func TestExport(t *testing.T) {
 	path := writeFlow(t, flow)
 	cases := []struct {
 		args      []string
-		want, not string // in the output, and not in it
+		want, not string // required and forbidden text in the output
 	}{
 		{[]string{"--format", "jsonl"}, `"method":"tools/call"`, "unknown"},
 		{[]string{"--format", "json"}, "[\n{", "unknown"},
@@ -72,7 +72,7 @@ func TestExport(t *testing.T) {
 func TestExportToFile(t *testing.T) {
 	path := writeFlow(t, flow)
 	to := filepath.Join(t.TempDir(), "flow.html")
-	for range 2 { // the second time over the first
+	for range 2 { // the second time overwrites the first
 		if out, _, err := runExport(t, path, "-o", to); err != nil || out != "" {
 			t.Fatalf("%v, %q", err, out)
 		}
@@ -81,7 +81,7 @@ func TestExportToFile(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(page), "<!doctype html>") || !strings.HasSuffix(string(page), "</html>\n") {
 		t.Errorf("%v, %.100s", err, page)
 	}
-	// What fails leaves nothing behind, and what was there as it was.
+	// A failure leaves no new file, and an existing one unchanged.
 	if _, _, err := runExport(t, path, "--format", "har", "-o", to); err == nil || !strings.Contains(err.Error(), "HTTP") {
 		t.Errorf("HAR of a session over stdio: %v", err)
 	}
@@ -94,7 +94,7 @@ func TestExportToFile(t *testing.T) {
 	}
 }
 
-// "-" is standard output, as everywhere, and no file of that name.
+// "-" is standard output, and no file of that name.
 func TestExportToStandardOutput(t *testing.T) {
 	path := writeFlow(t, flow)
 	t.Chdir(t.TempDir())
@@ -154,8 +154,8 @@ func TestExportMistakes(t *testing.T) {
 	}
 }
 
-// What open reads can be exported too: histories of the official Inspector, and
-// logs of mcpsnoop.
+// Other files that open reads can be exported too: histories of the official Inspector, and logs of
+// mcpsnoop.
 func TestExportOfForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

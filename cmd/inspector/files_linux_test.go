@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// runToEnd runs the inspector, which is to end by itself.
+// runToEnd runs an inspector that ends by itself.
 func runToEnd(t *testing.T, args ...string) (code int, out string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -28,8 +28,7 @@ func runToEnd(t *testing.T, args ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
-// What is no regular file is refused in words, and nobody waits for a pipe's
-// other end.
+// A file that is not regular is refused with a message, and opening a pipe does not block.
 func TestRefusesWhatIsNoTranscript(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -56,7 +55,7 @@ func TestRefusesWhatIsNoTranscript(t *testing.T) {
 	}
 }
 
-// A second recorder of a file is told who the first one is.
+// A second recorder of a file gets an error that names the first one.
 func TestRecordsAlone(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "flow.jsonl")
@@ -67,8 +66,7 @@ func TestRecordsAlone(t *testing.T) {
 	}
 }
 
-// Enough servers to be dangerous make a page of a hundred, and Ctrl-C ends it
-// while it reads.
+// A huge number of servers leads to a page of a hundred, and Ctrl-C works during reading.
 func TestOpensVeryManyServers(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
@@ -91,7 +89,7 @@ func TestOpensVeryManyServers(t *testing.T) {
 	go func() { _ = r.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(10 * time.Second): // 40 s before there was a bound
+	case <-time.After(10 * time.Second): // it took 40 s without the bound
 		t.Error("Ctrl-C does not end it")
 	}
 }

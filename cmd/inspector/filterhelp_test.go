@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 )
 
-// Every term is told of, in the help and in the docs, and its example holds.
+// Every term is in the help and in the docs, and its example is valid.
 func TestFilterHelp(t *testing.T) {
 	var out bytes.Buffer
 	root := newRoot(&out, &out)

@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Transcripts with a violation at most, a should, advice, and nothing.
+// Transcripts whose gravest finding is a violation, a should, an advice, and none.
 const (
 	asks     = `{"session_id":"a","server_label":"files","direction":"s2c","transport":"stdio","call":1,"elicitation":1,"raw":{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":`
 	asksFine = asks + `{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}}` + "\n"
@@ -95,7 +95,7 @@ func TestLintJSON(t *testing.T) {
 	}
 }
 
-// What is printed as SARIF is valid by the official schema.
+// The SARIF output is valid by the official schema.
 func TestLintSARIF(t *testing.T) {
 	t.Parallel()
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("testdata", "sarif-schema-2.1.0.json"))
@@ -122,7 +122,7 @@ func TestLintSARIF(t *testing.T) {
 	}
 }
 
-// The exit codes are those of the program, not of the command's function.
+// The exit codes are tested with the whole program.
 func TestLintExitCode(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[int][]string{

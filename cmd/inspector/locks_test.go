@@ -20,15 +20,14 @@ import (
 	"testing"
 )
 
-// No mutex of the program is taken while another one is held, and nothing that
-// waits for others (a channel, a file, the network, the log, the SDK) is done
-// while one is. So no order of locks can be wrong, and nothing hangs for long.
+// No mutex of the program is taken while another one is held, and no operation that can block (a
+// channel, a file, the network, the log, the SDK) is done while one is held. So there can be no
+// wrong order of locks, and nothing hangs for long.
 //
-// The test reads all of the module's source and follows the calls: through
-// methods, interfaces, and functions that are kept in variables, fields and
-// parameters or given to the standard library. What runs as another goroutine
-// holds nothing. A turn, which is a channel with room for one, may be held while
-// a mutex is taken, and not the other way round.
+// The test reads all of the module's source and follows the calls: through methods, interfaces, and
+// functions that are kept in variables, fields and parameters or passed to the standard library.
+// Another goroutine starts without locks. A turn, which is a channel with a capacity of one, may be
+// held while a mutex is taken, but not the other way round.
 func TestNoLockIsTakenUnderAnother(t *testing.T) {
 	p := loadProgram(t, "../..", "./...")
 	p.analyse()
@@ -40,7 +39,7 @@ func TestNoLockIsTakenUnderAnother(t *testing.T) {
 	}
 }
 
-// The test above finds what it is there for.
+// The test above finds the mistakes that it is made for.
 func TestNestedLocksAreFound(t *testing.T) {
 	p := loadProgram(t, "testdata/locks", ".")
 	p.analyse()
@@ -66,7 +65,7 @@ func TestNestedLocksAreFound(t *testing.T) {
 	}
 }
 
-// program is the source of a module with what its functions do about locks.
+// program is the source of a module, and the effects of its functions on locks.
 type program struct {
 	fset  *token.FileSet
 	root  string
@@ -75,27 +74,27 @@ type program struct {
 
 	functions map[any]*function // by *types.Func or *ast.FuncLit
 	locks     map[types.Object]string
-	values    map[types.Object][]ast.Expr // what variables, fields and parameters of a function type are set to
-	results   map[*types.Func][]ast.Expr  // what functions return
+	values    map[types.Object][]ast.Expr // function values assigned to variables, fields and parameters
+	results   map[*types.Func][]ast.Expr  // function values that functions return
 	named     []types.Type                // all types of the module, for calls of interfaces
-	resolving map[types.Object]bool       // guards against circles in values
+	resolving map[types.Object]bool       // guards against cycles in values
 }
 
-// function is one function's body.
+// function is the body of one function.
 type function struct {
 	name  string
 	calls []called
 	own   []act
-	// does is what a call of the function comes to, with the way there.
+	// does holds the effects of a call of the function, each with the calls that lead to it.
 	does map[string]act
 }
 
-// act is one thing that must not be done under a lock.
+// act is one operation that is forbidden under a lock.
 type act struct {
 	what string // "takes wire.Log.mu", "receives from a channel"
 	pos  token.Pos
-	held []string // locks that the function itself holds
-	via  []string // functions on the way, of what a function comes to
+	held []string // locks held in the function itself
+	via  []string // calls that lead to the operation
 }
 
 type called struct {
@@ -177,7 +176,7 @@ type importing func(path string) (*types.Package, error)
 
 func (i importing) Import(path string) (*types.Package, error) { return i(path) }
 
-// analyse finds what each function does, and what calls of it come to.
+// analyse finds the operations of each function, and the effects of calling it.
 func (p *program) analyse() {
 	var bodies []func()
 	for _, file := range p.files {
@@ -228,7 +227,7 @@ func (p *program) analyse() {
 	}
 }
 
-// problems are what is done under a lock that must not be, by place.
+// problems returns the forbidden operations under a lock, sorted by place.
 func (p *program) problems() []string {
 	found := map[string]bool{}
 	report := func(pos token.Pos, held []string, what string, via []string) {
@@ -263,7 +262,7 @@ func (p *program) problems() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// receiver names the type of a method's receiver.
+// receiver returns the name of a method's receiver type.
 func receiver(fn *types.Func) string {
 	recv := fn.Signature().Recv()
 	if recv == nil {
@@ -279,7 +278,7 @@ func receiver(fn *types.Func) string {
 	return ""
 }
 
-// collectReturns remembers the functions that a function returns.
+// collectReturns records the functions that a function returns.
 func (p *program) collectReturns(fn *types.Func, body *ast.BlockStmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if _, ok := n.(*ast.FuncLit); ok {
@@ -292,7 +291,7 @@ func (p *program) collectReturns(fn *types.Func, body *ast.BlockStmt) {
 	})
 }
 
-// collectValues remembers what variables, fields and parameters are set to.
+// collectValues records the values of variables, fields and parameters.
 func (p *program) collectValues(n ast.Node) {
 	set := func(to types.Object, value ast.Expr) {
 		if to != nil && value != nil {
@@ -335,7 +334,7 @@ func (p *program) collectValues(n ast.Node) {
 	}
 }
 
-// collectLiteral remembers what the fields of a struct are set to.
+// collectLiteral records the values of fields in a struct literal.
 func (p *program) collectLiteral(n *ast.CompositeLit, set func(types.Object, ast.Expr)) {
 	t := p.info.TypeOf(n)
 	if ptr, ok := t.(*types.Pointer); ok {
@@ -354,8 +353,8 @@ func (p *program) collectLiteral(n *ast.CompositeLit, set func(types.Object, ast
 	}
 }
 
-// object is the variable, field or parameter that an expression names, also of
-// an element of one.
+// object returns the variable, field or parameter that an expression names, also for an element of
+// one.
 func (p *program) object(e ast.Expr) types.Object {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -373,7 +372,7 @@ func (p *program) object(e ast.Expr) types.Object {
 	return nil
 }
 
-// origin is the field of a generic type for that of an instance of it.
+// origin returns the field of a generic type for a field of its instance.
 func origin(o types.Object) types.Object {
 	if v, ok := o.(*types.Var); ok {
 		return v.Origin()
@@ -381,11 +380,11 @@ func origin(o types.Object) types.Object {
 	return o
 }
 
-// static is the function that a call names.
+// static returns the function that a call names.
 func (p *program) static(call *ast.CallExpr) (*types.Func, bool) {
 	fun := ast.Unparen(call.Fun)
 	switch f := fun.(type) {
-	case *ast.IndexExpr: // of a generic function
+	case *ast.IndexExpr: // an instance of a generic function
 		fun = f.X
 	case *ast.IndexListExpr:
 		fun = f.X
@@ -401,12 +400,12 @@ func (p *program) static(call *ast.CallExpr) (*types.Func, bool) {
 	return fn, ok
 }
 
-// functionsOf are the functions that an expression can be.
+// functionsOf returns the functions that can be the value of an expression.
 func (p *program) functionsOf(e ast.Expr) []*function {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.FuncLit:
 		return []*function{p.functions[e]}
-	case *ast.CompositeLit: // of functions
+	case *ast.CompositeLit: // a list of functions
 		var all []*function
 		for _, value := range e.Elts {
 			if kv, ok := value.(*ast.KeyValueExpr); ok {
@@ -417,7 +416,7 @@ func (p *program) functionsOf(e ast.Expr) []*function {
 		return all
 	case *ast.CallExpr:
 		fn, ok := p.static(e)
-		if !ok || p.resolving[fn.Origin()] { // which it is where it calls itself
+		if !ok || p.resolving[fn.Origin()] { // already being resolved: a recursive function
 			return nil
 		}
 		p.resolving[fn.Origin()] = true
@@ -447,7 +446,7 @@ func (p *program) functionsOf(e ast.Expr) []*function {
 	return all
 }
 
-// calls reports whether a value of a type is a function, or holds some.
+// calls reports whether a type is a function, or contains one.
 func calls(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Signature:
@@ -462,7 +461,7 @@ func calls(t types.Type) bool {
 	return false
 }
 
-// implementations are the module's functions that a call of fn can lead to.
+// implementations returns the module's functions that a call of fn can run.
 func (p *program) implementations(fn *types.Func) []*function {
 	fn = fn.Origin()
 	if node := p.functions[fn]; node != nil {
@@ -486,14 +485,14 @@ func (p *program) implementations(fn *types.Func) []*function {
 	return all
 }
 
-// walker goes through one function's body in the order in which it runs.
+// walker walks one function's body in the order of execution.
 type walker struct {
 	*program
 	node   *function
 	held   []types.Object
-	over   bool             // what follows is not reached
-	exits  []types.Object   // held where the function returns
-	breaks [][]types.Object // held where loops and switches are left, the inner ones last
+	over   bool             // the following code is unreachable
+	exits  []types.Object   // locks held at the function's returns
+	breaks [][]types.Object // locks held at breaks out of loops and switches, innermost last
 	defers []*ast.CallExpr
 }
 
@@ -533,7 +532,8 @@ func (w *walker) stmts(list []ast.Stmt) {
 	}
 }
 
-// branches runs each part from here, and goes on with what any of them holds.
+// branches walks each part from the present state, and continues with the locks that any of them
+// holds at its end.
 func (w *walker) branches(parts ...func()) {
 	before, over := w.held, w.over
 	var after []types.Object
@@ -548,7 +548,7 @@ func (w *walker) branches(parts ...func()) {
 	w.held, w.over = after, all
 }
 
-// breakable runs a loop or switch, and goes on also from where it is left.
+// breakable walks a loop or switch, and also continues from its breaks.
 func (w *walker) breakable(run func()) {
 	w.breaks = append(w.breaks, nil)
 	run()
@@ -630,7 +630,7 @@ func (w *walker) optional(s ast.Stmt) {
 	}
 }
 
-// loop runs a body twice: the second time with what the first has left held.
+// loop walks a body twice: the second time with the locks that the first leaves held.
 func (w *walker) loop(endless bool, body func()) {
 	w.breakable(func() {
 		w.branches(func() { w.over = endless }, func() {
@@ -679,7 +679,7 @@ func (w *walker) exprs(list []ast.Expr) {
 	}
 }
 
-// expr finds the calls and receptions in an expression or simple statement.
+// expr walks the calls and channel receptions in an expression or simple statement.
 func (w *walker) expr(n ast.Node) {
 	if n == nil {
 		return
@@ -702,7 +702,7 @@ func (w *walker) expr(n ast.Node) {
 	})
 }
 
-// call is what a call does, once its arguments are there.
+// call records the effects of a call whose arguments have been walked.
 func (w *walker) call(call *ast.CallExpr, deferred bool) {
 	if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
 		w.invoke(call.Pos(), []*function{w.functions[lit]})
@@ -735,7 +735,7 @@ func (w *walker) call(call *ast.CallExpr, deferred bool) {
 		if blocks(fn) {
 			w.act(call.Pos(), "calls "+full)
 		}
-		for _, arg := range call.Args { // it may call what it is given
+		for _, arg := range call.Args { // it may call its function arguments
 			w.invoke(call.Pos(), w.functionsOf(arg))
 		}
 	}
@@ -747,7 +747,7 @@ func (w *walker) invoke(pos token.Pos, callees []*function) {
 	}
 }
 
-// lock is the mutex that a call of Lock or Unlock is about.
+// lock returns the mutex of a call of Lock or Unlock.
 func (w *walker) lock(call *ast.CallExpr) types.Object {
 	x := ast.Unparen(call.Fun).(*ast.SelectorExpr).X
 	o := w.object(x)
@@ -765,19 +765,18 @@ func (w *walker) lock(call *ast.CallExpr) types.Object {
 	return o
 }
 
-// blocking are the packages whose functions may wait for somebody else.
+// blocking lists the packages whose functions may block.
 var blocking = []string{
 	"os", "os/exec", "net", "net/http", "log/slog", "github.com/coder/websocket",
 	"github.com/modelcontextprotocol/go-sdk/mcp",
 }
 
-// quick are functions of those packages, and methods of types of theirs, that
-// only look at memory.
+// quick lists functions of these packages, and methods of their types, that only use memory.
 var quick = []string{"os.Getenv", "net/http.StatusText", "(net/http.Header).", "log/slog.New", "log/slog.NewTextHandler", "os.SameFile",
 	"(*os.File).Name", "github.com/modelcontextprotocol/go-sdk/mcp.NewClient", "(*github.com/modelcontextprotocol/go-sdk/mcp.ClientSession).InitializeResult"}
 
-// blocks reports whether a function outside of the module may wait for
-// somebody else. Cond.Wait lets go of its lock meanwhile.
+// blocks reports whether a function outside of the module may block. Cond.Wait releases its lock
+// meanwhile.
 func blocks(fn *types.Func) bool {
 	full := fn.FullName()
 	if full == "time.Sleep" || full == "(*sync.WaitGroup).Wait" {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// asInspector in the environment makes the test binary the inspector.
+// asInspector is the environment variable that makes the test binary the inspector.
 const asInspector = "INSPECTOR_TEST_RUN"
 
 func TestMain(m *testing.M) {
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A run of the inspector that ends by itself.
+// ended is the outcome of an inspector that has ended by itself.
 type ended struct {
 	code     int
 	out, err string
@@ -38,6 +38,6 @@ func inspectorRun(t *testing.T, args ...string) ended {
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), asInspector+"=1")
 	cmd.Stdout, cmd.Stderr = &out, &errOut
-	_ = cmd.Run() // the code tells
+	_ = cmd.Run() // the exit code is checked
 	return ended{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
 }

@@ -55,7 +55,7 @@ func TestServerName(t *testing.T) {
 	}
 }
 
-// Whoever forgets the -- is told where it belongs.
+// An error about a forgotten -- says where it belongs.
 func TestAdvice(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -91,7 +91,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// A server that its file disables is left out, unless it is asked for.
+// A server that its file disables is skipped, unless it is named.
 func TestDisabledServers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	text := `{"mcpServers": {"on": {"command": "x", "disabled": false}, "off": {"command": "${NO_SUCH}", "disabled": true}, "out": {"url": "http://h", "disabled": true}}}`

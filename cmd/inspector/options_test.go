@@ -13,7 +13,7 @@ import (
 func TestCommandLineMistakes(t *testing.T) {
 	cases := []struct {
 		args []string
-		want string // in the message
+		want string // part of the message
 	}{
 		{[]string{"flow"}, "neither a subcommand nor"},
 		{[]string{"ftp://example.com"}, "neither a subcommand nor"},

@@ -23,8 +23,8 @@ type running struct {
 	*testing.T
 	*exec.Cmd
 	base, token string
-	stderr      *strings.Builder // to be read after stop
-	calls       int              // made by unlock
+	stderr      *strings.Builder // read it after stop
+	calls       int              // number of calls made by unlock
 }
 
 func startInspector(t *testing.T, args ...string) *running {
@@ -53,7 +53,7 @@ func startInspector(t *testing.T, args ...string) *running {
 	return &running{T: t, Cmd: cmd, base: m[1], token: m[2], stderr: said}
 }
 
-// stop ends the inspector as Ctrl-C does, and waits for its end.
+// stop interrupts the inspector like Ctrl-C, and waits for its end.
 func (r *running) stop() {
 	r.Helper()
 	if err := r.Process.Signal(os.Interrupt); err != nil {
@@ -85,7 +85,7 @@ func (r *running) until(what string) string {
 	return r.untilAt("/", what)
 }
 
-// untilAt waits until what is had at a path says something.
+// untilAt waits until the answer at a path contains a text.
 func (r *running) untilAt(path, what string) string {
 	r.Helper()
 	page := ""
@@ -102,7 +102,7 @@ func (r *running) call(tool string) {
 	r.ask("POST", "/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "tab": {"json"}, "content": {"{}"}, "force": {"1"}})
 }
 
-// readAll opens a transcript: its frames, and how many lines are damaged.
+// readAll returns the frames of a transcript, and the number of damaged lines.
 func readAll(t *testing.T, path string) (frames []wire.Frame, damaged int64) {
 	t.Helper()
 	log, err := wire.Open(path)
@@ -120,8 +120,8 @@ func readAll(t *testing.T, path string) (frames []wire.Frame, damaged int64) {
 	return frames, damaged
 }
 
-// Killed at any moment, every complete frame is readable again, and the file is
-// continued behind them.
+// After a kill at any moment, every complete frame can be read, and a new recording appends to the
+// file.
 func TestKilledWhileRecording(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f.jsonl")
@@ -131,7 +131,7 @@ func TestKilledWhileRecording(t *testing.T) {
 		r := startInspector(t, "--record", path)
 		r.until(`data-key="flood"`)
 		go r.call("flood")
-		time.Sleep(time.Duration(20+90*run) * time.Millisecond) // the moment is meant to be any
+		time.Sleep(time.Duration(20+90*run) * time.Millisecond) // a different moment each time
 		if err := r.Process.Signal(syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestKilledWhileRecording(t *testing.T) {
 	}
 }
 
-// A full disk is told of at once, the session goes on, and what was written stays.
+// A full disk is reported at once, the session continues, and written frames stay.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,18 +14,18 @@ import (
 	"testing"
 )
 
-// What must not be read in anything that is given out.
+// Secrets that no output may contain.
 const (
 	secretPin    = "4711-geheim"
-	secretUmlaut = "Größe-4711" // goes into a header as Base64
+	secretUmlaut = "Größe-4711" // encoded as Base64 in a header
 	umlautHeader = "R3LDtsOfZS00NzEx"
 	secretKey    = "header-key-9999"
 	secretQuery  = "query-key-8888"
 	secretOther  = "basic-pass-7777"
 )
 
-// unlocking is a server whose tool has its argument copied into a header, and
-// which says every secret again wherever it can.
+// unlocking returns a server whose tool has its argument copied into a header, and which repeats
+// every secret wherever it can.
 func unlocking(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {
@@ -67,7 +67,7 @@ func unlocking(t *testing.T) *httptest.Server {
 	return s
 }
 
-// unlock calls the tool and waits for its end.
+// unlock calls the tool and waits for the result.
 func (r *running) unlock(pin any) {
 	r.Helper()
 	content, err := json.Marshal(map[string]any{"pin": pin})
@@ -79,7 +79,7 @@ func (r *running) unlock(pin any) {
 	r.untilAt(fmt.Sprintf("/calls/%d", r.calls), "opened with")
 }
 
-// holds lists which of those texts are in what is given out under a name.
+// holds fails the test if an output contains one of the secrets.
 func holds(t *testing.T, name, out string, secrets []string) {
 	t.Helper()
 	for _, s := range secrets {
@@ -92,8 +92,8 @@ func holds(t *testing.T, name, out string, secrets []string) {
 	}
 }
 
-// A value that a rule leaves out, a header that the person adds, and the key in
-// the address are in nothing that is given out, wherever the server repeats them.
+// A value that a rule redacts, a header that the person adds, and the key in the URL are in no
+// output, wherever the server repeats them.
 func TestSecretsStayInWhereverTheyAreRepeated(t *testing.T) {
 	t.Parallel()
 	server := unlocking(t)
@@ -143,8 +143,7 @@ func TestSecretsStayInWhereverTheyAreRepeated(t *testing.T) {
 	}
 }
 
-// Every format of an export leaves out of a transcript with secrets in it what a
-// rule names, and what is given by value.
+// Every export format redacts the values that a rule names, and given values.
 func TestExportsLeaveValuesOut(t *testing.T) {
 	t.Parallel()
 	server := unlocking(t)
@@ -176,8 +175,7 @@ func TestExportsLeaveValuesOut(t *testing.T) {
 	}
 }
 
-// What earlier versions recorded is exported without the values in queries,
-// wherever addresses stand.
+// Transcripts of earlier versions are exported without the values in queries, wherever URLs occur.
 func TestExportsOfOldTranscripts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), secretQuery+".jsonl")
@@ -198,8 +196,8 @@ func TestExportsOfOldTranscripts(t *testing.T) {
 	}
 }
 
-// Findings quote what servers say, and people note what they see: neither gives
-// away what is left out of the message.
+// Findings quote servers, and marks have a person's words: neither reveals redacted values of the
+// message.
 func TestFindingsAndNotesQuoteNoSecrets(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f.jsonl")
@@ -233,8 +231,7 @@ func TestFindingsAndNotesQuoteNoSecrets(t *testing.T) {
 	holds(t, "/wire.jsonl", r.ask("GET", "/wire.jsonl", nil), secrets)
 }
 
-// A value that is too short to be looked for in text stays there, and the frames
-// are named.
+// A value too short to be searched for in text stays there, and the frames are named.
 func TestShortValuesAreLeftOutWholeAndNamed(t *testing.T) {
 	t.Parallel()
 	server := unlocking(t)
@@ -257,7 +254,7 @@ func TestShortValuesAreLeftOutWholeAndNamed(t *testing.T) {
 		}
 	}
 
-	// What was recorded without the rule is exported with it.
+	// A transcript recorded without the rule is exported with it.
 	if err := os.WriteFile(path, []byte(`{"direction":"c2s","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"x","arguments":{"pin":"12"}}}}
 {"direction":"s2c","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","id":12,"result":{"content":[{"type":"text","text":"12 is right, 120 is not"}]}}}
 {"direction":"s2c","transport":"stdio","session_id":"a","raw":{"jsonrpc":"2.0","method":"x","params":{"text":"120","whole":"12","secret":"123456"}}}
@@ -278,14 +275,14 @@ func TestShortValuesAreLeftOutWholeAndNamed(t *testing.T) {
 	}
 }
 
-// A value that is known as a secret only after it was recorded is told of.
+// A value recorded before it was known to be secret is reported.
 func TestValuesRecordedTooEarlyAreNamed(t *testing.T) {
 	t.Parallel()
 	server := unlocking(t)
 	path := filepath.Join(t.TempDir(), "f.jsonl")
 	r := startInspector(t, "--record", path, "--redact", "$.result.structuredContent", server.URL+"/mcp")
 	r.until(`data-key="unlock"`)
-	r.unlock(secretPin) // the request has it before the result does
+	r.unlock(secretPin) // the request contains it before the result makes it secret
 	r.stop()
 	said := r.stderr.String()
 	if !strings.Contains(said, `a value that \"$.result.structuredContent\" leaves out also stands in frame`) || strings.Contains(said, secretPin) {
@@ -293,8 +290,8 @@ func TestValuesRecordedTooEarlyAreNamed(t *testing.T) {
 	}
 }
 
-// A redirect to another origin tells it neither the session, nor the headers that
-// the person adds, nor the address that it came from.
+// A redirect to another origin gets neither the session id, nor the headers that the person adds,
+// nor the redirecting URL.
 func TestRedirectsTellOthersNothing(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -371,8 +368,8 @@ func TestRedirectsTellOthersNothing(t *testing.T) {
 	}
 }
 
-// The endpoint of the legacy transport names a session in its query. A refused
-// connection says its address, too.
+// The endpoint of the legacy transport has the session id in its query, and a connection error
+// contains the URL.
 func TestAddressesAreToldWithoutTheirQueries(t *testing.T) {
 	t.Parallel()
 	var far string
@@ -409,7 +406,7 @@ func TestAddressesAreToldWithoutTheirQueries(t *testing.T) {
 	}
 }
 
-// The headers of an mcp.json file are credentials too, whatever their names.
+// The headers in an mcp.json file are credentials too, whatever their names.
 func TestHeadersOfAConfigurationAreLeftOut(t *testing.T) {
 	t.Parallel()
 	server := unlocking(t)
@@ -433,7 +430,7 @@ func TestHeadersOfAConfigurationAreLeftOut(t *testing.T) {
 	}
 }
 
-// A file that is no transcript is never appended to, on the command line either.
+// No file except a transcript is appended to, also on the command line.
 func TestOnlyTranscriptsAreContinued(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -478,8 +475,7 @@ func TestOnlyTranscriptsAreContinued(t *testing.T) {
 	}
 }
 
-// A file that another has taken the place of is noticed, and so is nothing lost
-// without a word.
+// A replaced file is noticed, and no frame is lost silently.
 func TestFileReplacedWhileRecording(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f.jsonl")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// startStubborn starts the inspector with a server that says nothing, ignores
-// SIGTERM and the end of its input, and gives the number of its process.
+// startStubborn starts the inspector with a server that sends nothing and ignores SIGTERM and the
+// end of its input, and returns the server's process id.
 func startStubborn(t *testing.T) (r *running, server int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pid")
@@ -29,7 +29,7 @@ func startStubborn(t *testing.T) (r *running, server int) {
 	return nil, 0
 }
 
-// dies waits until a process is gone.
+// dies waits until a process has ended.
 func dies(t *testing.T, pid int) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -59,7 +59,7 @@ func TestSecondCtrlCLeavesNoServer(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { _ = r.Wait(); close(ended) }()
 	for over := false; !over; {
-		_ = r.Process.Signal(syscall.SIGINT) // that it has ended meanwhile is what is waited for
+		_ = r.Process.Signal(syscall.SIGINT) // an error means that it has ended, as expected
 		select {
 		case <-ended:
 			over = true

@@ -15,19 +15,19 @@ import (
 	"github.com/creack/pty"
 )
 
-// typist is a person at a terminal on which the inspector runs.
+// typist is a person at the inspector's terminal.
 type typist struct {
 	*testing.T
 	cmd   *exec.Cmd
-	races string // where reports of data races go, by process
+	races string // path of data race reports, by process
 	tty   *os.File
 	out   bytes.Buffer // standard output, which is no terminal
 	mu    sync.Mutex
-	seen  strings.Builder // what came on the terminal, without its control sequences
-	from  int             // where to look next
+	seen  strings.Builder // terminal output without control sequences
+	from  int             // position of the next search
 }
 
-// control are the sequences that move the cursor, set colours and ask the terminal.
+// control matches the sequences that move the cursor, set colours and query the terminal.
 var control = regexp.MustCompile(`\x1b\[[0-9;:?<>=$]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1bP[^\x1b]*\x1b\\|\x1b[=>78cDEHMNOZ]|\r`)
 
 func atTerminal(t *testing.T, environment []string, args ...string) *typist {
@@ -59,7 +59,7 @@ func atTerminal(t *testing.T, environment []string, args ...string) *typist {
 	return p
 }
 
-// sees waits until a text is on the terminal, after what was waited for before.
+// sees waits until a text is on the terminal, after the text of the previous call.
 func (p *typist) sees(text string) {
 	p.Helper()
 	if rest, ok := p.saw(text, 30*time.Second); !ok {
@@ -67,7 +67,7 @@ func (p *typist) sees(text string) {
 	}
 }
 
-// saw reports whether a text comes in time.
+// saw reports whether a text appears in time.
 func (p *typist) saw(text string, within time.Duration) (rest string, ok bool) {
 	for deadline := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
 		p.mu.Lock()
@@ -84,8 +84,8 @@ func (p *typist) saw(text string, within time.Duration) (rest string, ok bool) {
 	}
 }
 
-// enters types until a text comes: a form takes no keys before it has the focus, which
-// nothing on the terminal tells.
+// enters types a key until a text appears: a form ignores keys before it has the focus, which the
+// terminal does not show.
 func (p *typist) enters(keys, text string) {
 	p.Helper()
 	rest, ok := "", false
@@ -105,8 +105,8 @@ func (p *typist) types(keys string) {
 	}
 }
 
-// ends waits for the end, and returns the exit code. Data races count, but for the one
-// between the reading of the terminal and its end in the library that reads it.
+// ends waits for the end and returns the exit code. Data races are failures, except one in the
+// terminal library between reading and closing the terminal.
 func (p *typist) ends() int {
 	_ = p.cmd.Wait()
 	reports, _ := filepath.Glob(p.races + ".*")
@@ -185,7 +185,7 @@ func TestTerminalCtrlC(t *testing.T) {
 	}
 }
 
-// TestTerminalLineByLine has the form as a screen reader needs it.
+// TestTerminalLineByLine tests the form for screen readers.
 func TestTerminalLineByLine(t *testing.T) {
 	t.Parallel()
 	p := atTerminal(t, []string{"ACCESSIBLE=1"}, "call", "deploy")
@@ -197,7 +197,7 @@ func TestTerminalLineByLine(t *testing.T) {
 	}
 }
 
-// TestTerminalIsNotAsked has questions cancelled where that is wanted.
+// TestTerminalIsNotAsked checks that --no-input cancels questions.
 func TestTerminalIsNotAsked(t *testing.T) {
 	t.Parallel()
 	p := atTerminal(t, nil, "call", "deploy", "--no-input")
