@@ -73,7 +73,7 @@ type Document struct {
 // of calls that they contain; see [conversation.Reading].
 func (d Document) Write(ctx context.Context, w io.Writer, f Format) error {
 	if d.Redact == nil {
-		d.Redact, _ = redact.New() // the default redaction covers all frames
+		d.Redact, _ = redact.New() // not nil, so that Learn can show it the log
 	}
 	if err := d.Redact.Learn(ctx, d.Log); err != nil {
 		return err

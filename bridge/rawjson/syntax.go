@@ -33,7 +33,7 @@ const (
 	nothing    fault = iota
 	cut              // the text is truncated: "the text ends " + what
 	unexpected       // another character was found: "expected " + what
-	other            // what is the whole text
+	other            // the whole text is in what
 )
 
 // Err returns the syntax error as a [*SyntaxError]; nil if there is none so far.

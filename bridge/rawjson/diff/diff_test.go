@@ -63,8 +63,8 @@ func TestDiffListsTheFirst(t *testing.T) {
 	}
 }
 
-// Text made to cost time: lists in lists, so that each level is looked at
-// again from above, and lists of many elements that are all different.
+// Texts that are slow to compare: nested lists, so that each level is hashed again from
+// above, and lists of many elements that are all different.
 func TestDiffHasAnEnd(t *testing.T) {
 	deep := func(core string) string {
 		return strings.Repeat("[", 1000) + core + strings.Repeat("]", 1000)

@@ -14,7 +14,7 @@ var expressions = []string{
 	`[^\x00-\x{10FFFF}]`,
 }
 
-// What a matcher says is what package regexp says.
+// A matcher agrees with package regexp.
 func TestMatcher(t *testing.T) {
 	texts := []string{
 		"", "a", "b", "ab", "ba", "abc", "aab", "aXb", "\n", "a\nb", "b\na\n", "a b", "ab cd", "_a", "-a", "é", "aé", "éa", "日本語", "🙂",
@@ -24,7 +24,7 @@ func TestMatcher(t *testing.T) {
 	for _, expr := range expressions {
 		re := regexp.MustCompile(expr)
 		m := New(re)
-		for range 2 { // the second time by what it knows
+		for range 2 { // the second time with known states
 			for _, text := range texts {
 				if got := m.Match([]byte(text)); got != re.MatchString(text) {
 					t.Errorf("/%s/ in %q: %v", expr, text, got)
@@ -34,8 +34,8 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
-// An expression with more states than there is room for is still right, and
-// left to package regexp.
+// An expression that needs too many states is left to package regexp, with the right
+// result.
 func TestMatcherOfManyStates(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for expr, givenUp := range map[string]bool{`(a|b)*a(a|b){13}c`: true, `[ab]{3}c`: false} {
