@@ -143,7 +143,8 @@ func (s *session) sentRequest(f *wire.Frame) {
 		s.revision = rawjson.Text(rawjson.Member(params, "protocolVersion"))
 		s.declared = rawjson.Member(params, "capabilities")
 	}
-	// JSON can escape the slash of the keys, but not the rest.
+	// Look for the part of the keys before the slash, because encoders may escape the
+	// slash.
 	if bytes.Contains(params, []byte("io.modelcontextprotocol")) {
 		if revision := rawjson.Text(rawjson.Member(params, "_meta", metaProtocol)); revision != "" {
 			s.greeted, s.revision = true, revision
