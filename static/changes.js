@@ -29,38 +29,47 @@ export function whenChanged(fn) {
 
 let settling = 0
 
-/** Does what follows from changes. */
+/**
+ * Does what follows from changes, as soon as the browser is free, in the background
+ * too, where no frame would come. The changes themselves are on the page first.
+ */
 function settle() {
-  clearTimeout(settling)
-  settling = 0
-  for (const fn of after) fn()
+  settling ||= setTimeout(() => {
+    settling = 0
+    for (const fn of after) fn()
+  })
 }
 
-/** How much holds pushes up, and what they are. */
-let holding = 0
-/** @type {Change[][]} */
+/** How many answers are on their way that may be older than what is pushed meanwhile. */
+let asking = 0
+/** What is pushed meanwhile. @type {Change[][]} */
 const held = []
+/** Called when something is pushed meanwhile. */
+let pushed = () => {}
 
 /** Draws what was pushed. @param {Change[]} changes */
 export function push(changes) {
-  if (holding) return held.push(changes)
+  if (asking) {
+    held.push(changes)
+    return pushed()
+  }
   for (const change of changes) apply(change)
-  // What was pushed is on the page first; what follows from it comes as soon as
-  // the browser is free, in the background too, where no frame would come.
-  settling ||= setTimeout(settle)
+  settle()
 }
 
 /**
- * Holds pushes up until something is done that draws what may be older than they are.
- * @template T
- * @param {() => Promise<T>} act
+ * Draws an answer, and after it what was pushed since it was asked for.
+ * @template A, T
+ * @param {Promise<A>} answer
+ * @param {(answer: A) => T} draw
  */
-export async function hold(act) {
-  holding++
+async function drawInTurn(answer, draw) {
+  asking++
   try {
-    return await act()
+    return draw(await answer)
   } finally {
-    if (!--holding) held.splice(0).forEach(push)
+    if (!--asking) held.splice(0).forEach(push)
+    settle()
   }
 }
 
@@ -72,14 +81,10 @@ export async function hold(act) {
  * @param {AbortSignal} [signal]
  * @returns {Promise<T | undefined>} what draw returns; undefined if there is nothing to draw
  */
-export const fetched = (url, draw, signal) => hold(async () => {
+export function fetched(url, draw, signal) {
   const late = AbortSignal.timeout(20_000)
-  const answer = await drawn(url, signal ? AbortSignal.any([signal, late]) : late)
-  if (!answer) return
-  const result = draw(answer)
-  settle()
-  return result
-})
+  return drawInTurn(drawn(url, signal ? AbortSignal.any([signal, late]) : late), answer => answer ? draw(answer) : undefined)
+}
 
 /** Draws all that is pushed anew; undefined if that failed. @returns {Promise<number | undefined>} the last push that is in it */
 export const redraw = () => fetched("/" + location.search, ({ html }) => {
@@ -99,16 +104,22 @@ function apply({ id, html, op, at }) {
 }
 
 /**
- * Sends a form. What the server draws of it in its answer comes in its place.
+ * Sends a form. What the server draws in its answer, the form or the call that was
+ * made with it, comes in its place.
  * @param {string} url @param {URLSearchParams} body @param {RequestInit} [init]
  */
-export async function send(url, body, init) {
-  const answer = await post(url, body, init)
-  if (answer.headers.get("Content-Type")?.startsWith("text/html")) {
-    for (const fresh of [...parse(answer.text).children]) if ($(fresh.id)) update($(fresh.id), fresh)
-    settle()
-  }
+export const send = (url, body, init) => drawInTurn(answered(url, body, init), answer => {
+  for (const fresh of answer.elements) if ($(fresh.id)) update($(fresh.id), fresh)
   return answer
+})
+
+/** @param {string} url @param {URLSearchParams} body @param {RequestInit} [init] */
+async function answered(url, body, init) {
+  const answer = await post(url, body, { headers: { Accept: "text/html" }, ...init })
+  const elements = answer.headers.get("Content-Type")?.startsWith("text/html") ? [...parse(answer.text).children] : []
+  // A call waits a moment for its first question, so that both are drawn at once.
+  if (elements[0]?.id === "call" && !held.length) await new Promise(done => setTimeout(pushed = () => done(0), 50))
+  return { ...answer, elements }
 }
 
 /** @param {string} html */

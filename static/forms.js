@@ -5,7 +5,7 @@
  */
 import { show, showing } from "./address.js"
 import { announce, notice } from "./ask.js"
-import { hold, send, typed, whenChanged } from "./changes.js"
+import { send, typed, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
 import { focusField, setLines } from "./fields.js"
 import { goOnAfter } from "./questions.js"
@@ -123,18 +123,19 @@ async function answer(form, button) {
 /** @param {HTMLFormElement} form @param {any} button */
 async function call(form, button) {
   if (one("#call .running")) return
-  // Its first question is not to come before the call is there, and be moved then.
-  await hold(async () => {
-    const answer = await submit(form, "/calls", button?.dataset.force && { force: 1 })
-    if (answer.status === 422) toTrouble($("call"))
-    else await showMade(answer)
-  })
+  const { ok, status } = await submit(form, "/calls", button?.dataset.force && { force: 1 })
+  if (status === 422) toTrouble($("call"))
+  else if (ok) made()
 }
 
 /** Shows a call that was made. @param {{ok: boolean, text: string}} answer */
 export async function showMade({ ok, text: call }) {
-  if (!ok || !call || !await show("?call=" + call)) return
-  showing("?call=" + call)
+  if (ok && await show("?call=" + call)) made()
+}
+
+/** Goes on to a call that was made, and is on show now. */
+function made() {
+  showing("?call=" + one("#call > [data-call]").dataset.call)
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
 }
 

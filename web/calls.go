@@ -215,19 +215,23 @@ func (s *Server) beginCall(c echo.Context, f callForm) error {
 	case catalog.Tool:
 	}
 	call, err := s.in.Begin(request)
-	return made(c, call, err)
+	return s.made(c, call, err)
 }
 
 // repeatCall goes on with a call without what was refused in its last round.
 func (s *Server) repeatCall(c echo.Context, n int) error {
 	call, err := s.in.Repeat(n)
-	return made(c, call, err)
+	return s.made(c, call, err)
 }
 
-// made answers with the number of the call that was made.
-func made(c echo.Context, call bridge.Call, err error) error {
+// made answers with the number of the call that was made, or with its panel where
+// the page is to show it at once.
+func (s *Server) made(c echo.Context, call bridge.Call, err error) error {
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(c.Request().Header.Get("Accept"), "text/html") {
+		return s.current(c, func() (templ.Component, error) { return s.callPanel(call.Number) })
 	}
 	return c.String(http.StatusOK, strconv.Itoa(call.Number))
 }
@@ -275,16 +279,21 @@ func (s *Server) call(c echo.Context) (bridge.Call, error) {
 // showCall answers with the panel of a call.
 func (s *Server) showCall(c echo.Context) error {
 	return s.current(c, func() (templ.Component, error) {
-		call, err := s.call(c)
-		if errors.Is(err, bridge.ErrForgottenCall) {
-			return views.ForgottenCall(c.Param("n")), nil
-		}
+		n, err := number(c)
 		if err != nil {
 			return nil, err
 		}
-		view := s.callView(call)
-		return views.CallPanel(nil, &view), nil
+		return s.callPanel(n)
 	})
+}
+
+func (s *Server) callPanel(n int) (templ.Component, error) {
+	call, err := s.in.Call(n)
+	if errors.Is(err, bridge.ErrForgottenCall) {
+		return views.ForgottenCall(strconv.Itoa(n)), nil
+	}
+	view := s.callView(call)
+	return views.CallPanel(nil, &view), err
 }
 
 // callSteps answers with the timeline of a call.
@@ -308,7 +317,7 @@ func (s *Server) retryCall(c echo.Context, n int) error {
 // ask by requests, and makes the same call there.
 func (s *Server) callAgain(c echo.Context, n int) error {
 	call, err := s.in.CallAgain(c.Request().Context(), n)
-	return made(c, call, err)
+	return s.made(c, call, err)
 }
 
 // part answers with the bytes of one block. Whatever they are, the browser is

@@ -78,5 +78,5 @@ func (s *Server) again(c echo.Context, n int) error {
 		return c.NoContent(204)
 	}
 	anew, err := s.in.Call(call)
-	return made(c, anew, err)
+	return s.made(c, anew, err)
 }

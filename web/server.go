@@ -48,8 +48,8 @@ type Config struct {
 //
 // Actions of the person are POSTs. Their effects are drawn by pushes alone: the answer
 // is 204, or 200 with the number of a new call, or 422 with the form and its errors.
-// Only the state that one page has by itself, a form being filled in, is drawn in the
-// answer.
+// The answer draws only the state that one page has by itself: a form being filled in,
+// and the call that the page has just made.
 type Server struct {
 	config   Config
 	in       *bridge.Inspection

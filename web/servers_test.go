@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -125,5 +126,20 @@ func TestTimeoutIsKept(t *testing.T) {
 		if status, _ := d.post("/calls", form); status != http.StatusBadRequest {
 			t.Errorf("timeout %s: %d, want 400", wrong, status)
 		}
+	}
+}
+
+// TestCallIsDrawnWhereItIsAskedFor: the page, which asks for HTML, gets the call
+// that it made as it shows it.
+func TestCallIsDrawnWhereItIsAskedFor(t *testing.T) {
+	d := inspectDemo(t, client.Settings{})
+	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"deploy"}, "tab": {"form"}}
+	r := httptest.NewRequest(http.MethodPost, "/calls", strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", "text/html")
+	w := httptest.NewRecorder()
+	d.s.echo.ServeHTTP(w, r)
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `data-call="1"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
