@@ -7,7 +7,6 @@
  */
 import { drawn, post } from "./ask.js"
 import { $, all, near, one } from "./dom.js"
-import { setLines } from "./fields.js"
 
 /**
  * What an element is now. Where it is not there, it comes into or beside another
@@ -137,6 +136,25 @@ export function update(old, fresh) {
   }
   morph(old, fresh)
   for (const form of [near(old, "form"), ...all("form", old)]) if (form && !typed.has(form)) form.reset()
+}
+
+/**
+ * Makes a text box one of several lines, or of one.
+ * @param {any} box its check box @param {boolean} many
+ * @returns {boolean} false if the text does not fit into one line
+ */
+export function setLines(box, many) {
+  const old = one("input[placeholder], textarea", near(box, ".field"))
+  box.checked = many || old.value.includes("\n")
+  if (box.checked !== many) return false
+  if (many === (old.localName === "textarea")) return true
+  const fresh = /** @type {any} */ (document.createElement(many ? "textarea" : "input"))
+  for (const { name, value } of old.attributes) if (name !== "type" && name !== "value") fresh.setAttribute(name, value)
+  fresh.rows = 4
+  fresh.defaultValue = old.defaultValue
+  fresh.value = old.value
+  old.replaceWith(fresh)
+  return true
 }
 
 /**

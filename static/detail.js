@@ -7,7 +7,7 @@ import { inAddress, toAddress } from "./address.js"
 import { announce, copied, drawn, notice, post } from "./ask.js"
 import { parse } from "./changes.js"
 import { $, all, bare, near, on, one } from "./dom.js"
-import { choose } from "./tabs.js"
+import { choose } from "./panes.js"
 
 const detail = $("detail"), splitter = $("split-detail"), compareBar = $("comparing")
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** Short ways to find elements. What is found is taken to be an HTML element. */
+/** Short ways to find elements, and to focus them. What is found is taken to be an HTML element. */
 
 /** @param {string} id @returns {any} the element, which is on every page */
 export const $ = id => document.getElementById(id)
@@ -37,3 +37,16 @@ export function remembered(name) {
 
 /** A whole number with its digits in groups of three. @param {number} n */
 export const grouped = n => n.toLocaleString("en").replaceAll(",", "\u202f")
+
+/** @param {Element | null} control a control, or a group of them */
+export function focusField(control) {
+  const group = control?.matches("[role=radiogroup], [role=group]")
+  const to = group ? one("input:checked", control) ?? one("input", control) : control
+  to?.focus()
+}
+
+/** Focuses the first field in root, or else what stands in for it. @param {Element} root @param {any} otherwise */
+export function focusFirst(root, otherwise) {
+  const first = all(".field :is(input, textarea, select):not(.data, .toggle *)", root).find(e => e.checkVisibility())
+  focusField(near(first, "[role=radiogroup], [role=group]") ?? first ?? otherwise)
+}

@@ -5,9 +5,8 @@
  */
 import { show, showing } from "./address.js"
 import { announce, notice } from "./ask.js"
-import { send, typed, whenChanged } from "./changes.js"
-import { $, all, near, on, one } from "./dom.js"
-import { focusField, setLines } from "./fields.js"
+import { send, setLines, typed, whenChanged } from "./changes.js"
+import { $, all, focusField, near, on, one } from "./dom.js"
 import { goOnAfter } from "./questions.js"
 
 /** @param {EventTarget | null} t @returns {HTMLFormElement | null} */

@@ -16,6 +16,10 @@ let address = ""
 let fetching
 let again = 0
 
+const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/ladder.css" })
+const styled = new Promise(done => { style.onload = style.onerror = done })
+document.head.append(style)
+
 /** What is to be drawn: the frame that was chosen, or the call in the middle. */
 function wanted() {
   const seq = frameOnShow(), { call } = one("#call > [data-call]")?.dataset ?? {}
@@ -39,7 +43,7 @@ async function draw() {
   clearTimeout(again)
   fetching?.abort()
   fetching = new AbortController()
-  const answer = await drawn(address, fetching.signal)
+  const [answer] = await Promise.all([drawn(address, fetching.signal), styled])
   if (!answer || !address) return
   const fresh = pane.cloneNode()
   fresh.append(parse(answer.html))
@@ -47,7 +51,7 @@ async function draw() {
   if (one(".ladder-head", pane).dataset.running === "true") again = setTimeout(draw, 1000)
 }
 
-button.addEventListener("click", () => {
+export function toggle() {
   if (!pane.hidden) {
     show(false)
     return grid.focus({ preventScroll: true })
@@ -57,7 +61,7 @@ button.addEventListener("click", () => {
   address = to
   show(true)
   draw()
-})
+}
 
 pane.addEventListener("click", (/** @type {MouseEvent} */ e) => {
   const link = near(e.target, ".drawing a"), to = link?.getAttribute("href") ?? link?.getAttribute("xlink:href")

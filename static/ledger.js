@@ -1,10 +1,9 @@
 // @ts-check
-/** The ledger: fetched when it is opened, and again whenever something has changed. */
+/** The ledger, whose rows are fetched when it is opened, and again whenever something has changed. */
 import { show, showing } from "./address.js"
 import { drawn } from "./ask.js"
 import { parse, update, whenChanged } from "./changes.js"
-import { $, all, near, on, one } from "./dom.js"
-import { focusFirst } from "./fields.js"
+import { $, all, focusFirst, near, on, one } from "./dom.js"
 import { showPane } from "./panes.js"
 
 const ledger = $("ledger"), filter = $("ledger-filter")

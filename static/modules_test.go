@@ -10,15 +10,18 @@ import (
 
 // TestModulesImportOneWay: a module that imports another is not imported by it,
 // by whatever way, so that each can be read, and is run, after what it relies on.
-// main.js imports page.js, which names all others, so that a browser fetches them
-// together.
+// main.js imports page.js, which names all others: those that every page needs, so
+// that a browser fetches them together, and those that it fetches when they are
+// needed, which no other names.
 func TestModulesImportOneWay(t *testing.T) {
 	names, err := fs.Glob(Files, "*.js")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%d modules, %v", len(names), err)
 	}
 	imports := map[string][]string{}
+	var later []string
 	from := regexp.MustCompile(`(?m)^import (?:\{[^}]*\} from )?"\./([a-z]+\.js)"$`)
+	dynamic := regexp.MustCompile(`import\("\./([a-z]+\.js)"\)`)
 	for _, name := range names {
 		text, err := fs.ReadFile(Files, name)
 		if err != nil {
@@ -30,10 +33,21 @@ func TestModulesImportOneWay(t *testing.T) {
 				t.Errorf("%s imports %s, which is not there", name, m[1])
 			}
 		}
+		for _, m := range dynamic.FindAllStringSubmatch(string(text), -1) {
+			if name != "page.js" || !slices.Contains(names, m[1]) {
+				t.Errorf("%s imports %s when it is needed", name, m[1])
+			}
+			later = append(later, m[1])
+		}
 	}
 	for _, name := range names {
-		if name != "main.js" && name != "page.js" && !slices.Contains(imports["page.js"], name) {
+		if name != "main.js" && name != "page.js" && !slices.Contains(slices.Concat(imports["page.js"], later), name) {
 			t.Errorf("page.js does not name %s", name)
+		}
+		for _, other := range imports[name] {
+			if slices.Contains(later, other) {
+				t.Errorf("%s imports %s, which is to come when it is needed", name, other)
+			}
 		}
 	}
 	if !slices.Equal(imports["main.js"], []string{"page.js"}) {

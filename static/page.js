@@ -1,36 +1,72 @@
 // @ts-check
 /**
- * The page's scripts. The server draws everything; these only do what HTML
- * cannot: the socket, swapping what has changed, saving what is typed, the
- * window of wire rows, and keys. All are named here, so that the browser
- * fetches them together.
+ * The page's scripts, and its keys. The server draws everything; scripts only do
+ * what HTML cannot: the socket, swapping what has changed, saving what is typed,
+ * the window of wire rows, and keys. Those that every page needs are named here,
+ * so that the browser fetches them together; the others come when they are needed.
  */
-import "./dom.js"
-import "./ask.js"
-import "./fields.js"
+import { $, bare, focusFirst, near, on, one } from "./dom.js"
+import { notice } from "./ask.js"
 import "./changes.js"
 import "./clock.js"
-import "./address.js"
-import "./tabs.js"
-import "./panes.js"
+import { show, showing } from "./address.js"
+import { showPane } from "./panes.js"
 import "./latest.js"
 import "./forms.js"
 import "./picker.js"
-import "./questions.js"
-import "./misbehave.js"
-import "./url.js"
+import { nextQuestion } from "./questions.js"
+import "./answers.js"
 import "./controls.js"
 import "./unfold.js"
 import "./revision.js"
-import "./playback.js"
-import "./shell.js"
 import "./catalog.js"
-import "./wire.js"
+import { showFrame } from "./wire.js"
 import "./detail.js"
 import "./filter.js"
-import "./ladder.js"
-import "./misbehave.js"
-import "./ledger.js"
 import { connect } from "./live.js"
+
+// What most pages never need
+
+on("toggle", e => { if (e.target.id === "ledger") import("./ledger.js") }, true)
+on("click", async e => { if (near(e.target, "#ladder-button")) (await import("./ladder.js")).toggle() })
+if ($("playback")) await import("./playback.js")
+
+// Buttons that are drawn again and again are heard from afar
+
+on("click", async e => {
+  const item = near(e.target, ".item"), call = near(e.target, "[data-show-call]"), frame = near(e.target, "[data-frame]")
+  if (item || call) {
+    const { server, kind, key, showCall } = (item ?? call).dataset
+    const query = call ? "?call=" + showCall : "?" + new URLSearchParams({ server, kind, key })
+    if (!await show(query)) return
+    showing(query)
+    showPane("work")
+    if (call) return $("call").scrollIntoView({ block: "nearest" })
+    $("work").scrollTo(0, 0)
+    focusFirst($("call"), one("#call .primary"))
+  }
+  if (frame) {
+    showPane("wire")
+    showFrame(Number(frame.dataset.frame))
+  }
+})
+
+// Keys
+
+on("keydown", e => {
+  if (!bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return
+  if (e.key === "?") $("keys").togglePopover()
+  else if (e.key === "/" && near(e.target, "#wire")) $("filter").select()
+  else if (e.key === "/") {
+    showPane("side")
+    $("search").focus()
+  } else if (e.key === "w") {
+    showPane("wire")
+    $("grid").focus()
+  } else if (e.key === "q") {
+    if (!nextQuestion()) notice("No question is waiting.", 3)
+  } else return
+  e.preventDefault()
+})
 
 connect()

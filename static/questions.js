@@ -5,8 +5,7 @@
  */
 import { announce } from "./ask.js"
 import { fetched, parse, update, whenChanged } from "./changes.js"
-import { $, all, near, on, one, remember, remembered } from "./dom.js"
-import { focusFirst } from "./fields.js"
+import { $, all, focusFirst, near, on, one, remember, remembered } from "./dom.js"
 import { bring, left } from "./latest.js"
 import { showPane } from "./panes.js"
 

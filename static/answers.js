@@ -1,11 +1,12 @@
 // @ts-check
-/**
- * Questions in URL mode. Opening the page is the consent: the link is a real
- * one, followed by the browser itself, and the answer goes out beside it.
- */
+/** Answers that no form gives by itself: a URL is opened, or the answer is wrong on purpose. */
 import { announce, copied, notice, post } from "./ask.js"
 import { $, near, on } from "./dom.js"
+import { submit } from "./forms.js"
 import { goOnAfter } from "./questions.js"
+
+// Questions in URL mode. Opening the page is the consent: the link is a real one,
+// followed by the browser itself, and the answer goes out beside it.
 
 /** @param {string} n the question's number */
 async function accept(n) {
@@ -33,3 +34,16 @@ async function copy(n) {
   announce("Copied.")
   accept(n)
 }
+
+// Answers that are wrong on purpose, chosen in the menu of a question
+
+on("submit", async e => {
+  const form = near(e.target, "form.fault")
+  if (!form) return
+  e.preventDefault()
+  const n = form.dataset.misbehave, answer = /** @type {HTMLFormElement} */ ($(`q${n}-form`))
+  const { value } = /** @type {any} */ (e).submitter ?? form.elements.fault
+  if (answer.ariaBusy) return
+  const { ok, status } = await submit(answer, `/questions/${n}/misbehave`, { ...Object.fromEntries(new FormData(form)), fault: value })
+  if (ok || status === 409) goOnAfter(n)
+})
