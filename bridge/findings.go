@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 )
@@ -133,18 +134,18 @@ func (in *Inspection) passFindings(ctx context.Context) error {
 	}
 	s := in.read()
 	fresh := in.linter.From(in.FindingsKnown(), in.log.Len())
-	var changes []Change
+	var news []changes.Change
 	for _, one := range fresh {
 		label := in.log.Head(one.Seq).Server
 		in.keepFinding(label, one)
 		if id := in.idOf(s, label); id != "" {
-			changes = append(changes, Change{Kind: FindingsChanged, Server: id})
+			news = append(news, changes.Change{Kind: changes.Findings, Server: id})
 		}
 		if number := in.questionOf(one); number != 0 {
-			changes = append(changes, Change{Kind: QuestionChanged, Number: number})
+			news = append(news, changes.Change{Kind: changes.Question, Number: number})
 		}
 	}
-	in.changed(changes...)
+	in.changes.Mark(news...)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
@@ -65,6 +66,7 @@ type Inspection struct {
 
 	replay *Replay // whose log this shows; nil for a live inspection
 
+	changes *changes.Feed
 	inbox   *inbox.Inbox
 	calls   *calls.Calls
 	linter  *findings.Linter
@@ -82,8 +84,6 @@ type Inspection struct {
 	mu       sync.Mutex
 	sessions map[string]*session.Session // those that are not closed, by name
 	found    found
-	subs     map[*Subscription]struct{}
-	followed []followed         // deliberate answers, the latest
 	repeats  map[int][]Question // by calls that are made again, what is answered as then
 	closed   bool
 }
@@ -95,9 +95,9 @@ func New(c Config) *Inspection {
 	}
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
-		config: c, log: c.Log, logger: c.Logger, life: life, end: end,
+		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: changes.NewFeed(),
 		linter: findings.New(c.Log), passing: newTurn(), conversation: conversation.New(c.Log), reading: newTurn(),
-		subs: map[*Subscription]struct{}{}, sessions: map[string]*session.Session{}, repeats: map[int][]Question{},
+		sessions: map[string]*session.Session{}, repeats: map[int][]Question{},
 		found: found{at: map[int64][]int{}, count: map[string]map[lint.Severity]int{}},
 	}
 	in.shown.Store(&shown{})
@@ -121,6 +121,12 @@ func (in *Inspection) Start() {
 		}
 	}
 }
+
+// Subscribe starts collecting what changes. The caller must Close the subscription.
+func (in *Inspection) Subscribe() *changes.Subscription { return in.changes.Subscribe() }
+
+// changes.Recording tells every subscription that a recording began, ended or failed.
+func (in *Inspection) RecordingChanged() { in.changes.Mark(changes.Change{Kind: changes.Recording}) }
 
 // Log is the wire log that every frame of this inspection goes to.
 func (in *Inspection) Log() *wire.Log { return in.log }

@@ -13,6 +13,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
@@ -29,7 +30,7 @@ type bench struct {
 	*testing.T
 	in  *bridge.Inspection
 	log *wire.Log
-	sub *bridge.Subscription
+	sub *changes.Subscription
 }
 
 // start runs an inspection of one raw server.

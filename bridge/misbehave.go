@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/fault"
@@ -84,7 +85,7 @@ func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
 			q.State, q.Reason = conversation.Undelivered, err.Error()
 			note(s, q)
 		}
-		in.changed(Change{Kind: QuestionChanged, Number: q.Number}) // HTTP may have refused it
+		in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number}) // HTTP may have refused it
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -141,32 +140,4 @@ func (in *Inspection) andThen(q Question, next Next) Next {
 		next.Text, next.Over = "nothing; the call "+c.State.String()+": "+c.Failure, true
 	}
 	return next
-}
-
-// followedMost is how many deliberate answers are followed.
-const followedMost = 20
-
-// followed is a deliberate answer of which it is told what its server does next.
-type followed struct {
-	question, call int
-	server         string
-}
-
-// follow has a question count as changed where its call or its server does.
-func (in *Inspection) follow(q inbox.Question) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if len(in.followed) == followedMost {
-		in.followed = in.followed[1:]
-	}
-	in.followed = append(in.followed, followed{q.Number, q.Call, q.Server})
-}
-
-// alsoChanged marks those that are followed. The mutex is held.
-func (in *Inspection) alsoChanged(c Change) {
-	for _, f := range in.followed {
-		if c.Kind == CallChanged && c.Number == f.call || c.Kind == ServerChanged && c.Server == f.server {
-			in.mark(Change{Kind: QuestionChanged, Number: f.question})
-		}
-	}
 }

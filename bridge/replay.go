@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/wire"
 )
@@ -139,14 +140,14 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 
 // tellServers marks the servers as changed that are not as they were.
 func (in *Inspection) tellServers(before, after []*shownServer) {
-	var changes []Change
+	var news []changes.Change
 	for i, s := range after {
 		if i >= len(before) || !reflect.DeepEqual(before[i].Server, s.Server) {
-			changes = append(changes, Change{Kind: ServerChanged, Server: s.ID})
+			news = append(news, changes.Change{Kind: changes.Server, Server: s.ID})
 		}
 		if i >= len(before) || before[i].catalog != s.catalog {
-			changes = append(changes, Change{Kind: CatalogChanged, Server: s.ID})
+			news = append(news, changes.Change{Kind: changes.Catalog, Server: s.ID})
 		}
 	}
-	in.changed(changes...)
+	in.changes.Mark(news...)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
@@ -36,7 +37,7 @@ func (in *Inspection) Scripted() *Scripted { return in.script.Load() }
 
 // AnswerBy has further questions answered by a script; nil ends that.
 func (in *Inspection) AnswerBy(s *Scripted) {
-	defer in.changed(Change{Kind: ScriptChanged})
+	defer in.changes.Mark(changes.Change{Kind: changes.Script})
 	in.script.Store(s)
 	if s == nil {
 		in.inbox.SetSource(nil)

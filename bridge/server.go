@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
@@ -143,9 +144,9 @@ func (in *Inspection) Server(id string) (Server, error) {
 // update changes a server's state.
 func (s *server) update(change func()) {
 	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
 	change()
-	s.in.mark(Change{Kind: ServerChanged, Server: s.id})
+	s.in.mu.Unlock()
+	s.in.changes.Mark(changes.Change{Kind: changes.Server, Server: s.id})
 }
 
 // enter changes the state, within update.
@@ -294,8 +295,8 @@ func (s *server) begin() *session.Session {
 		s.session, s.latest, s.Info = fresh, fresh, session.Info{}
 		s.catalog = catalog.Catalog{Server: s.id, Loading: true}
 		s.enter(Connecting, "")
-		s.in.mark(Change{Kind: CatalogChanged, Server: s.id})
 	})
+	s.in.changes.Mark(changes.Change{Kind: changes.Catalog, Server: s.id})
 	return fresh
 }
 
@@ -337,10 +338,8 @@ func (s *server) failed(of *session.Session, err error) {
 	s.in.closeSession(ctx, of, reason)
 	cancel()
 	reason = of.Explain(reason)
-	s.update(func() {
-		s.catalog.Loading = false
-		s.in.mark(Change{Kind: CatalogChanged, Server: s.id})
-	})
+	s.update(func() { s.catalog.Loading = false })
+	s.in.changes.Mark(changes.Change{Kind: changes.Catalog, Server: s.id})
 	if s.leave(of, Failed, reason) {
 		s.in.logger.Warn("the server cannot be used", "server", s.spec.Name, "reason", reason)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/conversation"
 )
 
@@ -205,22 +206,22 @@ func (in *Inspection) tell(before, after []*conversation.Call) {
 	for _, c := range before {
 		old[c.Place] = c
 	}
-	var changes []Change
+	var news []changes.Change
 	for _, c := range after {
 		was := old[c.Place]
 		if was == c {
 			continue
 		}
 		if c.Number != 0 {
-			changes = append(changes, Change{Kind: CallChanged, Number: c.Number})
+			news = append(news, changes.Change{Kind: changes.Call, Number: c.Number})
 		}
 		for i, q := range c.Questions {
 			if (was == nil || i >= len(was.Questions) || was.Questions[i] != q) && !q.TurnedAway {
-				changes = append(changes, Change{Kind: QuestionChanged, Number: q.Number})
+				news = append(news, changes.Change{Kind: changes.Question, Number: q.Number})
 			}
 		}
 	}
-	in.changed(changes...)
+	in.changes.Mark(news...)
 }
 
 // lastOfEach leaves of equal places the last.

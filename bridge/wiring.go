@@ -3,8 +3,10 @@ package bridge
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
@@ -74,12 +76,13 @@ func (w wiring) Released(s *session.Session, byServer bool, reason string) {
 func (w wiring) Listed(s *session.Session, c catalog.Catalog) {
 	in := w.in
 	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, server := range in.servers {
-		if server.session == s {
-			server.catalog = c
-			in.mark(Change{Kind: CatalogChanged, Server: server.id})
-		}
+	i := slices.IndexFunc(in.servers, func(server *server) bool { return server.session == s })
+	if i >= 0 {
+		in.servers[i].catalog = c
+	}
+	in.mu.Unlock()
+	if i >= 0 {
+		in.changes.Mark(changes.Change{Kind: changes.Catalog, Server: s.Server})
 	}
 }
 
@@ -90,7 +93,8 @@ func (w wiring) Settled(q inbox.Question) {
 	responds := q.Via == elicit.ByRequest && !q.Mute
 	deliberate := q.State == conversation.Answered && q.Plan != nil
 	if deliberate {
-		in.follow(q)
+		question := changes.Change{Kind: changes.Question, Number: q.Number} // says what its server does next
+		in.changes.Tie(question, changes.Change{Kind: changes.Call, Number: q.Call}, changes.Change{Kind: changes.Server, Server: q.Server})
 	}
 	if deliberate || !responds && (q.State != conversation.Answered || q.List != "") { // which no call waits for
 		note(s, q)
@@ -102,7 +106,7 @@ func (w wiring) Settled(q inbox.Question) {
 		respond(s, q)
 	}
 	if !q.TurnedAway {
-		in.changed(Change{Kind: QuestionChanged, Number: q.Number})
+		in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number})
 	}
 }
 
@@ -153,12 +157,14 @@ func (w wiring) Changed(q inbox.Question) {
 			s.ListChanged(q.List) // it may be given now
 		}
 	}
-	in.changed(Change{Kind: QuestionChanged, Number: q.Number})
+	in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number})
 	in.repeat(&q)
 }
 
 // Counted implements [inbox.Owner].
-func (w wiring) Counted(server string) { w.in.changed(Change{Kind: ServerChanged, Server: server}) }
+func (w wiring) Counted(server string) {
+	w.in.changes.Mark(changes.Change{Kind: changes.Server, Server: server})
+}
 
 // Recall implements [inbox.Owner]: it reads from the log what questions asked.
 func (w wiring) Recall(list []inbox.Question) []error {
@@ -194,8 +200,8 @@ func (in *Inspection) paramsOf(seq int64) (map[string][]byte, error) {
 	return params, nil
 }
 
-// CallChanged implements [calls.Owner].
+// changes.Call implements [calls.Owner].
 func (w wiring) CallChanged(number int) {
 	w.in.endRepeat(number)
-	w.in.changed(Change{Kind: CallChanged, Number: number})
+	w.in.changes.Mark(changes.Change{Kind: changes.Call, Number: number})
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/views"
 )
@@ -25,7 +25,7 @@ const (
 type pump struct {
 	*Server
 	ctx     context.Context
-	sub     *bridge.Subscription
+	sub     *changes.Subscription
 	changes []change
 
 	// What pages show, as it was pushed last.
@@ -71,7 +71,7 @@ func (p *pump) run() {
 			now := changed{}
 			for _, c := range p.sub.Take() {
 				calm[c] = true
-				if c.Kind == bridge.QuestionChanged {
+				if c.Kind == changes.Question {
 					now[c] = true
 				}
 			}
@@ -112,18 +112,18 @@ func (s *Server) pumpFrames(ctx context.Context) {
 }
 
 // changed is a set of changes, in which those of one kind can be looked for.
-type changed map[bridge.Change]bool
+type changed map[changes.Change]bool
 
 func (c changed) server(id string) bool {
-	return c[bridge.Change{Kind: bridge.ServerChanged, Server: id}]
+	return c[changes.Change{Kind: changes.Server, Server: id}]
 }
 
 func (c changed) catalog(id string) bool {
-	return c.server(id) || c[bridge.Change{Kind: bridge.CatalogChanged, Server: id}]
+	return c.server(id) || c[changes.Change{Kind: changes.Catalog, Server: id}]
 }
 
 func (c changed) question(n int) bool {
-	return c[bridge.Change{Kind: bridge.QuestionChanged, Number: n}]
+	return c[changes.Change{Kind: changes.Question, Number: n}]
 }
 
 // calls are the numbers of the calls that have changed, or had a question that has.
@@ -131,13 +131,13 @@ func (p *pump) callsOf(c changed) map[int]bool {
 	calls := map[int]bool{}
 	for one := range c {
 		switch one.Kind {
-		case bridge.CallChanged:
+		case changes.Call:
 			calls[one.Number] = true
-		case bridge.QuestionChanged:
+		case changes.Question:
 			if q, err := p.in.Question(one.Number); err == nil && q.Call > 0 {
 				calls[q.Call] = true
 			}
-		case bridge.ServerChanged, bridge.CatalogChanged, bridge.FindingsChanged, bridge.RecordingChanged, bridge.ScriptChanged:
+		case changes.Server, changes.Catalog, changes.Findings, changes.Recording, changes.Script:
 		}
 	}
 	return calls
@@ -192,15 +192,15 @@ func (p *pump) drawCalm(c changed) {
 		p.drawCall(n)
 	}
 	moved := maps.Clone(c)
-	maps.DeleteFunc(moved, func(one bridge.Change, _ bool) bool { return one.Kind == bridge.QuestionChanged }) // they are drawn already
+	maps.DeleteFunc(moved, func(one changes.Change, _ bool) bool { return one.Kind == changes.Question }) // they are drawn already
 	p.drawCards(moved, calls)
 	if len(calls) > 0 {
 		p.drawTabs(calls)
 		p.drawActivity()
 	}
 	p.drawServers(c)
-	p.drawLog(c[bridge.Change{Kind: bridge.RecordingChanged}])
-	if c[bridge.Change{Kind: bridge.ScriptChanged}] {
+	p.drawLog(c[changes.Change{Kind: changes.Recording}])
+	if c[changes.Change{Kind: changes.Script}] {
 		p.replace("script", views.ScriptView(p.scriptView()))
 	}
 	p.publish()
@@ -300,7 +300,7 @@ func (p *pump) drawItem(id itemID, active activity) {
 func (p *pump) drawServers(c changed) {
 	for _, server := range p.in.Servers() {
 		v := serverView(server)
-		if c.server(v.ID) || c[bridge.Change{Kind: bridge.FindingsChanged, Server: v.ID}] {
+		if c.server(v.ID) || c[changes.Change{Kind: changes.Findings, Server: v.ID}] {
 			p.put(v.RowID(), views.ServerRow(v), "append", "server-list")
 		}
 		if c.server(v.ID) && v.HoldsBack() {

@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
@@ -257,14 +258,14 @@ func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 	d.question(1, conversation.Answered)
 	p := d.s.newPump(t.Context())
 	defer p.sub.Close()
-	calm := func(c bridge.Change) string {
+	calm := func(c changes.Change) string {
 		return d.pushed(p, func() { p.drawCalm(changed{c: true}) })
 	}
-	called := bridge.Change{Kind: bridge.CallChanged, Number: 1}
+	called := changes.Change{Kind: changes.Call, Number: 1}
 	if got := calm(called); !strings.Contains(got, `"id":"q1"`) || !strings.Contains(got, "Retry now") {
 		t.Errorf("while it waits, its page gets %s", got)
 	}
-	if got := calm(bridge.Change{Kind: bridge.CatalogChanged, Server: "s1"}); strings.Contains(got, `"id":"q1"`) {
+	if got := calm(changes.Change{Kind: changes.Catalog, Server: "s1"}); strings.Contains(got, `"id":"q1"`) {
 		t.Error("it is drawn again for nothing")
 	}
 	d.post("/calls/1/stop", nil)
@@ -286,7 +287,7 @@ func TestEvictedCardsStayAway(t *testing.T) {
 	defer p.sub.Close()
 	p.settled = 1
 	settled := func(number int) string {
-		return d.pushed(p, func() { p.drawQuestions(changed{{Kind: bridge.QuestionChanged, Number: number}: true}) })
+		return d.pushed(p, func() { p.drawQuestions(changed{{Kind: changes.Question, Number: number}: true}) })
 	}
 	if got := settled(2); !strings.Contains(got, `{"id":"q1"}`) || !strings.Contains(got, `"op":"append","at":"questions"`) {
 		t.Fatalf("the first question is not taken off, or the second is not drawn: %s", got)

@@ -16,6 +16,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/lint"
@@ -58,7 +59,7 @@ type Session struct {
 	log       *wire.Log
 	in        *bridge.Inspection
 	recording *recording.Recording
-	changes   *bridge.Subscription
+	changes   *changes.Subscription
 	server    string // id
 	judged    int    // findings that earlier calls are told of
 

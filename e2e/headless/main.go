@@ -21,6 +21,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/target"
@@ -100,7 +101,7 @@ func run(ctx context.Context, args []string) (err error) {
 }
 
 // connected waits until the server's lists are there.
-func connected(ctx context.Context, in *bridge.Inspection, changes *bridge.Subscription, id string) (catalog.Catalog, error) {
+func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subscription, id string) (catalog.Catalog, error) {
 	for {
 		server, err := in.Server(id)
 		if err != nil {
@@ -119,7 +120,7 @@ func connected(ctx context.Context, in *bridge.Inspection, changes *bridge.Subsc
 			return offers, fmt.Errorf("the server is %s: %s", server.State, server.Reason)
 		case bridge.Disconnected, bridge.Connecting:
 		}
-		if err := next(ctx, changes); err != nil {
+		if err := next(ctx, changed); err != nil {
 			return offers, fmt.Errorf("connecting: the server is %s: %w", server.State, err)
 		}
 	}
@@ -127,7 +128,7 @@ func connected(ctx context.Context, in *bridge.Inspection, changes *bridge.Subsc
 
 // converse answers questions until every call has ended. No question is answered
 // before every call is on the wire.
-func converse(ctx context.Context, in *bridge.Inspection, changes *bridge.Subscription) error {
+func converse(ctx context.Context, in *bridge.Inspection, changed *changes.Subscription) error {
 	for {
 		running, sent := 0, true
 		for _, c := range in.Calls() {
@@ -147,17 +148,17 @@ func converse(ctx context.Context, in *bridge.Inspection, changes *bridge.Subscr
 				return fmt.Errorf("answering question %d: %w", q.Number, err)
 			}
 		}
-		if err := next(ctx, changes); err != nil {
+		if err := next(ctx, changed); err != nil {
 			return fmt.Errorf("%d calls have not ended: %w", running, err)
 		}
 	}
 }
 
 // next waits for a change.
-func next(ctx context.Context, changes *bridge.Subscription) error {
+func next(ctx context.Context, changed *changes.Subscription) error {
 	select {
-	case <-changes.Ready():
-		changes.Take()
+	case <-changed.Ready():
+		changed.Take()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
