@@ -18,11 +18,12 @@ import (
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 )
 
 func init() {
-	servers["sly"] = func(s *rawServer) {
+	rawServers["sly"] = func(s *rawServer) {
 		var waiting []request
 		calls := 0
 		s.serve("2025-11-25", []string{"wait", "end", "spoof", "reuse", "early", "complete"}, func(call request) {
@@ -75,7 +76,7 @@ func TestGuessedQuestionsEndWithTheLastCall(t *testing.T) {
 }
 
 func init() {
-	servers["crowd"] = func(s *rawServer) {
+	rawServers["crowd"] = func(s *rawServer) {
 		var first request
 		s.serve("2025-11-25", []string{"ask", "flood"}, func(call request) {
 			if call.tool() == "ask" {
@@ -150,7 +151,7 @@ func TestServersDoNotMeddle(t *testing.T) {
 		targets = append(targets, target.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=sly"}})
 	}
 	b := startInspection(t, bridge.Config{Targets: targets})
-	b.until("the other server", func() bool { return b.in.Servers()[1].State == bridge.Ready })
+	b.until("the other server", func() bool { return b.in.Servers()[1].State == servers.Ready })
 	first := b.call("wait")
 	second, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "spoof", Key: "spoof"})
 	if err != nil {
@@ -227,7 +228,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			}})
 			b.until("all servers", func() bool {
 				for _, s := range b.in.Servers() {
-					if s.State != bridge.Ready {
+					if s.State != servers.Ready {
 						return false
 					}
 				}
@@ -261,7 +262,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 func init() {
 	// asks for what the client has not declared.
-	servers["presumes"] = func(s *rawServer) {
+	rawServers["presumes"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"all"}, func(call request) {
 			said := ""
 			for _, method := range []string{"sampling/createMessage", "roots/list", "tea/make"} {

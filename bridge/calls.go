@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/recent"
 )
 
 // Call is what the log says of a call, and how it stands with its person.
@@ -57,9 +59,9 @@ func overlaid(own calls.Call, said *conversation.Call) Call {
 }
 
 // recorded is a call of a transcript.
-func (in *Inspection) recorded(s *shown, c *conversation.Call) Call {
-	out := Call{Call: *c, Duration: s.now.Sub(c.Start)}
-	out.Request = calls.Request{Server: in.idOf(s, c.Server), Kind: kindOf(c.Method), Name: in.nameOf(s, c), Key: c.Name, Arguments: c.Arguments}
+func (in *Inspection) recorded(now *recent.View, c *conversation.Call) Call {
+	out := Call{Call: *c, Duration: now.Now.Sub(c.Start)}
+	out.Request = calls.Request{Server: in.known.IDOf(c.Server), Kind: kindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
 	out.Waited = c.With(conversation.PersonParty)
 	if c.State.Over() {
 		out.Duration = c.Ended.Sub(c.Start)
@@ -88,18 +90,16 @@ func kindOf(method string) catalog.Kind {
 }
 
 // nameOf is what people call a call.
-func (in *Inspection) nameOf(s *shown, c *conversation.Call) string {
+func (in *Inspection) nameOf(c *conversation.Call) string {
 	if in.replay == nil {
 		own, err := in.calls.Call(c.Number)
 		if err == nil {
 			return own.Request.Name
 		}
 	}
-	if server := s.labelled(c.Server); server != nil && c.Method == mcp.MethodReadResource {
-		for _, item := range server.catalog.Items {
-			if item.Kind == catalog.Resource && item.Key == c.Name {
-				return item.Name
-			}
+	if c.Method == mcp.MethodReadResource {
+		if item, err := in.Item(in.known.IDOf(c.Server), catalog.Resource, c.Name); err == nil {
+			return item.Name
 		}
 	}
 	return c.Name
@@ -109,15 +109,15 @@ func (in *Inspection) nameOf(s *shown, c *conversation.Call) string {
 // that have ended the latest.
 func (in *Inspection) Calls() []Call {
 	own := in.calls.All()
-	s := in.read()
-	said := s.calls()
+	now := in.read()
+	said := now.ByNumber()
 	out := []Call{}
 	for _, c := range own {
 		out = append(out, overlaid(c, said[c.Number]))
 	}
 	if in.replay != nil {
 		for _, c := range said {
-			out = append(out, in.recorded(s, c))
+			out = append(out, in.recorded(now, c))
 		}
 		slices.SortFunc(out, func(a, b Call) int { return a.Number - b.Number })
 	}
@@ -127,15 +127,15 @@ func (in *Inspection) Calls() []Call {
 // Call returns one call by its number.
 func (in *Inspection) Call(number int) (Call, error) {
 	own, err := in.calls.Call(number)
-	s := in.read()
-	said := s.calls()[number]
+	now := in.read()
+	said := now.ByNumber()[number]
 	switch all, _ := in.conversation.Counts(); {
 	case in.replay == nil && err == nil:
 		return overlaid(own, said), nil
 	case in.replay == nil:
 		return Call{}, err
 	case said != nil:
-		return in.recorded(s, said), nil
+		return in.recorded(now, said), nil
 	case number >= 1 && number <= all:
 		return Call{}, fmt.Errorf("%w %d", ErrForgottenCall, number)
 	}
@@ -145,7 +145,7 @@ func (in *Inspection) Call(number int) (Call, error) {
 // Begin makes a call and returns at once. Unless it has a limit, it runs until the
 // server answers, the connection is lost, or it is stopped.
 func (in *Inspection) Begin(r calls.Request) (Call, error) {
-	conn, err := in.connection(r.Server)
+	conn, err := in.servers.Connection(r.Server)
 	if err != nil {
 		return Call{}, err
 	}
@@ -162,7 +162,7 @@ func (in *Inspection) Repeat(number int) (Call, error) {
 	if err != nil {
 		return Call{}, err
 	}
-	conn, err := in.connection(c.Request.Server)
+	conn, err := in.servers.Connection(c.Request.Server)
 	if err != nil {
 		return Call{}, err
 	}
@@ -170,21 +170,17 @@ func (in *Inspection) Repeat(number int) (Call, error) {
 	return overlaid(again, nil), err
 }
 
-// connection is that of a server which is ready.
-func (in *Inspection) connection(id string) (calls.Connection, error) {
-	s, err := in.server(id)
+// CallAgain connects the server of a call anew with [servers.RevisionOfRequests], and
+// makes the same call once more. Its error says why that did not come about.
+func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
+	c, err := in.calls.Call(number)
 	if err != nil {
-		return nil, err
+		return Call{}, err
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	switch {
-	case in.closed:
-		return nil, ErrClosed
-	case s.State != Ready || s.session == nil:
-		return nil, fmt.Errorf("%w: %s is %s", ErrNotReady, s.Label, s.State)
+	if err := in.servers.ReconnectForRequests(ctx, c.Request.Server); err != nil {
+		return Call{}, err
 	}
-	return s.session, nil
+	return in.Begin(c.Request)
 }
 
 // Stop cancels a running call; the server is told. Its questions are withdrawn.

@@ -99,7 +99,7 @@ func TestWordsOfCancellations(t *testing.T) {
 
 func init() {
 	// never answers a call, and tells on stderr what it got.
-	servers["never"] = func(s *rawServer) {
+	rawServers["never"] = func(s *rawServer) {
 		s.tell = true
 		s.serve("2025-11-25", []string{"wait"}, func(request) {})
 	}

@@ -40,7 +40,7 @@ func serveList(page func(n int) string) func(*rawServer) {
 }
 
 func init() {
-	servers["large pages"] = serveList(func(n int) string {
+	rawServers["large pages"] = serveList(func(n int) string {
 		description := strings.Repeat("d", 40<<20/100)
 		var tools []string
 		for i := range 100 {
@@ -48,10 +48,10 @@ func init() {
 		}
 		return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, strings.Join(tools, ","), n)
 	})
-	servers["large cursors"] = serveList(func(n int) string {
+	rawServers["large cursors"] = serveList(func(n int) string {
 		return fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{}}],"nextCursor":"%d%s"}`, n, n, strings.Repeat("c", 8<<20))
 	})
-	servers["many entries"] = serveList(func(n int) string {
+	rawServers["many entries"] = serveList(func(n int) string {
 		var tools []string
 		for i := range 10_000 {
 			tools = append(tools, fmt.Sprintf(`{"name":"t%d-%d","inputSchema":{}}`, n, i))

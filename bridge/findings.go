@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"maps"
 
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/elicit/lint"
@@ -17,49 +16,37 @@ type Found struct {
 	Call     int    // 0 if it cannot be told, or the call is not kept
 }
 
-// found is what the linter has said so far.
-type found struct {
-	list  []findings.Found
-	at    map[int64][]int                  // indexes into list, by frame
-	count map[string]map[lint.Severity]int // by the label of the server
-}
-
 // Findings returns what the linter has to say of a server so far, in order;
 // of all servers for the id "".
 func (in *Inspection) Findings(id string) []Found {
-	in.mu.Lock()
-	list := in.found.list
-	in.mu.Unlock()
-	return in.placed(id, list)
+	return in.placed(id, in.linter.From(0, in.log.Len()))
 }
 
 // Found returns what the linter has to say of one frame.
-func (in *Inspection) Found(seq int64) []Found { return in.placed("", in.foundIn(seq)) }
-
-func (in *Inspection) foundIn(seq int64) (list []findings.Found) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, i := range in.found.at[seq] {
-		list = append(list, in.found.list[i])
-	}
-	return list
-}
+func (in *Inspection) Found(seq int64) []Found { return in.placed("", in.linter.At(seq)) }
 
 // FindingsKnown counts what the linter has said so far.
-func (in *Inspection) FindingsKnown() int {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return len(in.found.list)
+func (in *Inspection) FindingsKnown() int { return in.linter.Count(in.log.Len()) }
+
+// Rules returns the rules that a frame breaks by what the linter has said so far, for
+// filters.
+func (in *Inspection) Rules() func(seq int64) []string {
+	return findings.Rules(in.linter.From(0, in.log.Len()))
 }
 
-// severities counts what the linter has said of a server.
-func (in *Inspection) severities(label string) map[lint.Severity]int {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if count := in.found.count[label]; count != nil {
-		return maps.Clone(count)
+// severities counts what the linter has said so far, by the id of the server.
+func (in *Inspection) severities() map[string]map[lint.Severity]int {
+	counts := map[string]map[lint.Severity]int{}
+	for label, count := range in.linter.ByServer(in.log.Len()) {
+		id := in.known.IDOf(label)
+		if counts[id] == nil {
+			counts[id] = map[lint.Severity]int{}
+		}
+		for severity, n := range count {
+			counts[id][severity] += n
+		}
 	}
-	return map[lint.Severity]int{}
+	return counts
 }
 
 // placed puts to findings the questions and the calls that they are about.
@@ -67,11 +54,11 @@ func (in *Inspection) placed(id string, list []findings.Found) []Found {
 	if len(list) == 0 {
 		return nil
 	}
-	s := in.read()
-	said := s.calls()
+	now := in.read()
+	said := now.ByNumber()
 	var out []Found
 	for _, one := range list {
-		f := Found{Found: one, Server: in.idOf(s, in.log.Head(one.Seq).Server), Question: in.questionOf(one)}
+		f := Found{Found: one, Server: in.known.IDOf(one.Label), Question: in.conversation.QuestionAt(one.Seq, one.Place)}
 		if id != "" && f.Server != id {
 			continue
 		}
@@ -81,7 +68,7 @@ func (in *Inspection) placed(id string, list []findings.Found) []Found {
 		if said[f.Call] == nil || in.replay == nil && !in.calls.Known(f.Call) {
 			f.Call = 0
 		}
-		if q, _ := in.asked(s, f.Question); q == nil {
+		if _, q := now.Question(f.Question); q == nil {
 			f.Question = 0
 		}
 		out = append(out, f)
@@ -89,18 +76,12 @@ func (in *Inspection) placed(id string, list []findings.Found) []Found {
 	return out
 }
 
-// questionOf is the number of the question that a finding is about, 0 if it is about
-// none.
-func (in *Inspection) questionOf(f findings.Found) int {
-	return in.conversation.QuestionAt(f.Seq, f.Place)
-}
-
 // lint has the linter judge the log of a live inspection until ctx ends.
 func (in *Inspection) lint(ctx context.Context) {
 	in.running.Go(func() {
 		for {
 			changed := in.linter.Changed()
-			if in.passFindings(ctx) != nil {
+			if in.tellFindings(ctx) != nil {
 				return
 			}
 			select {
@@ -121,50 +102,29 @@ func (in *Inspection) Judge(ctx context.Context) error {
 	if err := in.linter.Update(ctx); err != nil {
 		return err
 	}
-	return in.passFindings(ctx)
+	return in.tellFindings(ctx)
 }
 
-// passFindings takes over what the linter has found.
-func (in *Inspection) passFindings(ctx context.Context) error {
+// tellFindings marks what has findings that nobody was told of yet.
+func (in *Inspection) tellFindings(ctx context.Context) error {
 	select {
-	case in.passing <- struct{}{}:
-		defer in.passing.give()
+	case in.telling <- struct{}{}:
+		defer func() { <-in.telling }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	s := in.read()
-	fresh := in.linter.From(in.FindingsKnown(), in.log.Len())
+	in.read() // so that questions have their numbers
+	fresh := in.linter.From(in.told, in.log.Len())
+	in.told += len(fresh)
 	var news []changes.Change
-	for _, one := range fresh {
-		label := in.log.Head(one.Seq).Server
-		in.keepFinding(label, one)
-		if id := in.idOf(s, label); id != "" {
+	for _, f := range fresh {
+		if id := in.known.IDOf(f.Label); id != "" {
 			news = append(news, changes.Change{Kind: changes.Findings, Server: id})
 		}
-		if number := in.questionOf(one); number != 0 {
+		if number := in.conversation.QuestionAt(f.Seq, f.Place); number != 0 {
 			news = append(news, changes.Change{Kind: changes.Question, Number: number})
 		}
 	}
 	in.changes.Mark(news...)
 	return nil
-}
-
-func (in *Inspection) keepFinding(label string, f findings.Found) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.found.count[label] == nil {
-		in.found.count[label] = map[lint.Severity]int{}
-	}
-	in.found.count[label][f.Severity]++
-	in.found.at[f.Seq] = append(in.found.at[f.Seq], len(in.found.list))
-	in.found.list = append(in.found.list, f)
-}
-
-// Rules says of which rules frames have findings, for filters.
-func Rules(found []Found) func(seq int64) []string {
-	list := make([]findings.Found, len(found))
-	for i, f := range found {
-		list[i] = f.Found
-	}
-	return findings.Rules(list)
 }

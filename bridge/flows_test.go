@@ -15,11 +15,12 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/servers"
 )
 
 func init() {
 	// asks as often as the tool's name says, all at once, and then says how it was answered.
-	servers["many"] = func(s *rawServer) {
+	rawServers["many"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"three", "twelve"}, func(call request) {
 			count := map[string]int{"three": 3, "twelve": 12}[call.tool()]
 			for i := range count {
@@ -41,7 +42,7 @@ func init() {
 
 func init() {
 	// asks what a policy of accepting with defaults has to leave to a person.
-	servers["undecided"] = func(s *rawServer) {
+	rawServers["undecided"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"form", "url", "roots"}, func(call request) {
 			method, params := "elicitation/create", `{"message":"?","requestedSchema":{"type":"object","properties":{"who":{"type":"string","title":"Signer"}},"required":["who"]}}`
 			switch call.tool() {
@@ -59,7 +60,7 @@ func init() {
 		`{"colour":{"enum":["red","blue"],"default":"purple"}}`,
 		`{"code":{"type":"string","maxLength":2,"default":"long"}}`,
 	}
-	servers["bad defaults"] = func(s *rawServer) {
+	rawServers["bad defaults"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"0", "1"}, func(call request) {
 			s.write(`{"jsonrpc":"2.0","id":"asked","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":%s}}}`, forms[call.tool()[0]-'0'])
 			s.read()
@@ -177,7 +178,7 @@ func TestTimeoutDoesNotCountThePerson(t *testing.T) {
 }
 
 func init() {
-	servers["slow"] = func(s *rawServer) {
+	rawServers["slow"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"never"}, func(request) {})
 	}
 }
@@ -192,7 +193,7 @@ func TestTimeoutEndsTheCall(t *testing.T) {
 }
 
 func init() {
-	servers["gated"] = func(s *rawServer) {
+	rawServers["gated"] = func(s *rawServer) {
 		var tries int
 		s.serve("2025-11-25", []string{"report", "broken", "complete-first"}, func(call request) {
 			tries++
@@ -246,7 +247,7 @@ func TestURLTurnedDown(t *testing.T) {
 }
 
 func init() {
-	servers["endless"] = func(s *rawServer) {
+	rawServers["endless"] = func(s *rawServer) {
 		rounds := 0
 		s.serve("2026-07-28", []string{"more", "visit"}, func(call request) {
 			rounds++
@@ -303,7 +304,7 @@ func TestURLRoundsWaitForThePerson(t *testing.T) {
 }
 
 func init() {
-	servers["patient"] = func(s *rawServer) {
+	rawServers["patient"] = func(s *rawServer) {
 		rounds := 0
 		s.serve("2026-07-28", []string{"visit"}, func(call request) {
 			rounds++
@@ -364,14 +365,14 @@ func TestCompare(t *testing.T) {
 	if err != nil || c.Both != 1 || len(c.OnlyWith)+len(c.OnlyWithout) != 0 {
 		t.Errorf("comparison %+v, %v", c, err)
 	}
-	if s := b.server(); s.State != bridge.Ready {
+	if s := b.server(); s.State != servers.Ready {
 		t.Errorf("the server is %s after a comparison", s.State)
 	}
 }
 
 func init() {
 	// wants a URL to be visited in the first round, or eleven rounds of nothing.
-	servers["visits"] = func(s *rawServer) {
+	rawServers["visits"] = func(s *rawServer) {
 		rounds := 0
 		s.serve("2026-07-28", []string{"visit", "many"}, func(call request) {
 			rounds++
@@ -429,7 +430,7 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 
 func init() {
 	// logs to standard output, as many do.
-	servers["chatty"] = func(s *rawServer) {
+	rawServers["chatty"] = func(s *rawServer) {
 		fmt.Println("listening on stdin…")
 		fmt.Println(`[{"jsonrpc":"2.0","method":"notifications/message"}]`)
 		s.serve("2025-11-25", []string{"flood"}, func(call request) {
@@ -472,7 +473,7 @@ func TestNoNoiseIsNoFinding(t *testing.T) {
 
 func init() {
 	// asks to visit a URL, and then a great many other things.
-	servers["awaits"] = func(s *rawServer) {
+	rawServers["awaits"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"visit", "many", "complete"}, func(call request) {
 			switch call.tool() {
 			case "visit":
@@ -518,7 +519,7 @@ func TestAwaitedURLsStay(t *testing.T) {
 
 func init() {
 	// says a great deal.
-	servers["wordy"] = func(s *rawServer) {
+	rawServers["wordy"] = func(s *rawServer) {
 		long := strings.Repeat("é", 100_000)
 		s.serve("2025-11-25", []string{"tell"}, func(call request) {
 			s.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}`, long)

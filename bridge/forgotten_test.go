@@ -12,7 +12,7 @@ import (
 
 func init() {
 	// answers at once, or never.
-	servers["brief"] = func(s *rawServer) {
+	rawServers["brief"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"done", "never"}, func(call request) {
 			if call.tool() == "done" {
 				s.text(call, "done")

@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -33,7 +34,7 @@ func TestHTTPServerIsGone(t *testing.T) {
 	b.question(1)
 	began := time.Now()
 	s.die()
-	b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
+	b.until("the server's end", func() bool { return b.server().State == servers.Ended })
 	if took := time.Since(began); took > noticed {
 		t.Errorf("it took %s until the end was noticed", took)
 	}
@@ -55,7 +56,7 @@ func TestSubscribedServerIsGone(t *testing.T) {
 	b := startHTTP(t, s, bridge.Config{})
 	<-s.posted // the subscription
 	s.die()
-	b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
+	b.until("the server's end", func() bool { return b.server().State == servers.Ended })
 	if why := b.server().Reason; !strings.Contains(why, "cannot be reached any more: nothing listens on ") {
 		t.Errorf("server ended: %q", why)
 	}
@@ -68,14 +69,14 @@ func TestHTTPServerWithoutStreamIsGone(t *testing.T) {
 			s := serveHTTP(t, &rawHTTP{revision: revision, noStream: true})
 			b := startHTTP(t, s, bridge.Config{})
 			s.die()
-			if state := b.server().State; state != bridge.Ready {
+			if state := b.server().State; state != servers.Ready {
 				t.Errorf("the server is %s before anything was asked of it", state)
 			}
 			call := b.call("ask")
 			if got, text := b.done(call.Number); got.State != conversation.Failed || !strings.Contains(text, "refused") && !strings.Contains(text, "without an answer") {
 				t.Errorf("call is %s: %s", got.State, text)
 			}
-			b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
+			b.until("the server's end", func() bool { return b.server().State == servers.Ended })
 			if why := b.server().Reason; !strings.Contains(why, "refused") {
 				t.Errorf("server ended: %q", why)
 			}
@@ -124,7 +125,7 @@ func TestSSEServerIsGone(t *testing.T) {
 	began := time.Now()
 	server.CloseClientConnections()
 	server.Close()
-	b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
+	b.until("the server's end", func() bool { return b.server().State == servers.Ended })
 	if took := time.Since(began); took > noticed {
 		t.Errorf("it took %s until the end was noticed", took)
 	}
@@ -155,7 +156,7 @@ func TestUnreachableIsExplained(t *testing.T) {
 	in.Start()
 	b.until("both failures", func() bool {
 		s := in.Servers()
-		return s[0].State == bridge.Failed && s[1].State == bridge.Failed
+		return s[0].State == servers.Failed && s[1].State == servers.Failed
 	})
 	for i, want := range []string{
 		"over HTTP: nothing listens on " + strings.TrimPrefix(closed.URL, "http://") + " (connection refused)",

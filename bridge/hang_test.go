@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -34,7 +35,7 @@ const talk = 3000
 
 func init() {
 	// talker talks without a pause from the moment at which it is initialized.
-	servers["talker"] = func(s *rawServer) { chat(s, func(request) {}) }
+	rawServers["talker"] = func(s *rawServer) { chat(s, func(request) {}) }
 }
 
 func chat(s *rawServer, handle func(request)) {
@@ -91,7 +92,7 @@ func TestReconnectWhileTheServerTalks(t *testing.T) {
 			if err := b.in.Reconnect("s1"); err != nil {
 				t.Error(err)
 			}
-			for s := b.server(); s.State != bridge.Ready || !s.Since.After(before); s = b.server() {
+			for s := b.server(); s.State != servers.Ready || !s.Since.After(before); s = b.server() {
 				<-b.sub.Ready()
 			}
 		})
@@ -101,7 +102,7 @@ func TestReconnectWhileTheServerTalks(t *testing.T) {
 
 func init() {
 	// says again and again that its tools have changed, which they have.
-	servers["restless"] = func(s *rawServer) {
+	rawServers["restless"] = func(s *rawServer) {
 		version := 0
 		for {
 			r, ok := s.read()
@@ -156,7 +157,7 @@ func TestListChangesAreReadTogether(t *testing.T) {
 
 func init() {
 	// reads nothing any more once a tool is called, and ignores every signal but SIGKILL.
-	servers["deaf"] = func(s *rawServer) {
+	rawServers["deaf"] = func(s *rawServer) {
 		ignoreSignals()
 		s.serve("2025-11-25", []string{"go deaf"}, func(request) {
 			fmt.Fprintln(os.Stderr, "deaf")
@@ -164,7 +165,7 @@ func init() {
 		})
 	}
 	// connects never.
-	servers["mute"] = func(s *rawServer) {
+	rawServers["mute"] = func(s *rawServer) {
 		ignoreSignals()
 		fmt.Fprintln(os.Stderr, "mute")
 		select {}
@@ -209,7 +210,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 	t.Run("a server that does not read", func(t *testing.T) {
 		in, log := inspect(t, "deaf")
 		b := &bench{t, in, log, in.Subscribe()}
-		b.until("ready", func() bool { return b.server().State == bridge.Ready })
+		b.until("ready", func() bool { return b.server().State == servers.Ready })
 		b.call("go deaf")
 		b.until("deafness", stderr(in, "deaf"))
 		for range 100 { // they fill the pipe
@@ -269,7 +270,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	}
 	in := bridge.New(bridge.Config{Log: log, Targets: targets, Rate: 1000})
 	in.Start()
-	servers := in.Servers()
+	list := in.Servers()
 	policies := inbox.Policies()
 	settings := []client.Settings{{}, {Protocol: mcp.Revision20251125}, {Elicitation: client.DeclareNone}, {Sampling: true, Roots: true}}
 	call := func(r *rand.Rand, id string) {
@@ -280,7 +281,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	acts := []func(r *rand.Rand, id string){
 		call, call, call, call, call, call,
 		func(r *rand.Rand, id string) {
-			if s, err := in.Server(id); err == nil && s.State == bridge.Connecting && r.IntN(10) > 0 {
+			if s, err := in.Server(id); err == nil && s.State == servers.Connecting && r.IntN(10) > 0 {
 				return // or nothing would ever be connected
 			}
 			_ = in.ReconnectWith(id, settings[r.IntN(len(settings))])
@@ -324,7 +325,7 @@ func TestEverythingAtOnce(t *testing.T) {
 					return
 				case <-time.After(time.Duration(r.IntN(20)) * time.Millisecond):
 				}
-				acts[r.IntN(len(acts))](r, servers[r.IntN(len(servers))].ID)
+				acts[r.IntN(len(acts))](r, list[r.IntN(len(list))].ID)
 			}
 		})
 	}
@@ -349,7 +350,7 @@ var storm = flag.Duration("storm", 3*time.Second, "how long everything happens a
 
 func init() {
 	// asks, and takes back what it asked, before anybody can answer.
-	servers["chatterbox"] = func(s *rawServer) {
+	rawServers["chatterbox"] = func(s *rawServer) {
 		asked := 0
 		chat(s, func(call request) {
 			for range 20 {

@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 )
 
@@ -41,7 +42,7 @@ func init() {
 		return n
 	}
 	tools := []string{fmt.Sprint(roomAndMore), fmt.Sprint(inbox.HeldMost + inbox.ShownMost), fmt.Sprint(fullAndMore)}
-	servers["flood"] = func(s *rawServer) {
+	rawServers["flood"] = func(s *rawServer) {
 		s.serve("2025-11-25", tools, func(call request) {
 			forms := manyForms(count(call))
 			for i, form := range forms {
@@ -58,7 +59,7 @@ func init() {
 			s.text(call, fmt.Sprint(got))
 		})
 	}
-	servers["flood in a round"] = func(s *rawServer) {
+	rawServers["flood in a round"] = func(s *rawServer) {
 		s.serve("2026-07-28", tools, func(call request) {
 			if p := roundOf(call); p.Responses != nil {
 				s.text(call, string(p.Responses))
@@ -71,7 +72,7 @@ func init() {
 			s.reply(call, `{"resultType":"input_required","inputRequests":{%s}}`, strings.Join(requests, ","))
 		})
 	}
-	servers["flood of URLs"] = func(s *rawServer) {
+	rawServers["flood of URLs"] = func(s *rawServer) {
 		s.serve("2025-11-25", tools, func(call request) {
 			var urls []string
 			for i := range count(call) {
@@ -94,7 +95,7 @@ func startTwo(t *testing.T, first, second string) *bench {
 		targets = append(targets, target.Spec{Name: name, Command: []string{self}, Env: []string{serverEnv + "=" + name}})
 	}
 	b := startInspection(t, bridge.Config{Targets: targets})
-	b.until("the other server is ready", func() bool { return b.in.Servers()[1].State == bridge.Ready })
+	b.until("the other server is ready", func() bool { return b.in.Servers()[1].State == servers.Ready })
 	return b
 }
 

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	// asks under ids that are alike, and says what came back for each.
-	servers["ids"] = func(s *rawServer) {
+	rawServers["ids"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"alike", "twice"}, func(call request) {
 			if call.tool() == "twice" {
 				s.write(plainQuestion, `"same"`)

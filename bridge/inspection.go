@@ -8,19 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/recent"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -63,29 +64,35 @@ type Inspection struct {
 	life    context.Context
 	end     context.CancelFunc
 	running sync.WaitGroup
+	closing atomic.Bool // Close was called
 
 	replay *Replay // whose log this shows; nil for a live inspection
 
-	changes *changes.Feed
-	inbox   *inbox.Inbox
-	calls   *calls.Calls
-	linter  *findings.Linter
-	script  atomic.Pointer[Scripted]
-	passing turn        // of whoever takes over what the linter finds
-	closing atomic.Bool // Close was called
-
+	changes      *changes.Feed
+	servers      *servers.Servers
+	known        knownServers // those, or for a replay the servers of the transcript
+	inbox        *inbox.Inbox
+	calls        *calls.Calls
 	conversation *conversation.Conversation
-	reading      turn // of whoever changes shown
+	recent       *recent.Reader
+	linter       *findings.Linter
+	script       atomic.Pointer[Scripted]
 	forms        forms
-	shown        atomic.Pointer[shown]
 
-	servers []*server // which are the same for the whole run
+	telling chan struct{} // held by the goroutine that uses told
+	told    int           // findings that subscribers were told of
 
-	mu       sync.Mutex
-	sessions map[string]*session.Session // those that are not closed, by name
-	found    found
-	repeats  map[int][]Question // by calls that are made again, what is answered as then
-	closed   bool
+	mu      sync.Mutex
+	repeats map[int][]Question // by calls that are made again, what is answered as then
+	closed  bool
+}
+
+// knownServers are the servers that an inspection shows.
+type knownServers interface {
+	All() []servers.Server
+	Server(id string) (servers.Server, error)
+	Catalog(id string) (catalog.Catalog, error)
+	IDOf(label string) string
 }
 
 // New prepares an inspection of all targets. Nothing is started before [Inspection.Start].
@@ -96,16 +103,16 @@ func New(c Config) *Inspection {
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: changes.NewFeed(),
-		linter: findings.New(c.Log), passing: newTurn(), conversation: conversation.New(c.Log), reading: newTurn(),
-		sessions: map[string]*session.Session{}, repeats: map[int][]Question{},
-		found: found{at: map[int64][]int{}, count: map[string]map[lint.Severity]int{}},
+		conversation: conversation.New(c.Log), linter: findings.New(c.Log), telling: make(chan struct{}, 1), repeats: map[int][]Question{},
 	}
-	in.shown.Store(&shown{})
+	in.recent = recent.New(c.Log, in.conversation, in.haveRead)
 	in.inbox = inbox.New(wiring{in}, c.Rate)
 	in.calls = calls.New(wiring{in}, in.inbox, in.spawn)
-	for i, spec := range c.Targets {
-		in.servers = append(in.servers, newServer(in, i, spec, c.Settings))
-	}
+	in.servers = servers.New(servers.Config{
+		Targets: c.Targets, Settings: c.Settings, Owner: wiring{in}, Changes: in.changes, Life: life, Spawn: in.spawn,
+		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, Go: in.running.Go},
+	})
+	in.known = in.servers
 	return in
 }
 
@@ -115,9 +122,9 @@ func (in *Inspection) Start() {
 		in.spawn(func() { in.lint(in.life) })
 	}
 	in.spawn(in.followLog)
-	for _, s := range in.servers {
-		if err := in.Reconnect(s.id); err != nil {
-			in.logger.Error("connecting", "server", s.spec.Name, "error", err)
+	for _, s := range in.servers.All() {
+		if err := in.Reconnect(s.ID); err != nil {
+			in.logger.Error("connecting", "server", s.Label, "error", err)
 		}
 	}
 }
@@ -161,7 +168,7 @@ func (in *Inspection) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), in.kill())
+	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), in.servers.Kill(killedTime))
 }
 
 // close is Close without a bound.
@@ -169,54 +176,21 @@ func (in *Inspection) close(ctx context.Context) {
 	in.mu.Lock()
 	in.closed = true
 	in.mu.Unlock()
-	var ending sync.WaitGroup
-	for _, s := range in.servers {
-		ending.Go(func() {
-			if err := s.disconnect(ctx, "the inspector was closed"); err != nil {
-				in.logger.Warn("closing", "error", err)
-			}
-		})
+	if err := in.servers.Close(ctx); err != nil {
+		in.logger.Warn("closing", "error", err)
 	}
-	ending.Wait()
 	in.end()
 	in.running.Wait()
-}
-
-// kill ends all connections without any patience. It waits for their end, but no
-// longer than killedTime, and says how many there were.
-func (in *Inspection) kill() int {
-	in.mu.Lock()
-	var open []*session.Session
-	for _, s := range in.sessions {
-		open = append(open, s)
-	}
-	in.mu.Unlock()
-	var ending sync.WaitGroup
-	for _, s := range open {
-		ending.Go(s.Kill)
-	}
-	ended := make(chan struct{})
-	go func() {
-		ending.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(killedTime):
-	}
-	return len(open)
 }
 
 // Waits reports whether a request without a response may still get one: neither
 // side has taken it back, and the connection that carried it stands.
 func (in *Inspection) Waits(seq int64, name string) bool {
-	in.mu.Lock()
-	i := slices.IndexFunc(in.servers, func(s *server) bool { return s.session != nil && s.session.Name == name })
-	in.mu.Unlock()
-	if i < 0 || in.log.Head(seq).Dir == wire.ServerToClient && in.sessionRevision(name) >= mcp.Revision20260728 {
+	s := in.servers.Present(name)
+	if s == nil || in.log.Head(seq).Dir == wire.ServerToClient && s.Revision() >= mcp.Revision20260728 {
 		return false // no request of the server's is answered in that revision
 	}
-	s := in.read()
+	now := in.read()
 	if number := in.conversation.QuestionAt(seq, 1); number != 0 {
 		q, err := in.Question(number)
 		return err == nil && q.State == conversation.Pending
@@ -225,35 +199,12 @@ func (in *Inspection) Waits(seq int64, name string) bool {
 	if place == 0 {
 		return true // it is no request of a call's
 	}
-	c := s.at(place)
+	c := now.At(place)
 	if c == nil {
 		return false
 	}
 	own, err := in.calls.Call(c.Number)
 	return !c.State.Over() && (err != nil || !own.State.Over())
-}
-
-func (in *Inspection) sessionRevision(name string) string {
-	if s := in.session(name); s != nil {
-		return s.Revision()
-	}
-	return ""
-}
-
-// idOf is the id of the server that frames name so, "" if there is none.
-func (in *Inspection) idOf(s *shown, label string) string {
-	if in.replay != nil {
-		if server := s.labelled(label); server != nil {
-			return server.ID
-		}
-		return s.further().ID
-	}
-	for _, server := range in.servers {
-		if server.spec.Name == label {
-			return server.id
-		}
-	}
-	return ""
 }
 
 // spawn runs f as a goroutine that Close waits for. It reports false, and does
@@ -270,30 +221,68 @@ func (in *Inspection) spawn(f func()) bool {
 
 // Errors that the methods of an Inspection return for what a caller may have got wrong.
 var (
-	ErrUnknownServer   = errors.New("no such server")
+	ErrUnknownServer   = servers.ErrUnknown
+	ErrUnknownRevision = servers.ErrUnknownRevision
+	ErrReconnect       = servers.ErrReconnect
+	ErrNotReady        = servers.ErrNotReady
+	ErrClosed          = servers.ErrClosed
 	ErrUnknownItem     = errors.New("the server has no such item")
 	ErrUnknownCall     = calls.ErrUnknown
 	ErrForgottenCall   = calls.ErrForgotten
 	ErrUnknownQuestion = inbox.ErrUnknown
 	ErrSettled         = inbox.ErrSettled
-	ErrNotReady        = errors.New("the server is not connected")
-	ErrClosed          = errors.New("the inspection has ended")
 )
-
-func (in *Inspection) server(id string) (*server, error) {
-	for _, s := range in.servers {
-		if s.id == id {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: %q", ErrUnknownServer, id)
-}
 
 // Now is the time that the inspection is at: the present, or for a replay the
 // time of its last frame.
 func (in *Inspection) Now() time.Time {
 	if in.replay != nil {
-		return in.shown.Load().now
+		return in.recent.View().Now
 	}
 	return time.Now()
+}
+
+// read returns what the log says now.
+func (in *Inspection) read() *recent.View {
+	if in.replay == nil && in.recent.View().UpTo != in.log.Len() {
+		if err := in.recent.Read(context.Background(), false); err != nil && in.life.Err() == nil {
+			in.logger.Error("reading the log", "error", err)
+		}
+	}
+	return in.recent.View()
+}
+
+// haveRead has the inbox forget what the log says by now, and tells of what changed.
+func (in *Inspection) haveRead(now *recent.View, changed []changes.Change) {
+	said := map[int]conversation.Completion{}
+	for _, number := range in.inbox.Settled() {
+		if _, q := now.Question(number); q != nil && q.State != conversation.Pending {
+			said[number] = q.Completion
+		}
+	}
+	in.inbox.Forget(said)
+	if in.replay != nil {
+		changed = append(in.replay.servers.Update(in.conversation.Servers()), changed...)
+	}
+	in.changes.Mark(changed...)
+}
+
+// tellEvery bounds how often those who have subscribed are told of what the log of
+// a live inspection says.
+const tellEvery = 10 * time.Millisecond
+
+// followLog tells of what is added to the log of a live inspection until it ends.
+func (in *Inspection) followLog() {
+	for in.life.Err() == nil {
+		grown := in.log.Grown()
+		in.read()
+		select {
+		case <-in.life.Done():
+		case <-grown:
+		}
+		select {
+		case <-in.life.Done():
+		case <-time.After(tellEvery):
+		}
+	}
 }

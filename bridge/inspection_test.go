@@ -19,6 +19,7 @@ import (
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -53,7 +54,7 @@ func startConfig(t *testing.T, server string, config bridge.Config) *bench {
 func startInspection(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	b := startAny(t, config)
-	if s := b.server(); s.State != bridge.Ready {
+	if s := b.server(); s.State != servers.Ready {
 		t.Fatalf("server is %s: %s\n%s", s.State, s.Reason, strings.Join(s.Stderr, "\n"))
 	}
 	b.until("the catalog", func() bool {
@@ -67,7 +68,7 @@ func startInspection(t *testing.T, config bridge.Config) *bench {
 func startFailing(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	b := startAny(t, config)
-	if s := b.server(); s.State != bridge.Failed {
+	if s := b.server(); s.State != servers.Failed {
 		t.Fatalf("server is %s", s.State)
 	}
 	return b
@@ -97,7 +98,7 @@ func startAny(t *testing.T, config bridge.Config) *bench {
 	in.Start()
 	b.until("ready", func() bool {
 		state := b.server().State
-		return state != bridge.Connecting && state != bridge.Disconnected
+		return state != servers.Connecting && state != servers.Disconnected
 	})
 	return b
 }
@@ -236,7 +237,7 @@ func accept(content string) inbox.Answer {
 
 func init() {
 	// asks once per call, and says what it got.
-	servers["asks"] = func(s *rawServer) {
+	rawServers["asks"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"ask"}, func(call request) {
 			s.write(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"How many?","requestedSchema":{"type":"object","properties":{"zeta":{"type":"number"},"alpha":{"type":"string"}}}}}`)
 			answer, ok := s.read()
@@ -311,7 +312,7 @@ func TestOneOfManyAnswersWins(t *testing.T) {
 }
 
 func init() {
-	servers["withdraws"] = func(s *rawServer) {
+	rawServers["withdraws"] = func(s *rawServer) {
 		ask := func() {
 			s.write(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Still there?","requestedSchema":{"type":"object","properties":{}}}}`)
 		}
@@ -357,7 +358,7 @@ func TestQuestionsAreWithdrawn(t *testing.T) {
 				if got.State != conversation.Failed || !strings.Contains(text, "code 3") {
 					t.Errorf("call is %s: %s", got.State, text)
 				}
-				b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
+				b.until("the server's end", func() bool { return b.server().State == servers.Ended })
 				if s := b.server(); s.Reason != "exited with code 3" {
 					t.Errorf("server ended: %q", s.Reason)
 				}
@@ -373,7 +374,7 @@ func TestQuestionsAreWithdrawn(t *testing.T) {
 }
 
 func init() {
-	servers["rude"] = func(s *rawServer) {
+	rawServers["rude"] = func(s *rawServer) {
 		var asked int
 		questions := []string{
 			`{"jsonrpc":"2.0","id":100,"method":"elicitation/create"}`,
@@ -416,7 +417,7 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 }
 
 func init() {
-	servers["rounds"] = func(s *rawServer) {
+	rawServers["rounds"] = func(s *rawServer) {
 		s.serve("2026-07-28", []string{"rounds", "odd"}, func(call request) {
 			var p struct {
 				State     *string         `json:"requestState"`
@@ -500,13 +501,13 @@ func TestCloseAnswersWithCancel(t *testing.T) {
 	if q.State != conversation.Answered || q.By != conversation.ByPolicy || q.AnswerSeq == 0 {
 		t.Errorf("question is %s by %s, answer in frame %d", q.State, q.By, q.AnswerSeq)
 	}
-	if s := b.server(); s.State != bridge.Disconnected {
+	if s := b.server(); s.State != servers.Disconnected {
 		t.Errorf("server is %s", s.State)
 	}
 	if err := b.in.Reconnect("s1"); err != nil {
 		t.Fatal(err)
 	}
-	b.until("another connection", func() bool { return b.server().State == bridge.Ready })
+	b.until("another connection", func() bool { return b.server().State == servers.Ready })
 }
 
 func TestFailureIsExplained(t *testing.T) {
@@ -524,7 +525,7 @@ func TestFailureIsExplained(t *testing.T) {
 	in.Start()
 	b.until("both failures", func() bool {
 		s := in.Servers()
-		return s[0].State == bridge.Failed && s[1].State == bridge.Failed
+		return s[0].State == servers.Failed && s[1].State == servers.Failed
 	})
 	s := in.Servers()
 	if !strings.Contains(s[0].Reason, "no-such-program") {

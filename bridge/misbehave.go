@@ -19,7 +19,7 @@ func (in *Inspection) Facts(q inbox.Question) fault.Facts {
 	}
 	in.calls.Situation(q.Call, &facts)
 	facts.InCall = facts.InCall && !q.Guessed
-	if s := in.session(q.Session); s != nil {
+	if s := in.servers.Session(q.Session); s != nil {
 		s.Situation(&facts)
 	}
 	if c, err := in.calls.Call(q.Call); err == nil && facts.Via == elicit.InRound {
@@ -96,12 +96,10 @@ func (w wiring) StartSession(number int) {
 	if err != nil {
 		return
 	}
-	s, err := in.server(c.Request.Server)
-	if err != nil {
-		return
-	}
 	in.spawn(func() {
-		s.connect()
+		if err := in.servers.Connect(c.Request.Server); err != nil {
+			return
+		}
 		if _, err := in.Repeat(number); err != nil {
 			in.logger.Debug("going on in a new session", "call", number, "error", err)
 		}

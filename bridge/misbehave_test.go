@@ -23,6 +23,7 @@ import (
 	"elicitation-inspector/bridge/fault"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/logtest"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -128,9 +129,9 @@ func overStdio(revision string) func(*rawServer) {
 }
 
 func init() {
-	servers["recorder"] = overStdio("2025-11-25")
-	servers["recorder-rounds"] = overStdio("2026-07-28")
-	servers["recorder-deaf"] = func(*rawServer) { // goes on when its input ends
+	rawServers["recorder"] = overStdio("2025-11-25")
+	rawServers["recorder-rounds"] = overStdio("2026-07-28")
+	rawServers["recorder-deaf"] = func(*rawServer) { // goes on when its input ends
 		overStdio("2025-11-25")(nil)
 		select {}
 	}
@@ -537,7 +538,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 			call := b.call("ask")
 			b.question(1)
 			b.misbehave(1, test.fault, fault.Params{})
-			b.until("the end", func() bool { return b.server().State == bridge.Ended })
+			b.until("the end", func() bool { return b.server().State == servers.Ended })
 			if s := b.server(); s.Reason != test.want {
 				t.Errorf("the server has ended: %s", s.Reason)
 			}
@@ -554,7 +555,7 @@ func TestEndsOfTheConnection(t *testing.T) {
 		call := b.call("ask")
 		b.question(1)
 		b.misbehave(1, "close-connection", fault.Params{})
-		b.until("the end", func() bool { return b.server().State == bridge.Ended })
+		b.until("the end", func() bool { return b.server().State == servers.Ended })
 		if c, failure := b.done(call.Number); c.State != conversation.Failed || !strings.Contains(failure, "deliberate: close the connection") {
 			t.Errorf("the call is %s: %s", c.State, failure)
 		}
@@ -587,7 +588,7 @@ func TestNewSession(t *testing.T) {
 	ready := b.server().Since
 	b.misbehave(1, "new-session", fault.Params{})
 	b.done(call.Number)
-	b.until("the new session", func() bool { s := b.server(); return s.State == bridge.Ready && s.Since.After(ready) })
+	b.until("the new session", func() bool { s := b.server(); return s.State == servers.Ready && s.Since.After(ready) })
 	b.call("ask")
 	if again := b.question(2).Session; again == first {
 		t.Errorf("both questions came on %s", first)

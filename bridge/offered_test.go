@@ -33,18 +33,18 @@ func signIn(id, url string) string {
 }
 
 func init() {
-	servers["asks-alike"] = asksInTurn("2025-11-25",
+	rawServers["asks-alike"] = asksInTurn("2025-11-25",
 		signIn("e1", "https://example.com/in?nonce=1"), signIn("e1", "https://example.com/in?nonce=2"),
 		who("Who pays?", `{"name":{"type":"string"}}`), who("And who travels?", `{"name":{"type":"string","title":7}}`))
-	servers["asks-the-same"] = asksInTurn("2025-11-25",
+	rawServers["asks-the-same"] = asksInTurn("2025-11-25",
 		signIn("e1", "https://example.com/in"), signIn("e1", "https://example.com/out"),
 		who("Who pays?", `{"name":{"type":"string"}}`), who("Who pays?", `{"name":{"type":"string"}}`))
-	servers["fails-with-text"] = func(s *rawServer) {
+	rawServers["fails-with-text"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"ask"}, func(call request) {
 			s.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":"-32042","message":"sign in","data":{"elicitations":[]}}}`, call.ID)
 		})
 	}
-	servers["fails-with-32042"] = func(s *rawServer) {
+	rawServers["fails-with-32042"] = func(s *rawServer) {
 		s.serve("2025-06-18", []string{"ask"}, func(call request) { s.fail(call, -32042, "sign in", "") })
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/servers"
 )
 
 // older serves 2025-06-18, and does with whatever comes before initialize as
@@ -32,22 +33,22 @@ func older(before func(s *rawServer, r request)) func(*rawServer) {
 }
 
 func init() {
-	servers["ignores the probe"] = older(func(_ *rawServer, r request) {
+	rawServers["ignores the probe"] = older(func(_ *rawServer, r request) {
 		if r.Method != "server/discover" {
 			os.Stderr.WriteString("unexpected: " + r.raw + "\n")
 			os.Exit(3)
 		}
 	})
-	servers["dies of the probe"] = older(func(*rawServer, request) {
+	rawServers["dies of the probe"] = older(func(*rawServer, request) {
 		os.Stderr.WriteString("expect initialize request\n")
 		os.Exit(7)
 	})
-	servers["dies late of the probe"] = older(func(s *rawServer, _ request) {
+	rawServers["dies late of the probe"] = older(func(s *rawServer, _ request) {
 		s.read() // initialize, which comes when there was no answer for a while
 		os.Exit(7)
 	})
 	answered := false
-	servers["answers the probe late"] = older(func(s *rawServer, r request) {
+	rawServers["answers the probe late"] = older(func(s *rawServer, r request) {
 		if answered {
 			os.Exit(3)
 		}
@@ -71,7 +72,7 @@ func TestServersThatKnowOnlyInitialize(t *testing.T) {
 	} {
 		t.Run(server, func(t *testing.T) {
 			b := startConfig(t, server, bridge.Config{Probe: 200 * time.Millisecond})
-			b.until("ready", func() bool { return b.server().State == bridge.Ready })
+			b.until("ready", func() bool { return b.server().State == servers.Ready })
 			if info := b.server().Info; info.Protocol != "2025-06-18" || info.Negotiated != how {
 				t.Errorf("%s by %q, want %q", info.Protocol, info.Negotiated, how)
 			}
@@ -89,7 +90,7 @@ func TestPinnedRevisionIsNotProbed(t *testing.T) {
 	if err := b.in.ReconnectWith("s1", client.Settings{Protocol: mcp.Revision20260728}); err != nil {
 		t.Fatal(err)
 	}
-	b.until("failed", func() bool { return b.server().State == bridge.Failed })
+	b.until("failed", func() bool { return b.server().State == servers.Failed })
 	if reason := b.server().Reason; reason != "exited with code 7 when it was asked server/discover, before the connection stood" {
 		t.Errorf("the reason is %q", reason)
 	}

@@ -23,6 +23,7 @@ import (
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -193,7 +194,7 @@ func (p *player) prepares(text string) bool {
 // The child process of a case hands on what it reads and writes to the test,
 // which is the server.
 func init() {
-	servers["relay"] = func(*rawServer) {
+	rawServers["relay"] = func(*rawServer) {
 		conn, err := net.Dial("tcp", os.Getenv("BRIDGE_TEST_RELAY"))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -236,7 +237,7 @@ func (p *player) start() {
 	p.until("the end of connecting", func() bool {
 		s := p.bench.server()
 		c, err := p.in.Catalog("s1")
-		return s.State == bridge.Failed || s.State == bridge.Ended || s.State == bridge.Ready && err == nil && !c.Loading
+		return s.State == servers.Failed || s.State == servers.Ended || s.State == servers.Ready && err == nil && !c.Loading
 	})
 	<-ready
 }
@@ -589,7 +590,7 @@ func (p *player) shown(c bridge.Call) string {
 // finish checks that nothing else was sent or found.
 func (p *player) finish() {
 	p.at = "at the end"
-	if p.bench.server().State == bridge.Ready && !p.noCall {
+	if p.bench.server().State == servers.Ready && !p.noCall {
 		// What was sent before this call has arrived when it has.
 		c, err := p.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "barrier", Key: "barrier"})
 		if err != nil {

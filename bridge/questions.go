@@ -5,16 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"elicitation-inspector/bridge/aftermath"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/servers"
 )
 
 // Question is what the log says of a question, and what surrounds it.
@@ -67,10 +70,10 @@ func (c *candidate) state() *conversation.Question {
 }
 
 // ofQuestion puts together what is known of a question.
-func (in *Inspection) ofQuestion(s *shown, c candidate) Question {
+func (in *Inspection) ofQuestion(c candidate) Question {
 	q := Question{Question: *c.state()}
 	if c.call != nil {
-		q.Server, q.Session, q.Call, q.CallName = in.idOf(s, c.call.Server), c.call.Session, c.call.Number, in.nameOf(s, c.call)
+		q.Server, q.Session, q.Call, q.CallName = in.known.IDOf(c.call.Server), c.call.Session, c.call.Number, in.nameOf(c.call)
 	}
 	if c.own != nil {
 		q.Server, q.Session, q.Call, q.CallName = c.own.Server, c.own.Session, c.own.Call, c.own.CallName
@@ -97,7 +100,7 @@ func (in *Inspection) ofQuestion(s *shown, c candidate) Question {
 		q.Waited = q.Ended.Sub(q.Asked)
 	}
 	q.Awaited = in.awaits(&q, c.call)
-	for _, f := range in.foundIn(q.AskedSeq) {
+	for _, f := range in.linter.At(q.AskedSeq) {
 		if f.Place == q.Place {
 			q.Findings = append(q.Findings, f.Finding)
 		}
@@ -170,7 +173,7 @@ func (in *Inspection) awaits(q *Question, c *conversation.Call) bool {
 	if q.Completion != conversation.CompletionAwaited {
 		return false
 	}
-	if in.replay == nil && c != nil && in.session(c.Session) == nil {
+	if in.replay == nil && c != nil && in.servers.Session(c.Session) == nil {
 		return false
 	}
 	return q.Request != nil && q.Request.ElicitationID != "" || c != nil && c.Number != 0 && !c.State.Over()
@@ -179,12 +182,11 @@ func (in *Inspection) awaits(q *Question, c *conversation.Call) bool {
 // candidates are the questions that are known, by number. The log is read before
 // the inbox, which then has nothing that the log says, and once more after it, since
 // the inbox forgets what the log says by then.
-func (in *Inspection) candidates() (*shown, map[int]candidate) {
+func (in *Inspection) candidates() map[int]candidate {
 	in.read()
 	own := in.inbox.Questions()
-	s := in.read()
 	all := make(map[int]candidate, len(own))
-	for _, c := range s.list {
+	for _, c := range in.read().Calls {
 		for _, q := range c.Questions {
 			if !q.TurnedAway && in.isTold(q) {
 				all[q.Number] = candidate{said: q, call: c}
@@ -196,7 +198,7 @@ func (in *Inspection) candidates() (*shown, map[int]candidate) {
 			all[q.Number] = candidate{all[q.Number].said, all[q.Number].call, q}
 		}
 	}
-	return s, all
+	return all
 }
 
 // isTold reports whether a question that the inbox does not have is told of. One
@@ -206,10 +208,10 @@ func (in *Inspection) isTold(q *conversation.Question) bool {
 }
 
 // assembled puts together what is known of questions, oldest first.
-func (in *Inspection) assembled(s *shown, list []candidate) []Question {
+func (in *Inspection) assembled(list []candidate) []Question {
 	out := make([]Question, len(list))
 	for i, c := range list {
-		out[i] = in.ofQuestion(s, c)
+		out[i] = in.ofQuestion(c)
 	}
 	slices.SortFunc(out, func(a, b Question) int { return a.Number - b.Number })
 	return out
@@ -217,21 +219,15 @@ func (in *Inspection) assembled(s *shown, list []candidate) []Question {
 
 // Questions returns the questions that are kept, oldest first.
 func (in *Inspection) Questions() []Question {
-	s, all := in.candidates()
-	var list []candidate
-	for _, c := range all {
-		list = append(list, c)
-	}
-	return in.assembled(s, list)
+	return in.assembled(slices.Collect(maps.Values(in.candidates())))
 }
 
 // OnShow returns the questions that a page shows, oldest first: those that wait
 // and are not held back, the latest of those that are settled, and of the earlier
 // ones those with a URL whose outcome is awaited.
 func (in *Inspection) OnShow(settled int) []Question {
-	s, all := in.candidates()
 	var list, past []candidate
-	for _, c := range all {
+	for _, c := range in.candidates() {
 		switch q := c.state(); {
 		case q.State != conversation.Pending:
 			past = append(past, c)
@@ -244,11 +240,11 @@ func (in *Inspection) OnShow(settled int) []Question {
 		return cmp.Or(b.state().Ended.Compare(a.state().Ended), b.state().Number-a.state().Number)
 	})
 	for i, c := range past {
-		if i < settled || settled > 0 && c.state().Completion == conversation.CompletionAwaited && in.ofQuestion(s, c).Awaited {
+		if i < settled || settled > 0 && c.state().Completion == conversation.CompletionAwaited && in.ofQuestion(c).Awaited {
 			list = append(list, c)
 		}
 	}
-	return in.assembled(s, list)
+	return in.assembled(list)
 }
 
 // Question returns one question by its number.
@@ -258,12 +254,11 @@ func (in *Inspection) Question(number int) (Question, error) {
 	if own, err := in.inbox.Question(number); err == nil {
 		c.own = &own
 	}
-	s := in.read()
-	c.call, c.said = in.asked(s, number)
+	c.call, c.said = in.read().Question(number)
 	if c.own == nil && (c.said == nil || !in.isTold(c.said)) {
 		return Question{}, fmt.Errorf("%w: %d", ErrUnknownQuestion, number)
 	}
-	return in.ofQuestion(s, c), nil
+	return in.ofQuestion(c), nil
 }
 
 // Answer settles a question with a. The first answer wins: for any later one
@@ -289,7 +284,7 @@ func (in *Inspection) MarkCompleted(number int) (Question, error) {
 // SetPolicy changes what becomes of a server's further questions, and of those
 // that are held back. Questions that are on show stay.
 func (in *Inspection) SetPolicy(id string, p inbox.Policy) error {
-	_, err := in.server(id)
+	_, err := in.servers.Server(id)
 	if err == nil {
 		in.inbox.SetPolicy(id, p)
 	}
@@ -300,7 +295,7 @@ func (in *Inspection) SetPolicy(id string, p inbox.Policy) error {
 // "show" puts as many of them on show as there is room for, the oldest first, and
 // "decline" declines all of them.
 func (in *Inspection) Release(id, choice string) error {
-	_, err := in.server(id)
+	_, err := in.servers.Server(id)
 	switch {
 	case err != nil:
 		return err
@@ -312,4 +307,22 @@ func (in *Inspection) Release(id, choice string) error {
 		return fmt.Errorf("unknown choice %q: want show or decline", choice)
 	}
 	return nil
+}
+
+// Next says what a server did after a question was settled.
+func (in *Inspection) Next(q Question) aftermath.Next {
+	if q.State == conversation.Pending {
+		return aftermath.Next{}
+	}
+	settled := aftermath.Settled{Question: q.Question, Session: q.Session, Call: q.Call}
+	if s, err := in.known.Server(q.Server); err == nil {
+		settled.Server = s.Label
+		if s.State == servers.Ended && s.Session == q.Session {
+			settled.Lost = s.Reason
+		}
+	}
+	if c, err := in.calls.Call(q.Call); err == nil {
+		settled.CallState, settled.CallFailure = c.State, c.Failure
+	}
+	return aftermath.Of(in.log, settled)
 }

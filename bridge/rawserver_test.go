@@ -99,8 +99,8 @@ func (s *rawServer) serve(revision string, tools []string, handle func(request))
 	}
 }
 
-// servers are what the test binary becomes when it is run as a server.
-var servers = map[string]func(*rawServer){}
+// rawServers are what the test binary becomes when it is run as a server.
+var rawServers = map[string]func(*rawServer){}
 
 const serverEnv = "BRIDGE_TEST_SERVER"
 
@@ -112,7 +112,7 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(serverEnv); name != "" {
 		in := bufio.NewScanner(os.Stdin)
 		in.Buffer(nil, 1<<24)
-		servers[name](&rawServer{in: in})
+		rawServers[name](&rawServer{in: in})
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

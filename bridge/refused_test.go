@@ -11,6 +11,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire/query"
 )
@@ -77,7 +78,7 @@ func TestExitsAreErrors(t *testing.T) {
 	b := start(t, "withdraws", client.Settings{})
 	call := b.call("exits")
 	b.done(call.Number)
-	b.until("the server's end", func() bool { return b.server().State == bridge.Ended })
+	b.until("the server's end", func() bool { return b.server().State == servers.Ended })
 	found := b.picked("kind:error process")
 	if len(found) != 1 {
 		t.Fatalf("the errors are %v:\n%s", found, b.transcript())

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"reflect"
 	"sync/atomic"
 	"time"
 
-	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -19,18 +18,20 @@ import (
 // Of a long log the latest calls are shown, so that memory is bounded; the log has
 // the others.
 type Replay struct {
-	in     *Inspection
-	player *playback.Player // nil for a log that does not grow
-	fresh  atomic.Pointer[chan struct{}]
+	in      *Inspection
+	servers *servers.Transcript
+	player  *playback.Player // nil for a log that does not grow
+	fresh   atomic.Pointer[chan struct{}]
 
-	turn turn // for what follows
-	err  error
+	turn chan struct{}         // held while the log is read
+	err  atomic.Pointer[error] // why there may be more than could be read
 }
 
 // NewReplay prepares an inspection of a log: of one that does not grow any more,
 // or of what a player shows. Follow fills it.
 func NewReplay(l *wire.Log, p *playback.Player, logger *slog.Logger) *Replay {
-	r := &Replay{in: New(Config{Log: l, Logger: logger}), player: p, turn: newTurn()}
+	r := &Replay{in: New(Config{Log: l, Logger: logger}), servers: servers.InTranscript(l), player: p, turn: make(chan struct{}, 1)}
+	r.in.known = r.servers
 	if p != nil {
 		r.in.linter = p.Linter()
 	}
@@ -52,10 +53,11 @@ type Shown struct {
 
 // Shown says how much of the log is shown.
 func (r *Replay) Shown() Shown {
-	r.turn.take()
-	defer r.turn.give()
-	s := Shown{Err: r.err}
-	for _, c := range r.in.shown.Load().list {
+	var s Shown
+	if err := r.err.Load(); err != nil {
+		s.Err = *err
+	}
+	for _, c := range r.in.recent.View().Calls {
 		s.Questions += len(c.Questions)
 		if c.Number != 0 {
 			s.Calls++
@@ -67,7 +69,7 @@ func (r *Replay) Shown() Shown {
 
 // CallsAfter counts the calls that are shown with a higher number, up to most.
 func (r *Replay) CallsAfter(number, most int) (n int) {
-	for _, c := range r.in.shown.Load().list {
+	for _, c := range r.in.recent.View().Calls {
 		if c.Number > number && n < most {
 			n++
 		}
@@ -111,23 +113,23 @@ func (r *Replay) Refreshed() <-chan struct{} { return *r.fresh.Load() }
 func (r *Replay) Refresh(ctx context.Context) (err error) {
 	select {
 	case r.turn <- struct{}{}:
-		defer r.turn.give()
+		defer func() { <-r.turn }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	log := r.in.log
 	defer func() {
 		if ctx.Err() == nil {
-			r.err = errors.Join(err, log.Err())
+			r.err.Store(new(errors.Join(err, log.Err())))
 		}
 		close(*r.fresh.Swap(new(make(chan struct{}))))
 	}()
 	over := r.player == nil || r.player.Over(log)
 	early := r.player != nil && log == r.player.Source() && r.player.Reading()
 	if early {
-		return r.in.catchUpOutlines(ctx)
+		return r.in.recent.ReadOutlines(ctx)
 	}
-	if err := r.in.catchUp(ctx, over); err != nil {
+	if err := r.in.recent.Read(ctx, over); err != nil {
 		return err
 	}
 	if r.player == nil {
@@ -135,19 +137,5 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return r.in.passFindings(ctx)
-}
-
-// tellServers marks the servers as changed that are not as they were.
-func (in *Inspection) tellServers(before, after []*shownServer) {
-	var news []changes.Change
-	for i, s := range after {
-		if i >= len(before) || !reflect.DeepEqual(before[i].Server, s.Server) {
-			news = append(news, changes.Change{Kind: changes.Server, Server: s.ID})
-		}
-		if i >= len(before) || before[i].catalog != s.catalog {
-			news = append(news, changes.Change{Kind: changes.Catalog, Server: s.ID})
-		}
-	}
-	in.changes.Mark(news...)
+	return r.in.tellFindings(ctx)
 }

@@ -28,7 +28,7 @@ const oldToolsEnv = "BRIDGE_TEST_OLD_TOOLS"
 const unsentText = `"elicitation/create" cannot be sent while serving a request on protocol version 2026-07-28: return an InputRequests map instead (multi round-trip requests, SEP-2322)`
 
 func init() {
-	servers["old-tools"] = func(s *rawServer) {
+	rawServers["old-tools"] = func(s *rawServer) {
 		modern := false
 		for {
 			r, ok := s.read()

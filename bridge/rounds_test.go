@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/servers"
 )
 
 // ofRound are the parameters of a call that this file's servers look at.
@@ -36,7 +37,7 @@ var oddStates = []string{
 }
 
 func init() {
-	servers["odd-rounds"] = func(s *rawServer) {
+	rawServers["odd-rounds"] = func(s *rawServer) {
 		tools := []string{"twice", "mixed", "polls", "exits"}
 		for i := range oddStates {
 			tools = append(tools, fmt.Sprint("state-", i))
@@ -191,7 +192,7 @@ func TestDisconnectDuringARound(t *testing.T) {
 		if got, text := b.done(call.Number); got.State != conversation.Failed || len(got.Rounds) != 1 || !strings.Contains(text, "reconnecting") {
 			t.Errorf("call is %s after %d rounds: %s", got.State, len(got.Rounds), text)
 		}
-		b.until("the new connection", func() bool { return b.server().State == bridge.Ready })
+		b.until("the new connection", func() bool { return b.server().State == servers.Ready })
 		if n := b.sent("tools/call"); n != 1 {
 			t.Fatalf("%d calls were made, want 1\n%s", n, b.transcript())
 		}
@@ -239,7 +240,7 @@ func TestRetryTwice(t *testing.T) {
 
 func init() {
 	// asks for a great deal in one round, and says how many answers came back whole.
-	servers["large round"] = func(s *rawServer) {
+	rawServers["large round"] = func(s *rawServer) {
 		s.serve(mcp.Revision20260728, []string{"ask"}, func(call request) {
 			p := roundOf(call)
 			if p.Responses == nil {

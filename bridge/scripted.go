@@ -85,8 +85,8 @@ func (s *Scripted) left(q *inbox.Question, why string) inbox.Decision {
 // told is what a script is told of a question.
 func (s *Scripted) told(q *inbox.Question) script.Question {
 	out := script.Question{Method: q.Method, Key: q.Key, Round: q.Round, Request: q.Request}
-	if server, err := s.in.server(q.Server); err == nil {
-		out.Server = server.spec.Name
+	if server, err := s.in.servers.Server(q.Server); err == nil {
+		out.Server = server.Label
 	}
 	call, _ := s.in.calls.Call(q.Call) // none for a question outside of any call
 	switch r := call.Request; r.Kind {

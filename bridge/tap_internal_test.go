@@ -1,9 +1,12 @@
 package bridge
 
 import (
+	"context"
+	"errors"
 	"testing"
 
-	"elicitation-inspector/bridge/client"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/session"
@@ -12,18 +15,32 @@ import (
 )
 
 // tapped is a session whose tap is driven by hand, so that what happens at one
-// moment happens in a known order.
+// moment happens in a known order: its server does not start before the test is over.
 func tapped(t *testing.T) (*Inspection, *session.Session) {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = log.Close() })
-	in := New(Config{Log: log, Targets: []target.Spec{{Name: "raw", Command: []string{"none"}}}})
-	s := in.newSession(in.servers[0], client.Settings{}, "")
-	in.servers[0].session = s
-	return in, s
+	over := make(chan struct{})
+	in := New(Config{Log: log, Targets: []target.Spec{{Name: "raw", Builtin: func() *sdk.Server {
+		<-over
+		return sdk.NewServer(&sdk.Implementation{}, nil)
+	}}}})
+	t.Cleanup(func() {
+		close(over)
+		if err := errors.Join(in.Close(context.Background()), log.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	changed := in.Subscribe()
+	defer changed.Close()
+	in.Start()
+	for in.Servers()[0].Session == "" {
+		<-changed.Ready()
+		changed.Take()
+	}
+	return in, in.servers.Session(in.Servers()[0].Session)
 }
 
 // unit is a message as the tap sees it.

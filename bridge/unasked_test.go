@@ -16,7 +16,7 @@ import (
 
 func init() {
 	// answers under other ids than it was asked under, and then under the right one.
-	servers["mistaken"] = func(s *rawServer) {
+	rawServers["mistaken"] = func(s *rawServer) {
 		wrong := map[string]string{
 			"text":   `"id":"%s",`,
 			"other":  `"id":9%s,`,

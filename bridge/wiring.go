@@ -3,7 +3,6 @@ package bridge
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
@@ -73,23 +72,15 @@ func (w wiring) Released(s *session.Session, byServer bool, reason string) {
 }
 
 // Listed implements [session.Owner].
-func (w wiring) Listed(s *session.Session, c catalog.Catalog) {
-	in := w.in
-	in.mu.Lock()
-	i := slices.IndexFunc(in.servers, func(server *server) bool { return server.session == s })
-	if i >= 0 {
-		in.servers[i].catalog = c
-	}
-	in.mu.Unlock()
-	if i >= 0 {
-		in.changes.Mark(changes.Change{Kind: changes.Catalog, Server: s.Server})
-	}
-}
+func (w wiring) Listed(s *session.Session, c catalog.Catalog) { w.in.servers.Listed(s, c) }
+
+// Connecting implements [servers.Owner].
+func (w wiring) Connecting(server string) { w.in.inbox.Connected(server) }
 
 // Settled implements [inbox.Owner].
 func (w wiring) Settled(q inbox.Question) {
 	in := w.in
-	s := in.session(q.Session)
+	s := in.servers.Session(q.Session)
 	responds := q.Via == elicit.ByRequest && !q.Mute
 	deliberate := q.State == conversation.Answered && q.Plan != nil
 	if deliberate {
@@ -134,22 +125,15 @@ func note(s *session.Session, q inbox.Question) {
 	}
 }
 
-// session finds a connection that is not closed, nil if there is none.
-func (in *Inspection) session(name string) *session.Session {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.sessions[name]
-}
-
 // Changed implements [inbox.Owner].
 func (w wiring) Changed(q inbox.Question) {
 	in := w.in
 	in.calls.Changed(q)
 	if q.Via == elicit.ByRequest && q.Completion == conversation.CompletionMarked {
-		note(in.session(q.Session), q)
+		note(in.servers.Session(q.Session), q)
 	}
 	if q.List != "" && q.Completion > conversation.CompletionAwaited {
-		s := in.session(q.Session)
+		s := in.servers.Session(q.Session)
 		note(s, q)
 		if s != nil && !in.inbox.IsOpen(func(other *inbox.Question) bool {
 			return other.Session == q.Session && other.List == q.List

@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
@@ -148,8 +149,8 @@ func (s *Server) callView(c bridge.Call) views.Call {
 
 func (s *Server) unsentView(c bridge.Call, server views.Server) *views.Unsent {
 	out := &views.Unsent{Method: c.Unsent}
-	if s.playback == nil && server.Settings.Protocol != bridge.RevisionOfRequests {
-		out.Revision = bridge.RevisionOfRequests
+	if s.playback == nil && server.Settings.Protocol != servers.RevisionOfRequests {
+		out.Revision = servers.RevisionOfRequests
 	}
 	for _, f := range s.in.Found(c.ResultSeq) {
 		if f.Rule == lint.RuleUnsent {

@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wording"
 )
@@ -91,11 +90,11 @@ func (s *Server) findView(line string) (*filterView, error) {
 }
 
 func (s *Server) newView(f *query.Filter) *query.View {
-	var found []bridge.Found
+	var rules func(seq int64) []string
 	if f.UsesFindings() {
-		found = s.in.Findings("")
+		rules = s.in.Rules()
 	}
-	return query.NewView(s.in.Log(), f, bridge.Rules(found))
+	return query.NewView(s.in.Log(), f, rules)
 }
 
 // mistakeIn is what is wrong in a filter line, for the page: places are counted as

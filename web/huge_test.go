@@ -17,6 +17,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
@@ -77,7 +78,7 @@ func inspectScript(t *testing.T, answers script) onScript {
 	})
 	o := onDemo{t, in, New(Config{Inspection: in, Token: testToken})}.serve()
 	in.Start()
-	o.until("the server is ready", func() bool { return o.server().State == bridge.Ready })
+	o.until("the server is ready", func() bool { return o.server().State == servers.Ready })
 	o.until("its lists are there", func() bool {
 		c, err := in.Catalog("s1")
 		return err == nil && !c.Loading && len(c.Items) > 0

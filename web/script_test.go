@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/inbox"
 	answers "elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -53,7 +54,7 @@ func TestScriptOnThePage(t *testing.T) {
 		}
 	}
 	in.Start()
-	until("the server is ready", func() bool { return in.Servers()[0].State == bridge.Ready })
+	until("the server is ready", func() bool { return in.Servers()[0].State == servers.Ready })
 
 	if w := ask("POST", "/script/load", url.Values{"text": {"answers:\n  - answer: maybe\n"}}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "Line 2:13: answer cannot be") {
 		t.Errorf("a mistake: %d %s", w.Code, w.Body)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/servers"
 )
 
 func TestSettings(t *testing.T) {
@@ -17,7 +17,7 @@ func TestSettings(t *testing.T) {
 	d.done("/servers/s1/settings", url.Values{"protocol": {"2025-11-25"}, "elicitation": {"url"}, "roots": {"1"}})
 	d.until("it has connected anew", func() bool {
 		s := d.server()
-		return s.State == bridge.Ready && s.Info.Protocol == "2025-11-25"
+		return s.State == servers.Ready && s.Info.Protocol == "2025-11-25"
 	})
 	view := serverView(d.server())
 	if view.Settings.Declared() != `{"url":{}}` || !view.Settings.Roots || view.Settings.Sampling || view.Settings.Protocol != "2025-11-25" {

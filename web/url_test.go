@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/views"
@@ -54,7 +55,7 @@ func inspect(t *testing.T, settings client.Settings, spec target.Spec, tool stri
 	in.Start()
 	d.until("the server's tools are known", func() bool {
 		_, err := d.in.Item("s1", catalog.Tool, tool)
-		return err == nil && d.server().State == bridge.Ready
+		return err == nil && d.server().State == servers.Ready
 	})
 	return d
 }

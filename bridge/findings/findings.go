@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -21,8 +20,9 @@ import (
 
 // Found is a finding and its place in the log.
 type Found struct {
-	lint.Finding       // Pointer leads into the frame's bytes
-	Seq          int64 // number of the frame
+	lint.Finding        // Pointer leads into the frame's bytes
+	Seq          int64  // number of the frame
+	Label        string // of the frame's server
 	// Place is the position, from 1, of the request for input among those in the frame;
 	// 0 if the finding is about the whole frame.
 	Place int
@@ -47,6 +47,8 @@ type Linter struct {
 	mu      sync.Mutex
 	found   []Found // sorted by frame
 	judged  int64   // all frames up to this one are linted
+	counts  Counts  // of the first counted findings; replaced, never changed
+	counted int
 	changed chan struct{}
 }
 
@@ -157,17 +159,6 @@ func (l *Linter) Judged() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.judged
-}
-
-// From lists the findings from index i on, for frames up to last, sorted by frame.
-func (l *Linter) From(i int, last int64) []Found {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	end := sort.Search(len(l.found), func(k int) bool { return l.found[k].Seq > last })
-	if i >= end {
-		return nil
-	}
-	return slices.Clone(l.found[i:end])
 }
 
 // Of lints a whole log. It keeps at most Most findings; whole is false if that limit

@@ -105,7 +105,7 @@ func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 func (s *session) find(place int, base string, list []lint.Finding) {
 	for _, one := range list {
 		one.Pointer = base + one.Pointer
-		s.found = append(s.found, Found{one, s.frame.Seq, place})
+		s.found = append(s.found, Found{one, s.frame.Seq, s.frame.Server, place})
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
@@ -112,9 +113,9 @@ func (s *Session) connected(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case server.State == bridge.Ready:
+		case server.State == servers.Ready:
 			return nil
-		case server.State == bridge.Failed, server.State == bridge.Ended:
+		case server.State == servers.Failed, server.State == servers.Ended:
 			return fmt.Errorf("%w to %s: %s", ErrConnect, server.Label, server.Reason)
 		}
 		select {

@@ -24,6 +24,7 @@ import (
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -112,13 +113,13 @@ func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subs
 			return catalog.Catalog{}, err
 		}
 		switch server.State {
-		case bridge.Ready:
+		case servers.Ready:
 			if !offers.Loading {
 				return offers, nil
 			}
-		case bridge.Failed, bridge.Ended:
+		case servers.Failed, servers.Ended:
 			return offers, fmt.Errorf("the server is %s: %s", server.State, server.Reason)
-		case bridge.Disconnected, bridge.Connecting:
+		case servers.Disconnected, servers.Connecting:
 		}
 		if err := next(ctx, changed); err != nil {
 			return offers, fmt.Errorf("connecting: the server is %s: %w", server.State, err)

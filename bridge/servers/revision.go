@@ -1,4 +1,4 @@
-package bridge
+package servers
 
 import (
 	"context"
@@ -14,31 +14,31 @@ import (
 // its own. Servers that still do so work in it.
 const RevisionOfRequests = mcp.Revision20251125
 
-// ErrUnknownRevision is why [Inspection.Recall] did nothing.
+// ErrUnknownRevision is why [Servers.Recall] did nothing.
 var ErrUnknownRevision = errors.New("unknown protocol revision")
 
-// ErrReconnect is why [Inspection.CallAgain] made no call.
+// ErrReconnect is why [Servers.ReconnectForRequests] failed.
 var ErrReconnect = errors.New("reconnecting with " + RevisionOfRequests + " failed")
 
 // Recall applies a revision that a browser remembers of a server, and connects
 // anew. It does nothing where somebody has chosen a revision for this run.
-func (in *Inspection) Recall(id, revision string) error {
+func (all *Servers) Recall(id, revision string) error {
 	if !slices.Contains(mcp.Revisions, revision) {
 		return fmt.Errorf("%w: %q", ErrUnknownRevision, revision)
 	}
-	return in.chooseWhere(id, client.ChoiceNone, func(*server) (string, client.Choice) { return revision, client.ChoiceRemembered })
+	return all.chooseWhere(id, client.ChoiceNone, func(*server) (string, client.Choice) { return revision, client.ChoiceRemembered })
 }
 
 // Forget takes a revision back that a browser remembered, and connects anew as
 // the server was configured. It does nothing where another choice holds.
-func (in *Inspection) Forget(id string) error {
-	return in.chooseWhere(id, client.ChoiceRemembered, func(s *server) (string, client.Choice) { return s.configured.Protocol, s.configured.Choice })
+func (all *Servers) Forget(id string) error {
+	return all.chooseWhere(id, client.ChoiceRemembered, func(s *server) (string, client.Choice) { return s.configured.Protocol, s.configured.Choice })
 }
 
 // chooseWhere changes a server's revision and connects anew, where the present
 // one was chosen as given.
-func (in *Inspection) chooseWhere(id string, present client.Choice, choose func(*server) (string, client.Choice)) error {
-	s, err := in.server(id)
+func (all *Servers) chooseWhere(id string, present client.Choice, choose func(*server) (string, client.Choice)) error {
+	s, err := all.find(id)
 	if err != nil {
 		return err
 	}
@@ -51,20 +51,15 @@ func (in *Inspection) chooseWhere(id string, present client.Choice, choose func(
 	if !applies {
 		return nil
 	}
-	return in.Reconnect(id)
+	return all.Reconnect(id)
 }
 
-// CallAgain connects the server of a call anew with [RevisionOfRequests], waits
-// until it has said what it offers, and makes the same call once more. Its error
-// says why that did not come about; the server's settings are then as before.
-func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
-	c, err := in.calls.Call(number)
+// ReconnectForRequests connects a server anew with [RevisionOfRequests], and waits
+// until it has said what it offers. If that fails, the server's settings are as before.
+func (all *Servers) ReconnectForRequests(ctx context.Context, id string) error {
+	s, err := all.find(id)
 	if err != nil {
-		return Call{}, err
-	}
-	s, err := in.server(c.Request.Server)
-	if err != nil {
-		return Call{}, err
+		return err
 	}
 	var before, tried client.Settings
 	s.update(func() {
@@ -72,24 +67,23 @@ func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
 		s.Settings.Protocol, s.Settings.Choice = RevisionOfRequests, client.ChoiceRemembered
 		tried = s.Settings
 	})
-	if err := s.reconnected(ctx); err != nil {
+	err = s.reconnected(ctx)
+	if err != nil {
 		s.update(func() {
 			if s.Settings == tried {
 				s.Settings = before
 			}
 		})
-		return Call{}, err
 	}
-	return in.Begin(c.Request)
+	return err
 }
 
 // reconnected connects anew and waits until the server has said what it offers.
 func (s *server) reconnected(ctx context.Context) error {
-	in := s.in
-	changed := in.Subscribe()
+	changed := s.all.config.Changes.Subscribe()
 	defer changed.Close()
 	connected := make(chan struct{})
-	if !in.spawn(func() { defer close(connected); s.connect() }) {
+	if !s.all.config.Spawn(func() { defer close(connected); s.connect() }) {
 		return ErrClosed
 	}
 	select {
@@ -98,11 +92,11 @@ func (s *server) reconnected(ctx context.Context) error {
 		return ctx.Err()
 	}
 	for {
-		server := s.view()
-		if server.State != Ready {
-			return fmt.Errorf("%w: %s is %s: %s", ErrReconnect, server.Label, server.State, server.Reason)
+		now := s.view()
+		if now.State != Ready {
+			return fmt.Errorf("%w: %s is %s: %s", ErrReconnect, now.Label, now.State, now.Reason)
 		}
-		if catalog, err := in.Catalog(s.id); err != nil || !catalog.Loading {
+		if catalog, err := s.all.Catalog(s.ID); err != nil || !catalog.Loading {
 			return err
 		}
 		select {

@@ -1,0 +1,222 @@
+// Package recent keeps the latest calls of a log at hand, so that a page can show them
+// without reading the log again. Reading on tells which of them have changed.
+package recent
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/wire"
+)
+
+// most is how many calls and questions outside of calls are kept, beside the calls
+// that run.
+const most = 300
+
+// View is what the log says at one time. It does not change.
+type View struct {
+	UpTo  int64                // frames that were read
+	Now   time.Time            // of the last of them
+	Calls []*conversation.Call // in the order of their latest frames
+
+	conversation *conversation.Conversation
+	unread       []int // places of calls that are not in Calls yet
+}
+
+// ByNumber returns the calls that the client made.
+func (v *View) ByNumber() map[int]*conversation.Call {
+	all := make(map[int]*conversation.Call, len(v.Calls))
+	for _, c := range v.Calls {
+		if c.Number != 0 {
+			all[c.Number] = c
+		}
+	}
+	return all
+}
+
+// At returns the call at a place of the log, nil if it is not kept.
+func (v *View) At(place int) *conversation.Call {
+	for _, c := range slices.Backward(v.Calls) {
+		if c.Place == place {
+			return c
+		}
+	}
+	return nil
+}
+
+// Question returns a question with the call that it belongs to; both are nil if the
+// call is not kept.
+func (v *View) Question(number int) (*conversation.Call, *conversation.Question) {
+	seq, place := v.conversation.Asked(number)
+	c := v.At(place)
+	if c == nil {
+		return nil, nil
+	}
+	i, _ := slices.BinarySearchFunc(c.Questions, seq, func(q *conversation.Question, seq int64) int { return int(q.AskedSeq - seq) })
+	for ; i < len(c.Questions) && c.Questions[i].AskedSeq == seq; i++ {
+		if c.Questions[i].Number == number {
+			return c, c.Questions[i]
+		}
+	}
+	return nil, nil
+}
+
+// Reader reads a log as it grows. All methods are safe for concurrent use.
+type Reader struct {
+	log          *wire.Log
+	conversation *conversation.Conversation
+	tell         func(now *View, changed []changes.Change)
+	turn         chan struct{} // held by the goroutine that reads
+	view         atomic.Pointer[View]
+}
+
+// New makes a reader that has not read anything yet. tell is called after each
+// reading, one at a time, once View returns what was read.
+func New(log *wire.Log, c *conversation.Conversation, tell func(now *View, changed []changes.Change)) *Reader {
+	r := &Reader{log: log, conversation: c, tell: tell, turn: make(chan struct{}, 1)}
+	r.view.Store(&View{conversation: c})
+	return r
+}
+
+// View returns what was read so far.
+func (r *Reader) View() *View { return r.view.Load() }
+
+// Read reads what was added to the log. over says that no frame will come any more.
+func (r *Reader) Read(ctx context.Context, over bool) error {
+	return r.read(ctx, func(before, after *View, touched []int) (err error) {
+		after.Calls, err = r.look(ctx, before.Calls, touched, over)
+		return err
+	})
+}
+
+// ReadOutlines is Read for a log of which much more is about to be read: the calls are
+// left to the next Read.
+func (r *Reader) ReadOutlines(ctx context.Context) error {
+	return r.read(ctx, func(before, after *View, touched []int) error {
+		after.Calls = before.Calls
+		after.unread = touched[max(0, len(touched)-most):]
+		return nil
+	})
+}
+
+// read applies what was added to the log, and publishes what look makes of it.
+func (r *Reader) read(ctx context.Context, look func(before, after *View, touched []int) error) error {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	before := r.View()
+	last := r.log.Len()
+	touched, err := r.conversation.Changes(ctx)
+	if err != nil {
+		return err
+	}
+	after := &View{UpTo: last, Now: r.log.Head(last).Time, conversation: r.conversation}
+	touched = slices.Concat(before.unread, touched)
+	if err := look(before, after, touched); err != nil {
+		again := *before
+		again.unread = touched
+		r.view.Store(&again)
+		return err
+	}
+	r.view.Store(after)
+	r.tell(after, changed(before, after))
+	return nil
+}
+
+// look reads the calls anew that got frames.
+func (r *Reader) look(ctx context.Context, before []*conversation.Call, touched []int, over bool) ([]*conversation.Call, error) {
+	for _, c := range before {
+		if over && !isFinal(c, false) && !slices.Contains(touched, c.Place) {
+			touched = append(touched, c.Place)
+		}
+	}
+	touched = lastOfEach(touched)
+	touched = touched[max(0, len(touched)-most):]
+	again := map[int]bool{}
+	for _, place := range touched {
+		again[place] = true
+	}
+	var list []*conversation.Call
+	for _, c := range before {
+		if !again[c.Place] {
+			list = append(list, c)
+		}
+	}
+	for _, place := range touched {
+		c, err := r.conversation.Watch(ctx, place, over)
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, c); isFinal(c, over) {
+			if err := r.conversation.Unwatch(ctx, place); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.bounded(ctx, list)
+}
+
+// bounded lets go of the calls whose latest frames are the oldest, unless they run.
+func (r *Reader) bounded(ctx context.Context, list []*conversation.Call) ([]*conversation.Call, error) {
+	room := len(list) - most
+	var err error
+	return slices.DeleteFunc(list, func(c *conversation.Call) bool {
+		if room <= 0 || c.Number != 0 && !c.State.Over() || err != nil {
+			return false
+		}
+		room--
+		err = r.conversation.Unwatch(ctx, c.Place)
+		return true
+	}), err
+}
+
+// isFinal reports whether nothing more can come of a call.
+func isFinal(c *conversation.Call, over bool) bool {
+	return c.State.Over() && !slices.ContainsFunc(c.Questions, func(q *conversation.Question) bool {
+		return q.State == conversation.Pending || q.Completion == conversation.CompletionAwaited && !over
+	})
+}
+
+// lastOfEach leaves of equal places the last.
+func lastOfEach(places []int) []int {
+	known := make(map[int]bool, len(places))
+	var out []int
+	for _, place := range slices.Backward(places) {
+		if !known[place] {
+			known[place] = true
+			out = append(out, place)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// changed lists the calls and questions that are not as they were.
+func changed(before, after *View) (list []changes.Change) {
+	old := make(map[int]*conversation.Call, len(before.Calls))
+	for _, c := range before.Calls {
+		old[c.Place] = c
+	}
+	for _, c := range after.Calls {
+		was := old[c.Place]
+		if was == c {
+			continue
+		}
+		if c.Number != 0 {
+			list = append(list, changes.Change{Kind: changes.Call, Number: c.Number})
+		}
+		for i, q := range c.Questions {
+			if (was == nil || i >= len(was.Questions) || was.Questions[i] != q) && !q.TurnedAway {
+				list = append(list, changes.Change{Kind: changes.Question, Number: q.Number})
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,81 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/servers"
+)
+
+// Server is a server with what waits of it for the person, and what it breaks.
+type Server struct {
+	servers.Server
+	inbox.Counts
+	Findings map[lint.Severity]int
+}
+
+// Servers returns every server, in the order of the configuration.
+func (in *Inspection) Servers() []Server {
+	found := in.severities()
+	all := in.known.All()
+	out := make([]Server, len(all))
+	for i, s := range all {
+		out[i] = Server{s, in.inbox.Counts(s.ID), found[s.ID]}
+	}
+	return out
+}
+
+// Server returns one server by its id.
+func (in *Inspection) Server(id string) (Server, error) {
+	s, err := in.known.Server(id)
+	if err != nil {
+		return Server{}, err
+	}
+	return Server{s, in.inbox.Counts(id), in.severities()[id]}, nil
+}
+
+// Catalog returns what a server offers. The lists are shared and must not be
+// changed: there may be very many items.
+func (in *Inspection) Catalog(id string) (catalog.Catalog, error) { return in.known.Catalog(id) }
+
+// Item returns one thing that a server offers.
+func (in *Inspection) Item(id string, kind catalog.Kind, key string) (catalog.Item, error) {
+	all, err := in.Catalog(id)
+	if err != nil {
+		return catalog.Item{}, err
+	}
+	for _, item := range all.Items {
+		if item.Kind == kind && item.Key == key {
+			return item, nil
+		}
+	}
+	return catalog.Item{}, fmt.Errorf("%w: %s %q", ErrUnknownItem, kind, key)
+}
+
+// Reconnect is [servers.Servers.Reconnect].
+func (in *Inspection) Reconnect(id string) error { return in.servers.Reconnect(id) }
+
+// ReconnectWith is [servers.Servers.ReconnectWith].
+func (in *Inspection) ReconnectWith(id string, settings client.Settings) error {
+	return in.servers.ReconnectWith(id, settings)
+}
+
+// Disconnect is [servers.Servers.Disconnect].
+func (in *Inspection) Disconnect(ctx context.Context, id string) error {
+	return in.servers.Disconnect(ctx, id)
+}
+
+// Recall is [servers.Servers.Recall].
+func (in *Inspection) Recall(id, revision string) error { return in.servers.Recall(id, revision) }
+
+// Forget is [servers.Servers.Forget].
+func (in *Inspection) Forget(id string) error { return in.servers.Forget(id) }
+
+// Compare is [servers.Servers.Compare].
+func (in *Inspection) Compare(ctx context.Context, id string, with, without client.Settings) (servers.Comparison, error) {
+	return in.servers.Compare(ctx, id, with, without)
+}

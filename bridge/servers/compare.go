@@ -1,0 +1,94 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/session"
+)
+
+// Comparison is what a server offers under two declarations of the client's.
+type Comparison struct {
+	With, Without client.Settings
+	OnlyWith      []catalog.Item // offered only under the first
+	OnlyWithout   []catalog.Item // offered only under the second
+	Both          int            // how many are offered under both
+	Problems      []string
+}
+
+// compareTime bounds a comparison: two handshakes and their lists.
+const compareTime = 30 * time.Second
+
+// Compare connects to a server twice more, under two declarations, and compares
+// what it offers. Its present connection stays. The frames of both connections
+// are in the log.
+func (all *Servers) Compare(ctx context.Context, id string, with, without client.Settings) (Comparison, error) {
+	s, err := all.find(id)
+	if err != nil {
+		return Comparison{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, compareTime)
+	defer cancel()
+	first, err := all.offers(ctx, s, with)
+	if err != nil {
+		return Comparison{}, err
+	}
+	second, err := all.offers(ctx, s, without)
+	if err != nil {
+		return Comparison{}, err
+	}
+	c := Comparison{With: with, Without: without, Problems: append(first.Errors, second.Errors...)}
+	c.OnlyWith = lacking(first.Items, second.Items)
+	c.OnlyWithout = lacking(second.Items, first.Items)
+	c.Both = len(first.Items) - len(c.OnlyWith)
+	return c, nil
+}
+
+// lacking lists the items that others lack.
+func lacking(items, others []catalog.Item) (list []catalog.Item) {
+	type name struct {
+		kind catalog.Kind
+		key  string
+	}
+	offered := make(map[name]bool, len(others))
+	for _, item := range others {
+		offered[name{item.Kind, item.Key}] = true
+	}
+	for _, item := range items {
+		if !offered[name{item.Kind, item.Key}] {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// offers connects to a server beside its present connection and lists what it offers.
+func (all *Servers) offers(ctx context.Context, s *server, settings client.Settings) (catalog.Catalog, error) {
+	beside := all.newSession(s, settings, "-compare")
+	done := make(chan struct{})
+	if beside == nil || !all.config.Spawn(func() { <-done }) { // so that closing waits, and no process is left
+		return catalog.Catalog{}, ErrClosed
+	}
+	defer close(done)
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), session.EndTime)
+		defer cancel()
+		all.closeSession(closing, beside, "the comparison is done")
+	}()
+	stop := context.AfterFunc(ctx, func() { beside.Release(false, context.Cause(ctx).Error()) })
+	defer stop()
+	if _, err := beside.Connect(); err != nil {
+		return catalog.Catalog{}, fmt.Errorf("connecting with %s: %w", declaration(settings), err)
+	}
+	return beside.Catalog(), nil
+}
+
+func declaration(s client.Settings) string {
+	if s.Declared() == "" {
+		return "no elicitation capability"
+	}
+	return "elicitation " + s.Declared()
+}

@@ -1,0 +1,190 @@
+package servers
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync/atomic"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// Transcript are the servers of a transcript. All methods are safe for concurrent use.
+type Transcript struct {
+	log  *wire.Log
+	list atomic.Pointer[[]*recorded]
+}
+
+// recorded is a server of a transcript with what it offers. It does not change.
+type recorded struct {
+	Server
+	catalog *catalog.Catalog
+	lists   map[string][]int64 // the frames that the catalog was read from
+}
+
+// InTranscript makes the servers of a transcript, of which none is known before Update.
+func InTranscript(log *wire.Log) *Transcript {
+	t := &Transcript{log: log}
+	t.list.Store(new([]*recorded))
+	return t
+}
+
+// Update takes the servers over from what is known of the log, and returns what
+// changed by that.
+func (t *Transcript) Update(known []conversation.Server) (changed []changes.Change) {
+	before := *t.list.Load()
+	after := make([]*recorded, len(known))
+	for i, s := range known {
+		one := &recorded{Server: serverOf(i, s), lists: s.Lists}
+		if i < len(before) && maps.EqualFunc(before[i].lists, s.Lists, slices.Equal) {
+			one.catalog = before[i].catalog
+		} else {
+			one.catalog = t.read(one.ID, s.Lists)
+		}
+		after[i] = one
+		if i >= len(before) || !reflect.DeepEqual(before[i].Server, one.Server) {
+			changed = append(changed, changes.Change{Kind: changes.Server, Server: one.ID})
+		}
+		if i >= len(before) || before[i].catalog != one.catalog {
+			changed = append(changed, changes.Change{Kind: changes.Catalog, Server: one.ID})
+		}
+	}
+	t.list.Store(&after)
+	return changed
+}
+
+// ways are the words for how a server was reached.
+var ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
+
+func serverOf(index int, s conversation.Server) Server {
+	spec := target.Spec{Name: s.Label, Command: s.Command}
+	out := Server{
+		ID: fmt.Sprintf("s%d", index+1), Index: index, Label: s.Label, Address: spec.Address(), Target: spec.Key(), How: ways[s.Transport],
+		State: Recorded, Since: s.Since,
+		Info: session.Info{
+			Name: s.Name, Title: s.Title, Version: s.Version, Protocol: s.Protocol, Instructions: s.Instructions,
+			Capabilities: s.Capabilities, How: ways[s.Transport], Negotiated: session.Negotiated(s.Methods, ""),
+		},
+	}
+	if s.Declared != nil {
+		out.Settings = settingsOf(s.Declared)
+	}
+	return out
+}
+
+// settingsOf returns the settings under which a client declares this.
+func settingsOf(d *conversation.Declared) client.Settings {
+	s := client.Settings{Elicitation: client.DeclareNone, Sampling: d.Sampling != nil, Roots: d.Roots != nil}
+	var modes map[string]json.RawMessage
+	if d.Elicitation == nil || json.Unmarshal(d.Elicitation, &modes) != nil || modes == nil {
+		return s
+	}
+	form, url := modes["form"] != nil, modes["url"] != nil
+	switch {
+	case form && url:
+		s.Elicitation = client.DeclareBoth
+	case form:
+		s.Elicitation = client.DeclareForm
+	case url:
+		s.Elicitation = client.DeclareURL
+	default:
+		s.Elicitation = client.DeclareEmpty
+	}
+	return s
+}
+
+// All returns the servers, in the order of their first frames.
+func (t *Transcript) All() []Server {
+	list := *t.list.Load()
+	out := make([]Server, len(list))
+	for i, s := range list {
+		out[i] = s.Server
+	}
+	return out
+}
+
+func (t *Transcript) find(id string) (*recorded, error) {
+	for _, s := range *t.list.Load() {
+		if s.ID == id {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", ErrUnknown, id)
+}
+
+// Server returns one server by its id.
+func (t *Transcript) Server(id string) (Server, error) {
+	s, err := t.find(id)
+	if err != nil {
+		return Server{}, err
+	}
+	return s.Server, nil
+}
+
+// Catalog returns what a server offers, as far as its lists are in the transcript.
+func (t *Transcript) Catalog(id string) (catalog.Catalog, error) {
+	s, err := t.find(id)
+	if err != nil {
+		return catalog.Catalog{}, err
+	}
+	return *s.catalog, nil
+}
+
+// IDOf returns the id of the server that frames name so. The last one stands for all
+// that are not kept one by one; "" if there is none.
+func (t *Transcript) IDOf(label string) (id string) {
+	for _, s := range *t.list.Load() {
+		if id = s.ID; s.Label == cmp.Or(label, conversation.Unnamed) {
+			break
+		}
+	}
+	return id
+}
+
+// itemsMost bounds a list of a recorded server.
+const itemsMost = 10_000
+
+// read reads what a server offers from the frames that list it.
+func (t *Transcript) read(id string, from map[string][]int64) *catalog.Catalog {
+	parts := map[string]catalog.Part{}
+	for _, l := range catalog.Lists {
+		read := catalog.Reader{List: l}
+		var problem error
+		for _, seq := range from[l.Method] {
+			f, err := t.log.Frame(seq)
+			if err != nil {
+				problem = err
+				continue
+			}
+			if !t.continues(&f) {
+				read, problem = catalog.Reader{List: l, Room: catalog.Room{Bytes: catalog.MostBytes / len(catalog.Lists), Items: itemsMost}}, nil
+			}
+			if _, err := read.Page(f.Message.Result); err != nil {
+				problem = err
+			}
+		}
+		parts[l.Method] = read.Part(problem)
+	}
+	return new(catalog.Join(id, parts))
+}
+
+// continues reports whether a page was requested with a cursor.
+func (t *Transcript) continues(page *wire.Frame) bool {
+	request, err := t.log.Frame(page.Pair)
+	if page.Pair == 0 || err != nil {
+		return false
+	}
+	var p struct {
+		Cursor string `json:"cursor"`
+	}
+	return json.Unmarshal(request.Message.Params, &p) == nil && p.Cursor != ""
+}
