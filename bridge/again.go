@@ -3,7 +3,6 @@ package bridge
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/fault"
@@ -40,35 +39,9 @@ func (in *Inspection) Again(number int) (call int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	then := slices.DeleteFunc(in.Questions(), func(one Question) bool { return one.Call != q.Call || !one.Repeatable() })
+	first.Request.AnsweredAs = q.Call
 	c, err := in.Begin(first.Request)
-	if err != nil {
-		return 0, err
-	}
-	in.mu.Lock()
-	in.repeats[c.Number] = then
-	in.mu.Unlock()
-	for _, waiting := range in.inbox.Questions() { // those that came before that
-		in.repeat(&waiting)
-	}
-	return c.Number, nil
-}
-
-// endRepeat forgets what a call that is made again was to be answered with, once the
-// call is over.
-func (in *Inspection) endRepeat(number int) {
-	in.mu.Lock()
-	_, repeats := in.repeats[number]
-	in.mu.Unlock()
-	if !repeats {
-		return
-	}
-	if c, err := in.calls.Call(number); err == nil && !c.State.Over() {
-		return
-	}
-	in.mu.Lock()
-	delete(in.repeats, number)
-	in.mu.Unlock()
+	return c.Number, err
 }
 
 func waits(q *inbox.Question) bool { return q.State == conversation.Pending && !q.Held }
@@ -99,23 +72,25 @@ func (in *Inspection) answerAs(q *Question, waiting *inbox.Question) error {
 	return err
 }
 
-// repeat answers a question of a call that is made again as it was answered then.
+// repeat answers a question of a call that is made again: the first that asks the same
+// is answered as the first was in the earlier call, the second as the second, and so on.
 func (in *Inspection) repeat(q *inbox.Question) {
-	if !waits(q) {
+	c, err := in.calls.Call(q.Call)
+	if err != nil || c.Request.AnsweredAs == 0 || !waits(q) {
 		return
 	}
-	in.mu.Lock()
-	list := in.repeats[q.Call]
-	i := slices.IndexFunc(list, func(one Question) bool { return asksSame(&one, q) })
-	var was Question
-	if i >= 0 {
-		was = list[i]
-		if in.repeats[q.Call] = slices.Delete(list, i, i+1); len(list) == 1 {
-			delete(in.repeats, q.Call)
+	var earlier []Question
+	before := 0 // questions of this call that asked the same
+	for _, one := range in.Questions() {
+		switch {
+		case !asksSame(&one, q):
+		case one.Call == c.Request.AnsweredAs && one.Repeatable():
+			earlier = append(earlier, one)
+		case one.Call == q.Call && one.Number < q.Number:
+			before++
 		}
 	}
-	in.mu.Unlock()
-	if i >= 0 {
-		_ = in.answerAs(&was, q) // unless somebody was faster, or it does not fit any more: the person is asked
+	if before < len(earlier) {
+		_ = in.answerAs(&earlier[before], q) // unless somebody was faster, or it does not fit any more: the person is asked
 	}
 }

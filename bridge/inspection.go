@@ -17,6 +17,7 @@ import (
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
@@ -77,14 +78,13 @@ type Inspection struct {
 	recent       *recent.Reader
 	linter       *findings.Linter
 	script       atomic.Pointer[Scripted]
-	forms        forms
+	parsed       elicit.Parsed
 
 	telling chan struct{} // held by the goroutine that uses told
 	told    int           // findings that subscribers were told of
 
-	mu      sync.Mutex
-	repeats map[int][]Question // by calls that are made again, what is answered as then
-	closed  bool
+	mu     sync.Mutex
+	closed bool
 }
 
 // knownServers are the servers that an inspection shows.
@@ -103,7 +103,7 @@ func New(c Config) *Inspection {
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: changes.NewFeed(),
-		conversation: conversation.New(c.Log), linter: findings.New(c.Log), telling: make(chan struct{}, 1), repeats: map[int][]Question{},
+		conversation: conversation.New(c.Log), linter: findings.New(c.Log), telling: make(chan struct{}, 1),
 	}
 	in.recent = recent.New(c.Log, in.conversation, in.haveRead)
 	in.inbox = inbox.New(wiring{in}, c.Rate)
@@ -132,7 +132,7 @@ func (in *Inspection) Start() {
 // Subscribe starts collecting what changes. The caller must Close the subscription.
 func (in *Inspection) Subscribe() *changes.Subscription { return in.changes.Subscribe() }
 
-// changes.Recording tells every subscription that a recording began, ended or failed.
+// RecordingChanged tells every subscription that a recording began, ended or failed.
 func (in *Inspection) RecordingChanged() { in.changes.Mark(changes.Change{Kind: changes.Recording}) }
 
 // Log is the wire log that every frame of this inspection goes to.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/aftermath"
@@ -116,7 +115,7 @@ const askedMost = 1 << 20
 // apart.
 func (in *Inspection) fill(q *Question) {
 	if q.LetGo {
-		params, err := in.paramsOf(q.AskedSeq)
+		params, err := conversation.ParamsAt(in.log, q.AskedSeq)
 		if err == nil {
 			q.Params = params[q.Pointer]
 		}
@@ -128,35 +127,8 @@ func (in *Inspection) fill(q *Question) {
 		q.Params, q.Answer = small(q.Params), small(q.Answer)
 	}
 	if q.Method == mcp.MethodElicit && q.Request == nil && q.Params != nil {
-		q.Request = in.forms.of(q)
+		q.Request = in.parsed.Of(q.Number, q.Params)
 	}
-}
-
-// formsKept is how many parsed questions are kept: more than a page shows.
-const formsKept = 300
-
-// forms keeps what questions ask, parsed: a page that shows a hundred of them is drawn
-// anew whenever one changes.
-type forms struct {
-	mu     sync.Mutex
-	parsed map[int]*elicit.Request // by number; nil for what cannot be read, which is shown as it is
-}
-
-func (f *forms) of(q *Question) *elicit.Request {
-	f.mu.Lock()
-	request, known := f.parsed[q.Number]
-	f.mu.Unlock()
-	if known {
-		return request
-	}
-	request, _ = elicit.Parse(q.Params)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.parsed == nil || len(f.parsed) == formsKept {
-		f.parsed = map[int]*elicit.Request{}
-	}
-	f.parsed[q.Number] = request
-	return request
 }
 
 func small(raw json.RawMessage) json.RawMessage {

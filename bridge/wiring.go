@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"errors"
 	"fmt"
 
 	"elicitation-inspector/bridge/catalog"
@@ -150,42 +149,12 @@ func (w wiring) Counted(server string) {
 	w.in.changes.Mark(changes.Change{Kind: changes.Server, Server: server})
 }
 
-// Recall implements [inbox.Owner]: it reads from the log what questions asked.
-func (w wiring) Recall(list []inbox.Question) []error {
-	problems := make([]error, len(list))
-	var seq int64
-	var params map[string][]byte // of the frame, by pointer
-	var err error
-	for i := range list {
-		if q := &list[i]; q.AskedSeq != seq {
-			seq = q.AskedSeq
-			params, err = w.in.paramsOf(seq)
-		}
-		list[i].Params, problems[i] = params[list[i].Pointer], err
-	}
-	return problems
+// ParamsAt implements [inbox.Owner].
+func (w wiring) ParamsAt(seq int64) (map[string][]byte, error) {
+	return conversation.ParamsAt(w.in.log, seq)
 }
 
-// paramsOf are the params of all that a frame asks, by their JSON pointers.
-func (in *Inspection) paramsOf(seq int64) (map[string][]byte, error) {
-	f, err := in.log.Frame(seq)
-	switch {
-	case err != nil:
-		return nil, err
-	case f.Lost:
-		return nil, errors.New("its frame is lost, since storage failed")
-	case f.Kind == wire.Request:
-		return map[string][]byte{"/params": f.Message.Params}, nil
-	}
-	params := map[string][]byte{}
-	for _, asked := range append(elicit.AskedInResult(f.Message.Result), elicit.AskedInError(f.Message.Error)...) {
-		params[asked.Pointer] = asked.Params // of those that share a key the last counts
-	}
-	return params, nil
-}
-
-// changes.Call implements [calls.Owner].
+// CallChanged implements [calls.Owner].
 func (w wiring) CallChanged(number int) {
-	w.in.endRepeat(number)
 	w.in.changes.Mark(changes.Change{Kind: changes.Call, Number: number})
 }

@@ -83,6 +83,8 @@ type Request struct {
 	// Timeout is how long the call may take, without the time that its questions
 	// wait for a person. 0 means what is usual, less means no limit.
 	Timeout time.Duration
+	// AnsweredAs is the call whose answers the questions of this one get; 0 for none.
+	AnsweredAs int
 }
 
 // Call is what only who makes a call knows of it, and what stands in the log a

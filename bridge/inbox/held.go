@@ -186,8 +186,16 @@ func (in *Inbox) DeclineHeld(server string) {
 // be read is refused and left out.
 func (in *Inbox) recall(list []Question) []Question {
 	var out []Question
-	for i, err := range in.owner.Recall(list) {
-		q := list[i]
+	var seq int64
+	var params map[string][]byte // of all that the frame asks
+	var unread error
+	for _, q := range list {
+		if q.AskedSeq != seq {
+			seq = q.AskedSeq
+			params, unread = in.owner.ParamsAt(seq)
+		}
+		q.Params = params[q.Pointer]
+		err := unread
 		if err == nil && q.Method == mcp.MethodElicit {
 			q.Request, err = elicit.Parse(q.Params)
 		}

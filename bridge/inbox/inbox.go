@@ -23,9 +23,8 @@ type Owner interface {
 	Changed(Question)
 	// Counted is called when the Counts of a server have changed.
 	Counted(server string)
-	// Recall fills in the Params of questions that were held back. It returns an error
-	// or nil for each.
-	Recall([]Question) []error
+	// ParamsAt reads the params of everything that a frame asks, by JSON pointer.
+	ParamsAt(seq int64) (map[string][]byte, error)
 }
 
 // Errors that the methods of an Inbox return.

@@ -47,14 +47,11 @@ func (d *desk) Counted(string) {
 	d.counted++
 }
 
-func (d *desk) Recall(list []Question) []error {
-	problems := make([]error, len(list))
-	for i := range list {
-		if list[i].Params = d.params; d.params == nil {
-			problems[i] = errors.New("it is gone")
-		}
+func (d *desk) ParamsAt(int64) (map[string][]byte, error) {
+	if d.params == nil {
+		return nil, errors.New("it is gone")
 	}
-	return problems
+	return map[string][]byte{"": d.params}, nil
 }
 
 const (
