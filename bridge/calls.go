@@ -195,3 +195,10 @@ func (in *Inspection) RetryEvery(number int, every time.Duration) error {
 // Retry makes a call that waits for questions or a URL's outcome go on now,
 // with the answers that there are.
 func (in *Inspection) Retry(number int) error { return in.calls.Retry(number) }
+
+// Request returns what was requested by a call that was made here; the zero Request if
+// it is not kept.
+func (in *Inspection) Request(call int) calls.Request {
+	c, _ := in.calls.Call(call)
+	return c.Request
+}

@@ -76,22 +76,9 @@ func (in *Inspection) placed(id string, list []findings.Found) []Found {
 	return out
 }
 
-// lint has the linter judge the log of a live inspection until ctx ends.
-func (in *Inspection) lint(ctx context.Context) {
-	in.running.Go(func() {
-		for {
-			changed := in.linter.Changed()
-			if in.tellFindings(ctx) != nil {
-				return
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	if err := in.linter.Follow(ctx); err != nil && ctx.Err() == nil {
+// judgeLog has the linter judge the log of a live inspection until that ends.
+func (in *Inspection) judgeLog() {
+	if err := in.linter.Follow(in.life); err != nil && in.life.Err() == nil {
 		in.logger.Error("judging the log", "error", err)
 	}
 }

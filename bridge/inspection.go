@@ -22,6 +22,7 @@ import (
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/recent"
+	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/session"
 	"elicitation-inspector/bridge/target"
@@ -77,7 +78,7 @@ type Inspection struct {
 	conversation *conversation.Conversation
 	recent       *recent.Reader
 	linter       *findings.Linter
-	script       atomic.Pointer[Scripted]
+	script       atomic.Pointer[scripted.Source]
 	parsed       elicit.Parsed
 
 	telling chan struct{} // held by the goroutine that uses told
@@ -119,9 +120,9 @@ func New(c Config) *Inspection {
 // Start connects to every server, each in its own goroutine, and returns at once.
 func (in *Inspection) Start() {
 	if !in.config.JudgeLater {
-		in.spawn(func() { in.lint(in.life) })
+		in.spawn(in.judgeLog)
 	}
-	in.spawn(in.followLog)
+	in.spawn(func() { in.follow(in.life, in.log, tellEvery, func() { _ = in.tellFindings(in.life) }) }) // unless life ends
 	for _, s := range in.servers.All() {
 		if err := in.Reconnect(s.ID); err != nil {
 			in.logger.Error("connecting", "server", s.Label, "error", err)
@@ -271,18 +272,21 @@ func (in *Inspection) haveRead(now *recent.View, changed []changes.Change) {
 // a live inspection says.
 const tellEvery = 10 * time.Millisecond
 
-// followLog tells of what is added to the log of a live inspection until it ends.
-func (in *Inspection) followLog() {
-	for in.life.Err() == nil {
-		grown := in.log.Grown()
-		in.read()
+// follow looks at the log, and again when there are more frames in it or in source, or
+// when more of them are judged, until ctx ends. It does so at most every so often.
+func (in *Inspection) follow(ctx context.Context, source *wire.Log, every time.Duration, look func()) {
+	for ctx.Err() == nil {
+		grown, judged, read := in.log.Grown(), in.linter.Changed(), source.Grown()
+		look()
 		select {
-		case <-in.life.Done():
+		case <-ctx.Done():
 		case <-grown:
+		case <-judged:
+		case <-read:
 		}
 		select {
-		case <-in.life.Done():
-		case <-time.After(tellEvery):
+		case <-ctx.Done():
+		case <-time.After(every):
 		}
 	}
 }

@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/aftermath"
+	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/servers"
 )
 
@@ -44,12 +47,6 @@ func (q *Question) Content() json.RawMessage {
 		return nil
 	}
 	return rawjson.Member(q.Answer, "content")
-}
-
-// suggestions are valid minimal results of the methods that are no elicitation.
-var suggestions = map[string]json.RawMessage{
-	mcp.MethodSample:    json.RawMessage(`{"role":"assistant","content":{"type":"text","text":"Yes."},"model":"a-person","stopReason":"endTurn"}`),
-	mcp.MethodListRoots: json.RawMessage(`{"roots":[{"uri":"file:///tmp","name":"tmp"}]}`),
 }
 
 // candidate is a question with what is known of it, by the log and by the inbox.
@@ -83,7 +80,7 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	}
 	in.fill(&q)
 	if q.Request == nil {
-		q.Suggestion = suggestions[q.Method]
+		q.Suggestion = client.Suggestion(q.Method)
 	}
 	switch {
 	case q.Via == elicit.ByRequest:
@@ -297,4 +294,18 @@ func (in *Inspection) Next(q Question) aftermath.Next {
 		settled.CallState, settled.CallFailure = c.State, c.Failure
 	}
 	return aftermath.Of(in.log, settled)
+}
+
+// Scripted returns the script that answers; nil for none.
+func (in *Inspection) Scripted() *scripted.Source { return in.script.Load() }
+
+// AnswerBy has further questions answered by a script; nil ends that.
+func (in *Inspection) AnswerBy(s *scripted.Source) {
+	if in.script.Store(s); s == nil {
+		in.inbox.SetSource(nil)
+	} else {
+		s.Inspection = in
+		in.inbox.SetSource(s)
+	}
+	in.changes.Mark(changes.Change{Kind: changes.Script})
 }

@@ -83,27 +83,15 @@ const refreshEvery = 100 * time.Millisecond
 // Follow shows what the log holds, and what is added to it, until ctx ends. It is
 // called once.
 func (r *Replay) Follow(ctx context.Context) {
-	for {
-		grown, judged, read := r.in.log.Grown(), r.in.linter.Changed(), r.in.log.Grown()
-		if r.player != nil {
-			read = r.player.Source().Grown() // the end of the transcript may be the news
-		}
+	source := r.in.log
+	if r.player != nil {
+		source = r.player.Source() // whose end may be the news
+	}
+	r.in.follow(ctx, source, refreshEvery, func() {
 		if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
 			r.in.logger.Error("showing a transcript", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-grown:
-		case <-judged:
-		case <-read:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(refreshEvery):
-		}
-	}
+	})
 }
 
 // Refreshed returns a channel that is closed by the next Refresh.

@@ -79,3 +79,9 @@ func (in *Inspection) Forget(id string) error { return in.servers.Forget(id) }
 func (in *Inspection) Compare(ctx context.Context, id string, with, without client.Settings) (servers.Comparison, error) {
 	return in.servers.Compare(ctx, id, with, without)
 }
+
+// Label returns what frames call a server, "" if it is not known.
+func (in *Inspection) Label(id string) string {
+	s, _ := in.known.Server(id)
+	return s.Label
+}

@@ -10,7 +10,6 @@ import (
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/session"
-	"elicitation-inspector/bridge/wire"
 )
 
 // wiring passes on what happens in one part of an inspection to the others. It is
@@ -116,11 +115,7 @@ func respond(s *session.Session, q inbox.Question) {
 // note has the log say how a question ended, where no message does.
 func note(s *session.Session, q inbox.Question) {
 	if s != nil {
-		f := wire.Frame{Question: q.Number, Actor: q.By, Note: q.Note(), Call: q.Call, Round: q.Round}
-		if q.Plan != nil {
-			f.Fault = q.Plan.Fault
-		}
-		s.Noted(f)
+		s.Noted(q.Frame())
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
 	answers "elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/views"
 )
 
@@ -29,7 +29,7 @@ func (s *Server) loadScript(c echo.Context) error {
 	var wrong *answers.Mistakes
 	switch {
 	case err == nil:
-		s.in.AnswerBy(bridge.NewScripted("a script", rules))
+		s.in.AnswerBy(scripted.New("a script", rules))
 		return done(c, nil)
 	case errors.As(err, &wrong):
 		err = wrong.List[0]

@@ -312,7 +312,7 @@ func (c *call) noteAnswers() {
 			continue
 		}
 		c.round.noted[q.Number] = q.Completion
-		frames = append(frames, wire.Frame{Note: q.Note(), Call: c.Number, Round: q.Round, Question: q.Number, Actor: q.By})
+		frames = append(frames, q.Frame())
 	}
 	c.calls.mu.Unlock()
 	for _, f := range frames {

@@ -83,3 +83,15 @@ func (s Settings) read(r *InputRequest, revision string) *Refusal {
 func NotDeclared(capability string) *Refusal {
 	return &Refusal{mcp.CodeMethodNotFound, fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)}
 }
+
+// Suggestion returns a valid minimal result of a method that is no elicitation; nil for
+// any other.
+func Suggestion(method string) json.RawMessage {
+	switch method {
+	case mcp.MethodSample:
+		return json.RawMessage(`{"role":"assistant","content":{"type":"text","text":"Yes."},"model":"a-person","stopReason":"endTurn"}`)
+	case mcp.MethodListRoots:
+		return json.RawMessage(`{"roots":[{"uri":"file:///tmp","name":"tmp"}]}`)
+	}
+	return nil
+}

@@ -23,6 +23,7 @@ import (
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
@@ -230,11 +231,11 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 	var out Outcome
 	var unanswered collector
 	run := script.NewRun(c.Scripts...)
-	scripted := &bridge.Scripted{Run: run}
+	source := &scripted.Source{Run: run}
 	if s.config.Ask == nil {
-		scripted.Left = unanswered.add
+		source.Left = unanswered.add
 	}
-	s.in.AnswerBy(scripted)
+	s.in.AnswerBy(source)
 	if c.Timeout == 0 {
 		c.Timeout = s.config.Timeout
 	}

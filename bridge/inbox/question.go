@@ -105,6 +105,15 @@ func (q *Question) Note() *wire.Note {
 	return &wire.Note{Kind: wire.NoteAnswered, Why: q.Reason, Answer: q.Answer, Pointer: q.Pointer, Completion: q.Completion.String(), At: q.Ended}
 }
 
+// Frame returns the frame with that note, for the connection that asked.
+func (q *Question) Frame() wire.Frame {
+	f := wire.Frame{Question: q.Number, Actor: q.By, Note: q.Note(), Call: q.Call, Round: q.Round}
+	if q.Plan != nil {
+		f.Fault = q.Plan.Fault
+	}
+	return f
+}
+
 // EndNote returns the note of the question's final state.
 func (q *Question) EndNote() *wire.Note {
 	return &wire.Note{Kind: wire.NoteSettled, State: q.State.String(), Why: q.Reason, TurnedAway: q.TurnedAway, Pointer: q.Pointer, At: q.Ended}

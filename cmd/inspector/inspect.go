@@ -13,6 +13,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/recording"
+	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/web"
@@ -29,13 +30,13 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	var scripted *bridge.Scripted
+	var source *scripted.Source
 	if o.answers != "" {
 		answers, err := readAnswers(o.answers)
 		if err != nil {
 			return err
 		}
-		scripted = bridge.NewScripted(filepath.Base(o.answers), answers)
+		source = scripted.New(filepath.Base(o.answers), answers)
 	}
 	var specs []target.Spec
 	if o.config == "" && o.command == nil && o.url == "" {
@@ -60,7 +61,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
 		MaxFrame: o.maxFrame, Version: version(),
 	})
-	in.AnswerBy(scripted)
+	in.AnswerBy(source)
 	record := recording.New(log, logger, redaction, in.RecordingChanged)
 	// Deferred calls run last to first: the file also gets the frames of the end.
 	defer func() { err = errors.Join(err, record.Close()) }()

@@ -1,0 +1,94 @@
+// Package scripted answers the questions of an inspection by a run of scripts, before
+// their server's policy and a person see them.
+package scripted
+
+import (
+	"time"
+
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/inbox"
+	"elicitation-inspector/bridge/script"
+)
+
+// retryEvery is how often a call that waits for the outcome of a URL is made again
+// if a script accepted the URL and does not say.
+const retryEvery = time.Second
+
+// Inspection is what a Source must know of where a question comes from.
+type Inspection interface {
+	// Label returns the name of a server in frames.
+	Label(server string) string
+	// Request returns what a call requests; the zero Request if the call is not kept.
+	Request(call int) calls.Request
+	Facts(inbox.Question) fault.Facts
+	RetryEvery(call int, every time.Duration) error
+}
+
+// Source answers questions by a run of scripts. It implements [inbox.Source].
+type Source struct {
+	Name  string
+	Rules int
+	Run   *script.Run
+	// Left is told of a question that the script leaves to a person, and why. It
+	// reports whether to cancel it instead. nil leaves all of them to the person.
+	Left func(q inbox.Question, why string) (cancel bool)
+	// Inspection is where the questions come from.
+	Inspection Inspection
+}
+
+// New begins a run of a script.
+func New(name string, s *script.Script) *Source {
+	return &Source{Name: name, Rules: len(s.Rules), Run: script.NewRun(s)}
+}
+
+// Decide implements [inbox.Source].
+func (s *Source) Decide(q *inbox.Question) inbox.Decision {
+	d := s.Run.Decide(s.told(q))
+	if d.Answer == nil {
+		return s.left(q, d.Why)
+	}
+	answer := inbox.Answer{Action: string(d.Answer.Action), Content: d.Content, Actor: conversation.ByScript}
+	switch d.Answer.Action {
+	case script.Fault:
+		plan, err := fault.Build(s.Inspection.Facts(*q), d.Answer.Fault, d.Answer.Params)
+		if err != nil {
+			return s.left(q, err.Error())
+		}
+		answer = inbox.Misbehave(plan)
+	case script.Result:
+		answer.Action, answer.Result = "", d.Answer.Result
+	case script.Accept:
+		if q.IsURL() && q.Call != 0 {
+			if d.Retry == 0 {
+				d.Retry = retryEvery
+			}
+			_ = s.Inspection.RetryEvery(q.Call, d.Retry) // unless the call is over
+		}
+	}
+	return inbox.Decision{Answer: &answer, Delay: d.Delay}
+}
+
+// left decides a question that the script does not answer.
+func (s *Source) left(q *inbox.Question, why string) inbox.Decision {
+	if s.Left != nil && s.Left(*q, why) {
+		return inbox.Decision{Answer: &inbox.Answer{Action: "cancel", Actor: conversation.ByPolicy}}
+	}
+	return inbox.Decision{Left: why}
+}
+
+// told describes a question in the terms of scripts.
+func (s *Source) told(q *inbox.Question) script.Question {
+	out := script.Question{Server: s.Inspection.Label(q.Server), Method: q.Method, Key: q.Key, Round: q.Round, Request: q.Request}
+	switch r := s.Inspection.Request(q.Call); r.Kind {
+	case catalog.Tool:
+		out.Tool = r.Key
+	case catalog.Prompt:
+		out.Prompt = r.Key
+	default:
+		out.Resource = r.Key
+	}
+	return out
+}
