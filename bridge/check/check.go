@@ -80,10 +80,17 @@ type Observation struct {
 	// After is the same call made again in the same session with honest answers, to see
 	// whether the server is still usable. It is nil where the session was ended on purpose.
 	After *Made
+	// Again is the same as After once more, where After came back as a failure: nil where
+	// it did not.
+	Again *Made
 	// Honest are the same call with honest answers and full capabilities in sessions of
 	// their own, in this revision, in the order in which they were made: what a good
 	// client sees. There are at least two, unless the first failed.
 	Honest []Made
+	// HonestAfter are the calls that were made after each of Honest, in its session, with
+	// honest answers too: what a second call gets where nothing went wrong before. It is
+	// nil where that is not known.
+	HonestAfter []Made
 	// Found are what the linter finds in the log of the trial.
 	Found []findings.Found
 	// Ended is how the server stood its connection's end, where the behaviour ends it:

@@ -1,0 +1,328 @@
+package check
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/rawjson/diff"
+)
+
+// change is a value that was sent in honest calls, and what the trial sent in its place.
+type change struct {
+	old, new json.RawMessage // new is nil where the trial sent nothing
+	any      bool            // anything but old may stand in its place, whatever was sent
+	telling  bool            // a new value in the result shows that it was used
+}
+
+// comparison compares results with that of an honest call.
+type comparison struct {
+	honest  json.RawMessage
+	again   json.RawMessage // of another honest call with the same answers; nil if there is none
+	changes []change
+	blank   []string // what programs print for a value that is not there
+	loose   bool     // whatever has a digit may change from run to run
+	told    bool
+}
+
+// What programs print in place of a value that they did not get. The first are no
+// words of any language.
+var (
+	undefined = []string{"undefined", "<nil>", "%!s(<nil>)", "%!v(<nil>)", "%!d(<nil>)", "<no value>", "NaN"}
+	blanks    = append(slices.Clone(undefined), "null", "None", "nil", "")
+)
+
+// comparedMost bounds the texts that are compared in parts.
+const comparedMost = 64 << 10
+
+// of compares a result.
+func (c *comparison) of(result json.RawMessage) standing {
+	c.told = false
+	switch {
+	case !c.value(c.honest, c.again, result):
+		return different
+	case c.told:
+		return filled
+	}
+	return same
+}
+
+// value reports whether the differences of two values are those that are expected.
+func (c *comparison) value(honest, again, got json.RawMessage) bool {
+	list, total, err := diff.Of(honest, got, 200)
+	if err != nil || total > len(list) {
+		return false
+	}
+	for _, d := range list {
+		if !c.expected(d, honest, again, got) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *comparison) expected(d diff.Difference, honest, again, got json.RawMessage) bool {
+	if d.Op == diff.Rewritten || strings.Contains(d.Pointer+"/", "/_meta/") {
+		return true
+	}
+	for at := d.Pointer; ; at = at[:strings.LastIndexByte(at, '/')] {
+		if c.replaced(rawjson.At(honest, at), rawjson.At(got, at)) {
+			return true
+		}
+		if at == "" {
+			break
+		}
+	}
+	if d.Op != diff.Changed {
+		return false
+	}
+	before, after, then := rawjson.KindOf(d.Before), rawjson.KindOf(d.After), rawjson.At(again, d.Pointer)
+	switch {
+	case before == rawjson.String && after == rawjson.String:
+		return c.text(rawjson.Text(d.Before), rawjson.Text(then), rawjson.Text(d.After))
+	case before != after || before == rawjson.Object || before == rawjson.Array:
+		return false
+	}
+	return c.loose && before == rawjson.Number || then != nil && !equal(then, d.Before) // it changes from run to run
+}
+
+// replaced reports whether a value stands in place of another as the trial sent them.
+func (c *comparison) replaced(old, new json.RawMessage) bool {
+	for _, change := range c.changes {
+		if old == nil || !equal(change.old, old) {
+			continue
+		}
+		fits := false
+		switch {
+		case change.any:
+			fits = new != nil
+		case change.new == nil && rawjson.KindOf(new) == rawjson.String:
+			fits = slices.Contains(c.blank, rawjson.Text(new))
+		case change.new == nil:
+			fits = (new == nil || rawjson.KindOf(new) == rawjson.Null) && slices.Contains(c.blank, "null")
+		default:
+			fits = new != nil && equal(change.new, new)
+		}
+		if fits {
+			c.told = c.told || change.telling
+			return true
+		}
+	}
+	return false
+}
+
+// equal reports whether two values are the same, but for white space and the order of members.
+func equal(a, b json.RawMessage) bool {
+	_, total, err := diff.Of(a, b, 1)
+	return err == nil && total == 0
+}
+
+// text compares two texts: JSON by its values, others by what stands around the values
+// that were sent.
+func (c *comparison) text(honest, again, got string) bool {
+	if isContainer(honest) && isContainer(got) {
+		return c.value(json.RawMessage(honest), json.RawMessage(again), json.RawMessage(got))
+	}
+	if len(honest)+len(got) > comparedMost {
+		return false
+	}
+	volatile, aligned := volatileSpans(honest, again, c.loose)
+	if !aligned {
+		return false
+	}
+	spans := append(volatile, c.valueSpans(honest)...)
+	pattern, err := regexp.Compile(`(?s)\A` + expression(honest, spans) + `\z`)
+	if err != nil {
+		return false
+	}
+	found := pattern.FindStringSubmatchIndex(got)
+	for i := 2; i < len(found); i += 2 {
+		c.told = c.told || found[i] >= 0
+	}
+	return found != nil
+}
+
+func isContainer(text string) bool {
+	kind := rawjson.KindOf([]byte(text))
+	return (kind == rawjson.Object || kind == rawjson.Array) && rawjson.Valid([]byte(text))
+}
+
+// span is a part of a text, and the expression that it may be replaced by. Those that
+// tell something capture it.
+type span struct {
+	from, to   int
+	expression string
+}
+
+// expression matches a text in which spans are replaced. Of spans that overlap the first
+// and longest counts.
+func expression(text string, spans []span) string {
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
+	var out strings.Builder
+	at := 0
+	for _, s := range spans {
+		if s.from < at {
+			continue
+		}
+		out.WriteString(regexp.QuoteMeta(text[at:s.from]))
+		out.WriteString(s.expression)
+		at = s.to
+	}
+	out.WriteString(regexp.QuoteMeta(text[at:]))
+	return out.String()
+}
+
+// word is what is taken as one: a time, an id and a path are words, too.
+const word = `[\pL\pN]+(?:[-:./_+][\pL\pN]+)*`
+
+var (
+	token = regexp.MustCompile(word + `|[^\pL\pN]`)
+	digit = regexp.MustCompile(`\pN`)
+)
+
+// volatileSpans are the words of a text that another run had otherwise, and those that a
+// loose comparison does not trust. The texts are not aligned if more than single words
+// differ.
+func volatileSpans(text, again string, loose bool) (spans []span, aligned bool) {
+	words := token.FindAllString(text, -1)
+	others := words
+	if again != "" {
+		others = token.FindAllString(again, -1)
+	}
+	if len(words) != len(others) {
+		return nil, false
+	}
+	at := 0
+	for i, one := range words {
+		differs := one != others[i]
+		if differs && (!isWord(one) || !isWord(others[i])) {
+			return nil, false
+		}
+		if differs || loose && digit.MatchString(one) {
+			spans = append(spans, span{at, at + len(one), word})
+		}
+		at += len(one)
+	}
+	return spans, true
+}
+
+func isWord(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(r) || unicode.IsNumber(r)
+}
+
+// valueSpans are the places in an honest text where a value stands that the trial did
+// not send: there the old value may stand, or the new one.
+func (c *comparison) valueSpans(text string) (spans []span) {
+	for _, change := range c.changes {
+		olds := forms(change.old)
+		news := c.blank
+		if change.new != nil {
+			news = forms(change.new)
+		}
+		var alternatives []string
+		for _, form := range news {
+			if !slices.Contains(olds, form) {
+				alternatives = append(alternatives, regexp.QuoteMeta(form))
+			}
+		}
+		if change.any {
+			alternatives = []string{`.{0,200}`}
+		}
+		group := `(?:`
+		if change.telling {
+			group = `(`
+		}
+		for _, old := range olds {
+			for _, at := range occurrences(text, old) {
+				s := span{from: at, to: at + len(old)}
+				quoted := s.quoted(text)
+				literal := regexp.QuoteMeta(text[s.from:s.to])
+				switch {
+				case len(alternatives) == 0:
+					continue
+				case quoted: // another type may go without the quotation marks
+					s.expression = `(?:` + literal + `|["'` + "`" + `“]?` + group + strings.Join(alternatives, "|") + `)["'` + "`" + `”]?)`
+				default:
+					s.expression = `(?:` + literal + `|` + group + strings.Join(alternatives, "|") + `))`
+				}
+				spans = append(spans, s)
+			}
+		}
+	}
+	return spans
+}
+
+// quoted takes the quotation marks around a span into it, if there are any.
+func (s *span) quoted(text string) bool {
+	for _, marks := range [][2]string{{`"`, `"`}, {`'`, `'`}, {"`", "`"}, {"“", "”"}} {
+		if strings.HasSuffix(text[:s.from], marks[0]) && strings.HasPrefix(text[s.to:], marks[1]) {
+			s.from -= len(marks[0])
+			s.to += len(marks[1])
+			return true
+		}
+	}
+	return false
+}
+
+// occurrences are where a value stands in a text and is no part of a longer word.
+func occurrences(text, value string) (list []int) {
+	for at := 0; value != ""; {
+		i := strings.Index(text[at:], value)
+		if i < 0 {
+			break
+		}
+		from, to := at+i, at+i+len(value)
+		before, _ := utf8.DecodeLastRuneInString(text[:from])
+		after, _ := utf8.DecodeRuneInString(text[to:])
+		if !joins(before, value[:1]) && !joins(after, value[len(value)-1:]) {
+			list = append(list, from)
+		}
+		at = to
+	}
+	return list
+}
+
+// joins reports whether a character and the edge of a value would read as one word.
+func joins(r rune, edge string) bool {
+	return (unicode.IsLetter(r) || unicode.IsNumber(r)) && (edge[0] >= utf8.RuneSelf || isWord(edge))
+}
+
+// forms are the ways in which programs print a value, the longest first.
+func forms(value json.RawMessage) (list []string) {
+	compact := string(rawjson.AppendCompact(nil, value))
+	switch rawjson.KindOf(value) {
+	case rawjson.String:
+		list = []string{rawjson.Text(value)}
+		if inner := compact[1 : len(compact)-1]; inner != list[0] {
+			list = append(list, inner) // with its escapes
+		}
+	case rawjson.Boolean:
+		list = []string{compact, strings.ToUpper(compact[:1]) + compact[1:]}
+	case rawjson.Null:
+		list = blanks
+	case rawjson.Array:
+		var elements []string
+		for _, e := range rawjson.Elements(value) {
+			elements = append(elements, forms(e)[0])
+		}
+		list = []string{compact, strings.Join(elements, ", "), strings.Join(elements, ","), "[" + strings.Join(elements, " ") + "]"}
+		if len(elements) > 0 {
+			list = append(list, "['"+strings.Join(elements, "', '")+"']")
+		}
+	case rawjson.Object:
+		list = []string{compact, "[object Object]"}
+		if compact == "{}" {
+			list = append(list, "map[]")
+		}
+	default:
+		list = []string{compact}
+	}
+	slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) })
+	return list
+}

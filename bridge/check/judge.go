@@ -1,0 +1,392 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+)
+
+// Names of behaviours that the judge knows and that are no faults.
+const (
+	behaviourAccept        = "accept"
+	behaviourDecline       = "decline"
+	behaviourCancel        = "cancel"
+	behaviourDeclineAlways = "decline-always"
+	behaviourNone          = "no-elicitation"
+	behaviourForm          = "form-only"
+	behaviourURL           = "url-only"
+	behaviourSeveral       = "several-at-once"
+)
+
+// standing is how what a call came to stands to what honest calls come to.
+type standing int
+
+const (
+	unknown   standing = iota // there is nothing to compare
+	refused                   // it failed, or asked again
+	different                 // it has a result of its own, not only in times and numbers
+	unlike                    // it differs in times and numbers
+	same                      // word for word, but for what changes from run to run
+	filled                    // the same, with what the trial sent in place of what honest calls sent
+)
+
+// judgement is a trial that is being judged.
+type judgement struct {
+	*Observation
+	findings []Finding
+	standing standing
+	// refusesAfter: the next call failed, and nothing explains that but the trial, or chance.
+	refusesAfter bool
+}
+
+// judge says what a trial shows of its server by itself. It finds nothing where the
+// server did right, or did what no rule forbids.
+func judge(o *Observation) []Finding { return judgeAlone(o).findings }
+
+// judgeAlone is judge, with what [judgeTogether] needs.
+func judgeAlone(o *Observation) *judgement {
+	j := &judgement{Observation: o}
+	if o.Unconnected != "" {
+		j.find(ruleNotTried, Inconclusive, "There was no session: "+o.Unconnected)
+		return j
+	}
+	j.linted()
+	if !j.tried() {
+		return j
+	}
+	j.ended()
+	for _, call := range o.Calls {
+		j.answered(call)
+		j.refusedForEver(call)
+		j.leaks(call, "the response")
+	}
+	if o.After != nil {
+		j.after(*o.After)
+		j.leaks(*o.After, "the response to the next call")
+	}
+	j.outlived()
+	j.compared()
+	return j
+}
+
+// rank orders the verdicts, the gravest first.
+func rank(v Verdict) int { return slices.Index([]Verdict{Fail, Warn, Inconclusive, Pass}, v) }
+
+// find adds a finding that is no graver than its rule is in the revision, nor than gravest.
+func (j *judgement) find(rule string, gravest Verdict, text string, frames ...int64) {
+	frames = slices.DeleteFunc(frames, func(seq int64) bool { return seq == 0 })
+	slices.Sort(frames)
+	f := Finding{Rule: rule, Text: text, Frames: slices.Compact(frames)}
+	f.Verdict, f.Reference = ruleByID[rule].Verdict(j.Revision)
+	if rank(gravest) > rank(f.Verdict) {
+		f.Verdict = gravest
+	}
+	if f.Verdict == Inconclusive {
+		f.Reference = ""
+	}
+	j.findings = append(j.findings, f)
+}
+
+// deed is the question that was answered as the behaviour has it; nil if there is none.
+func (j *judgement) deed() *conversation.Question {
+	plain := j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel
+	for _, call := range j.Calls {
+		if call.Call == nil {
+			continue
+		}
+		if i := j.Question - 1; plain && i >= 0 && i < len(call.Questions) && call.Questions[i].Action == j.Behaviour {
+			return call.Questions[i]
+		}
+		for _, q := range call.Questions {
+			if q.Fault == j.Behaviour || plain && q.Action == j.Behaviour {
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+// needsDeed reports whether the behaviour is about the answer to one question.
+func (j *judgement) needsDeed() bool {
+	_, err := fault.Find(j.Behaviour)
+	return err == nil || j.Question > 0 && (j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel)
+}
+
+// tried reports whether the client could act as the trial wanted.
+func (j *judgement) tried() bool {
+	if !j.needsDeed() || j.deed() != nil {
+		return true
+	}
+	asked, began := 0, int64(0)
+	for _, call := range j.Calls {
+		if began = call.began(); call.Call != nil {
+			asked += len(call.Questions)
+		}
+	}
+	switch {
+	case asked == 0:
+		j.find(ruleNotTried, Inconclusive, "The call asked nothing this time, so there was nothing to answer.", began)
+	case asked < j.Question:
+		j.find(ruleNotTried, Inconclusive, fmt.Sprintf("The call asked %s this time, so that there was no question %d.", wording.Plural(asked, "question"), j.Question), began)
+	default:
+		j.find(ruleNotTried, Inconclusive, "None of the questions could be answered like that this time.", began)
+	}
+	return false
+}
+
+// Of one call.
+
+// began is the frame of its first request; 0 if there is none.
+func (m Made) began() int64 {
+	if m.Call == nil || len(m.Rounds) == 0 {
+		return 0
+	}
+	return m.Rounds[0].Request
+}
+
+// responded reports whether a result or an error came.
+func (m Made) responded() bool { return m.Call != nil && (m.Result != nil || m.Error != nil) }
+
+// succeeded reports whether a result came that says of no failure.
+func (m Made) succeeded() bool {
+	return m.Call != nil && m.State == conversation.Done && m.Result != nil
+}
+
+func (m Made) isTool() bool { return m.Call != nil && m.Method == mcp.MethodCallTool }
+
+// lastAnswer is the frame of the last answer that went to the server; 0 if there is none.
+func (m Made) lastAnswer() (seq int64) {
+	for _, q := range m.Questions {
+		seq = max(seq, q.AnswerSeq)
+	}
+	return seq
+}
+
+// waitingOn are the behaviours after which a server may wait on, or after which there
+// is no response to be waited for.
+var waitingOn = map[string]string{
+	"never":                   "no answer went out",
+	"never-retry":             "the call was not made again",
+	"late":                    "the answer came late, and the server may have given it up",
+	"wrong-id":                "the answer went out under an id that is not the question's",
+	"retyped-id":              "the answer went out under an id that is not the question's",
+	"invalid-json":            "the answer was no JSON",
+	"answer-withdrawn":        "the answer waited until the question was withdrawn",
+	"response-after-cancel":   "the call was cancelled",
+	"same-id":                 "the request had the id of the one before",
+	"accept-unopened":         "nobody opened the URL",
+	"retry-before-completion": "nobody opened the URL",
+	"close-connection":        "the connection was closed",
+	"kill-process":            "the process was killed",
+	"drop-stream":             "the stream was dropped",
+	"new-session":             "the session was ended",
+}
+
+// noMessages are the behaviours whose answer is no message of a revision in which answers
+// are responses: their result is no object.
+var noMessages = []string{"null-result", "string-result"}
+
+// waits says why a server may leave a call without a response; "" if it may not.
+func (j *judgement) waits(m Made) string {
+	if why := waitingOn[j.Behaviour]; why != "" {
+		return why
+	}
+	if slices.Contains(noMessages, j.Behaviour) && j.Revision < mcp.Revision20260728 {
+		return "the answer was no response by the protocol's schema"
+	}
+	for _, q := range m.Questions {
+		switch {
+		case waitingOn[q.Fault] != "":
+			return waitingOn[q.Fault]
+		case q.State != conversation.Answered && q.State != conversation.Refused:
+			return "a question was not answered"
+		case q.URL() != "" && q.Action == "accept":
+			return "a URL was accepted, and nobody opened it"
+		}
+	}
+	for _, step := range m.Steps {
+		reports := step.Kind == conversation.StepProgress || step.Kind == conversation.StepLog
+		if reports && m.TimedOut && m.End.Sub(step.At) < m.Limit/2 {
+			return "the server still reported that it was at work"
+		}
+	}
+	return ""
+}
+
+// sharedByHonest reports whether the same was seen after honest answers: then it is told
+// there, and not once more for every behaviour.
+func (j *judgement) sharedByHonest(calls []Made, seen func(Made) bool) bool {
+	return j.Behaviour != behaviourAccept && slices.ContainsFunc(calls, seen)
+}
+
+// answered judges whether a call got its response.
+func (j *judgement) answered(m Made) {
+	if m.Call == nil || m.responded() || j.Exit != nil {
+		return
+	}
+	what, seq := j.missing(m)
+	if what == "" {
+		return
+	}
+	after := "."
+	if answer := m.lastAnswer(); answer != 0 {
+		after = fmt.Sprintf(", though its questions are answered (the last in frame %d).", answer)
+	}
+	frames := []int64{m.began(), m.lastAnswer(), seq}
+	switch why := j.waits(m); {
+	case why != "":
+		j.find(ruleNoResponse, Inconclusive, fmt.Sprintf("%s, but %s.", what, why), frames...)
+	case j.sharedByHonest(j.Honest, Made.unanswered):
+		j.find(ruleNoResponse, Inconclusive, what+", and neither does it after honest answers.", frames...)
+	default:
+		j.find(ruleNoResponse, Fail, what+after, frames...)
+	}
+}
+
+func (m Made) unanswered() bool { return m.Call != nil && !m.responded() }
+
+// missing says that a call has no response; "" where something else came in its place,
+// or the client ended the call itself.
+func (j *judgement) missing(m Made) (what string, seq int64) {
+	if m.TimedOut {
+		return fmt.Sprintf("The call got no response within %s", wording.Duration(m.Limit)), 0
+	}
+	if m.State != conversation.Failed || len(m.Rounds) == 0 {
+		return "", 0
+	}
+	seq = m.Rounds[len(m.Rounds)-1].Response
+	if seq == 0 {
+		return "The call got no response: " + strings.TrimSuffix(m.Failure, "."), 0
+	}
+	f, err := j.Log.Frame(seq)
+	if err != nil {
+		return "", 0
+	}
+	lost := f.Note != nil && slices.Contains([]wire.NoteKind{
+		wire.NoteStreamEnded, wire.NoteStreamBroken, wire.NoteRequestFailed, wire.NoteAnswerBroken, wire.NoteServerLost, wire.NoteReadFailed,
+	}, f.Note.Kind)
+	switch {
+	case lost:
+		return "The call got no response: " + f.Note.Words(&f), seq
+	case f.Status >= 500:
+		return fmt.Sprintf("The call got HTTP status %d in place of a response", f.Status), seq
+	}
+	return "", 0
+}
+
+// refusedForEver judges a call that asks the same again after every refusal.
+func (j *judgement) refusedForEver(m Made) {
+	const most = 20
+	if m.Call == nil {
+		return
+	}
+	refused := map[string][]int64{}
+	for _, q := range m.Questions {
+		key := questionKey(q)
+		if key == "" || q.Fault != "" || q.Action != "decline" && q.Action != "cancel" {
+			continue
+		}
+		if refused[key] = append(refused[key], q.AskedSeq); len(refused[key]) == most {
+			j.find(ruleAsksForEver, Fail, fmt.Sprintf("The server asks %s again, though it was refused %d times.", wording.Quoted(q.Title()), most), refused[key]...)
+		}
+	}
+}
+
+// questionKey is the same for two questions that ask the same thing.
+func questionKey(q *conversation.Question) string {
+	if q.Method != mcp.MethodElicit {
+		return ""
+	}
+	if url := q.URL(); url != "" {
+		return q.Message() + "\n" + string(elicit.ModeURL)
+	}
+	return lint.QuestionKey(q.Params)
+}
+
+// after judges the call that was made after the trial.
+func (j *judgement) after(m Made) {
+	if m.Call == nil || j.Exit != nil || m.succeeded() {
+		return
+	}
+	open := waitingOn[j.Behaviour]
+	for _, call := range j.Calls {
+		if call.unanswered() && open == "" {
+			open = j.waits(call)
+		}
+	}
+	if what, seq := j.missing(m); what != "" {
+		gravest, why := Fail, ""
+		switch {
+		case j.sharedByHonest(j.HonestAfter, Made.unanswered):
+			gravest, why = Inconclusive, ", but neither does a second call after an honest first one"
+		case open != "":
+			gravest, why = Inconclusive, ", but the question of the call before is still open: "+open
+		case j.waits(m) != "":
+			gravest, why = Inconclusive, ", but "+j.waits(m)
+		}
+		j.find(ruleUnusable, gravest, "The next call in the session was answered honestly. "+what+why+".", m.began(), m.lastAnswer(), seq)
+		return
+	}
+	if !m.responded() || j.Behaviour == behaviourAccept || j.declaresLess() || !slices.ContainsFunc(j.Honest, Made.succeeded) {
+		return
+	}
+	why := "It may fail by chance."
+	switch {
+	case len(j.HonestAfter) == 0 || slices.ContainsFunc(j.HonestAfter, Made.failed):
+		why = "So may a second call after an honest first one."
+	case open != "":
+		why = "But the question of the call before is still open: " + open + "."
+	case j.declines() && !isInternal(m.Error):
+		why = "But a server may remember that it was declined."
+	default:
+		j.refusesAfter = true
+	}
+	j.find(ruleRefusesAfter, Inconclusive, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s). %s", m.failure(), why), m.began(), m.lastAnswer(), m.ResultSeq)
+}
+
+// failed reports whether the call came back as a failure, or not at all.
+func (m Made) failed() bool { return !m.succeeded() }
+
+// failure is what a call says that failed.
+func (m Made) failure() string {
+	raw := m.Result
+	if m.Error != nil {
+		raw = m.Error
+	}
+	return wording.Shorten(strings.Join(textsIn(raw), " "), 200)
+}
+
+// declaresLess reports whether the client declares less than in honest calls.
+func (j *judgement) declaresLess() bool {
+	return slices.Contains([]string{behaviourNone, behaviourForm, behaviourURL}, j.Behaviour)
+}
+
+// declines reports whether a question was declined.
+func (j *judgement) declines() bool {
+	return slices.Contains([]string{behaviourDecline, behaviourDeclineAlways, "decline-with-content"}, j.Behaviour)
+}
+
+// isInternal reports whether an error says that the server is at fault.
+func isInternal(object json.RawMessage) bool {
+	return string(rawjson.Member(object, "code")) == fmt.Sprint(mcp.CodeInternalError)
+}
+
+// outlived judges how the server stood the end of its input.
+func (j *judgement) outlived() {
+	if j.Ended == nil {
+		return
+	}
+	if f, err := j.Log.Frame(j.Ended.Seq); err == nil && f.Note != nil && f.Note.Kind == wire.NoteStillRuns {
+		j.find(ruleOutlives, Fail, "After its standard input was closed the process went on until it was ended: "+f.Note.Words(&f)+".", j.Ended.Seq)
+	}
+}

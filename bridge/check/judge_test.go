@@ -1,0 +1,382 @@
+package check
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// The test binary is also the servers under test, one for each taste.
+func TestMain(m *testing.M) {
+	if name := os.Getenv("CHECK_TEST_SERVER"); name != "" {
+		serve(tastes[name])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// taste is how a server deals with a tool call. It returns a result or an error object.
+type taste func(s *tasted) (result, failure string)
+
+// tasted is a call that a taste deals with.
+type tasted struct {
+	id, params json.RawMessage
+	revision   string
+	declared   bool
+	calls      int // so far
+	out        *bufio.Writer
+	in         *bufio.Reader
+}
+
+// ask asks by a request, and waits for its answer: the result, or the error.
+func (s *tasted) ask(message, schema string) (result, failure json.RawMessage) {
+	return s.elicit(fmt.Sprintf(`{"message":%q,"requestedSchema":{"type":"object",%s}}`, message, schema))
+}
+
+func (s *tasted) elicit(params string) (result, failure json.RawMessage) {
+	if !s.declared {
+		return nil, json.RawMessage(`{"code":-32601,"message":"the client cannot be asked"}`)
+	}
+	s.calls++
+	id := fmt.Sprintf("%d%d", s.calls, time.Now().UnixNano())
+	fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":%s}`+"\n", id, params)
+	s.out.Flush()
+	for {
+		line, err := s.in.ReadBytes('\n')
+		if err != nil {
+			os.Exit(0)
+		}
+		if string(rawjson.Member(line, "id")) == id && rawjson.Member(line, "method") == nil {
+			return rawjson.Member(line, "result"), rawjson.Member(line, "error")
+		}
+	}
+}
+
+func (s *tasted) action(answer json.RawMessage) string {
+	return rawjson.Text(rawjson.Member(answer, "action"))
+}
+
+// text is a result of one text.
+func text(format string, args ...any) string {
+	return fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, rawjson.AppendQuoted(nil, fmt.Sprintf(format, args...)))
+}
+
+func failed(format string, args ...any) string {
+	return strings.TrimSuffix(text(format, args...), "}") + `,"isError":true}`
+}
+
+// serve is a server with one tool, which reads one message after the other.
+func serve(t taste) {
+	s := &tasted{in: bufio.NewReader(os.Stdin), out: bufio.NewWriter(os.Stdout)}
+	for {
+		line, err := s.in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		s.id, s.params = rawjson.Member(line, "id"), rawjson.Member(line, "params")
+		result, failure := "{}", ""
+		switch rawjson.Text(rawjson.Member(line, "method")) {
+		case mcp.MethodInitialize:
+			s.revision = rawjson.Text(rawjson.Member(s.params, "protocolVersion"))
+			s.declared = rawjson.Member(s.params, "capabilities", "elicitation") != nil
+			result = fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"t","version":"1"}}`, s.revision)
+		case mcp.MethodListTools:
+			result = `{"tools":[{"name":"tool","inputSchema":{"type":"object"}}]}`
+		case mcp.MethodCallTool:
+			result, failure = t(s)
+		}
+		switch {
+		case s.id == nil || result+failure == "":
+		case failure != "":
+			fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", s.id, failure)
+		default:
+			fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", s.id, result)
+		}
+		s.out.Flush()
+	}
+}
+
+// observe makes a call of a server as a behaviour has it, and after that an honest one.
+func observe(t *testing.T, name, revision, behaviour, answers string) *Observation {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "trial.jsonl")
+	declared := client.DeclareEmpty
+	if revision != mcp.Revision20250618 {
+		declared = client.DeclareBoth
+	}
+	if behaviour == "no-elicitation" {
+		declared = client.DeclareNone
+	}
+	limit := 5 * time.Second
+	if slices.Contains(waitedOn, behaviour) {
+		limit = 300 * time.Millisecond // which passes
+	}
+	ctx := context.Background()
+	o := &Observation{Trial: Trial{Behaviour: behaviour, Revision: revision}}
+	o.Settings = client.Settings{Protocol: revision, Choice: client.ChoiceExplicit, Elicitation: declared}
+	s, err := headless.Open(ctx, headless.Config{
+		Target:   target.Spec{Name: "t", Command: []string{os.Args[0]}, Env: []string{"CHECK_TEST_SERVER=" + name}},
+		Settings: o.Settings, Version: "test", Timeout: 20 * time.Second, Record: file, Redaction: redact.Nothing(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(answers string) (headless.Outcome, error) {
+		rules, err := script.Parse("answers", []byte(answers), os.LookupEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Call(ctx, headless.Call{Kind: catalog.Tool, Key: "tool", Timeout: limit, Scripts: []*script.Script{rules}})
+	}
+	out, err := call(answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := []headless.Outcome{out}
+	for range 2 { // the next call, and once more if it fails
+		after, err := call(honestAnswers)
+		if err != nil {
+			break
+		}
+		if outcomes = append(outcomes, after); after.Result != nil && !after.IsError {
+			break
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log, err := wire.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	if err := log.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	o.Log, o.Last = log, log.Len()
+	talk := conversation.New(log)
+	if err := talk.Update(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var calls []Made
+	for place := 1; place <= talk.Len(); place++ {
+		c, err := talk.Call(ctx, place, conversation.Reading{Redact: redact.Nothing()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Method == mcp.MethodCallTool {
+			calls = append(calls, Made{Call: c, Limit: limit})
+		}
+	}
+	for i := range calls {
+		calls[i].TimedOut = outcomes[i].TimedOut
+	}
+	o.Calls = calls[:1]
+	if len(calls) > 1 {
+		o.After = &calls[1]
+	}
+	if len(calls) > 2 {
+		o.Again = &calls[2]
+	}
+	for seq := int64(1); seq <= o.Last; seq++ {
+		f, err := log.Frame(seq)
+		if err == nil && f.Note != nil && f.Note.Kind == wire.NoteProcessExited && f.Note.By != wire.ByInspector && out.Lost {
+			o.Exit = &Exit{Seq: seq, Text: f.Note.Exit()}
+			o.After = nil
+		}
+	}
+	if o.Found, _, err = findings.Of(ctx, log); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+const honestAnswers = "default: {accept: valid}\n"
+
+// answersOf are the answers files of behaviours.
+func answersOf(behaviour, field string) string {
+	answer := fmt.Sprintf("{fault: %s}", behaviour)
+	switch {
+	case behaviour == behaviourDecline || behaviour == behaviourCancel:
+		answer = behaviour
+	case behaviour == behaviourDeclineAlways:
+		return "answers:\n  - answer: decline\n    times: 20\n  - answer: {fault: never}\n"
+	case behaviour == "no-elicitation", behaviour == behaviourAccept:
+		return honestAnswers
+	case strings.HasSuffix(behaviour, "-with-content"):
+		answer = fmt.Sprintf(`{fault: %s, answer: {action: accept, content: {name: "narwhal-73519", size: 73519}}}`, behaviour)
+	case field != "":
+		answer = fmt.Sprintf("{fault: %s, field: %s}", behaviour, field)
+	}
+	return "answers:\n  - match: {nth: 1}\n    answer: " + answer + "\n" + honestAnswers
+}
+
+// trial is a behaviour, and a field where it is about one: "wrong-type name".
+func judged(t *testing.T, server, revision string, trials ...string) map[string][]Finding {
+	t.Helper()
+	var honest, after []Made
+	for range 2 {
+		o := observe(t, server, revision, behaviourAccept, honestAnswers)
+		honest = append(honest, o.Calls...)
+		if o.After != nil {
+			after = append(after, *o.After)
+		}
+	}
+	var list []*judgement
+	for _, trial := range trials {
+		behaviour, field, _ := strings.Cut(trial, " ")
+		o := observe(t, server, revision, behaviour, answersOf(behaviour, field))
+		o.Question, o.Field = 1, field
+		o.Honest, o.HonestAfter = honest, after
+		list = append(list, judgeAlone(o))
+	}
+	judgeTogether(list)
+	found := map[string][]Finding{}
+	for i, j := range list {
+		found[trials[i]] = j.findings
+	}
+	return found
+}
+
+// said of trials: "rule verdict", without what is inconclusive.
+func verdictsOf(found []Finding, least Verdict) (list []string) {
+	for _, f := range found {
+		if rank(f.Verdict) <= rank(least) {
+			list = append(list, f.Rule+" "+string(f.Verdict))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// every is every behaviour that answers one question and does not end the connection.
+var every = []string{
+	behaviourAccept, behaviourDecline, behaviourCancel, "decline-with-content", "missing-field name", "wrong-type size", "extra-field",
+	"no-content", "array-content", "unknown-action", "null-result", "any-error", "cancel-then-accept", "no-elicitation",
+}
+
+// waitedOn are behaviours after which a server waits on.
+var waitedOn = []string{"never", "wrong-id", "retyped-id"}
+
+// A server that is right is found to be right, whatever its taste.
+func TestRightServers(t *testing.T) {
+	t.Parallel()
+	for name := range tastes {
+		if !strings.HasPrefix(name, "right: ") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for trial, found := range judged(t, name, mcp.Revision20251125, every...) {
+				for _, f := range found {
+					if f.Verdict == Fail || f.Verdict == Warn {
+						t.Errorf("%s: %+v", trial, f)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A server may wait on where no answer came that it can use.
+func TestWaitingOn(t *testing.T) {
+	t.Parallel()
+	for trial, found := range judged(t, "right: greets", mcp.Revision20250618, waitedOn...) {
+		if len(found) == 0 || found[0].Rule != ruleNoResponse || found[0].Verdict != Inconclusive || found[0].Reference != "" {
+			t.Errorf("%s: %+v", trial, found)
+		}
+	}
+}
+
+// What is wrong is found, with the frames that show it, and nothing else is.
+func TestWrongServers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		server, trial string
+		want          []string
+		words         string // of the first
+	}{
+		{"uses whatever comes", "wrong-type name", []string{"uses-invalid-content warn"}, "Hello 12345, size 3!"},
+		{"uses whatever comes", "above-maximum size", []string{"uses-invalid-content warn"}, "size 10!"},
+		{"uses whatever comes", "missing-field name", []string{"uses-invalid-content warn"}, "Hello undefined"},
+		{"uses whatever comes", "extra-field", nil, ""},
+		{"stores whatever comes", "wrong-type size", []string{"uses-invalid-content warn"}, ""},
+		{"stores whatever comes", "array-content", []string{"uses-invalid-content warn"}, ""},
+		{"reads content that is not there", behaviourDecline, []string{"acts-on-decline warn"}, "booked for undefined"},
+		{"reads content that is not there", "decline-with-content", []string{"acts-on-decline fail"}, "booked for narwhal"},
+		{"uses refused content", "cancel-with-content", []string{"acts-on-decline fail"}, "booked for narwhal"},
+		{"uses refused content", behaviourCancel, nil, ""},
+		{"shows its inside", "no-content", []string{"leaks-internals fail"}, "Cannot read properties of undefined"},
+		{"hangs after a cancel", behaviourCancel, []string{"no-response fail"}, "no response within 5"},
+		{"crashes on a decline", behaviourDecline, []string{"process-ended fail"}, "assignment to entry in nil map"},
+		{"leaves without a word", behaviourDecline, []string{"process-ended fail"}, "left the call without a response"},
+		{"is stuck after an error", "any-error", []string{"unusable fail"}, "next call"},
+		{"asks for ever", behaviourDeclineAlways, []string{"asks-for-ever warn"}, "20 times"},
+		{"asks for a password", behaviourAccept, []string{"secret-in-form fail"}, ""},
+	} {
+		t.Run(test.server+": "+test.trial, func(t *testing.T) {
+			t.Parallel()
+			found := judged(t, test.server, mcp.Revision20251125, test.trial)[test.trial]
+			if got := verdictsOf(found, Warn); !slices.Equal(got, test.want) {
+				t.Fatalf("%v, want %v: %+v", got, test.want, found)
+			}
+			for _, f := range found {
+				if f.Verdict != Inconclusive && (len(f.Frames) == 0 || f.Reference == "" || !strings.Contains(f.Text, test.words)) {
+					t.Errorf("%+v", f)
+				}
+			}
+		})
+	}
+}
+
+// A result that is the same after a decline says nothing by itself, but something together
+// with that of a cancel.
+func TestDeclineTakenForAccept(t *testing.T) {
+	t.Parallel()
+	const server = "takes a decline for an accept"
+	alone := judged(t, server, mcp.Revision20251125, behaviourDecline)[behaviourDecline]
+	if len(alone) != 1 || alone[0].Rule != ruleActsOnDecline || alone[0].Verdict != Inconclusive {
+		t.Errorf("alone: %+v", alone)
+	}
+	together := judged(t, server, mcp.Revision20251125, behaviourDecline, behaviourCancel, "decline-with-content")
+	for trial, want := range map[string][]string{behaviourDecline: {"acts-on-decline warn"}, "decline-with-content": {"acts-on-decline warn"}, behaviourCancel: nil} {
+		if got := verdictsOf(together[trial], Inconclusive); !slices.Equal(got, want) {
+			t.Errorf("%s: %+v", trial, together[trial])
+		}
+	}
+}
+
+// A tool that fails after one trial is told from one that fails by chance only by the others.
+func TestFailsAfterwards(t *testing.T) {
+	t.Parallel()
+	const server = "fails for ever after an error"
+	found := judged(t, server, mcp.Revision20251125, "any-error", behaviourAccept, behaviourDecline, behaviourCancel, "no-content")
+	for trial, list := range found {
+		want := []string(nil)
+		if trial == "any-error" {
+			want = []string{"refuses-afterwards warn"}
+		}
+		if got := verdictsOf(list, Warn); !slices.Equal(got, want) {
+			t.Errorf("%s: %+v", trial, list)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/wording"
+)
+
+// compared judges what a call came to by what honest calls come to.
+func (j *judgement) compared() {
+	if j.Behaviour == behaviourSeveral {
+		j.crossed()
+		return
+	}
+	deed := j.deed()
+	if deed == nil || len(j.Calls) != 1 || !slices.ContainsFunc(j.Honest, Made.succeeded) {
+		return
+	}
+	m := j.Calls[0]
+	switch {
+	case j.askedAgain() || m.responded() && !m.succeeded():
+		j.standing = refused
+		return
+	case !m.succeeded():
+		return
+	}
+	frames := []int64{deed.AskedSeq, deed.AnswerSeq, m.ResultSeq}
+	switch {
+	case slices.Contains([]string{behaviourDecline, behaviourCancel, "cancel-then-accept", "unknown-action", "no-action"}, j.Behaviour):
+		j.actsOnRefusal(m, deed, frames)
+	case j.Behaviour == "decline-with-content", j.Behaviour == "cancel-with-content":
+		j.usesRefused(m, deed, frames)
+	case j.Behaviour == "other-tool":
+		j.takesForeign(m, deed, frames)
+	case slices.Contains(forgeries, j.Behaviour):
+		j.takesState(m, deed, frames)
+	case isContentFault(j.Behaviour):
+		j.usesContent(m, deed, frames)
+	}
+}
+
+// isContentFault reports whether a behaviour accepts with content that its schema certainly
+// does not take. A further field is none: JSON Schema takes it.
+func isContentFault(name string) bool {
+	f, err := fault.Find(name)
+	return err == nil && f.Group == fault.Content && name != "extra-field" && name != "given-content"
+}
+
+// askedAgain reports whether the server asked more than in honest calls.
+func (j *judgement) askedAgain() bool {
+	return !slices.ContainsFunc(j.Honest, func(m Made) bool { return m.Call != nil && len(m.Questions) >= len(j.Calls[0].Questions) })
+}
+
+// against compares a result with each honest one, and tells how it stands to that which says most.
+// changes are what the trial sent in place of what that honest call sent.
+func (j *judgement) against(result json.RawMessage, blank []string, changes func(honest Made) []change) standing {
+	most := different
+	for i, h := range j.Honest {
+		if !h.succeeded() {
+			continue
+		}
+		c := comparison{honest: h.Result, changes: changes(h), blank: blank}
+		for k, other := range j.Honest {
+			if k != i && other.succeeded() && sameAnswers(h, other) {
+				c.again = other.Result
+			}
+		}
+		like := c.of(result)
+		if c.loose = true; like == different && c.of(result) != different {
+			like = unlike
+		}
+		most = max(most, like)
+	}
+	return most
+}
+
+// sameAnswers reports whether the questions of two calls were answered with the same content.
+func sameAnswers(a, b Made) bool {
+	return slices.EqualFunc(a.Questions, b.Questions, func(p, q *conversation.Question) bool {
+		one, other := contentOf(p), contentOf(q)
+		return one == nil && other == nil || one != nil && other != nil && equal(one, other)
+	})
+}
+
+// contentOf is the content of an answer; nil if it has none.
+func contentOf(q *conversation.Question) json.RawMessage { return rawjson.Member(q.Answer, "content") }
+
+// changes are the fields that the trial's answers give another value than an honest
+// call's. telling says which new values of the deed show that its content was used.
+func (j *judgement) changes(deed *conversation.Question, telling func(field string, value json.RawMessage) bool) func(Made) []change {
+	return func(honest Made) (list []change) {
+		for i, q := range j.Calls[0].Questions {
+			if i >= len(honest.Questions) {
+				break
+			}
+			old, new := contentOf(honest.Questions[i]), contentOf(q)
+			if q == deed && old != nil && new != nil && !equal(old, new) {
+				list = append(list, change{old: old, new: new, telling: telling("", new)})
+			}
+			for name, value := range rawjson.Members(old) {
+				now := rawjson.Member(new, name)
+				if now == nil || !equal(value, now) {
+					list = append(list, change{old: value, new: now, telling: q == deed && telling(name, now)})
+				}
+			}
+		}
+		return list
+	}
+}
+
+// usesContent judges whether content that breaks its schema was used.
+func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []int64) {
+	required := requiredOf(deed)
+	telling := func(field string, value json.RawMessage) bool {
+		return value != nil || required[field] || j.Behaviour == "array-content"
+	}
+	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
+	switch j.standing = j.against(m.Result, blanks, j.changes(deed, telling)); j.standing {
+	case filled:
+		j.find(ruleInvalidContent, Fail, fmt.Sprintf("%s with it: %s", what, quoteResult(m)), frames...)
+	case same:
+		j.find(ruleInvalidContent, Inconclusive, what+", word for word. That does not show whether the value was used, replaced or never looked at.", frames...)
+	}
+}
+
+// requiredOf are the fields that a question's schema requires.
+func requiredOf(q *conversation.Question) map[string]bool {
+	required := map[string]bool{}
+	if request, err := elicit.Parse(q.Params); err == nil {
+		for _, f := range request.Fields {
+			required[f.Name] = f.Required
+		}
+	}
+	return required
+}
+
+// wrongOf says what is wrong with an answer, inside a sentence.
+func wrongOf(q *conversation.Question) string {
+	if problems := q.Anyway(); len(problems) > 0 {
+		return strings.TrimSuffix(problems[0].Text, ".")
+	}
+	return q.Wrong
+}
+
+func quoteResult(m Made) string {
+	return wording.Quoted(script.TextOf(m.Result))
+}
+
+// unclearRefusal is why a result that is the same after a refusal says nothing by itself.
+const unclearRefusal = ", word for word. Nothing on the wire shows whether it depends on the answer at all."
+
+// actsOnRefusal judges whether an answer that is no acceptance was taken for one.
+func (j *judgement) actsOnRefusal(m Made, deed *conversation.Question, frames []int64) {
+	telling := func(string, json.RawMessage) bool { return true }
+	what := fmt.Sprintf("The answer was no acceptance (%s), and the result is that of an honest call", said(deed))
+	switch j.standing = j.against(m.Result, undefined, j.changes(deed, telling)); j.standing {
+	case filled:
+		j.find(ruleActsOnDecline, Warn, fmt.Sprintf("%s with nothing in place of what was accepted: %s", what, quoteResult(m)), frames...)
+	case same:
+		j.find(ruleActsOnDecline, Inconclusive, what+unclearRefusal, frames...)
+	}
+}
+
+// said is the action of an answer, inside a sentence.
+func said(q *conversation.Question) string {
+	if q.Action == "" {
+		return "it had no action"
+	}
+	return q.Action
+}
+
+// usesRefused judges whether content that came with a refusal was used.
+func (j *judgement) usesRefused(m Made, deed *conversation.Question, frames []int64) {
+	telling := func(_ string, value json.RawMessage) bool { return isDistinct(value) }
+	what := fmt.Sprintf("The answer was %s, and the result is that of an honest call", said(deed))
+	switch j.standing = j.against(m.Result, nil, j.changes(deed, telling)); j.standing {
+	case filled:
+		j.find(ruleActsOnDecline, Fail, fmt.Sprintf("%s with the content that was refused: %s", what, quoteResult(m)), frames...)
+		return
+	case same:
+		j.find(ruleActsOnDecline, Inconclusive, what+unclearRefusal, frames...)
+		return
+	}
+	if name := j.mentioned(m, deed); name != "" {
+		j.find(ruleActsOnDecline, Inconclusive, fmt.Sprintf("The answer was %s, and the result mentions the value of %q that came with it. The wire does not show whether it was used or only repeated.", said(deed), name), frames...)
+	}
+}
+
+// mentioned is a field of an answer whose value stands in a result that can have it from
+// nowhere else; "" if there is none.
+func (j *judgement) mentioned(m Made, deed *conversation.Question) string {
+	for name, value := range rawjson.Members(contentOf(deed)) {
+		form := forms(value)[0]
+		has := func(raw json.RawMessage) bool { return strings.Contains(strings.Join(textsIn(raw), "\n"), form) }
+		switch {
+		case !isDistinct(value) || !has(m.Result) || has(m.Arguments):
+		case slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return has(q.Params) }):
+		default:
+			return name
+		}
+	}
+	return ""
+}
+
+// isDistinct reports whether a value is unlikely to stand in a result by chance.
+func isDistinct(value json.RawMessage) bool {
+	switch rawjson.KindOf(value) {
+	case rawjson.String:
+		return len(rawjson.Text(value)) >= 4
+	case rawjson.Number:
+		return len(value) >= 3
+	case rawjson.Object, rawjson.Array:
+		return len(value) >= 6
+	}
+	return false
+}
+
+// forgeries are the behaviours that bring a state back which is not the one that came.
+var forgeries = []string{"changed-state", "invented-state", "no-state"}
+
+// takesState judges whether a state that is not the server's own was taken for it.
+func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
+	carried := false
+	j.standing = j.against(m.Result, nil, func(h Made) (list []change) {
+		list = j.changes(deed, func(string, json.RawMessage) bool { return false })(h)
+		for _, value := range j.carried(h, deed) {
+			carried = true
+			list = append(list, change{old: value, any: true, telling: true})
+		}
+		return list
+	})
+	what := fmt.Sprintf("The call came back with %s, and the result is that of an honest call", map[string]string{
+		"changed-state": "a changed requestState", "invented-state": "an invented requestState", "no-state": "no requestState"}[j.Behaviour])
+	switch {
+	case j.standing < same:
+	case carried:
+		j.find(ruleForgedState, Fail, fmt.Sprintf("%s, with the answer to an earlier round in it: %s", what, quoteResult(m)), frames...)
+	default:
+		j.find(ruleForgedState, Inconclusive, what+". Nothing on the wire shows that the state matters.", frames...)
+	}
+}
+
+// takesForeign judges whether another tool took the state of this one, and the answer.
+func (j *judgement) takesForeign(m Made, deed *conversation.Question, frames []int64) {
+	if name := j.mentioned(m, deed); name != "" {
+		j.find(ruleForeignState, Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
+	}
+}
+
+// carried are the values that an honest result can only have from the state: those that
+// were answered in rounds before the one of the deed.
+func (j *judgement) carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
+	for _, q := range h.Questions {
+		if q.Round >= deed.Round {
+			break
+		}
+		for _, value := range rawjson.Members(contentOf(q)) {
+			form := forms(value)[0]
+			known := func(raw json.RawMessage) bool { return strings.Contains(strings.Join(textsIn(raw), "\n"), form) }
+			elsewhere := slices.ContainsFunc(h.Questions, func(q *conversation.Question) bool { return known(q.Params) })
+			if isDistinct(value) && known(h.Result) && !known(h.Arguments) && !elsewhere {
+				list = append(list, value)
+			}
+		}
+	}
+	return list
+}
+
+// textsIn are the texts and numbers in a JSON value.
+func textsIn(raw json.RawMessage) (list []string) {
+	switch rawjson.KindOf(raw) {
+	case rawjson.Object:
+		for _, value := range rawjson.Members(raw) {
+			list = append(list, textsIn(value)...)
+		}
+	case rawjson.Array:
+		for _, value := range rawjson.Elements(raw) {
+			list = append(list, textsIn(value)...)
+		}
+	case rawjson.String:
+		list = []string{rawjson.Text(raw)}
+	case rawjson.Number:
+		list = []string{string(rawjson.Trim(raw))}
+	}
+	return list
+}

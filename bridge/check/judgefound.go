@@ -1,0 +1,31 @@
+package check
+
+import (
+	"slices"
+
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/findings"
+)
+
+// framesMost bounds the frames that are named where the linter finds the same again.
+const framesMost = 5
+
+// linted takes over what the linter finds, each thing once.
+func (j *judgement) linted() {
+	type key struct{ rule, pointer string }
+	of := func(f findings.Found) key { return key{f.Rule, f.Pointer} }
+	at := map[key]int{} // index in j.findings
+	for _, f := range j.Found {
+		i, known := at[of(f)]
+		switch {
+		case f.Severity == lint.Advice:
+		case known:
+			if frames := j.findings[i].Frames; len(frames) < framesMost && !slices.Contains(frames, f.Seq) {
+				j.findings[i].Frames = append(frames, f.Seq)
+			}
+		default:
+			at[of(f)] = len(j.findings)
+			j.findings = append(j.findings, Finding{Rule: f.Rule, Verdict: verdictOf(f.Severity), Text: f.Text, Reference: f.Reference, Frames: []int64{f.Seq}})
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/wording"
+)
+
+// leak is what only a runtime says, or a program's stack: nobody writes it for a person.
+var leak = regexp.MustCompile(strings.Join([]string{
+	// Go
+	`goroutine \d+ \[[a-z ]+\]:`, `runtime error: `, `nil pointer dereference`, `interface conversion: (?:interface|\S+ )`, `assignment to entry in nil map`, `\.go:\d+ \+0x`,
+	// JavaScript
+	`(?m)^\s+at .+\(?(?:file://|node:|/|[A-Z]:\\)\S*:\d+:\d+\)?`, `Cannot (?:read|set) propert(?:y|ies) (?:\S+ )?of (?:undefined|null)`, `undefined is not (?:a function|an object|iterable)`,
+	`[\w$]+(?:\.[\w$]+)+ is not a function`, `Cannot destructure property`, `Cannot convert undefined or null to object`, `\w+ is not defined$`,
+	// Python
+	`Traceback \(most recent call last\)`, `'NoneType' object`, `'\w+' object (?:has no attribute '|is not (?:subscriptable|iterable|callable))`, `File "[^"]+", line \d+, in `,
+	`list index out of range`, `unsupported operand type\(s\) for`,
+	// Java and Kotlin
+	`(?m)^\s*at [\w$.]+\([\w$]+\.(?:java|kt):\d+\)`, `java\.lang\.\w+(?:Exception|Error)`,
+	// .NET
+	`(?m)^\s*at .+ in .+:line \d+`, `Object reference not set to an instance of an object`, `System\.\w+Exception`,
+	// Rust
+	`thread '[^']*' panicked at`, "called `(?:Option|Result)::unwrap\\(\\)` on ",
+	// Ruby
+	`undefined method .+ for nil`, `\.rb:\d+:in [` + "`" + `']`,
+	// PHP
+	`PHP (?:Fatal error|Warning|Notice):`, `(?m)^#\d+ .+\.php\(\d+\)`, `Call to a member function .+ on null`,
+}, "|"))
+
+func isLeak(text string) bool { return leak.MatchString(text) }
+
+// leaks judges whether what came back shows the inside of the server.
+func (j *judgement) leaks(m Made, what string) {
+	if m.Call == nil {
+		return
+	}
+	raw := m.Result
+	if m.Error != nil {
+		raw = m.Error
+	}
+	for _, text := range textsIn(raw) {
+		words := leak.FindString(text)
+		if words == "" || j.expects(m, words) {
+			continue
+		}
+		gravest := Inconclusive
+		if m.isTool() {
+			gravest = Fail
+		}
+		j.find(ruleLeaks, gravest, fmt.Sprintf("The words %s in %s are those of a runtime, and no message for the user: %s", wording.Quoted(strings.TrimSpace(words)), what, wording.Quoted(text)), m.began(), m.lastAnswer(), m.ResultSeq)
+		return
+	}
+}
+
+// expects reports whether words are no leak of this trial: what was sent has them, or an
+// honest result has. A call that fails is not expected to have any, unless it fails so
+// after honest answers, where that is told.
+func (j *judgement) expects(m Made, words string) bool {
+	has := func(raw []byte) bool {
+		return slices.ContainsFunc(textsIn(raw), func(text string) bool { return strings.Contains(text, words) })
+	}
+	if has(m.Arguments) || has(m.Call.Arguments) {
+		return true
+	}
+	for _, q := range m.Questions {
+		if has(q.Answer) || has(q.Error) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(j.Honest, func(h Made) bool {
+		return h.Call != nil && (h.succeeded() || j.Behaviour != behaviourAccept) && (has(h.Result) || has(h.Error))
+	})
+}

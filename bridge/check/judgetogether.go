@@ -1,0 +1,171 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
+)
+
+// judgeTogether judges the trials of one call in one revision by each other: a result that
+// is that of an honest call word for word shows something if other trials show that it
+// depends on the answer, or that the state matters.
+func judgeTogether(list []*judgement) {
+	failsAfterwards(list)
+	if slices.ContainsFunc(list, (*judgement).unsteady) {
+		return
+	}
+	for _, j := range list {
+		if j.standing != same {
+			continue
+		}
+		deed := j.deed()
+		frames := []int64{deed.AskedSeq, deed.AnswerSeq, j.Calls[0].ResultSeq}
+		is := func(behaviour string, standings ...standing) bool {
+			return slices.ContainsFunc(list, func(other *judgement) bool {
+				return other.Question == j.Question && other.Behaviour == behaviour && slices.Contains(standings, other.standing)
+			})
+		}
+		switch other := opposite[j.Behaviour]; {
+		case other != "" && is(other, refused, different) && (j.Behaviour != "cancel-then-accept" || is(behaviourCancel, same, filled)):
+			j.instead(ruleActsOnDecline, Warn, fmt.Sprintf("The answer was no acceptance (%s), and the result is that of an honest call, word for word: %s. It does depend on the answer, since after “%s” there is another one.",
+				said(deed), quoteResult(j.Calls[0]), other), frames)
+		case isContentFault(j.Behaviour):
+			for _, f := range fault.All() {
+				if isContentFault(f.Name) && f.Name != j.Behaviour && is(f.Name, refused) {
+					j.instead(ruleInvalidContent, Fail, fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call, word for word: %s. Other invalid content is refused (%s).",
+						wrongOf(deed), quoteResult(j.Calls[0]), f.Name), frames)
+					break
+				}
+			}
+		case slices.Contains(forgeries, j.Behaviour):
+			for _, name := range forgeries {
+				if is(name, refused) {
+					j.instead(ruleForgedState, Fail, fmt.Sprintf("The call came back with a wrong requestState, or none, and the result is that of an honest call: %s. The state does matter, since another wrong one is refused (%s).",
+						quoteResult(j.Calls[0]), name), frames)
+					break
+				}
+			}
+		}
+	}
+}
+
+// failsAfterwards tells the trials that leave a tool of no use from tools that fail by
+// chance: the next call fails twice, after few of the trials, and never once only.
+func failsAfterwards(list []*judgement) {
+	made, failing := 0, 0
+	for _, j := range list {
+		if j.After == nil || !j.After.responded() || j.declaresLess() {
+			continue
+		}
+		made++
+		if j.After.failed() {
+			failing++
+			if j.Again == nil || j.Again.succeeded() {
+				return
+			}
+		}
+	}
+	for _, j := range list {
+		if j.refusesAfter && 4*failing <= made {
+			j.instead(ruleRefusesAfter, Fail, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s), and so did the one after it. After most other trials it does not.", j.After.failure()),
+				[]int64{j.After.began(), j.After.ResultSeq, j.Again.ResultSeq})
+		}
+	}
+}
+
+// unsteady reports whether honest calls, those after a trial among them, come to results
+// that differ by more than times and numbers: then another result shows nothing.
+func (j *judgement) unsteady() bool {
+	calls := slices.Concat(j.Honest, j.HonestAfter)
+	if j.After != nil && !j.declaresLess() && !(j.After.failed() && j.reported(ruleRefusesAfter, Warn)) {
+		calls = append(calls, *j.After)
+	}
+	for _, m := range calls {
+		loose := comparison{honest: calls[0].Result, loose: true}
+		if !m.succeeded() || !calls[0].succeeded() || loose.of(m.Result) == different {
+			return true
+		}
+	}
+	return false
+}
+
+// reported reports whether a rule was found broken.
+func (j *judgement) reported(rule string, v Verdict) bool {
+	return slices.ContainsFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == v })
+}
+
+// opposite is the other way to refuse a question.
+var opposite = map[string]string{
+	behaviourDecline: behaviourCancel, "decline-with-content": behaviourCancel,
+	behaviourCancel: behaviourDecline, "cancel-with-content": behaviourDecline, "cancel-then-accept": behaviourDecline,
+}
+
+// instead puts a finding in place of that by which the same rule says that nothing is known.
+func (j *judgement) instead(rule string, gravest Verdict, text string, frames []int64) {
+	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == Inconclusive })
+	j.find(rule, gravest, text, frames...)
+}
+
+// crossed judges whether calls at the same time got each other's answers.
+func (j *judgement) crossed() {
+	type shown struct {
+		call  Made
+		whose []int // the calls whose content the result shows
+	}
+	var results []shown
+	guessed := false
+	for _, m := range j.Calls {
+		if !m.succeeded() || len(m.Questions) == 0 {
+			continue
+		}
+		one := shown{call: m}
+		for i, other := range j.Calls {
+			if other.Call != nil && j.showsContent(m, other) {
+				one.whose = append(one.whose, i)
+			}
+		}
+		results = append(results, one)
+		guessed = guessed || slices.ContainsFunc(m.Questions, func(q *conversation.Question) bool { return q.Guessed })
+	}
+	owner := map[int]Made{}
+	for _, r := range results {
+		if len(r.whose) != 1 {
+			continue
+		}
+		whose := r.whose[0]
+		first, taken := owner[whose]
+		owner[whose] = r.call
+		own := j.Calls[whose].Call == r.call.Call
+		switch {
+		case guessed && taken:
+			j.find(ruleCrossed, Fail, fmt.Sprintf("Two of %s at the same time came back with the same answer, though each was given another one: %s", wording.Plural(len(j.Calls), "call"), quoteResult(r.call)),
+				first.ResultSeq, r.call.ResultSeq, r.call.began())
+		case !guessed && !own:
+			j.find(ruleCrossed, Fail, fmt.Sprintf("A call came back with the answer that was given to another one at the same time: %s", quoteResult(r.call)),
+				r.call.began(), r.call.lastAnswer(), r.call.ResultSeq, j.Calls[whose].lastAnswer())
+		}
+	}
+}
+
+// showsContent reports whether a result is that of an honest call with the content that
+// a call was answered with.
+func (j *judgement) showsContent(m, answered Made) bool {
+	return j.against(m.Result, nil, func(h Made) (list []change) {
+		for i, q := range answered.Questions {
+			if i >= len(h.Questions) {
+				break
+			}
+			now := contentOf(q)
+			for name, value := range rawjson.Members(contentOf(h.Questions[i])) {
+				if new := rawjson.Member(now, name); new != nil && !equal(value, new) {
+					list = append(list, change{old: value, new: new, telling: isDistinct(new)})
+				}
+			}
+		}
+		return list
+	}) == filled
+}

@@ -1,0 +1,206 @@
+package check
+
+import (
+	"maps"
+	"slices"
+
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/mcp"
+)
+
+// Rule is one thing that a check can find besides what the linter finds.
+type Rule struct {
+	ID       string // never changes
+	Breaks   string // what breaks it
+	Evidence string // what shows that
+	Unclear  string // when nothing graver than Inconclusive is said
+	// Sources tells where the rule stands, by revision. One that is advice, or a
+	// revision without an entry, makes the rule say nothing graver than Inconclusive.
+	Sources map[string]lint.Source
+}
+
+// The pages of the specification that rules cite.
+const (
+	pageBasic        = "basic"
+	pageElicitation  = "client/elicitation"
+	pageRoundTrips   = "basic/patterns/mrtr"
+	pageStdio        = "basic/transports/stdio"
+	pageTools        = "server/tools"
+	roundTripsServer = "Server Requirements (Basic Workflow)"
+)
+
+func must(page, section string) lint.Source {
+	return lint.Source{Severity: lint.Violation, Page: page, Section: section}
+}
+
+func should(page, section string) lint.Source {
+	return lint.Source{Severity: lint.Should, Page: page, Section: section}
+}
+
+func advice(page, section string) lint.Source {
+	return lint.Source{Severity: lint.Advice, Page: page, Section: section}
+}
+
+type sources map[string]lint.Source
+
+func always(s lint.Source) sources {
+	return sources{mcp.Revision20250618: s, mcp.Revision20251125: s, mcp.Revision20260728: s}
+}
+
+// but is the same, except in one revision.
+func (m sources) but(revision string, s lint.Source) sources {
+	m = maps.Clone(m)
+	m[revision] = s
+	return m
+}
+
+func sinceRounds(s lint.Source) sources { return sources{mcp.Revision20260728: s} }
+
+// The ids of the rules.
+const (
+	ruleNotTried       = "not-tried"
+	ruleNoResponse     = "no-response"
+	ruleProcessEnded   = "process-ended"
+	ruleUnusable       = "unusable"
+	ruleRefusesAfter   = "refuses-afterwards"
+	ruleOutlives       = "outlives-connection"
+	ruleActsOnDecline  = "acts-on-decline"
+	ruleInvalidContent = "uses-invalid-content"
+	ruleLeaks          = "leaks-internals"
+	ruleForgedState    = "forged-state"
+	ruleForeignState   = "foreign-state"
+	ruleAsksForEver    = "asks-for-ever"
+	ruleCrossed        = "crossed-answers"
+)
+
+// replies is what makes every request get a response: messages follow JSON-RPC 2.0,
+// by section 5 of which a server must reply.
+var replies = always(must(pageBasic, "Messages"))
+
+var rules = []Rule{
+	{
+		ID:       ruleNotTried,
+		Breaks:   "nothing: the client could not act as the trial wanted",
+		Evidence: "there was no session, the question did not come, or the answer does not fit it",
+		Unclear:  "always",
+	},
+	{
+		ID:       ruleNoResponse,
+		Breaks:   "a call that gets no response, though its questions are answered",
+		Evidence: "the call, the answer, and nothing from the server within the limit; or an HTTP stream that ends, or a status from 500 on, in place of the response",
+		Unclear:  "the answer never came, came late or could not be told from garbage, so that waiting on is right; a URL was accepted that nobody opens; the server still reported progress",
+		Sources:  replies,
+	},
+	{
+		ID:       ruleProcessEnded,
+		Breaks:   "a process or connection that the server ends, though nobody asked for it, with a call unanswered or by a crash",
+		Evidence: "the note about the end, the act before it, and the last words on standard error",
+		Unclear:  "the call was answered and the process left in order, which it may; or what it got was no message of the protocol, and it left without a crash",
+		Sources:  replies,
+	},
+	{
+		ID:       ruleUnusable,
+		Breaks:   "a server that leaves the next call, with honest answers, without a response",
+		Evidence: "the call after the trial's own, in the same session",
+		Unclear:  "the second call of a session goes unanswered with honest answers, too; or the question of the first one is still open",
+		Sources:  replies,
+	},
+	{
+		ID:       ruleRefusesAfter,
+		Breaks:   "a server whose next call, with honest answers, fails because of the one before",
+		Evidence: "a JSON-RPC error or isError, twice in a row, where the second call of a session has a result if the first was answered honestly, and after three quarters of the other trials",
+		Unclear:  "it fails only once, or after many trials, and so perhaps by chance; the first was declined, which a server may remember, and nothing says that the second failed by an internal error; what a second call gets after an honest first one differs or is not known; the question of the first one is still open",
+		Sources:  always(should(pageElicitation, "Response Actions")).but(mcp.Revision20260728, should(pageBasic, "Statelessness")),
+	},
+	{
+		ID:       ruleOutlives,
+		Breaks:   "a process that goes on after its standard input was closed, until it is ended",
+		Evidence: "the note that it still runs",
+		Unclear:  "before 2026-07-28 the text leaves it to the client to end the process",
+		Sources:  sinceRounds(should(pageStdio, "Shutdown")),
+	},
+	{
+		ID:       ruleActsOnDecline,
+		Breaks:   "a refusal that is taken for an acceptance",
+		Evidence: "the result is that of an honest call, with the content that was refused in place of the accepted (fail), or with undefined, <nil> or the like in its place (warn); or it is that of an honest call word for word, and after the other kind of refusal it is not (warn)",
+		Unclear:  "the result is that of an honest call word for word, and nothing shows that it depends on the answer: a tool that says “Thanks.” whatever is said, or that has defaults of its own, is right; it mentions a refused value in other words",
+		Sources:  always(must(pageElicitation, "Response Actions")).but(mcp.Revision20260728, must(pageElicitation, "Error Handling")),
+	},
+	{
+		ID:       ruleInvalidContent,
+		Breaks:   "content that breaks its own schema, used as if it did not",
+		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content that breaks the schema of the same question is refused",
+		Unclear:  "the result is that of an honest call word for word, and no content is refused: the value may have been replaced by a default, or never been looked at",
+		Sources:  always(should(pageElicitation, "Form Mode Security")).but(mcp.Revision20250618, should(pageElicitation, "Security Considerations")),
+	},
+	{
+		ID:       ruleLeaks,
+		Breaks:   "a stack trace, or a runtime's own words for a fault in the program, in what comes back from a tool",
+		Evidence: "the words, in the response; what honest results contain, what was sent, and standard error do not count",
+		Unclear:  "the response is a prompt's or a resource's, of which the text does not say so",
+		Sources:  always(must(pageTools, "Security Considerations")),
+	},
+	{
+		ID:       ruleForgedState,
+		Breaks:   "a requestState that is not the server's own, or none, taken for the right one",
+		Evidence: "the result is that of an honest call, and the state does matter: it carries the answer to an earlier round, which the result shows; or the call is refused with another wrong state",
+		Unclear:  "nothing shows that the state matters: where tampering can cause nothing worse than a failure, it needs no protection",
+		Sources:  sinceRounds(must(pageRoundTrips, roundTripsServer)),
+	},
+	{
+		ID:       ruleForeignState,
+		Breaks:   "a requestState that belongs to another tool, taken for the right one",
+		Evidence: "the other tool's result shows the answer to a question that this tool asked",
+		Unclear:  "the result does not show it",
+		Sources:  sinceRounds(should(pageRoundTrips, roundTripsServer)),
+	},
+	{
+		ID:       ruleAsksForEver,
+		Breaks:   "the same question again, however often it is refused",
+		Evidence: "twenty refusals of the same question in one call",
+		Unclear:  "since 2026-07-28 a server may ask until it has what it needs",
+		Sources: always(should(pageElicitation, "Response Actions")).
+			but(mcp.Revision20260728, advice(pageRoundTrips, roundTripsServer)),
+	},
+	{
+		ID:       ruleCrossed,
+		Breaks:   "calls at the same time that get each other's answers",
+		Evidence: "a call's result is that of an honest call with the content of another call in it; or, where the wire does not tell whose question it was, two results have the same content and one content is lost",
+		Unclear:  "the answers could not differ, or the results do not show them",
+		Sources: always(must(pageBasic, "Result Responses")).but(mcp.Revision20250618, must(pageBasic, "Responses")).
+			but(mcp.Revision20260728, must(pageBasic, "Statelessness")),
+	},
+}
+
+var ruleByID = func() map[string]Rule {
+	byID := make(map[string]Rule, len(rules))
+	for _, r := range rules {
+		byID[r.ID] = r
+	}
+	return byID
+}()
+
+// Rules lists all rules of a check in the order in which they are documented. Those
+// of the linter are not among them.
+func Rules() []Rule { return slices.Clone(rules) }
+
+// Verdict is the gravest verdict that a rule gives in a revision, and the place that
+// backs it; "" where none does.
+func (r Rule) Verdict(revision string) (v Verdict, reference string) {
+	source, ok := r.Sources[revision]
+	if v = verdictOf(source.Severity); !ok || v == Inconclusive {
+		return Inconclusive, ""
+	}
+	return v, source.Reference(revision)
+}
+
+// verdictOf is the verdict on what breaks a rule of that severity.
+func verdictOf(s lint.Severity) Verdict {
+	switch s {
+	case lint.Violation:
+		return Fail
+	case lint.Should:
+		return Warn
+	}
+	return Inconclusive
+}

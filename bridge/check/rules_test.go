@@ -1,0 +1,78 @@
+package check
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/mcp"
+)
+
+var update = flag.Bool("update", false, "write the table of rules to docs/check-rules.md")
+
+// Every place that a rule cites exists; see the test of the linter's rules.
+func TestCitationsExist(t *testing.T) {
+	raw, err := os.ReadFile("../elicit/lint/testdata/sections.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var headings map[string]map[string][]string // by revision and page
+	if err := json.Unmarshal(raw, &headings); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range lint.Rules() {
+		seen[r.ID] = true
+	}
+	for _, r := range Rules() {
+		if seen[r.ID] || r.Breaks == "" || r.Evidence == "" || r.Unclear == "" {
+			t.Errorf("%+v is there twice, or says too little", r)
+		}
+		seen[r.ID] = true
+		for revision, s := range r.Sources {
+			if !slices.Contains(headings[revision][s.Page], s.Section) {
+				t.Errorf("%s: the page %s of %s has no section %q", r.ID, s.Page, revision, s.Section)
+			}
+			if v, reference := r.Verdict(revision); (v == Inconclusive) != (s.Severity == lint.Advice) || (v == Inconclusive) != (reference == "") {
+				t.Errorf("%s in %s: %s, %q", r.ID, revision, v, reference)
+			}
+		}
+	}
+}
+
+// The part of docs/check-rules.md below its mark is written by -update.
+func TestDocumented(t *testing.T) {
+	const file, mark = "../../docs/check-rules.md", "<!-- rules -->\n"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, is, _ := strings.Cut(string(text), mark)
+	var want strings.Builder
+	for _, r := range Rules() {
+		fmt.Fprintf(&want, "\n### `%s`\n\n- **What breaks it:** %s.\n- **Evidence:** %s.\n- **Inconclusive when:** %s.\n", r.ID, r.Breaks, r.Evidence, r.Unclear)
+		for _, revision := range mcp.Revisions {
+			verdict, reference := r.Verdict(revision)
+			if s, exists := r.Sources[revision]; exists && reference == "" {
+				reference = s.Reference(revision)
+			}
+			if reference != "" {
+				fmt.Fprintf(&want, "- **%s:** %s (%s).\n", revision, verdict, reference)
+			}
+		}
+	}
+	if is == want.String() {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/check-rules.md does not have the rules as they are; run the test with -update")
+	}
+	if err := os.WriteFile(file, []byte(head+mark+want.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

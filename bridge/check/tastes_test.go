@@ -1,0 +1,301 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+const schema = `"properties":{"name":{"type":"string","minLength":2},"size":{"type":"integer","maximum":9,"default":3}},"required":["name"]`
+
+// greet asks who is there, and says what a taste says of an accepted answer.
+func greet(says func(s *tasted, content json.RawMessage) (string, string)) taste {
+	return func(s *tasted) (string, string) {
+		answer, failure := s.ask("Who is it?", schema)
+		switch {
+		case failure != nil:
+			return failed("The client could not ask: %s", rawjson.Text(rawjson.Member(failure, "message"))), ""
+		case s.action(answer) != "accept":
+			return text("Nobody is greeted."), ""
+		}
+		return says(s, rawjson.Member(answer, "content"))
+	}
+}
+
+// problemsOf are what is wrong with content.
+func problemsOf(content json.RawMessage) []elicit.Problem {
+	if content == nil {
+		return []elicit.Problem{{Text: "there is none"}}
+	}
+	problems, err := elicit.Check(json.RawMessage(`{"type":"object",`+schema+`}`), content)
+	if err != nil {
+		return []elicit.Problem{{Text: err.Error()}}
+	}
+	return problems
+}
+
+// checked is greet for content that is valid.
+func checked(says func(s *tasted, name, size string) string) taste {
+	return greet(func(s *tasted, content json.RawMessage) (string, string) {
+		if problems := problemsOf(content); len(problems) > 0 {
+			return failed("That does not fit: %s", problems[0].Text), ""
+		}
+		return says(s, rawjson.Text(rawjson.Member(content, "name")), string(rawjson.Member(content, "size"))), ""
+	})
+}
+
+func hello(_ *tasted, name, size string) string { return text("Hello %s, size %s!", name, size) }
+
+// tastes are the servers under test.
+var tastes = map[string]taste{
+	"right: greets": checked(hello),
+	"right: thanks whatever is said": func(s *tasted) (string, string) {
+		s.ask("How was it?", schema)
+		return text("Thanks."), ""
+	},
+	"right: asks until the content is valid": func(s *tasted) (string, string) {
+		for {
+			answer, failure := s.ask("Who is it?", schema)
+			switch content := rawjson.Member(answer, "content"); {
+			case failure != nil || s.action(answer) != "accept":
+				return text("Nobody is greeted."), ""
+			case len(problemsOf(content)) == 0:
+				return text("Hello %s!", rawjson.Text(rawjson.Member(content, "name"))), ""
+			}
+		}
+	},
+	"right: names the invalid value without isError": greet(func(s *tasted, content json.RawMessage) (string, string) {
+		if problems := problemsOf(content); len(problems) > 0 {
+			return text("No: %s is not what was asked for (%s).", content, problems[0].Text), ""
+		}
+		return text("%s", rawjson.Text(rawjson.Member(content, "name"))), ""
+	}),
+	"right: counts calls": checked(func(s *tasted, name, _ string) string { return text("Hello %s, you are number %d.", name, s.calls) }),
+	"right: prints the time": checked(func(_ *tasted, name, _ string) string {
+		return text("%s: hello %s", time.Now().Format(time.RFC3339Nano), name)
+	}),
+	"right: prints random words": checked(func(_ *tasted, name, _ string) string {
+		return text("Hello %s%s", name, strings.Repeat(" and so on", rand.IntN(5)))
+	}),
+	"right: ignores content": func(s *tasted) (string, string) {
+		if answer, _ := s.ask("Continue?", schema); s.action(answer) == "accept" {
+			return text("It goes on."), ""
+		}
+		return text("It stops here."), ""
+	},
+	"right: stores extra fields under their name": checked(func(_ *tasted, name, _ string) string { return text("Hello %s", name) }),
+	"right: keeps whatever is sent": greet(func(_ *tasted, content json.RawMessage) (string, string) {
+		if problems := problemsOf(content); len(problems) > 0 {
+			return failed("Invalid."), ""
+		}
+		return fmt.Sprintf(`{"content":[{"type":"text","text":%s}],"structuredContent":%s}`, rawjson.AppendQuoted(nil, string(content)), content), ""
+	}),
+	"right: repeats the answer as it came": func(s *tasted) (string, string) {
+		answer, failure := s.ask("Who is it?", schema)
+		if s.action(answer) == "accept" && len(problemsOf(rawjson.Member(answer, "content"))) > 0 {
+			return failed("Invalid: %s", answer), ""
+		}
+		return text("The answer was %s%s", answer, failure), ""
+	},
+	"right: answers by chance": func(s *tasted) (string, string) {
+		words := []string{"Well.", "Fine.", "Indeed.", "So be it."}
+		answer, _ := s.ask("How was it?", schema)
+		if content := rawjson.Member(answer, "content"); s.action(answer) == "accept" && len(problemsOf(content)) > 0 {
+			return failed("Invalid."), ""
+		}
+		return text("%s", words[rand.IntN(len(words))]), ""
+	},
+	"right: fails by chance": func(s *tasted) (string, string) {
+		s.ask("How was it?", schema)
+		if rand.IntN(4) == 0 {
+			return failed("The weather service does not answer."), ""
+		}
+		return text("Thanks."), ""
+	},
+	"right: prints the second": func(s *tasted) (string, string) {
+		s.ask("How was it?", schema)
+		return text("Thanks. It is %s", time.Now().Format("15:04:05.000")), ""
+	},
+	"right: has isError after a decline": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Who is it?", schema)
+		if s.action(answer) != "accept" || len(problemsOf(rawjson.Member(answer, "content"))) > 0 {
+			return failed("The person did not want to."), ""
+		}
+		return text("Hello."), ""
+	},
+	"right: has an error after a decline": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Who is it?", schema)
+		if s.action(answer) != "accept" || len(problemsOf(rawjson.Member(answer, "content"))) > 0 {
+			return "", `{"code":-32000,"message":"The person did not want to."}`
+		}
+		return text("Hello."), ""
+	},
+	"right: remembers a decline": func() taste {
+		declined := false
+		return func(s *tasted) (string, string) {
+			if declined {
+				return failed("You have declined before."), ""
+			}
+			answer, _ := s.ask("Who is it?", schema)
+			if declined = s.action(answer) == "decline"; s.action(answer) != "accept" || len(problemsOf(rawjson.Member(answer, "content"))) > 0 {
+				return text("Nobody is greeted."), ""
+			}
+			return text("Hello."), ""
+		}
+	}(),
+	"right: asks once in a session": func() taste {
+		name := ""
+		return func(s *tasted) (string, string) {
+			if name == "" {
+				answer, _ := s.ask("Who is it?", schema)
+				content := rawjson.Member(answer, "content")
+				if s.action(answer) != "accept" || len(problemsOf(content)) > 0 {
+					return text("Nobody is greeted."), ""
+				}
+				name = rawjson.Text(rawjson.Member(content, "name"))
+			}
+			return text("Hello %s", name), ""
+		}
+	}(),
+	"right: works only once": func() taste {
+		used := false
+		return func(s *tasted) (string, string) {
+			if used {
+				return "", `{"code":-32603,"message":"The ticket was used."}`
+			}
+			answer, _ := s.ask("Who is it?", schema)
+			content := rawjson.Member(answer, "content")
+			if s.action(answer) != "accept" || len(problemsOf(content)) > 0 {
+				return text("Nobody is let in."), ""
+			}
+			used = true
+			return text("Come in, %s", rawjson.Text(rawjson.Member(content, "name"))), ""
+		}
+	}(),
+	"right: has defaults of its own": func(s *tasted) (string, string) {
+		size := "3"
+		answer, _ := s.ask("Which size?", schema)
+		if content := rawjson.Member(answer, "content"); s.action(answer) == "accept" && len(problemsOf(content)) == 0 {
+			size = string(rawjson.Member(content, "size"))
+		}
+		return text("Made in size %s.", size), ""
+	},
+	"right: explains a stack trace": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Which trace?", schema)
+		if s.action(answer) == "accept" && len(problemsOf(rawjson.Member(answer, "content"))) > 0 {
+			return failed("That is no trace."), ""
+		}
+		return text("Traceback (most recent call last):\nis how Python begins a trace."), ""
+	},
+
+	"uses whatever comes": greet(func(_ *tasted, content json.RawMessage) (string, string) {
+		name, size := rawjson.Member(content, "name"), rawjson.Member(content, "size")
+		shown := func(raw json.RawMessage) string {
+			if raw == nil {
+				return "undefined"
+			}
+			if rawjson.KindOf(raw) == rawjson.String {
+				return rawjson.Text(raw)
+			}
+			return string(raw)
+		}
+		return text("Hello %s, size %s! It is %s.", shown(name), shown(size), time.Now().Format("15:04:05.000000")), ""
+	}),
+	"stores whatever comes": greet(func(_ *tasted, content json.RawMessage) (string, string) {
+		return fmt.Sprintf(`{"content":[],"structuredContent":{"stored":%s}}`, or(content, "null")), ""
+	}),
+	"takes a decline for an accept": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Delete it?", schema)
+		if s.action(answer) == "cancel" {
+			return text("Nothing was deleted."), ""
+		}
+		return text("It was deleted."), ""
+	},
+	"reads content that is not there": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Who is it?", schema)
+		name := rawjson.Text(rawjson.Member(answer, "content", "name"))
+		if name == "" {
+			name = "undefined"
+		}
+		return text("A room was booked for %s.", name), ""
+	},
+	"uses refused content": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Who is it?", schema)
+		if name := rawjson.Text(rawjson.Member(answer, "content", "name")); name != "" {
+			return text("A room was booked for %s.", name), ""
+		}
+		return text("No room."), ""
+	},
+	"shows its inside": func(s *tasted) (string, string) {
+		answer, _ := s.ask("Who is it?", schema)
+		if rawjson.Member(answer, "content") == nil {
+			return failed("TypeError: Cannot read properties of undefined (reading 'name')"), ""
+		}
+		return text("Hello."), ""
+	},
+	"hangs after a cancel": func(s *tasted) (string, string) {
+		if answer, _ := s.ask("Who is it?", schema); s.action(answer) == "cancel" {
+			return "", ""
+		}
+		return text("Hello."), ""
+	},
+	"crashes on a decline": func(s *tasted) (string, string) {
+		if answer, _ := s.ask("Who is it?", schema); s.action(answer) == "decline" {
+			fmt.Fprintln(os.Stderr, "panic: assignment to entry in nil map")
+			os.Exit(2)
+		}
+		return text("Hello."), ""
+	},
+	"leaves without a word": func(s *tasted) (string, string) {
+		if answer, _ := s.ask("Who is it?", schema); s.action(answer) == "decline" {
+			os.Exit(0)
+		}
+		return text("Hello."), ""
+	},
+	"is stuck after an error": func() taste {
+		stuck := false
+		return func(s *tasted) (string, string) {
+			if stuck {
+				return "", ""
+			}
+			_, failure := s.ask("Who is it?", schema)
+			stuck = failure != nil
+			return text("Hello."), ""
+		}
+	}(),
+	"fails for ever after an error": func() taste {
+		stuck := false
+		return func(s *tasted) (string, string) {
+			if stuck {
+				return failed("Another form is open."), ""
+			}
+			_, failure := s.ask("Who is it?", schema)
+			stuck = failure != nil
+			return text("Hello."), ""
+		}
+	}(),
+	"asks for ever": func(s *tasted) (string, string) {
+		for {
+			if answer, _ := s.ask("Who is it?", schema); s.action(answer) == "accept" {
+				return text("Hello."), ""
+			}
+		}
+	},
+	"asks for a password": func(s *tasted) (string, string) {
+		s.ask("What is your password?", `"properties":{"password":{"type":"string","title":"Password"}}`)
+		return text("Thanks."), ""
+	},
+}
+
+func or(raw json.RawMessage, otherwise string) string {
+	if raw == nil {
+		return otherwise
+	}
+	return string(raw)
+}
