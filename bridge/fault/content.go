@@ -103,6 +103,9 @@ func withContent(action string) func(*builder) error {
 
 func ofAnotherType(f elicit.Field) json.RawMessage {
 	candidates := []string{"12345", `"not of the type that the schema names"`, "true", "[]", "{}"}
+	if isNumber(f) {
+		candidates = candidates[1:] // its limits may refuse it, but not its type
+	}
 	for _, text := range candidates {
 		if refuses(f, json.RawMessage(text)) {
 			return json.RawMessage(text)
