@@ -15,19 +15,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge/demo"
+	"elicitation-inspector/bridge/demo/faulty"
 )
 
 func newDemo() *cobra.Command {
 	var address string
-	var verbose bool
+	var broken, verbose bool
 	cmd := &cobra.Command{
-		Use:   "demo [--http ADDR]",
+		Use:   "demo [--http ADDR | --faulty]",
 		Short: "Run the demo server by itself, for other clients",
 		Long: `Demo runs the built-in demo server by itself, over stdio, or over Streamable HTTP
-at http://ADDR/mcp.`,
+at http://ADDR/mcp.
+
+With --faulty it is another server, over stdio, whose tools each do one thing wrong:
+something to find for whoever looks for defects.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := newLogger(cmd, verbose)
+			if broken && address != "" {
+				return usage("--faulty is served over stdio only: leave out --http")
+			}
+			if broken {
+				faulty.Serve(cmd.Context(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit})
+				return nil
+			}
 			if address != "" {
 				return demoHTTP(cmd, address, logger)
 			}
@@ -40,6 +51,7 @@ at http://ADDR/mcp.`,
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
+	cmd.Flags().BoolVar(&broken, "faulty", false, "serve tools that each have one fault, over stdio")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more to standard error")
 	return cmd
 }

@@ -1,0 +1,148 @@
+package faulty
+
+import "elicitation-inspector/bridge/mcp"
+
+// undeclared are the tools that ask in a mode which the client has not declared.
+var undeclared = []*tool{
+	{
+		name: "pick_team", title: "Pick a team", does: "It asks a client that has not declared elicitation.",
+		asks: []question{{message: "Which team?", fields: `"team":{"type":"string","title":"Team","enum":["Red","Blue"]}`}},
+		says: "You play for the team: {team}.", unruly: true,
+		plants: also(found("fail", undeclaredMode, "no-elicitation"), "url-only"),
+	},
+	{
+		name: "pay_fine", title: "Pay a fine", does: "It sends you to a page though the client has not declared URL mode.", since: mcp.Revision20251125,
+		asks: []question{{message: "Pay the fine on the page of the library.", url: "https://library.example/fines"}},
+		says: "The fine is gone as soon as it is paid.", unruly: true,
+		plants: also(found("fail", undeclaredMode, "form-only"), "no-elicitation"),
+	},
+}
+
+// undeclaredMode are the rules for that: the linter's and the check's own.
+const undeclaredMode = "mode-undeclared|undeclared-mode"
+
+// endless are the tools that do not take no for an answer.
+var endless = []*tool{
+	{
+		name: "rate_hotel", title: "Rate the hotel", does: "It asks again and again until you accept.",
+		asks: []question{{message: "How many stars?", fields: `"stars":{"type":"integer","title":"Stars","minimum":1,"maximum":5}`}},
+		says: "{stars} stars, thank you.", slips: on(declined, askAgain),
+		plants: found("warn", "asks-for-ever", "decline-always"),
+	},
+}
+
+// crossing are the tools that cannot be called by two at the same time.
+var crossing = []*tool{
+	{
+		name: "assign_desk", title: "Assign a desk", does: "It takes the first answer that comes for that to its oldest question.", before: mcp.Revision20260728,
+		asks: []question{{message: "Who gets the desk?", fields: `"colleague":{"type":"string","title":"Colleague"}`}},
+		says: "The desk belongs to {colleague}.", inOrder: true,
+		plants: found("fail", "crossed-answers", "several-at-once"),
+	},
+	{
+		name: "leave_message", title: "Leave a message", does: "It takes the first answer of a session for all calls.",
+		asks: []question{{message: "What is the message?", fields: `"message":{"type":"string","title":"Message"}`}},
+		says: "The machine has recorded: {message}.", remembers: true,
+		plants: found("fail", "crossed-answers", "several-at-once"),
+	},
+	{
+		name: "watch_oven", title: "Watch the oven", does: "It lets the server do nothing else while its question waits.", before: mcp.Revision20260728,
+		asks: []question{{message: "How many minutes?", fields: `"minutes":{"type":"integer","title":"Minutes","minimum":1,"maximum":90}`}},
+		says: "The oven is off after {minutes} minutes.", deaf: true,
+		plants: found("fail", "no-response", "several-at-once"),
+	},
+}
+
+// trusting are the tools that take a requestState which is not theirs.
+var trusting = []*tool{
+	{
+		name: "sell_house", title: "Sell the house", does: "It takes a requestState that was changed.", since: mcp.Revision20260728,
+		asks: []question{{message: "For how much?", fields: `"price":{"type":"integer","title":"Price","minimum":1}`}},
+		says: "The house is on the market for {price}.", takes: errChanged,
+		plants: found("fail", "forged-state", "changed-state"),
+	},
+	{
+		name: "open_safe", title: "Open the safe", does: "It takes a requestState that it never made.", since: mcp.Revision20260728,
+		asks: []question{{message: "Who opens it?", fields: `"keeper":{"type":"string","title":"Keeper"}`}},
+		says: "The safe was opened for {keeper}.", takes: errInvented,
+		plants: found("fail", "forged-state", "invented-state"),
+	},
+	{
+		name: "sign_lease", title: "Sign the lease", does: "It takes an answer that comes without its requestState.", since: mcp.Revision20260728,
+		asks: []question{{message: "Who signs?", fields: `"tenant":{"type":"string","title":"Tenant"}`}},
+		says: "The lease is signed by {tenant}.", takes: errNoState,
+		plants: found("fail", "forged-state", "no-state"),
+	},
+	{
+		name: "draw_lots", title: "Draw lots", does: "Its requestState is good for every tool.", since: mcp.Revision20260728,
+		asks: []question{{message: "How many lots?", fields: `"lots":{"type":"integer","title":"Lots","minimum":2,"maximum":9}`}},
+		says: "One of {lots} lots is drawn.", wanders: true,
+		plants: found("fail", "forged-state", "other-tool"),
+	},
+}
+
+// unruly are the tools that ask in a way that the linter has a rule against.
+var unruly = []*tool{
+	{
+		name: "join_wifi", title: "Join the Wi-Fi", does: "It asks for a password in a form.",
+		asks: []question{{message: "How do you get into the network?", fields: `"password":{"type":"string","title":"Password of the network"}`}},
+		says: "You are in the network.", plants: found("fail", "secret-in-form", "accept"),
+	},
+	{
+		name: "ship_crate", title: "Ship a crate", does: "Its form has an object inside the object.",
+		asks: []question{{
+			message:  "How large is the crate?",
+			fields:   `"label":{"type":"string","title":"Label"},"size":{"type":"object","title":"Size","properties":{"width":{"type":"integer"}}}`,
+			required: []string{"label"},
+		}},
+		says: "The crate is shipped as {label}.", plants: found("fail", "nested-object", "accept"),
+	},
+	{
+		name: "ring_bell", title: "Ring the bell", does: "Its question has no message.",
+		asks: []question{{fields: `"times":{"type":"integer","title":"Times","minimum":1,"maximum":12}`}},
+		says: "The bell rang {times} times.", plants: found("fail", "message-missing", "accept"),
+	},
+	{
+		name: "call_taxi", title: "Call a taxi", does: "Its form has a format that the specification does not have.",
+		asks: []question{{
+			message: "Which number can the driver call?",
+			fields:  `"phone":{"type":"string","title":"Telephone","format":"phone"}`,
+		}},
+		says: "A taxi is on its way; the driver calls {phone}.", plants: found("fail", "format-unsupported", "accept"),
+	},
+	{
+		name: "visit_museum", title: "Visit the museum", does: "It sends you to a page without HTTPS.", since: mcp.Revision20251125,
+		asks: []question{{message: "Choose an hour on the page of the museum.", url: "http://museum.example/hours"}},
+		says: "The museum expects you.", plants: found("warn", "url-insecure", "accept"),
+	},
+	{
+		name: "fix_roof", title: "Have the roof fixed", does: "Its message has a URL that should be followed.", since: mcp.Revision20251125,
+		asks: []question{{message: "Open https://roofs.example/tiles to see which you have. How many are missing?", fields: `"tiles":{"type":"integer","title":"Tiles","minimum":1,"maximum":500}`}},
+		says: "A roofer brings {tiles} tiles.", plants: found("warn", "url-in-form", "accept"),
+	},
+	{
+		name: "connect_scale", title: "Connect the scale", does: "Its URL has no elicitationId.", since: mcp.Revision20251125, before: mcp.Revision20260728,
+		asks: []question{{message: "Pair the scale on its page.", url: "https://scales.example/pair", noID: true}},
+		says: "The scale can be paired for ten minutes.", plants: found("fail", "id-missing", "accept"),
+	},
+	{
+		name: "feed_fish", title: "Feed the fish", does: "Its result has a resultType that does not exist.", since: mcp.Revision20260728,
+		asks: []question{{message: "How many spoons?", fields: `"spoons":{"type":"integer","title":"Spoons","minimum":1,"maximum":3}`}},
+		says: "{spoons} spoons are in the water.", kind: "done",
+		plants: also(found("fail", "result-type-unknown", "accept"), "*"),
+	},
+	{
+		name: "wake_up", title: "Set the alarm", does: "It also asks in a request of its own, which servers must not send any more.", since: mcp.Revision20260728,
+		asks: []question{{message: "At what hour?", fields: `"hour":{"type":"integer","title":"Hour","minimum":0,"maximum":23}`}},
+		says: "The alarm rings at {hour}.", begins: askTheOldWay,
+		plants: found("fail", "request-removed", "accept"),
+	},
+}
+
+// askTheOldWay sends a request that no answer is waited for.
+func askTheOldWay(c *call) {
+	if len(c.answers) == 0 && c.declared("form") {
+		loud := question{message: "How loud may it be?", fields: `"volume":{"type":"integer","title":"Volume","minimum":1,"maximum":10}`}
+		c.send(`{"jsonrpc":"2.0","id":"old","method":%q,"params":%s}`, mcp.MethodElicit, loud.params(c.revision))
+	}
+}

@@ -1,0 +1,168 @@
+package faulty
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// call is one tools/call that is being served.
+//
+// A tool is told as if it could wait for its answers. Since 2026-07-28 nothing waits: it
+// is told from the start in every round, and the first question that has no answer yet
+// ends the round.
+type call struct {
+	*server
+	tool         *tool
+	id           json.RawMessage
+	revision     string
+	capabilities json.RawMessage // of the client
+	ctx          context.Context
+	end          context.CancelFunc
+
+	asked   int               // questions so far, in this round
+	answers []json.RawMessage // to the first of them, since 2026-07-28
+}
+
+// reply is what a call is answered with: the error that ends a tool early.
+type reply struct {
+	member string // of the response: its result or its error; "" for no response at all
+}
+
+func (r *reply) Error() string { return "the call ends with " + r.member }
+
+// silence leaves a call without a response.
+var silence = &reply{}
+
+// result is a result of these members.
+func (c *call) result(kind, members string) *reply {
+	if c.revision >= mcp.Revision20260728 {
+		members = fmt.Sprintf(`"resultType":%q,%s`, kind, members)
+	}
+	return &reply{`"result":{` + members + `}`}
+}
+
+func (c *call) said(text string) *reply {
+	return c.result("complete", fmt.Sprintf(`"content":[{"type":"text","text":%s}]`, encode(text)))
+}
+
+func (c *call) failed(text string) *reply {
+	return c.result("complete", fmt.Sprintf(`"content":[{"type":"text","text":%s}],"isError":true`, encode(text)))
+}
+
+func rpcError(code int, why string, data json.RawMessage) *reply {
+	if data != nil {
+		data = slices.Concat([]byte(`,"data":`), data)
+	}
+	return &reply{fmt.Sprintf(`"error":{"code":%d,"message":%s%s}`, code, encode(why), data)}
+}
+
+// call serves a tools/call.
+func (s *server) call(m message, revision string) {
+	c := &call{server: s, id: m.ID, revision: revision, capabilities: meta(m, "clientCapabilities")}
+	c.ctx, c.end = context.WithCancel(s.ctx)
+	name := rawjson.Text(rawjson.Member(m.Params, "name"))
+	if c.tool = find(name, revision); c.tool == nil {
+		s.refuse(m.ID, mcp.CodeInvalidParams, "Unknown tool: "+name)
+		return
+	}
+	s.mu.Lock()
+	if c.capabilities == nil {
+		c.capabilities = s.capabilities
+	}
+	s.calls[string(m.ID)] = c
+	s.mu.Unlock()
+	s.work.Go(func() {
+		defer c.leave()
+		r := c.resume(m.Params)
+		if r == nil {
+			r = c.tell()
+		}
+		if r.member != "" && c.ctx.Err() == nil {
+			s.send(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, r.member)
+		}
+	})
+}
+
+func (c *call) leave() {
+	cancelled := c.ctx.Err() != nil
+	c.end()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls[string(c.id)] == c {
+		delete(c.calls, string(c.id))
+	}
+	if cancelled && c.tool.spoiltByCancel {
+		c.spoilt[c.tool.name] = true
+	}
+}
+
+// ask puts a question to the client and returns its answer.
+func (c *call) ask(q question) (answer, error) {
+	c.asked++
+	params := q.params(c.revision)
+	if c.revision >= mcp.Revision20260728 {
+		return c.askInRound(params)
+	}
+	id, p := c.expect(c)
+	c.send(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, mcp.MethodElicit, params)
+	var late <-chan time.Time
+	if c.tool.patience > 0 {
+		late = time.After(c.tool.patience)
+	}
+	select {
+	case a := <-p.answer:
+		return a, nil
+	case <-late:
+		c.takeBack(id)
+		return answer{}, c.failed("Nobody answered in time.")
+	case <-c.ctx.Done():
+		if c.server.ctx.Err() == nil {
+			c.takeBack(id)
+		}
+		return answer{}, silence
+	}
+}
+
+// takeBack tells the client that a question needs no answer any more.
+func (c *call) takeBack(id string) {
+	c.withdraw(id)
+	c.send(`{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s}}`, mcp.NotificationCancelled, id)
+}
+
+// declared reports whether the client has said that it can be asked in this mode.
+func (c *call) declared(mode string) bool {
+	elicitation := rawjson.Member(c.capabilities, "elicitation")
+	form, url := rawjson.Member(elicitation, "form"), rawjson.Member(elicitation, "url")
+	switch {
+	case elicitation == nil:
+		return false
+	case mode == "url":
+		return url != nil && c.revision >= mcp.Revision20251125
+	default:
+		return form != nil || url == nil
+	}
+}
+
+// answer is what came back for a question.
+type answer struct {
+	action  string          // "" if the result has none
+	content json.RawMessage // nil if the result has none
+	object  bool            // the result is an object
+	failure string          // of a JSON-RPC error
+}
+
+func answerOf(result, rpcError json.RawMessage) answer {
+	if rpcError != nil {
+		return answer{failure: "the client reports: " + rawjson.Text(rawjson.Member(rpcError, "message"))}
+	}
+	return answer{
+		action: rawjson.Text(rawjson.Member(result, "action")), content: rawjson.Member(result, "content"),
+		object: rawjson.KindOf(result) == rawjson.Object,
+	}
+}

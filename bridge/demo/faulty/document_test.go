@@ -1,0 +1,54 @@
+package faulty
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/faulty.md anew")
+
+const introduction = `# The faulty server
+
+` + "`inspector demo --faulty`" + ` is an MCP server over stdio whose tools are right in everything but one
+thing each. Whoever looks for defects in servers can see here what is found. It speaks
+2025-06-18, 2025-11-25 and 2026-07-28; the table says which tools there are only in some
+of them. *Found* is what ` + "`inspector check`" + ` says under these behaviours
+([misbehave.md](misbehave.md) tells what the client does then), and it says nothing else.
+
+This page is written by ` + "`go test ./bridge/demo/faulty -update`" + `.
+
+| tool | what it does wrong | revisions | found | under |
+|---|---|---|---|---|
+`
+
+// The documentation lists the tools as they are.
+func TestDocumentation(t *testing.T) {
+	const path = "../../../docs/faulty.md"
+	var b strings.Builder
+	b.WriteString(introduction)
+	for _, tool := range tools {
+		revisions := "all"
+		switch {
+		case tool.since != "" && tool.before != "":
+			revisions = "from " + tool.since + ", before " + tool.before
+		case tool.since != "":
+			revisions = "from " + tool.since
+		case tool.before != "":
+			revisions = "before " + tool.before
+		}
+		for _, p := range tool.plants {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s: `%s` | %s |\n", tool.name, tool.does, revisions, p.Verdict, strings.Join(p.Rules, "` or `"), strings.Join(p.Behaviours, ", "))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != b.String() {
+		t.Errorf("docs/faulty.md is out of date (%v): run go test ./bridge/demo/faulty -update", err)
+	}
+}

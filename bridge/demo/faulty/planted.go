@@ -1,0 +1,79 @@
+package faulty
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/mcp"
+)
+
+// Plant is what a check must find in a tool.
+type Plant struct {
+	Tool      string
+	Revisions []string // in which the tool is offered
+	// Behaviours are those under which it must be found, wherever they fit.
+	Behaviours []string
+	// May are those under which it shows as well, if the trial goes that way.
+	May []string
+	// Rules are the ids of the rules that tell of it; any of them will do.
+	Rules   []string
+	Verdict string // as of package check
+}
+
+// Planted lists what is wrong with the tools, in the order in which they are listed.
+// Whatever else a check says of them is not there.
+func Planted() []Plant {
+	var all []Plant
+	for _, t := range tools {
+		for _, p := range t.plants {
+			p.Tool, p.Revisions = t.name, t.revisions()
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// found is what a check must find under some behaviours.
+func found(verdict, rules string, behaviours ...string) []Plant {
+	return []Plant{{Rules: strings.Split(rules, "|"), Verdict: verdict, Behaviours: behaviours}}
+}
+
+// also adds behaviours under which a plant may show.
+func also(plants []Plant, behaviours ...string) []Plant {
+	for i := range plants {
+		plants[i].May = behaviours
+	}
+	return plants
+}
+
+// revisions are those that the tool is offered in.
+func (t *tool) revisions() []string {
+	return slices.DeleteFunc(slices.Clone(mcp.Revisions), func(r string) bool {
+		return r < t.since || t.before != "" && r >= t.before
+	})
+}
+
+// find is the tool of a name; nil if there is none in this revision.
+func find(name, revision string) *tool {
+	i := slices.IndexFunc(tools, func(t *tool) bool { return t.name == name && slices.Contains(t.revisions(), revision) })
+	if i < 0 {
+		return nil
+	}
+	return tools[i]
+}
+
+// listed are the tools of a revision, as tools/list returns them.
+func listed(revision string) string {
+	var list []string
+	for _, t := range tools {
+		if slices.Contains(t.revisions(), revision) {
+			list = append(list, fmt.Sprintf(`{"name":%q,"title":%q,"description":%s,"inputSchema":{"type":"object","additionalProperties":false}}`,
+				t.name, t.title, encode("Has a fault on purpose. "+t.does)))
+		}
+	}
+	return "[" + strings.Join(list, ",") + "]"
+}
+
+// tools are all that there are.
+var tools = slices.Concat(hanging, crashing, spoiling, acting, careless, leaking, undeclared, endless, crossing, trusting, unruly)

@@ -1,0 +1,117 @@
+package faulty
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// Why a requestState is not taken.
+var (
+	errNoState  = errors.New("there is none")
+	errInvented = errors.New("it is none of this server's")
+	errChanged  = errors.New("it was changed")
+)
+
+// progress is what a requestState holds.
+type progress struct {
+	Tool    string            `json:"tool"`
+	Answers []json.RawMessage `json:"answers"` // to the questions so far
+}
+
+func (s *server) sum(text string) []byte {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}
+
+// seal writes a requestState that the client can read and not change.
+func (s *server) seal(p progress) string {
+	text := base64.RawURLEncoding.EncodeToString(encode(p))
+	return text + "." + base64.RawURLEncoding.EncodeToString(s.sum(text))
+}
+
+func (s *server) unseal(state json.RawMessage) (p progress, err error) {
+	if state == nil {
+		return p, errNoState
+	}
+	text, seal, ok := strings.Cut(rawjson.Text(state), ".")
+	if !ok {
+		return p, errInvented
+	}
+	sum, err := base64.RawURLEncoding.DecodeString(seal)
+	if err != nil || !hmac.Equal(sum, s.sum(text)) {
+		return p, errChanged
+	}
+	plain, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(plain, &p)
+	}
+	return p, err
+}
+
+// resume reads what is known from earlier rounds, and the answer that a round brings.
+// It returns a reply where the call cannot go on.
+func (c *call) resume(params json.RawMessage) *reply {
+	responses, state := rawjson.Member(params, "inputResponses"), rawjson.Member(params, "requestState")
+	if c.revision < mcp.Revision20260728 || responses == nil && state == nil {
+		return nil
+	}
+	p, err := c.unseal(state)
+	sender := find(p.Tool, c.revision)
+	switch {
+	case err != nil && err == c.tool.takes: // it goes on as if that were its own
+	case err == errNoState:
+		return nil // it begins again
+	case err != nil:
+		return rpcError(mcp.CodeInvalidParams, "requestState is not taken: "+err.Error(), nil)
+	case sender != nil && sender.wanders:
+		c.tool = sender
+	case sender != c.tool:
+		return rpcError(mcp.CodeInvalidParams, "requestState belongs to another request", nil)
+	}
+	c.answers = p.Answers
+	return c.collect(responses)
+}
+
+// collect adds the answer of this round, if it is there.
+func (c *call) collect(responses json.RawMessage) *reply {
+	key := keyOf(len(c.answers))
+	for name := range rawjson.Members(responses) {
+		if name != key && c.tool.needsNoOther {
+			c.crash("KeyError: '"+name+"'", 1)
+			return silence
+		}
+	}
+	response := rawjson.Member(responses, key)
+	switch {
+	case response != nil:
+		c.answers = append(c.answers, response)
+	case c.tool.needsKey:
+		c.crash("KeyError: '"+key+"'", 1)
+		return silence
+	}
+	return nil
+}
+
+func keyOf(question int) string { return fmt.Sprintf("question %d", question+1) }
+
+// askInRound gives the answer that is known, or ends the round with the question.
+func (c *call) askInRound(params json.RawMessage) (answer, error) {
+	n := c.asked - 1
+	if n < len(c.answers) {
+		return answerOf(c.answers[n], nil), nil
+	}
+	c.mu.Lock()
+	c.last = c.tool
+	c.mu.Unlock()
+	return answer{}, c.result("input_required", fmt.Sprintf(`"inputRequests":{%q:{"method":%q,"params":%s}},"requestState":%q`,
+		keyOf(n), mcp.MethodElicit, params, c.seal(progress{c.tool.name, c.answers})))
+}

@@ -1,0 +1,128 @@
+package faulty
+
+import (
+	"encoding/json"
+	"slices"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// reaction is what a tool does about an answer that it takes wrongly.
+type reaction = func(*call, answer) (json.RawMessage, error)
+
+// on makes the slips of a tool that takes one kind of answer wrongly.
+func on(when func(answer, []elicit.Problem) bool, then reaction) []slip {
+	return []slip{{when, then}}
+}
+
+// Kinds of answers.
+
+func declined(a answer, _ []elicit.Problem) bool  { return a.action == "decline" }
+func cancelled(a answer, _ []elicit.Problem) bool { return a.action == "cancel" }
+func accepted(a answer, _ []elicit.Problem) bool  { return a.action == "accept" }
+func anError(a answer, _ []elicit.Problem) bool   { return a.failure != "" }
+func noObject(a answer, _ []elicit.Problem) bool  { return a.failure == "" && !a.object }
+
+func declinedWithContent(a answer, _ []elicit.Problem) bool {
+	return a.action == "decline" && a.content != nil
+}
+
+func cancelledWithContent(a answer, _ []elicit.Problem) bool {
+	return a.action == "cancel" && a.content != nil
+}
+
+func unknownAction(a answer, _ []elicit.Problem) bool {
+	return a.action != "" && !slices.Contains([]string{"accept", "decline", "cancel"}, a.action)
+}
+
+func withContent(a answer, _ []elicit.Problem) bool {
+	return a.action == "accept" && a.content != nil
+}
+
+func withoutContent(a answer, _ []elicit.Problem) bool {
+	return a.action == "accept" && a.content == nil
+}
+
+func withNull(a answer, _ []elicit.Problem) bool {
+	return a.action == "accept" && rawjson.KindOf(a.content) == rawjson.Null
+}
+
+func withList(a answer, _ []elicit.Problem) bool {
+	return a.action == "accept" && rawjson.KindOf(a.content) == rawjson.Array
+}
+
+// breaking is an object that breaks nothing of its schema but these keywords.
+func breaking(keywords ...string) func(answer, []elicit.Problem) bool {
+	return func(a answer, problems []elicit.Problem) bool {
+		return rawjson.KindOf(a.content) == rawjson.Object && len(problems) > 0 &&
+			!slices.ContainsFunc(problems, func(p elicit.Problem) bool { return !slices.Contains(keywords, p.Keyword) })
+	}
+}
+
+// fractional is an object that has a fraction where the schema asks for a whole number.
+func fractional(a answer, problems []elicit.Problem) bool {
+	return breaking("type")(a, problems) &&
+		!slices.ContainsFunc(problems, func(p elicit.Problem) bool {
+			return rawjson.KindOf(rawjson.At(a.content, p.Pointer)) != rawjson.Number
+		})
+}
+
+// What tools do about them.
+
+func hang(c *call, _ answer) (json.RawMessage, error) { return nil, c.hang() }
+
+// act goes on as with any other content.
+func act(_ *call, a answer) (json.RawMessage, error) { return a.content, nil }
+
+func askAgain(*call, answer) (json.RawMessage, error) { return nil, again }
+
+// crash ends the process with these last words; without any, it is an end without fault.
+func crash(words string) reaction {
+	return func(c *call, _ answer) (json.RawMessage, error) {
+		code := 1
+		if words == "" {
+			code = 0
+		}
+		c.crash(words, code)
+		return nil, silence
+	}
+}
+
+// crashLater ends the process where it is not the first answer of a call.
+func crashLater(c *call, a answer) (json.RawMessage, error) {
+	if c.asked > 1 {
+		return crash("panic: assignment to entry in nil map")(c, a)
+	}
+	return nil, c.said("You do not move.")
+}
+
+// spoil leaves the tool of no use, and ends this call as a refusal.
+func spoil(c *call, _ answer) (json.RawMessage, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spoilt[c.tool.name] = true
+	return nil, c.said("Nothing was done.")
+}
+
+// fail ends the call with a result that is an error.
+func fail(text string) reaction {
+	return func(c *call, _ answer) (json.RawMessage, error) { return nil, c.failed(text) }
+}
+
+// say ends the call with a result.
+func say(text string) reaction {
+	return func(c *call, _ answer) (json.RawMessage, error) { return nil, c.said(text) }
+}
+
+// refuse ends the call with a JSON-RPC error.
+func refuse(message string, data any) reaction {
+	return func(*call, answer) (json.RawMessage, error) {
+		var more json.RawMessage
+		if data != nil {
+			more = encode(data)
+		}
+		return nil, rpcError(mcp.CodeInternalError, message, more)
+	}
+}

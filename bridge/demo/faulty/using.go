@@ -1,0 +1,145 @@
+package faulty
+
+import "elicitation-inspector/bridge/mcp"
+
+// spoiling are the tools that are of no use any more after a bad answer.
+var spoiling = []*tool{
+	{
+		name: "lend_book", title: "Lend a book", does: "It fails for ever after a cancel.",
+		asks: []question{{message: "Who borrows the book?", fields: `"reader":{"type":"string","title":"Reader"}`}},
+		says: "Lent to {reader} for four weeks.", slips: on(cancelled, spoil),
+		plants: found("fail", "unusable", "cancel", "cancel-with-content", "cancel-then-accept"),
+	},
+	{
+		name: "reserve_court", title: "Reserve a court", does: "It fails for ever after a decline.",
+		asks: []question{{message: "Which court?", fields: `"court":{"type":"integer","title":"Court","minimum":1,"maximum":6}`}},
+		says: "Court {court} is yours at six.", slips: on(declined, spoil),
+		plants: found("fail", "unusable", "decline", "decline-with-content"),
+	},
+	{
+		name: "tow_car", title: "Have a car towed", does: "It never answers again after one of its calls was cancelled.", before: mcp.Revision20260728,
+		asks: []question{{message: "Where is the car?", fields: `"street":{"type":"string","title":"Street"}`}},
+		says: "A truck is on its way to {street}.", spoiltByCancel: true,
+		plants: also(found("fail", "unusable", "response-after-cancel"), "*"),
+	},
+	{
+		name: "mix_paint", title: "Mix paint", does: "It fails for ever after a number that is too large.",
+		asks: []question{{message: "How many litres?", fields: `"litres":{"type":"number","title":"Litres","minimum":0.5,"maximum":20}`}},
+		says: "{litres} l of paint are mixed.", slips: on(breaking("maximum"), spoil),
+		plants: found("fail", "unusable", "above-maximum"),
+	},
+}
+
+// acting are the tools that do what was not agreed to.
+var acting = []*tool{
+	{
+		name: "mail_newsletter", title: "Mail the newsletter", does: "It mails it though you decline.",
+		asks: []question{{message: "Shall the newsletter go out?", fields: `"proofread":{"type":"boolean","title":"Somebody has proofread it"}`}},
+		says: "The newsletter went to 340 readers.", slips: on(declined, act),
+		plants: found("warn", "acts-on-decline", "decline", "decline-with-content"),
+	},
+	{
+		name: "cancel_subscription", title: "Cancel a subscription", does: "It cancels the subscription though you close the question.",
+		asks: []question{{message: "Cancel the subscription of the magazine?", fields: `"refund":{"type":"boolean","title":"I want the rest of the money back"}`}},
+		says: "The subscription ends today.", slips: on(cancelled, act),
+		plants: found("warn", "acts-on-decline", "cancel", "cancel-with-content", "cancel-then-accept"),
+	},
+	{
+		name: "transfer_points", title: "Transfer points", does: "It uses the content of a decline.",
+		asks: []question{{message: "Who gets the points?", fields: `"member":{"type":"string","title":"Member"}`}},
+		says: "500 points went to {member}.", slips: on(declinedWithContent, act),
+		plants: found("fail", "acts-on-decline", "decline-with-content"),
+	},
+	{
+		name: "rename_boat", title: "Rename the boat", does: "It uses the content of a cancel.",
+		asks: []question{{message: "What should the boat be called?", fields: `"boat":{"type":"string","title":"Name"}`}},
+		says: "The boat is now called {boat}.", slips: on(cancelledWithContent, act),
+		plants: found("fail", "acts-on-decline", "cancel-with-content"),
+	},
+	{
+		name: "link_calendar", title: "Link a calendar", does: "It links the calendar though you decline to open its page.", since: mcp.Revision20251125,
+		asks: []question{{message: "Sign in to your calendar.", url: "https://calendar.example/link"}},
+		says: "The calendar is linked as soon as you have signed in.", slips: on(declined, act),
+		plants: found("warn", "acts-on-decline", "decline", "decline-with-content"),
+	},
+}
+
+// careless are the tools that use content which breaks its schema.
+var careless = []*tool{
+	{
+		name: "choose_seat", title: "Choose a seat", does: "It takes a seat that it has not offered.",
+		asks: []question{{message: "Window or aisle?", fields: `"seat":{"type":"string","title":"Seat","enum":["Window","Aisle"]}`}},
+		says: "Your seat: {seat}.", slips: on(breaking("enum"), act),
+		plants: found("warn", "uses-invalid-content", "not-in-enum"),
+	},
+	{
+		name: "buy_tickets", title: "Buy tickets", does: "It takes a number below the minimum.",
+		asks: []question{{message: "How many tickets?", fields: `"tickets":{"type":"integer","title":"Tickets","minimum":1,"maximum":10}`}},
+		says: "{tickets} tickets are at the box office.", slips: on(breaking("minimum"), act),
+		plants: found("warn", "uses-invalid-content", "below-minimum"),
+	},
+	{
+		name: "fill_tank", title: "Fill the tank", does: "It takes a number above the maximum.",
+		asks: []question{{message: "How many litres?", fields: `"litres":{"type":"integer","title":"Litres","minimum":1,"maximum":60}`}},
+		says: "{litres} litres are in the tank.", slips: on(breaking("maximum"), act),
+		plants: found("warn", "uses-invalid-content", "above-maximum"),
+	},
+	{
+		name: "label_jar", title: "Label a jar", does: "It takes a value of another type.",
+		asks: []question{{message: "What is in the jar?", fields: `"jam":{"type":"string","title":"Jam"}`}},
+		says: "The label says: {jam}.", slips: on(breaking("type"), act),
+		plants: found("warn", "uses-invalid-content", "wrong-type"),
+	},
+	{
+		name: "join_choir", title: "Join the choir", does: "It takes an answer without a field that it requires.",
+		asks: []question{{
+			message:  "Which voice do you sing, and have you paid?",
+			fields:   `"voice":{"type":"string","title":"Voice","enum":["Alto","Bass"]},"paid":{"type":"boolean","title":"I have paid"}`,
+			required: []string{"paid"},
+		}},
+		says: "Welcome to the choir. We rehearse on Tuesdays.", slips: on(breaking("required"), act),
+		plants: found("warn", "uses-invalid-content", "missing-field"),
+	},
+	{
+		name: "send_card", title: "Send a card", does: "It takes an e-mail address that is none.",
+		asks: []question{{message: "Where should the card go?", fields: `"address":{"type":"string","title":"Address","format":"email"}`}},
+		says: "A card is on its way to {address}.", slips: on(breaking("format"), act),
+		plants: found("warn", "uses-invalid-content", "wrong-format"),
+	},
+	{
+		name: "engrave_ring", title: "Engrave a ring", does: "It takes a text that is too long.",
+		asks: []question{{message: "What should the ring say?", fields: `"words":{"type":"string","title":"Words","maxLength":24}`}},
+		says: "Engraved: {words}.", slips: on(breaking("maxLength"), act),
+		plants: found("warn", "uses-invalid-content", "too-long"),
+	},
+	{
+		name: "check_coat", title: "Check a coat", does: "It takes a text that is too short.",
+		asks: []question{{message: "In whose name?", fields: `"owner":{"type":"string","title":"Name","minLength":3}`}},
+		says: "The coat of {owner} hangs on hook 12.", slips: on(breaking("minLength"), act),
+		plants: found("warn", "uses-invalid-content", "too-short"),
+	},
+	{
+		name: "park_car", title: "Park the car", does: "It takes a text that does not match its pattern.", since: mcp.Revision20251125,
+		asks: []question{{message: "Which number plate?", fields: `"plate":{"type":"string","title":"Number plate","pattern":"^[A-Z]{2}-[0-9]{4}$","default":"AB-1234"}`}},
+		says: "{plate} may park until midnight.", slips: on(breaking("pattern"), act),
+		plants: found("warn", "uses-invalid-content", "pattern-mismatch"),
+	},
+	{
+		name: "seat_guests", title: "Seat the guests", does: "It takes a fraction for a whole number.",
+		asks: []question{{message: "How many guests are there?", fields: `"guests":{"type":"integer","title":"Guests","minimum":1,"maximum":40}`}},
+		says: "There are chairs for {guests} guests.", slips: on(fractional, act),
+		plants: found("warn", "uses-invalid-content", "fraction"),
+	},
+	{
+		name: "top_pizza", title: "Top a pizza", does: "It takes more toppings than it allows.", since: mcp.Revision20251125,
+		asks: []question{{message: "Up to two toppings?", fields: `"toppings":{"type":"array","title":"Toppings","maxItems":2,"items":{"type":"string","enum":["Olives","Capers","Onions","Ham"]}}`}},
+		says: "On the pizza: {toppings}.", slips: on(breaking("maxItems"), act),
+		plants: found("warn", "uses-invalid-content", "too-many-items"),
+	},
+	{
+		name: "order_firewood", title: "Order firewood", does: "It takes an answer without content for one with.",
+		asks: []question{{message: "How many baskets?", fields: `"baskets":{"type":"integer","title":"Baskets","minimum":1,"maximum":20}`}},
+		says: "The firewood comes on Wednesday.", slips: on(withoutContent, act),
+		plants: found("warn", "uses-invalid-content", "no-content"),
+	},
+}
