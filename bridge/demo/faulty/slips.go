@@ -21,7 +21,6 @@ func on(when func(answer, []elicit.Problem) bool, then reaction) []slip {
 
 func declined(a answer, _ []elicit.Problem) bool  { return a.action == "decline" }
 func cancelled(a answer, _ []elicit.Problem) bool { return a.action == "cancel" }
-func accepted(a answer, _ []elicit.Problem) bool  { return a.action == "accept" }
 func anError(a answer, _ []elicit.Problem) bool   { return a.failure != "" }
 func noObject(a answer, _ []elicit.Problem) bool  { return a.failure == "" && !a.object }
 
@@ -76,7 +75,7 @@ func hang(c *call, _ answer) (json.RawMessage, error) { return nil, c.hang() }
 // act goes on as with any other content.
 func act(_ *call, a answer) (json.RawMessage, error) { return a.content, nil }
 
-func askAgain(*call, answer) (json.RawMessage, error) { return nil, again }
+func askAgain(*call, answer) (json.RawMessage, error) { return nil, errAgain }
 
 // crash ends the process with these last words; without any, it is an end without fault.
 func crash(words string) reaction {

@@ -94,11 +94,11 @@ func (q question) params(revision string) json.RawMessage {
 // slip is a way of taking some answers wrongly.
 type slip struct {
 	when func(a answer, problems []elicit.Problem) bool
-	// then goes on with content, or ends the call. The error again asks once more.
+	// then goes on with content, or ends the call. errAgain asks once more.
 	then func(c *call, a answer) (content json.RawMessage, err error)
 }
 
-var again = errors.New("the question is asked again")
+var errAgain = errors.New("the question is asked again")
 
 // tell tells the tool, and returns what the call is answered with.
 func (c *call) tell() *reply {
@@ -177,7 +177,7 @@ func (c *call) settled(q question) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if content, err := c.taken(q, a); err != again {
+		if content, err := c.taken(q, a); err != errAgain {
 			return c.remembered(content), err
 		}
 	}
