@@ -1,0 +1,370 @@
+// Command hand is a server that is right, written by hand on JSON-RPC. It does one thing
+// after the other: what comes while a question waits is done after that. A check must
+// find nothing in it.
+package main
+
+import (
+	"bufio"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+const (
+	june     = "2025-06-18"
+	november = "2025-11-25"
+	july     = "2026-07-28"
+)
+
+type object = map[string]any
+
+type message struct {
+	ID     json.RawMessage `json:"id,omitempty"`
+	Method string          `json:"method,omitempty"`
+	Params struct {
+		Name            string
+		ProtocolVersion string
+		Capabilities    capabilities
+		RequestID       json.RawMessage
+		InputResponses  map[string]json.RawMessage
+		RequestState    string
+		Meta            struct {
+			Revision     string       `json:"io.modelcontextprotocol/protocolVersion"`
+			Capabilities capabilities `json:"io.modelcontextprotocol/clientCapabilities"`
+		} `json:"_meta"`
+	} `json:"params"`
+	Result json.RawMessage           `json:"result,omitempty"`
+	Error  *struct{ Message string } `json:"error,omitempty"`
+}
+
+type capabilities struct {
+	Elicitation *struct{ Form, URL *struct{} }
+}
+
+func (c capabilities) allow(mode, revision string) bool {
+	switch {
+	case c.Elicitation == nil:
+		return false
+	case mode == "url":
+		return c.Elicitation.URL != nil && revision >= november
+	}
+	return c.Elicitation.Form != nil || c.Elicitation.URL == nil
+}
+
+var (
+	in       = bufio.NewReader(os.Stdin)
+	queue    []message // came while a question waited
+	asked    int
+	revision string
+	caps     capabilities
+	key      = make([]byte, 32)
+)
+
+func main() {
+	rand.Read(key)
+	for {
+		m, err := next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			send(object{"id": nil, "error": object{"code": -32700, "message": "This is no JSON"}})
+		case m.Method != "" && m.ID != nil:
+			serve(m)
+		}
+	}
+}
+
+// next is the oldest message that nobody has taken.
+func next() (m message, err error) {
+	if len(queue) > 0 {
+		m, queue = queue[0], queue[1:]
+		return m, nil
+	}
+	return read()
+}
+
+func read() (m message, err error) {
+	line, err := in.ReadBytes('\n')
+	if len(line) == 0 {
+		return m, err
+	}
+	return m, json.Unmarshal(line, &m)
+}
+
+func send(m object) {
+	m["jsonrpc"] = "2.0"
+	line, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	_, _ = os.Stdout.Write(append(line, '\n')) // the end of the input follows if nobody reads
+}
+
+func reply(m message, result object) { send(object{"id": m.ID, "result": result}) }
+
+func serve(m message) {
+	modern := m.Params.Meta.Revision == july
+	info := object{"name": "right-hand", "version": "1.0.0"}
+	switch {
+	case m.Method == "initialize":
+		revision, caps = november, m.Params.Capabilities
+		if m.Params.ProtocolVersion == june {
+			revision = june
+		}
+		reply(m, object{"protocolVersion": revision, "capabilities": object{"tools": object{}}, "serverInfo": info})
+	case m.Method == "server/discover":
+		reply(m, object{"resultType": "complete", "supportedVersions": []string{july}, "capabilities": object{"tools": object{}}, "serverInfo": info, "ttlMs": 0, "cacheScope": "private"})
+	case m.Method == "tools/list":
+		var list []object
+		for name := range tools {
+			list = append(list, object{"name": name, "inputSchema": object{"type": "object"}})
+		}
+		result := object{"tools": list}
+		if modern {
+			result["resultType"], result["ttlMs"], result["cacheScope"] = "complete", 0, "private"
+		}
+		reply(m, result)
+	case m.Method == "ping" && !modern:
+		reply(m, object{})
+	case m.Method == "tools/call" && tools[m.Params.Name] != nil:
+		if modern {
+			revision, caps = july, m.Params.Meta.Capabilities
+		}
+		call(m)
+	default:
+		send(object{"id": m.ID, "error": object{"code": -32601, "message": "There is no " + m.Method}})
+	}
+}
+
+// visit is a call, or in rounds one request of it.
+type visit struct {
+	message
+	known []json.RawMessage // answers of earlier rounds
+	at    int               // questions so far
+}
+
+var (
+	errGone  = errors.New("the call was cancelled")
+	errAsked = errors.New("the round has ended with a question")
+)
+
+func call(m message) {
+	v := &visit{message: m}
+	if err := v.open(); err != nil {
+		send(object{"id": m.ID, "error": object{"code": -32602, "message": err.Error()}})
+		return
+	}
+	text, err := tools[m.Params.Name](v)
+	if err == errGone || err == errAsked {
+		return
+	}
+	result := object{"content": []object{{"type": "text", "text": text}}}
+	if err != nil {
+		result = object{"content": []object{{"type": "text", "text": err.Error()}}, "isError": true}
+	}
+	if revision == july {
+		result["resultType"] = "complete"
+	}
+	reply(m, result)
+}
+
+func (v *visit) seal(text string) string {
+	mac := hmac.New(sha256.New, key)
+	io.WriteString(mac, v.Params.Name+"\n"+text)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// open reads the answers so far, if the state is this tool's.
+func (v *visit) open() error {
+	if revision != july || v.Params.RequestState == "" {
+		return nil
+	}
+	seal, text, _ := strings.Cut(v.Params.RequestState, " ")
+	if !hmac.Equal([]byte(seal), []byte(v.seal(text))) {
+		return errors.New("the requestState is not one that was given out for this call")
+	}
+	if err := json.Unmarshal([]byte(text), &v.known); err != nil {
+		return err
+	}
+	if r := v.Params.InputResponses[fmt.Sprint("q", len(v.known))]; r != nil {
+		v.known = append(v.known, r)
+	}
+	return nil
+}
+
+// answer is a result of elicitation/create.
+type answer struct {
+	Action  string
+	Content map[string]any
+}
+
+// ask puts one question, and reads on until its answer comes.
+func (v *visit) ask(mode string, params object) (a answer, err error) {
+	if !caps.allow(mode, revision) {
+		return a, fmt.Errorf("this client has not said that it can ask in %s mode", mode)
+	}
+	if revision >= november {
+		params["mode"] = mode
+	}
+	if revision == july {
+		return v.askInRound(params)
+	}
+	asked++
+	id := fmt.Sprintf(`"q%d"`, asked)
+	send(object{"id": json.RawMessage(id), "method": "elicitation/create", "params": params})
+	for {
+		m, err := read()
+		switch {
+		case errors.Is(err, io.EOF):
+			os.Exit(0)
+		case err != nil:
+			continue // it will come again, or it will not
+		case m.Method == "" && string(m.ID) == id && m.Error != nil:
+			return a, fmt.Errorf("the client could not ask: %s", m.Error.Message)
+		case m.Method == "" && string(m.ID) == id:
+			return answerOf(m.Result)
+		case m.Method == "notifications/cancelled" && string(m.Params.RequestID) == string(v.ID):
+			send(object{"method": "notifications/cancelled", "params": object{"requestId": json.RawMessage(id)}})
+			return a, errGone
+		case m.Method == "notifications/cancelled":
+			forget(m.Params.RequestID)
+		case m.Method != "":
+			queue = append(queue, m)
+		}
+	}
+}
+
+// forget takes a request that was cancelled before it was begun off the queue.
+func forget(id json.RawMessage) {
+	var rest []message
+	for _, m := range queue {
+		if string(m.ID) != string(id) {
+			rest = append(rest, m)
+		}
+	}
+	queue = rest
+}
+
+func (v *visit) askInRound(params object) (a answer, err error) {
+	v.at++
+	if v.at <= len(v.known) {
+		return answerOf(v.known[v.at-1])
+	}
+	known := v.known
+	if known == nil {
+		known = []json.RawMessage{}
+	}
+	text, err := json.Marshal(known)
+	if err != nil {
+		return a, err
+	}
+	reply(v.message, object{
+		"resultType":    "input_required",
+		"inputRequests": object{fmt.Sprint("q", len(known)): object{"method": "elicitation/create", "params": params}},
+		"requestState":  v.seal(string(text)) + " " + string(text),
+	})
+	return a, errAsked
+}
+
+func answerOf(result json.RawMessage) (a answer, err error) {
+	if err := json.Unmarshal(result, &a); err != nil || a.Action == "" {
+		return a, errors.New("the client's answer is none")
+	}
+	if a.Action != "accept" && a.Action != "decline" && a.Action != "cancel" {
+		return a, fmt.Errorf("the client's answer is none: %s", a.Action)
+	}
+	return a, nil
+}
+
+func form(text string, properties object, required ...string) object {
+	schema := object{"type": "object", "properties": properties}
+	if required != nil {
+		schema["required"] = required
+	}
+	return object{"message": text, "requestedSchema": schema}
+}
+
+var tools = map[string]func(*visit) (string, error){
+	"lend_ladder": lendLadder, "pick_film": pickFilm, "book_sauna": bookSauna, "open_gate": openGate,
+}
+
+// lendLadder asks nothing but yes or no, with a form that has no fields.
+func lendLadder(v *visit) (string, error) {
+	a, err := v.ask("form", form("Lend the ladder to the neighbours?", object{}))
+	if err != nil {
+		return "", err
+	}
+	if a.Action != "accept" {
+		return "The ladder stays in the shed.", nil
+	}
+	return "The ladder is at the neighbours'.", nil
+}
+
+// pickFilm does not take the first no for an answer, but the second.
+func pickFilm(v *visit) (string, error) {
+	for _, text := range []string{"Which film shall we see?", "Are you sure? Tonight is the last time. Which film?"} {
+		a, err := v.ask("form", form(text, object{"film": object{"type": "string", "title": "Film", "enum": []string{"Stalker", "Playtime"}}}, "film"))
+		if err != nil {
+			return "", err
+		}
+		if film, _ := a.Content["film"].(string); a.Action == "accept" {
+			if film != "Stalker" && film != "Playtime" {
+				return "", errors.New("that film is not shown")
+			}
+			return "Two tickets for " + film + ".", nil
+		}
+	}
+	return "We stay at home.", nil
+}
+
+// bookSauna asks two things, and asks for the hour again where it is none.
+func bookSauna(v *visit) (string, error) {
+	a, err := v.ask("form", form("Who comes along?", object{"guest": object{"type": "string", "title": "Guest", "minLength": 2}}, "guest"))
+	guest, _ := a.Content["guest"].(string)
+	switch {
+	case err != nil:
+		return "", err
+	case a.Action != "accept":
+		return "No sauna today.", nil
+	case len([]rune(guest)) < 2:
+		return "", errors.New("the guest needs a name")
+	}
+	text := "At what hour?"
+	for range 3 {
+		a, err := v.ask("form", form(text, object{"hour": object{"type": "integer", "title": "Hour", "minimum": 14, "maximum": 21}}, "hour"))
+		hour, ok := a.Content["hour"].(float64)
+		switch {
+		case err != nil:
+			return "", err
+		case a.Action != "accept":
+			return "No sauna today.", nil
+		case ok && hour == float64(int(hour)) && hour >= 14 && hour <= 21:
+			return fmt.Sprintf("The sauna is hot at %g for you and %s.", hour, guest), nil
+		}
+		text = "That is not an hour between 14 and 21. At what hour?"
+	}
+	return "", errors.New("there was no hour to book")
+}
+
+func openGate(v *visit) (string, error) {
+	params := object{"message": "Show your pass on the page of the gate.", "url": "https://gate.example/pass"}
+	if revision == november {
+		params["elicitationId"] = fmt.Sprintf("gate-%d", asked)
+	}
+	a, err := v.ask("url", params)
+	if err != nil {
+		return "", err
+	}
+	if a.Action != "accept" {
+		return "The gate stays closed.", nil
+	}
+	return "The gate opens once the pass was seen.", nil
+}
