@@ -52,7 +52,7 @@ func (c *Conversation) apply(f *clue) {
 		c.tookBack(c.sessionOf(f), f, out)
 	case f.Method == mcp.NotificationElicitComplete && !out:
 		c.completed(c.sessionOf(f), f)
-	case f.Kind == wire.Notification && !out && OnlyTells(f.Method):
+	case tells(&f.Frame):
 		c.tell(c.sessionOf(f), f)
 	}
 }
@@ -60,6 +60,11 @@ func (c *Conversation) apply(f *clue) {
 // OnlyTells reports whether a notification is a progress report or a log message.
 func OnlyTells(method string) bool {
 	return method == mcp.NotificationProgress || method == mcp.NotificationMessage
+}
+
+// tells reports whether a frame is a progress report or a log message of a server.
+func tells(f *wire.Frame) bool {
+	return f.Kind == wire.Notification && f.Dir == wire.ServerToClient && OnlyTells(f.Method)
 }
 
 // changesList reports whether a notification says that a list has changed.
@@ -102,20 +107,34 @@ func (c *Conversation) begin(s *session, f *clue) int {
 
 // join adds a later frame to the call at index i.
 func (c *Conversation) join(i int, seq int64) {
-	c.member[uint32(seq)] = uint32(i)
+	c.members = append(c.members, membership{uint32(seq), uint32(i)})
 	c.outlines[i].more = append(c.outlines[i].more, uint32(seq))
 	c.touch(i)
 }
 
-// of returns the index of the call that a frame belongs to.
+// of returns the index of the call that a frame belongs to, unless the frame is a
+// notification that toldBy finds.
 func (c *Conversation) of(seq int64) (int, bool) {
-	if i, ok := c.member[uint32(seq)]; ok {
-		return int(i), true
-	}
-	if k, ok := slices.BinarySearchFunc(c.told, uint32(seq), func(t telling, seq uint32) int { return cmp.Compare(t.seq, seq) }); ok {
-		return int(c.told[k].call), true
+	if k, ok := slices.BinarySearchFunc(c.members, uint32(seq), func(m membership, seq uint32) int { return cmp.Compare(m.seq, seq) }); ok {
+		return int(c.members[k].call), true
 	}
 	return slices.BinarySearchFunc(c.outlines, uint32(seq), byFirst)
+}
+
+// toldBy returns the index of the call that a progress notification or a log message
+// belongs to.
+func (c *Conversation) toldBy(seq int64) (int, bool) {
+	k := c.toldFrom(seq)
+	if k == len(c.told) || int64(c.told[k].first) > seq || c.told[k].call == nobody {
+		return 0, false
+	}
+	return int(c.told[k].call), true
+}
+
+// toldFrom returns the index of the first run in told that ends at a frame or later.
+func (c *Conversation) toldFrom(seq int64) int {
+	k, _ := slices.BinarySearchFunc(c.told, seq, func(t telling, seq int64) int { return cmp.Compare(int64(t.last), seq) })
+	return k
 }
 
 func byFirst(o outline, seq uint32) int { return cmp.Compare(o.first, seq) }
@@ -349,11 +368,17 @@ func (c *Conversation) tell(s *session, f *clue) {
 	default:
 		i, ok = c.of(f.about)
 	}
+	seq, call := uint32(f.Seq), uint32(nobody)
 	if ok {
-		c.told = append(c.told, telling{uint32(f.Seq), uint32(i)})
-		c.outlines[i].tells = append(c.outlines[i].tells, uint32(f.Seq))
+		call = uint32(i)
+		c.outlines[i].told = seq
 		c.touch(i)
 	}
+	if n := len(c.told); n > 0 && c.told[n-1].call == call {
+		c.told[n-1].last = seq
+		return
+	}
+	c.told = append(c.told, telling{seq, seq, call})
 }
 
 func (c *Conversation) completed(s *session, f *clue) {

@@ -53,7 +53,7 @@ type Call struct {
 }
 
 // State is the stage of a call: going on, or how it ended.
-type State int
+type State uint8
 
 // The states of a call.
 const (

@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -35,12 +36,12 @@ type Conversation struct {
 	mu       sync.Mutex
 	upTo     int64 // last frame that was applied
 	outlines []outline
-	member   map[uint32]uint32 // index in outlines by frame, for the frames in outline.more
+	members  []membership // of the frames in outline.more, in order
 	guessed  map[uint32]bool
 	strays   map[uint32]uint32 // stray response by the frame of the note about it
 	numbered map[uint32]uint32 // number of the first question in a frame
 	asking   map[uint32]uint32 // frame that asks a question, by its number
-	told     []telling         // progress notifications and log messages, in order
+	told     []telling         // in order
 	fresh    []asking          // frames whose questions have no number yet
 	calls    numbers
 	asked    numbers
@@ -56,9 +57,15 @@ type connection struct{ server, session string }
 // visit identifies a URL-mode elicitation of a server by its elicitationId.
 type visit struct{ server, id string }
 
-// telling is a progress notification or a log message, with the index of its call in
-// outlines.
-type telling struct{ seq, call uint32 }
+// membership is a frame with the index of its call in outlines.
+type membership struct{ seq, call uint32 }
+
+// telling is a run of progress notifications and log messages with the index of their
+// call in outlines, or nobody. Frames of other kinds may lie between first and last.
+type telling struct{ first, last, call uint32 }
+
+// nobody is the call of a notification that belongs to no call.
+const nobody = math.MaxUint32
 
 // asking is a frame that asks questions: their count, and the recorded number of the
 // first one, 0 for none.
@@ -72,11 +79,11 @@ type outline struct {
 	recorded  uint32
 	rounds    uint32
 	questions uint32
-	state     State // Running, unless final says otherwise
+	told      uint32 // latest of its progress notifications and log messages, 0 if it has none
+	state     State  // Running, unless final says otherwise
 	stopped   bool
 	session   *session
-	more      []uint32 // its other frames, without the response to the first and those in tells
-	tells     []uint32 // progress notifications and log messages
+	more      []uint32 // its other frames, without the response to the first and the notifications in told
 }
 
 // session is the state of one connection.
@@ -117,7 +124,7 @@ const waitingMost = 256
 func New(l *wire.Log) *Conversation {
 	return &Conversation{
 		log: l, turn: make(chan struct{}, 1), watched: make(map[int]*reduction),
-		member: make(map[uint32]uint32), guessed: make(map[uint32]bool), strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32), asking: make(map[uint32]uint32),
+		guessed: make(map[uint32]bool), strays: make(map[uint32]uint32), numbered: make(map[uint32]uint32), asking: make(map[uint32]uint32),
 		sessions: make(map[connection]*session),
 		waiting:  make(map[string][]retry), visits: make(map[visit]int),
 	}
@@ -151,13 +158,14 @@ func (c *Conversation) Changes(ctx context.Context) ([]int, error) {
 
 func (c *Conversation) update(ctx context.Context) error {
 	last := c.log.Len()
+	var cl clue // one for all frames, because there can be millions
 	for seq := c.upTo + 1; seq <= last; seq++ {
-		cl, err := c.look(c.log.Head(seq))
-		if err != nil {
+		cl = clue{Frame: c.log.Head(seq)}
+		if err := c.look(&cl); err != nil {
 			return fmt.Errorf("reading the conversation: %w", err)
 		}
 		c.mu.Lock()
-		c.apply(cl)
+		c.apply(&cl)
 		c.upTo = seq
 		if seq%window == 0 || seq == last {
 			c.number()
@@ -222,14 +230,12 @@ type clue struct {
 
 // look reads from a frame's bytes what is needed to find its call; most frames need
 // no bytes.
-func (c *Conversation) look(head wire.Frame) (*clue, error) {
-	cl := &clue{Frame: head}
-	if !c.tellsMore(&head) {
-		return cl, nil
+func (c *Conversation) look(cl *clue) (err error) {
+	if !c.tellsMore(&cl.Frame) {
+		return nil
 	}
-	var err error
-	if cl.Frame, err = c.log.Frame(head.Seq); err != nil {
-		return nil, err
+	if cl.Frame, err = c.log.Frame(cl.Seq); err != nil {
+		return err
 	}
 	params := cl.Message.Params
 	switch {
@@ -243,7 +249,7 @@ func (c *Conversation) look(head wire.Frame) (*clue, error) {
 		if cl.input.wanted && cl.Call == 0 && cl.Pair != 0 {
 			request, err := c.log.Frame(cl.Pair)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			cl.name, cl.arguments = target(request.Method, request.Message.Params)
 		}
@@ -261,7 +267,7 @@ func (c *Conversation) look(head wire.Frame) (*clue, error) {
 			cl.answers = append(cl.answers, key)
 		}
 	}
-	return cl, err
+	return err
 }
 
 // revision returns the protocol revision of a frame's session, "" if it is unknown.

@@ -240,6 +240,40 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// Notifications of several calls, of other frames and of no call at all lie between
+// each other, and each call has its own.
+func TestNotificationsOfSeveralCalls(t *testing.T) {
+	c := follow(t, logtest.New(t, logtest.Talk(t, `
++0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"one"}}}
++0s s2c {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"of the only call"}}
++0s c2s {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b","_meta":{"progressToken":"two"}}}
++0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"one","progress":1}}
++0s s2c {"jsonrpc":"2.0","id":1,"method":"ping"}
++0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"one","progress":2}}
++0s s2c {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"of one or the other"}}
++0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"one","progress":3}}
++0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"two","progress":1}}
++0s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
++0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"two","progress":2}}
++0s s2c {"jsonrpc":"2.0","id":2,"result":{"content":[]}}
+`)...))
+	want := [][]int64{{1, 2, 4, 6, 8, 10}, {3, 9, 11, 12}}
+	place := make([]int, 13)
+	for i, seqs := range want {
+		if got := seqsOf(read(t, c, i+1, Reading{})); !reflect.DeepEqual(got, seqs) {
+			t.Errorf("call %d has the frames %v, want %v", i+1, got, seqs)
+		}
+		for _, seq := range seqs {
+			place[seq] = i + 1
+		}
+	}
+	for seq := 1; seq < len(place); seq++ {
+		if got := c.Of(int64(seq)); got != place[seq] {
+			t.Errorf("frame %d is of call %d, want %d", seq, got, place[seq])
+		}
+	}
+}
+
 // What is left out is left out of every part of an exchange, and what is not
 // chosen is not there.
 func TestReading(t *testing.T) {

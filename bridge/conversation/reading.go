@@ -161,14 +161,16 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 		return nil, fmt.Errorf("there is no call at %d in the log", place)
 	}
 	o := c.outlines[place-1]
-	o.more, o.tells = since(o.more, r.applied), since(o.tells, r.applied)
+	from, _ := slices.BinarySearch(o.more, uint32(r.applied+1))
+	o.more = slices.Clone(o.more[from:])
+	told := c.toldIn(place-1, r.applied)
 	upTo := c.upTo
 	r.call.Number, r.call.Recorded, r.call.Session = int(o.number), int(o.recorded), o.session.connection.session
 	what := o.session.facts()
 	r.revision = what.protocol
 	c.mu.Unlock()
 
-	if err := c.feed(ctx, r, c.frames(r, &o, upTo), how); err != nil {
+	if err := c.feed(ctx, r, c.frames(r, &o, told, upTo), how); err != nil {
 		return nil, fmt.Errorf("reading call %d: %w", place, err)
 	}
 	r.applied = upTo
@@ -184,30 +186,50 @@ func (c *Conversation) advance(ctx context.Context, r *reduction, how Reading, o
 // applied at once: so many of the first and so many of the last.
 const tellsMost = 2000
 
-// since copies the frames after seq from a list in order.
-func since(list []uint32, seq int64) []uint32 {
-	from, _ := slices.BinarySearch(list, uint32(seq+1))
-	return slices.Clone(list[from:])
+// toldIn lists the runs of progress notifications and log messages of the call at
+// index i that go on after a frame.
+func (c *Conversation) toldIn(i int, after int64) (runs []telling) {
+	o := &c.outlines[i]
+	for _, run := range c.told[c.toldFrom(max(after+1, int64(o.first))):] {
+		if run.first > o.told {
+			break
+		}
+		if run.call == uint32(i) {
+			runs = append(runs, run)
+		}
+	}
+	return runs
 }
 
-// frames lists the frames of a call that are to be applied next, in order. o.more and
-// o.tells hold only frames after r.applied.
-func (c *Conversation) frames(r *reduction, o *outline, upTo int64) []int64 {
-	seqs := []int64{int64(o.first), c.log.Head(int64(o.first)).Pair}
+// frames lists the frames of a call after r.applied up to upTo, in order.
+func (c *Conversation) frames(r *reduction, o *outline, told []telling, upTo int64) []int64 {
+	var seqs []int64
+	for _, run := range told {
+		for seq := max(int64(run.first), r.applied+1); seq <= min(int64(run.last), upTo); seq++ {
+			if f := c.log.Head(seq); !tells(&f) {
+				continue
+			}
+			if seqs = append(seqs, seq); len(seqs) == 3*tellsMost {
+				r.omit(&seqs)
+			}
+		}
+	}
+	r.omit(&seqs)
+	seqs = append(seqs, int64(o.first), c.log.Head(int64(o.first)).Pair)
 	for _, seq := range o.more {
-		seqs = append(seqs, int64(seq))
-	}
-	tells := o.tells
-	if n := len(tells) - 2*tellsMost; n > 0 {
-		r.call.Omitted += n
-		tells = slices.Delete(tells, tellsMost, tellsMost+n)
-	}
-	for _, seq := range tells {
 		seqs = append(seqs, int64(seq))
 	}
 	seqs = slices.DeleteFunc(seqs, func(seq int64) bool { return seq <= r.applied || seq > upTo })
 	slices.Sort(seqs)
 	return slices.Compact(seqs)
+}
+
+// omit removes from the middle of a list of notifications those above 2*tellsMost.
+func (r *reduction) omit(seqs *[]int64) {
+	if n := len(*seqs) - 2*tellsMost; n > 0 {
+		r.call.Omitted += n
+		*seqs = slices.Delete(*seqs, tellsMost, tellsMost+n)
+	}
 }
 
 // Of returns the place of the call that a frame belongs to, 0 if there is none.
@@ -219,7 +241,10 @@ func (c *Conversation) Of(seq int64) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i, ok := c.of(seq)
-	if !ok && f.Pair != 0 && f.Kind != wire.Request {
+	switch {
+	case tells(&f):
+		i, ok = c.toldBy(seq)
+	case !ok && f.Pair != 0 && f.Kind != wire.Request:
 		i, ok = c.of(f.Pair)
 	}
 	if !ok {
