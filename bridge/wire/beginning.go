@@ -28,15 +28,17 @@ func (l *Log) Extend(n int64) {
 	if n <= shown {
 		return
 	}
-	// The chunks of the other log hold at least the n frames that it has
+	// The lists of the other log hold at least the n frames that it has
 	// counted.
 	l.index.chunks.Store(l.of.index.chunks.Load())
+	l.index.questions.Store(l.of.index.questions.Load())
 	// Names are shown only once a frame with them is shown.
 	for seq := shown + 1; seq <= n; seq++ {
 		e := l.index.at(seq)
 		l.methods.show(&l.of.methods, e.method)
-		l.actors.show(&l.of.actors, uint16(e.actor))
-		l.tools.show(&l.of.tools, e.tool)
+		l.details.show(&l.of.details, e.detail)
+		about, _ := l.details.at(e.detail)
+		l.tools.show(&l.of.tools, about.tool)
 		l.conns.show(&l.of.conns, e.conn)
 	}
 	l.index.n.Store(n)

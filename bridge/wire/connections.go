@@ -35,8 +35,8 @@ func (l *Log) Actors() []string  { return l.settlers(func(by settler) string { r
 func (l *Log) Faults() []string  { return l.settlers(func(by settler) string { return by.Fault }) }
 
 func (l *Log) settlers(name func(settler) string) (names []string) {
-	for _, by := range l.actors.listed() {
-		if n := name(by); n != "" && !slices.Contains(names, n) {
+	for _, c := range l.details.listed() {
+		if n := name(c.settler); n != "" && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}

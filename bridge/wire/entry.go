@@ -27,10 +27,10 @@ func (e Entry) Dir() Direction  { return e.e.dir() }
 func (e Entry) Stream() Stream  { return e.e.stream() }
 func (e Entry) Time() time.Time { return e.e.at() }
 func (e Entry) Size() int64     { return int64(e.e.size) }
-func (e Entry) Status() int     { return int(e.e.status) }
+func (e Entry) Status() int     { return e.detail().status }
 func (e Entry) Call() int       { return int(e.e.call) }
-func (e Entry) Round() int      { return int(e.e.round) }
-func (e Entry) Question() int   { return int(e.e.question) }
+func (e Entry) Round() int      { return e.detail().round }
+func (e Entry) Question() int   { return e.log.index.question(e.Seq, e.e) }
 func (e Entry) Failed() bool    { return e.e.flags&flagFailed != 0 }
 func (e Entry) Duplicate() bool { return e.e.flags&flagDuplicate != 0 }
 func (e Entry) Orphan() bool    { return e.e.flags&flagOrphan != 0 }
@@ -66,22 +66,24 @@ func (e Entry) Method() string {
 // Tool is the name of the tool whose call the frame belongs to, "" where it
 // belongs to none or to an unknown one.
 func (e Entry) Tool() string {
-	if name, known := e.log.tools.at(e.e.tool); known {
+	about, known := e.log.details.at(e.e.detail)
+	if name, named := e.log.tools.at(about.tool); known && named {
 		return name
 	}
 	f := e.frame()
 	return f.toolCalled()
 }
 
-func (e Entry) Actor() string { return e.settler().Actor }
-func (e Entry) Fault() string { return e.settler().Fault }
+func (e Entry) Actor() string { return e.detail().Actor }
+func (e Entry) Fault() string { return e.detail().Fault }
 
-func (e Entry) settler() settler {
-	if by, known := e.log.actors.at(uint16(e.e.actor)); known {
-		return by
+// detail returns the detail of the frame; its tool is only in the log's table.
+func (e Entry) detail() detail {
+	if about, known := e.log.details.at(e.e.detail); known {
+		return about
 	}
 	f := e.frame()
-	return settler{f.Actor, f.Fault}
+	return detail{settler: settler{f.Actor, f.Fault}, round: f.Round, status: f.Status}
 }
 
 func (e Entry) Server() string    { return e.connection().Server }

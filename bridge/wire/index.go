@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math"
 	"slices"
@@ -12,29 +13,33 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// entry is what the index holds of a frame: 56 bytes without pointers, so that
+// entry is what the index holds of a frame: 48 bytes without pointers, so that
 // a million entries cost little memory and no time of the garbage collector.
 //
 // An entry is written once, before index.n counts it, and is read without a
 // lock. Only pair changes later; it is accessed atomically.
 type entry struct {
-	off      int64  // where its line begins in the store
-	time     int64  // Unix time in nanoseconds, or noTime
-	id       uint32 // half of the hashID of the message's id; 0 if it has none
-	length   uint32 // of the line, its newline included
-	size     uint32 // Frame.Size; if saturated, the line holds the size
-	pair     uint32 // Frame.Pair
-	call     uint32
-	question uint32
-	body     uint16 // offset of Raw in the line where it stands unescaped; 0: the line must be parsed
-	flags    uint16
-	method   uint16 // in Log.methods; for a response, the method of its request
-	conn     uint16 // in Log.conns
-	tool     uint16 // in Log.tools: the tool whose call the frame belongs to
-	round    uint16
-	status   uint16
-	kind     Kind
-	actor    uint8 // in Log.actors
+	off    int64  // where its line begins in the store
+	time   int64  // Unix time in nanoseconds, or noTime
+	id     uint32 // half of the hashID of the message's id; 0 if it has none
+	length uint32 // of the line, its newline included
+	size   uint32 // Frame.Size; if saturated, the line holds the size
+	pair   uint32 // Frame.Pair
+	call   uint32
+	body   uint16 // offset of Raw in the line where it stands unescaped; 0: the line must be parsed
+	flags  uint16
+	method uint16 // in Log.methods; for a response, the method of its request
+	conn   uint16 // in Log.conns
+	detail uint16 // in Log.details
+	kind   Kind
+	asks   bool // Frame.Question is in index.questions
+}
+
+// detail is a part of a frame that is the same for many frames.
+type detail struct {
+	settler
+	tool          uint16 // in Log.tools: the tool whose call the frame belongs to
+	round, status int
 }
 
 // noTime is the time of a frame from a transcript line without "ts".
@@ -114,9 +119,13 @@ type chunk [chunkLen]entry
 // index is a list of entries that one goroutine at a time appends to while
 // others read.
 type index struct {
-	n      atomic.Int64
-	chunks atomic.Pointer[[]*chunk]
+	n         atomic.Int64
+	chunks    atomic.Pointer[[]*chunk]
+	questions atomic.Pointer[[]numbered] // by seq
 }
+
+// numbered is a frame with its Frame.Question.
+type numbered struct{ seq, question uint32 }
 
 // next returns the entry to fill in before publish.
 func (x *index) next() *entry {
@@ -138,6 +147,30 @@ func (x *index) publish() { x.n.Add(1) }
 // at returns the entry of a frame; seq must be in the index.
 func (x *index) at(seq int64) *entry {
 	return &(*x.chunks.Load())[(seq-1)>>chunkBits][(seq-1)&(chunkLen-1)]
+}
+
+// number adds the Frame.Question of the entry that is about to be published.
+func (x *index) number(e *entry, question int) {
+	if question <= 0 {
+		return
+	}
+	var list []numbered
+	if p := x.questions.Load(); p != nil {
+		list = *p
+	}
+	list = append(list, numbered{uint32(x.n.Load() + 1), uint32(within(question, math.MaxUint32))})
+	x.questions.Store(&list)
+	e.asks = true
+}
+
+// question returns Frame.Question of a frame.
+func (x *index) question(seq int64, e *entry) int {
+	if !e.asks {
+		return 0
+	}
+	list := *x.questions.Load()
+	i, _ := slices.BinarySearchFunc(list, seq, func(n numbered, seq int64) int { return cmp.Compare(int64(n.seq), seq) })
+	return int(list[i].question)
 }
 
 func (x *index) memory() int64 {

@@ -32,7 +32,7 @@ type Stats struct {
 }
 
 // Log is an append-only list of frames, numbered from 1. The frames' bytes are
-// on disk, in a temporary file that Close removes; memory holds an index of 56
+// on disk, in a temporary file that Close removes; memory holds an index of 48
 // bytes a frame, and the frames that are not written yet.
 //
 // All methods are safe for concurrent use. Reading takes no lock that an Append
@@ -44,7 +44,7 @@ type Log struct {
 
 	index   index
 	methods table[string]
-	actors  table[settler]
+	details table[detail]
 	tools   table[string]
 	conns   table[Connection]
 	store   store
@@ -117,7 +117,7 @@ func newLog() *Log {
 		start: time.Now(), sessions: make(map[string]*session), requests: make(map[uint64]uint32),
 		earlier: make(map[uint32]uint32), huge: make(chan struct{}, 1),
 		methods: newTable[string](8 << 10), tools: newTable[string](8 << 10),
-		actors: newTable[settler](math.MaxUint8), conns: newTable[Connection](full),
+		details: newTable[detail](full), conns: newTable[Connection](full),
 	}
 	l.large = &largeRows{mu: &l.mu, of: make(map[int64]largeRow)}
 	l.marks = &marks{of: make(map[int64]kept), about: make(map[int64]int64)}
@@ -233,10 +233,9 @@ func (l *Log) enter(f *Frame) *entry {
 	e.size = uint32(min(f.Size, math.MaxUint32))
 	e.kind = f.Kind
 	e.way(f.Dir, f.Stream)
-	e.call, e.question = uint32(within(f.Call, math.MaxUint32)), uint32(within(f.Question, math.MaxUint32))
-	e.round, e.status = uint16(within(f.Round, math.MaxUint16)), uint16(within(f.Status, math.MaxUint16))
+	e.call = uint32(within(f.Call, math.MaxUint32))
+	l.index.number(e, f.Question)
 	e.method = l.methods.id(f.Method, len(f.Method))
-	e.actor = uint8(min(l.actors.id(settler{f.Actor, f.Fault}, len(f.Actor)+len(f.Fault)), math.MaxUint8))
 	e.set(flagTruncated, f.Truncated)
 	e.set(flagRedacted, f.Redacted)
 	e.set(flagGuessed, f.Guessed)
@@ -277,7 +276,7 @@ func (l *Log) pair(e *entry, s *session, f *Frame) {
 	case f.Kind.IsResponse() && id != 0:
 		if seq, ok := l.requests[exchange(s, f.Dir.opposite(), id)]; ok {
 			if len(l.earlier) > 0 {
-				seq = l.among(seq, e.question)
+				seq = l.among(seq, f.Question)
 			}
 			f.Duplicate = l.answered(seq)
 			e.set(flagDuplicate, f.Duplicate)
@@ -327,11 +326,11 @@ func (l *Log) answer(e *entry, f *Frame, seq uint32) {
 // among returns the request that a response answers. It chooses from latest and
 // the earlier requests with the same id that had no response when the next one
 // came.
-func (l *Log) among(latest, question uint32) uint32 {
+func (l *Log) among(latest uint32, question int) uint32 {
 	open := uint32(0)
 	for seq, steps := latest, 0; seq != 0 && steps < maxAlike; seq, steps = l.earlier[seq], steps+1 {
 		request := l.index.at(int64(seq))
-		if question != 0 && request.question == question {
+		if question != 0 && l.index.question(int64(seq), request) == question {
 			return seq
 		}
 		if open == 0 && !l.answered(seq) {

@@ -26,7 +26,7 @@ func (f *Frame) claim() {
 	})
 }
 
-// conclude sets the action, Failed, AsksInput and the tool of a frame's entry.
+// conclude sets the action, Failed, AsksInput and the detail of a frame's entry.
 // The frame must have been paired.
 func (l *Log) conclude(e *entry, s *session, f *Frame) {
 	e.act(f.Action())
@@ -44,7 +44,8 @@ func (l *Log) conclude(e *entry, s *session, f *Frame) {
 	}
 	e.set(flagAsks, f.AsksInput)
 	e.set(flagFailed, f.Failed)
-	e.tool = l.toolOf(s, f)
+	about := detail{settler{f.Actor, f.Fault}, l.toolOf(s, f), f.Round, f.Status}
+	e.detail = l.details.id(about, len(f.Actor)+len(f.Fault))
 }
 
 // openCall is a tools/call request without a response.
@@ -75,7 +76,8 @@ func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
 		if f.Method == mcp.MethodCallTool {
 			s.open = slices.DeleteFunc(s.open, func(c openCall) bool { return c.seq == f.Pair })
 		}
-		tool = l.index.at(f.Pair).tool
+		request, _ := l.details.at(l.index.at(f.Pair).detail)
+		tool = request.tool
 	case out && f.Method == mcp.NotificationCancelled:
 		id := hashID(f.glance("params", f.Message.Params).get("requestId").whole())
 		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {

@@ -147,7 +147,7 @@ func (l *Log) lines(seqs []int64, limit uint32, buf []byte, f func(seq int64, e 
 func (l *Log) facts(seq int64, e *entry) Frame {
 	f := Frame{
 		Seq: seq, Time: e.at(), Dir: e.dir(), Kind: e.kind, Stream: e.stream(),
-		Size: int64(e.size), Status: int(e.status), Call: int(e.call), Round: int(e.round), Question: int(e.question),
+		Size: int64(e.size), Call: int(e.call), Question: l.index.question(seq, e),
 		Truncated: e.flags&flagTruncated != 0, Duplicate: e.flags&flagDuplicate != 0,
 		Orphan: e.flags&flagOrphan != 0, Redacted: e.flags&flagRedacted != 0,
 		Failed: e.flags&flagFailed != 0, AsksInput: e.flags&flagAsks != 0,
@@ -161,8 +161,8 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 		f.Server, f.Session, f.Transport = k.Server, k.Session, k.Transport
 	}
 	f.Method, _ = l.methods.at(e.method)
-	by, _ := l.actors.at(uint16(e.actor))
-	f.Actor, f.Fault = by.Actor, by.Fault
+	about, _ := l.details.at(e.detail)
+	f.Actor, f.Fault, f.Round, f.Status = about.Actor, about.Fault, about.round, about.status
 	if f.Pair != 0 && f.Kind != Request {
 		f.Latency = e.since(l.index.at(f.Pair))
 	}
@@ -173,8 +173,7 @@ func (l *Log) facts(seq int64, e *entry) Frame {
 // of its bytes in the line, so that the line need not be parsed.
 func (e *entry) plain() bool {
 	return e.body != 0 && e.flags&(flagMore|flagTruncated) == 0 && e.size != math.MaxUint32 &&
-		e.method != full && e.conn != full && e.actor != math.MaxUint8 &&
-		e.round != math.MaxUint16 && e.status != math.MaxUint16
+		e.method != full && e.conn != full && e.detail != full
 }
 
 // raw returns the frame's bytes in its line; e.body must not be 0.
