@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -13,38 +14,42 @@ import (
 
 // noteTexts are the notes' texts of earlier versions. Each group is named after
 // the member of a note's JSON that it holds; "method" is Frame.HTTPMethod.
-var noteTexts = []struct {
+var noteTexts = sync.OnceValue(func() []noteText {
+	return []noteText{
+		{NoteProcessStarted, regexp.MustCompile(`^started (?P<program>.+) as process (?P<pid>\d+)$`)},
+		{NoteProcessExited, regexp.MustCompile(`^process (?P<pid>\d+) (?:exited with code (?P<code>\d+)|ended by signal: (?P<signal>[^;]*))(?:; (?P<why>.*))?$`)},
+		{NoteProcessExited, regexp.MustCompile(`^process (?P<pid>\d+) (?P<why>process group \d+ could not be killed.*|its output did not end.*)$`)},
+		{NotePipeHeld, regexp.MustCompile(`^the server's (?P<of>standard output|standard error) is held open by a process outside of its group, and is no longer read$`)},
+		{NoteReadFailed, regexp.MustCompile(`^reading (?P<of>the server's standard output|the server's standard error|from the built-in server): (?P<why>.*)$`)},
+		{NoteNotPassedOn, regexp.MustCompile(`^not passed on: (?P<why>.*)$`)},
+		{NoteNotDelivered, regexp.MustCompile(`^not delivered: (?P<why>.*)$`)},
+		{NoteHTTPStatus, regexp.MustCompile(`^(?P<method>POST|GET|DELETE) of (?:the response to request (?P<response>\S+)|the event stream|the session|(?P<of>\S+)) was answered with (?:HTTP )?\d*[^:;]*?(?: to (?P<to>[^:;\s]\S*?))?(?: and (?P<got>.+?) in place of JSON or an event stream)?(?:; (?P<want>.+) is called for)?(?:: (?P<said>(?s:.*)))?$`)},
+		{NoteRedirected, regexp.MustCompile(`^(?P<method>[A-Z]+) redirected to (?P<to>\S+?)(?:, which is not told the session id and the headers that are set for (?P<withheld>.*))?$`)},
+		{NoteRequestFailed, regexp.MustCompile(`^(?P<method>GET|DELETE) of (?:the session|the event stream) failed: (?P<why>.*)$`)},
+		{NoteAnswerBroken, regexp.MustCompile(`^the answer to (?:the response to request (?P<response>\S+)|(?P<of>\S+)) broke off after (?P<bytes>\d+) bytes: (?P<why>.*)$`)},
+		{NoteNoStream, regexp.MustCompile(`^the server has no GET event stream(?:: (?P<said>(?s:.*)))?$`)},
+		{NoteStreamAwaited, regexp.MustCompile(`^GET of the event stream has no answer yet; the session goes on without$`)},
+		{NoteStreamRequested, regexp.MustCompile(`^GET of the event stream(?: that answers (?P<of>[^,]+))?(?:, from behind event (?P<after>.*))?$`)},
+		{NoteStreamOpened, regexp.MustCompile(`^the GET event stream is open$`)},
+		{NoteStreamResumed, regexp.MustCompile(`^the event stream that answers (?P<of>\S+) goes on$`)},
+		{NoteResumeRefused, regexp.MustCompile(`^the event stream that answers (?P<of>\S+) broke off, and going on with it was answered with (?:HTTP )?\d*[^:]*(?:: (?P<said>(?s:.*)))?$`)},
+		{NoteStreamBroken, regexp.MustCompile(`^the event stream(?: that answers (?P<of>\S+))? broke off: (?P<why>.*)$`)},
+		{NoteStreamEnded, regexp.MustCompile(`^the event stream that answers (?P<of>\S+) has ended without the response$`)},
+		{NoteStreamClosed, regexp.MustCompile(`^the server has ended the GET event stream \((?P<times>\d+) times so far\); it is opened again$`)},
+		{NoteEndpoint, regexp.MustCompile(`^the server's message endpoint is (?P<to>.*)$`)},
+		{NoteServerLost, regexp.MustCompile(`^(?P<why>the server cannot be reached any more: .*|the event stream broke off and could not be opened again: .*|the event stream (?:broke off|has ended), and with it the session.*)$`)},
+		{NoteProbeUnanswered, regexp.MustCompile(`^server/discover had no answer within (?P<took>[^:]+): the server is taken to be of an older revision`)},
+		{NoteProbeFatal, regexp.MustCompile(`^the process ended at server/discover: it is started again`)},
+		{NoteStrayResponse, regexp.MustCompile(`^a response came without an id, `)},
+		{NoteStrayResponse, regexp.MustCompile(`^a (?P<again>second )?response came with id (?P<id>.+), which `)},
+		{NoteCancelledByClose, regexp.MustCompile(`^the request is cancelled by closing its response stream, `)},
+		{NoteClientSaid, regexp.MustCompile(`^the client says: (?P<why>(?s:.*))$`)},
+	}
+})
+
+type noteText struct {
 	kind NoteKind
 	text *regexp.Regexp
-}{
-	{NoteProcessStarted, regexp.MustCompile(`^started (?P<program>.+) as process (?P<pid>\d+)$`)},
-	{NoteProcessExited, regexp.MustCompile(`^process (?P<pid>\d+) (?:exited with code (?P<code>\d+)|ended by signal: (?P<signal>[^;]*))(?:; (?P<why>.*))?$`)},
-	{NoteProcessExited, regexp.MustCompile(`^process (?P<pid>\d+) (?P<why>process group \d+ could not be killed.*|its output did not end.*)$`)},
-	{NotePipeHeld, regexp.MustCompile(`^the server's (?P<of>standard output|standard error) is held open by a process outside of its group, and is no longer read$`)},
-	{NoteReadFailed, regexp.MustCompile(`^reading (?P<of>the server's standard output|the server's standard error|from the built-in server): (?P<why>.*)$`)},
-	{NoteNotPassedOn, regexp.MustCompile(`^not passed on: (?P<why>.*)$`)},
-	{NoteNotDelivered, regexp.MustCompile(`^not delivered: (?P<why>.*)$`)},
-	{NoteHTTPStatus, regexp.MustCompile(`^(?P<method>POST|GET|DELETE) of (?:the response to request (?P<response>\S+)|the event stream|the session|(?P<of>\S+)) was answered with (?:HTTP )?\d*[^:;]*?(?: to (?P<to>[^:;\s]\S*?))?(?: and (?P<got>.+?) in place of JSON or an event stream)?(?:; (?P<want>.+) is called for)?(?:: (?P<said>(?s:.*)))?$`)},
-	{NoteRedirected, regexp.MustCompile(`^(?P<method>[A-Z]+) redirected to (?P<to>\S+?)(?:, which is not told the session id and the headers that are set for (?P<withheld>.*))?$`)},
-	{NoteRequestFailed, regexp.MustCompile(`^(?P<method>GET|DELETE) of (?:the session|the event stream) failed: (?P<why>.*)$`)},
-	{NoteAnswerBroken, regexp.MustCompile(`^the answer to (?:the response to request (?P<response>\S+)|(?P<of>\S+)) broke off after (?P<bytes>\d+) bytes: (?P<why>.*)$`)},
-	{NoteNoStream, regexp.MustCompile(`^the server has no GET event stream(?:: (?P<said>(?s:.*)))?$`)},
-	{NoteStreamAwaited, regexp.MustCompile(`^GET of the event stream has no answer yet; the session goes on without$`)},
-	{NoteStreamRequested, regexp.MustCompile(`^GET of the event stream(?: that answers (?P<of>[^,]+))?(?:, from behind event (?P<after>.*))?$`)},
-	{NoteStreamOpened, regexp.MustCompile(`^the GET event stream is open$`)},
-	{NoteStreamResumed, regexp.MustCompile(`^the event stream that answers (?P<of>\S+) goes on$`)},
-	{NoteResumeRefused, regexp.MustCompile(`^the event stream that answers (?P<of>\S+) broke off, and going on with it was answered with (?:HTTP )?\d*[^:]*(?:: (?P<said>(?s:.*)))?$`)},
-	{NoteStreamBroken, regexp.MustCompile(`^the event stream(?: that answers (?P<of>\S+))? broke off: (?P<why>.*)$`)},
-	{NoteStreamEnded, regexp.MustCompile(`^the event stream that answers (?P<of>\S+) has ended without the response$`)},
-	{NoteStreamClosed, regexp.MustCompile(`^the server has ended the GET event stream \((?P<times>\d+) times so far\); it is opened again$`)},
-	{NoteEndpoint, regexp.MustCompile(`^the server's message endpoint is (?P<to>.*)$`)},
-	{NoteServerLost, regexp.MustCompile(`^(?P<why>the server cannot be reached any more: .*|the event stream broke off and could not be opened again: .*|the event stream (?:broke off|has ended), and with it the session.*)$`)},
-	{NoteProbeUnanswered, regexp.MustCompile(`^server/discover had no answer within (?P<took>[^:]+): the server is taken to be of an older revision`)},
-	{NoteProbeFatal, regexp.MustCompile(`^the process ended at server/discover: it is started again`)},
-	{NoteStrayResponse, regexp.MustCompile(`^a response came without an id, `)},
-	{NoteStrayResponse, regexp.MustCompile(`^a (?P<again>second )?response came with id (?P<id>.+), which `)},
-	{NoteCancelledByClose, regexp.MustCompile(`^the request is cancelled by closing its response stream, `)},
-	{NoteClientSaid, regexp.MustCompile(`^the client says: (?P<why>(?s:.*))$`)},
 }
 
 // noteTextMost is the greatest length in bytes of a text that is parsed as a
@@ -61,7 +66,7 @@ func (f *Frame) readNoteText() {
 		f.readNoteJSON()
 		return
 	}
-	for _, known := range noteTexts {
+	for _, known := range noteTexts() {
 		found := known.text.FindSubmatch(f.Raw)
 		if found == nil {
 			continue
