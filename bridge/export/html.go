@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -28,27 +29,29 @@ var (
 	reportScript string
 )
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"add":    func(a, b int) int { return a + b },
-	"sub":    func(a, b int) int { return a - b },
-	"lane":   laneOf,
-	"since":  since,
-	"took":   wording.Duration,
-	"tear":   tear,
-	"clock":  clockOf,
-	"code":   codeOf,
-	"judge":  link.Judge,
-	"ladder": func(c *conversation.Call) drawing { return drawing{Ladder: Draw(c), Href: frameLink} },
-	"line":   line,
-	"pairs":  pairs,
-	"plural": wording.Plural,
-	"pretty": func(raw json.RawMessage) code { return codeOf(rawjson.Pretty(raw), false) },
-	"runs":   runsOf,
-	"story": func(q *conversation.Question) []string {
-		return story(q, func(s string) string { return line(s, 200) })
-	},
-	"way": wayOf,
-}).ParseFS(templateFiles, "*.tmpl"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"add":    func(a, b int) int { return a + b },
+		"sub":    func(a, b int) int { return a - b },
+		"lane":   laneOf,
+		"since":  since,
+		"took":   wording.Duration,
+		"tear":   tear,
+		"clock":  clockOf,
+		"code":   codeOf,
+		"judge":  link.Judge,
+		"ladder": func(c *conversation.Call) drawing { return drawing{Ladder: Draw(c), Href: frameLink} },
+		"line":   line,
+		"pairs":  pairs,
+		"plural": wording.Plural,
+		"pretty": func(raw json.RawMessage) code { return codeOf(rawjson.Pretty(raw), false) },
+		"runs":   runsOf,
+		"story": func(q *conversation.Question) []string {
+			return story(q, func(s string) string { return line(s, 200) })
+		},
+		"way": wayOf,
+	}).ParseFS(templateFiles, "*.tmpl"))
+})
 
 // reportPolicy is the report's content security policy: the page may load nothing, send
 // nothing, and run only its own script.
@@ -79,7 +82,7 @@ func (x *export) html(w io.Writer) error {
 		r.Trouble = fmt.Sprintf("%s more are left out of the list of exchanges. Export a part of the log to see them.", wording.Plural(left, "exchange"))
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	if err := templates.ExecuteTemplate(out, "report", r); err != nil {
+	if err := templates().ExecuteTemplate(out, "report", r); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return out.Flush()

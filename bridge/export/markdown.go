@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"text/template"
 
 	"elicitation-inspector/bridge/conversation"
@@ -19,17 +20,19 @@ import (
 //go:embed report.md.tmpl
 var markdownText string
 
-var markdownTemplate = template.Must(template.New("").Funcs(template.FuncMap{
-	"cell":   cell,
-	"clock":  clockOf,
-	"code":   fenced,
-	"json":   func(raw json.RawMessage) string { return fenced("json", escaped(rawjson.Pretty(raw))) },
-	"judge":  link.Judge,
-	"plural": wording.Plural,
-	"span":   span,
-	"story":  func(q *conversation.Question) []string { return story(q, span) },
-	"way":    wayOf,
-}).Parse(markdownText))
+var markdownTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"cell":   cell,
+		"clock":  clockOf,
+		"code":   fenced,
+		"json":   func(raw json.RawMessage) string { return fenced("json", escaped(rawjson.Pretty(raw))) },
+		"judge":  link.Judge,
+		"plural": wording.Plural,
+		"span":   span,
+		"story":  func(q *conversation.Question) []string { return story(q, span) },
+		"way":    wayOf,
+	}).Parse(markdownText))
+})
 
 // markdown writes the report as Markdown (CommonMark 0.31, with the tables of GFM): the
 // calls, the questions as forms, the answers and the results. Everything from the wire
@@ -40,7 +43,7 @@ func (x *export) markdown(w io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	if err := markdownTemplate.ExecuteTemplate(out, "markdown", r); err != nil {
+	if err := markdownTemplate().ExecuteTemplate(out, "markdown", r); err != nil {
 		return fmt.Errorf("writing the document: %w", err)
 	}
 	return out.Flush()

@@ -33,7 +33,7 @@ func (l *Ladder) Embed(w io.Writer, href func(seq int64) string) error {
 }
 
 func (l *Ladder) write(w io.Writer, d drawing) error {
-	if err := templates.ExecuteTemplate(w, "ladder", d); err != nil {
+	if err := templates().ExecuteTemplate(w, "ladder", d); err != nil {
 		return fmt.Errorf("drawing %s: %w", l.ID, err)
 	}
 	return nil
