@@ -130,17 +130,28 @@ func (e Entry) frame() Frame {
 // time, across all its callers.
 const hugeLine = 4 << 20
 
-// rooms holds the buffers of Bodies.
-var rooms = sync.Pool{New: func() any { return new([together]byte) }}
+// rooms holds the buffers of Bodies, of up to together bytes.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // Bodies calls f with the bytes of each of the frames, in order. raw is valid
 // until f returns, and nil for a frame that is lost. When ctx ends, Bodies
 // stops and returns the context's error.
 func (l *Log) Bodies(ctx context.Context, seqs []int64, f func(seq int64, raw []byte)) error {
-	room := rooms.Get().(*[together]byte)
+	if len(seqs) == 0 {
+		return nil
+	}
+	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
+	first, last := l.index.at(seqs[0]), l.index.at(seqs[len(seqs)-1])
+	span := last.off + int64(last.length) - first.off
+	if span < 0 || span > together { // the frames can be in any order
+		span = together
+	}
+	if span > int64(len(*room)) {
+		*room = make([]byte, span)
+	}
 	n := 0
-	return l.lines(seqs, hugeLine, room[:], func(seq int64, e *entry, line []byte, err error) error {
+	return l.lines(seqs, hugeLine, *room, func(seq int64, e *entry, line []byte, err error) error {
 		if n++; n%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
