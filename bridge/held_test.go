@@ -145,9 +145,11 @@ func TestHeldBackInLittleMemory(t *testing.T) {
 		return int64(m.HeapAlloc + m.StackInuse)
 	}
 	before := used()
-	b.call(fmt.Sprint(inbox.HeldMost + inbox.ShownMost))
+	const all = inbox.HeldMost + inbox.ShownMost
+	n := b.call(fmt.Sprint(all)).Number
 	b.until("all wait", func() bool { return b.server().Held == inbox.HeldMost })
-	const most = 40 << 20 // the log, the inbox and what is read of the log each know of them
+	b.until("all have been read of the log", func() bool { c, err := b.in.Call(n); return err == nil && len(c.Questions) == all })
+	const most = 24 << 20 // the log, the inbox and what is read of the log each know of them
 	if more := used() - before; more > most {
 		t.Errorf("%d questions take %d kB", inbox.HeldMost, more>>10)
 	} else {

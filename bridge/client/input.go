@@ -18,10 +18,10 @@ type InputRequest struct {
 	Session  string // the connection that it came on
 	Call     int    // 0 if it cannot be told
 	CallName string
-	Lost     bool            // its key stands again further on, and its last request counts
 	Request  *elicit.Request // nil where Method is no elicitation or the params cannot be read
 
 	ID   json.RawMessage // JSON-RPC id of a request of the server's own, exact
+	Lost bool            // its key stands again further on, and its last request counts
 	Mute bool            // nothing can answer it
 
 	Refusal *Refusal // why the person is not asked; nil if they are

@@ -18,52 +18,54 @@ type Question struct {
 	Number  int // shown to people
 	Place   int // position among the questions of its frame, from 1
 	Of      int // how many questions its frame asks
+	Round   int // round of the call, 0 if there is none
 	Method  string
-	Via     elicit.Via
-	Stream  wire.Stream // of the frame
-	Key     string      // in inputRequests, for Via InRound
-	Pointer string      // JSON pointer to the params in the frame
-	Round   int         // round of the call, 0 if there is none
-	List    string      // method of the list that requires it, "" for none
+	Key     string          // in inputRequests, for Via InRound
+	Pointer string          // JSON pointer to the params in the frame
+	List    string          // method of the list that requires it, "" for none
+	Params  json.RawMessage // nil if absent
+
+	// The small fields stand together: thousands of questions can wait.
+
+	Via    elicit.Via
+	Stream wire.Stream // of the frame
 	// Guessed: several calls were open, and the frame does not say to which of them
 	// the question belongs.
 	Guessed bool
-	Params  json.RawMessage // nil if absent
-	LetGo   bool            // Params and Answer are only in the log; see Conversation.Watch
+	LetGo   bool // Params and Answer are only in the log; see Conversation.Watch
+	isURL   bool // kept when Params are dropped
+	State   QuestionState
+	// TurnedAway: it was refused because too many questions of its server were
+	// waiting.
+	TurnedAway bool
+	Completion Completion // known outcome of an accepted URL
+	// AskedUnseen and AnswerUnseen: the frame is not chosen by Reading.Only. An
+	// unseen question has only the message in Params; an unseen answer leaves Answer
+	// and Error nil.
+	AskedUnseen, AnswerUnseen bool
 
-	State QuestionState
 	By    string // who settled it, as wire.Frame.Actor; "" if unknown
 	Fault string // fault of package fault that answered it; "" for an honest answer
 	Wrong string // what is wrong with that answer, to be put into a sentence
 	// FaultParams are the parameters of the fault, as fault.Params writes them; nil
 	// if unknown.
 	FaultParams json.RawMessage
-	// TurnedAway: it was refused because too many questions of its server were
-	// waiting.
-	TurnedAway bool
-	Reason     string          // why it was settled this way, in words; "" for no reason
-	Action     string          // "accept", "decline", "cancel", or any other action in the answer
-	Answer     json.RawMessage // the result that went back; nil if there is none
-	Error      json.RawMessage // the error that went back instead of a result
-	// Completion is the known outcome of an accepted URL.
-	Completion Completion
+	Reason      string          // why it was settled this way, in words; "" for no reason
+	Action      string          // "accept", "decline", "cancel", or any other action in the answer
+	Answer      json.RawMessage // the result that went back; nil if there is none
+	Error       json.RawMessage // the error that went back instead of a result
 
 	Asked, Ended        time.Time // Ended is zero while it is pending
 	AskedSeq, AnswerSeq int64     // frames; AnswerSeq is 0 without an answer or next round
-	// AskedUnseen and AnswerUnseen: the frame is not chosen by Reading.Only. An
-	// unseen question has only the message in Params; an unseen answer leaves Answer
-	// and Error nil.
-	AskedUnseen, AnswerUnseen bool
 	// Completed is when the server reported the end of the visit to the URL.
 	Completed    time.Time
 	CompletedSeq int64
 
-	isURL bool   // kept when Params are dropped
-	id    string // of the request, as wire.IDKey
+	id string // of the request, as wire.IDKey
 }
 
 // QuestionState is the stage of a question: pending, or how it was settled.
-type QuestionState int
+type QuestionState uint8
 
 // The states of a question.
 const (
@@ -104,7 +106,7 @@ func stateNamed(name string) QuestionState {
 }
 
 // Completion is the outcome of an accepted URL, as far as it is known.
-type Completion int
+type Completion uint8
 
 // The outcomes of an accepted URL.
 const (

@@ -9,7 +9,7 @@ import (
 )
 
 // Via is the kind of message that carried an elicitation from the server.
-type Via int
+type Via uint8
 
 // The messages that can carry an elicitation.
 const (

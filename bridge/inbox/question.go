@@ -48,10 +48,10 @@ func (a Answer) JSON() json.RawMessage {
 type Question struct {
 	client.InputRequest
 	Plan       *fault.Plan   // the fault that answers it; nil for none
-	TurnedDown bool          // a request other than an elicitation was declined or cancelled, for which there is no result
 	Handed     string        // why the policy of its server left it to the person, "" if it did not
 	Left       string        // why the source left it to the person, "" if it did not or there is no source
 	Delay      time.Duration // time until the source answers it, 0 if it does not
+	TurnedDown bool          // a request other than an elicitation was declined or cancelled, for which there is no result
 	Held       bool          // held back
 }
 
