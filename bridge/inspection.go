@@ -139,6 +139,9 @@ func (in *Inspection) RecordingChanged() { in.changes.Mark(changes.Change{Kind: 
 // Log is the wire log that every frame of this inspection goes to.
 func (in *Inspection) Log() *wire.Log { return in.log }
 
+// Conversation is what the frames of the log amount to; see its Update.
+func (in *Inspection) Conversation() *conversation.Conversation { return in.conversation }
+
 // How long Close takes at most: CloseTime for an end in good order, and
 // killedTime for the end of what had to be killed.
 const (

@@ -49,10 +49,10 @@ func (s *Server) answersFile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.conversation.Update(ctx); err != nil {
+	if err := s.in.Conversation().Update(ctx); err != nil {
 		return err
 	}
-	calls, err := answers.CallsIn(ctx, s.conversation, 0, conversation.Reading{Redact: redaction})
+	calls, err := answers.CallsIn(ctx, s.in.Conversation(), 0, conversation.Reading{Redact: redaction})
 	if err != nil {
 		return err
 	}

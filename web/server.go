@@ -21,7 +21,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
@@ -64,9 +63,7 @@ type Server struct {
 	filters filters
 	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
-	// conversation is updated on demand.
-	conversation *conversation.Conversation
-	big          chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
+	big       chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
 }
 
 // New returns a server. Serve starts it.
@@ -86,7 +83,6 @@ func New(c Config) *Server {
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
 	s.big = make(chan struct{}, 1)
-	s.conversation = conversation.New(c.Inspection.Log())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail

@@ -33,13 +33,13 @@ func (s *Server) frameLadder(c echo.Context, seq int64) error {
 // query as is svg or mermaid, as a file.
 func (s *Server) ladder(c echo.Context, seq int64, address string, running bool) error {
 	ctx := c.Request().Context()
-	if err := s.conversation.Update(ctx); err != nil {
+	if err := s.in.Conversation().Update(ctx); err != nil {
 		return err
 	}
 	if err := s.config.Redaction.Learn(ctx, s.in.Log()); err != nil {
 		return err
 	}
-	e, err := s.conversation.Around(ctx, seq, conversation.Reading{Redact: s.config.Redaction})
+	e, err := s.in.Conversation().Around(ctx, seq, conversation.Reading{Redact: s.config.Redaction})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ type Conversation struct {
 	turn chan struct{} // held by the goroutine that updates or watches
 
 	watched map[int]*reduction // by place; used only with the turn
-	touched []uint32           // places of calls that got frames since the last Changes; used only with the turn
+	touched []int              // places of calls that got frames since the last Changes; used only with the turn
 
 	mu       sync.Mutex
 	upTo     int64 // last frame that was applied
@@ -134,15 +134,14 @@ func New(l *wire.Log) *Conversation {
 // same moment can be logged in either order.
 const window = 256
 
-// Update applies the frames that were added to the log since the last Update.
+// Update applies the frames that were added to the log. The calls that get them are
+// still returned by the next Changes.
 func (c *Conversation) Update(ctx context.Context) error {
 	if err := c.take(ctx); err != nil {
 		return err
 	}
 	defer c.give()
-	err := c.update(ctx)
-	c.touched = nil
-	return err
+	return c.update(ctx)
 }
 
 // Changes is Update, and returns the places of the calls that got frames, each once,
@@ -152,8 +151,12 @@ func (c *Conversation) Changes(ctx context.Context) ([]int, error) {
 		return nil, err
 	}
 	defer c.give()
-	err := c.update(ctx)
-	return c.changes(), err
+	if err := c.update(ctx); err != nil {
+		return nil, err
+	}
+	touched := lastOfEach(c.touched)
+	c.touched = nil
+	return touched, nil
 }
 
 func (c *Conversation) update(ctx context.Context) error {
@@ -180,27 +183,31 @@ func (c *Conversation) update(ctx context.Context) error {
 
 // touch records that a frame of the call at index i was applied.
 func (c *Conversation) touch(i int) {
-	place := uint32(i + 1)
+	place := i + 1
 	if n := len(c.touched); n == 0 || c.touched[n-1] != place {
 		c.touched = append(c.touched, place)
+		if n > touchedMost && n > 2*len(c.outlines) {
+			c.touched = lastOfEach(c.touched)
+		}
 	}
-	if r := c.watched[i+1]; r != nil {
+	if r := c.watched[place]; r != nil {
 		r.stale = true
 	}
 }
 
-// changes returns and clears the touched places, each once, in the order of their
-// latest touch.
-func (c *Conversation) changes() []int {
-	known := make(map[uint32]bool)
+// touchedMost is how many touches are kept before repeated ones are dropped.
+const touchedMost = 1000
+
+// lastOfEach returns the places, each once, in the order of their last occurrences.
+func lastOfEach(places []int) []int {
+	known := make(map[int]bool)
 	var out []int
-	for _, place := range slices.Backward(c.touched) {
+	for _, place := range slices.Backward(places) {
 		if !known[place] {
 			known[place] = true
-			out = append(out, int(place))
+			out = append(out, place)
 		}
 	}
-	c.touched = nil
 	slices.Reverse(out)
 	return out
 }

@@ -240,6 +240,27 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// An Update, as for an export, takes nothing from those who follow the Changes.
+func TestUpdateLeavesChanges(t *testing.T) {
+	var frames []wire.Frame
+	for id := range 2 {
+		frames = append(frames, logtest.Talk(t, fmt.Sprintf(`+0s c2s {"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":%d}}}`, id, id))...)
+	}
+	for i := range 3 * touchedMost {
+		frames = append(frames, logtest.Talk(t, fmt.Sprintf(`+0s s2c {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%d}}`, i%2))...)
+	}
+	c := follow(t, logtest.New(t, frames...))
+	if len(c.touched) > 2*touchedMost {
+		t.Errorf("%d touches of two calls are kept", len(c.touched))
+	}
+	if got, err := c.Changes(t.Context()); err != nil || !reflect.DeepEqual(got, []int{1, 2}) {
+		t.Errorf("the changes are %v, %v", got, err)
+	}
+	if got, err := c.Changes(t.Context()); err != nil || len(got) != 0 {
+		t.Errorf("then the changes are %v, %v", got, err)
+	}
+}
+
 // Notifications of several calls, of other frames and of no call at all lie between
 // each other, and each call has its own.
 func TestNotificationsOfSeveralCalls(t *testing.T) {
