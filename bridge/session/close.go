@@ -66,11 +66,11 @@ func (s *Session) grace() time.Duration {
 
 // lost returns why a request has no response: the reason why the connection ended, if
 // it did, else err. The request's error comes first, so lost waits a moment for the
-// connection to end, unless err is a transport fault or a JSON-RPC error.
+// connection to end, unless err is a transport failure or a JSON-RPC error.
 func (s *Session) lost(ctx context.Context, err error) error {
-	var fault *target.Fault
+	var failure *target.Failure
 	var rpc *jsonrpc.Error
-	if ctx.Err() == nil && !errors.As(err, &fault) && !errors.As(err, &rpc) {
+	if ctx.Err() == nil && !errors.As(err, &failure) && !errors.As(err, &rpc) {
 		select {
 		case <-s.ctx.Done():
 		case <-time.After(2 * s.grace()):

@@ -173,36 +173,36 @@ type unreached struct {
 
 // Error describes the failure. If the transport failed, it leaves out the SDK's text.
 func (u unreached) Error() string {
-	fault, ok := target.FaultOf(u.err)
+	failure, ok := target.FailureOf(u.err)
 	switch {
 	case !ok:
 		return fmt.Sprintf("%s: %s", u.how, response.Plainly(u.err.Error()))
-	case fault.Status != 0 && fault.Method != "":
-		return fmt.Sprintf("over %s, %s was answered with %s%s", u.how, fault.Method, fault.Text, u.access(fault))
+	case failure.Status != 0 && failure.Method != "":
+		return fmt.Sprintf("over %s, %s was answered with %s%s", u.how, failure.Method, failure.Text, u.access(failure))
 	default:
-		return fmt.Sprintf("over %s: %s%s", u.how, fault.Text, u.access(fault))
+		return fmt.Sprintf("over %s: %s%s", u.how, failure.Text, u.access(failure))
 	}
 }
 
 // access returns advice on how to pass a token if the server answered 401 or 403, and
 // the server's challenge; "" for other failures.
-func (u unreached) access(fault *target.Fault) string {
+func (u unreached) access(failure *target.Failure) string {
 	var said string
 	switch {
-	case fault.Status == http.StatusUnauthorized && u.token:
+	case failure.Status == http.StatusUnauthorized && u.token:
 		said = "The Authorization header that was sent is not accepted. Give another one"
-	case fault.Status == http.StatusUnauthorized:
+	case failure.Status == http.StatusUnauthorized:
 		said = "Give a token"
-	case fault.Status == http.StatusForbidden && u.token:
+	case failure.Status == http.StatusForbidden && u.token:
 		said = "The Authorization header that was sent does not give access. Give another one"
-	case fault.Status == http.StatusForbidden:
+	case failure.Status == http.StatusForbidden:
 		said = "If it is a token that is missing, give it"
 	default:
 		return ""
 	}
 	said = ". " + said + ` with --header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
-	if fault.Challenge != "" {
-		said += ". The server's WWW-Authenticate: " + response.Shortened(fault.Challenge)
+	if failure.Challenge != "" {
+		said += ". The server's WWW-Authenticate: " + response.Shortened(failure.Challenge)
 	}
 	return said
 }

@@ -93,8 +93,8 @@ func (s *Session) RoundTrip(ctx context.Context, r Request) (Reply, error) {
 	if reply != nil {
 		return *reply, nil
 	}
-	if fault, ok := target.FaultOf(err); ok {
-		err = fault
+	if failure, ok := target.FailureOf(err); ok {
+		err = failure
 	}
 	return Reply{}, s.explainLoss(ctx, err)
 }

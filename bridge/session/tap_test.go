@@ -93,7 +93,7 @@ func TestCancelledBeforeTheAnswer(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
 	s.Received(unit(t, asks))
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"lunch"}}`))
-	if s.Sent(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
+	if s.Sending(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)) {
 		t.Error("the answer goes out")
 	}
 	if !slices.Equal(l.cancelled, []string{"cancelled by the server: lunch"}) {
@@ -109,7 +109,7 @@ func TestCancelledBeforeTheAnswer(t *testing.T) {
 func TestCancelledAfterTheAnswer(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
 	s.Received(unit(t, asks))
-	if !s.Sent(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)) {
+	if !s.Sending(unit(t, `{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)) {
 		t.Error("the answer is kept back")
 	}
 	s.Received(unit(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
@@ -187,7 +187,7 @@ func FuzzTap(f *testing.F) {
 						t.Errorf("%s has become %s", line, reworded)
 					}
 				}
-				s.Sent(u)
+				s.Sending(u)
 				continue
 			}
 			if deliver := s.Received(u); deliver != nil {

@@ -17,7 +17,7 @@ import (
 // unseen is an Observer that does nothing, so that benchmarks measure only the tap.
 type unseen struct{}
 
-func (unseen) Sent(Unit) bool             { return true }
+func (unseen) Sending(Unit) bool          { return true }
 func (unseen) Received(u Unit) []byte     { return u.Raw }
 func (unseen) Undelivered(Unit, error)    {}
 func (unseen) Stderr([]byte, bool, int64) {}

@@ -164,18 +164,18 @@ func (r *remote) resume(f *flight, posted wire.Message) (*http.Response, error) 
 	}
 	raw := r.explanation(resp).head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteResumeRefused, Of: ofMessage(posted), Said: errorText(resp, raw)})
-	fault := &Fault{Method: posted.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
+	failure := &Failure{Method: posted.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	switch {
 	case sessionGone(resp):
 		r.tap.failure(noRequest, note)
 		return standIn(resp.Request, resp.StatusCode, resp.Header, http.NoBody), nil
 	case tryAgain(resp): // the response may still arrive after another attempt
 		r.tap.failure(noRequest, note)
-		return nil, fault
+		return nil, failure
 	default: // only this call fails
 		r.tap.failure(posted, note)
 		r.settled(id)
-		event := fmt.Sprintf("data: %s\n\n", encoded(fault.response(posted.ID)))
+		event := fmt.Sprintf("data: %s\n\n", encoded(failure.response(posted.ID)))
 		return standIn(resp.Request, http.StatusOK, eventStreamType, io.NopCloser(strings.NewReader(event))), nil
 	}
 }
@@ -216,7 +216,7 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 		resp.Body = events
 		return resp, nil
 	}
-	note, fault := r.noStream(resp)
+	note, failure := r.noStream(resp)
 	if resp.StatusCode == http.StatusMethodNotAllowed {
 		note.Note.Kind = wire.NoteNoStream
 		r.tap.observer.Noted(note)
@@ -230,22 +230,22 @@ func (r *remote) listen(resp *http.Response, err error, first bool) (*http.Respo
 		if resp.StatusCode != http.StatusTooManyRequests {
 			r.streamFailed("HTTP " + statusText(resp))
 		}
-		return nil, fault
+		return nil, failure
 	default:
 		return standIn(resp.Request, http.StatusOK, eventStreamType, r.silence()), nil
 	}
 }
 
-// noStream returns the note and the fault for a response that is no event stream.
-func (r *remote) noStream(resp *http.Response) (wire.Frame, *Fault) {
+// noStream returns the note and the failure for a response that is no event stream.
+func (r *remote) noStream(resp *http.Response) (wire.Frame, *Failure) {
 	raw := r.explanation(resp).head
 	note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Said: quoted(raw)})
-	fault := &Fault{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp)}
+	failure := &Failure{Status: resp.StatusCode, Text: "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, raw)), Challenge: challenge(resp)}
 	if resp.StatusCode < 300 {
 		note.Note.Got = contentType(resp)
-		fault.Text = note.Note.Words(&note)
+		failure.Text = note.Note.Words(&note)
 	}
-	return note, fault
+	return note, failure
 }
 
 // silence returns a stream without data that ends with the link.
@@ -275,7 +275,7 @@ func (r *remote) getLegacy(req *http.Request) (*http.Response, error) {
 		resp.Body = r.events(resp, noRequest)
 		return resp, nil
 	}
-	note, fault := r.noStream(resp)
+	note, failure := r.noStream(resp)
 	r.tap.failure(noRequest, note)
-	return nil, fault
+	return nil, failure
 }

@@ -156,10 +156,10 @@ func TestGetStreamRefused(t *testing.T) {
 func TestPostStreamResumed(t *testing.T) {
 	const prime = "id: e1\nretry: 1\ndata: \n\n"
 	tests := []struct {
-		name   string
-		resume http.HandlerFunc
-		fault  string
-		gone   bool
+		name    string
+		resume  http.HandlerFunc
+		failure string
+		gone    bool
 	}{
 		{"at once", func(w http.ResponseWriter, r *http.Request) { begin(w, answerTo(r, "id: e2\ndata: "+good+"\n\n")) }, "", false},
 		{"refused", reply(400, "text/plain", "no such event"), "going on with it was answered with HTTP 400 Bad Request: no such event", false},
@@ -192,15 +192,15 @@ func TestPostStreamResumed(t *testing.T) {
 			l := mustOpen(t, Spec{URL: start(t, server).URL}, r, Options{})
 			s := connect(t, l, nil)
 			res, err := call(t, s, "rude", nil)
-			switch fault, ok := FaultOf(err); {
+			switch failure, ok := FailureOf(err); {
 			case test.gone:
 				if err == nil || s.Wait() == nil {
 					t.Errorf("got %v, and the session lives", err)
 				}
 				return
-			case test.fault != "":
-				if !ok || !strings.Contains(fault.Text, test.fault) || fault.Status != 400 {
-					t.Errorf("got %v, want %q", err, test.fault)
+			case test.failure != "":
+				if !ok || !strings.Contains(failure.Text, test.failure) || failure.Status != 400 {
+					t.Errorf("got %v, want %q", err, test.failure)
 				}
 			case err != nil:
 				t.Errorf("got %v", err)

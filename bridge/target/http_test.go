@@ -272,9 +272,9 @@ func TestHTTPRudeAnswers(t *testing.T) {
 	tests := []struct {
 		name        string
 		call        http.HandlerFunc
-		fault       string // text of the call's fault; "" if it succeeds
+		failure     string // text of the call's failure; "" if it succeeds
 		code        int64  // code of the server's own JSON-RPC error, else 0
-		status      int    // status of the fault
+		status      int    // status of the failure
 		noise       []string
 		undelivered string
 		note        string
@@ -288,42 +288,42 @@ func TestHTTPRudeAnswers(t *testing.T) {
 		{name: "a JSON-RPC error without an id", call: reply(200, js, strings.Replace(bad, `"id":ID,`, "", 1)), code: -32602},
 		{name: "400 with a JSON-RPC error without an id", call: reply(400, js, strings.Replace(bad, `"id":ID,`, "", 1)), code: -32602},
 		{name: "400 with a JSON-RPC error for nobody", call: reply(400, js, strings.ReplaceAll(bad, "ID", "null")),
-			fault: "HTTP 400 Bad Request: bad params", status: 400, undelivered: "HTTP 400 Bad Request", note: `{"code":-32602,"message":"bad params"`},
+			failure: "HTTP 400 Bad Request: bad params", status: 400, undelivered: "HTTP 400 Bad Request", note: `{"code":-32602,"message":"bad params"`},
 		{name: "400 with a JSON-RPC error for another", call: reply(400, js, strings.ReplaceAll(bad, "ID", `"other"`)),
-			fault: "HTTP 400 Bad Request: bad params", status: 400, undelivered: "bad params"},
-		{name: "400 with a result", call: reply(400, js, good), fault: "HTTP 400 Bad Request", status: 400, undelivered: "HTTP 400"},
-		{name: "500 with text", call: reply(500, "text/plain", "boom\n"), fault: "HTTP 500 Internal Server Error: boom", status: 500, undelivered: "boom", note: "POST of tools/call was answered with HTTP 500 Internal Server Error: boom"},
+			failure: "HTTP 400 Bad Request: bad params", status: 400, undelivered: "bad params"},
+		{name: "400 with a result", call: reply(400, js, good), failure: "HTTP 400 Bad Request", status: 400, undelivered: "HTTP 400"},
+		{name: "500 with text", call: reply(500, "text/plain", "boom\n"), failure: "HTTP 500 Internal Server Error: boom", status: 500, undelivered: "boom", note: "POST of tools/call was answered with HTTP 500 Internal Server Error: boom"},
 		{name: "404 with a web page", call: reply(404, "text/html", "<!DOCTYPE html>\n<title>Error</title><style>b{}</style><script>1<2</script>\n<pre>Cannot  POST &amp; more</pre>"),
-			fault: "HTTP 404 Not Found: Error Cannot POST & more", status: 404, undelivered: "Cannot", note: "<pre>Cannot  POST"},
-		{name: "403 with JSON", call: reply(403, "application/json", `{"error":"no access"}`), fault: "HTTP 403 Forbidden: no access", status: 403, undelivered: "no access", note: `{"error":"no access"}`},
-		{name: "503 without anything", call: reply(503, "", ""), fault: "HTTP 503 Service Unavailable", status: 503, undelivered: "HTTP 503", note: "HTTP 503"},
-		{name: "418 with very much text", call: reply(418, "text/plain", strings.Repeat("y", 3<<20)), fault: "yyyy …", status: 418, undelivered: "418", note: "yyyy …"},
-		{name: "404 without a session", call: reply(404, "text/plain", "where?"), fault: "HTTP 404 Not Found: where?", status: 404, undelivered: "404", note: "404"},
+			failure: "HTTP 404 Not Found: Error Cannot POST & more", status: 404, undelivered: "Cannot", note: "<pre>Cannot  POST"},
+		{name: "403 with JSON", call: reply(403, "application/json", `{"error":"no access"}`), failure: "HTTP 403 Forbidden: no access", status: 403, undelivered: "no access", note: `{"error":"no access"}`},
+		{name: "503 without anything", call: reply(503, "", ""), failure: "HTTP 503 Service Unavailable", status: 503, undelivered: "HTTP 503", note: "HTTP 503"},
+		{name: "418 with very much text", call: reply(418, "text/plain", strings.Repeat("y", 3<<20)), failure: "yyyy …", status: 418, undelivered: "418", note: "yyyy …"},
+		{name: "404 without a session", call: reply(404, "text/plain", "where?"), failure: "HTTP 404 Not Found: where?", status: 404, undelivered: "404", note: "404"},
 		{name: "302", call: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) },
-			fault: "HTTP 302 Found to /login", status: 302, undelivered: "302", note: "302"},
+			failure: "HTTP 302 Found to /login", status: 302, undelivered: "302", note: "302"},
 		{name: "307 without end", call: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
-		}, fault: "HTTP 307 Temporary Redirect to /again", status: 307, undelivered: "307", note: "POST redirected to "},
+		}, failure: "HTTP 307 Temporary Redirect to /again", status: 307, undelivered: "307", note: "POST redirected to "},
 		{name: "500 and never an end", call: func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(500)
 			io.WriteString(w, "boom")
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
-		}, fault: "HTTP 500 Internal Server Error: boom", status: 500, undelivered: "boom", note: "boom"},
-		{name: "a web page", call: reply(200, "text/html; charset=utf-8", "<h1>Hello"), fault: "was answered with HTTP 200 OK and text/html; charset=utf-8 in place of JSON", status: 200, note: "text/html"},
-		{name: "no content type", call: reply(200, "", good), fault: "no content type", status: 200, note: "no content type"},
-		{name: "202", call: reply(202, "", ""), fault: "202 Accepted and no content type", status: 202, note: "202 Accepted"},
-		{name: "no JSON", call: reply(200, js, "oops"), fault: "the answer is no JSON-RPC message", status: 200, noise: []string{"oops"}},
-		{name: "nothing", call: reply(200, js, ""), fault: "the answer is no JSON-RPC message", status: 200, noise: []string{""}},
-		{name: "a batch", call: reply(200, js, "["+good+"]"), fault: "the answer is no JSON-RPC message", status: 200, noise: []string{"[" + good + "]"}},
-		{name: "wrong version", call: reply(200, js, `{"jsonrpc":"1.0","id":ID,"result":{}}`), fault: "no JSON-RPC message", status: 200, noise: []string{`{"jsonrpc":"1.0","id":ID,"result":{}}`}},
-		{name: "an error that cannot be read", call: reply(200, js, `{"jsonrpc":"2.0","id":ID,"error":{"code":"bad","message":"no"}}`), fault: "the message cannot be read", note: "not passed on: the message cannot be read"},
-		{name: "too large", call: reply(200, js, strings.ReplaceAll(good, "good", big)), fault: "over the limit of 262144 bytes", note: "not passed on"},
-		{name: "too large and no message", call: reply(200, js, big), fault: "over the limit of 262144 bytes", status: 200, noise: []string{big[:256<<10]}},
-		{name: "too large, its id at the end", call: reply(200, js, `{"result":{"text":"`+big+`"},"jsonrpc":"2.0","id":ID}`), fault: "over the limit", note: "not passed on"},
-		{name: "broken off", call: broken(js, good[:30]), fault: "the answer broke off after 29 bytes", status: 200, noise: []string{good[:30]}, note: "broke off"},
-		{name: "broken off at once", call: broken(js, ""), fault: "the answer broke off after 0 bytes", status: 200, note: "broke off"},
-		{name: "cut before the headers", call: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, fault: "the server closed the connection without an answer", undelivered: "EOF"},
+		}, failure: "HTTP 500 Internal Server Error: boom", status: 500, undelivered: "boom", note: "boom"},
+		{name: "a web page", call: reply(200, "text/html; charset=utf-8", "<h1>Hello"), failure: "was answered with HTTP 200 OK and text/html; charset=utf-8 in place of JSON", status: 200, note: "text/html"},
+		{name: "no content type", call: reply(200, "", good), failure: "no content type", status: 200, note: "no content type"},
+		{name: "202", call: reply(202, "", ""), failure: "202 Accepted and no content type", status: 202, note: "202 Accepted"},
+		{name: "no JSON", call: reply(200, js, "oops"), failure: "the answer is no JSON-RPC message", status: 200, noise: []string{"oops"}},
+		{name: "nothing", call: reply(200, js, ""), failure: "the answer is no JSON-RPC message", status: 200, noise: []string{""}},
+		{name: "a batch", call: reply(200, js, "["+good+"]"), failure: "the answer is no JSON-RPC message", status: 200, noise: []string{"[" + good + "]"}},
+		{name: "wrong version", call: reply(200, js, `{"jsonrpc":"1.0","id":ID,"result":{}}`), failure: "no JSON-RPC message", status: 200, noise: []string{`{"jsonrpc":"1.0","id":ID,"result":{}}`}},
+		{name: "an error that cannot be read", call: reply(200, js, `{"jsonrpc":"2.0","id":ID,"error":{"code":"bad","message":"no"}}`), failure: "the message cannot be read", note: "not passed on: the message cannot be read"},
+		{name: "too large", call: reply(200, js, strings.ReplaceAll(good, "good", big)), failure: "over the limit of 262144 bytes", note: "not passed on"},
+		{name: "too large and no message", call: reply(200, js, big), failure: "over the limit of 262144 bytes", status: 200, noise: []string{big[:256<<10]}},
+		{name: "too large, its id at the end", call: reply(200, js, `{"result":{"text":"`+big+`"},"jsonrpc":"2.0","id":ID}`), failure: "over the limit", note: "not passed on"},
+		{name: "broken off", call: broken(js, good[:30]), failure: "the answer broke off after 29 bytes", status: 200, noise: []string{good[:30]}, note: "broke off"},
+		{name: "broken off at once", call: broken(js, ""), failure: "the answer broke off after 0 bytes", status: 200, note: "broke off"},
+		{name: "cut before the headers", call: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, failure: "the server closed the connection without an answer", undelivered: "EOF"},
 		{name: "gzip", call: zipped(js, good)},
 
 		{name: "events", call: reply(200, es, "data: "+progress+"\n\nevent: message\nid: 1\ndata: "+good+"\n\n")},
@@ -337,11 +337,11 @@ func TestHTTPRudeAnswers(t *testing.T) {
 		{name: "noise between events", call: reply(200, es, "data: hello\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{}}\n\ndata: ["+progress+"]\n\nmalformed\n\ndata: "+good+"\n\n"),
 			noise: []string{"hello", `{"jsonrpc":"2.0","id":null,"result":{}}`, "[" + progress + "]"}},
 		{name: "an event of another name", call: reply(200, es, "event: ping\ndata: {}\n\nevent: ping\ndata:\n\ndata: "+good+"\n\n"), noise: []string{"{}"}},
-		{name: "no events", call: reply(200, es, ""), fault: "request terminated without response", note: "has ended without the response"},
-		{name: "events without the response", call: reply(200, es, "data: "+progress+"\n\n"), fault: "request terminated without response", note: "has ended without the response"},
-		{name: "events that break off", call: broken(es, "data: "+progress+"\n\ndata: {"), fault: "request terminated without response", noise: []string{"{"}, note: "broke off"},
-		{name: "an event that is too large", call: reply(200, es, "data: "+strings.ReplaceAll(good, "good", big)+"\n\n"), fault: "over the limit of 262144 bytes", note: "not passed on"},
-		{name: "an event that is too large, its id at the end", call: reply(200, es, `data: {"result":{"text":"`+big+`"},"id":ID,"jsonrpc":"2.0"}`+"\n\n"), fault: "over the limit", note: "not passed on"},
+		{name: "no events", call: reply(200, es, ""), failure: "request terminated without response", note: "has ended without the response"},
+		{name: "events without the response", call: reply(200, es, "data: "+progress+"\n\n"), failure: "request terminated without response", note: "has ended without the response"},
+		{name: "events that break off", call: broken(es, "data: "+progress+"\n\ndata: {"), failure: "request terminated without response", noise: []string{"{"}, note: "broke off"},
+		{name: "an event that is too large", call: reply(200, es, "data: "+strings.ReplaceAll(good, "good", big)+"\n\n"), failure: "over the limit of 262144 bytes", note: "not passed on"},
+		{name: "an event that is too large, its id at the end", call: reply(200, es, `data: {"result":{"text":"`+big+`"},"id":ID,"jsonrpc":"2.0"}`+"\n\n"), failure: "over the limit", note: "not passed on"},
 		{name: "a large notification", call: reply(200, es, `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"`+big+`"}}`+"\n\ndata: "+good+"\n\n"), note: "not passed on"},
 	}
 	for _, test := range tests {
@@ -354,18 +354,18 @@ func TestHTTPRudeAnswers(t *testing.T) {
 			id := string(r.await(t, "sent", func(s seen) bool { return strings.Contains(string(s.unit.Raw), `"rude"`) }).unit.Message.ID)
 
 			var rpc *jsonrpc.Error
-			switch fault, ok := FaultOf(err); {
+			switch failure, ok := FailureOf(err); {
 			case test.code != 0:
 				if ok || !errors.As(err, &rpc) || rpc.Code != test.code || string(rpc.Data) != "[1]" {
 					t.Errorf("got %v, want the server's own error %d", err, test.code)
 				}
-			case strings.HasPrefix(test.fault, "request terminated"): // the SDK's text
-				if err == nil || !strings.Contains(err.Error(), test.fault) {
-					t.Errorf("got %v, want %q", err, test.fault)
+			case strings.HasPrefix(test.failure, "request terminated"): // the SDK's text
+				if err == nil || !strings.Contains(err.Error(), test.failure) {
+					t.Errorf("got %v, want %q", err, test.failure)
 				}
-			case test.fault != "":
-				if !ok || !strings.Contains(fault.Text, test.fault) || fault.Status != test.status {
-					t.Errorf("got %v (%+v), want %q with status %d", err, fault, test.fault, test.status)
+			case test.failure != "":
+				if !ok || !strings.Contains(failure.Text, test.failure) || failure.Status != test.status {
+					t.Errorf("got %v (%+v), want %q with status %d", err, failure, test.failure, test.status)
 				}
 			case err != nil:
 				t.Errorf("got %v", err)
@@ -504,7 +504,7 @@ func TestHTTPDropsAndKeepsBack(t *testing.T) {
 				t.Error("a dropped answer has arrived")
 			}
 			_, err := call(t, s, "secret", nil)
-			if fault, ok := FaultOf(err); !ok || fault.Text != "the request was kept back" {
+			if failure, ok := FailureOf(err); !ok || failure.Text != "the request was kept back" {
 				t.Errorf("kept back: %v", err)
 			}
 			if err := s.NotifyProgress(t.Context(), &mcp.ProgressNotificationParams{ProgressToken: "secret"}); err != nil {

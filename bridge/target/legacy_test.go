@@ -111,7 +111,7 @@ func TestLegacyRefusesAPost(t *testing.T) {
 	l := mustOpen(t, Spec{URL: start(t, server).URL, Transport: TransportSSE}, r, Options{})
 	s := connect(t, l, nil)
 	_, err := call(t, s, "rude", nil)
-	if fault, ok := FaultOf(err); !ok || fault.Status != 500 || fault.Text != "HTTP 500 Internal Server Error: boom" {
+	if failure, ok := FailureOf(err); !ok || failure.Status != 500 || failure.Text != "HTTP 500 Internal Server Error: boom" {
 		t.Errorf("got %v", err)
 	}
 	r.await(t, "undelivered", func(s seen) bool { return s.unit.Message.Method == "tools/call" })

@@ -25,7 +25,7 @@ const defaultGrace = 2 * time.Second
 type Options struct {
 	// MaxFrame is the size in bytes of the largest message that is passed on. Of a
 	// larger message the observer sees the first MaxFrame bytes, and the SDK gets
-	// nothing, except that a call with such a response fails with a [Fault]. 0 means
+	// nothing, except that a call with such a response fails with a [Failure]. 0 means
 	// DefaultMaxFrame.
 	MaxFrame int64
 	// Grace is how long a process may take to exit after its standard input was closed,

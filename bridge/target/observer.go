@@ -27,15 +27,15 @@ type Unit struct {
 // Observer sees every unit before the SDK does. Its methods are called concurrently,
 // and the connection waits until they return.
 type Observer interface {
-	// Sent is called before the bytes are written. If it returns false they are not
+	// Sending is called before the bytes are written. If it returns false they are not
 	// written: a response or notification is dropped silently, a request fails.
-	Sent(Unit) bool
+	Sending(Unit) bool
 	// Received returns the bytes that the SDK gets in place of u.Raw: the same bytes,
 	// another message, or nil for nothing. The result is ignored for noise and
 	// truncated units. A POST needs an answer: if its JSON answer is dropped, the SDK
 	// gets an error instead.
 	Received(u Unit) (deliver []byte)
-	// Undelivered follows Sent if the bytes did not reach the server, or the server
+	// Undelivered follows Sending if the bytes did not reach the server, or the server
 	// refused them (HTTP status 400 and above). A request that the server answers with
 	// a JSON-RPC error counts as delivered.
 	Undelivered(u Unit, err error)

@@ -50,14 +50,14 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		f.over()
 		err := errors.New("the message endpoint that the server names is of another origin, and is not used")
 		r.tap.observer.Undelivered(u, err)
-		return nil, &Fault{Method: u.Message.Method, Text: err.Error()}
+		return nil, &Failure{Method: u.Message.Method, Text: err.Error()}
 	}
 	resp, err := f.do()
 	if err != nil {
 		if givenUp := req.Context().Err() != nil || r.life.Err() != nil; !givenUp || !f.wrote.Load() {
 			r.tap.observer.Undelivered(u, err)
 		}
-		return nil, &Fault{Method: u.Message.Method, Text: inWords(err), cause: err}
+		return nil, &Failure{Method: u.Message.Method, Text: inWords(err), cause: err}
 	}
 	switch {
 	case followed(resp):
@@ -88,11 +88,11 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 		reason += " to " + to
 	}
 	reason += wording.After(": ", errorText(resp, said.head))
-	fault := &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
+	failure := &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: reason, Challenge: challenge(resp)}
 	if m, err := wire.ParseMessage(said.head); err == nil && said.whole() {
 		_, deliver := r.tap.bytes(answerUnit(u.Message, resp), said)
 		if m.Kind == wire.Error && u.Message.Kind == wire.Request && (m.ID == nil || bytes.Equal(m.ID, u.Message.ID)) {
-			return refusedWith(req, resp, deliver, fault)
+			return refusedWith(req, resp, deliver, failure)
 		}
 	} else {
 		r.tap.failure(u.Message, noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofUnit(u), To: to, Said: quoted(said.head)}))
@@ -102,7 +102,7 @@ func (r *remote) refused(req *http.Request, u Unit, resp *http.Response) (*http.
 	if sessionGone(resp) {
 		return standIn(req, resp.StatusCode, resp.Header, http.NoBody), nil // the SDK handles the end of a session itself
 	}
-	return nil, fault
+	return nil, failure
 }
 
 // answerUnit returns the fields of a unit for the body of the response to a POST.
@@ -114,13 +114,13 @@ func answerUnit(posted wire.Message, resp *http.Response) Unit {
 }
 
 // refusedWith passes on a JSON-RPC error that came with an HTTP refusal.
-func refusedWith(req *http.Request, resp *http.Response, deliver []byte, fault *Fault) (*http.Response, error) {
+func refusedWith(req *http.Request, resp *http.Response, deliver []byte, failure *Failure) (*http.Response, error) {
 	status := resp.StatusCode
 	switch {
 	case deliver == nil:
-		return nil, &Fault{Method: fault.Method, Status: status, Text: droppedText}
+		return nil, &Failure{Method: failure.Method, Status: status, Text: droppedText}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return nil, fault // the SDK would keep only the message of the error
+		return nil, failure // the SDK would keep only the message of the error
 	case tryAgain(resp):
 		status = http.StatusBadRequest // for these statuses the SDK ignores the body
 	}
@@ -160,14 +160,14 @@ func (r *remote) accepted(req *http.Request, u Unit, resp *http.Response) (*http
 		_ = resp.Body.Close() // the body was not read
 		note := noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: ofMessage(u.Message), Got: contentType(resp)})
 		r.tap.failure(u.Message, note)
-		return nil, &Fault{Method: u.Message.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
+		return nil, &Failure{Method: u.Message.Method, Status: resp.StatusCode, Text: note.Note.Words(&note)}
 	}
 }
 
 // jsonAnswer reads a JSON response to its end and returns the bytes for the SDK. It is
 // never empty, because the SDK would end the session over an empty response.
 func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
-	fault := &Fault{Method: posted.Method, Status: resp.StatusCode}
+	failure := &Failure{Method: posted.Method, Status: resp.StatusCode}
 	u := answerUnit(posted, resp)
 	said, err := keep(resp.Body, r.tap.max)
 	if err != nil {
@@ -175,17 +175,17 @@ func (r *remote) jsonAnswer(resp *http.Response, posted wire.Message) []byte {
 			r.tap.show(u, said, noRequest)
 		}
 		r.tap.failure(posted, wire.Frame{Status: resp.StatusCode, Note: &wire.Note{Kind: wire.NoteAnswerBroken, Of: ofMessage(posted), Bytes: said.size, Why: err.Error()}})
-		fault.Text = fmt.Sprintf("the answer broke off after %d bytes: %v", said.size, err)
-		return encoded(fault.response(posted.ID))
+		failure.Text = fmt.Sprintf("the answer broke off after %d bytes: %v", said.size, err)
+		return encoded(failure.response(posted.ID))
 	}
 	if _, deliver := r.tap.bytes(u, said); deliver != nil {
 		return deliver
 	}
-	fault.Text = droppedText
+	failure.Text = droppedText
 	if _, err := wire.ParseMessage(said.head); !said.whole() {
-		fault.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.size, r.tap.max)
+		failure.Text = fmt.Sprintf("the answer of %d bytes is over the limit of %d bytes for one message", said.size, r.tap.max)
 	} else if err != nil {
-		fault.Text = fmt.Sprintf("the answer is no JSON-RPC message: %v", err)
+		failure.Text = fmt.Sprintf("the answer is no JSON-RPC message: %v", err)
 	}
-	return encoded(fault.response(posted.ID))
+	return encoded(failure.response(posted.ID))
 }

@@ -104,7 +104,7 @@ func TestProcessWhatTheSDKCannotTake(t *testing.T) {
 			l := mustOpen(t, Spec{Builtin: testServer}, r, Options{})
 			s := connect(t, l, nil)
 			_, err := call(t, s, "echo", map[string]any{"text": "replace me"})
-			if fault, ok := FaultOf(err); !ok || !strings.Contains(fault.Text, test.want) {
+			if failure, ok := FailureOf(err); !ok || !strings.Contains(failure.Text, test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 			r.await(t, "note", text("not passed on"))
@@ -149,7 +149,7 @@ func TestProcessKeepsBack(t *testing.T) {
 	l := mustOpen(t, program("good"), r, Options{})
 	s := connect(t, l, nil)
 	_, err := call(t, s, "echo", map[string]any{"text": "secret"})
-	if fault, ok := FaultOf(err); !ok || fault.Method != "tools/call" {
+	if failure, ok := FailureOf(err); !ok || failure.Method != "tools/call" {
 		t.Errorf("kept back: %v", err)
 	}
 	if got := mustCall(t, s, "echo", map[string]any{"text": "open"}); got != "open" {
@@ -224,7 +224,7 @@ func TestProcessAnswerOverTheLimit(t *testing.T) {
 	l := mustOpen(t, program("good"), r, Options{MaxFrame: 64 << 10})
 	s := connect(t, l, nil)
 	_, err := call(t, s, "echo", map[string]any{"text": strings.Repeat("x", 128<<10)})
-	if fault, ok := FaultOf(err); !ok || !strings.Contains(fault.Text, "over the limit of 65536 bytes") {
+	if failure, ok := FailureOf(err); !ok || !strings.Contains(failure.Text, "over the limit of 65536 bytes") {
 		t.Errorf("got %v", err)
 	}
 	head := r.await(t, "received", func(s seen) bool { return s.unit.Truncated })

@@ -100,7 +100,7 @@ func (s *eventStream) deliberately(note *wire.Frame, err error) error {
 }
 
 // overhear observes the answer to a POST that is no message, or whose sender waits for
-// no response. If the SDK does wait, it gets a fault.
+// no response. If the SDK does wait, it gets a failure.
 func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unasked bool) (*http.Response, error) {
 	switch mediaType(resp) {
 	case "application/json":
@@ -113,7 +113,7 @@ func (r *remote) overhear(req *http.Request, u Unit, resp *http.Response, unaske
 	}
 	_ = resp.Body.Close()
 	if !unasked {
-		return nil, &Fault{Status: resp.StatusCode, Text: "the server answered HTTP " + statusText(resp) + ", and not the request"}
+		return nil, &Failure{Status: resp.StatusCode, Text: "the server answered HTTP " + statusText(resp) + ", and not the request"}
 	}
 	return standIn(req, http.StatusAccepted, nil, http.NoBody), nil
 }

@@ -32,16 +32,16 @@ func (t *tap) leaving(raw []byte) Outgoing {
 
 // sending shows the observer a unit before it is written, unless again is set because
 // the observer has seen it, and reports whether it is to be written. If the observer
-// keeps back a request, the error is a [Fault]. The returned unit is for Undelivered.
+// keeps back a request, the error is a [Failure]. The returned unit is for Undelivered.
 func (t *tap) sending(u Unit, again bool) (Unit, bool, error) {
 	u.Dir, u.Size = wire.ClientToServer, int64(len(u.Raw))
 	m, _ := wire.ParseMessage(u.Raw)
 	u.Message, u.Kind = m, cmp.Or(m.Kind, wire.Noise)
 	switch {
-	case again || t.observer.Sent(u):
+	case again || t.observer.Sending(u):
 		return u, true, nil
 	case m.Kind == wire.Request:
-		return u, false, &Fault{Method: m.Method, Text: "the request was kept back"}
+		return u, false, &Failure{Method: m.Method, Text: "the request was kept back"}
 	default:
 		return u, false, nil
 	}
@@ -116,7 +116,7 @@ func (t *tap) receive(u Unit, k kept) (wire.Message, jsonrpc.Message) {
 	return came, msg
 }
 
-// instead notes why a message is not passed on. For a response, it returns a fault in
+// instead notes why a message is not passed on. For a response, it returns a failure in
 // its place, so that the call ends; for requests and notifications it returns nil.
 func (t *tap) instead(u Unit, why string) jsonrpc.Message {
 	t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteNotPassedOn, Why: why}})
@@ -127,7 +127,7 @@ func (t *tap) instead(u Unit, why string) jsonrpc.Message {
 	if id == nil {
 		id = u.Related
 	}
-	return (&Fault{Text: why}).response(id)
+	return (&Failure{Text: why}).response(id)
 }
 
 // bytes is like receive, for those connections of the SDK that parse messages

@@ -141,7 +141,7 @@ func TestLargeAnswerWithItsIDAtTheEnd(t *testing.T) {
 	r := &recorder{}
 	l := mustOpen(t, s, r, Options{MaxFrame: 4 << 10})
 	_, err := call(t, connect(t, l, nil), "echo", nil)
-	if fault, ok := FaultOf(err); !ok || !strings.Contains(fault.Text, "over the limit of 4096 bytes") {
+	if failure, ok := FailureOf(err); !ok || !strings.Contains(failure.Text, "over the limit of 4096 bytes") {
 		t.Errorf("got %v", err)
 	}
 	u := r.await(t, "received", func(s seen) bool { return s.unit.Truncated }).unit

@@ -145,6 +145,6 @@ func (s Spec) Candidates() []Spec {
 // initialize, without a JSON-RPC error (specification 2025-11-25, Transports, Backwards
 // Compatibility).
 func TryNext(err error) bool {
-	fault, ok := FaultOf(err)
-	return ok && fault.Method == protocol.MethodInitialize && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, fault.Status)
+	failure, ok := FailureOf(err)
+	return ok && failure.Method == protocol.MethodInitialize && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, failure.Status)
 }

@@ -13,11 +13,11 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Sent implements [target.Observer]: it logs what the client sends, and records
+// Sending implements [target.Observer]: it logs what the client sends, and records
 // requests that wait for a response. It returns false for a message that must not be
 // sent, such as the response to a cancelled request (specification 2025-11-25,
 // Cancellation, Behavior Requirements).
-func (s *Session) Sent(u target.Unit) bool {
+func (s *Session) Sending(u target.Unit) bool {
 	if u.Fault != "" && (u.Message.Kind != wire.Request || u.Actor != "") {
 		return s.sentDeliberately(u)
 	}

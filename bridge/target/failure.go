@@ -12,10 +12,10 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Fault is an error in place of a response that the SDK cannot be given: the server
+// Failure is an error in place of a response that the SDK cannot be given: the server
 // refused the POST, or its response is too large or unreadable. It fails one call, and
-// the session stays open. Get it with [FaultOf].
-type Fault struct {
+// the session stays open. Get it with [FailureOf].
+type Failure struct {
 	Method string `json:"method,omitempty"` // method of the request without a response
 	Status int    `json:"status,omitempty"` // status of the HTTP response, 0 if none
 	Text   string `json:"-"`
@@ -25,51 +25,51 @@ type Fault struct {
 	cause error
 }
 
-func (f *Fault) Error() string { return f.Text }
+func (f *Failure) Error() string { return f.Text }
 
 // Unwrap returns the underlying error, nil if there is none.
-func (f *Fault) Unwrap() error { return f.cause }
+func (f *Failure) Unwrap() error { return f.cause }
 
-// Is makes the SDK keep the session open after a fault: it then takes the fault for its
+// Is makes the SDK keep the session open after a failure: it then takes the failure for its
 // internal ErrRejected, "rejected by transport".
-func (f *Fault) Is(target error) bool {
+func (f *Failure) Is(target error) bool {
 	rpc, ok := target.(*jsonrpc.Error)
 	return ok && rpc.Code == codeRejected
 }
 
 const codeRejected = -32005
 
-// FaultOf returns the fault inside an error from the SDK; false if there is none.
-func FaultOf(err error) (*Fault, bool) {
-	var fault *Fault
-	if errors.As(err, &fault) {
-		return fault, true
+// FailureOf returns the failure inside an error from the SDK; false if there is none.
+func FailureOf(err error) (*Failure, bool) {
+	var failure *Failure
+	if errors.As(err, &failure) {
+		return failure, true
 	}
 	var rpc *jsonrpc.Error
-	if !errors.As(err, &rpc) || !bytes.HasPrefix(rpc.Data, faultPrefix) {
+	if !errors.As(err, &rpc) || !bytes.HasPrefix(rpc.Data, failurePrefix) {
 		return nil, false
 	}
-	var data faultData
+	var data failureData
 	if json.Unmarshal(rpc.Data, &data) != nil {
 		return nil, false
 	}
-	data.Fault.Text = rpc.Message
-	return &data.Fault, true
+	data.Failure.Text = rpc.Message
+	return &data.Failure, true
 }
 
-// faultData is the data of a JSON-RPC error that carries a fault through the SDK.
-type faultData struct {
-	Fault Fault `json:"elicitation-inspector/fault"`
+// failureData is the data of a JSON-RPC error that carries a failure through the SDK.
+type failureData struct {
+	Failure Failure `json:"elicitation-inspector/failure"`
 }
 
-var faultPrefix = []byte(`{"elicitation-inspector/fault":`)
+var failurePrefix = []byte(`{"elicitation-inspector/failure":`)
 
-// response returns the fault as a JSON-RPC error in response to the request with this
+// response returns the failure as a JSON-RPC error in response to the request with this
 // id; nil if the SDK cannot have such a request.
-func (f *Fault) response(id json.RawMessage) jsonrpc.Message {
-	data, err := json.Marshal(faultData{*f})
+func (f *Failure) response(id json.RawMessage) jsonrpc.Message {
+	data, err := json.Marshal(failureData{*f})
 	if err != nil {
-		panic(fmt.Sprintf("encoding a fault: %v", err)) // strings and numbers always encode
+		panic(fmt.Sprintf("encoding a failure: %v", err)) // strings and numbers always encode
 	}
 	sdkID, err := idOf(wire.Message{ID: id})
 	if err != nil || !sdkID.IsValid() {
