@@ -34,6 +34,7 @@ func notes() []Frame {
 		meta("process 4711 exited with code 1; its output did not end", Note{Kind: NoteProcessExited, PID: 4711, Code: &one, Why: "its output did not end"}),
 		meta("process 4711 ended by signal: killed", Note{Kind: NoteProcessExited, PID: 4711, Signal: "killed"}),
 		meta("process 4711 process group 4711 could not be killed", Note{Kind: NoteProcessExited, PID: 4711, Why: "process group 4711 could not be killed"}),
+		meta("the process still runs 2s after its input was closed, and is ended", Note{Kind: NoteStillRuns, Took: "2s"}),
 		meta("the server's standard output is held open by a process outside of its group, and is no longer read", Note{Kind: NotePipeHeld, Of: "standard output"}),
 		meta("reading the server's standard error: i/o error", Note{Kind: NoteReadFailed, Of: "the server's standard error", Why: "i/o error"}),
 		meta("not passed on: the message of 9 bytes is over the limit", Note{Kind: NoteNotPassedOn, Why: "the message of 9 bytes is over the limit"}),
@@ -70,6 +71,8 @@ func notes() []Frame {
 			Note{Kind: NoteAnswered, Answer: json.RawMessage(`{"action":"accept","content":{"a":"<1>"}}`), Pointer: "/x", Completion: "completed", At: at}),
 		about(4, 3, "server", "question 3: withdrawn, by the server: exited with code 1",
 			Note{Kind: NoteSettled, State: "withdrawn", Why: "exited with code 1", Pointer: "/params", At: at}),
+		about(4, 4, "fault", "question 4: deliberate: unknown action",
+			Note{Kind: NoteMisbehaved, Why: "unknown action", Params: json.RawMessage(`{"action":"maybe"}`), Answer: json.RawMessage(`{"action":"maybe"}`), Pointer: "/params", At: at}),
 		about(5, 0, "", "call 5 failed: exited with code 1", Note{Kind: NoteEnded, State: "failed", Why: "exited with code 1", At: at}),
 	}
 }
@@ -105,7 +108,7 @@ func TestNotesRoundTrip(t *testing.T) {
 func TestNotesInWords(t *testing.T) {
 	for _, want := range notes() {
 		switch want.Note.Kind {
-		case NoteAnswered, NoteSettled, NoteEnded: // these were never said in words
+		case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded, NoteStillRuns: // these were never said in words
 			continue
 		}
 		got := Frame{Dir: Meta, Raw: want.Raw}

@@ -1,0 +1,190 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/spelling"
+	"elicitation-inspector/bridge/wording"
+)
+
+// reader converts nodes to rules, answers and expectations, and collects mistakes.
+type reader struct {
+	file     string
+	env      func(string) (string, bool)
+	mistakes []Mistake
+}
+
+func (r *reader) wrong(n *node, format string, args ...any) {
+	r.mistakes = append(r.mistakes, Mistake{n.line, n.column, fmt.Sprintf(format, args...)})
+}
+
+// problem returns all mistakes, sorted by place, as a [*Mistakes]; nil if there are
+// none.
+func (r *reader) problem() error {
+	if len(r.mistakes) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.mistakes, func(a, b Mistake) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return &Mistakes{r.file, r.mistakes}
+}
+
+// keys maps the allowed members of an object to the functions that read their values.
+type keys map[string]func(*node)
+
+// object reads an object, and records unknown members. what names the object in
+// mistakes.
+func (r *reader) object(n *node, what string, known keys) {
+	if n.kind != rawjson.Object {
+		r.wrong(n, "%s is %s, not a mapping", what, wording.WithArticle(n.kind))
+		return
+	}
+	for i, name := range n.names {
+		if read := known[name.text]; read != nil {
+			read(n.values[i])
+			continue
+		}
+		r.wrong(name, "%s has no key %q%s", what, name.text, r.instead(name.text, known))
+	}
+}
+
+// instead returns a hint: the most similar known key, or all keys.
+func (r *reader) instead(name string, known keys) string {
+	var names []string
+	for k := range known {
+		if k != "$schema" {
+			names = append(names, k)
+		}
+	}
+	slices.Sort(names)
+	return suggest(name, names)
+}
+
+func suggest(name string, names []string) string {
+	if meant := spelling.Nearest(name, names); meant != "" {
+		return fmt.Sprintf("; did you mean %q?", meant)
+	}
+	return "; it takes " + wording.Series(names)
+}
+
+// list calls each for the elements of an array.
+func (r *reader) list(n *node, what string, each func(*node)) {
+	if n.kind != rawjson.Array {
+		r.wrong(n, "%s is %s, not a list", what, wording.WithArticle(n.kind))
+		return
+	}
+	for _, v := range n.values {
+		each(v)
+	}
+}
+
+// kind reports whether a value has the wanted kind, and records a mistake if not.
+func (r *reader) kind(n *node, what string, want rawjson.Kind) bool {
+	if n.kind != want {
+		r.wrong(n, "%s is %s, not %s", what, wording.WithArticle(n.kind), wording.WithArticle(want))
+	}
+	return n.kind == want
+}
+
+// text reads a string.
+func (r *reader) text(what string, into *string) func(*node) {
+	return func(n *node) {
+		if r.kind(n, what, rawjson.String) {
+			*into = n.text
+		}
+	}
+}
+
+// flag reads true or false.
+func (r *reader) flag(what string, into *bool) func(*node) {
+	return func(n *node) {
+		if r.kind(n, what, rawjson.Boolean) {
+			*into = string(n.scalar) == "true"
+		}
+	}
+}
+
+// oneOf reads a string that must be one of words.
+func (r *reader) oneOf(what string, into *string, words ...string) func(*node) {
+	return func(n *node) {
+		switch {
+		case !r.kind(n, what, rawjson.String):
+		case !slices.Contains(words, n.text):
+			r.wrong(n, "%s cannot be %q%s", what, n.text, suggest(n.text, words))
+		default:
+			*into = n.text
+		}
+	}
+}
+
+// count reads a whole number that must not be below least.
+func (r *reader) count(what string, least int, into *int) func(*node) {
+	return func(n *node) {
+		if !r.kind(n, what, rawjson.Number) {
+			return
+		}
+		if _, err := fmt.Sscanf(string(n.scalar), "%d", into); err != nil || *into < least || fmt.Sprint(*into) != string(n.scalar) {
+			r.wrong(n, "%s is %s, not a whole number from %d on", what, n.scalar, least)
+		}
+	}
+}
+
+// strings reads a list of strings.
+func (r *reader) strings(what string, into *[]string) func(*node) {
+	return func(n *node) {
+		*into = []string{}
+		r.list(n, what, func(v *node) {
+			if r.kind(v, "an element of "+what, rawjson.String) {
+				*into = append(*into, v.text)
+			}
+		})
+	}
+}
+
+// duration reads a time such as 500ms, 2s or 1m30s.
+func (r *reader) duration(what string, into *time.Duration) func(*node) {
+	return func(n *node) {
+		d, err := time.ParseDuration(n.text)
+		if err != nil || d < 0 {
+			r.wrong(n, "%s is no duration such as 500ms, 2s or 1m30s", what)
+		}
+		*into = d
+	}
+}
+
+// pattern reads a text pattern.
+func (r *reader) pattern(what string, into **Text) func(*node) {
+	return func(n *node) {
+		if !r.kind(n, what, rawjson.String) {
+			return
+		}
+		t, err := ParseText(n.text)
+		if err != nil {
+			r.wrong(n, "%s: %v", what, err)
+		}
+		*into = t
+	}
+}
+
+// begin parses a file. If that fails, it records the mistake and returns nil.
+func (r *reader) begin(text []byte) *node {
+	root, err := parse(text)
+	var mistake Mistake
+	switch {
+	case errors.As(err, &mistake):
+		r.mistakes = append(r.mistakes, mistake)
+		return nil
+	case err != nil:
+		r.mistakes = append(r.mistakes, Mistake{1, 1, err.Error()})
+		return nil
+	}
+	return root
+}
