@@ -69,8 +69,9 @@ const aim = `async function() {
 	throw new Error('cannot be clicked, because: ' + over);
 }`
 
-// Click clicks the control with the mouse. Where the page has moved it away from
-// under the pointer in the last moment, it is clicked again, as a person would.
+// Click clicks the control with the mouse. Where the page moves it away from
+// under the pointer before or while the button is pressed, it is clicked again,
+// as a person would.
 func (c *Control) Click() {
 	c.page.t.Helper()
 	for range 5 {
@@ -84,25 +85,27 @@ func (c *Control) Click() {
 			}
 			at, err := apply[Point](c, aim)
 			if err == nil {
-				_, err = apply[bool](c, watchPress)
+				_, err = apply[bool](c, watchClick)
 			}
 			return at, err
 		})
 		c.page.ClickAt(at)
 		// A page that has gone somewhere else was hit.
-		if missed, err := eval[bool](c.page, "window.pressed === false"); err != nil || !missed {
+		if missed, err := eval[bool](c.page, "window.clicked === false"); err != nil || !missed {
 			return
 		}
 	}
 	c.page.t.Fatalf("clicking %s: it moves away each time", c)
 }
 
-// watchPress notes in window.pressed whether the next press hits the element or
-// a label of it.
-const watchPress = `function() {
+// watchClick notes in window.clicked whether the next press of the button ends
+// as a click on the element or a label of it.
+const watchClick = `function() {
 	const on = [this, ...(this.labels ?? [])];
-	window.pressed = undefined;
-	document.addEventListener('pointerdown', e => { window.pressed = on.some(el => el.contains(e.target) || e.target.contains(el) && e.target.tagName === 'LABEL') }, {capture: true, once: true});
+	const hits = e => on.some(el => el.contains(e.target) || e.target.contains(el) && e.target.tagName === 'LABEL');
+	window.clicked = undefined;
+	window.addEventListener('pointerdown', () => { window.clicked = false }, {capture: true, once: true});
+	window.addEventListener('click', e => { window.clicked = hits(e) }, {capture: true, once: true});
 	return true;
 }`
 
