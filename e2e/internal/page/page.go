@@ -25,7 +25,7 @@ import (
 
 // Wait is how long a page may take until something that a test waits for is
 // there. It is generous, for a slow machine: no measure of speed.
-const Wait = 20 * time.Second
+const Wait = 60 * time.Second
 
 // Page is one tab. Its methods end the test when the page does not do as asked.
 type Page struct {
