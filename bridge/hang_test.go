@@ -188,7 +188,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 			log.Record(r)
 		}
 		in := bridge.New(bridge.Config{Log: log, Targets: []target.Spec{{
-			Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server, quickExit},
+			Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server},
 		}}})
 		in.Start()
 		return in, log
@@ -266,7 +266,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	defer log.Close()
 	var targets []target.Spec
 	for _, server := range []string{"talker", "restless", "chatterbox"} {
-		targets = append(targets, target.Spec{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server, quickExit}})
+		targets = append(targets, target.Spec{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}})
 	}
 	in := bridge.New(bridge.Config{Log: log, Targets: targets, Rate: 1000})
 	in.Start()

@@ -46,7 +46,7 @@ func startConfig(t *testing.T, server string, config bridge.Config) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Targets = []target.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server, quickExit}}}
+	config.Targets = []target.Spec{{Name: server, Command: []string{self}, Env: []string{serverEnv + "=" + server}}}
 	return startInspection(t, config)
 }
 
@@ -118,7 +118,7 @@ func (b *bench) until(what string, holds func() bool) {
 		case <-b.sub.Ready():
 		case <-grown:
 		case <-deadline:
-			b.Fatalf("waited in vain for %s\n%s", what, b.transcript())
+			b.Fatalf("waited in vain for %s\n%.20000s", what, b.transcript())
 		}
 	}
 }

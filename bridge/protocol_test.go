@@ -230,8 +230,7 @@ func (p *player) start() {
 	p.settings.Protocol = p.revision
 	config := bridge.Config{Settings: p.settings, Targets: []target.Spec{{
 		Name: "scripted", Command: []string{self},
-		// Under the race detector a process lingers for a second otherwise.
-		Env: []string{serverEnv + "=relay", "BRIDGE_TEST_RELAY=" + l.Addr().String(), "GORACE=atexit_sleep_ms=0"},
+		Env: []string{serverEnv + "=relay", "BRIDGE_TEST_RELAY=" + l.Addr().String()},
 	}}}
 	p.bench = startAny(p.T, config)
 	p.until("the end of connecting", func() bool {

@@ -104,10 +104,6 @@ var rawServers = map[string]func(*rawServer){}
 
 const serverEnv = "BRIDGE_TEST_SERVER"
 
-// quickExit keeps a server that was built with -race from sleeping for a second
-// before it exits.
-const quickExit = "GORACE=atexit_sleep_ms=0"
-
 func TestMain(m *testing.M) {
 	if name := os.Getenv(serverEnv); name != "" {
 		in := bufio.NewScanner(os.Stdin)
@@ -115,5 +111,6 @@ func TestMain(m *testing.M) {
 		rawServers[name](&rawServer{in: in})
 		os.Exit(0)
 	}
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // or each server built with -race takes a second to exit
 	os.Exit(m.Run())
 }

@@ -111,7 +111,6 @@ func conform(t *testing.T, suite []string, name, revision string) {
 	cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], "client", "--scenario", name,
 		"--spec-version", revision, "--command", "./headless", "--output-dir", results)...)
 	cmd.Dir = binaries // the suite's shell would take a path with spaces apart
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	report, err := cmd.CombinedOutput()

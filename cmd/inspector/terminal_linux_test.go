@@ -37,7 +37,7 @@ func atTerminal(t *testing.T, environment []string, args ...string) *typist {
 		t.Fatal(err)
 	}
 	p := &typist{T: t, cmd: exec.Command(self, args...), races: filepath.Join(t.TempDir(), "race")}
-	p.cmd.Env = append(append(os.Environ(), asInspector+"=1", "TERM=xterm-256color", "GORACE=exitcode=0 log_path="+p.races), environment...)
+	p.cmd.Env = append(append(os.Environ(), asInspector+"=1", "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0 exitcode=0 log_path="+p.races), environment...)
 	p.cmd.Stdout = &p.out
 	p.tty, err = pty.StartWithSize(p.cmd, &pty.Winsize{Rows: 50, Cols: 100})
 	if err != nil {
