@@ -11,6 +11,7 @@ import (
 
 // npm's reference server asks for one field of every kind.
 func TestServerEverything(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		open func(t *testing.T) *session

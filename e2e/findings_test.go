@@ -132,6 +132,7 @@ func TestFindings(t *testing.T) {
 // What is found depends on the revision, and is found however it travels: in a
 // request, a round, an error or a result.
 func TestFindingsByRevision(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		protocol, breach string
 		asks             int    // questions to decline

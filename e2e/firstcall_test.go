@@ -19,6 +19,7 @@ const again = "Reconnect with 2025-11-25 and call again"
 // tool the first call, with no flag at all, comes to an answered question by one
 // button.
 func TestFirstCall(t *testing.T) {
+	t.Parallel()
 	type tool struct {
 		name, asks string
 		arguments  map[string]string

@@ -9,6 +9,7 @@ import (
 // go-sdk's conformance server, over stdio, stateless HTTP (both 2026-07-28, with
 // multi round-trips) and stateful HTTP (2025-11-25, with requests of its own).
 func TestGoSDKServer(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		open     func(t *testing.T) *session

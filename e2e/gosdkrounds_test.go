@@ -10,6 +10,7 @@ import (
 // go-sdk's server in multi round-trips: rounds of several kinds of request, a
 // state that it checks, and a prompt that asks.
 func TestGoSDKRounds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		open func(t *testing.T) *session

@@ -96,6 +96,7 @@ var offered = regexp.MustCompile(`<button name="fault" value="([^"]+)"`)
 // TestMisbehavingWithRealServers has every fault that fits go out to real servers. The
 // inspector survives what they do, and the card says what that was.
 func TestMisbehavingWithRealServers(t *testing.T) {
+	t.Parallel()
 	everything := []string{everythingTool}
 	for _, c := range []struct {
 		name  string

@@ -62,6 +62,7 @@ func TestPolicies(t *testing.T) {
 // Questions beyond the rate are held back in one line, neither dropped nor
 // answered, until the person says what is to become of them.
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		button  string
 		shown   int // pending questions afterwards

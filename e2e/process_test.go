@@ -40,6 +40,7 @@ func TestReadyLine(t *testing.T) {
 // A taken default port: the next free one, and it says so. A port that was asked
 // for and is taken: an error. Port 0: a free one.
 func TestPorts(t *testing.T) {
+	t.Parallel()
 	// The default port may be taken by something else already; that serves as well.
 	l, err := net.Listen("tcp", "127.0.0.1:6280")
 	if err == nil {

@@ -4,6 +4,7 @@ import "testing"
 
 // Prompts and resources ask as tools do, by requests or in rounds.
 func TestPromptsAndResourcesAsk(t *testing.T) {
+	t.Parallel()
 	for _, protocol := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()

@@ -175,6 +175,7 @@ func TestMCPGoURL(t *testing.T) {
 
 // server-everything in URL mode, by request and by error.
 func TestServerEverythingURL(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		open func(t *testing.T) *session

@@ -11,6 +11,7 @@ import (
 // When the server takes back its question, dies, or ends the call, the question
 // is withdrawn within a second, with the reason, and can no longer be answered.
 func TestWithdrawn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, order string
 		reason      string // part of what the page says
