@@ -1,3 +1,8 @@
+// The race detector makes this several times slower, and what is done at once
+// here is done at smaller sizes by other tests.
+
+//go:build !race
+
 package export
 
 import (

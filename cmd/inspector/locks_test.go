@@ -1,3 +1,8 @@
+// The race detector makes this test several times slower, and it does one thing
+// at a time: it reads source.
+
+//go:build !race
+
 package main
 
 import (

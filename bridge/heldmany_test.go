@@ -1,0 +1,77 @@
+// The race detector makes these tests several times slower, and what they do at
+// once is done at smaller sizes by others.
+
+//go:build !race
+
+package bridge_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/inbox"
+)
+
+// A server that asks more than can ever wait is refused, and no other.
+func TestFloodHurtsOnlyItsServer(t *testing.T) {
+	b := startTwo(t, "flood", "asks")
+	b.call(fmt.Sprint(fullAndMore))
+	b.until("the flood is over", func() bool { return b.server().TurnedAway == 100 })
+	if s := b.server(); s.Held != inbox.HeldMost || len(b.in.OnShow(40)) != inbox.ShownMost {
+		t.Errorf("%d are held back, and %d are on show", s.Held, len(b.in.OnShow(40)))
+	}
+
+	if _, err := b.in.Begin(calls.Request{Server: "s2", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
+		t.Fatal(err)
+	}
+	var other bridge.Question
+	b.until("the other server's question is on show", func() bool {
+		shown := b.in.OnShow(0)
+		other = shown[len(shown)-1]
+		return other.Server == "s2"
+	})
+	if other.State != conversation.Pending {
+		t.Errorf("it is %s: %s", other.State, other.Reason)
+	}
+
+	if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range b.in.OnShow(0) {
+		b.answer(q.Number, inbox.Answer{Action: "cancel"})
+	}
+	_, text := b.done(1)
+	want := fmt.Sprintf(`map[{"action":"cancel"}:%d {"action":"decline"}:%d {"code":-32000,"message":"too many questions are pending"}:100]`, inbox.ShownMost, inbox.HeldMost)
+	if text != want {
+		t.Errorf("the server got %s, want %s", text, want)
+	}
+}
+
+// Questions that are held back cost little, however much each of them says.
+func TestHeldBackInLittleMemory(t *testing.T) {
+	b := start(t, "flood", client.Settings{})
+	used := func() int64 {
+		runtime.GC()
+		runtime.GC() // what finalizers have let go of
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc + m.StackInuse)
+	}
+	before := used()
+	const all = inbox.HeldMost + inbox.ShownMost
+	n := b.call(fmt.Sprint(all)).Number
+	b.until("all wait", func() bool { return b.server().Held == inbox.HeldMost })
+	b.until("all have been read of the log", func() bool { c, err := b.in.Call(n); return err == nil && len(c.Questions) == all })
+	const most = 24 << 20 // the log, the inbox and what is read of the log each know of them
+	if more := used() - before; more > most {
+		t.Errorf("%d questions take %d kB", inbox.HeldMost, more>>10)
+	} else {
+		t.Logf("%d questions take %d kB", inbox.HeldMost, more>>10)
+	}
+}

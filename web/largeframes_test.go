@@ -1,0 +1,80 @@
+// The race detector makes these tests several times slower, and what they do at
+// once is done at smaller sizes by others.
+
+//go:build !race
+
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// What is drawn at first is bounded; the rest comes piece by piece and is all
+// there in the end.
+func TestLargeFrames(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	var list strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&list, `,{"n":%d}`, i)
+	}
+	text := strings.Repeat("0123456789abcdef", 200_000)
+	seq := s.in(`{"jsonrpc":"2.0","method":"x","params":{"list":[` + list.String()[1:] + `],"text":"` + text + `","deep":` + strings.Repeat(`{"a":`, 900) + "1" + strings.Repeat("}", 900) + `}}`)
+	_, body := s.frame(seq, "")
+	if len(body) > 400<<10 {
+		t.Errorf("the detail is %d bytes", len(body))
+	}
+	if !strings.Contains(body, "4\u202f900 more") || !strings.Contains(body, "Show more") {
+		t.Error("it does not say that there is more")
+	}
+
+	seen := 0
+	for from := "0"; from != ""; {
+		_, piece := s.frame(seq, "/nodes", "at", "/params/list", "from", from, "level", "3")
+		n := strings.Count(piece, `data-index="`)
+		if n == 0 || n > 100 || !strings.Contains(piece, fmt.Sprintf(`data-index="%d"`, seen)) {
+			t.Fatalf("%d elements from %s on", n, from)
+		}
+		seen += n
+		_, rest, _ := strings.Cut(piece, `data-more="`)
+		from, _, _ = strings.Cut(rest, `"`)
+	}
+	if seen != 5000 {
+		t.Errorf("%d elements in all", seen)
+	}
+
+	var got strings.Builder
+	for from := "0"; from != ""; {
+		_, piece := s.frame(seq, "/string", "at", "/params/text", "from", from)
+		shown, rest, _ := strings.Cut(piece, "</span>")
+		got.WriteString(strings.TrimPrefix(shown, `<span class="s">`))
+		_, rest, _ = strings.Cut(rest, `data-string="`)
+		from, _, _ = strings.Cut(rest, `"`)
+	}
+	if got.String() != "&#34;"+text+"&#34;" {
+		t.Errorf("the string has %d bytes in pieces, not %d", got.Len(), len(text))
+	}
+
+	got.Reset()
+	for from := "0"; from != ""; {
+		_, piece := s.frame(seq, "/more", "from", from)
+		shown, rest, _ := strings.Cut(strings.TrimPrefix(piece, `<span class="piece">`), `</span>`)
+		got.WriteString(shown)
+		_, rest, _ = strings.Cut(rest, `data-raw="`)
+		from, _, _ = strings.Cut(rest, `"`)
+	}
+	f, err := s.log.Frame(seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ReplaceAll(got.String(), "&#34;", `"`) != string(f.Raw) {
+		t.Errorf("the frame has %d bytes in pieces, not %d", got.Len(), len(f.Raw))
+	}
+	if r, _ := s.frame(seq, "/nodes", "at", "/params/"+strings.Repeat("a/", 2000)); r.StatusCode != http.StatusNotFound {
+		t.Errorf("what is not there: %s", r.Status)
+	}
+}
