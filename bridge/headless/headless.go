@@ -4,6 +4,7 @@
 package headless
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,10 +68,25 @@ type Session struct {
 
 	watching sync.WaitGroup
 	watched  chan struct{} // closed when no more frames come
+	ending   sync.Once
+	ended    error // of End
 }
 
 // Open connects to a server. The caller closes the session, unless there is none.
-func Open(ctx context.Context, c Config) (s *Session, err error) {
+func Open(ctx context.Context, c Config) (*Session, error) {
+	s, err := Start(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Connected(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Start begins to connect to a server. The caller closes the session, also where
+// Connected says that there is no connection, unless Start fails.
+func Start(c Config) (s *Session, err error) {
 	log, err := wire.NewLog(wire.Options{MaxFrame: c.MaxFrame})
 	if err != nil {
 		return nil, fmt.Errorf("making the wire log: %w", err)
@@ -98,11 +114,11 @@ func Open(ctx context.Context, c Config) (s *Session, err error) {
 		s.watching.Go(s.watch)
 	}
 	in.Start()
-	return s, s.connected(ctx)
+	return s, nil
 }
 
-// connected waits until the server can be called.
-func (s *Session) connected(ctx context.Context) error {
+// Connected waits until the server can be called. Its error says why it cannot.
+func (s *Session) Connected(ctx context.Context) error {
 	var limit <-chan time.Time
 	if s.config.Timeout > 0 {
 		timer := time.NewTimer(s.config.Timeout)
@@ -151,16 +167,27 @@ func (s *Session) watch() {
 	}
 }
 
-// Close ends the connection, and returns when everything is written.
-func (s *Session) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), bridge.CloseTime)
-	defer cancel()
-	s.changes.Close()
-	err := errors.Join(s.in.Close(ctx), s.recording.Close())
-	close(s.watched)
-	s.watching.Wait()
-	return errors.Join(err, s.log.Close())
+// Log has the frames of the session, until Close.
+func (s *Session) Log() *wire.Log { return s.log }
+
+// Server is how the connection stands.
+func (s *Session) Server() (bridge.Server, error) { return s.in.Server(s.server) }
+
+// End ends the connection, and returns when everything is written. The log stays.
+func (s *Session) End() error {
+	s.ending.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), bridge.CloseTime)
+		defer cancel()
+		s.changes.Close()
+		s.ended = errors.Join(s.in.Close(ctx), s.recording.Close())
+		close(s.watched)
+		s.watching.Wait()
+	})
+	return s.ended
 }
+
+// Close is End, and lets go of the log.
+func (s *Session) Close() error { return errors.Join(s.End(), s.log.Close()) }
 
 // Catalog waits for what the server offers.
 func (s *Session) Catalog(ctx context.Context) (catalog.Catalog, error) {
@@ -191,6 +218,7 @@ type Call struct {
 
 // Outcome is what came of a call.
 type Outcome struct {
+	Number int // of the call
 	script.Came
 	IsError    bool
 	TimedOut   bool
@@ -228,7 +256,16 @@ func (c *collector) taken() []Unanswered {
 
 // Call makes a call, and returns when it is over. If ctx ends, the call is stopped.
 func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
-	var out Outcome
+	all, err := s.CallTogether(ctx, c, 1)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return all[0], nil
+}
+
+// CallTogether makes a call several times at once, and returns when all of them are
+// over. One run of the scripts answers the questions of all.
+func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcome, error) {
 	var unanswered collector
 	run := script.NewRun(c.Scripts...)
 	source := &scripted.Source{Run: run}
@@ -236,45 +273,91 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 		source.Left = unanswered.add
 	}
 	s.in.AnswerBy(source)
-	if c.Timeout == 0 {
-		c.Timeout = s.config.Timeout
-	}
-	began, err := s.in.Begin(calls.Request{
-		Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
-	})
-	if err != nil {
-		return out, fmt.Errorf("%w: %w", ErrConnect, err)
-	}
+	c.Timeout = cmp.Or(c.Timeout, s.config.Timeout)
 	limited, done := ctx, func() {}
 	if s.config.Ask == nil && c.Timeout > 0 { // the call's own limit leaves out the time of people, and nobody is there
 		limited, done = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
 	}
 	defer done()
-	call, err := s.converse(limited, began.Number)
+	out, problems := make([]Outcome, times), make([]error, times)
+	var making sync.WaitGroup
+	for i := range out {
+		began, err := s.in.Begin(calls.Request{
+			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
+		})
+		if err != nil {
+			problems[i] = fmt.Errorf("%w: %w", ErrConnect, err)
+			break
+		}
+		making.Go(func() { out[i], problems[i] = s.outcome(limited, began.Number) })
+	}
+	making.Wait()
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Unanswered = unanswered.taken()
+	}
+	if c.Judge || c.Expect != nil && c.Expect.Findings != nil {
+		if err := s.judge(context.WithoutCancel(ctx), &out[0]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range out {
+		out[i].Unmet = append(run.Unmet(true), c.Expect.Check(out[i].Came)...)
+	}
+	return out, nil
+}
+
+// outcome waits for the end of a call, and reads what came of it.
+func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err error) {
+	call, err := s.converse(ctx, number)
 	if err != nil {
 		return out, err
 	}
-	out.Unanswered = unanswered.taken()
+	out.Number = number
 	if err := s.read(&out, call); err != nil {
 		return out, err
 	}
-	if call.ResultSeq == 0 && context.Cause(limited) == errTimeout {
-		out.TimedOut, out.Lost, out.Failure = true, false, fmt.Sprintf("timed out after %v", c.Timeout)
+	if call.ResultSeq == 0 && context.Cause(ctx) == errTimeout {
+		out.TimedOut, out.Lost, out.Failure = true, false, fmt.Sprintf("timed out after %v", call.Timeout)
 	}
-	if c.Judge || c.Expect != nil && c.Expect.Findings != nil {
-		if err := s.in.Judge(context.WithoutCancel(ctx)); err != nil {
-			return out, err
-		}
-		all := s.in.Findings("")
-		out.Findings, s.judged = all[s.judged:], len(all)
-		for _, f := range out.Findings {
-			if f.Severity <= lint.Should && !slices.Contains(out.Came.Findings, f.Rule) {
-				out.Came.Findings = append(out.Came.Findings, f.Rule)
-			}
-		}
-	}
-	out.Unmet = append(run.Unmet(true), c.Expect.Check(out.Came)...)
 	return out, nil
+}
+
+// Await waits for the end of a call that goes on under another number, as in a session
+// that a fault began. It fails if no such call begins before ctx ends.
+func (s *Session) Await(ctx context.Context, number int) (Outcome, error) {
+	changes := s.in.Subscribe()
+	defer changes.Close()
+	for {
+		_, err := s.in.Call(number)
+		if !errors.Is(err, bridge.ErrUnknownCall) {
+			break
+		}
+		select {
+		case <-changes.Ready():
+			changes.Take()
+		case <-ctx.Done():
+			return Outcome{}, ctx.Err()
+		}
+	}
+	return s.outcome(ctx, number)
+}
+
+// judge adds what the linter finds in a call.
+func (s *Session) judge(ctx context.Context, out *Outcome) error {
+	if err := s.in.Judge(ctx); err != nil {
+		return err
+	}
+	all := s.in.Findings("")
+	out.Findings, s.judged = all[s.judged:], len(all)
+	for _, f := range out.Findings {
+		if f.Severity <= lint.Should && !slices.Contains(out.Came.Findings, f.Rule) {
+			out.Came.Findings = append(out.Came.Findings, f.Rule)
+		}
+	}
+	return nil
 }
 
 // read reads what came of a call that is over.
@@ -297,6 +380,8 @@ func (s *Session) read(out *Outcome, call bridge.Call) error {
 
 // converse waits for the end of a call, and puts to the person what the script leaves.
 func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error) {
+	changes := s.in.Subscribe()
+	defer changes.Close()
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	life, end := context.WithCancel(ctx)
@@ -322,8 +407,8 @@ func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error)
 			})
 		}
 		select {
-		case <-s.changes.Ready():
-			s.changes.Take()
+		case <-changes.Ready():
+			changes.Take()
 		case <-answered:
 			answered = nil
 		case <-stop:
