@@ -34,6 +34,9 @@ type Item struct {
 	// OnlyAsTask is set for a tool that can only be called as a task (specification
 	// 2025-11-25, Tasks, Tool-Level Negotiation).
 	OnlyAsTask bool
+	// ReadOnly and Destructive are a tool's annotations readOnlyHint and
+	// destructiveHint where they say true.
+	ReadOnly, Destructive bool
 }
 
 // Catalog holds all items of a server.

@@ -40,6 +40,8 @@ func (l List) item(raw json.RawMessage) (Item, error) {
 		i.Schema = e.Schema
 		i.Title = cmp.Or(e.Title, rawjson.Text(rawjson.Member(e.Annotations, "title")))
 		i.OnlyAsTask = rawjson.Text(rawjson.Member(e.Execution, "taskSupport")) == "required"
+		i.ReadOnly = string(rawjson.Member(e.Annotations, "readOnlyHint")) == "true"
+		i.Destructive = string(rawjson.Member(e.Annotations, "destructiveHint")) == "true"
 	case Prompt:
 		i.Schema, err = argumentsOf(raw)
 	case Resource:

@@ -53,6 +53,15 @@ func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*
 	if root == nil {
 		return s, r.problem()
 	}
+	r.object(root, "a scenario", r.scenarioKeys(s))
+	if len(s.Calls) == 0 && len(r.mistakes) == 0 {
+		r.wrong(root, "a scenario needs calls")
+	}
+	return s, r.problem()
+}
+
+// scenarioKeys are the keys of a scenario.
+func (r *reader) scenarioKeys(s *Scenario) keys {
 	known := r.scriptKeys(&s.Script)
 	delete(known, "expect")
 	known["target"] = func(n *node) { r.target(n, &s.Target) }
@@ -75,11 +84,7 @@ func ParseScenario(file string, text []byte, env func(string) (string, bool)) (*
 	known["calls"] = func(n *node) {
 		r.list(n, "calls", func(v *node) { s.Calls = append(s.Calls, r.call(v)) })
 	}
-	r.object(root, "a scenario", known)
-	if len(s.Calls) == 0 && len(r.mistakes) == 0 {
-		r.wrong(root, "a scenario needs calls")
-	}
-	return s, r.problem()
+	return known
 }
 
 func (r *reader) call(n *node) *Call {

@@ -25,7 +25,8 @@ type Script struct {
 
 // Rule is how the questions that match are answered.
 type Rule struct {
-	Line   int // line in its file
+	Line   int             // line in its file
+	Source json.RawMessage // JSON of the rule
 	Match  Match
 	Answer *Answer
 	Delay  time.Duration // time before the answer is sent
@@ -70,6 +71,7 @@ const (
 // Answer is the answer of a rule.
 type Answer struct {
 	Line    int
+	Source  json.RawMessage // JSON of the answer
 	Action  Action
 	Content Content
 	values  *node // values for Content Values
@@ -106,7 +108,7 @@ func (r *reader) scriptKeys(s *Script) keys {
 }
 
 func (r *reader) rule(n *node) *Rule {
-	rule := &Rule{Line: n.line}
+	rule := &Rule{Line: n.line, Source: n.json()}
 	r.object(n, "a rule", keys{
 		"match":  func(n *node) { r.match(n, &rule.Match) },
 		"answer": func(n *node) { rule.Answer = r.answer(n) },
@@ -140,7 +142,7 @@ func (r *reader) match(n *node, m *Match) {
 var words = []string{"accept", "decline", "cancel", "ask"}
 
 func (r *reader) answer(n *node) *Answer {
-	a := &Answer{Line: n.line, env: r.env}
+	a := &Answer{Line: n.line, Source: n.json(), env: r.env}
 	if n.kind != rawjson.Object {
 		action := ""
 		if r.oneOf("answer", &action, words...)(n); action == "" {

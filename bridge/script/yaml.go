@@ -58,7 +58,10 @@ func (y *yamlText) value(indent int, key string, raw json.RawMessage, text func(
 	}
 }
 
-// flow returns a JSON value as YAML in one line.
+// Flow returns a JSON value as YAML in one line.
+func Flow(raw json.RawMessage) string { return flow(raw, quoted) }
+
+// flow is Flow for texts that are written in a way of their own.
 func flow(raw json.RawMessage, text func(string) string) string {
 	var parts []string
 	switch rawjson.KindOf(raw) {
