@@ -34,9 +34,14 @@ type headlessOptions struct {
 func (o *headlessOptions) register(f *pflag.FlagSet) {
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long (`D`) connecting, and the server's own time in a call, may take; 0 for no limit")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave what happens on the way off standard error")
+	o.registerRequests(f)
+	o.registerSession(f)
+}
+
+// registerRequests adds the flags about what a server may ask besides questions.
+func (o *headlessOptions) registerRequests(f *pflag.FlagSet) {
 	f.BoolVar(&o.sampling, "sampling", false, "declare sampling; its requests are answered like questions")
 	f.BoolVar(&o.roots, "roots", false, "declare roots; requests for them are answered like questions")
-	o.registerTarget(f)
 }
 
 // connection returns the configuration of the connection. The caller must call closing,
@@ -122,7 +127,7 @@ decides in place of 1 and 4.`,
 	f.StringVar(&o.args, "args", "", "the arguments: a `JSON` object, or @FILE to read one from")
 	f.StringVar(&o.prompt, "prompt", "", "get the prompt of this `NAME` instead of calling a tool")
 	f.StringVar(&o.resource, "resource", "", "read the resource at this `URI` instead of calling a tool")
-	f.StringVar(&o.script, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON")
+	f.StringVar(&o.script, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON; - reads standard input")
 	f.StringVar(&o.output, "output", "text", "how to print the result (`FORMAT`): text, json or jsonl")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
 	f.BoolVar(&o.noInput, "no-input", false, "do not ask on the terminal")
@@ -210,7 +215,7 @@ func (o *callOptions) call(cmd *cobra.Command, args []string) (c headless.Call, 
 		return c, usage("--args: a resource takes no arguments")
 	}
 	if o.script != "" {
-		answers, err := readAnswers(o.script)
+		answers, err := readAnswers(cmd.InOrStdin(), o.script)
 		if err != nil {
 			return c, err
 		}
@@ -241,12 +246,21 @@ func readJSON(flag, value string) (json.RawMessage, error) {
 	return rawjson.Trim(text), nil
 }
 
-func readAnswers(path string) (*script.Script, error) {
-	text, err := os.ReadFile(path)
+// readAnswers reads an answers file; - stands for standard input.
+func readAnswers(in io.Reader, path string) (*script.Script, error) {
+	name := path
+	var text []byte
+	var err error
+	if path == "-" {
+		name = "standard input"
+		text, err = io.ReadAll(in)
+	} else {
+		text, err = os.ReadFile(path)
+	}
 	if err != nil {
 		return nil, usage("--answers: %w", err)
 	}
-	answers, err := script.Parse(path, text, os.LookupEnv)
+	answers, err := script.Parse(name, text, os.LookupEnv)
 	if err != nil {
 		return nil, usageError{err}
 	}

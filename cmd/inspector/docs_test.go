@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/script"
 )
 
@@ -69,6 +70,22 @@ func TestDocumentedAnswers(t *testing.T) {
 			t.Errorf("%v\n%s", err, text)
 		}
 		if err := valid(schema, text); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+}
+
+// TestDocumentedPlan has the plan of the documentation read, and checked by its schema.
+func TestDocumentedPlan(t *testing.T) {
+	schema, err := script.PlanSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range examples(t, "check.md", "yaml") {
+		if _, err := script.ParsePlan("plan", []byte(text), func(string) (string, bool) { return "x", true }, check.BehaviourNames()); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+		if err := valid(compiled(t, schema), text); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
 	}

@@ -32,7 +32,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	}
 	var source *scripted.Source
 	if o.answers != "" {
-		answers, err := readAnswers(o.answers)
+		answers, err := readAnswers(cmd.InOrStdin(), o.answers)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func serve(cmd *cobra.Command, in *bridge.Inspection, page *web.Server, place *p
 	served := make(chan error, 1)
 	go func() { served <- page.Serve(serving, place.listener) }()
 	in.Start()
-	place.announce(cmd.OutOrStdout())
+	place.announce(cmd.OutOrStdout(), 0)
 	select {
 	case err = <-served:
 	case <-ctx.Done():

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -29,6 +30,12 @@ type ended struct {
 
 func inspectorRun(t *testing.T, args ...string) ended {
 	t.Helper()
+	return inspectorRunWith(t, nil, args...)
+}
+
+// inspectorRunWith is inspectorRun with a standard input.
+func inspectorRunWith(t *testing.T, in io.Reader, args ...string) ended {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +45,7 @@ func inspectorRun(t *testing.T, args ...string) ended {
 	var out, errOut strings.Builder
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), asInspector+"=1")
-	cmd.Stdout, cmd.Stderr = &out, &errOut
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &errOut
 	_ = cmd.Run() // the exit code is checked
 	return ended{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
 }

@@ -19,6 +19,7 @@ type openOptions struct {
 	play    bool
 	speed   float64
 	full    bool
+	frame   int64
 	redact  redactOptions
 	verbose bool
 }
@@ -48,6 +49,7 @@ out.`,
 	f.BoolVar(&o.play, "play", false, "begin to play, instead of showing all of it")
 	f.Float64Var(&o.speed, "speed", 1, fmt.Sprintf("how fast to play, as a factor (`X`) from %g to %d", playback.SlowestSpeed, playback.FastestSpeed))
 	f.BoolVar(&o.full, "full-pauses", false, fmt.Sprintf("play pauses as long as they were, not shortened to %s", playback.ShortGap))
+	f.Int64Var(&o.frame, "frame", 0, "begin at the frame of this number (`N`)")
 	o.redact.register(f, "of what is downloaded")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")
 	return cmd
@@ -62,6 +64,9 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 	}
 	if !(o.speed >= playback.SlowestSpeed && o.speed <= playback.FastestSpeed) { // NaN is neither
 		return usage("--speed must be from %g to %d, not %g", playback.SlowestSpeed, playback.FastestSpeed, o.speed)
+	}
+	if o.frame < 0 {
+		return usage("--frame must not be negative")
 	}
 	opened, err := playback.Open(files...)
 	if err != nil {
@@ -91,7 +96,7 @@ func (o *openOptions) open(cmd *cobra.Command, files []string) (err error) {
 		player.Close()
 	}()
 	page := web.NewPlayback(web.PlaybackConfig{Config: place.config(redaction), Player: player, Files: files, Problems: opened.Problems})
-	place.announce(cmd.OutOrStdout())
+	place.announce(cmd.OutOrStdout(), o.frame)
 	return page.Serve(cmd.Context(), place.listener)
 }
 

@@ -41,9 +41,18 @@ type options struct {
 func (o *options) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	o.page.register(f)
-	o.registerTarget(f)
+	o.registerSession(f)
 	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON, and leave the others to the page")
 	f.IntVar(&o.elicitRate, "elicit-rate", inbox.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
+}
+
+// registerSession adds the flags of the commands whose sessions a person decides on.
+func (o *options) registerSession(f *pflag.FlagSet) {
+	o.registerTarget(f)
+	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
+	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
+	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(mcp.Revisions, ", "))
+	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
 }
 
 // registerTarget adds the flags of all commands that connect to servers.
@@ -55,11 +64,7 @@ func (o *options) registerTarget(f *pflag.FlagSet) {
 	f.StringVar(&o.name, "name", "", "the `NAME` of the server, instead of its command or host")
 	f.StringVar(&o.config, "config", "", "connect to the servers of an mcp.json `FILE`")
 	f.StringArrayVar(&o.servers, "server", nil, "with --config: only this server, by its `NAME` (repeat)")
-	f.StringVar(&o.record, "record", "", "append every frame to a transcript `FILE` as it happens")
-	f.BoolVar(&o.recordNew, "record-new", false, "refuse to record to a file that exists, rather than continue it")
 	o.redact.register(f, "of transcripts")
-	f.StringVar(&o.protocol, "protocol", "auto", "protocol revision (`REV`): auto, "+strings.Join(mcp.Revisions, ", "))
-	f.StringVar(&o.elicitation, "elicitation", "", "what the client declares (`MODES`): form,url, form, url, empty or none")
 	o.maxFrame = wire.DefaultMaxFrame
 	f.Func("max-frame", "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)", o.setMaxFrame)
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log more to standard error")

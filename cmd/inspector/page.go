@@ -57,9 +57,12 @@ func (p *place) config(r *redact.Redaction) web.Config {
 }
 
 // announce prints the address of the page, and opens it in a browser unless --no-open is
-// set.
-func (p *place) announce(out io.Writer) {
+// set. The page begins at a frame, unless that is 0.
+func (p *place) announce(out io.Writer, frame int64) {
 	address := fmt.Sprintf("http://%s/?token=%s", shownAddress(p.listener.Addr()), p.token)
+	if frame > 0 {
+		address += fmt.Sprintf("&frame=%d", frame)
+	}
 	if _, err := fmt.Fprintf(out, "Inspector ready: %s\n", address); err != nil {
 		p.browser.logger.Warn("standard output is closed", "error", err)
 	}

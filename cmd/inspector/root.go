@@ -107,7 +107,7 @@ Without a target it connects to a built-in demo server.`,
 		return usageError{err}
 	})
 	o.register(root.Flags())
-	root.AddCommand(newCall(), newRun(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
+	root.AddCommand(newCall(), newRun(), newCheck(), newList(), newAnswers(), newSchema(), newOpen(), newExport(), newLint(), newDemo(), newVersion(), newFilterHelp(), newFaultHelp())
 	return root
 }
 

@@ -22,6 +22,7 @@ import (
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire/redact"
 )
 
 // runOptions are the flags of the run command.
@@ -273,32 +274,39 @@ func (o *runOptions) config(s *suite, command []string) (c headless.Config, clos
 		}
 		c.Record = filepath.Join(o.record, name+".jsonl")
 	}
-	t := s.scenario.Target
-	switch {
-	case command != nil:
+	if command != nil {
 		c.Target = target.Spec{Name: serverName(command, ""), Command: command}
+		return c, closing, nil
+	}
+	c.Target, closing, err = scenarioTarget(s.scenario.Target, s.File, c.Redaction)
+	return c, closing, err
+}
+
+// scenarioTarget says how the target of a file is reached. The caller closes the built-in
+// server, if it is that.
+func scenarioTarget(t script.Target, file string, r *redact.Redaction) (spec target.Spec, closing func() error, err error) {
+	closing = func() error { return nil }
+	switch {
 	case t.Command != nil:
 		dir := t.Dir
 		if dir != "" && !filepath.IsAbs(dir) {
-			dir = filepath.Join(filepath.Dir(s.File), dir)
+			dir = filepath.Join(filepath.Dir(file), dir)
 		}
-		c.Target = target.Spec{Name: serverName(t.Command, dir), Command: t.Command, Env: t.Env, Dir: dir}
+		return target.Spec{Name: serverName(t.Command, dir), Command: t.Command, Env: t.Env, Dir: dir}, closing, nil
 	case t.URL != "":
 		transport, err := target.ParseTransport(t.Transport)
 		if err != nil {
-			return c, closing, err
+			return spec, closing, err
 		}
 		header := http.Header{}
 		for _, h := range t.Header {
 			header.Add(h[0], h[1])
 		}
-		c.Redaction.Credentials(header)
-		c.Target = target.Spec{Name: t.URL, URL: t.URL, Transport: transport, Header: header}
+		r.Credentials(header)
+		return target.Spec{Name: t.URL, URL: t.URL, Transport: transport, Header: header}, closing, nil
 	case t.Demo:
 		server := demo.New(demo.Options{})
-		c.Target, closing = target.Spec{Name: demo.Name, Builtin: server.MCP}, server.Close
-	default:
-		return c, closing, fmt.Errorf("%w: %s names no target, and the command line no command after --", headless.ErrConnect, s.File)
+		return target.Spec{Name: demo.Name, Builtin: server.MCP}, server.Close, nil
 	}
-	return c, closing, nil
+	return spec, closing, fmt.Errorf("%w: %s names no target, and the command line no command after --", headless.ErrConnect, file)
 }

@@ -1,0 +1,76 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"elicitation-inspector/bridge/elicit/lint"
+)
+
+// finish puts the report together.
+func (r *runner) finish(ctx context.Context) {
+	out := &r.report
+	out.Took = time.Since(r.began).Round(time.Millisecond)
+	out.Directory = r.Record
+	switch {
+	case ctx.Err() != nil:
+		out.Stopped = "interrupted"
+	case r.failed != nil:
+		out.Stopped = "some trials could not be made: " + r.failed.Error()
+	}
+	place := map[int]int{} // of the calls on trial, by their index here
+	for i, c := range r.calls {
+		why, untried := r.untried[i]
+		switch {
+		case slices.ContainsFunc(r.results, func(one Result) bool { return one.Call == i }):
+			place[i] = len(out.Calls)
+			out.Calls = append(out.Calls, c.Call)
+		case untried:
+			out.Skipped = append(out.Skipped, Skipped{c.Call, why})
+		case ctx.Err() == nil:
+			out.Silent = append(out.Silent, c.Call)
+		}
+	}
+	order := map[string]int{}
+	for _, b := range Behaviours() {
+		if slices.ContainsFunc(r.results, func(one Result) bool { return one.Behaviour == b.Name }) {
+			order[b.Name] = len(out.Behaviours)
+			out.Behaviours = append(out.Behaviours, b)
+		}
+	}
+	for _, one := range r.results {
+		one.Call = place[one.Call]
+		out.Results = append(out.Results, one)
+	}
+	slices.SortStableFunc(out.Results, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(a.Call, b.Call), cmp.Compare(order[a.Behaviour], order[b.Behaviour]),
+			cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field), cmp.Compare(b.Revision, a.Revision))
+	})
+	tellOnce(out.Results)
+}
+
+// tellOnce leaves out what the linter finds in a call and a revision after it has found
+// it once: one defect is one finding.
+func tellOnce(results []Result) {
+	rules := map[string]bool{}
+	for _, rule := range lint.Rules() {
+		rules[rule.ID] = true
+	}
+	type defect struct {
+		call           int
+		revision, rule string
+	}
+	told := map[defect]bool{}
+	for i := range results {
+		one := &results[i]
+		one.Findings = slices.DeleteFunc(one.Findings, func(f Finding) bool { return told[defect{one.Call, one.Revision, f.Rule}] })
+		one.Verdict = worstOf(one.Findings)
+		for _, f := range one.Findings {
+			if rules[f.Rule] {
+				told[defect{one.Call, one.Revision, f.Rule}] = true
+			}
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/mcp"
+)
+
+// How long the server may take for a call that is answered honestly, and for others at
+// least.
+const (
+	honestLimit = 15 * time.Second
+	leastLimit  = 5 * time.Second
+)
+
+// reference is what honest runs of a call in a revision have shown.
+type reference struct {
+	made, after []Made
+	rules       map[string]bool // of the linter, that the server breaks in them
+}
+
+// group makes all trials of a call in a revision.
+func (r *runner) group(ctx context.Context, c *chosen, base Trial) {
+	first := r.honest(ctx, c, base, 1)
+	if first == nil {
+		return
+	}
+	defer first.close()
+	runs := []*made{first}
+	asks := slices.ContainsFunc(first.questions(), isElicitation)
+	switch {
+	case first.Unconnected == "" && first.Exit == nil && !asks:
+		r.quiet(base.Call, first)
+		return
+	case asks && first.Exit == nil && !first.Calls[0].TimedOut:
+		if second := r.honest(ctx, c, base, 2); second != nil {
+			defer second.close()
+			runs = append(runs, second)
+		}
+	}
+	ref := r.weigh(c, runs)
+	list := questions(first.Log, first.questions(), first.transport, c.Key, r.othersOf(c), func(message string) bool {
+		return len(runs) > 1 && slices.ContainsFunc(runs[1].questions(), func(q *conversation.Question) bool { return q.Message() == message })
+	})
+	if len(list) == 0 {
+		return
+	}
+	trials, limit := r.plan(c, base, list), r.limit(c, ref.made)
+	for _, t := range trials {
+		t.alone = first.Calls[0].TimedOut
+	}
+	r.expect(trials, limit)
+	assessed := make([]*assessed, len(trials))
+	var running sync.WaitGroup
+	for i, t := range trials {
+		running.Go(func() { assessed[i] = r.try(ctx, c, t, limit, ref) })
+	}
+	running.Wait()
+	r.together(assessed)
+}
+
+func isElicitation(q *conversation.Question) bool { return q.Method == mcp.MethodElicit }
+
+// questions are those of the first call of a trial.
+func (m *made) questions() []*conversation.Question {
+	if len(m.Calls) == 0 {
+		return nil
+	}
+	return m.Calls[0].Questions
+}
+
+// honest makes a call with honest answers; nil if ctx ends.
+func (r *runner) honest(ctx context.Context, c *chosen, base Trial, run int) *made {
+	t := &trial{Trial: base, run: run, answers: c.honest.file()}
+	t.Behaviour = behaviourAccept
+	limit := max(r.Timeout, c.timeout)
+	if limit == 0 {
+		limit = honestLimit
+	}
+	r.expect([]*trial{t}, limit)
+	return r.make(ctx, c, t, limit)
+}
+
+// limit is how long the server may take for a call, by how long it takes for an honest
+// client.
+func (r *runner) limit(c *chosen, honest []Made) time.Duration {
+	if limit := max(r.Timeout, c.timeout); limit != 0 {
+		return limit
+	}
+	limit := leastLimit
+	for _, m := range honest {
+		if !m.TimedOut {
+			limit = max(limit, 3*m.End.Sub(m.Start)+2*time.Second)
+		}
+	}
+	return limit
+}
+
+// othersOf are the tools that a state of this one may be sent to: those that may be
+// called, and first those that may be called with any client.
+func (r *runner) othersOf(c *chosen) (names []string) {
+	for _, item := range r.items {
+		if item.Kind == c.Kind && item.Key != c.Key && item.Kind == catalog.Tool && r.forbids(item) == "" && !item.Destructive {
+			names = append(names, item.Key)
+		}
+	}
+	return names
+}
+
+// weigh judges honest runs, which are compared with each other.
+func (r *runner) weigh(c *chosen, runs []*made) reference {
+	ref := reference{rules: map[string]bool{}}
+	for _, m := range runs {
+		ref.made = append(ref.made, m.Calls...)
+		if m.After != nil {
+			ref.after = append(ref.after, *m.After)
+		}
+		for _, f := range m.Found {
+			ref.rules[f.Rule] = true
+		}
+	}
+	var worst *assessed // of runs that are alike the first
+	for _, m := range runs {
+		m.Honest, m.HonestAfter = ref.made, ref.after
+		one := r.judge(c, m)
+		if worst == nil || graver(worstOf(one.findings), worstOf(worst.findings)) {
+			worst = one
+		}
+	}
+	if r.tries(behaviourAccept) {
+		r.add(r.result(worst))
+	}
+	return ref
+}
+
+// try makes a trial and judges it by itself; nil if ctx ends.
+func (r *runner) try(ctx context.Context, c *chosen, t *trial, limit time.Duration, ref reference) *assessed {
+	m := r.make(ctx, c, t, limit)
+	if m == nil {
+		return nil
+	}
+	defer m.close()
+	m.Honest, m.HonestAfter = ref.made, ref.after
+	// What the server does wrong in honest runs too is told of those.
+	m.Found = slices.DeleteFunc(m.Found, func(f findings.Found) bool { return ref.rules[f.Rule] })
+	return r.judge(c, m)
+}
+
+// together judges the trials of a call in a revision by each other, and adds what came of
+// them.
+func (r *runner) together(list []*assessed) {
+	var all []*judgement
+	list = slices.DeleteFunc(list, func(one *assessed) bool { return one == nil })
+	for _, one := range list {
+		all = append(all, one.judgement)
+	}
+	judgeTogether(all)
+	for _, one := range list {
+		r.add(r.result(one))
+	}
+}
+
+// quiet notes that a call asks nothing in a revision.
+func (r *runner) quiet(call int, m *made) {
+	if m.Calls[0].TimedOut {
+		r.skip(call, fmt.Sprintf("It asked nothing, and gave no response within %v.", m.Calls[0].Limit))
+	}
+}

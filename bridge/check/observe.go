@@ -1,0 +1,267 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/servers"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// made is a trial that was made, with its log, which close lets go of.
+type made struct {
+	*Observation
+	trial      *trial
+	transport  string
+	transcript string // the name of its file; "" for none
+	began      time.Time
+	took       time.Duration
+	session    *headless.Session
+}
+
+func (m *made) close() { _ = m.session.Close() } // the connection has ended before
+
+// make makes a trial. It returns nil if ctx ends before the trial is over.
+func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Duration) *made {
+	place, err := r.slots.take(ctx, t.waits)
+	if err != nil {
+		return nil
+	}
+	defer place.leave()
+	t.limit = (limit + t.pause).Round(100 * time.Millisecond)
+	r.begin(t, r.nameOf(c, t))
+	defer r.end(t)
+	m := &made{Observation: &Observation{Trial: t.Trial}, trial: t, began: time.Now()}
+	config := r.config(t)
+	if r.Record != "" {
+		m.transcript = transcriptName(c, t)
+		config.Record, config.RecordNew = filepath.Join(r.Record, m.transcript), true
+	}
+	m.Settings = config.Settings
+	if m.session, err = headless.Start(config); err != nil {
+		r.trouble(err)
+		return nil
+	}
+	outcomes := m.converse(ctx, place, c, t, limit)
+	_ = m.session.End() // a server that has to be killed is no matter of this trial
+	if ctx.Err() != nil {
+		m.close()
+		return nil
+	}
+	m.took = time.Since(m.began)
+	if err := m.read(c, outcomes); err != nil {
+		r.trouble(err)
+		m.close()
+		return nil
+	}
+	return m
+}
+
+// outcomes are the calls of a trial, and how far the log was when they were over.
+type outcomes struct {
+	calls []headless.Outcome
+	after []headless.Outcome // the call that follows, and where it fails once more
+	limit time.Duration
+	over  int64
+}
+
+// converse connects and makes the calls of a trial.
+func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, limit time.Duration) (out outcomes) {
+	out.limit = limit
+	defer func() { out.over = m.session.Log().Len() }()
+	if err := m.session.Connected(ctx); err != nil {
+		m.Unconnected = err.Error()
+		return out
+	}
+	if t.Behaviour == "other-tool" { // the lists say what that can be
+		if _, err := m.session.Catalog(ctx); err != nil {
+			m.Unconnected = err.Error()
+			return out
+		}
+	}
+	call := func(answers string, times int, limit time.Duration) (list []headless.Outcome, err error) {
+		rules, err := script.Parse("answers", []byte(answers), os.LookupEnv)
+		if err != nil {
+			return nil, fmt.Errorf("reading the answers of the trial: %w", err)
+		}
+		place.during(func() {
+			list, err = m.session.CallTogether(ctx, headless.Call{
+				Kind: c.Kind, Key: c.Key, Arguments: c.Arguments, Timeout: limit, Scripts: []*script.Script{rules},
+			}, times)
+		})
+		return list, err
+	}
+	var err error
+	out.calls, err = call(t.answers, max(t.times, 1), t.limit)
+	if err != nil {
+		m.Unconnected = err.Error()
+		return out
+	}
+	if t.Behaviour == "new-session" {
+		m.goOn(ctx, &out)
+	}
+	if server, err := m.session.Server(); err != nil || server.State != servers.Ready || t.ends || t.alone {
+		return out
+	}
+	for range 2 {
+		after, err := call(c.honest.file(), 1, limit)
+		if err != nil {
+			break
+		}
+		if out.after = append(out.after, after...); after[0].Result == nil && after[0].Error == nil || after[0].Result != nil && !after[0].IsError {
+			break
+		}
+	}
+	return out
+}
+
+// goOn waits for the session that a fault has begun, and for the call that goes on in it.
+func (m *made) goOn(ctx context.Context, out *outcomes) {
+	ctx, done := context.WithTimeout(ctx, out.limit)
+	defer done()
+	if m.session.Connected(ctx) != nil || m.Revision != mcp.Revision20260728 {
+		return
+	}
+	if again, err := m.session.Await(ctx, out.calls[0].Number+1); err == nil {
+		out.calls = append(out.calls, again)
+	}
+}
+
+// read reads what the log shows.
+func (m *made) read(c *chosen, out outcomes) error {
+	ctx := context.Background()
+	m.Log = m.session.Log()
+	m.Last = m.Log.Len()
+	talk := conversation.New(m.Log)
+	if err := talk.Update(ctx); err != nil {
+		return err
+	}
+	how := conversation.Reading{Redact: redact.Nothing()}
+	madeOf := func(o headless.Outcome) (Made, error) {
+		for place := 1; place <= talk.Len(); place++ {
+			if talk.NumberAt(place) == o.Number {
+				call, err := talk.Call(ctx, place, how)
+				return Made{Call: call, Arguments: c.Arguments, TimedOut: o.TimedOut, Limit: out.limit}, err
+			}
+		}
+		return Made{}, errNoCall
+	}
+	for _, o := range out.calls {
+		one, err := madeOf(o)
+		switch {
+		case errors.Is(err, errNoCall): // the connection ended before the request could be sent
+			m.Unconnected = cmp.Or(m.Unconnected, o.Failure)
+		case err != nil:
+			return err
+		default:
+			m.Calls = append(m.Calls, one)
+		}
+	}
+	for _, s := range talk.Servers() {
+		m.transport = s.Transport
+	}
+	m.exits(out.over)
+	for i, o := range out.after {
+		after, err := madeOf(o)
+		switch {
+		case errors.Is(err, errNoCall), err == nil && m.Exit != nil && after.Frames[0].Seq > m.Exit.Seq:
+		case err != nil:
+			return err
+		case i == 0:
+			m.After = &after
+		default:
+			m.Again = &after
+		}
+	}
+	var err error
+	m.Found, _, err = findings.Of(ctx, m.Log)
+	return err
+}
+
+var errNoCall = errors.New("the log does not have the call")
+
+// exits finds how the process or the connection ended: by itself up to the frame over, or
+// on purpose.
+func (m *made) exits(over int64) {
+	var acted time.Time // the client, for the last time
+	for seq := int64(1); seq <= m.Last; seq++ {
+		head := m.Log.Head(seq)
+		if head.Dir == wire.ClientToServer || head.Fault != "" && head.Dir == wire.Meta {
+			acted = head.Time
+		}
+		if head.Dir != wire.Meta {
+			continue
+		}
+		f, err := m.Log.Frame(seq)
+		if err != nil || f.Note == nil {
+			continue
+		}
+		exit := &Exit{Seq: seq, Text: f.Note.Words(&f), After: f.Time.Sub(acted)}
+		switch f.Note.Kind {
+		case wire.NoteProcessExited:
+			exit.Text = f.Note.Exit()
+		case wire.NoteServerLost, wire.NoteStillRuns:
+		default:
+			continue
+		}
+		switch {
+		case m.trial.ends && m.Ended == nil:
+			m.Ended = exit
+		case !m.trial.ends && m.Exit == nil && seq <= over && f.Note.By != wire.ByInspector && m.trial.Behaviour != "new-session":
+			m.Exit = exit
+		}
+	}
+}
+
+// nameOf names a trial where progress is shown.
+func (r *runner) nameOf(c *chosen, t *trial) string {
+	parts := []string{c.Key, t.Behaviour}
+	if t.Field != "" {
+		parts[1] += " “" + t.Field + "”"
+	}
+	return strings.Join(append(parts, t.Revision), ", ")
+}
+
+// transcriptName is the name of a trial's transcript.
+func transcriptName(c *chosen, t *trial) string {
+	parts := []string{string(c.Kind), c.Key, t.Behaviour}
+	if t.Question > 0 {
+		parts = append(parts, fmt.Sprintf("q%d", t.Question))
+	}
+	if t.Field != "" {
+		parts = append(parts, t.Field)
+	}
+	if t.run > 0 {
+		parts = append(parts, fmt.Sprint(t.run))
+	}
+	parts = append(parts, t.Revision)
+	for i, part := range parts {
+		parts[i] = plainName(part)
+	}
+	parts = slices.Insert(parts, 0, fmt.Sprintf("%03d", t.Call+1))
+	return strings.Join(parts, "_") + ".jsonl"
+}
+
+// plainName is a text with nothing in it that names of files cannot have.
+func plainName(text string) string {
+	const most = 40
+	return string([]rune(strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '.' || c == '_' {
+			return c
+		}
+		return '-'
+	}, text))[:min(len([]rune(text)), most)])
+}

@@ -1,0 +1,207 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+	"elicitation-inspector/bridge/wording"
+)
+
+// verdicts, the gravest first.
+var verdicts = []Verdict{Fail, Warn, Inconclusive, Pass}
+
+// graver reports whether a verdict is graver than another.
+func graver(a, b Verdict) bool { return slices.Index(verdicts, a) < slices.Index(verdicts, b) }
+
+// worstOf is the gravest verdict of findings.
+func worstOf(list []Finding) Verdict {
+	out := Pass
+	for _, f := range list {
+		if graver(f.Verdict, out) {
+			out = f.Verdict
+		}
+	}
+	return out
+}
+
+// assessed is a trial that was judged by itself, with what reports show of it.
+type assessed struct {
+	*judgement
+	result Result          // without what follows from the findings
+	frames map[int64]Frame // those that findings can name, now or later
+	pairs  map[int64]int64 // by response, their requests
+}
+
+// judge judges a trial by itself. Its log is not needed any more then.
+func (r *runner) judge(c *chosen, m *made) *assessed {
+	hide := r.Server.Redaction
+	if err := hide.Learn(context.Background(), m.Log); err != nil {
+		r.trouble(err)
+	}
+	one := &assessed{judgement: judgeAlone(m.Observation), result: Result{
+		Trial: m.Trial, Outcome: hide.Text(m.outcome()), Took: m.took, Transcript: m.transcript, Reproduce: hide.Text(r.reproduce(c, m.trial)),
+	}}
+	one.keep(hide, m)
+	return one
+}
+
+// result is what reports show of a trial. Secrets are left out.
+func (r *runner) result(one *assessed) Result {
+	out := one.result
+	out.Findings, out.Verdict = one.findings, worstOf(one.findings)
+	for i := range out.Findings {
+		out.Findings[i].Text = r.Server.Redaction.Text(out.Findings[i].Text)
+	}
+	out.Evidence = one.evidence()
+	return out
+}
+
+// outcome says how the trial's call ended.
+func (m *made) outcome() string {
+	if len(m.Calls) == 0 {
+		return wording.Shorten("no session: "+m.Unconnected, 200)
+	}
+	var words []string
+	for i := range m.Calls {
+		words = append(words, endOf(&m.Calls[i]))
+	}
+	if m.Exit != nil {
+		words = append(words, m.Exit.Text)
+	}
+	return strings.Join(slices.Compact(words), "; ")
+}
+
+func endOf(c *Made) string {
+	const most = 160
+	switch {
+	case c.TimedOut:
+		return fmt.Sprintf("no response within %v", c.Limit)
+	case c.Error != nil:
+		return wording.Shorten(fmt.Sprintf("error %s: %s", rawjson.Member(c.Error, "code"), rawjson.Text(rawjson.Member(c.Error, "message"))), most)
+	case c.Result == nil:
+		return wording.Shorten(cmp.Or(c.Failure, c.State.String()), most)
+	}
+	text := strings.Join(strings.Fields(script.TextOf(c.Result)), " ")
+	if c.State == conversation.ToolFailed {
+		return wording.Shorten("isError: "+text, most)
+	}
+	return wording.Shorten("result: "+text, most)
+}
+
+// Bounds on the evidence of a result.
+const (
+	keptMost     = 60
+	evidenceMost = 20
+	textMost     = 4000 // characters
+)
+
+// keep keeps the frames that findings name, the questions and answers of the calls, and
+// how the calls began and ended.
+func (one *assessed) keep(hide *redact.Redaction, m *made) {
+	var seqs []int64
+	for _, f := range one.findings {
+		seqs = append(seqs, f.Frames...)
+	}
+	calls := m.Calls
+	for _, after := range []*Made{m.After, m.Again} {
+		if after != nil {
+			calls = append(calls[:len(calls):len(calls)], *after)
+		}
+	}
+	for _, call := range calls {
+		for _, round := range call.Rounds {
+			seqs = append(seqs, round.Request, round.Response)
+		}
+		for _, q := range call.Questions {
+			seqs = append(seqs, q.AskedSeq, q.AnswerSeq)
+		}
+	}
+	one.frames, one.pairs = map[int64]Frame{}, map[int64]int64{}
+	for _, seq := range seqs {
+		f, err := m.Log.Frame(seq)
+		if err != nil || len(one.frames) == keptMost {
+			continue
+		}
+		one.frames[seq] = quote(*hide.Frame(&f))
+		one.pairs[seq] = f.Pair
+	}
+}
+
+// quote is a frame as reports quote it.
+func quote(f wire.Frame) Frame {
+	text := string(f.Raw)
+	if cut := wording.Shorten(text, textMost); cut != text {
+		text = cut + fmt.Sprintf(" (%d bytes in all)", f.Size)
+	}
+	return Frame{
+		Seq: f.Seq, Time: f.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00"), Direction: f.Dir.String(), Deliberate: f.Fault, Summary: f.Summary(), Text: text,
+	}
+}
+
+// evidence are the frames that findings name, with the requests of responses, and the
+// question that was answered badly with its answer.
+func (one *assessed) evidence() (frames []Frame) {
+	var seqs []int64
+	for _, f := range one.findings {
+		for _, seq := range f.Frames {
+			seqs = append(seqs, seq, one.pairs[seq])
+		}
+	}
+	if len(seqs) == 0 {
+		return nil
+	}
+	for _, call := range one.Calls {
+		for _, q := range call.Questions {
+			if q.Fault != "" {
+				seqs = append(seqs, q.AskedSeq, q.AnswerSeq)
+			}
+		}
+	}
+	slices.Sort(seqs)
+	for _, seq := range slices.Compact(seqs) {
+		if f, kept := one.frames[seq]; kept && len(frames) < evidenceMost {
+			frames = append(frames, f)
+		}
+	}
+	return frames
+}
+
+// reproduce is a command line that makes a trial again.
+func (r *runner) reproduce(c *chosen, t *trial) string {
+	words := []string{"inspector", "call"}
+	if t.Behaviour == behaviourSeveral {
+		words[1] = "check"
+	}
+	switch {
+	case t.Behaviour == behaviourSeveral || c.Kind == catalog.Tool:
+		words = append(words, wording.ShellWord(c.Key))
+	case c.Kind == catalog.Prompt:
+		words = append(words, "--prompt", wording.ShellWord(c.Key))
+	default:
+		words = append(words, "--resource", wording.ShellWord(c.Key))
+	}
+	if c.Arguments != nil && c.Kind != catalog.Resource {
+		words = append(words, "--args", wording.ShellWord(string(c.Arguments)))
+	}
+	words = append(words, "--protocol", t.Revision)
+	if t.declared != "" {
+		words = append(words, "--elicitation", string(t.declared))
+	}
+	if t.Behaviour == behaviourSeveral {
+		return strings.Join(append(words, "--behaviour", behaviourSeveral, r.Command), " ")
+	}
+	words = append(words, "--timeout", t.limit.String(), "--no-input", "--answers", "-")
+	if r.Command != "" {
+		words = append(words, r.Command)
+	}
+	return strings.Join(words, " ") + " <<'EOF'\n" + t.answers + "EOF"
+}

@@ -1,0 +1,355 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/spelling"
+	"elicitation-inspector/bridge/target"
+)
+
+// checkOptions are the flags of the check command.
+type checkOptions struct {
+	headlessOptions
+	args        string
+	plan        string
+	script      string
+	format      string
+	failOn      string
+	jobs        int
+	revision    string
+	behaviours  []string
+	directory   string
+	destructive []string
+	readOnly    bool
+}
+
+func newCheck() *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check [TOOL...] [flags] [URL | -- COMMAND [ARG...]]",
+		Short: "Judge a server under every behaviour that a client can have",
+		Long: `Check makes the calls that ask something once per behaviour of a client and per
+protocol revision that the server speaks, each in a session or process of its own:
+answers that are accepted, declined and cancelled, that break the schema, that are no
+answers, that come late, twice or never, connections that end, capabilities that are not
+declared, several calls at once, and states that were tampered with. It judges by the
+specification what the server did, with the frames that show it and a command line that
+does the same again.
+
+TOOLs are names of tools or prompts, or URIs of resources; without any, all that the
+server offers are called. Arguments are those of --args or of the plan, or made up from
+the defaults, examples and types of the input schema. A tool that is annotated with
+destructiveHint is called only if --allow-destructive or the plan names it. What will be
+called, and what not, is told on standard error before it is.
+
+The report is printed on standard output, also where Ctrl-C ends the check: then it has
+what was found so far. 'inspector schema plan' prints the JSON Schema of plans, and
+docs/check.md tells more.
+
+Exit codes: 0 nothing at or above --fail-on; 1 something failed here; 2 a command line,
+a plan or an answers file that cannot be understood, or a TOOL that the server does not
+offer; 3 the server could not be reached; 8 verdicts at or above --fail-on; 130
+interrupted.`,
+		Example: `  inspector check -- ./my-server
+  inspector check deploy --args '{"service":"checkout"}' -- ./my-server
+  inspector check --plan plan.yaml --format junit --record transcripts -- ./my-server
+  inspector check deploy --behaviour decline --behaviour cancel https://example.com/mcp`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.args, "args", "", "the arguments of each TOOL: a `JSON` object, or @FILE to read one from")
+	f.StringVar(&o.plan, "plan", "", "call, answer and forbid what a plan `FILE` says, YAML or JSON")
+	f.StringVar(&o.script, "answers", "", "answer honestly by the rules in `FILE`, YAML or JSON; - reads standard input")
+	f.StringVar(&o.format, "format", "text", "`FORMAT` of the report: text, json, junit, markdown, html or sarif")
+	f.StringVar(&o.failOn, "fail-on", "violation", "exit with 8 for a fail (violation), or also for a warning (`SEVERITY`): violation or warning")
+	f.IntVar(&o.jobs, "jobs", max(2*runtime.NumCPU(), 4), "how many trials (`N`) at the same time, without those that only wait for the server")
+	f.DurationVar(&o.timeout, "timeout", 0, "how long (`D`) the server may take for a call; 0 for what fits the call: three times what an honest client waits and 2s, 5s at least")
+	f.StringArrayVar(&o.behaviours, "behaviour", nil, "try only the behaviour of this `NAME` (repeat)")
+	f.StringVar(&o.revision, "protocol", "", "check only this protocol revision (`REV`): "+strings.Join(mcp.Revisions, ", "))
+	f.StringVar(&o.directory, "record", "", "write a transcript of each trial into this `DIR`, which must be empty")
+	f.StringArrayVar(&o.destructive, "allow-destructive", nil, "call the tool of this `NAME` although it is annotated with destructiveHint (repeat)")
+	f.BoolVar(&o.readOnly, "read-only", false, "call only tools that are annotated with readOnlyHint")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell neither what is called nor the progress")
+	o.registerRequests(f)
+	o.registerTarget(f)
+	return cmd
+}
+
+// connectMost is how long connecting may take.
+const connectMost = time.Minute
+
+// reporters are the formats of the report of a check.
+var reporters = map[string]func(io.Writer, *check.Report) error{"text": checkText, "json": checkJSON}
+
+func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
+	write := reporters[o.format]
+	switch {
+	case write == nil:
+		return usage("--format must be text, json, junit, markdown, html or sarif, not %q", o.format)
+	case o.failOn != "violation" && o.failOn != "warning":
+		return usage("--fail-on must be violation or warning, not %q", o.failOn)
+	case o.jobs < 1:
+		return usage("--jobs must be 1 or more")
+	}
+	options, closing, err := o.options(cmd, args)
+	if err != nil {
+		return errors.Join(err, closing())
+	}
+	p := newProgressLine(cmd.ErrOrStderr())
+	if !o.quiet {
+		options.Chosen, options.Progress = p.chosen, p.tell
+	}
+	report, err := check.Run(cmd.Context(), options)
+	p.end()
+	if err := closing(); err != nil {
+		warn(cmd, "%v", err)
+	}
+	switch {
+	case err != nil && cmd.Context().Err() != nil:
+		return exitCode(exitInterrupted)
+	case errors.Is(err, headless.ErrConnect):
+		warn(cmd, "%v", err)
+		return exitCode(exitConnect)
+	case errors.Is(err, check.ErrNotOffered):
+		return usageError{err}
+	case err != nil:
+		return err
+	}
+	if err := write(cmd.OutOrStdout(), report); err != nil {
+		return fmt.Errorf("printing the report: %w", err)
+	}
+	return o.code(cmd.Context(), report)
+}
+
+// code is how the program ends after a report.
+func (o *checkOptions) code(ctx context.Context, report *check.Report) error {
+	grave := func(r check.Result) bool {
+		return r.Verdict == check.Fail || r.Verdict == check.Warn && o.failOn == "warning"
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitCode(exitInterrupted)
+	case slices.ContainsFunc(report.Results, grave):
+		return exitCode(exitFindings)
+	case report.Stopped != "":
+		return errors.New(report.Stopped)
+	}
+	return nil
+}
+
+// options are what the flags and the plan amount to. The caller closes the built-in
+// server, if it is that.
+func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Options, closing func() error, err error) {
+	closing = func() error { return nil }
+	names, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
+	if err := o.readArguments(rest, dash); err != nil {
+		return c, closing, err
+	}
+	plan, err := o.readPlan()
+	if err != nil {
+		return c, closing, err
+	}
+	if err := o.narrow(&c, plan); err != nil {
+		return c, closing, err
+	}
+	if o.script != "" {
+		answers, err := readAnswers(cmd.InOrStdin(), o.script)
+		if err != nil {
+			return c, closing, err
+		}
+		c.Honest = []*script.Script{answers}
+	}
+	c.Honest = append(c.Honest, &plan.Script)
+	arguments, err := readJSON("--args", o.args)
+	switch {
+	case err != nil:
+		return c, closing, err
+	case arguments != nil && len(names) == 0:
+		return c, closing, usage("--args needs the name of a TOOL")
+	}
+	c.Wanted = wanted(plan, names, arguments)
+	if err := o.recordInto(&c); err != nil {
+		return c, closing, err
+	}
+	c.Server, closing, err = o.connection(cmd)
+	if err != nil {
+		return c, closing, err
+	}
+	c.Server.Timeout, c.Server.Record = connectMost, ""
+	c.Server.Settings.Sampling, c.Server.Settings.Roots = o.sampling || plan.Sampling, o.roots || plan.Roots
+	c.Command = o.reached()
+	if own := plan.Target; c.Command == "" && (own.Command != nil || own.URL != "") {
+		if err := closing(); err != nil {
+			return c, closing, err
+		}
+		c.Server.Target, closing, err = scenarioTarget(own, o.plan, c.Server.Redaction)
+		o.command, o.url, o.env, o.dir = own.Command, own.URL, own.Env, c.Server.Target.Dir
+		for _, h := range own.Header {
+			o.headers = append(o.headers, h[0]+": "+h[1])
+		}
+		c.Command = o.reached()
+	}
+	return c, closing, err
+}
+
+// splitTarget tells the names of calls from the target: a URL that stands last, or what
+// stands after --.
+func splitTarget(args []string, dash int) (names, rest []string, restDash int) {
+	switch last := len(args) - 1; {
+	case dash >= 0:
+		return args[:dash], args[dash:], 0
+	case last >= 0 && (strings.HasPrefix(args[last], "http://") || strings.HasPrefix(args[last], "https://")):
+		return args[:last], args[last:], -1
+	}
+	return args, nil, -1
+}
+
+// readPlan reads the plan; an empty one if there is none.
+func (o *checkOptions) readPlan() (*script.Plan, error) {
+	if o.plan == "" {
+		return new(script.Plan), nil
+	}
+	text, err := os.ReadFile(o.plan)
+	if err != nil {
+		return nil, usage("--plan: %w", err)
+	}
+	plan, err := script.ParsePlan(o.plan, text, os.LookupEnv, check.BehaviourNames())
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return plan, nil
+}
+
+// narrow says which revisions and behaviours are tried, and what is forbidden. The
+// command line comes before the plan.
+func (o *checkOptions) narrow(c *check.Options, plan *script.Plan) error {
+	c.Jobs, c.Timeout = o.jobs, max(o.timeout, 0)
+	if c.Timeout == 0 {
+		c.Timeout = plan.Timeout
+	}
+	c.Skip, c.ReadOnly, c.AllowDestructive = plan.Skip, plan.ReadOnly || o.readOnly, append(plan.AllowDestructive, o.destructive...)
+	c.Behaviours = plan.Behaviours
+	names := check.BehaviourNames()
+	for _, name := range o.behaviours {
+		if !slices.Contains(names, name) {
+			hint := ""
+			if meant := spelling.Nearest(name, names); meant != "" {
+				hint = fmt.Sprintf("; did you mean %q?", meant)
+			}
+			return usage("--behaviour: there is none of the name %q%s", name, hint)
+		}
+	}
+	if len(o.behaviours) > 0 {
+		c.Behaviours = o.behaviours
+	}
+	c.Revisions = slices.DeleteFunc(plan.Protocols, func(r string) bool { return r == "auto" })
+	if o.revision != "" {
+		if !slices.Contains(mcp.Revisions, o.revision) {
+			return usage("--protocol must be one of %s, not %q", strings.Join(mcp.Revisions, ", "), o.revision)
+		}
+		c.Revisions = []string{o.revision}
+	}
+	return nil
+}
+
+// wanted are the calls of the plan, of those that are named on the command line, if any
+// are.
+func wanted(plan *script.Plan, names []string, arguments []byte) (list []check.Wanted) {
+	for _, call := range plan.Calls {
+		if len(names) == 0 || slices.Contains(names, call.Key) {
+			list = append(list, check.Wanted{
+				Kind: catalog.Kind(call.Kind), Key: call.Key, Arguments: call.Arguments, Timeout: call.Timeout, Honest: []*script.Script{&call.Script},
+			})
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(list, func(w check.Wanted) bool { return w.Key == name }) {
+			list = append(list, check.Wanted{Key: name})
+		}
+	}
+	for i := range list {
+		if arguments != nil {
+			list[i].Arguments = arguments
+		}
+	}
+	return list
+}
+
+// recordInto prepares the folder for transcripts.
+func (o *checkOptions) recordInto(c *check.Options) error {
+	if c.Record = o.directory; o.directory == "" {
+		return nil
+	}
+	if err := os.MkdirAll(o.directory, 0o700); err != nil {
+		return usage("--record: %w", err)
+	}
+	files, err := os.ReadDir(o.directory)
+	switch {
+	case err != nil:
+		return usage("--record: %w", err)
+	case len(files) > 0:
+		return usage("--record: the folder %s is not empty", o.directory)
+	}
+	return nil
+}
+
+// reached is what names the server in a command line, "" for the built-in one. Values
+// that may be secret are variables of the shell in it.
+func (o *checkOptions) reached() string {
+	var words []string
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, flag, shellWord(value))
+		}
+	}
+	for _, line := range o.headers {
+		name, _, _ := strings.Cut(line, ":")
+		variable := strings.ToUpper(strings.Map(func(c rune) rune {
+			if c == '-' {
+				return '_'
+			}
+			return c
+		}, strings.TrimSpace(name)))
+		words = append(words, "--header", fmt.Sprintf(`"%s: $%s"`, strings.TrimSpace(name), variable))
+	}
+	for _, pair := range o.env {
+		name, _, _ := strings.Cut(pair, "=")
+		words = append(words, "--env", fmt.Sprintf(`%s="$%s"`, name, name))
+	}
+	add("--cwd", o.dir)
+	add("--config", o.config)
+	for _, server := range o.servers {
+		add("--server", server)
+	}
+	if o.url != "" {
+		if o.transport != "auto" {
+			add("--transport", o.transport)
+		}
+		words = append(words, shellWord(o.url))
+	}
+	if o.command != nil {
+		words = append(words, "--", target.Spec{Command: o.command}.Address())
+	}
+	return strings.Join(words, " ")
+}
+
+func shellWord(word string) string { return target.Spec{Command: []string{word}}.Address() }
+
+func checkJSON(w io.Writer, report *check.Report) error { return writeIndented(w, report) }

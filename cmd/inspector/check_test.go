@@ -1,0 +1,174 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/check"
+)
+
+// checked runs a check of the demo server in a process of its own, and reads its report.
+func checked(t *testing.T, args ...string) (check.Report, ended) {
+	t.Helper()
+	got := inspectorRun(t, append(append([]string{"check", "--format", "json"}, args...), over(t)["stdio"]...)...)
+	var report check.Report
+	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
+		t.Fatalf("exit code %d: %v\n%s\n%s", got.code, err, got.out, got.err)
+	}
+	return report, got
+}
+
+// TestCheckTries has a trial of each kind made over a process, in each revision, and each
+// of them end.
+func TestCheckTries(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "transcripts")
+	behaviours := []string{"accept", "decline", "decline-always", "form-only", "several-at-once", "missing-field", "null-result", "method-not-found", "response-twice", "kill-process", "invented-state", "new-session"}
+	args := []string{"transfer_money", "--record", folder}
+	for _, name := range behaviours {
+		args = append(args, "--behaviour", name)
+	}
+	report, got := checked(t, args...)
+	if report.Server != "demo 1.0.0" || len(report.Revisions) != 3 || len(report.Calls) != 1 || report.Stopped != "" {
+		t.Errorf("the report is of %q in %v with %v, stopped: %s\n%s", report.Server, report.Revisions, report.Calls, report.Stopped, got.err)
+	}
+	made := map[string]int{}
+	for _, r := range report.Results {
+		made[r.Behaviour]++
+		if r.Outcome == "" || r.Took <= 0 || !strings.HasPrefix(r.Reproduce, "inspector c") || !strings.HasSuffix(r.Reproduce, "\nEOF") && r.Behaviour != "several-at-once" {
+			t.Errorf("%s in %s: outcome %q in %v, again by %s", r.Behaviour, r.Revision, r.Outcome, r.Took, r.Reproduce)
+		}
+		if _, err := os.Stat(filepath.Join(folder, r.Transcript)); err != nil {
+			t.Errorf("%s in %s: %v", r.Behaviour, r.Revision, err)
+		}
+	}
+	for _, name := range behaviours {
+		want := 3
+		switch name {
+		case "form-only", "method-not-found":
+			want = 2
+		case "invented-state":
+			want = 1
+		}
+		if made[name] != want {
+			t.Errorf("%s was tried %d times, want %d", name, made[name], want)
+		}
+	}
+	if !strings.Contains(got.err, `will call tool transfer_money with {"to":"Greenfield Bakery"`) {
+		t.Errorf("it does not say what it will call:\n%s", got.err)
+	}
+}
+
+// TestCheckReproduces runs the command line of a result, which does the same again.
+func TestCheckReproduces(t *testing.T) {
+	t.Parallel()
+	report, _ := checked(t, "transfer_money", "--behaviour", "missing-field", "--protocol", "2025-11-25")
+	if len(report.Results) != 1 {
+		t.Fatalf("there are %d results", len(report.Results))
+	}
+	line, text, _ := strings.Cut(report.Results[0].Reproduce, " <<'EOF'\n")
+	if !strings.Contains(line, "--protocol 2025-11-25") || !strings.Contains(line, `--env INSPECTOR_TEST_RUN="$INSPECTOR_TEST_RUN" -- `) {
+		t.Errorf("the command line is %s", line)
+	}
+	answers := write(t, "answers.yaml", strings.TrimSuffix(text, "EOF"))
+	stdin, err := os.Open(answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	got := inspectorRunWith(t, stdin, append([]string{"call", "transfer_money", "--protocol", "2025-11-25", "--answers", "-"}, over(t)["stdio"]...)...)
+	if !strings.Contains(got.err, "(deliberate: missing-field)") {
+		t.Errorf("it did not do the same:\n%s", got.err)
+	}
+}
+
+// TestCheckCallsNothingForbidden has a destructive tool called only where that is allowed.
+func TestCheckCallsNothingForbidden(t *testing.T) {
+	t.Parallel()
+	plan := write(t, "plan.yaml", "calls: [{tool: delete_files}, {tool: who_am_i}, {tool: ask}]\nskip: [as*]\n")
+	allowing := write(t, "allowing.yaml", "calls: [{tool: delete_files}]\nallowDestructive: [delete_files]\n")
+	for _, c := range []struct {
+		name    string
+		args    []string
+		calls   []string
+		skipped []string
+	}{
+		{"a tool that is named", []string{"delete_files"}, nil, []string{"delete_files"}},
+		{"a tool that a plan names", []string{"--plan", plan}, nil, []string{"delete_files", "ask"}},
+		{"a tool that is allowed", []string{"delete_files", "--allow-destructive", "delete_files"}, []string{"delete_files"}, nil},
+		{"a tool that a plan allows", []string{"--plan", allowing}, []string{"delete_files"}, nil},
+		{"tools that only read", []string{"ask", "who_am_i", "--read-only"}, nil, []string{"ask"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			report, got := checked(t, append(c.args, "--behaviour", "accept", "--protocol", "2025-11-25")...)
+			var calls, skipped []string
+			for _, call := range report.Calls {
+				calls = append(calls, call.Key)
+			}
+			for _, s := range report.Skipped {
+				skipped = append(skipped, s.Key)
+				if !strings.Contains(got.err, "will not call tool "+s.Key+": "+s.Why) {
+					t.Errorf("it does not say that it will not call %s:\n%s", s.Key, got.err)
+				}
+			}
+			if !slices.Equal(calls, c.calls) || !slices.Equal(skipped, c.skipped) {
+				t.Errorf("it called %v and skipped %v", calls, skipped)
+			}
+		})
+	}
+}
+
+// TestCheckExitCodes runs the built binary for each of the codes.
+func TestCheckExitCodes(t *testing.T) {
+	t.Parallel()
+	wrong := write(t, "wrong.yaml", "calls:\n  - tol: ask\nbehaviours: [acept]\n")
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "there.jsonl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	demo := over(t)["stdio"]
+	for _, c := range []struct {
+		name   string
+		args   []string
+		target []string
+		code   int
+		err    string
+	}{
+		{"nothing is wrong", []string{"ask", "--behaviour", "decline", "--protocol", "2025-11-25"}, demo, exitOK, ""},
+		{"nothing is wrong in process", []string{"ask", "--behaviour", "decline", "--protocol", "2025-11-25"}, nil, exitOK, ""},
+		{"nothing is wrong over HTTP", []string{"ask", "--behaviour", "decline"}, over(t)["HTTP"], exitOK, ""},
+		{"a crash", []string{"crash_on_decline", "--behaviour", "decline", "--protocol", "2026-07-28"}, demo, exitFindings, ""},
+		{"no such format", []string{"--format", "word"}, demo, exitUsage, "--format"},
+		{"no such behaviour", []string{"--behaviour", "declin"}, demo, exitUsage, `did you mean "decline"?`},
+		{"no such tool", []string{"depoly"}, demo, exitUsage, `did you mean "deploy"?`},
+		{"a plan with mistakes", []string{"--plan", wrong}, demo, exitUsage, `wrong.yaml:2:5: a call has no key "tol"; did you mean "tool"?`},
+		{"its behaviours", []string{"--plan", wrong}, demo, exitUsage, `wrong.yaml:3:14: a behaviour cannot be "acept"; did you mean "accept"?`},
+		{"a folder with files", []string{"--record", full}, demo, exitUsage, "is not empty"},
+		{"no server", []string{"ask"}, []string{"--", "false"}, exitConnect, "could not connect"},
+		{"no HTTP server", []string{"ask"}, []string{"http://127.0.0.1:1/mcp"}, exitConnect, "could not connect"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := inspectorRun(t, append(append([]string{"check"}, c.args...), c.target...)...)
+			if got.code != c.code || !strings.Contains(got.err, c.err) {
+				t.Errorf("exit code %d, want %d\n%s\n%s", got.code, c.code, got.out, got.err)
+			}
+		})
+	}
+}
+
+// TestCheckText reads the matrix and a finding of the report for people.
+func TestCheckText(t *testing.T) {
+	t.Parallel()
+	got := inspectorRun(t, append([]string{"check", "crash_on_decline", "--behaviour", "accept", "--behaviour", "decline"}, over(t)["stdio"]...)...)
+	for _, want := range []string{"tool crash_on_decline\n", "2026-07-28  2025-11-25  2025-06-18", "  accept   ok          ok          ok", "  decline  FAIL        FAIL        FAIL", "FAIL [process-ended]", "exited with code 3", "\ninspector call crash_on_decline --protocol 2026-07-28"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("it does not say %q:\n%s\n%s", want, got.out, got.err)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/wording"
+)
+
+// progressLine tells on standard error what is checked and how far that is: in one line
+// that changes on a terminal, and in a line every few seconds elsewhere.
+type progressLine struct {
+	out    io.Writer
+	live   bool
+	shown  int       // characters of the line on the terminal
+	latest time.Time // when it was last told
+}
+
+// toldEvery is how often the progress is told where there is no terminal.
+const toldEvery = 5 * time.Second
+
+func newProgressLine(out io.Writer) *progressLine {
+	file, ok := out.(*os.File)
+	return &progressLine{out: out, live: ok && isatty.IsTerminal(file.Fd()) && os.Getenv("TERM") != "dumb", latest: time.Now()}
+}
+
+// chosen tells what will be called, and what will not.
+func (p *progressLine) chosen(calls []check.Call, skipped []check.Skipped) {
+	for _, c := range calls {
+		arguments := ""
+		if c.Arguments != nil {
+			arguments = " with " + wording.Shorten(string(c.Arguments), 200)
+		}
+		if c.MadeUp {
+			arguments += " (made up)"
+		}
+		fmt.Fprintf(p.out, "will call %s %s%s\n", c.Kind, plainText(c.Key), plainText(arguments))
+	}
+	for _, s := range skipped {
+		fmt.Fprintf(p.out, "will not call %s %s: %s\n", s.Kind, plainText(s.Key), plainText(s.Why))
+	}
+}
+
+// tell tells how far the check is.
+func (p *progressLine) tell(at check.Progress) {
+	now := time.Now()
+	if !p.live && now.Sub(p.latest) < toldEvery {
+		return
+	}
+	p.latest = now
+	left := "the time left is not known yet"
+	if at.Left > 0 {
+		left = "about " + wording.Duration(at.Left.Round(time.Second)) + " left"
+	}
+	line := fmt.Sprintf("%d of %d trials, %s", at.Done, at.Total, left)
+	if at.Now != "" && at.Done < at.Total {
+		line += ": " + plainText(at.Now)
+	}
+	if !p.live {
+		fmt.Fprintln(p.out, line)
+		return
+	}
+	const most = 78
+	line = wording.Shorten(line, most)
+	length := len([]rune(line))
+	fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", max(p.shown-length, 0)))
+	p.shown = length
+}
+
+// end takes the line off the terminal.
+func (p *progressLine) end() {
+	if p.shown > 0 {
+		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", p.shown))
+	}
+}
