@@ -49,11 +49,8 @@ type judgement struct {
 	refusesAfter bool
 }
 
-// judge says what a trial shows of its server by itself. It finds nothing where the
-// server did right, or did what no rule forbids.
-func judge(o *Observation) []Finding { return judgeAlone(o).findings }
-
-// judgeAlone is judge, with what [judgeTogether] needs.
+// judgeAlone says what a trial shows of its server by itself. It finds nothing where the
+// server did right, or did what no rule forbids. [judgeTogether] says more.
 func judgeAlone(o *Observation) *judgement {
 	j := &judgement{Observation: o}
 	if o.Unconnected != "" {
