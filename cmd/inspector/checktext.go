@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/wording"
@@ -22,7 +21,7 @@ var gravity = []check.Verdict{check.Fail, check.Warn, check.Inconclusive, check.
 // checkText prints a report as a matrix for each call, and what was found.
 func checkText(w io.Writer, r *check.Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s), checked in %s\n", plainText(r.Server), plainText(r.Target), wording.Duration(r.Took.Round(time.Second)))
+	fmt.Fprintf(&b, "%s (%s), checked in %s\n", plainText(r.Server), plainText(r.Target), wording.Duration(r.Took))
 	if r.Stopped != "" {
 		fmt.Fprintf(&b, "The check did not come to its end: %s\n", plainText(r.Stopped))
 	}
