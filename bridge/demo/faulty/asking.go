@@ -7,14 +7,14 @@ var undeclared = []*tool{
 	{
 		name: "pick_team", title: "Pick a team", does: "It asks a client that has not declared elicitation.",
 		asks: []question{{message: "Which team?", fields: `"team":{"type":"string","title":"Team","enum":["Red","Blue"]}`}},
-		says: "You play for the team: {team}.", unruly: true,
+		says: "You play for the team: {team}.", may: func(*call) bool { return true },
 		plants: also(found("fail", undeclaredMode, "no-elicitation"), "url-only"),
 	},
 	{
 		name: "pay_fine", title: "Pay a fine", does: "It sends you to a page though the client has not declared URL mode.", since: mcp.Revision20251125,
 		asks: []question{{message: "Pay the fine on the page of the library.", url: "https://library.example/fines"}},
-		says: "The fine is gone as soon as it is paid.", unruly: true,
-		plants: also(found("fail", undeclaredMode, "form-only"), "no-elicitation"),
+		says: "The fine is gone as soon as it is paid.", may: func(c *call) bool { return c.declared("form") || c.declared("url") },
+		plants: found("fail", undeclaredMode, "form-only"),
 	},
 }
 
@@ -27,7 +27,7 @@ var endless = []*tool{
 		name: "rate_hotel", title: "Rate the hotel", does: "It asks again and again until you accept.",
 		asks: []question{{message: "How many stars?", fields: `"stars":{"type":"integer","title":"Stars","minimum":1,"maximum":5}`}},
 		says: "{stars} stars, thank you.", slips: on(declined, askAgain),
-		plants: found("warn", "asks-for-ever", "decline-always"),
+		plants: in(found("warn", "asks-for-ever", "decline-always"), mcp.Revision20251125, mcp.Revision20250618),
 	},
 }
 
@@ -75,9 +75,9 @@ var trusting = []*tool{
 	},
 	{
 		name: "draw_lots", title: "Draw lots", does: "Its requestState is good for every tool.", since: mcp.Revision20260728,
-		asks: []question{{message: "How many lots?", fields: `"lots":{"type":"integer","title":"Lots","minimum":2,"maximum":9}`}},
-		says: "One of {lots} lots is drawn.", wanders: true,
-		plants: found("fail", "forged-state", "other-tool"),
+		asks: []question{{message: "What is the prize?", fields: `"prize":{"type":"string","title":"Prize"}`}},
+		says: "The winner gets this: {prize}.", wanders: true,
+		plants: found("warn", "foreign-state", "other-tool"),
 	},
 }
 
@@ -143,6 +143,6 @@ var unruly = []*tool{
 func askTheOldWay(c *call) {
 	if len(c.answers) == 0 && c.declared("form") {
 		loud := question{message: "How loud may it be?", fields: `"volume":{"type":"integer","title":"Volume","minimum":1,"maximum":10}`}
-		c.send(`{"jsonrpc":"2.0","id":"old","method":%q,"params":%s}`, mcp.MethodElicit, loud.params(c.revision))
+		c.send(`{"jsonrpc":"2.0","id":"of call %s","method":%q,"params":%s}`, c.id, mcp.MethodElicit, loud.params(c.revision))
 	}
 }

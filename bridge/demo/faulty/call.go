@@ -153,7 +153,6 @@ func (c *call) declared(mode string) bool {
 type answer struct {
 	action  string          // "" if the result has none
 	content json.RawMessage // nil if the result has none
-	object  bool            // the result is an object
 	failure string          // of a JSON-RPC error
 }
 
@@ -161,8 +160,5 @@ func answerOf(result, rpcError json.RawMessage) answer {
 	if rpcError != nil {
 		return answer{failure: "the client reports: " + rawjson.Text(rawjson.Member(rpcError, "message"))}
 	}
-	return answer{
-		action: rawjson.Text(rawjson.Member(result, "action")), content: rawjson.Member(result, "content"),
-		object: rawjson.KindOf(result) == rawjson.Object,
-	}
+	return answer{action: rawjson.Text(rawjson.Member(result, "action")), content: rawjson.Member(result, "content")}
 }

@@ -12,13 +12,13 @@ var hanging = []*tool{
 		name: "order_lunch", title: "Order lunch", does: "It never answers after a decline.",
 		asks: []question{{message: "What would you like for lunch?", fields: `"dish":{"type":"string","title":"Dish","enum":["Soup","Salad","Pie"]}`}},
 		says: "{dish} will be at your desk at noon.", slips: on(declined, hang),
-		plants: found("fail", "no-response", "decline", "decline-with-content"),
+		plants: onDecline("fail", "no-response"),
 	},
 	{
 		name: "borrow_bike", title: "Borrow a bicycle", does: "It never answers after a cancel.",
 		asks: []question{{message: "For how many minutes do you need the bicycle?", fields: `"minutes":{"type":"integer","title":"Minutes","minimum":15,"maximum":240}`}},
 		says: "Bicycle 7 is yours for {minutes} minutes.", slips: on(cancelled, hang),
-		plants: found("fail", "no-response", "cancel", "cancel-with-content", "cancel-then-accept"),
+		plants: onCancel("fail", "no-response"),
 	},
 	{
 		name: "invite_speaker", title: "Invite a speaker", does: "It never answers after a JSON-RPC error.", before: mcp.Revision20260728,
@@ -45,23 +45,23 @@ var hanging = []*tool{
 		plants: found("fail", "no-response", "unknown-action"),
 	},
 	{
-		name: "post_parcel", title: "Post a parcel", does: "It never answers after a result that is no object.",
+		name: "post_parcel", title: "Post a parcel", does: "It never answers after a number that is too large.",
 		asks: []question{{message: "What does the parcel weigh, in grams?", fields: `"grams":{"type":"integer","title":"Grams","minimum":1,"maximum":30000}`}},
-		says: "The parcel of {grams} g is collected today.", slips: on(noObject, hang),
-		plants: found("fail", "no-response", "null-result", "string-result"),
+		says: "The parcel of {grams} g is collected today.", slips: on(breaking("maximum"), hang),
+		plants: found("fail", "no-response", "above-maximum"),
 	},
 	{
 		name: "find_keys", title: "Find the keys", does: "It never answers after an accept.",
 		asks: []question{{message: "Where did you have them last?", fields: `"room":{"type":"string","title":"Room","enum":["Kitchen","Hall"]}`}},
 		says: "", slips: on(withContent, hang),
-		plants: also(found("fail", "no-response", "accept"), "*"),
+		plants: also(found("fail", "no-response|unusable", "accept"), "*"),
 	},
 	{
 		name: "rent_costume", title: "Rent a costume", does: "It never answers a client that has not declared elicitation.",
 		asks:   []question{{message: "Which costume?", fields: `"costume":{"type":"string","title":"Costume","enum":["Pirate","Ghost"]}`}},
 		says:   "The costume is yours until Monday: {costume}.",
 		begins: func(c *call) { c.hangUnless(c.declared("form") || c.declared("url")) },
-		plants: found("fail", "no-response", "no-elicitation"),
+		plants: found("fail", "no-response|unusable", "no-elicitation"),
 	},
 }
 
@@ -78,7 +78,7 @@ var crashing = []*tool{
 		name: "book_ferry", title: "Book the ferry", does: "It crashes on a decline.",
 		asks: []question{{message: "Which ferry?", fields: `"ferry":{"type":"string","title":"Ferry","enum":["8:15","11:40"]}`}},
 		says: "You are on the ferry at {ferry}.", slips: on(declined, crash("panic: unexpected action \"decline\"")),
-		plants: found("fail", "process-ended", "decline", "decline-with-content"),
+		plants: onDecline("fail", "process-ended"),
 	},
 	{
 		name: "count_stock", title: "Count the stock", does: "It crashes on an answer without content.",
@@ -150,7 +150,7 @@ var crashing = []*tool{
 		name: "bake_bread", title: "Bake bread", does: "It ends the process without a word on a cancel.",
 		asks: []question{{message: "Which loaf?", fields: `"loaf":{"type":"string","title":"Loaf","enum":["Rye","Wheat"]}`}},
 		says: "{loaf} is in the oven.", slips: on(cancelled, crash("")),
-		plants: found("fail", "process-ended", "cancel", "cancel-with-content", "cancel-then-accept"),
+		plants: onCancel("fail", "process-ended"),
 	},
 	{
 		name: "pack_suitcase", title: "Pack the suitcase", does: "It crashes when a round brings no answer.", since: mcp.Revision20260728,
@@ -183,7 +183,7 @@ var crashing = []*tool{
 			{message: "And how many boxes are there?", fields: `"boxes":{"type":"integer","title":"Boxes","minimum":1,"maximum":200}`},
 		},
 		says: "A van for {boxes} boxes drives to {town}.", slips: on(declined, crashLater),
-		plants: found("fail", "process-ended", "decline", "decline-with-content"),
+		plants: also(found("fail", "process-ended", "decline"), "decline-with-content"),
 	},
 }
 

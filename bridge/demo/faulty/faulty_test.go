@@ -35,7 +35,10 @@ func TestEachToolHasOneFault(t *testing.T) {
 						}
 					}
 				}
-				for _, p := range tool.plants {
+				for _, p := range Planted() {
+					if p.Tool != tool.name || !slices.Contains(p.Revisions, revision) {
+						continue
+					}
 					ran := 0
 					for _, name := range p.Behaviours {
 						rules, ok := shown[name]
@@ -164,7 +167,9 @@ func kindOf(f fault.Fault, facts fault.Facts) string {
 		return "patience"
 	case slices.Contains(harmless, f.Name) || emptyFits:
 		return "honest"
-	case slices.Contains([]string{"changed-state", "invented-state", "no-state", "other-tool"}, f.Name):
+	case f.Name == "other-tool":
+		return "foreign"
+	case slices.Contains([]string{"changed-state", "invented-state", "no-state"}, f.Name):
 		return "forged"
 	case strings.HasPrefix(f.Name, "decline") || strings.HasPrefix(f.Name, "cancel"):
 		return "refusal"
@@ -189,8 +194,12 @@ func (c *client) judge(t *tool, tr, honest trial, kind string) []string {
 	if kind != "patience" && !tr.responded {
 		return append(rules, "no-response")
 	}
-	if after := c.call(t.name, honestly); after.text != honest.text || after.isError != honest.isError {
+	after := c.call(t.name, honestly)
+	switch {
+	case !after.responded:
 		return append(rules, "unusable")
+	case after.text != honest.text || after.isError != honest.isError:
+		return append(rules, "refuses-afterwards")
 	}
 	return rules
 }
@@ -216,6 +225,8 @@ func judged(tr, honest trial, kind string) []string {
 		rules = append(rules, "uses-invalid-content")
 	case kind == "forged" && used:
 		rules = append(rules, "forged-state")
+	case kind == "foreign" && used:
+		rules = append(rules, "foreign-state")
 	}
 	return rules
 }

@@ -11,7 +11,7 @@ import (
 // Plant is what a check must find in a tool.
 type Plant struct {
 	Tool      string
-	Revisions []string // in which the tool is offered
+	Revisions []string // in which it must be found
 	// Behaviours are those under which it must be found, wherever they fit.
 	Behaviours []string
 	// May are those under which it shows as well, if the trial goes that way.
@@ -27,7 +27,9 @@ func Planted() []Plant {
 	var all []Plant
 	for _, t := range tools {
 		for _, p := range t.plants {
-			p.Tool, p.Revisions = t.name, t.revisions()
+			if p.Tool = t.name; p.Revisions == nil {
+				p.Revisions = t.revisions()
+			}
 			all = append(all, p)
 		}
 	}
@@ -45,6 +47,24 @@ func also(plants []Plant, behaviours ...string) []Plant {
 		plants[i].May = behaviours
 	}
 	return plants
+}
+
+// in says that plants are to be found in some revisions only.
+func in(plants []Plant, revisions ...string) []Plant {
+	for i := range plants {
+		plants[i].Revisions = revisions
+	}
+	return plants
+}
+
+// onDecline is what must be found in a tool that takes a decline wrongly.
+func onDecline(verdict, rules string) []Plant {
+	return also(found(verdict, rules, "decline", "decline-with-content"), "decline-always")
+}
+
+// onCancel is what must be found in a tool that takes a cancel wrongly.
+func onCancel(verdict, rules string) []Plant {
+	return found(verdict, rules, "cancel", "cancel-with-content", "cancel-then-accept")
 }
 
 // revisions are those that the tool is offered in.

@@ -22,7 +22,6 @@ func on(when func(answer, []elicit.Problem) bool, then reaction) []slip {
 func declined(a answer, _ []elicit.Problem) bool  { return a.action == "decline" }
 func cancelled(a answer, _ []elicit.Problem) bool { return a.action == "cancel" }
 func anError(a answer, _ []elicit.Problem) bool   { return a.failure != "" }
-func noObject(a answer, _ []elicit.Problem) bool  { return a.failure == "" && !a.object }
 
 func declinedWithContent(a answer, _ []elicit.Problem) bool {
 	return a.action == "decline" && a.content != nil

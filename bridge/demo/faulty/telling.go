@@ -6,7 +6,7 @@ var leaking = []*tool{
 		name: "adopt_dog", title: "Adopt a dog", does: "It shows a stack trace of Go on a decline.",
 		asks: []question{{message: "Which dog?", fields: `"dog":{"type":"string","title":"Dog","enum":["Rex","Bella"]}`}},
 		says: "{dog} comes to live with you.", slips: on(declined, say(goTrace)),
-		plants: found("fail", "leaks-internals", "decline", "decline-with-content"),
+		plants: onDecline("fail", "leaks-internals"),
 	},
 	{
 		name: "plan_menu", title: "Plan the menu", does: "It shows a stack trace of Node in the data of an error, on an answer without content.",
@@ -36,7 +36,7 @@ var leaking = []*tool{
 		name: "sharpen_knives", title: "Have knives sharpened", does: "It shows a panic of Rust on a cancel.",
 		asks: []question{{message: "How many knives?", fields: `"knives":{"type":"integer","title":"Knives","minimum":1,"maximum":30}`}},
 		says: "{knives} knives are sharp tomorrow.", slips: on(cancelled, fail(rustPanic)),
-		plants: found("fail", "leaks-internals", "cancel", "cancel-with-content", "cancel-then-accept"),
+		plants: onCancel("fail", "leaks-internals"),
 	},
 	{
 		name: "wash_car", title: "Wash the car", does: "It shows an internal error of Python on content that is null.",

@@ -27,20 +27,21 @@ type tool struct {
 
 	// What it does wrong, which is one of these.
 	slips          []slip
-	kind           string        // is its resultType
-	unruly         bool          // it asks whatever the client has declared
-	begins         func(*call)   // comes before its questions
-	breaksOn       fate          // it crashes when a message comes for a question of which this became
-	patience       time.Duration // it waits no longer for an answer
-	inOrder        bool          // it takes answers in the order of its questions, whatever their ids
-	deaf           bool          // it lets nothing else be served while it waits
-	alone          bool          // it crashes when it is called while it waits
-	remembers      bool          // it takes the first answer of a session for all of its calls
-	spoiltByCancel bool          // a cancelled call leaves it of no use
-	takes          error         // it takes a requestState that has this wrong
-	wanders        bool          // its requestState is taken for that of any tool
-	needsKey       bool          // it crashes when an answer is not among inputResponses
-	needsNoOther   bool          // it crashes when something else is
+	kind           string           // is its resultType
+	may            func(*call) bool // tells whether the client may be asked; nil goes by what it has declared
+	begins         func(*call)      // comes before its questions
+	breaksOn       fate             // it crashes when a message comes for a question of which this became
+	patience       time.Duration    // it waits no longer for an answer
+	inOrder        bool             // it takes answers in the order of its questions, whatever their ids
+	deaf           bool             // it lets nothing else be served while it waits
+	alone          bool             // it crashes when it is called while it waits
+	remembers      bool             // it takes the first answer of a session for all of its calls
+	spoiltByCancel bool             // a cancelled call leaves it of no use
+	lost           bool             // it never answers when it is of no use; others say so
+	takes          error            // it takes a requestState that has this wrong
+	wanders        bool             // its requestState is taken for that of any tool
+	needsKey       bool             // it crashes when an answer is not among inputResponses
+	needsNoOther   bool             // it crashes when something else is
 
 	plants []Plant
 }
@@ -150,7 +151,7 @@ func (c *call) enter() *reply {
 	}
 	c.mu.Unlock()
 	switch {
-	case spoilt && c.tool.spoiltByCancel:
+	case spoilt && c.tool.lost:
 		return c.hang()
 	case spoilt:
 		return c.failed("The form is still open in another window.")
@@ -170,7 +171,7 @@ func (c *call) hang() *reply {
 // settled asks until there is an answer to go on with.
 func (c *call) settled(q question) (json.RawMessage, error) {
 	for {
-		if !c.tool.unruly && !c.declared(q.mode()) {
+		if !c.mayAsk(q) {
 			return nil, c.cannotAsk(q)
 		}
 		a, err := c.ask(q)
@@ -181,6 +182,13 @@ func (c *call) settled(q question) (json.RawMessage, error) {
 			return c.remembered(content), err
 		}
 	}
+}
+
+func (c *call) mayAsk(q question) bool {
+	if c.tool.may != nil {
+		return c.tool.may(c)
+	}
+	return c.declared(q.mode())
 }
 
 func (c *call) cannotAsk(q question) *reply {

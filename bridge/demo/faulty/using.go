@@ -8,25 +8,25 @@ var spoiling = []*tool{
 		name: "lend_book", title: "Lend a book", does: "It fails for ever after a cancel.",
 		asks: []question{{message: "Who borrows the book?", fields: `"reader":{"type":"string","title":"Reader"}`}},
 		says: "Lent to {reader} for four weeks.", slips: on(cancelled, spoil),
-		plants: found("fail", "unusable", "cancel", "cancel-with-content", "cancel-then-accept"),
+		plants: onCancel("warn", "refuses-afterwards"),
 	},
 	{
-		name: "reserve_court", title: "Reserve a court", does: "It fails for ever after a decline.",
+		name: "reserve_court", title: "Reserve a court", does: "It never answers again after a decline.",
 		asks: []question{{message: "Which court?", fields: `"court":{"type":"integer","title":"Court","minimum":1,"maximum":6}`}},
-		says: "Court {court} is yours at six.", slips: on(declined, spoil),
-		plants: found("fail", "unusable", "decline", "decline-with-content"),
+		says: "Court {court} is yours at six.", slips: on(declined, spoil), lost: true,
+		plants: onDecline("fail", "unusable"),
 	},
 	{
 		name: "tow_car", title: "Have a car towed", does: "It never answers again after one of its calls was cancelled.", before: mcp.Revision20260728,
 		asks: []question{{message: "Where is the car?", fields: `"street":{"type":"string","title":"Street"}`}},
-		says: "A truck is on its way to {street}.", spoiltByCancel: true,
+		says: "A truck is on its way to {street}.", spoiltByCancel: true, lost: true,
 		plants: also(found("fail", "unusable", "response-after-cancel"), "*"),
 	},
 	{
 		name: "mix_paint", title: "Mix paint", does: "It fails for ever after a number that is too large.",
 		asks: []question{{message: "How many litres?", fields: `"litres":{"type":"number","title":"Litres","minimum":0.5,"maximum":20}`}},
 		says: "{litres} l of paint are mixed.", slips: on(breaking("maximum"), spoil),
-		plants: found("fail", "unusable", "above-maximum"),
+		plants: found("warn", "refuses-afterwards", "above-maximum"),
 	},
 }
 
@@ -36,13 +36,13 @@ var acting = []*tool{
 		name: "mail_newsletter", title: "Mail the newsletter", does: "It mails it though you decline.",
 		asks: []question{{message: "Shall the newsletter go out?", fields: `"proofread":{"type":"boolean","title":"Somebody has proofread it"}`}},
 		says: "The newsletter went to 340 readers.", slips: on(declined, act),
-		plants: found("warn", "acts-on-decline", "decline", "decline-with-content"),
+		plants: onDecline("warn", "acts-on-decline"),
 	},
 	{
 		name: "cancel_subscription", title: "Cancel a subscription", does: "It cancels the subscription though you close the question.",
 		asks: []question{{message: "Cancel the subscription of the magazine?", fields: `"refund":{"type":"boolean","title":"I want the rest of the money back"}`}},
 		says: "The subscription ends today.", slips: on(cancelled, act),
-		plants: found("warn", "acts-on-decline", "cancel", "cancel-with-content", "cancel-then-accept"),
+		plants: onCancel("warn", "acts-on-decline"),
 	},
 	{
 		name: "transfer_points", title: "Transfer points", does: "It uses the content of a decline.",
@@ -60,7 +60,7 @@ var acting = []*tool{
 		name: "link_calendar", title: "Link a calendar", does: "It links the calendar though you decline to open its page.", since: mcp.Revision20251125,
 		asks: []question{{message: "Sign in to your calendar.", url: "https://calendar.example/link"}},
 		says: "The calendar is linked as soon as you have signed in.", slips: on(declined, act),
-		plants: found("warn", "acts-on-decline", "decline", "decline-with-content"),
+		plants: onDecline("warn", "acts-on-decline"),
 	},
 }
 

@@ -22,12 +22,17 @@ var key = func() []byte { k := make([]byte, 32); rand.Read(k); return k }()
 
 func main() {
 	s := server.NewMCPServer("right-mcpgo", "1.0.0", server.WithElicitation())
-	s.AddTool(mcp.NewTool("order_cake", mcp.WithDescription("Asks which cake it should be.")), orderCake)
-	s.AddTool(mcp.NewTool("hang_poster", mcp.WithDescription("Asks until it has an answer to go by.")), hangPoster)
-	s.AddTool(mcp.NewTool("sign_contract", mcp.WithDescription("Sends you to a page to sign.")), signContract)
+	s.AddTool(tool("order_cake", "Asks which cake it should be."), orderCake)
+	s.AddTool(tool("hang_poster", "Asks until it has an answer to go by."), hangPoster)
+	s.AddTool(tool("sign_contract", "Sends you to a page to sign."), signContract)
 	if err := server.ServeStdio(s); err != nil {
 		log.Print(err) // the client is gone
 	}
+}
+
+// tool is a tool that destroys nothing, which mcp-go says of none by itself.
+func tool(name, description string) mcp.Tool {
+	return mcp.NewTool(name, mcp.WithDescription(description), mcp.WithDestructiveHintAnnotation(false))
 }
 
 // can reports whether the client has declared a mode.
