@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wording"
@@ -53,7 +54,7 @@ func blockOf(c response.Content) block {
 	if c.Bytes != nil {
 		about = append(about, wording.Plural(len(c.Bytes), "byte"))
 	}
-	b := block{Type: line(c.Type, 60), Role: line(c.Role, 60), Text: c.Text, About: line(strings.Join(about, " · "), 400)}
+	b := block{Type: paper.Line(c.Type, 60), Role: paper.Line(c.Role, 60), Text: c.Text, About: paper.Line(strings.Join(about, " · "), 400)}
 	if b.Text == "" && b.About == "" {
 		b.Text = rawjson.Pretty(c.Raw)
 	}

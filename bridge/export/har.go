@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 )
@@ -179,7 +180,7 @@ func (x *export) entry(t *transfer) ([]byte, error) {
 		}
 		last = f.Time
 		if f.Dir == wire.Meta {
-			e.answered(&f, line(string(f.Raw), 500))
+			e.answered(&f, paper.Line(string(f.Raw), 500))
 			continue
 		}
 		if !answered || len(f.Header) > 0 {

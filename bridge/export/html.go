@@ -2,10 +2,7 @@ package export
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -15,7 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/link"
-	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 )
@@ -30,42 +27,30 @@ var (
 )
 
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{
+	return template.Must(paper.Templates().Funcs(template.FuncMap{
 		"add":    func(a, b int) int { return a + b },
 		"sub":    func(a, b int) int { return a - b },
 		"lane":   laneOf,
 		"since":  since,
-		"took":   wording.Duration,
 		"tear":   tear,
 		"clock":  clockOf,
-		"code":   codeOf,
 		"judge":  link.Judge,
 		"ladder": func(c *conversation.Call) drawing { return drawing{Ladder: Draw(c), Href: frameLink} },
-		"line":   line,
 		"pairs":  pairs,
-		"plural": wording.Plural,
-		"pretty": func(raw json.RawMessage) code { return codeOf(rawjson.Pretty(raw), false) },
-		"runs":   runsOf,
 		"story": func(q *conversation.Question) []string {
-			return story(q, func(s string) string { return line(s, 200) })
+			return story(q, func(s string) string { return paper.Line(s, 200) })
 		},
 		"way": wayOf,
 	}).ParseFS(templateFiles, "*.tmpl"))
 })
 
-// reportPolicy is the report's content security policy: the page may load nothing, send
-// nothing, and run only its own script.
-var reportPolicy = fmt.Sprintf(
-	"default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'",
-	digest(reportStyle+LadderStyle), digest(reportScript))
-
-func digest(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}
+var (
+	reportLook   = paper.Style + reportStyle + LadderStyle
+	reportPolicy = paper.Policy(reportLook, reportScript)
+)
 
 func (*report) Policy() string      { return reportPolicy }
-func (*report) Style() template.CSS { return template.CSS(reportStyle + LadderStyle) }
+func (*report) Style() template.CSS { return template.CSS(reportLook) }
 func (*report) Script() template.JS { return template.JS(reportScript) }
 func frameLink(seq int64) string    { return fmt.Sprintf("#f%d", seq) }
 
@@ -86,18 +71,6 @@ func (x *export) html(w io.Writer) error {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return out.Flush()
-}
-
-// code is a text from the wire, for display.
-type code struct {
-	Text []run
-	JSON bool // the script can indent it
-	Note string
-}
-
-func codeOf(s string, isJSON bool) code {
-	s, note := cut(s)
-	return code{runsOf(s), isJSON && note == "", note}
 }
 
 // Mood returns the CSS class for the call's state.
@@ -141,7 +114,7 @@ func (f *reportFrame) Facts() string {
 	var facts []string
 	fact := func(words string, is bool) {
 		if is {
-			facts = append(facts, line(words, 200))
+			facts = append(facts, paper.Line(words, 200))
 		}
 	}
 	fact(f.Kind.String(), true)

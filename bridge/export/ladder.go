@@ -10,6 +10,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
 )
@@ -132,9 +133,9 @@ type row struct {
 // Draw returns the ladder of a call.
 func Draw(e *conversation.Call) *Ladder {
 	l := &Ladder{
-		ID: fmt.Sprintf("ladder-%d", e.Place), Title: line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e), Width: ladderWidth,
+		ID: fmt.Sprintf("ladder-%d", e.Place), Title: paper.Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e), Width: ladderWidth,
 		Lanes: []Lane{
-			{conversation.ServerParty, line(e.Server+" (server)", 34)},
+			{conversation.ServerParty, paper.Line(e.Server+" (server)", 34)},
 			{conversation.ClientParty, "client"},
 			{conversation.PersonParty, "person"},
 		},
@@ -244,7 +245,7 @@ func wireArrow(f *wire.Row, at time.Duration) Arrow {
 	case f.Kind == wire.Notification:
 		words = strings.TrimPrefix(f.Method, "notifications/") + " " + words
 	}
-	a.Label, a.Full = line(words, labelWidth), line(words, 400)
+	a.Label, a.Full = paper.Line(words, labelWidth), paper.Line(words, 400)
 	return a
 }
 
@@ -262,7 +263,7 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 		if q.Via == elicit.InRound {
 			words = q.Key + ": " + words
 		}
-		h.Label, h.Full = line(words, labelWidth-2), line(words, 400)
+		h.Label, h.Full = paper.Line(words, labelWidth-2), paper.Line(words, 400)
 		return h
 	}
 	var asked, replied []Arrow

@@ -14,7 +14,6 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/logtest"
-	"elicitation-inspector/bridge/wording"
 )
 
 // exchangesOfTalk returns the calls in a file of testdata/talks.
@@ -301,59 +300,5 @@ func checkMermaid(t *testing.T, text string) {
 			}
 			rest = after
 		}
-	}
-}
-
-func TestVisible(t *testing.T) {
-	cases := []struct{ in, want string }{
-		{"plain\n\ttext é 漢 😀", "plain\n\ttext é 漢 😀"},
-		{"a\u202eb", "a‹U+202E›b"},
-		{"a\r\nb\rc", "a\nb‹U+000D›c"},
-		{"\x00\x1b[1m\xff", "‹U+0000›‹U+001B›[1m‹byte FF›"},
-		{"zero\u200bwidth\ufeff", "zero‹U+200B›width‹U+FEFF›"},
-		{"\uffff", "‹U+FFFF›"},
-	}
-	for _, c := range cases {
-		if got := visible(c.in); got != c.want {
-			t.Errorf("visible(%q) = %q, want %q", c.in, got, c.want)
-		}
-		var back strings.Builder
-		for _, r := range runsOf(c.in) {
-			if r.Mark == "" {
-				back.WriteString(visible(r.Text))
-			}
-		}
-		if s := back.String(); visible(s) != s {
-			t.Errorf("runsOf(%q) leaves %q", c.in, back.String())
-		}
-	}
-	lines := []struct {
-		in      string
-		columns int
-		want    string
-	}{
-		{"short", 10, "short"},
-		{"exactly 10", 10, "exactly 10"},
-		{"more than 10", 10, "more than…"},
-		{"two\nlines  here", 40, "two lines here"},
-		{"漢字漢字漢字", 7, "漢字漢…"},
-		{strings.Repeat("é", 5000), 5, "éééé…"},
-	}
-	for _, c := range lines {
-		if got := line(c.in, c.columns); got != c.want {
-			t.Errorf("line(%.20q, %d) = %q, want %q", c.in, c.columns, got, c.want)
-		}
-	}
-	durations := map[time.Duration]string{
-		0: "0 ms", 120 * time.Microsecond: "0.12 ms", 45 * time.Millisecond: "45 ms", 1234 * time.Millisecond: "1.23 s", 12340 * time.Millisecond: "12.3 s",
-		59*time.Minute + 48*time.Second: "59 min 48 s", 59*time.Minute + 59900*time.Millisecond: "1 h 0 min", 90 * time.Minute: "1 h 30 min", -time.Second: "-1.00 s",
-	}
-	for d, want := range durations {
-		if got := wording.Duration(d); got != want {
-			t.Errorf("duration(%s) = %q, want %q", d, got, want)
-		}
-	}
-	if got := escaped("{\"a\":\"\u202e\u00a0\U000e0001\"}"); got != `{"a":"\u202e\u00a0\udb40\udc01"}` {
-		t.Errorf("escaped: %s", got)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"text/template"
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
@@ -22,14 +22,14 @@ var markdownText string
 
 var markdownTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"cell":   cell,
+		"cell":   paper.Cell,
 		"clock":  clockOf,
-		"code":   fenced,
-		"json":   func(raw json.RawMessage) string { return fenced("json", escaped(rawjson.Pretty(raw))) },
+		"code":   paper.Fenced,
+		"json":   func(raw json.RawMessage) string { return paper.Fenced("json", paper.Escaped(rawjson.Pretty(raw))) },
 		"judge":  link.Judge,
 		"plural": wording.Plural,
-		"span":   span,
-		"story":  func(q *conversation.Question) []string { return story(q, span) },
+		"span":   paper.Span,
+		"story":  func(q *conversation.Question) []string { return story(q, paper.Span) },
 		"way":    wayOf,
 	}).Parse(markdownText))
 })
@@ -79,52 +79,10 @@ func (r *report) Others() (*others, error) {
 			words = f.Kind.String() + ": " + words
 		}
 		f.Raw, f.Message = nil, wire.Message{}
-		out.First = append(out.First, otherFrame{f, line(words, 200)})
+		out.First = append(out.First, otherFrame{f, paper.Line(words, 200)})
 	}
 	if out.First == nil {
 		return nil, nil
 	}
 	return &out, nil
-}
-
-func fenced(language, s string) string {
-	s, note := cut(visible(s))
-	if note != "" {
-		note += "\n\n"
-	}
-	fence := strings.Repeat("`", max(3, longest(s, '`')+1))
-	return fence + language + "\n" + strings.TrimSuffix(s, "\n") + "\n" + fence + "\n\n" + note
-}
-
-func span(s string) string {
-	s = line(s, 400)
-	if s == "" {
-		return "–"
-	}
-	ticks := strings.Repeat("`", longest(s, '`')+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
-		s = " " + s + " "
-	}
-	return ticks + s + ticks
-}
-
-// cell is like span for a table cell, where a bar must be escaped even within code.
-func cell(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ReplaceAll(span(s), "|", `\|`)
-}
-
-func longest(s string, c byte) int {
-	most, n := 0, 0
-	for i := range len(s) {
-		if s[i] != c {
-			n = 0
-			continue
-		}
-		n++
-		most = max(most, n)
-	}
-	return most
 }

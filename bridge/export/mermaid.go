@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -68,7 +69,7 @@ func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
 		if a.Numbered() {
 			words = fmt.Sprintf("%d %s", a.Seq, words)
 		}
-		fmt.Fprintf(b, "  %s%s%s: %s\n", lanes[a.From], arrow, lanes[a.To], mermaid(line(words, mermaidColumns)))
+		fmt.Fprintf(b, "  %s%s%s: %s\n", lanes[a.From], arrow, lanes[a.To], mermaid(paper.Line(words, mermaidColumns)))
 	}
 	until(1 << 30)
 }
@@ -80,7 +81,7 @@ const mermaidColumns = 70
 // mathematics: such characters become character codes. Line breaks become spaces.
 func mermaid(s string) string {
 	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(visible(s)), " ") {
+	for _, r := range strings.Join(strings.Fields(paper.Visible(s)), " ") {
 		if r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(" .,:_-/()=!?'+", r)) {
 			// The number is decimal; Mermaid's entities have no ampersand.
 			fmt.Fprintf(&b, "#%d;", r)

@@ -6,6 +6,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
@@ -77,7 +78,7 @@ type choice struct {
 func fieldOf(f elicit.Field, in elicit.Input) field {
 	out := field{Field: f, Value: in.Text, Rules: rulesOf(f)}
 	for i, c := range f.Choices {
-		out.Choices = append(out.Choices, choice{visible(c.Title), slices.Contains(in.Picks, i)})
+		out.Choices = append(out.Choices, choice{paper.Visible(c.Title), slices.Contains(in.Picks, i)})
 	}
 	switch f.Kind {
 	case elicit.Boolean:
@@ -96,7 +97,7 @@ func fieldOf(f elicit.Field, in elicit.Input) field {
 		out.Value = "(empty)"
 	}
 	out.Long = f.Kind == elicit.JSON || in.JSON != "" || strings.Contains(in.Text, "\n")
-	out.Name, out.Label, out.Description, out.Value = visible(f.Name), visible(f.Label), visible(f.Description), visible(out.Value)
+	out.Name, out.Label, out.Description, out.Value = paper.Visible(f.Name), paper.Visible(f.Label), paper.Visible(f.Description), paper.Visible(out.Value)
 	return out
 }
 
@@ -105,7 +106,7 @@ func rulesOf(f elicit.Field) []string {
 	var out []string
 	add := func(words, value string) {
 		if value != "" {
-			out = append(out, visible(words+value))
+			out = append(out, paper.Visible(words+value))
 		}
 	}
 	limit := func(words string, n *int, one string) {

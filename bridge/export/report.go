@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
@@ -20,7 +21,6 @@ const (
 	drawnMost    = 3000     // calls, in HTML
 	openMost     = 20       // calls that are unfolded at first
 	codeMost     = 96 << 20 // total bytes of frames, in HTML
-	cutAt        = 64 << 10 // bytes of one text before it is cut
 )
 
 // report is the content of an HTML or Markdown document. The template requests calls
@@ -163,7 +163,7 @@ func (r *report) Frame(seq int64) (*reportFrame, error) {
 		out.Note = "Left out to keep this page small."
 	default:
 		out.Code = string(f.Raw)
-		r.room -= min(len(f.Raw), cutAt)
+		r.room -= min(len(f.Raw), paper.CutAt)
 	}
 	return out, r.ctx.Err()
 }

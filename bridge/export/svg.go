@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -67,7 +68,7 @@ func (b Bar) Label() string {
 	if b.Party == conversation.PersonParty {
 		words = "took " + words
 	}
-	return line(words, 20)
+	return paper.Line(words, 20)
 }
 
 // Middle is the Y of the bar's middle.

@@ -6,6 +6,7 @@ import (
 
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/export/paper"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wording"
 )
@@ -34,7 +35,7 @@ func sentence(c *conversation.Call) string {
 	counts = append(counts, wording.Plural(len(c.Frames)+c.Omitted, "frame"))
 	words = wording.Sentence(words + "; " + strings.Join(counts, ", "))
 	if c.Failure != "" {
-		words += " " + wording.Sentence(line(c.Failure, 200))
+		words += " " + wording.Sentence(paper.Line(c.Failure, 200))
 	}
 	return words
 }

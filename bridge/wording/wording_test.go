@@ -3,6 +3,7 @@ package wording
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestWords(t *testing.T) {
@@ -23,6 +24,18 @@ func TestWords(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	durations := map[time.Duration]string{
+		0: "0 ms", 120 * time.Microsecond: "0.12 ms", 45 * time.Millisecond: "45 ms", 1234 * time.Millisecond: "1.23 s", 12340 * time.Millisecond: "12.3 s",
+		59*time.Minute + 48*time.Second: "59 min 48 s", 59*time.Minute + 59900*time.Millisecond: "1 h 0 min", 90 * time.Minute: "1 h 30 min", -time.Second: "-1.00 s",
+	}
+	for d, want := range durations {
+		if got := Duration(d); got != want {
+			t.Errorf("Duration(%s) = %q, want %q", d, got, want)
 		}
 	}
 }

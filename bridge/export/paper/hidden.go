@@ -1,4 +1,4 @@
-package export
+package paper
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"elicitation-inspector/bridge/hidden"
 )
 
-// visible returns text from another party with names in place of invisible characters
+// Visible returns text from another party with names in place of invisible characters
 // and of characters that change how their neighbours are drawn. Line breaks and tabs
 // stay.
-func visible(s string) string {
+func Visible(s string) string {
 	return replaced(s, func(c hidden.Char) string {
 		switch {
 		case c.Broken:
@@ -22,9 +22,9 @@ func visible(s string) string {
 	})
 }
 
-// escaped replaces invisible characters in JSON by escapes. The value of the JSON stays
+// Escaped replaces invisible characters in JSON by escapes. The value of the JSON stays
 // the same.
-func escaped(s string) string {
+func Escaped(s string) string {
 	return replaced(s, func(c hidden.Char) string {
 		switch r := c.Rune; {
 		case c.Broken, r == '\r':
@@ -52,18 +52,18 @@ func replaced(s string, with func(hidden.Char) string) string {
 	return out.String() + s[from:]
 }
 
-// run is a piece of text that is drawn in one style.
-type run struct {
+// Run is a piece of text that is drawn in one style.
+type Run struct {
 	Text string
 	Mark string // if the text is invisible: the name to draw in its place
 }
 
-func runsOf(s string) []run {
-	var out []run
+func Runs(s string) []Run {
+	var out []Run
 	from := 0
 	plain := func(end int) {
 		if end > from {
-			out = append(out, run{Text: s[from:end]})
+			out = append(out, Run{Text: s[from:end]})
 		}
 	}
 	for c := range hidden.In(s) {
@@ -71,11 +71,11 @@ func runsOf(s string) []run {
 		from = c.End
 		switch r := c.Rune; {
 		case c.Broken:
-			out = append(out, run{Mark: fmt.Sprintf(`\x%02x`, s[c.At])})
+			out = append(out, Run{Mark: fmt.Sprintf(`\x%02x`, s[c.At])})
 		case r == 0 || r == '\r': // HTML cannot contain these characters
-			out = append(out, run{Mark: fmt.Sprintf("U+%04X", r)})
+			out = append(out, Run{Mark: fmt.Sprintf("U+%04X", r)})
 		default:
-			out = append(out, run{s[c.At:c.End], fmt.Sprintf("U+%04X", r)})
+			out = append(out, Run{s[c.At:c.End], fmt.Sprintf("U+%04X", r)})
 		}
 	}
 	plain(len(s))
