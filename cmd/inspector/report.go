@@ -1,12 +1,13 @@
 package main
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
+	"elicitation-inspector/bridge/junit"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -64,59 +65,21 @@ func reportTAP(w io.Writer, suites []*suite) error {
 	return err
 }
 
-// The elements of JUnit's XML.
-type (
-	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
-	}
-	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Time     string      `xml:"time,attr"`
-		Cases    []junitCase `xml:"testcase"`
-	}
-	junitCase struct {
-		Name    string        `xml:"name,attr"`
-		Class   string        `xml:"classname,attr"`
-		Time    string        `xml:"time,attr"`
-		Failure *junitFailure `xml:"failure,omitempty"`
-	}
-	junitFailure struct {
-		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
-		Text    string `xml:",chardata"`
-	}
-)
-
 func reportJUnit(w io.Writer, suites []*suite) error {
-	var all junitSuites
+	list := []junit.Suite{}
 	for _, s := range suites {
-		one := junitSuite{Name: s.name(), Time: seconds(s.took.Seconds())}
+		one := junit.Suite{Name: s.name(), Time: junit.Seconds(s.took)}
 		for _, c := range s.Calls {
-			test := junitCase{Name: c.Name, Class: s.name(), Time: seconds(c.Seconds)}
+			test := junit.Case{Name: c.Name, Class: s.name(), Time: junit.Seconds(time.Duration(c.Seconds * float64(time.Second)))}
 			if c.Exit != exitOK {
 				first, _, _ := strings.Cut(c.Why, "\n")
-				test.Failure = &junitFailure{Message: first, Type: "exit " + strconv.Itoa(c.Exit), Text: c.Why}
-				one.Failures++
+				test.Failure = &junit.Failure{Message: first, Type: "exit " + strconv.Itoa(c.Exit), Text: c.Why}
 			}
-			one.Tests++
-			one.Cases = append(one.Cases, test)
+			one.Add(test)
 		}
-		all.Tests += one.Tests
-		all.Failures += one.Failures
-		all.Suites = append(all.Suites, one)
+		list = append(list, one)
 	}
-	text, err := xml.MarshalIndent(all, "", "  ")
-	if err == nil {
-		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
-	}
-	return err
+	return junit.Write(w, list)
 }
-
-func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
 
 func reportJSON(w io.Writer, suites []*suite) error { return writeIndented(w, suites) }
