@@ -127,6 +127,8 @@ type Finding struct {
 	// 2025-11-25, client/elicitation, Response Actions". It is "" for Inconclusive.
 	Reference string  `json:"reference,omitempty"`
 	Frames    []int64 `json:"frames"` // the evidence, by number in the trial's transcript
+	// New: the earlier report of Report.Baseline does not have it.
+	New bool `json:"new,omitempty"`
 }
 
 // Result is what came of a trial.
@@ -171,4 +173,6 @@ type Report struct {
 	Behaviours []Behaviour `json:"behaviours"`        // in the order of the matrix's rows
 	Results    []Result    `json:"results"`
 	Directory  string      `json:"transcripts,omitempty"` // where the transcripts are
+	// Baseline compares the report with an earlier one; nil if that was not asked for.
+	Baseline *Baseline `json:"baseline,omitempty"`
 }

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/elicit/lint"
+)
+
+// trialKey names a trial in every report. Of what the linter finds, only the call and
+// the revision count: it is told in the first trial that shows it, whichever that is.
+type trialKey struct {
+	kind                       catalog.Kind
+	key, revision              string
+	behaviour, field, question string
+}
+
+type findingKey struct {
+	trialKey
+	rule string
+}
+
+// Compare sets Baseline of a report, and New of its findings, by an earlier report.
+func Compare(earlier, now *check.Report) {
+	linted := lintRules()
+	before, tried, clear := map[findingKey]bool{}, map[trialKey]bool{}, map[trialKey]bool{}
+	for key := range defects(earlier, linted) {
+		before[key] = true
+	}
+	for i := range now.Results {
+		one := &now.Results[i]
+		own, whole := keyOf(now, one, false), keyOf(now, one, true)
+		tried[own], tried[whole] = true, true
+		clear[own] = !slices.ContainsFunc(one.Findings, func(f check.Finding) bool { return f.Verdict == check.Inconclusive })
+		clear[whole] = clear[whole] || clear[own]
+	}
+	b := &check.Baseline{Began: earlier.Began, Server: earlier.Server}
+	found := map[findingKey]bool{}
+	for key, d := range defects(now, linted) {
+		found[key] = true
+		if d.finding.New = !before[key]; d.finding.New {
+			b.New++
+		} else {
+			b.Known++
+		}
+	}
+	for key, d := range defects(earlier, linted) {
+		past := check.Past{
+			Kind: key.kind, Key: key.key, Behaviour: d.result.Behaviour, Revision: key.revision, Question: d.result.Question, Field: d.result.Field,
+			Rule: key.rule, Verdict: d.finding.Verdict, Text: d.finding.Text,
+		}
+		switch {
+		case found[key]:
+		case !tried[key.trialKey]:
+			b.Gone = append(b.Gone, past)
+		case !clear[key.trialKey]:
+			b.Unclear = append(b.Unclear, past)
+		default:
+			b.Mended = append(b.Mended, past)
+		}
+	}
+	now.Baseline = b
+}
+
+func lintRules() map[string]bool {
+	rules := map[string]bool{}
+	for _, r := range lint.Rules() {
+		rules[r.ID] = true
+	}
+	return rules
+}
+
+func keyOf(r *check.Report, one *check.Result, linted bool) trialKey {
+	call := r.Calls[one.Call]
+	key := trialKey{kind: call.Kind, key: call.Key, revision: one.Revision}
+	if !linted {
+		key.behaviour, key.field, key.question = one.Behaviour, one.Field, fmt.Sprint(one.Question)
+	}
+	return key
+}
+
+// defect is a fail or a warning.
+type defect struct {
+	result  *check.Result
+	finding *check.Finding
+}
+
+// defects yields the fails and warnings of a report.
+func defects(r *check.Report, linted map[string]bool) func(yield func(findingKey, defect) bool) {
+	return func(yield func(findingKey, defect) bool) {
+		for i := range r.Results {
+			one := &r.Results[i]
+			for k := range one.Findings {
+				f := &one.Findings[k]
+				if isDefect(f.Verdict) && !yield(findingKey{keyOf(r, one, linted[f.Rule]), f.Rule}, defect{one, f}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func isDefect(v check.Verdict) bool { return v == check.Fail || v == check.Warn }
+
+// Compared says what a comparison has shown: "2 new, 3 mended". It is "" without one.
+func Compared(b *check.Baseline) string {
+	if b == nil {
+		return ""
+	}
+	words := []string{fmt.Sprintf("%d new", b.New), fmt.Sprintf("%d mended", len(b.Mended))}
+	add := func(n int, what string) {
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(b.Known, "as before")
+	add(len(b.Unclear), "inconclusive now")
+	add(len(b.Gone), "not tried this time")
+	return strings.Join(words, ", ")
+}
+
+// since names the earlier report.
+func since(b *check.Baseline) string {
+	return fmt.Sprintf("the check of %s on %s", b.Server, b.Began.UTC().Format(time.DateOnly))
+}

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"slices"
+	"testing"
+
+	"elicitation-inspector/bridge/check"
+)
+
+// turned is the same report with all its lists in another order.
+func turned(r *check.Report) *check.Report {
+	slices.Reverse(r.Calls)
+	slices.Reverse(r.Behaviours)
+	slices.Reverse(r.Results)
+	for i := range r.Results {
+		r.Results[i].Call = len(r.Calls) - 1 - r.Results[i].Call
+		slices.Reverse(r.Results[i].Findings)
+	}
+	return r
+}
+
+func TestCompare(t *testing.T) {
+	found := func(rule string, v check.Verdict) check.Finding { return check.Finding{Rule: rule, Verdict: v} }
+	for name, c := range map[string]struct {
+		change func(now *check.Report)
+		want   string
+	}{
+		"the same":              {func(*check.Report) {}, "0 new, 0 mended, 5 as before"},
+		"another order":         {func(now *check.Report) { turned(now) }, "0 new, 0 mended, 5 as before"},
+		"another text":          {func(now *check.Report) { now.Results[3].Findings[0].Text = "It died." }, "0 new, 0 mended, 5 as before"},
+		"mended":                {func(now *check.Report) { now.Results[3].Findings, now.Results[3].Verdict = nil, check.Pass }, "0 new, 1 mended, 4 as before"},
+		"one of two is mended":  {func(now *check.Report) { now.Results[2].Findings = now.Results[2].Findings[:1] }, "0 new, 1 mended, 4 as before"},
+		"new":                   {func(now *check.Report) { now.Results[0].Findings = []check.Finding{found("no-response", check.Fail)} }, "1 new, 0 mended, 5 as before"},
+		"new in another field":  {func(now *check.Report) { now.Results[4].Field = "colour" }, "1 new, 0 mended, 4 as before, 1 not tried this time"},
+		"the trial is not made": {func(now *check.Report) { now.Results = slices.Delete(now.Results, 3, 4) }, "0 new, 0 mended, 4 as before, 1 not tried this time"},
+		"inconclusive now": {func(now *check.Report) {
+			now.Results[3].Findings = []check.Finding{found("not-tried", check.Inconclusive)}
+		}, "0 new, 0 mended, 4 as before, 1 inconclusive now"},
+		"inconclusive is no new": {func(now *check.Report) { now.Results[0].Findings = []check.Finding{found("x", check.Inconclusive)} }, "0 new, 0 mended, 5 as before"},
+		// The linter's findings are told in the first trial that shows them.
+		"linted in another trial": {func(now *check.Report) {
+			now.Results[3].Findings = append(now.Results[3].Findings, now.Results[1].Findings...)
+			now.Results = slices.Delete(now.Results, 1, 2)
+		}, "0 new, 0 mended, 5 as before"},
+		"linted and mended": {func(now *check.Report) { now.Results[1].Findings = nil }, "0 new, 1 mended, 4 as before"},
+	} {
+		now := sample()
+		c.change(now)
+		Compare(sample(), now)
+		if got := Compared(now.Baseline); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		marked := 0
+		for _, d := range defects(now, lintRules()) {
+			if d.finding.New {
+				marked++
+			}
+		}
+		if marked != now.Baseline.New {
+			t.Errorf("%s: %d are marked new, not %d", name, marked, now.Baseline.New)
+		}
+	}
+	if Compared(nil) != "" {
+		t.Error("a report that was not compared says so")
+	}
+}

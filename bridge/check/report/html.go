@@ -1,0 +1,142 @@
+package report
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"sync"
+
+	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/export/paper"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+var (
+	//go:embed report.html.tmpl
+	pageText string
+	//go:embed report.css
+	pageStyle string
+)
+
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(paper.Templates().Funcs(template.FuncMap{
+		"arrow":    arrow,
+		"compared": Compared,
+		"json":     func(s string) paper.Code { return paper.CodeOf(rawjson.Pretty([]byte(s)), false) },
+		"meaning":  func(v check.Verdict) string { return meanings[v] },
+		"past":     func(title string, list []check.Past) past { return past{title, list} },
+		"since":    since,
+		"trial":    Trial,
+		"tried": func(p check.Past) check.Trial {
+			return check.Trial{Behaviour: p.Behaviour, Revision: p.Revision, Question: p.Question, Field: p.Field}
+		},
+		"verdicts": func() []check.Verdict { return verdicts },
+	}).Parse(pageText))
+})
+
+// evidenceMost bounds the frames in a page, in bytes.
+const evidenceMost = 8 << 20
+
+// page is the content of the HTML report.
+type page struct {
+	*View
+	room int // bytes of frames that can still be written
+}
+
+// writeHTML writes one page that needs no server, network or script. What the server
+// said is text in it.
+func writeHTML(w io.Writer, r *check.Report) error {
+	return pageTemplate().ExecuteTemplate(w, "check", &page{NewView(r), evidenceMost})
+}
+
+func (*page) Style() template.CSS { return template.CSS(paper.Style + pageStyle) }
+func (*page) Policy() string      { return paper.Policy(paper.Style+pageStyle, "") }
+
+// meanings say what verdicts mean.
+var meanings = map[check.Verdict]string{
+	check.Fail: "a MUST is broken, or the server ended or hung", check.Warn: "a SHOULD is broken",
+	check.Inconclusive: "the wire cannot show it", check.Pass: "nothing is wrong",
+}
+
+// past are findings of an earlier report, under a title.
+type past struct {
+	Title string
+	List  []check.Past
+}
+
+// part is what one template of the page is about.
+type part struct {
+	*page
+	Call     *Call
+	Place    int // of the call in the page, from 1
+	Rows     []Row
+	Told     *Told
+	Instance *Instance
+}
+
+func (p *page) OfCall(c *Call) part {
+	return part{page: p, Call: c, Place: slices.Index(p.Calls, c) + 1}
+}
+func (p *page) OfRows(list []Row) part       { return part{page: p, Rows: list} }
+func (p *page) OfTold(t *Told) part          { return part{page: p, Told: t} }
+func (p *page) OfInstance(in *Instance) part { return part{page: p, Instance: in} }
+
+// Behaviour is that of the part's instance.
+func (p part) Behaviour() *check.Behaviour {
+	for i, b := range p.Behaviours {
+		if b.Name == p.Instance.Behaviour {
+			return &p.Behaviours[i]
+		}
+	}
+	return nil
+}
+
+// Frames are the evidence of the part's instance; none if the page has no room for it.
+func (p part) Frames() []check.Frame {
+	size := 0
+	for _, f := range p.Instance.Evidence {
+		size += len(f.Text)
+	}
+	if size > p.room {
+		return nil
+	}
+	p.room -= size
+	return p.Instance.Evidence
+}
+
+// Names reports whether the finding names a frame.
+func (in *Instance) Names(seq int64) bool { return slices.Contains(in.Frames, seq) }
+
+// ID is the instance's in the page.
+func (in *Instance) ID() string { return fmt.Sprintf("f%d-%d", in.Told.Number, in.Place) }
+
+// Given are the arguments of the call, if there are any.
+func (c *Call) Given() json.RawMessage {
+	for range rawjson.Members(c.Arguments) {
+		return c.Arguments
+	}
+	return nil
+}
+
+// Passed are the rows in which everything passed.
+func (c *Call) Passed() []Row {
+	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return !r.Passed() })
+}
+
+// Others are the rows in which something did not pass.
+func (c *Call) Others() []Row {
+	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Passed() })
+}
+
+func arrow(direction string) string {
+	switch direction {
+	case "c2s":
+		return "client → server"
+	case "s2c":
+		return "server → client"
+	}
+	return direction
+}

@@ -1,0 +1,58 @@
+// Package report writes what a check has found in formats for people and for other
+// programs, and compares it with what an earlier check has found.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"elicitation-inspector/bridge/check"
+)
+
+var writers = map[string]func(io.Writer, *check.Report) error{
+	"json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML, "sarif": writeSARIF,
+}
+
+// Formats names the formats.
+func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
+
+// Write writes a report in a format.
+func Write(w io.Writer, format string, r *check.Report) error {
+	write := writers[format]
+	if write == nil {
+		return fmt.Errorf("unknown format %q: want one of %v", format, Formats())
+	}
+	if err := write(w, r); err != nil {
+		return fmt.Errorf("writing the report as %s: %w", format, err)
+	}
+	return nil
+}
+
+func writeJSON(w io.Writer, r *check.Report) error { return writeIndented(w, r) }
+
+func writeIndented(w io.Writer, value any) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(value)
+}
+
+// Read reads a report in the format json.
+func Read(from io.Reader) (*check.Report, error) {
+	var r check.Report
+	if err := json.NewDecoder(from).Decode(&r); err != nil {
+		return nil, fmt.Errorf("reading the report of a check: %w", err)
+	}
+	if r.Format != 1 {
+		return nil, fmt.Errorf("reading the report of a check: its format is %d, and only 1 is known", r.Format)
+	}
+	for _, one := range r.Results {
+		if one.Call < 0 || one.Call >= len(r.Calls) {
+			return nil, fmt.Errorf("reading the report of a check: a result is of call %d, and there are %d", one.Call, len(r.Calls))
+		}
+	}
+	return &r, nil
+}

@@ -1,0 +1,303 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/net/html"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/export/paper"
+)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+// hostile is a text that tries to leave every place that it is put in.
+const hostile = "</pre></script><img src=x onerror=alert(1)>|`@octocat` ]]> \x1b\u202e&amp;\"'> https://evil.example"
+
+// sample is a report in which the server says hostile things wherever it can.
+func sample() *check.Report {
+	finding := func(rule string, v check.Verdict, text string) check.Finding {
+		return check.Finding{Rule: rule, Verdict: v, Text: text, Reference: "MCP 2025-11-25, client/elicitation, Response Actions", Frames: []int64{8, 9}}
+	}
+	r := &check.Report{
+		Format: 1, Inspector: "1.0", Target: "./server " + hostile, Server: "shop " + hostile,
+		Began: time.Date(2026, 11, 22, 15, 27, 30, 0, time.UTC), Took: 43 * time.Second, Stopped: "interrupted",
+		Revisions: []string{"2025-11-25", "2025-06-18"}, Directory: "flows",
+		Calls:   []check.Call{{Kind: catalog.Tool, Key: "deploy", Title: hostile, Arguments: json.RawMessage(`{"a":"</script>"}`)}, {Kind: catalog.Prompt, Key: hostile, MadeUp: true}},
+		Silent:  []check.Call{{Kind: catalog.Tool, Key: hostile}},
+		Skipped: []check.Skipped{{Call: check.Call{Kind: catalog.Tool, Key: hostile}, Why: "It is annotated with destructiveHint: " + hostile}},
+		Behaviours: []check.Behaviour{
+			{Name: "accept", Group: "Honest answers", Title: "Accept", Does: "Accepts.", Good: "It answers."},
+			{Name: "decline", Group: "Honest answers", Title: "Decline", Does: "Declines.", Good: "It answers."},
+			{Name: "wrong-type", Group: "Content", Title: "Give a field another type", Does: "Sends another type.", Good: "It refuses."},
+		},
+	}
+	evidence := []check.Frame{
+		{Seq: 8, Time: "2026-11-22T15:27:31.000Z", Direction: "s2c", Summary: hostile, Text: `{"message":"</pre><script>"}`},
+		{Seq: 9, Time: "2026-11-22T15:27:31.100Z", Direction: "c2s", Summary: "answer", Deliberate: "wrong-type", Text: hostile},
+	}
+	add := func(call int, behaviour, revision, field string, list ...check.Finding) {
+		one := check.Result{
+			Trial: check.Trial{Call: call, Behaviour: behaviour, Revision: revision, Field: field}, Verdict: check.Pass, Findings: list,
+			Outcome: "result: " + hostile, Took: 1500 * time.Millisecond, Reproduce: "inspector call deploy <<'EOF'\n" + hostile + "\n```\nEOF",
+		}
+		for _, f := range list {
+			if slices.Index(verdicts, f.Verdict) < slices.Index(verdicts, one.Verdict) {
+				one.Verdict = f.Verdict
+			}
+		}
+		if list != nil {
+			one.Evidence, one.Transcript = evidence, fmt.Sprintf("%d %s.jsonl", call, behaviour)
+		}
+		r.Results = append(r.Results, one)
+	}
+	add(0, "accept", "2025-11-25", "")
+	add(0, "accept", "2025-06-18", "", finding("root-not-object", check.Fail, "The root is "+hostile))
+	add(0, "decline", "2025-11-25", "", finding("process-ended", check.Fail, "It ended 12 ms after frame 7."), finding("leaks-internals", check.Warn, "It leaked."))
+	add(0, "decline", "2025-06-18", "", finding("process-ended", check.Fail, "It ended 1.20 s after frame 11."))
+	add(0, "wrong-type", "2025-11-25", "size", finding("uses-invalid-content", check.Warn, "It used "+hostile))
+	add(0, "wrong-type", "2025-11-25", hostile)
+	add(1, "accept", "2025-11-25", "", finding("not-tried", check.Inconclusive, "The question did not come: "+hostile))
+	return r
+}
+
+func written(t *testing.T, format string, r *check.Report) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, format, r); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestJSONIsReadAgain(t *testing.T) {
+	r := sample()
+	Compare(sample(), r)
+	back, err := Read(strings.NewReader(written(t, "json", r)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The arguments are indented in the file.
+	back.Calls[0].Arguments = r.Calls[0].Arguments
+	if !reflect.DeepEqual(back, r) {
+		t.Errorf("got  %+v\nwant %+v", back, r)
+	}
+	for _, bad := range []string{"", "[]", `{"format":2}`, `{"format":1,"results":[{"call":0}]}`, `{"format":1,"calls":[{}],"results":[{"call":-1}]}`} {
+		if _, err := Read(strings.NewReader(bad)); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+	if err := Write(io.Discard, "pdf", r); err == nil {
+		t.Error("there is a format pdf")
+	}
+}
+
+// The elements of JUnit's XML with the attributes that they must and may have, and their
+// children, as the schema of Jenkins has them.
+var junitElements = map[string]struct{ must, may, children string }{
+	"testsuites": {"", "tests failures", "testsuite"},
+	"testsuite":  {"name tests failures errors", "skipped time", "properties testcase"},
+	"properties": {"", "", "property"},
+	"property":   {"name value", "", ""},
+	"testcase":   {"name", "classname time", "skipped failure system-out"},
+	"skipped":    {"message", "", ""},
+	"failure":    {"message type", "", ""},
+	"system-out": {"", "", ""},
+}
+
+func TestJUnit(t *testing.T) {
+	out := written(t, "junit", sample())
+	var open []string
+	count := map[string]int{}
+	for d := xml.NewDecoder(strings.NewReader(out)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch x := token.(type) {
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.StartElement:
+			name := x.Name.Local
+			rules, known := junitElements[name]
+			if !known || len(open) > 0 && !slices.Contains(strings.Fields(junitElements[open[len(open)-1]].children), name) {
+				t.Errorf("%s in %v", name, open)
+			}
+			var has []string
+			for _, a := range x.Attr {
+				has = append(has, a.Name.Local)
+				if !slices.Contains(strings.Fields(rules.must+" "+rules.may), a.Name.Local) || paper.Visible(a.Value) != a.Value {
+					t.Errorf("%s has %s=%q", name, a.Name.Local, a.Value)
+				}
+			}
+			for _, must := range strings.Fields(rules.must) {
+				if !slices.Contains(has, must) {
+					t.Errorf("%s lacks %s", name, must)
+				}
+			}
+			open = append(open, name)
+			count[name]++
+		}
+	}
+	want := map[string]int{"testsuites": 1, "testsuite": 3, "properties": 3, "property": 6, "testcase": 7, "failure": 3, "skipped": 1, "system-out": 1}
+	if !reflect.DeepEqual(count, want) {
+		t.Errorf("got %v, want %v", count, want)
+	}
+	for _, part := range []string{`<testsuites tests="7" failures="3">`, `name="tool deploy, 2025-11-25" tests="4" failures="1" errors="0" skipped="0" time="6.000"`, `type="process-ended"`} {
+		if !strings.Contains(out, part) {
+			t.Errorf("there is no %s in\n%s", part, out)
+		}
+	}
+}
+
+func TestSARIF(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "..", "cmd", "inspector", "testdata", "sarif-schema-2.1.0.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := sample()
+	Compare(&check.Report{Format: 1}, compared)
+	for name, r := range map[string]*check.Report{"sample": sample(), "compared": compared, "empty": {Format: 1}} {
+		out := written(t, "sarif", r)
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		counts := map[string]int{`"level": "error"`: 3, `"level": "warning"`: 2, `"baselineState": "new"`: 0, `"uri": "flows/0%20decline.jsonl"`: 3}
+		switch name {
+		case "compared":
+			counts[`"baselineState": "new"`] = 5
+		case "empty":
+			clear(counts)
+		}
+		for text, want := range counts {
+			if got := strings.Count(out, text); got != want {
+				t.Errorf("%s: %s is there %d times, not %d", name, text, got, want)
+			}
+		}
+	}
+}
+
+// The page has only elements that load and run nothing, and links that lead to a place
+// in it.
+func TestHTML(t *testing.T) {
+	r := sample()
+	Compare(&check.Report{Format: 1, Server: hostile}, r)
+	out := written(t, "html", r)
+	doc, err := html.Parse(strings.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elements := strings.Fields(`html head meta title style body header main section article div h1 h2 h3 h4 p ul ol li dl dt dd a b bdi small span code pre
+		details summary table thead tbody tr th td`)
+	attributes := strings.Fields("lang charset http-equiv content name class id href aria-label aria-labelledby role scope title tabindex value dir data-c open")
+	ids, links, style, text := map[string]bool{}, []string{}, "", ""
+	for n := range doc.Descendants() {
+		switch {
+		case n.Type == html.ElementNode && !slices.Contains(elements, n.Data):
+			t.Errorf("there is a %s", n.Data)
+		case n.Type == html.ElementNode && n.Data == "style":
+			style = n.FirstChild.Data
+		case n.Type == html.TextNode && n.Parent.Data != "style":
+			text += n.Data
+		}
+		for _, a := range n.Attr {
+			switch {
+			case !slices.Contains(attributes, a.Key):
+				t.Errorf("%s has %s=%q", n.Data, a.Key, a.Val)
+			case a.Key == "id" && ids[a.Val]:
+				t.Errorf("the id %s is there twice", a.Val)
+			case a.Key == "id":
+				ids[a.Val] = true
+			case a.Key == "href" || a.Key == "aria-labelledby":
+				links = append(links, strings.TrimPrefix(a.Val, "#"))
+			case a.Key == "http-equiv" && !strings.Contains(out, html.EscapeString(paper.Policy(paper.Style+pageStyle, ""))) && !strings.Contains(html.UnescapeString(out), paper.Policy(paper.Style+pageStyle, "")):
+				t.Error("the policy is another")
+			}
+		}
+	}
+	for _, to := range links {
+		if !ids[to] {
+			t.Errorf("a link leads to %q, which there is not", to)
+		}
+	}
+	if style != paper.Style+pageStyle || strings.Contains(style, "url(") || strings.Contains(style, "@import") {
+		t.Error("the style sheet is another, or loads something")
+	}
+	for _, part := range []string{"Of 7 trials of 2 calls, 3 failed and 1 more ended with a warning.", "5 new, 0 mended", "<img src=x onerror=alert(1)>", "deliberate: wrong-type", "fail 1", "To see it again", "1 of 2", "It ended 1.20 s after frame 11."} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the page does not say %q", part)
+		}
+	}
+}
+
+// outsideCode is Markdown without its code blocks and spans, which end at as many
+// backticks as they begin with.
+func outsideCode(s string) (out string) {
+	for {
+		start := strings.IndexByte(s, '`')
+		if start < 0 {
+			return out + s
+		}
+		out += s[:start]
+		ticks := s[start : start+len(s[start:])-len(strings.TrimLeft(s[start:], "`"))]
+		s = s[start+len(ticks):]
+		end := regexp.MustCompile("(?:^|[^`])" + ticks + "(?:[^`]|$)").FindStringIndex(s)
+		if end == nil {
+			return out + s
+		}
+		s = strings.TrimLeft(s[end[0]+1:], "`")
+	}
+}
+
+// What the server says stands in code, and cells stay cells.
+func TestMarkdown(t *testing.T) {
+	r := sample()
+	Compare(sample(), r)
+	r.Results[2].Findings[0].New = true
+	out := written(t, "markdown", r)
+	golden := filepath.Join("testdata", "report.md")
+	if *update {
+		if err := os.WriteFile(golden, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || out != string(want) {
+		t.Errorf("not what was found before (%v); look at the difference, and run with -update if it is right:\n%s", err, out)
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if strings.HasPrefix(line, "|") && strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != len(r.Revisions)+2 {
+			t.Errorf("a row has other cells: %s", line)
+		}
+	}
+	if strings.ContainsAny(out, "\u202e\x1b") {
+		t.Error("what is invisible is not made visible")
+	}
+	for _, bad := range []string{"@octocat", "<img", "evil.example"} {
+		if text := outsideCode(out); strings.Contains(text, bad) {
+			t.Errorf("%q is not in code:\n%s", bad, text)
+		}
+	}
+}
