@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/report"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
@@ -29,6 +29,7 @@ type checkOptions struct {
 	plan        string
 	script      string
 	format      string
+	baseline    string
 	failOn      string
 	jobs        int
 	revision    string
@@ -57,6 +58,9 @@ the defaults, examples and types of the input schema. A tool that is annotated w
 destructiveHint is called only if --allow-destructive or the plan names it. What will be
 called, and what not, is told on standard error before it is.
 
+With --baseline, an earlier report in the format json, what is new is marked, what is
+mended is listed, and the exit code counts only what is new.
+
 The report is printed on standard output, also where Ctrl-C ends the check: then it has
 what was found so far. 'inspector schema plan' prints the JSON Schema of plans, and
 docs/check.md tells more.
@@ -78,6 +82,7 @@ interrupted.`,
 	f.StringVar(&o.plan, "plan", "", "call, answer and forbid what a plan `FILE` says, YAML or JSON")
 	f.StringVar(&o.script, "answers", "", "answer honestly by the rules in `FILE`, YAML or JSON; - reads standard input")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of the report: text, json, junit, markdown, html or sarif")
+	f.StringVar(&o.baseline, "baseline", "", "compare with an earlier report in the format json (`FILE`), and mark what is new")
 	f.StringVar(&o.failOn, "fail-on", "violation", "exit with 8 for a fail (violation), or also for a warning (`SEVERITY`): violation or warning")
 	f.IntVar(&o.jobs, "jobs", max(2*runtime.NumCPU(), 4), "how many trials (`N`) at the same time, without those that only wait for the server")
 	f.DurationVar(&o.timeout, "timeout", 0, "how long (`D`) the server may take for a call; 0 for what fits the call: three times what an honest client waits and 2s, 5s at least")
@@ -95,18 +100,21 @@ interrupted.`,
 // connectMost is how long connecting may take.
 const connectMost = time.Minute
 
-// reporters are the formats of the report of a check.
-var reporters = map[string]func(io.Writer, *check.Report) error{"text": checkText, "json": checkJSON}
+// textFormat is the format that is not one of package report.
+const textFormat = "text"
 
 func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
-	write := reporters[o.format]
-	switch {
-	case write == nil:
-		return usage("--format must be text, json, junit, markdown, html or sarif, not %q", o.format)
+	switch formats := append([]string{textFormat}, report.Formats()...); {
+	case !slices.Contains(formats, o.format):
+		return usage("--format must be one of %s, not %q", strings.Join(formats, ", "), o.format)
 	case o.failOn != "violation" && o.failOn != "warning":
 		return usage("--fail-on must be violation or warning, not %q", o.failOn)
 	case o.jobs < 1:
 		return usage("--jobs must be 1 or more")
+	}
+	earlier, err := o.readBaseline()
+	if err != nil {
+		return err
 	}
 	options, closing, err := o.options(cmd, args)
 	if err != nil {
@@ -116,7 +124,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if !o.quiet {
 		options.Chosen, options.Progress = p.chosen, p.tell
 	}
-	report, err := check.Run(cmd.Context(), options)
+	r, err := check.Run(cmd.Context(), options)
 	p.end()
 	if err := closing(); err != nil {
 		warn(cmd, "%v", err)
@@ -132,24 +140,51 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	}
-	if err := write(cmd.OutOrStdout(), report); err != nil {
+	if earlier != nil {
+		report.Compare(earlier, r)
+	}
+	if o.format == textFormat {
+		err = checkText(cmd.OutOrStdout(), r)
+	} else {
+		err = report.Write(cmd.OutOrStdout(), o.format, r)
+	}
+	if err != nil {
 		return fmt.Errorf("printing the report: %w", err)
 	}
-	return o.code(cmd.Context(), report)
+	return o.code(cmd.Context(), r)
+}
+
+// readBaseline reads the earlier report; nil if there is none.
+func (o *checkOptions) readBaseline() (*check.Report, error) {
+	if o.baseline == "" {
+		return nil, nil
+	}
+	f, err := os.Open(o.baseline)
+	if err != nil {
+		return nil, usage("--baseline: %w", err)
+	}
+	defer f.Close()
+	r, err := report.Read(f)
+	if err != nil {
+		return nil, usage("--baseline: %w", err)
+	}
+	return r, nil
 }
 
 // code is how the program ends after a report.
-func (o *checkOptions) code(ctx context.Context, report *check.Report) error {
-	grave := func(r check.Result) bool {
-		return r.Verdict == check.Fail || r.Verdict == check.Warn && o.failOn == "warning"
+func (o *checkOptions) code(ctx context.Context, r *check.Report) error {
+	grave := func(one check.Result) bool {
+		return slices.ContainsFunc(one.Findings, func(f check.Finding) bool {
+			return (f.Verdict == check.Fail || f.Verdict == check.Warn && o.failOn == "warning") && (r.Baseline == nil || f.New)
+		})
 	}
 	switch {
 	case ctx.Err() != nil:
 		return exitCode(exitInterrupted)
-	case slices.ContainsFunc(report.Results, grave):
+	case slices.ContainsFunc(r.Results, grave):
 		return exitCode(exitFindings)
-	case report.Stopped != "":
-		return errors.New(report.Stopped)
+	case r.Stopped != "":
+		return errors.New(r.Stopped)
 	}
 	return nil
 }
@@ -351,5 +386,3 @@ func (o *checkOptions) reached() string {
 }
 
 func shellWord(word string) string { return target.Spec{Command: []string{word}}.Address() }
-
-func checkJSON(w io.Writer, report *check.Report) error { return writeIndented(w, report) }

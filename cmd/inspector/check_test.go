@@ -172,3 +172,23 @@ func TestCheckText(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckWithABaseline fails only for what an earlier report does not have.
+func TestCheckWithABaseline(t *testing.T) {
+	t.Parallel()
+	args := []string{"check", "crash_on_decline", "--protocol", "2025-11-25", "--behaviour", "decline", "--format", "json"}
+	first := inspectorRun(t, append(args, over(t)["stdio"]...)...)
+	if first.code != exitFindings {
+		t.Fatalf("exit code %d\n%s\n%s", first.code, first.out, first.err)
+	}
+	args[len(args)-1] = "text"
+	args = append(args, "--baseline", write(t, "earlier.json", first.out))
+	again := inspectorRun(t, append(args, over(t)["stdio"]...)...)
+	if again.code != exitOK || !strings.Contains(again.out, ": 0 new, 0 mended, ") {
+		t.Errorf("the same again: exit code %d\n%s\n%s", again.code, again.out, again.err)
+	}
+	wrong := inspectorRun(t, append(args, "--baseline", write(t, "wrong.json", `{"format":7}`))...)
+	if wrong.code != exitUsage {
+		t.Errorf("a baseline that is none: exit code %d\n%s", wrong.code, wrong.err)
+	}
+}
