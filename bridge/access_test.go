@@ -11,8 +11,8 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// A server that wants a token says so by a status; the reason of the failure
-// tells how to give one.
+// If a server requires a token, the reason of the failed connection tells how to provide
+// one.
 func TestTokenWanted(t *testing.T) {
 	const how = `--header 'Authorization: Bearer TOKEN', or in "headers" in mcp.json`
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestTokenWanted(t *testing.T) {
 	}
 }
 
-// A server that its file describes wrongly is a failed one, and the others run.
+// A server with an invalid entry in mcp.json fails, and the others run.
 func TestMisconfiguredServer(t *testing.T) {
 	b := startFailing(t, bridge.Config{Targets: []target.Spec{
 		{Name: "revision", Command: []string{"never-started"}, From: "mcp.json:3", Protocol: "2024-11-05"},

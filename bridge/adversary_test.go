@@ -33,7 +33,7 @@ func init() {
 				if waiting = append(waiting, call); len(waiting) == 2 {
 					s.write(plainQuestion, `"g"`)
 				}
-			case "end": // the calls that wait, the latest first, and itself
+			case "end": // answers the waiting calls, the latest first, and then itself
 				for i := len(waiting) - 1; i >= 0; i-- {
 					s.text(waiting[i], "done")
 				}
@@ -41,7 +41,7 @@ func init() {
 			case "spoof":
 				s.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1-1","progress":7}}`)
 				s.text(call, "done")
-			case "reuse", "early": // one elicitationId for whatever is asked
+			case "reuse", "early": // the same elicitationId for every question
 				s.write(`{"jsonrpc":"2.0","id":"u%d","method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/","elicitationId":"e1"}}`, calls)
 				if call.tool() == "early" {
 					s.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e1"}}`)
@@ -56,8 +56,7 @@ func init() {
 	}
 }
 
-// Where it was only guessed which of several calls a question belongs to, it is
-// withdrawn once none of them is left.
+// A question whose call was guessed among several is withdrawn when none of them is left.
 func TestGuessedQuestionsEndWithTheLastCall(t *testing.T) {
 	b := start(t, "sly", client.Settings{})
 	b.call("wait")
@@ -93,8 +92,8 @@ func init() {
 	}
 }
 
-// However many questions come while two calls run, each has a call by guess, and
-// ends with the last of them.
+// While two calls run, every question has a guessed call, and ends with the last of the
+// calls.
 func TestManyGuessedQuestions(t *testing.T) {
 	b := start(t, "crowd", client.Settings{})
 	b.call("ask")
@@ -114,7 +113,7 @@ func TestManyGuessedQuestions(t *testing.T) {
 	}
 }
 
-// An elicitationId that is used again completes what waits for it, not what is over.
+// A completion for a reused elicitationId completes the pending URL, not the settled one.
 func TestCompletionOfAnIDUsedAgain(t *testing.T) {
 	b := start(t, "sly", client.Settings{})
 	for n, action := range []string{"decline", "accept"} {
@@ -140,7 +139,7 @@ func TestCompletionOfAnIDUsedAgain(t *testing.T) {
 	}
 }
 
-// What one server says of another one's call is not believed.
+// A server cannot affect the calls and questions of another server.
 func TestServersDoNotMeddle(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -163,8 +162,8 @@ func TestServersDoNotMeddle(t *testing.T) {
 	}
 }
 
-// Error -32042 can hold anything. What is wrong with it ends the call, in words,
-// and nothing waits for an answer that cannot be given.
+// Malformed data in error -32042 ends the call with a reason, and leaves no question
+// open.
 func TestMalformedURLErrors(t *testing.T) {
 	cases := []struct{ data, want string }{
 		{``, "no data"},
@@ -209,7 +208,7 @@ func TestMalformedURLErrors(t *testing.T) {
 	}
 }
 
-// Once everything has ended nothing of it runs any more.
+// After Close, no goroutine is left.
 func TestNothingIsLeftBehind(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -261,7 +260,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 }
 
 func init() {
-	// asks for what the client has not declared.
+	// sends requests for capabilities that the client has not declared.
 	rawServers["presumes"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"all"}, func(call request) {
 			said := ""
@@ -278,7 +277,7 @@ func init() {
 	}
 }
 
-// What was not declared does not exist for the server, and it is told so.
+// Requests for an undeclared capability get the error -32601.
 func TestUndeclaredCapabilities(t *testing.T) {
 	b := start(t, "presumes", client.Settings{})
 	_, text := b.done(b.call("all").Number)
@@ -292,7 +291,7 @@ func TestUndeclaredCapabilities(t *testing.T) {
 	if fmt.Sprint(rules) != "[sampling-undeclared/method roots-undeclared/method]" {
 		t.Errorf("the linter says %v", rules)
 	}
-	// In a round they are put to the person, so that the round can be answered.
+	// In a round such requests are put to the person, so that the round can be answered.
 	b = start(t, "odd-rounds", client.Settings{})
 	call := b.call("mixed")
 	b.question(3)
@@ -310,7 +309,7 @@ func TestUndeclaredCapabilities(t *testing.T) {
 	}
 }
 
-// A result that asks for input and cannot have it says why.
+// A result that asks for input shows why the input cannot be given.
 func TestInputThatCannotBeGiven(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"resultType":"input_required"}`:                                "asks for nothing",
@@ -333,7 +332,7 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 	}
 }
 
-// The end of the inspection does not leave a comparison's process behind.
+// Close leaves no process of a comparison behind.
 func TestCloseDuringAComparison(t *testing.T) {
 	b := start(t, "asks", client.Settings{})
 	compared := make(chan error, 1)

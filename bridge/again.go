@@ -10,18 +10,19 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// ErrNoAnswer is for an answer that cannot be given again.
+// ErrNoAnswer is the error of [Inspection.Again] for a question whose answer cannot be
+// repeated.
 var ErrNoAnswer = errors.New("the answer cannot be given again: it is not kept any more, or there was none")
 
-// Repeatable reports whether [Inspection.Again] can give the answer to a question once
-// more: it was answered, and is kept.
+// Repeatable reports whether [Inspection.Again] can repeat the answer to a question: the
+// question was answered, and its params are kept.
 func (q *Question) Repeatable() bool {
 	return q.State == conversation.Answered && (q.Params != nil || q.Method != mcp.MethodElicit)
 }
 
-// Again gives an earlier answer once more: to a question that waits and asks the same,
-// or else to the same question of a call that is made again, whose other questions are
-// answered as they were then, too. It returns the number of that call, 0 for none.
+// Again repeats an earlier answer. If a pending question asks the same, it gets the
+// answer. Otherwise Again repeats the call: its questions then get the answers of the
+// earlier call. It returns the number of the new call, 0 if it made none.
 func (in *Inspection) Again(number int) (call int, err error) {
 	q, err := in.Question(number)
 	switch {
@@ -46,19 +47,20 @@ func (in *Inspection) Again(number int) (call int, err error) {
 
 func waits(q *inbox.Question) bool { return q.State == conversation.Pending && !q.Held }
 
-// asksSame reports whether a question that waits asks what another one did.
+// asksSame reports whether a pending question asks the same as an earlier one: same
+// server, method, key, title and mode.
 func asksSame(q *Question, waiting *inbox.Question) bool {
 	return q.Server == waiting.Server && q.Method == waiting.Method && q.Key == waiting.Key && (q.URL() != "") == waiting.IsURL() && q.Title() == waiting.Title()
 }
 
-// answerAs answers a question as another one was answered.
+// answerAs gives a pending question the answer of the earlier question q.
 func (in *Inspection) answerAs(q *Question, waiting *inbox.Question) error {
 	answer := inbox.Answer{Action: q.Action, Content: q.Content(), Actor: conversation.ByPerson}
 	switch {
 	case q.Fault != "":
 		var params fault.Params
 		if err := json.Unmarshal(q.FaultParams, &params); err != nil {
-			return ErrNoAnswer // a transcript's, or an older one's
+			return ErrNoAnswer // the params come from a transcript or from another version
 		}
 		plan, err := fault.Build(in.Facts(*waiting), q.Fault, params)
 		if err != nil {
@@ -72,15 +74,15 @@ func (in *Inspection) answerAs(q *Question, waiting *inbox.Question) error {
 	return err
 }
 
-// repeat answers a question of a call that is made again: the first that asks the same
-// is answered as the first was in the earlier call, the second as the second, and so on.
+// repeat answers a question of a repeated call. The n-th question that asks the same gets
+// the n-th such answer of the earlier call.
 func (in *Inspection) repeat(q *inbox.Question) {
 	c, err := in.calls.Call(q.Call)
 	if err != nil || c.Request.AnsweredAs == 0 || !waits(q) {
 		return
 	}
 	var earlier []Question
-	before := 0 // questions of this call that asked the same
+	before := 0 // earlier questions of this call that ask the same
 	for _, one := range in.Questions() {
 		switch {
 		case !asksSame(&one, q):
@@ -91,6 +93,6 @@ func (in *Inspection) repeat(q *inbox.Question) {
 		}
 	}
 	if before < len(earlier) {
-		_ = in.answerAs(&earlier[before], q) // unless somebody was faster, or it does not fit any more: the person is asked
+		_ = in.answerAs(&earlier[before], q) // on errors, such as an answer from elsewhere or one that no longer fits, the question stays with the person
 	}
 }

@@ -13,15 +13,17 @@ import (
 	"elicitation-inspector/bridge/recent"
 )
 
-// Call is what the log says of a call, and how it stands with its person.
+// Call is the state of one call as read from the log, plus what only the running call
+// knows: its request, and how long it has waited for the person.
 type Call struct {
 	conversation.Call
 	Request  calls.Request
-	Duration time.Duration // so far, or in all
+	Duration time.Duration // until now, or until the end of the call
 	calls.Wait
 }
 
-// LastRequest is the frame of the request of its last round, 0 before it is sent.
+// LastRequest returns the frame of the request of the last round, 0 before any request is
+// sent.
 func (c *Call) LastRequest() int64 {
 	if len(c.Rounds) == 0 {
 		return 0
@@ -29,8 +31,8 @@ func (c *Call) LastRequest() int64 {
 	return c.Rounds[len(c.Rounds)-1].Request
 }
 
-// overlaid is what the log says of a call that is made here, with what only its
-// maker knows yet. said is nil as long as nothing of it is in the log.
+// overlaid combines the state of an inspector's own call with its state as read from the
+// log. said is nil while the log has no frames of the call.
 func overlaid(own calls.Call, said *conversation.Call) Call {
 	out := Call{Request: own.Request, Wait: own.Wait, Duration: time.Since(own.Started)}
 	if said != nil {
@@ -41,14 +43,14 @@ func overlaid(own calls.Call, said *conversation.Call) Call {
 	out.Start = own.Started
 	switch {
 	case !own.State.Over():
-		if out.State.Over() { // what came is being read
+		if out.State.Over() { // the log has the response, but the call is still processing it
 			out.State, out.Ended = own.State, own.Ended
 		}
 		return out
 	case own.State != conversation.Done || !out.State.Over():
 		out.State, out.Failure, out.ResultSeq = own.State, own.Failure, own.Reply
 	}
-	if own.Failure != "" && (said == nil || said.Failure != own.Failure) { // the note of it is on its way
+	if own.Failure != "" && (said == nil || said.Failure != own.Failure) { // the log does not have the note of the failure yet
 		out.Steps = slices.DeleteFunc(slices.Clone(out.Steps), func(s conversation.Step) bool {
 			return s.Kind == conversation.StepResult || s.Kind == conversation.StepError
 		})
@@ -58,7 +60,7 @@ func overlaid(own calls.Call, said *conversation.Call) Call {
 	return out
 }
 
-// recorded is a call of a transcript.
+// recorded returns a call of a transcript.
 func (in *Inspection) recorded(now *recent.View, c *conversation.Call) Call {
 	out := Call{Call: *c, Duration: now.Now.Sub(c.Start)}
 	out.Request = calls.Request{Server: in.known.IDOf(c.Server), Kind: kindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
@@ -89,7 +91,8 @@ func kindOf(method string) catalog.Kind {
 	return catalog.Tool
 }
 
-// nameOf is what people call a call.
+// nameOf returns the display name of a call: the name of the tool, prompt or resource it
+// requests.
 func (in *Inspection) nameOf(c *conversation.Call) string {
 	if in.replay == nil {
 		own, err := in.calls.Call(c.Number)
@@ -105,8 +108,8 @@ func (in *Inspection) nameOf(c *conversation.Call) string {
 	return c.Name
 }
 
-// Calls returns the calls that are kept, oldest first: those that run, and of those
-// that have ended the latest.
+// Calls returns the calls that are kept, oldest first: all running calls, and the latest
+// of the ended ones.
 func (in *Inspection) Calls() []Call {
 	own := in.calls.All()
 	now := in.read()
@@ -142,8 +145,8 @@ func (in *Inspection) Call(number int) (Call, error) {
 	return Call{}, fmt.Errorf("%w: %d", ErrUnknownCall, number)
 }
 
-// Begin makes a call and returns at once. Unless it has a limit, it runs until the
-// server answers, the connection is lost, or it is stopped.
+// Begin starts a call and returns at once. Unless the call has a time limit, it runs
+// until the server answers, the connection is lost, or the call is stopped.
 func (in *Inspection) Begin(r calls.Request) (Call, error) {
 	conn, err := in.servers.Connection(r.Server)
 	if err != nil {
@@ -155,7 +158,7 @@ func (in *Inspection) Begin(r calls.Request) (Call, error) {
 	return overlaid(in.calls.Begin(conn, r), nil), nil
 }
 
-// Repeat goes on with a call that ended because something in its last round was
+// Repeat continues a call that ended because an input request of its last round was
 // refused; see [calls.Calls.Repeat].
 func (in *Inspection) Repeat(number int) (Call, error) {
 	c, err := in.calls.Call(number)
@@ -170,8 +173,8 @@ func (in *Inspection) Repeat(number int) (Call, error) {
 	return overlaid(again, nil), err
 }
 
-// CallAgain connects the server of a call anew with [servers.RevisionOfRequests], and
-// makes the same call once more. Its error says why that did not come about.
+// CallAgain reconnects the server of a call with [servers.RevisionOfRequests], and
+// repeats the call. The error says why the server could not be reconnected.
 func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
 	c, err := in.calls.Call(number)
 	if err != nil {
@@ -183,21 +186,22 @@ func (in *Inspection) CallAgain(ctx context.Context, number int) (Call, error) {
 	return in.Begin(c.Request)
 }
 
-// Stop cancels a running call; the server is told. Its questions are withdrawn.
+// Stop cancels a running call: the server gets a cancellation, and the call's questions
+// are withdrawn.
 func (in *Inspection) Stop(number int) error { return in.calls.Stop(number) }
 
-// RetryEvery makes a call that waits for a URL's outcome try again every so
-// often. 0 ends that.
+// RetryEvery makes a call that waits for the outcome of a URL send its next request at
+// this interval. 0 ends the retries.
 func (in *Inspection) RetryEvery(number int, every time.Duration) error {
 	return in.calls.RetryEvery(number, every)
 }
 
-// Retry makes a call that waits for questions or a URL's outcome go on now,
-// with the answers that there are.
+// Retry makes a call that waits for questions or the outcome of a URL send its next
+// request now, with the answers given so far.
 func (in *Inspection) Retry(number int) error { return in.calls.Retry(number) }
 
-// Request returns what was requested by a call that was made here; the zero Request if
-// it is not kept.
+// Request returns the request of a call made by this inspection; the zero Request if the
+// call is not kept.
 func (in *Inspection) Request(call int) calls.Request {
 	c, _ := in.calls.Call(call)
 	return c.Request

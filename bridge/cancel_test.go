@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/bridge/logtest"
 )
 
-// A server is told in words why its request is taken back.
+// A cancellation gives the server the reason.
 func TestWordsOfCancellations(t *testing.T) {
 	stop := func(b *bench, call bridge.Call) {
 		if err := b.in.Stop(call.Number); err != nil {
@@ -98,14 +98,14 @@ func TestWordsOfCancellations(t *testing.T) {
 }
 
 func init() {
-	// never answers a call, and tells on stderr what it got.
+	// never answers a call, and writes what it receives to stderr.
 	rawServers["never"] = func(s *rawServer) {
 		s.tell = true
 		s.serve("2025-11-25", []string{"wait"}, func(request) {})
 	}
 }
 
-// Several calls that end at one moment are each known by their cancellation.
+// If several calls end at the same moment, each cancellation belongs to its own call.
 func TestCancellationsBelongToTheirCalls(t *testing.T) {
 	b := start(t, "never", client.Settings{})
 	for range 3 {

@@ -1,5 +1,5 @@
-// The race detector makes this several times slower, and what is done at once
-// here is done at smaller sizes by other tests.
+// The race detector makes this test several times slower. Other tests do the same
+// concurrently at smaller sizes.
 
 //go:build !race
 
@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/client"
 )
 
-// serveList is a server whose tools/list has pages without end, which pages makes.
+// serveList returns a server whose tools/list has endless pages, made by page.
 func serveList(page func(n int) string) func(*rawServer) {
 	return func(s *rawServer) {
 		for n := 1; ; {
@@ -32,7 +32,7 @@ func serveList(page func(n int) string) func(*rawServer) {
 			case "prompts/list":
 				s.reply(r, `{"prompts":[{"name":"small"}]}`)
 			case "tools/list":
-				// A server that is asked for very much is not bounded.
+				// Stop if the client does not limit the number of pages.
 				if n > 400 {
 					fmt.Fprintln(os.Stderr, "400 pages were read")
 					os.Exit(1)
@@ -65,11 +65,11 @@ func init() {
 	})
 }
 
-// What a server's lists take is bounded in bytes and in entries. What came is
-// kept, and what is missing is said to be.
+// A server's lists are limited in bytes and in entries. The catalog keeps what fits, and
+// says that the rest is missing.
 func TestCatalogIsBounded(t *testing.T) {
 	for server, want := range map[string]int{
-		"large pages":   159, // of 40 MiB and their JSON, each of 100 tools
+		"large pages":   159, // pages of 100 tools with descriptions of 40 MiB
 		"large cursors": 8,
 		"many entries":  catalog.MostItems,
 	} {

@@ -10,7 +10,7 @@ import (
 	"elicitation-inspector/bridge/session"
 )
 
-// Facts are what is known of a question before it is answered wrongly.
+// Facts returns the facts about a question that faults need; see [fault.Facts].
 func (in *Inspection) Facts(q inbox.Question) fault.Facts {
 	facts := fault.Facts{
 		Via: q.Via, Method: q.Method, Request: q.Request, ID: q.ID, Key: q.Key,
@@ -35,7 +35,7 @@ func (in *Inspection) Facts(q inbox.Question) fault.Facts {
 	return facts
 }
 
-// FactsOf are the Facts of a question that waits.
+// FactsOf returns the Facts of a question by its number.
 func (in *Inspection) FactsOf(number int) (fault.Facts, error) {
 	q, err := in.inbox.Question(number)
 	if err != nil {
@@ -44,7 +44,7 @@ func (in *Inspection) FactsOf(number int) (fault.Facts, error) {
 	return in.Facts(q), nil
 }
 
-// Misbehave answers a question wrongly on purpose, by a fault and its parameters.
+// Misbehave answers a question deliberately wrong, with a fault and its parameters.
 func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Question, error) {
 	q, err := in.inbox.Question(number)
 	if err != nil {
@@ -57,13 +57,13 @@ func (in *Inspection) Misbehave(number int, name string, params fault.Params) (Q
 		plan, err = fault.Build(in.Facts(q), name, params)
 	}
 	if err != nil {
-		known, _ := in.Question(number) // the error says more
+		known, _ := in.Question(number) // if it is unknown, err is more useful
 		return known, err
 	}
 	return in.Answer(number, inbox.Misbehave(plan))
 }
 
-// misbehave carries out the plan that answers a request of a server's.
+// misbehave carries out the plan for a request from the server.
 func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
 	if s == nil {
 		return
@@ -86,7 +86,7 @@ func (in *Inspection) misbehave(s *session.Session, q inbox.Question) {
 			q.State, q.Reason = conversation.Undelivered, err.Error()
 			note(s, q)
 		}
-		in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number}) // HTTP may have refused it
+		in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number}) // an HTTP server may have refused the bytes
 	})
 }
 

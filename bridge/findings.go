@@ -8,33 +8,33 @@ import (
 	"elicitation-inspector/bridge/findings"
 )
 
-// Found is a finding of the linter's with what it is about.
+// Found is a finding of the linter with its server, question and call.
 type Found struct {
 	findings.Found
 	Server   string // id
-	Question int    // 0 where it is about a message as a whole, or the question is not kept
-	Call     int    // 0 if it cannot be told, or the call is not kept
+	Question int    // 0 if the finding is about a whole message, or the question is not kept
+	Call     int    // 0 if the call is not known or not kept
 }
 
-// Findings returns what the linter has to say of a server so far, in order;
-// of all servers for the id "".
+// Findings returns the linter's findings about a server so far, in the order of the log;
+// for the id "", those about all servers.
 func (in *Inspection) Findings(id string) []Found {
 	return in.placed(id, in.linter.From(0, in.log.Len()))
 }
 
-// Found returns what the linter has to say of one frame.
+// Found returns the linter's findings about one frame.
 func (in *Inspection) Found(seq int64) []Found { return in.placed("", in.linter.At(seq)) }
 
-// FindingsKnown counts what the linter has said so far.
+// FindingsKnown returns the number of findings so far.
 func (in *Inspection) FindingsKnown() int { return in.linter.Count(in.log.Len()) }
 
-// Rules returns the rules that a frame breaks by what the linter has said so far, for
-// filters.
+// Rules returns a function for filters that returns the rules that a frame breaks, by the
+// findings so far.
 func (in *Inspection) Rules() func(seq int64) []string {
 	return findings.Rules(in.linter.From(0, in.log.Len()))
 }
 
-// severities counts what the linter has said so far, by the id of the server.
+// severities counts the findings so far by server id and severity.
 func (in *Inspection) severities() map[string]map[lint.Severity]int {
 	counts := map[string]map[lint.Severity]int{}
 	for label, count := range in.linter.ByServer(in.log.Len()) {
@@ -49,7 +49,8 @@ func (in *Inspection) severities() map[string]map[lint.Severity]int {
 	return counts
 }
 
-// placed puts to findings the questions and the calls that they are about.
+// placed adds to findings their servers, questions and calls, and leaves out findings
+// about servers other than id, unless id is "".
 func (in *Inspection) placed(id string, list []findings.Found) []Found {
 	if len(list) == 0 {
 		return nil
@@ -76,15 +77,15 @@ func (in *Inspection) placed(id string, list []findings.Found) []Found {
 	return out
 }
 
-// judgeLog has the linter judge the log of a live inspection until that ends.
+// judgeLog runs the linter on the log of a live inspection until the inspection ends.
 func (in *Inspection) judgeLog() {
 	if err := in.linter.Follow(in.life); err != nil && in.life.Err() == nil {
 		in.logger.Error("judging the log", "error", err)
 	}
 }
 
-// Judge returns when the findings of all frames that are in the log by now are
-// known. It is for a live inspection; a Replay knows them after each Refresh.
+// Judge waits until the linter has checked all frames that the log has now. It is for
+// live inspections; a [Replay] runs the linter in each Refresh.
 func (in *Inspection) Judge(ctx context.Context) error {
 	if err := in.linter.Update(ctx); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (in *Inspection) Judge(ctx context.Context) error {
 	return in.tellFindings(ctx)
 }
 
-// tellFindings marks what has findings that nobody was told of yet.
+// tellFindings marks the servers and questions of new findings as changed.
 func (in *Inspection) tellFindings(ctx context.Context) error {
 	select {
 	case in.telling <- struct{}{}:
@@ -100,7 +101,7 @@ func (in *Inspection) tellFindings(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	in.read() // so that questions have their numbers
+	in.read() // assigns the numbers of questions
 	fresh := in.linter.From(in.told, in.log.Len())
 	in.told += len(fresh)
 	var news []changes.Change

@@ -21,9 +21,9 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// told is a finding with all that is said of it, a line each. Requests that the
-// inspector does not put to the person are questions only where they are opened:
-// what is found in them has no number while it is live.
+// told returns one line per finding with all its details. It drops the call and question
+// of undeclared requests: these are questions in an opened recording, but not in a live
+// inspection.
 func told(list []bridge.Found) []string {
 	var out []string
 	for _, f := range list {
@@ -35,7 +35,7 @@ func told(list []bridge.Found) []string {
 	return out
 }
 
-// exportedFindings are those in the JSON export of some frames, by frame.
+// exportedFindings returns the findings in the JSON export of some frames, by frame.
 func exportedFindings(t *testing.T, l *wire.Log, line string) map[int64][]lint.Finding {
 	t.Helper()
 	view := viewOf(t, l, line)
@@ -58,8 +58,8 @@ func exportedFindings(t *testing.T, l *wire.Log, line string) map[int64][]lint.F
 	return out
 }
 
-// sameFindings checks that a recording has the findings that were live when it
-// is opened, played, exported, and exported in part.
+// sameFindings checks that a recording has the same findings as the live inspection when
+// it is opened, played, exported, and exported in part.
 func sameFindings(t *testing.T, b *bench, file string) []bridge.Found {
 	t.Helper()
 	live := b.judged()
@@ -149,7 +149,7 @@ func openLog(t *testing.T, file string) *wire.Log {
 	return log
 }
 
-// A recording of the demo server has the same findings however it is looked at.
+// A recording of the demo server has the same findings in every view.
 func TestFindingsAreTheSame(t *testing.T) {
 	t.Parallel()
 	tools := []string{"deploy", "transfer_money", "connect_calendar", "protected_report", "plan_trip", "haggle", "show_result", "rule_breaker", "rule_breaker", "suspicious_link"}
@@ -164,7 +164,8 @@ func TestFindingsAreTheSame(t *testing.T) {
 	}
 }
 
-// The same holds for servers that break rules where the demo server does not.
+// A recording has the same findings for servers that break other rules than the demo
+// server.
 func TestFindingsOfScriptedServersAreTheSame(t *testing.T) {
 	t.Parallel()
 	for server, tools := range map[string][]string{
@@ -182,7 +183,7 @@ func TestFindingsOfScriptedServersAreTheSame(t *testing.T) {
 				b.until("a question or the end", func() bool {
 					now, err := b.in.Call(c.Number)
 					asked := now.Waiting
-					if server == "ids" { // it asks twice, and only the second question is wrong
+					if server == "ids" { // it asks twice with one id, and only the second question is wrong
 						asked = len(b.in.Questions()) - 1
 					}
 					return err == nil && (now.State.Over() || asked > 0)

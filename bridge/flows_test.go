@@ -19,7 +19,8 @@ import (
 )
 
 func init() {
-	// asks as often as the tool's name says, all at once, and then says how it was answered.
+	// asks all the questions that the tool's name counts at once, and then returns the
+	// answers.
 	rawServers["many"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"three", "twelve"}, func(call request) {
 			count := map[string]int{"three": 3, "twelve": 12}[call.tool()]
@@ -41,7 +42,7 @@ func init() {
 }
 
 func init() {
-	// asks what a policy of accepting with defaults has to leave to a person.
+	// asks questions that the policy of accepting with defaults leaves to a person.
 	rawServers["undecided"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"form", "url", "roots"}, func(call request) {
 			method, params := "elicitation/create", `{"message":"?","requestedSchema":{"type":"object","properties":{"who":{"type":"string","title":"Signer"}},"required":["who"]}}`
@@ -69,7 +70,7 @@ func init() {
 	}
 }
 
-// A question that a policy cannot answer is the person's, and says why.
+// A question that a policy cannot answer stays with the person, with the reason.
 func TestPolicySaysWhatItLeaves(t *testing.T) {
 	cases := []struct{ server, tool, want string }{
 		{"undecided", "form", `"Signer" is required and has no default`},
@@ -143,7 +144,7 @@ func TestRateHoldsBackButDropsNothing(t *testing.T) {
 		t.Errorf("the server got %s", text)
 	}
 
-	// Who has answered is not flooded.
+	// Answered questions no longer count: further ones are shown.
 	call = b.call("three")
 	for n := range 3 {
 		if q := b.question(13 + n); q.Held {
@@ -168,7 +169,7 @@ func TestTimeoutDoesNotCountThePerson(t *testing.T) {
 	b := startConfig(t, "asks", bridge.Config{CallTimeout: limit})
 	call := b.call("ask")
 	q := b.question(1)
-	// The person takes longer than the limit. There is nothing to wait for but time.
+	// The person takes longer than the limit.
 	<-time.After(2 * limit)
 	b.answer(q.Number, accept(`{}`))
 	got, text := b.done(call.Number)
@@ -220,7 +221,7 @@ func TestURLRequired(t *testing.T) {
 	if q.Via != elicit.InError || q.Request.URL != "https://example.com/a" || q.Call != call.Number {
 		t.Errorf("question %+v", q)
 	}
-	// The completion may come before the consent, and is not lost then.
+	// The completion may arrive before the consent, and still counts.
 	b.answer(1, inbox.Answer{Action: "accept"})
 	got, text := b.done(call.Number)
 	if got.State != conversation.Done || text != "try 2" || len(got.Rounds) != 2 {
@@ -371,7 +372,7 @@ func TestCompare(t *testing.T) {
 }
 
 func init() {
-	// wants a URL to be visited in the first round, or eleven rounds of nothing.
+	// asks for a visit of a URL in the first round, or for eleven empty rounds.
 	rawServers["visits"] = func(s *rawServer) {
 		rounds := 0
 		s.serve("2026-07-28", []string{"visit", "many"}, func(call request) {
@@ -382,13 +383,14 @@ func init() {
 			case call.tool() == "visit" && rounds == 1:
 				s.reply(call, `{"resultType":"input_required","inputRequests":{"u":{"method":"elicitation/create","params":{"mode":"url","message":"Visit","url":"https://example.com/"}}}}`)
 			default:
-				// Nothing more: the call runs into its limit.
+				// No answer: the call runs into its limit.
 			}
 		})
 	}
 }
 
-// Who visits a URL, or thinks about whether to go on, takes time of their own.
+// The time in which a person visits a URL, or decides whether to go on, does not count
+// for the limit.
 func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 	const limit = 300 * time.Millisecond
 	cases := []struct {
@@ -412,7 +414,7 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 			call := b.callWithin(c.tool, limit)
 			c.busy(b, call)
 			b.until("the person's turn", func() bool { c, _ := b.in.Call(call.Number); return c.Yours && c.Waiting == 0 })
-			// The person takes longer than the limit. There is nothing to wait for but time.
+			// The person takes longer than the limit.
 			<-time.After(2 * limit)
 			if got, _ := b.in.Call(call.Number); got.State.Over() || got.Waited < limit {
 				t.Fatalf("call is %s, the person was waited for %s: %s", got.State, got.Waited, got.Failure)
@@ -429,7 +431,7 @@ func TestTimeoutDoesNotCountVisitsAndPauses(t *testing.T) {
 }
 
 func init() {
-	// logs to standard output, as many do.
+	// logs to standard output, a frequent mistake.
 	rawServers["chatty"] = func(s *rawServer) {
 		fmt.Println("listening on stdin…")
 		fmt.Println(`[{"jsonrpc":"2.0","method":"notifications/message"}]`)
@@ -442,8 +444,8 @@ func init() {
 	}
 }
 
-// Standard output is for messages alone. What else stands there is told, with
-// its frame, and as often as anybody could want to read it.
+// Standard output may only contain messages. Other output is a finding with its frame,
+// reported only a few times.
 func TestNoiseIsFound(t *testing.T) {
 	b := start(t, "chatty", client.Settings{})
 	found := b.judged()
@@ -461,8 +463,8 @@ func TestNoiseIsFound(t *testing.T) {
 	}
 }
 
-// A server that keeps to messages has no finding for it; what it logs on
-// standard error is its own.
+// A server that writes only messages to standard output has no finding, even if it logs
+// to standard error.
 func TestNoNoiseIsNoFinding(t *testing.T) {
 	b := start(t, "never", client.Settings{})
 	b.until("something on stderr", func() bool { return len(b.server().Stderr) > 0 })
@@ -472,7 +474,7 @@ func TestNoNoiseIsNoFinding(t *testing.T) {
 }
 
 func init() {
-	// asks to visit a URL, and then a great many other things.
+	// asks for a visit of a URL, and then many other questions.
 	rawServers["awaits"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"visit", "many", "complete"}, func(call request) {
 			switch call.tool() {
@@ -492,7 +494,7 @@ func init() {
 	}
 }
 
-// A URL that somebody visits stays on show however much is asked meanwhile.
+// A URL that is being visited stays on show after any number of later questions.
 func TestAwaitedURLsStay(t *testing.T) {
 	b := start(t, "awaits", client.Settings{})
 	visit := b.call("visit")
@@ -518,7 +520,7 @@ func TestAwaitedURLsStay(t *testing.T) {
 }
 
 func init() {
-	// says a great deal.
+	// sends very long texts.
 	rawServers["wordy"] = func(s *rawServer) {
 		long := strings.Repeat("é", 100_000)
 		s.serve("2025-11-25", []string{"tell"}, func(call request) {
@@ -531,7 +533,7 @@ func init() {
 	}
 }
 
-// A timeline has a few words for each thing, however much a server says.
+// A timeline shortens each text, so that its size is limited.
 func TestTimelineIsBounded(t *testing.T) {
 	b := start(t, "wordy", client.Settings{})
 	call, _ := b.done(b.call("tell").Number)

@@ -21,8 +21,7 @@ func init() {
 	}
 }
 
-// Calls that have ended do not fill the memory; one that runs is kept however old
-// it is.
+// Ended calls do not fill the memory. A running call is kept at any age.
 func TestCallsAreForgotten(t *testing.T) {
 	b := start(t, "brief", client.Settings{})
 	first := b.call("never")
@@ -39,7 +38,8 @@ func TestCallsAreForgotten(t *testing.T) {
 	const more = 2000
 	before := many(350)
 	after := many(more)
-	// The log's index, the pairing of requests with responses, and an outline remain.
+	// For an ended call the log's index, the pairing of requests with responses, and an
+	// outline remain in memory.
 	if each := (after - before) / more; each > 1200 {
 		t.Errorf("each call that has ended takes %d bytes", each)
 	} else {

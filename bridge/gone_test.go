@@ -17,11 +17,11 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// noticed is how soon the end of a server has to show.
+// noticed is the time within which the end of a server must show.
 const noticed = 6 * time.Second
 
-// The end of an HTTP server shows by itself where a stream is open, and takes
-// its questions with it.
+// If a stream is open, the end of an HTTP server shows without a request, and withdraws
+// its questions.
 func TestHTTPServerIsGone(t *testing.T) {
 	s := &rawHTTP{}
 	s.call = func(_ http.ResponseWriter, r request) {
@@ -50,7 +50,7 @@ func TestHTTPServerIsGone(t *testing.T) {
 	}
 }
 
-// Since 2026-07-28 a subscription is the stream that tells.
+// Since 2026-07-28 the stream of a subscription shows the server's end.
 func TestSubscribedServerIsGone(t *testing.T) {
 	s := serveHTTP(t, &rawHTTP{revision: "2026-07-28", noStream: true, changes: true})
 	b := startHTTP(t, s, bridge.Config{})
@@ -62,7 +62,7 @@ func TestSubscribedServerIsGone(t *testing.T) {
 	}
 }
 
-// Where no stream is open, nothing is said before something has failed.
+// If no stream is open, the end of the server shows with the first request that fails.
 func TestHTTPServerWithoutStreamIsGone(t *testing.T) {
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestSSEServerIsGone(t *testing.T) {
 	}
 }
 
-// Why a URL cannot be reached is said without the words of three libraries.
+// The reason why a URL cannot be reached leaves out the prefixes that Go's libraries add.
 func TestUnreachableIsExplained(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()

@@ -4,5 +4,5 @@ package bridge_test
 
 func ignoreSignals() {}
 
-// alive reports what only Unix tells.
+// alive is only implemented on Unix.
 func alive(int) bool { return false }

@@ -34,7 +34,7 @@ var reconnects = flag.Int("reconnects", 60, "how often the server that talks whi
 const talk = 3000
 
 func init() {
-	// talker talks without a pause from the moment at which it is initialized.
+	// sends log messages without a pause after initialize.
 	rawServers["talker"] = func(s *rawServer) { chat(s, func(request) {}) }
 }
 
@@ -59,7 +59,8 @@ func chat(s *rawServer, handle func(request)) {
 	}
 }
 
-// within fails the test, with what every goroutine is at, unless do returns in time.
+// within fails the test with the stacks of all goroutines, unless do returns within
+// limit.
 func within(t *testing.T, limit time.Duration, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -74,15 +75,15 @@ func within(t *testing.T, limit time.Duration, what string, do func()) {
 	}
 }
 
-// stacks says what every goroutine is at.
+// stacks returns the stacks of all goroutines.
 func stacks() string {
 	var text strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&text, 2) // to memory
 	return text.String()
 }
 
-// A server that talks while it connects must not stop the inspector, however
-// often it is connected anew.
+// A server that sends messages while it connects must not block the inspector, even with
+// many reconnects.
 func TestReconnectWhileTheServerTalks(t *testing.T) {
 	b := start(t, "talker", client.Settings{})
 	began := time.Now()
@@ -101,7 +102,7 @@ func TestReconnectWhileTheServerTalks(t *testing.T) {
 }
 
 func init() {
-	// says again and again that its tools have changed, which they have.
+	// sends many list_changed notifications, and changes its tools each time.
 	rawServers["restless"] = func(s *rawServer) {
 		version := 0
 		for {
@@ -130,8 +131,8 @@ func init() {
 	}
 }
 
-// However often a server says that a list has changed, that list alone is read
-// again, a few times at most, and once more after it was said last.
+// After many list_changed notifications, only that list is read again: a few times at
+// most, and once after the last notification.
 func TestListChangesAreReadTogether(t *testing.T) {
 	b := start(t, "restless", client.Settings{Protocol: mcp.Revision20251125})
 	for round, want := range []string{"version-1000", "version-2000"} {
@@ -140,7 +141,7 @@ func TestListChangesAreReadTogether(t *testing.T) {
 			_, err := b.in.Item("s1", catalog.Tool, want)
 			return err == nil
 		})
-		// On a slow machine the notifications take longer than one pause.
+		// On slow machines the notifications take longer than one pause between readings.
 		if n := b.sent("tools/list"); n > 1+10*(round+1) {
 			t.Errorf("tools/list was asked for %d times", n)
 		}
@@ -156,7 +157,7 @@ func TestListChangesAreReadTogether(t *testing.T) {
 }
 
 func init() {
-	// reads nothing any more once a tool is called, and ignores every signal but SIGKILL.
+	// stops reading once a tool is called, and ignores every signal but SIGKILL.
 	rawServers["deaf"] = func(s *rawServer) {
 		ignoreSignals()
 		s.serve("2025-11-25", []string{"go deaf"}, func(request) {
@@ -164,7 +165,7 @@ func init() {
 			select {}
 		})
 	}
-	// connects never.
+	// never connects.
 	rawServers["mute"] = func(s *rawServer) {
 		ignoreSignals()
 		fmt.Fprintln(os.Stderr, "mute")
@@ -172,7 +173,8 @@ func init() {
 	}
 }
 
-// Close keeps its time, and leaves no process behind, whatever hangs.
+// Close returns in time and leaves no process behind, also when servers or recorders
+// hang.
 func TestCloseKeepsItsTime(t *testing.T) {
 	inspect := func(t *testing.T, server string, recorders ...*wire.Recorder) (*bridge.Inspection, *wire.Log) {
 		self, err := os.Executable()
@@ -183,7 +185,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = log.Close() }) // the test is about Close of the inspection
+		t.Cleanup(func() { _ = log.Close() }) // the test checks Close of the inspection
 		for _, r := range recorders {
 			log.Record(r)
 		}
@@ -193,7 +195,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 		in.Start()
 		return in, log
 	}
-	// The patience that the context ends is short, so that the test is.
+	// The context ends early to keep the test short.
 	end := func(t *testing.T, in *bridge.Inspection, log *wire.Log, patience time.Duration) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -213,7 +215,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 		b.until("ready", func() bool { return b.server().State == servers.Ready })
 		b.call("go deaf")
 		b.until("deafness", stderr(in, "deaf"))
-		for range 100 { // they fill the pipe
+		for range 100 { // to fill the pipe
 			_, _ = in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "go deaf", Key: "go deaf",
 				Arguments: []byte(`{"x":"` + strings.Repeat("x", 10_000) + `"}`)})
 		}
@@ -237,7 +239,7 @@ func TestCloseKeepsItsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer unread.Close()
-		defer full.Close() // lets go of what hangs
+		defer full.Close() // unblocks the recorder
 		_ = full.SetWriteDeadline(time.Now().Add(time.Second))
 		for err == nil {
 			_, err = full.Write(make([]byte, 4096))
@@ -246,14 +248,14 @@ func TestCloseKeepsItsTime(t *testing.T) {
 		in, log := inspect(t, "talker", wire.NewRecorder(full, wire.RecordOptions{}))
 		within(t, patience, "the first frame, which cannot be written,", func() {
 			for log.Len() == 0 {
-				runtime.Gosched() // whoever would tell of it hangs
+				runtime.Gosched() // not by b.until: its notifications hang
 			}
 		})
 		end(t, in, log, time.Second)
 	})
 }
 
-// Whatever happens at once, it all goes on, and it all ends.
+// Many concurrent actions do not block each other, and the inspection ends in time.
 func TestEverythingAtOnce(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -282,7 +284,7 @@ func TestEverythingAtOnce(t *testing.T) {
 		call, call, call, call, call, call,
 		func(r *rand.Rand, id string) {
 			if s, err := in.Server(id); err == nil && s.State == servers.Connecting && r.IntN(10) > 0 {
-				return // or nothing would ever be connected
+				return // let most attempts to connect succeed
 			}
 			_ = in.ReconnectWith(id, settings[r.IntN(len(settings))])
 		},
@@ -345,11 +347,11 @@ func TestEverythingAtOnce(t *testing.T) {
 	t.Logf("%d frames, %d calls, %d questions", log.Len(), len(in.Calls()), len(in.Questions()))
 }
 
-// storm is how long TestEverythingAtOnce lets everything happen.
+// storm is the duration of TestEverythingAtOnce.
 var storm = flag.Duration("storm", 3*time.Second, "how long everything happens at once")
 
 func init() {
-	// asks, and takes back what it asked, before anybody can answer.
+	// sends questions and cancels them at once.
 	rawServers["chatterbox"] = func(s *rawServer) {
 		asked := 0
 		chat(s, func(call request) {
@@ -366,7 +368,7 @@ func init() {
 	}
 }
 
-// processes are the process ids that the log has started.
+// processes returns the ids of the processes that the log shows as started.
 func processes(t *testing.T, log *wire.Log) (pids []int) {
 	t.Helper()
 	for seq := range log.Len() {

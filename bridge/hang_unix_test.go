@@ -9,6 +9,6 @@ import (
 
 func ignoreSignals() { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGPIPE) }
 
-// alive reports whether a process runs: one that was killed and not reaped yet
-// does not count, as its parent may be busy.
+// alive reports whether a process exists. A killed process exists until its parent reaps
+// it.
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }

@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// The numbers of questions that the servers of this file are asked for.
+// The numbers of questions that tests request from the servers of this file.
 const (
 	roomAndMore = inbox.ShownMost + 10
 	fullAndMore = inbox.ShownMost + inbox.HeldMost + 100
@@ -23,7 +23,7 @@ const (
 
 const kiloform = `{"message":"Number %d? %s","requestedSchema":{"type":"object","properties":{"n":{"type":"integer","default":%d}}}}`
 
-// manyForms are the params of so many questions, about a kilobyte each.
+// manyForms returns the params of count questions, about a kilobyte each.
 func manyForms(count int) []string {
 	all := make([]string, count)
 	for i := range all {
@@ -33,7 +33,8 @@ func manyForms(count int) []string {
 }
 
 func init() {
-	// asks as often as the tool's name says, all at once, and counts the answers.
+	// asks all the questions that the tool's name counts at once, and then counts the
+	// answers.
 	count := func(call request) (n int) {
 		_, _ = fmt.Sscan(call.tool(), &n)
 		return n
@@ -80,7 +81,7 @@ func init() {
 	}
 }
 
-// startTwo runs an inspection of two raw servers.
+// startTwo starts an inspection of two raw servers.
 func startTwo(t *testing.T, first, second string) *bench {
 	t.Helper()
 	self, err := os.Executable()
@@ -96,7 +97,7 @@ func startTwo(t *testing.T, first, second string) *bench {
 	return b
 }
 
-// What was held back is as it was asked when it is put on show, however it came.
+// A question that was held back is shown unchanged, however it was asked.
 func TestHeldBackIsShownAsAsked(t *testing.T) {
 	for _, server := range []string{"flood", "flood in a round", "flood of URLs"} {
 		t.Run(server, func(t *testing.T) {
@@ -132,7 +133,8 @@ func TestHeldBackIsShownAsAsked(t *testing.T) {
 	}
 }
 
-// A policy that comes later answers what is held back by its own bytes.
+// A policy that is set later answers the questions that are held back, with the defaults
+// of each.
 func TestPolicyForWhatIsHeldBack(t *testing.T) {
 	b := start(t, "flood", client.Settings{})
 	call := b.call(fmt.Sprint(roomAndMore))

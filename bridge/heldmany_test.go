@@ -1,5 +1,5 @@
-// The race detector makes these tests several times slower, and what they do at
-// once is done at smaller sizes by others.
+// The race detector makes these tests several times slower. Other tests do the same
+// concurrently at smaller sizes.
 
 //go:build !race
 
@@ -18,7 +18,8 @@ import (
 	"elicitation-inspector/bridge/inbox"
 )
 
-// A server that asks more than can ever wait is refused, and no other.
+// A server with too many waiting questions is refused further ones, and other servers are
+// not.
 func TestFloodHurtsOnlyItsServer(t *testing.T) {
 	b := startTwo(t, "flood", "asks")
 	b.call(fmt.Sprint(fullAndMore))
@@ -53,12 +54,12 @@ func TestFloodHurtsOnlyItsServer(t *testing.T) {
 	}
 }
 
-// Questions that are held back cost little, however much each of them says.
+// Large questions that are held back take little memory.
 func TestHeldBackInLittleMemory(t *testing.T) {
 	b := start(t, "flood", client.Settings{})
 	used := func() int64 {
 		runtime.GC()
-		runtime.GC() // what finalizers have let go of
+		runtime.GC() // memory that finalizers freed
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc + m.StackInuse)
@@ -68,7 +69,7 @@ func TestHeldBackInLittleMemory(t *testing.T) {
 	n := b.call(fmt.Sprint(all)).Number
 	b.until("all wait", func() bool { return b.server().Held == inbox.HeldMost })
 	b.until("all have been read of the log", func() bool { c, err := b.in.Call(n); return err == nil && len(c.Questions) == all })
-	const most = 24 << 20 // the log, the inbox and what is read of the log each know of them
+	const most = 24 << 20 // the log, the inbox and the conversation each keep a part
 	if more := used() - before; more > most {
 		t.Errorf("%d questions take %d kB", inbox.HeldMost, more>>10)
 	} else {

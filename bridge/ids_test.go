@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	// asks under ids that are alike, and says what came back for each.
+	// asks with similar ids, and returns the answer to each.
 	rawServers["ids"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"alike", "twice"}, func(call request) {
 			if call.tool() == "twice" {
@@ -38,7 +38,7 @@ func init() {
 
 var alikeIDs = []string{`1`, `"1"`, `-1`, `9007199254740993`, `9007199254740992`, `123456789012345678901234567890`, `"a<b>"`, `"\u0061"`, `""`}
 
-// Whoever the server says it is asking as, the answer has its very bytes.
+// A response has exactly the bytes of the request's id.
 func TestIDsThatAreAlike(t *testing.T) {
 	b := start(t, "ids", client.Settings{})
 	call := b.call("alike")
@@ -56,7 +56,7 @@ func TestIDsThatAreAlike(t *testing.T) {
 	}
 }
 
-// Two requests under one id have one answer between them: the first one's.
+// Of two requests with the same id, only the first is answered.
 func TestOneIDForTwoQuestions(t *testing.T) {
 	b := start(t, "ids", client.Settings{})
 	call := b.call("twice")

@@ -1,6 +1,6 @@
-// Package bridge is one running inspection: the servers it is connected to, the
-// calls that were made, and the questions that came back. It knows nothing of
-// HTTP servers or HTML, so that a page, a script or a test can drive it.
+// Package bridge is one running inspection: its connections to servers, the calls, and
+// the questions that the servers ask. It does not depend on HTTP servers or HTML, so that
+// a page, a script or a test can drive it.
 package bridge
 
 import (
@@ -29,33 +29,34 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Config says what an inspection connects to and how it presents itself.
+// Config configures an inspection: the servers, the limits, and what the client declares.
 type Config struct {
 	Targets []target.Spec
 	Log     *wire.Log
 	Logger  *slog.Logger
-	// Settings hold for every server until the person changes them for one.
+	// Settings apply to every server until the person changes them for one.
 	Settings client.Settings
-	// Rate is how many questions a minute one server may put on show; further
-	// ones are held back until the person wants to see them. 0 means no limit.
+	// Rate limits the questions of one server that are shown per minute; further ones are
+	// held back until the person asks for them. 0 means no limit.
 	Rate int
-	// Probe is how long server/discover may go unanswered before initialize is
-	// tried; 0 means session.DefaultProbe.
+	// Probe is how long to wait for the response to server/discover before trying
+	// initialize; 0 means session.DefaultProbe.
 	Probe time.Duration
-	// CallTimeout is how long a call may take that does not say otherwise,
-	// without the time that its questions wait for a person. 0 means no limit.
+	// CallTimeout limits calls without a timeout of their own. Time in which questions
+	// wait for a person does not count. 0 means no limit.
 	CallTimeout time.Duration
 	// Version is the inspector's own version, sent as clientInfo.version.
 	Version string
-	// MaxFrame is the size in bytes past which a message is cut; 0 means the
-	// target package's default.
+	// MaxFrame is the maximum size of a message in bytes; longer ones are cut. 0 means
+	// the target package's default.
 	MaxFrame int64
-	// JudgeLater keeps the linter from judging frames before [Inspection.Judge] is called.
+	// JudgeLater keeps the linter from checking frames before [Inspection.Judge] is
+	// called.
 	JudgeLater bool
 }
 
-// Inspection is one run of the inspector: it joins the connections, the calls and
-// the questions. Its methods are safe for concurrent use.
+// Inspection is one run of the inspector. It connects sessions, calls and questions. Its
+// methods are safe for concurrent use.
 type Inspection struct {
 	config Config
 	log    *wire.Log
@@ -68,11 +69,11 @@ type Inspection struct {
 	running sync.WaitGroup
 	closing atomic.Bool // Close was called
 
-	replay *Replay // whose log this shows; nil for a live inspection
+	replay *Replay // the replay that this inspection shows; nil for a live inspection
 
 	changes      *changes.Feed
 	servers      *servers.Servers
-	known        knownServers // those, or for a replay the servers of the transcript
+	known        knownServers // the field servers, or the servers of the transcript in a replay
 	inbox        *inbox.Inbox
 	calls        *calls.Calls
 	conversation *conversation.Conversation
@@ -82,13 +83,13 @@ type Inspection struct {
 	parsed       elicit.Parsed
 
 	telling chan struct{} // held by the goroutine that uses told
-	told    int           // findings that subscribers were told of
+	told    int           // the number of findings that subscribers know of
 
 	mu     sync.Mutex
 	closed bool
 }
 
-// knownServers are the servers that an inspection shows.
+// knownServers provides the servers that an inspection shows.
 type knownServers interface {
 	All() []servers.Server
 	Server(id string) (servers.Server, error)
@@ -122,7 +123,7 @@ func (in *Inspection) Start() {
 	if !in.config.JudgeLater {
 		in.spawn(in.judgeLog)
 	}
-	in.spawn(func() { in.follow(in.life, in.log, tellEvery, func() { _ = in.tellFindings(in.life) }) }) // unless life ends
+	in.spawn(func() { in.follow(in.life, in.log, tellEvery, func() { _ = in.tellFindings(in.life) }) }) // fails only when life ends
 	for _, s := range in.servers.All() {
 		if err := in.Reconnect(s.ID); err != nil {
 			in.logger.Error("connecting", "server", s.Label, "error", err)
@@ -136,26 +137,26 @@ func (in *Inspection) Subscribe() *changes.Subscription { return in.changes.Subs
 // RecordingChanged tells every subscription that a recording began, ended or failed.
 func (in *Inspection) RecordingChanged() { in.changes.Mark(changes.Change{Kind: changes.Recording}) }
 
-// Log is the wire log that every frame of this inspection goes to.
+// Log returns the log of all frames of this inspection.
 func (in *Inspection) Log() *wire.Log { return in.log }
 
-// Conversation is what the frames of the log amount to; see its Update.
+// Conversation returns the state of calls and questions as read from the log; see its
+// Update.
 func (in *Inspection) Conversation() *conversation.Conversation { return in.conversation }
 
-// How long Close takes at most: CloseTime for an end in good order, and
-// killedTime for the end of what had to be killed.
+// Time limits of Close: CloseTime for an orderly end, and killedTime for the end of
+// killed connections.
 const (
 	CloseTime  = 10 * time.Second
 	killedTime = time.Second
 )
 
-// Close ends the inspection: pending questions are answered with cancel, calls
-// are stopped, connections closed and processes ended. It returns when nothing
-// of it runs any more.
+// Close ends the inspection: it answers pending questions with cancel, stops calls,
+// closes connections and ends processes. It returns when no goroutine of the inspection
+// is left.
 //
-// It keeps its time whatever hangs: when ctx ends, and after CloseTime at the
-// latest, it kills the process groups that are left, cuts off the other
-// connections, and returns an error within a second.
+// If ctx ends, and after CloseTime at the latest, Close kills the remaining process
+// groups, cuts off other connections, and returns an error within a second.
 func (in *Inspection) Close(ctx context.Context) error {
 	if !in.closing.CompareAndSwap(false, true) {
 		return nil
@@ -175,7 +176,7 @@ func (in *Inspection) Close(ctx context.Context) error {
 	return fmt.Errorf("closing the inspection: %w; connections that had to be cut off: %d", ctx.Err(), in.servers.Kill(killedTime))
 }
 
-// close is Close without a bound.
+// close is Close without a time limit.
 func (in *Inspection) close(ctx context.Context) {
 	in.mu.Lock()
 	in.closed = true
@@ -187,12 +188,12 @@ func (in *Inspection) close(ctx context.Context) {
 	in.running.Wait()
 }
 
-// Waits reports whether a request without a response may still get one: neither
-// side has taken it back, and the connection that carried it stands.
+// Waits reports whether a request without a response may still get one: neither side has
+// cancelled it, and its connection is open.
 func (in *Inspection) Waits(seq int64, name string) bool {
 	s := in.servers.Present(name)
 	if s == nil || in.log.Head(seq).Dir == wire.ServerToClient && s.Revision() >= mcp.Revision20260728 {
-		return false // no request of the server's is answered in that revision
+		return false // requests from the server get no response in that revision
 	}
 	now := in.read()
 	if number := in.conversation.QuestionAt(seq, 1); number != 0 {
@@ -201,7 +202,7 @@ func (in *Inspection) Waits(seq int64, name string) bool {
 	}
 	place := in.conversation.Of(seq)
 	if place == 0 {
-		return true // it is no request of a call's
+		return true // the request does not belong to a call
 	}
 	c := now.At(place)
 	if c == nil {
@@ -211,8 +212,8 @@ func (in *Inspection) Waits(seq int64, name string) bool {
 	return !c.State.Over() && (err != nil || !own.State.Over())
 }
 
-// spawn runs f as a goroutine that Close waits for. It reports false, and does
-// not run f, once the inspection is closed.
+// spawn runs f in a goroutine that Close waits for. It returns false, without running f,
+// after the inspection is closed.
 func (in *Inspection) spawn(f func()) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -223,7 +224,7 @@ func (in *Inspection) spawn(f func()) bool {
 	return true
 }
 
-// Errors that the methods of an Inspection return for what a caller may have got wrong.
+// Errors of the methods of an Inspection for wrong arguments and wrong states.
 var (
 	ErrUnknownServer   = servers.ErrUnknown
 	ErrUnknownRevision = servers.ErrUnknownRevision
@@ -237,8 +238,7 @@ var (
 	ErrSettled         = inbox.ErrSettled
 )
 
-// Now is the time that the inspection is at: the present, or for a replay the
-// time of its last frame.
+// Now returns the present time, or in a replay the time of the last frame.
 func (in *Inspection) Now() time.Time {
 	if in.replay != nil {
 		return in.recent.View().Now
@@ -246,7 +246,8 @@ func (in *Inspection) Now() time.Time {
 	return time.Now()
 }
 
-// read returns what the log says now.
+// read reads new frames of the log and returns the view of its calls. In a replay only
+// [Replay.Refresh] reads.
 func (in *Inspection) read() *recent.View {
 	if in.replay == nil && in.recent.View().UpTo != in.log.Len() {
 		if err := in.recent.Read(context.Background(), false); err != nil && in.life.Err() == nil {
@@ -256,7 +257,8 @@ func (in *Inspection) read() *recent.View {
 	return in.recent.View()
 }
 
-// haveRead has the inbox forget what the log says by now, and tells of what changed.
+// haveRead makes the inbox forget settled questions that the log has by now, and marks
+// the changes for subscribers.
 func (in *Inspection) haveRead(now *recent.View, changed []changes.Change) {
 	said := map[int]conversation.Completion{}
 	for _, number := range in.inbox.Settled() {
@@ -271,12 +273,12 @@ func (in *Inspection) haveRead(now *recent.View, changed []changes.Change) {
 	in.changes.Mark(changed...)
 }
 
-// tellEvery bounds how often those who have subscribed are told of what the log of
-// a live inspection says.
+// tellEvery is the minimum interval between updates of subscribers of a live inspection.
 const tellEvery = 10 * time.Millisecond
 
-// follow looks at the log, and again when there are more frames in it or in source, or
-// when more of them are judged, until ctx ends. It does so at most every so often.
+// follow calls look at once, and then whenever there are more frames in the log or in
+// source, or more findings, until ctx ends. Between two calls it pauses for the interval
+// every.
 func (in *Inspection) follow(ctx context.Context, source *wire.Log, every time.Duration, look func()) {
 	for ctx.Err() == nil {
 		grown, judged, read := in.log.Grown(), in.linter.Changed(), source.Grown()

@@ -24,7 +24,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// patience bounds every wait of these tests; nothing takes that long.
+// patience limits every wait of these tests. It is much longer than any of them needs.
 const patience = 90 * time.Second
 
 type bench struct {
@@ -34,7 +34,7 @@ type bench struct {
 	sub *changes.Subscription
 }
 
-// start runs an inspection of one raw server.
+// start starts an inspection of one raw server.
 func start(t *testing.T, server string, settings client.Settings) *bench {
 	t.Helper()
 	return startConfig(t, server, bridge.Config{Settings: settings})
@@ -50,7 +50,8 @@ func startConfig(t *testing.T, server string, config bridge.Config) *bench {
 	return startInspection(t, config)
 }
 
-// startInspection runs an inspection whose first server gets ready.
+// startInspection starts an inspection, and fails the test unless the first server
+// becomes ready.
 func startInspection(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	b := startAny(t, config)
@@ -64,7 +65,7 @@ func startInspection(t *testing.T, config bridge.Config) *bench {
 	return b
 }
 
-// startFailing runs an inspection whose first server cannot be used.
+// startFailing starts an inspection, and fails the test unless the first server fails.
 func startFailing(t *testing.T, config bridge.Config) *bench {
 	t.Helper()
 	b := startAny(t, config)
@@ -105,12 +106,12 @@ func startAny(t *testing.T, config bridge.Config) *bench {
 
 func (b *bench) server() bridge.Server { return b.in.Servers()[0] }
 
-// until waits until what holds, looking again whenever something changed.
+// until waits until holds returns true. It checks again after each change.
 func (b *bench) until(what string, holds func() bool) {
 	b.Helper()
 	deadline := time.After(patience)
 	for {
-		grown := b.log.Grown() // before looking, so that nothing is missed
+		grown := b.log.Grown() // before holds, so that no frame is missed
 		if holds() {
 			return
 		}
@@ -123,7 +124,7 @@ func (b *bench) until(what string, holds func() bool) {
 	}
 }
 
-// judged waits until the linter knows all of the log, and returns its findings.
+// judged waits until the linter has read the whole log, and returns its findings.
 func (b *bench) judged() []bridge.Found {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -146,7 +147,7 @@ func (b *bench) transcript() string {
 	return s.String()
 }
 
-// sent counts the requests and notifications of a method that went out.
+// sent counts the requests and notifications of a method that the client sent.
 func (b *bench) sent(method string) (n int) {
 	b.Helper()
 	frames, err := logtest.Frames(b.log)
@@ -193,7 +194,7 @@ func (b *bench) question(n int) bridge.Question {
 	return q
 }
 
-// done waits for the end of a call and returns it with the text that came back.
+// done waits for the end of a call and returns it with the text of its result.
 func (b *bench) done(number int) (bridge.Call, string) {
 	b.Helper()
 	var c bridge.Call
@@ -236,7 +237,7 @@ func accept(content string) inbox.Answer {
 }
 
 func init() {
-	// asks once per call, and says what it got.
+	// asks once per call, and returns the answer.
 	rawServers["asks"] = func(s *rawServer) {
 		s.serve("2025-11-25", []string{"ask"}, func(call request) {
 			s.write(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"How many?","requestedSchema":{"type":"object","properties":{"zeta":{"type":"number"},"alpha":{"type":"string"}}}}}`)

@@ -28,20 +28,21 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// recorder is a server that stores every byte it got. It asks by tools/call: "ask" for
-// a form, "gives-up" for one that it takes back when the tool "now" is called, "sign-in"
-// for a URL by error -32042. In 2026-07-28 it asks in two rounds.
+// recorder is a server that stores every byte it receives. In tools/call, "ask" asks for
+// a form, "gives-up" asks for a form and cancels it when the tool "now" is called, and
+// "sign-in" asks for a URL by error -32042. In 2026-07-28 it asks in two rounds.
 type recorder struct {
 	revision string
 
 	mu    sync.Mutex
-	calls map[string]json.RawMessage // by tool, those that wait
+	calls map[string]json.RawMessage // waiting calls by tool
 	asked int
 }
 
 const recordedForm = `"message":"Name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string","minLength":2}},"required":["name"]}`
 
-// take handles one message. say writes one on the stream of the request that it is about.
+// take handles one message. say writes a message on the stream of the request that it
+// belongs to.
 func (r *recorder) take(raw string, say func(string)) {
 	var m request
 	if err := json.Unmarshal([]byte(raw), &m); err != nil {
@@ -99,7 +100,7 @@ func (r *recorder) take(raw string, say func(string)) {
 	}
 }
 
-// overStdio serves a revision, and tells on stderr what it got.
+// overStdio serves a revision, and writes what it receives to stderr.
 func overStdio(revision string) func(*rawServer) {
 	return func(*rawServer) {
 		r := &recorder{revision: revision, calls: map[string]json.RawMessage{}}
@@ -119,7 +120,7 @@ func overStdio(revision string) func(*rawServer) {
 					piece = piece[:i+1]
 				}
 				line = append(line, piece...)
-				_, _ = in.Discard(len(piece)) // it is there
+				_, _ = in.Discard(len(piece)) // these bytes are buffered
 			}
 			raw := strings.TrimSuffix(string(line), "\n")
 			fmt.Fprintf(os.Stderr, "%d %s\n", pieces, raw)
@@ -131,14 +132,14 @@ func overStdio(revision string) func(*rawServer) {
 func init() {
 	rawServers["recorder"] = overStdio("2025-11-25")
 	rawServers["recorder-rounds"] = overStdio("2026-07-28")
-	rawServers["recorder-deaf"] = func(*rawServer) { // goes on when its input ends
+	rawServers["recorder-deaf"] = func(*rawServer) { // keeps running when its input ends
 		overStdio("2025-11-25")(nil)
 		select {}
 	}
 }
 
-// httpRecorder is a recorder behind a URL. A call is answered on the event stream of its
-// POST, which goes on for as long as the call does.
+// httpRecorder is a recorder behind a URL. It answers a call on the event stream of the
+// POST request, which stays open until the call ends.
 type httpRecorder struct {
 	recorder
 	onGET bool // questions come on the GET stream
@@ -202,7 +203,7 @@ func (h *httpRecorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	var m request
-	_ = json.Unmarshal(body, &m) // take says so
+	_ = json.Unmarshal(body, &m) // take reports errors
 	if m.Method == "tools/call" && h.revision < "2026" && m.tool() != "sign-in" {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.(http.Flusher).Flush()
@@ -213,7 +214,7 @@ func (h *httpRecorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var said []string
 	h.take(string(body), func(text string) { said = append(said, text) })
 	switch {
-	case m.Method == "" && m.ID != nil: // an answer: what it makes the server say goes to its call
+	case m.Method == "" && m.ID != nil: // a response: messages that follow from it go to the call's stream
 		w.WriteHeader(http.StatusAccepted)
 		for _, text := range said {
 			h.say(text)
@@ -230,10 +231,11 @@ func (h *httpRecorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// say writes a message on the stream of the call that it is about. The mutex may be held.
+// say writes a message on the stream of the call that it belongs to. The mutex may be
+// held.
 func (h *httpRecorder) say(text string) {
 	var m request
-	_ = json.Unmarshal([]byte(text), &m) // it is our own
+	_ = json.Unmarshal([]byte(text), &m) // the test made it
 	go func() {
 		switch {
 		case m.Method != "" && h.onGET:
@@ -266,12 +268,13 @@ func (h *httpRecorder) serve(w http.ResponseWriter, r *http.Request, stream chan
 	}
 }
 
-// answers are the messages of ours that a recorder got after a question or a round.
+// answers returns the client's messages after the first request of a call: responses,
+// cancellations and further rounds.
 func answers(got []string) (list []string) {
 	for _, text := range got {
 		_, raw, _ := strings.Cut(text, " ")
 		var m request
-		_ = json.Unmarshal([]byte(raw), &m) // some are none
+		_ = json.Unmarshal([]byte(raw), &m) // some are invalid
 		first := m.Method == "tools/call" && !strings.Contains(raw, "inputResponses") && !strings.Contains(raw, "requestState")
 		if m.Method == "" || m.Method == "notifications/cancelled" || m.Method == "tools/call" && !first {
 			list = append(list, text)
@@ -280,7 +283,7 @@ func answers(got []string) (list []string) {
 	return list
 }
 
-// recordedByProcess is what a recorder behind a process told on stderr.
+// recordedByProcess returns what a recorder wrote to stderr.
 func (b *bench) recordedByProcess() (got []string) {
 	frames, err := logtest.Frames(b.log)
 	if err != nil {
@@ -300,17 +303,18 @@ func (h *httpRecorder) recorded() []string {
 	return slices.Clone(h.list)
 }
 
-// witness is where a recorder keeps what it got.
+// witness gives access to the messages that a recorder received.
 type witness struct {
 	got  func() []string
-	came <-chan struct{} // there is more; nil where the log says so
+	came <-chan struct{} // receives when there are more messages; nil if the log tells
 }
 
 func (h *httpRecorder) witness() witness  { return witness{h.recorded, h.came} }
 func (b *bench) witness() witness         { return witness{b.recordedByProcess, nil} }
 func (w witness) answers() (got []string) { return answers(w.got()) }
 
-// heard waits until a recorder got so many answers, and returns those from a number on.
+// heard waits until a recorder has received from+n answers, and returns them without the
+// first from.
 func (b *bench) heard(w witness, from, n int) []string {
 	b.Helper()
 	deadline := time.After(patience)
@@ -340,7 +344,8 @@ func (b *bench) misbehave(n int, name string, params fault.Params) bridge.Questi
 	return q
 }
 
-// deliberate checks that every frame of ours since a question, and none else, is marked.
+// deliberate checks that all frames of the client since a question are marked as
+// deliberate, and no others.
 func (b *bench) deliberate(since int64, name string, honest ...string) {
 	b.Helper()
 	frames, err := logtest.Frames(b.log)
@@ -362,13 +367,13 @@ func (b *bench) deliberate(since int64, name string, honest ...string) {
 
 var quick = 0.2
 
-// misbehaviours are faults that end with bytes, and the bytes that the server has to
-// get. %d is the id of the question.
+// misbehaviours are faults with the bytes that the server must receive. %d is the id of
+// the question.
 var misbehaviours = []struct {
 	name   string
 	params fault.Params
-	want   []string // with the number of pieces, where there are several
-	ends   bool     // the call has its result then
+	want   []string // with a leading number of pieces if there are several
+	ends   bool     // the call ends with a result
 }{
 	{"missing-field", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{}}}`}, true},
 	{"wrong-type", fault.Params{}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":12345}}}`}, true},
@@ -406,8 +411,8 @@ var misbehaviours = []struct {
 	{"late", fault.Params{Seconds: &quick}, []string{`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{"name":"text"}}}`}, true},
 }
 
-// TestMisbehaviours sends them over every transport, and compares what the server got
-// byte for byte.
+// TestMisbehaviours sends misbehaviours over every transport, and compares what the
+// server received byte for byte.
 func TestMisbehaviours(t *testing.T) {
 	t.Run("stdio", func(t *testing.T) {
 		b := start(t, "recorder", client.Settings{})
@@ -461,8 +466,8 @@ func misbehaveAll(t *testing.T, b *bench, w witness) {
 	}
 }
 
-// sameBytes compares what a server got with what it had to get, whose number of pieces
-// may be left out.
+// sameBytes compares received bytes with the wanted ones, whose number of pieces is
+// optional.
 func sameBytes(t *testing.T, got, want string) {
 	t.Helper()
 	pieces, raw, _ := strings.Cut(got, " ")
@@ -507,8 +512,7 @@ func TestResponseAfterCancel(t *testing.T) {
 	}
 }
 
-// Nothing is sent for a question that is never answered, and the inspection ends in
-// its time all the same.
+// With the fault never, the client sends nothing, and the inspection still ends in time.
 func TestNever(t *testing.T) {
 	b := start(t, "recorder", client.Settings{})
 	b.call("ask")
@@ -605,8 +609,8 @@ func TestMisbehavingRounds(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		params fault.Params
-		want   []string // members of the params, or the whole
-		text   string   // that the call gives; "" where it does not
+		want   []string // members of the params, or the whole message
+		text   string   // the text of the call's result; "" for none
 	}{
 		{"missing-key", fault.Params{}, []string{`"inputResponses":{},"requestState":"two"}}`}, `state "two"`},
 		{"extra-key", fault.Params{}, []string{`"inputResponses":{"k":{"action":"accept","content":{"name":"text"}},"unexpected":{"action":"accept","content":{}}},"requestState":"two"}}`}, `state "two"`},
@@ -693,7 +697,7 @@ func TestMisbehavingRounds(t *testing.T) {
 	}
 }
 
-// A round that is answered in a new session goes on there with its state.
+// A round that is answered in a new session continues there with its requestState.
 func TestRoundInANewSession(t *testing.T) {
 	b := start(t, "recorder-rounds", client.Settings{})
 	call := b.call("ask")
@@ -709,7 +713,7 @@ func TestRoundInANewSession(t *testing.T) {
 	}
 }
 
-// An answer is given again in a call that is made again, or to a question that waits.
+// Again repeats an answer in a repeated call, or for a pending question.
 func TestAgain(t *testing.T) {
 	for _, deliberate := range []bool{true, false} {
 		t.Run(fmt.Sprintf("deliberate %t", deliberate), func(t *testing.T) {
@@ -760,7 +764,7 @@ func TestMisbehavingURLs(t *testing.T) {
 	}
 }
 
-// What a transcript shows of misbehaving is what was there.
+// A transcript of misbehaviour shows the same as the live inspection.
 func TestReplayOfMisbehaving(t *testing.T) {
 	for _, test := range []struct {
 		server string
@@ -804,7 +808,7 @@ func TestReplayOfMisbehaving(t *testing.T) {
 	}
 }
 
-// all are the numbers from 1 to n.
+// all yields the numbers from 1 to n.
 func all(n int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for seq := int64(1); seq <= n && yield(seq); seq++ {

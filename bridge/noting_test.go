@@ -6,8 +6,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// checkEnds makes sure that the log alone says of each question how it ended. It
-// does so at the end of every test that drives an inspection.
+// checkEnds checks that the log alone tells how each question ended. It runs at the end
+// of every test of a live inspection.
 func (b *bench) checkEnds() {
 	b.Helper()
 	frames, err := logtest.Frames(b.log)
@@ -17,7 +17,7 @@ func (b *bench) checkEnds() {
 	type end struct {
 		state, by, why string
 	}
-	ends := map[int]end{} // by question, as the log says it
+	ends := map[int]end{} // by question number, from the log
 	for _, f := range frames {
 		switch {
 		case f.Question == 0:
@@ -27,14 +27,14 @@ func (b *bench) checkEnds() {
 			f.Dir == wire.ClientToServer && f.Kind.IsResponse():
 			ends[f.Question] = end{"answered", f.Actor, ""}
 		case f.Method == "notifications/cancelled" && ends[f.Question].by != string(conversation.ByPerson):
-			delete(ends, f.Question) // the server's word for it, which the reason repeats
+			delete(ends, f.Question) // the server cancelled; its words are in the reason
 		}
 	}
 	for _, q := range b.in.Questions() {
 		got, told := ends[q.Number]
 		switch {
 		case q.State == conversation.Pending, !told && q.State == conversation.Withdrawn && q.By == conversation.ByServer:
-		case !told && q.State == conversation.Answered && q.Round != 0 && (q.AnswerSeq != 0 || q.Reason != ""): // in a retry
+		case !told && q.State == conversation.Answered && q.Round != 0 && (q.AnswerSeq != 0 || q.Reason != ""): // the answer is in the next request of the call
 		case got.state != q.State.String(), got.by != string(q.By), got.why != q.Reason && got.why != "":
 			b.Errorf("question %d is %s by %s: %q; the log says %+v", q.Number, q.State, q.By, q.Reason, got)
 		}

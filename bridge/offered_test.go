@@ -11,7 +11,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// asksInTurn is a server whose tool sends these elicitations one after the other.
+// asksInTurn returns a server whose tool sends these elicitations one after the other.
 func asksInTurn(revision string, params ...string) func(*rawServer) {
 	return func(s *rawServer) {
 		s.serve(revision, []string{"ask"}, func(call request) {
@@ -49,8 +49,8 @@ func init() {
 	}
 }
 
-// The same elicitation may be offered again, and the same property asked for in
-// another question; only what is used for something else is a finding.
+// A server may repeat an elicitation, and ask for the same property in another question.
+// A finding is only the reuse of an id for another purpose.
 func TestWhatIsUsedAgain(t *testing.T) {
 	for server, want := range map[string][]string{"asks-alike": {"text-not-string"}, "asks-the-same": {"asked-again", "id-reused"}} {
 		b := start(t, server, client.Settings{Protocol: mcp.Revision20251125})
@@ -79,7 +79,8 @@ func TestWhatIsUsedAgain(t *testing.T) {
 	}
 }
 
-// Error -32042 has no shape in a revision that does not know it.
+// In a revision without error -32042, its data is not checked, and only its code is a
+// finding.
 func TestErrorOfALaterRevision(t *testing.T) {
 	b := start(t, "fails-with-32042", client.Settings{Protocol: mcp.Revision20250618})
 	b.done(b.call("ask").Number)
@@ -89,7 +90,7 @@ func TestErrorOfALaterRevision(t *testing.T) {
 	}
 }
 
-// An error code in quotation marks is a finding, whatever the client makes of the call.
+// An error code that is a string is a finding, however the client handles the call.
 func TestErrorCodeThatIsText(t *testing.T) {
 	b := start(t, "fails-with-text", client.Settings{Protocol: mcp.Revision20251125})
 	b.call("ask")

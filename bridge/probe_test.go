@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge/servers"
 )
 
-// older serves 2025-06-18, and does with whatever comes before initialize as
-// before says: servers of older revisions have not heard of server/discover.
+// older serves 2025-06-18, and passes requests before initialize to before: servers of
+// older revisions do not know server/discover.
 func older(before func(s *rawServer, r request)) func(*rawServer) {
 	return func(s *rawServer) {
 		for {
@@ -44,7 +44,7 @@ func init() {
 		os.Exit(7)
 	})
 	rawServers["dies late of the probe"] = older(func(s *rawServer, _ request) {
-		s.read() // initialize, which comes when there was no answer for a while
+		s.read() // initialize, which the client sends after a time without an answer
 		os.Exit(7)
 	})
 	answered := false
@@ -84,7 +84,7 @@ func TestServersThatKnowOnlyInitialize(t *testing.T) {
 	}
 }
 
-// Whoever pins a revision waits for it.
+// A pinned revision is used without a probe.
 func TestPinnedRevisionIsNotProbed(t *testing.T) {
 	b := startConfig(t, "dies of the probe", bridge.Config{})
 	if err := b.in.ReconnectWith("s1", client.Settings{Protocol: mcp.Revision20260728}); err != nil {

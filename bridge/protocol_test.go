@@ -28,8 +28,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// TestProtocol plays the cases in testdata/protocol, each in every revision that
-// it applies to. testdata/protocol/README.md tells how a case is written.
+// TestProtocol plays the cases in testdata/protocol, each in every revision that it
+// applies to. testdata/protocol/README.md describes the format of cases.
 func TestProtocol(t *testing.T) {
 	files, err := filepath.Glob("testdata/protocol/*.txt")
 	if err != nil || len(files) == 0 {
@@ -124,8 +124,7 @@ func (c *protocolCase) play(t *testing.T, revision string) {
 	p.finish()
 }
 
-// player is one case being played: the server's end, the person and the one who
-// looks on.
+// player plays one case: the server's end, the person and the observer.
 type player struct {
 	*bench
 	at       string
@@ -135,12 +134,12 @@ type player struct {
 	kind     catalog.Kind
 	key      string
 	noCall   bool
-	differs  bool // a recording of the case does not show it as it was
+	differs  bool // a recording of the case shows different states
 
 	conn  net.Conn
-	got   chan request // what the client sent, but for the handshake and the lists
-	id    string       // of the latest call request
-	asked int          // by "server asks"
+	got   chan request // what the client sent, except for the handshake and the lists
+	id    string       // id of the latest call request
+	asked int          // number of "server asks" steps
 	call  int
 	finds []string
 }
@@ -150,7 +149,7 @@ const (
 	plainURL  = `{"mode":"url","message":"Sign in, please.","url":"https://example.com/in","elicitationId":"e1"}`
 )
 
-// fill puts in what $form and $url stand for.
+// fill replaces $form and $url with their values.
 func (p *player) fill(text string) string {
 	url := plainURL
 	if p.revision != mcp.Revision20251125 {
@@ -159,7 +158,8 @@ func (p *player) fill(text string) string {
 	return strings.NewReplacer("$form", plainForm, "$url", url).Replace(text)
 }
 
-// prepares takes a line that says how things are before the first step.
+// prepares handles a line that sets up the case before its first step. It returns false
+// for other lines.
 func (p *player) prepares(text string) bool {
 	verb, rest, _ := strings.Cut(text, " ")
 	switch verb {
@@ -177,13 +177,13 @@ func (p *player) prepares(text string) bool {
 				p.Fatalf("there is no setting %q", name)
 			}
 		}
-	case "replies": // METHOD, and "result":… or "error":…
+	case "replies": // arguments: METHOD, and "result":… or "error":…
 		method, answer, _ := strings.Cut(rest, " ")
 		p.lists[method] = append(p.lists[method], answer)
 	case "calls":
 		kind, key, _ := strings.Cut(rest, " ")
 		p.kind, p.key, p.noCall = catalog.Kind(kind), key, kind == "nothing"
-	case "recording": // differs
+	case "recording": // argument: differs
 		p.differs = true
 	default:
 		return false
@@ -191,8 +191,8 @@ func (p *player) prepares(text string) bool {
 	return true
 }
 
-// The child process of a case hands on what it reads and writes to the test,
-// which is the server.
+// The child process of a case relays its stdin and stdout to the test, which plays the
+// server.
 func init() {
 	rawServers["relay"] = func(*rawServer) {
 		conn, err := net.Dial("tcp", os.Getenv("BRIDGE_TEST_RELAY"))
@@ -201,7 +201,7 @@ func init() {
 			os.Exit(1)
 		}
 		go func() {
-			_, _ = io.Copy(conn, os.Stdin) // either end may go first
+			_, _ = io.Copy(conn, os.Stdin) // either end may close first
 			_ = conn.(*net.TCPConn).CloseWrite()
 		}()
 		_, _ = io.Copy(os.Stdout, conn)
@@ -241,11 +241,11 @@ func (p *player) start() {
 	<-ready
 }
 
-// serve reads what the client sends, and answers the requests that the SDK makes
-// by itself.
+// serve reads the client's messages, and answers the requests that the client makes on
+// its own.
 func (p *player) serve() {
 	defer close(p.got)
-	defer p.conn.Close() // then the child ends
+	defer p.conn.Close() // ends the child
 	in := bufio.NewScanner(p.conn)
 	in.Buffer(nil, 1<<24)
 	for in.Scan() {
@@ -266,8 +266,8 @@ func (p *player) serve() {
 	}
 }
 
-// usual is the answer of any server to what is asked before and between calls,
-// "" for what the script answers.
+// usual returns the answer of an ordinary server to requests before and between calls, ""
+// for requests that the script answers.
 func (p *player) usual(r request) string {
 	const capabilities = `{"tools":{},"prompts":{},"resources":{}}`
 	empty := func(list string) string {
@@ -298,7 +298,7 @@ func (p *player) write(message string) {
 	}
 }
 
-// begin makes the call that the script is about.
+// begin makes the call of the script.
 func (p *player) begin() {
 	r := calls.Request{Server: "s1", Kind: p.kind, Name: p.key, Key: p.key}
 	if p.kind == catalog.Tool {
@@ -312,7 +312,7 @@ func (p *player) begin() {
 	p.calls("")
 }
 
-// next is the next message of the client's.
+// next returns the next message of the client.
 func (p *player) next() request {
 	p.Helper()
 	select {
@@ -327,7 +327,7 @@ func (p *player) next() request {
 	return request{}
 }
 
-// calls expects a request of the call, which adds this to its first one.
+// calls expects a request of the call with the additional params more.
 func (p *player) calls(more string) {
 	p.Helper()
 	r := p.next()
@@ -348,7 +348,7 @@ func (p *player) calls(more string) {
 	p.id = string(r.ID)
 }
 
-// transcript leaves out what is the same in every case.
+// transcript returns the transcript without the parts that are equal in every case.
 func (p *player) transcript() string {
 	var said []string
 	for line := range strings.Lines(p.bench.transcript()) {
@@ -364,7 +364,7 @@ func (p *player) transcript() string {
 	return strings.Join(said, "")
 }
 
-// step does what one line says, or checks it.
+// step performs or checks one line of the script.
 func (p *player) step(text string) {
 	p.Helper()
 	who, rest, _ := strings.Cut(text, " ")
@@ -418,7 +418,7 @@ func (p *player) serverStep(verb, what string) {
 
 func (p *player) personStep(verb, what string) {
 	number, more, _ := strings.Cut(what, " ")
-	n, _ := strconv.Atoi(number) // 0 for what is about no question
+	n, _ := strconv.Atoi(number) // 0 for steps without a question
 	if n > 0 {
 		p.question(n)
 	}
@@ -440,7 +440,7 @@ func (p *player) personStep(verb, what string) {
 		err = p.in.Retry(p.call)
 	case "stops":
 		err = p.in.Stop(p.call)
-	case "repeats": // without what was refused
+	case "repeats": // without an answer to the refused request
 		c, failed := p.in.Repeat(p.call)
 		p.call, err = c.Number, failed
 	case "sets":
@@ -458,7 +458,7 @@ func (p *player) clientStep(verb, what string) {
 	what = strings.ReplaceAll(what, "$id", p.id)
 	old := p.revision < "2026"
 	switch {
-	case verb == "sends" && strings.HasPrefix(what, "both "): // in any order
+	case verb == "sends" && strings.HasPrefix(what, "both "): // two messages in any order
 		one, other, _ := strings.Cut(strings.TrimPrefix(what, "both "), " and ")
 		want := []string{withVersion(one), withVersion(other)}
 		got := []string{p.next().raw, p.next().raw}
@@ -478,7 +478,7 @@ func (p *player) clientStep(verb, what string) {
 	case verb == "refuses" && old:
 		code, message, _ := strings.Cut(what, " ")
 		p.clientStep("sends", fmt.Sprintf(`{"id":"q%d","error":{"code":%s,"message":%q}}`, p.asked, code, message))
-	case verb == "refuses": // a round is not gone on with
+	case verb == "refuses": // the client sends no further request
 	case verb == "calls":
 		p.calls(strings.TrimPrefix(strings.TrimPrefix(what, "again"), " "))
 	default:
@@ -486,7 +486,7 @@ func (p *player) clientStep(verb, what string) {
 	}
 }
 
-// look waits until something is as a line says.
+// look waits until a state matches a line of the script.
 func (p *player) look(what, rest string) {
 	p.Helper()
 	said := ""
@@ -510,8 +510,8 @@ func (p *player) look(what, rest string) {
 	})
 }
 
-// saysAll reports whether a text begins with the first word of another and has
-// each of its parts, which " … " divides.
+// saysAll reports whether said begins with the first word of want and contains each of
+// its other parts, which " … " separates.
 func saysAll(said, want string) bool {
 	state, more, _ := strings.Cut(want, " ")
 	if !strings.HasPrefix(said, state) {
@@ -536,7 +536,7 @@ func (p *player) questionSays(n int) string {
 	return fmt.Sprintf("%s by %s, outcome %s: %s %s", q.State, q.By, completion, q.Method, q.Reason)
 }
 
-// says is what is known of the call, the server, the catalogue or the number of
+// says returns the state of the call, the server or the catalogue, or the number of
 // questions.
 func (p *player) says(what string) string {
 	switch what {
@@ -562,7 +562,7 @@ func (p *player) says(what string) string {
 	return "no such thing: " + what
 }
 
-// shown is what the page has to say about the response that ended a call.
+// shown returns the page's text about the response that ended a call.
 func (p *player) shown(c bridge.Call) string {
 	if c.ResultSeq == 0 {
 		return ""
@@ -586,11 +586,11 @@ func (p *player) shown(c bridge.Call) string {
 	return said
 }
 
-// finish checks that nothing else was sent or found.
+// finish checks that there are no further messages or findings.
 func (p *player) finish() {
 	p.at = "at the end"
 	if p.bench.server().State == servers.Ready && !p.noCall {
-		// What was sent before this call has arrived when it has.
+		// When this call has arrived, earlier messages have, too.
 		c, err := p.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "barrier", Key: "barrier"})
 		if err != nil {
 			p.Fatal(err)
@@ -627,14 +627,14 @@ func (p *player) finish() {
 	}
 }
 
-// opened checks that what was recorded of the case shows the same questions, in
-// the same states, and the same end of the call.
+// opened checks that the recording of the case shows the same questions, in the same
+// states, and the same end of the call.
 func (p *player) opened() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	live, opened := "", ""
 	for {
-		grown := p.log.Grown() // the note of the call's end may be yet to come
+		grown := p.log.Grown() // the log may not have the note of the call's end yet
 		r := bridge.NewReplay(p.log, nil, nil)
 		if err := r.Refresh(ctx); err != nil {
 			p.Errorf("opened, it is\n%slive it was\n%s", opened, live)
@@ -650,7 +650,7 @@ func (p *player) opened() {
 	}
 }
 
-// stateWord is a state in the words of the cases.
+// stateWord returns the word of the cases for a state.
 func stateWord(s conversation.State) string {
 	switch s {
 	case conversation.Running, conversation.Waiting:

@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// Since 2026-07-28 a request over HTTP is cancelled by closing the stream that
-// its response would have come on. Before, a notification says so.
+// Since 2026-07-28 a client cancels an HTTP request by closing the stream of its
+// response. In earlier revisions it sends a notification.
 func TestStopOverHTTP(t *testing.T) {
 	for _, revision := range mcp.Revisions {
 		t.Run(revision, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestStopOverHTTP(t *testing.T) {
 	}
 }
 
-// A request on the event stream of a POST is not answered since 2026-07-28, and
-// the call goes on.
+// Since 2026-07-28 the client does not answer a request on the event stream of a POST,
+// and the call continues.
 func TestRequestOverHTTPIsNotAnswered(t *testing.T) {
 	s := &rawHTTP{revision: "2026-07-28", noStream: true}
 	s.call = func(w http.ResponseWriter, call request) {

@@ -22,26 +22,27 @@ import (
 	"elicitation-inspector/bridge/servers"
 )
 
-// Question is what the log says of a question, and what surrounds it.
+// Question is the state of a question, from the log and the inbox, with its server,
+// session, call and findings.
 type Question struct {
 	conversation.Question
 	Server   string          // id
-	Session  string          // the connection that it came on
-	Call     int             // 0 if it belongs to none
-	CallName string          // what people call the call
-	Request  *elicit.Request // nil where Method is no elicitation or the params cannot be read
+	Session  string          // the name of the connection
+	Call     int             // 0 if no call is known
+	CallName string          // the display name of the call
+	Request  *elicit.Request // nil if Method is not elicitation/create or the params cannot be read
 	Waited   time.Duration   // from asked to settled
-	Awaited  bool            // the outcome of its URL can still come
-	Handed   string          // why its server's policy left it to the person, "" if it did not
-	Left     string          // why the script left it to the person, "" if it did not
-	Held     bool            // not on show, because its server asks too often
-	Delay    time.Duration   // after which a script answers it, 0 if none does
-	// Suggestion is a valid minimal result for a question that is no elicitation.
+	Awaited  bool            // the outcome of the question's URL can still arrive
+	Handed   string          // why the server's policy left the question to the person, "" if it did not
+	Left     string          // why the script left the question to the person, "" if it did not
+	Held     bool            // hidden, because the server asks too often
+	Delay    time.Duration   // the time until a script's answer is sent, 0 for none
+	// Suggestion is a valid minimal result for a question other than an elicitation.
 	Suggestion json.RawMessage
-	Findings   []lint.Finding // their pointers lead into the frame that asked
+	Findings   []lint.Finding // their pointers are relative to the frame that asked
 }
 
-// Content is that of an accepted form, nil if there is none.
+// Content returns the content of an accepted form, nil for none.
 func (q *Question) Content() json.RawMessage {
 	if q.Method != mcp.MethodElicit {
 		return nil
@@ -49,15 +50,15 @@ func (q *Question) Content() json.RawMessage {
 	return rawjson.Member(q.Answer, "content")
 }
 
-// candidate is a question with what is known of it, by the log and by the inbox.
+// candidate is a question as known from the log and from the inbox.
 type candidate struct {
-	said *conversation.Question // nil as long as the log has none
-	call *conversation.Call     // that said belongs to
-	own  *inbox.Question        // nil where the log says all
+	said *conversation.Question // nil while the log does not have the question
+	call *conversation.Call     // the call of said
+	own  *inbox.Question        // nil if the inbox does not have the question
 }
 
-// state is how the question stands: what the inbox has of it, it has because the
-// log does not say so yet.
+// state returns the state of the question. The inbox comes first: it keeps a question
+// only until the log has its end.
 func (c *candidate) state() *conversation.Question {
 	if c.own != nil {
 		return &c.own.Question
@@ -65,7 +66,7 @@ func (c *candidate) state() *conversation.Question {
 	return c.said
 }
 
-// ofQuestion puts together what is known of a question.
+// ofQuestion assembles a Question from the log, the inbox and the linter.
 func (in *Inspection) ofQuestion(c candidate) Question {
 	q := Question{Question: *c.state()}
 	if c.call != nil {
@@ -86,7 +87,7 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	case q.Via == elicit.ByRequest:
 		q.Round = 0
 	case q.Via == elicit.InError:
-		q.AnswerSeq = 0 // the call is only made again
+		q.AnswerSeq = 0 // the answer is never sent; the client repeats the call
 	}
 	if q.State == conversation.Unheard {
 		q.Reason = q.State.String() + "; " + q.Reason
@@ -104,12 +105,12 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 	return q
 }
 
-// askedMost is the size in bytes of the largest question or answer that is shown
-// once it is settled. What is larger stands in the log.
+// askedMost is the maximum size in bytes of a settled question's params or answer for
+// showing them. The log has larger ones.
 const askedMost = 1 << 20
 
-// fill reads what was asked from the log where it was let go of, and takes it
-// apart.
+// fill reads params and answer from the log if they are not in memory, drops large ones
+// of settled questions, and parses the elicitation.
 func (in *Inspection) fill(q *Question) {
 	if q.LetGo {
 		params, err := conversation.ParamsAt(in.log, q.AskedSeq)
@@ -135,9 +136,9 @@ func small(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// awaits reports whether the outcome of an accepted URL can still come: a
-// notification with an id can come long after the call, but only on the
-// connection that asked.
+// awaits reports whether the outcome of an accepted URL can still arrive. A notification
+// with an elicitationId can arrive long after the call, but only on the connection that
+// asked.
 func (in *Inspection) awaits(q *Question, c *conversation.Call) bool {
 	if q.Completion != conversation.CompletionAwaited {
 		return false
@@ -148,9 +149,9 @@ func (in *Inspection) awaits(q *Question, c *conversation.Call) bool {
 	return q.Request != nil && q.Request.ElicitationID != "" || c != nil && c.Number != 0 && !c.State.Over()
 }
 
-// candidates are the questions that are known, by number. The log is read before
-// the inbox, which then has nothing that the log says, and once more after it, since
-// the inbox forgets what the log says by then.
+// candidates returns the known questions by number. It reads the log before the inbox,
+// which then no longer has the questions that the log has settled, and again after it,
+// because the inbox forgets questions that the log has settled by then.
 func (in *Inspection) candidates() map[int]candidate {
 	in.read()
 	own := in.inbox.Questions()
@@ -170,13 +171,13 @@ func (in *Inspection) candidates() map[int]candidate {
 	return all
 }
 
-// isTold reports whether a question that the inbox does not have is told of. One
-// that waits is in the inbox, or about to be put there.
+// isTold reports whether to show a question that the inbox does not have. In a live
+// inspection, a pending one is about to be put into the inbox.
 func (in *Inspection) isTold(q *conversation.Question) bool {
 	return in.replay != nil || q.State != conversation.Pending
 }
 
-// assembled puts together what is known of questions, oldest first.
+// assembled returns the Questions of candidates, oldest first.
 func (in *Inspection) assembled(list []candidate) []Question {
 	out := make([]Question, len(list))
 	for i, c := range list {
@@ -186,14 +187,14 @@ func (in *Inspection) assembled(list []candidate) []Question {
 	return out
 }
 
-// Questions returns the questions that are kept, oldest first.
+// Questions returns all questions that are kept, oldest first.
 func (in *Inspection) Questions() []Question {
 	return in.assembled(slices.Collect(maps.Values(in.candidates())))
 }
 
-// OnShow returns the questions that a page shows, oldest first: those that wait
-// and are not held back, the latest of those that are settled, and of the earlier
-// ones those with a URL whose outcome is awaited.
+// OnShow returns the questions for the page, oldest first: the pending ones that are not
+// held back, the given number of latest settled ones, and earlier ones that wait for the
+// outcome of a URL.
 func (in *Inspection) OnShow(settled int) []Question {
 	var list, past []candidate
 	for _, c := range in.candidates() {
@@ -230,8 +231,8 @@ func (in *Inspection) Question(number int) (Question, error) {
 	return in.ofQuestion(c), nil
 }
 
-// Answer settles a question with a. The first answer wins: for any later one
-// the error is [ErrSettled], and the question that is returned says who won.
+// Answer settles a question with a. Only the first answer counts: later ones get the
+// error [ErrSettled], and the returned question tells how it was settled.
 func (in *Inspection) Answer(number int, a inbox.Answer) (Question, error) {
 	_, err := in.inbox.Answer(number, a)
 	q, unknown := in.Question(number)
@@ -239,19 +240,19 @@ func (in *Inspection) Answer(number int, a inbox.Answer) (Question, error) {
 	case unknown != nil:
 		return Question{}, unknown
 	case errors.Is(err, ErrUnknownQuestion):
-		return q, ErrSettled // and forgotten, since the log says so
+		return q, ErrSettled // the inbox forgot the question, because the log has its end
 	}
 	return q, err
 }
 
-// MarkCompleted records the person's word that an accepted URL is done.
+// MarkCompleted records that the person marked an accepted URL as done.
 func (in *Inspection) MarkCompleted(number int) (Question, error) {
 	in.inbox.MarkCompleted(number)
 	return in.Question(number)
 }
 
-// SetPolicy changes what becomes of a server's further questions, and of those
-// that are held back. Questions that are on show stay.
+// SetPolicy sets the policy for a server's further questions, and for those that are held
+// back. It does not affect questions on show.
 func (in *Inspection) SetPolicy(id string, p inbox.Policy) error {
 	_, err := in.servers.Server(id)
 	if err == nil {
@@ -260,9 +261,8 @@ func (in *Inspection) SetPolicy(id string, p inbox.Policy) error {
 	return err
 }
 
-// Release does with the questions that are held back what the person chose:
-// "show" puts as many of them on show as there is room for, the oldest first, and
-// "decline" declines all of them.
+// Release handles the questions that are held back: "show" shows the oldest of them, as
+// many as fit, and "decline" declines all of them.
 func (in *Inspection) Release(id, choice string) error {
 	_, err := in.servers.Server(id)
 	switch {
@@ -278,7 +278,7 @@ func (in *Inspection) Release(id, choice string) error {
 	return nil
 }
 
-// Next says what a server did after a question was settled.
+// Next describes what a server did after a question was settled.
 func (in *Inspection) Next(q Question) aftermath.Next {
 	if q.State == conversation.Pending {
 		return aftermath.Next{}
@@ -296,10 +296,10 @@ func (in *Inspection) Next(q Question) aftermath.Next {
 	return aftermath.Of(in.log, settled)
 }
 
-// Scripted returns the script that answers; nil for none.
+// Scripted returns the script that answers questions; nil for none.
 func (in *Inspection) Scripted() *scripted.Source { return in.script.Load() }
 
-// AnswerBy has further questions answered by a script; nil ends that.
+// AnswerBy makes a script answer further questions; nil ends that.
 func (in *Inspection) AnswerBy(s *scripted.Source) {
 	if in.script.Store(s); s == nil {
 		in.inbox.SetSource(nil)

@@ -19,11 +19,11 @@ type rawHTTP struct {
 	revision string
 	session  string
 	noStream bool                                   // 405 to GET
-	changes  bool                                   // since 2026-07-28: says that its lists change
+	changes  bool                                   // since 2026-07-28: declares listChanged
 	call     func(w http.ResponseWriter, r request) // tools/call
 
 	stream chan string  // messages for the GET stream
-	posted chan request // what we post beside calls: answers and notifications
+	posted chan request // other messages from the client: responses and notifications
 
 	mu      sync.Mutex
 	server  *httptest.Server
@@ -58,7 +58,7 @@ func (s *rawHTTP) die() {
 // event writes one message as a server-sent event.
 func event(w http.ResponseWriter, message string) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = io.WriteString(w, "data: "+message+"\n\n") // a client that is gone is the test's to notice
+	_, _ = io.WriteString(w, "data: "+message+"\n\n") // the test notices if the client is gone
 	w.(http.Flusher).Flush()
 }
 
@@ -121,7 +121,7 @@ func (s *rawHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// startHTTP runs an inspection of a raw server behind a URL.
+// startHTTP starts an inspection of a raw server behind a URL.
 func startHTTP(t *testing.T, s *rawHTTP, config bridge.Config) *bench {
 	t.Helper()
 	config.Targets = []target.Spec{{Name: "raw", URL: s.address, Transport: target.TransportHTTP}}
@@ -130,8 +130,8 @@ func startHTTP(t *testing.T, s *rawHTTP, config bridge.Config) *bench {
 
 const plainQuestion = `{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":{"message":"Still there?","requestedSchema":{"type":"object","properties":{}}}}`
 
-// A server that gives up on its question ends the call on one stream and says
-// why on another. Whichever comes first, the reason is shown.
+// A server that cancels its question ends the call on one stream and gives the reason on
+// another. The reason is shown in either order.
 func TestCancellationThatTheResultHasOvertaken(t *testing.T) {
 	s := &rawHTTP{}
 	result := make(chan struct{})

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// rawServer is the server's end of stdio without any SDK: it reads messages and
-// writes exact lines, so that tests can be as rude as servers are.
+// rawServer is the server's end of stdio without any SDK: it reads messages and writes
+// exact lines, so that tests can break every rule.
 type rawServer struct {
 	in   *bufio.Scanner
-	tell bool // on stderr, what is read
+	tell bool // copy messages from the client to stderr
 }
 
 // request is a message that the client sent.
@@ -25,7 +25,7 @@ type request struct {
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
 	raw    string
-	ctx    context.Context // of the HTTP request that brought it
+	ctx    context.Context // context of the HTTP request that carried the message
 }
 
 func (r request) tool() string {
@@ -71,7 +71,7 @@ func (s *rawServer) text(to request, text string) {
 	s.reply(to, `{"content":[{"type":"text","text":%s}]}`, quoted)
 }
 
-// serve does the handshake of a revision and gives tools/call to handle.
+// serve performs the handshake of a revision and passes tools/call requests to handle.
 func (s *rawServer) serve(revision string, tools []string, handle func(request)) {
 	for {
 		r, ok := s.read()
@@ -99,7 +99,7 @@ func (s *rawServer) serve(revision string, tools []string, handle func(request))
 	}
 }
 
-// rawServers are what the test binary becomes when it is run as a server.
+// rawServers holds the servers that the test binary can run as, by name.
 var rawServers = map[string]func(*rawServer){}
 
 const serverEnv = "BRIDGE_TEST_SERVER"
@@ -111,6 +111,6 @@ func TestMain(m *testing.M) {
 		rawServers[name](&rawServer{in: in})
 		os.Exit(0)
 	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // or each server built with -race takes a second to exit
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a server built with -race would otherwise take a second to exit
 	os.Exit(m.Run())
 }

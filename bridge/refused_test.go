@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 )
 
-// picked are the frames of the log that a filter picks.
+// picked returns the frames of the log that match a filter.
 func (b *bench) picked(line string) []int64 {
 	b.Helper()
 	filter, err := query.Parse(line)
@@ -30,8 +30,8 @@ func (b *bench) picked(line string) []int64 {
 	return v.Seqs(0, int(v.Len()))
 }
 
-// Whatever a server refuses server/discover with, the request has ended, and
-// what ended it is among the errors.
+// However a server refuses server/discover, the request has ended, and the frame that
+// ended it is among the errors.
 func TestRefusedRequestsDoNotWait(t *testing.T) {
 	for name, refuse := range map[string]func(w http.ResponseWriter){
 		"a text":           func(w http.ResponseWriter) { http.Error(w, "Bad Request: no session", http.StatusBadRequest) },
@@ -73,7 +73,7 @@ func TestRefusedRequestsDoNotWait(t *testing.T) {
 	}
 }
 
-// An exit with a code is an error; one that was asked for, by a signal, is none.
+// An exit with an error code is an error. An exit by the inspector's signal is not.
 func TestExitsAreErrors(t *testing.T) {
 	b := start(t, "withdraws", client.Settings{})
 	call := b.call("exits")

@@ -12,23 +12,23 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Replay is an inspection without connections: what it shows is what a log amounts
-// to. The log may be that of a transcript, or grow while one is played back.
+// Replay is an inspection without connections: it shows a log, either that of a
+// transcript, or one that grows while a transcript is played back.
 //
-// Of a long log the latest calls are shown, so that memory is bounded; the log has
-// the others.
+// It shows only the latest calls of a long log, so that memory is bounded.
 type Replay struct {
 	in      *Inspection
 	servers *servers.Transcript
-	player  *playback.Player // nil for a log that does not grow
+	player  *playback.Player // nil if the log does not grow
 	fresh   atomic.Pointer[chan struct{}]
 
-	turn chan struct{}         // held while the log is read
-	err  atomic.Pointer[error] // why there may be more than could be read
+	turn chan struct{}         // held by the goroutine that reads the log
+	err  atomic.Pointer[error] // why part of the log could not be read
 }
 
-// NewReplay prepares an inspection of a log: of one that does not grow any more,
-// or of what a player shows. Follow fills it.
+// NewReplay prepares an inspection of a log. With a player, the log grows while the
+// player plays; nil means that the log is complete. Nothing is shown before
+// [Replay.Follow] or [Replay.Refresh].
 func NewReplay(l *wire.Log, p *playback.Player, logger *slog.Logger) *Replay {
 	r := &Replay{in: New(Config{Log: l, Logger: logger}), servers: servers.InTranscript(l), player: p, turn: make(chan struct{}, 1)}
 	r.in.known = r.servers
@@ -40,18 +40,18 @@ func NewReplay(l *wire.Log, p *playback.Player, logger *slog.Logger) *Replay {
 	return r
 }
 
-// Inspection is what the replay shows. Nothing can be called or answered in it.
+// Inspection returns the inspection that shows the log. It can make no calls and give no
+// answers.
 func (r *Replay) Inspection() *Inspection { return r.in }
 
-// Shown says how many of the log's calls and questions are shown, and how many
-// there are in all.
+// Shown counts the calls and questions that are shown, and those in the whole log.
 type Shown struct {
 	Calls, AllCalls         int
 	Questions, AllQuestions int
-	Err                     error // why there may be more than could be read
+	Err                     error // why part of the log could not be read
 }
 
-// Shown says how much of the log is shown.
+// Shown returns how much of the log is shown.
 func (r *Replay) Shown() Shown {
 	var s Shown
 	if err := r.err.Load(); err != nil {
@@ -67,7 +67,7 @@ func (r *Replay) Shown() Shown {
 	return s
 }
 
-// CallsAfter counts the calls that are shown with a higher number, up to most.
+// CallsAfter counts the shown calls with a higher number, up to most.
 func (r *Replay) CallsAfter(number, most int) (n int) {
 	for _, c := range r.in.recent.View().Calls {
 		if c.Number > number && n < most {
@@ -77,15 +77,15 @@ func (r *Replay) CallsAfter(number, most int) (n int) {
 	return n
 }
 
-// refreshEvery bounds how often a log that grows is looked at.
+// refreshEvery is the minimum interval between refreshes of a growing log.
 const refreshEvery = 100 * time.Millisecond
 
-// Follow shows what the log holds, and what is added to it, until ctx ends. It is
-// called once.
+// Follow shows the log and keeps it up to date until ctx ends. It may be called only
+// once.
 func (r *Replay) Follow(ctx context.Context) {
 	source := r.in.log
 	if r.player != nil {
-		source = r.player.Source() // whose end may be the news
+		source = r.player.Source() // wakes up when the source is read further or ends
 	}
 	r.in.follow(ctx, source, refreshEvery, func() {
 		if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
@@ -94,10 +94,10 @@ func (r *Replay) Follow(ctx context.Context) {
 	})
 }
 
-// Refreshed returns a channel that is closed by the next Refresh.
+// Refreshed returns a channel that the next Refresh closes.
 func (r *Replay) Refreshed() <-chan struct{} { return *r.fresh.Load() }
 
-// Refresh shows what the log holds now.
+// Refresh brings the inspection up to date with the log.
 func (r *Replay) Refresh(ctx context.Context) (err error) {
 	select {
 	case r.turn <- struct{}{}:

@@ -22,8 +22,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// recordDemo calls tools of the demo server, answers what they ask, and returns
-// the inspection and the transcript of it.
+// recordDemo calls tools of the demo server, answers their questions, and returns the
+// inspection and the file of its transcript.
 func recordDemo(t *testing.T, settings client.Settings, tools []string) (*bench, string) {
 	t.Helper()
 	server := demo.New(demo.Options{})
@@ -84,13 +84,14 @@ func recordDemo(t *testing.T, settings client.Settings, tools []string) (*bench,
 						t.Fatal(err)
 					}
 				case q.Via == elicit.ByRequest && tool == "suspicious_link":
-					// The tool does not wait for the visit: to stop it would be a race with its result.
+					// The tool does not wait for the visit: stopping it would race with
+					// its result.
 				case q.Completion == conversation.CompletionAwaited && (q.Via == elicit.InRound || q.AnswerSeq != 0):
 					// Nobody will visit the page.
 					if err := in.Stop(c.Number); err != nil {
 						t.Fatal(err)
 					}
-					if q.Via == elicit.ByRequest { // else no request is under way
+					if q.Via == elicit.ByRequest { // the server gets a cancellation only if a request is in flight
 						stopped = 1
 					}
 				}
@@ -98,7 +99,8 @@ func recordDemo(t *testing.T, settings client.Settings, tools []string) (*bench,
 			c, err := in.Call(c.Number)
 			return err == nil && c.State.Over()
 		})
-		// Whether a question of the next call is this one's is not known until the server is told.
+		// A question of the next call may be taken for one of this call until the server
+		// gets the cancellation.
 		b.until("that the server is told", func() bool { return b.sent("notifications/cancelled") >= told+stopped })
 	}
 	return b, file
@@ -112,7 +114,7 @@ func someAnswer(q bridge.Question, action string) inbox.Answer {
 	return a
 }
 
-// replayOf opens a transcript and shows all of it.
+// replayOf opens a transcript and shows the whole of it.
 func replayOf(t *testing.T, files ...string) *bridge.Replay {
 	t.Helper()
 	log, err := wire.Open(files...)
@@ -136,7 +138,7 @@ func replayOf(t *testing.T, files ...string) *bridge.Replay {
 	return r
 }
 
-// tell is everything of an inspection that a transcript keeps, a line each.
+// tell returns the parts of an inspection that a transcript keeps, one per line.
 func tell(in *bridge.Inspection) string {
 	var b strings.Builder
 	for _, s := range in.Servers() {
@@ -151,7 +153,7 @@ func tell(in *bridge.Inspection) string {
 		}
 	}
 	for _, c := range in.Calls() {
-		if c.State == conversation.Stopped { // what comes meanwhile may count or not
+		if c.State == conversation.Stopped { // messages that arrive meanwhile may count or not
 			c.Logs = 0
 		}
 		fmt.Fprintf(&b, "call %d of %s %q %q with %s: %s in %d rounds, #%d to #%d, isError %t, %q, unsent %q, %d steps left out, %d log messages, progress %s\n", c.Number, c.Request.Kind, c.Request.Name, c.Request.Key,
@@ -180,11 +182,11 @@ func progressOf(c bridge.Call) string {
 	return fmt.Sprint(*c.Progress)
 }
 
-// inAnyOrder sorts steps that follow each other without having to: an answer is
-// given before it is on the wire, and others may come between.
+// inAnyOrder sorts adjacent steps whose order may vary: an answer is given before it is
+// on the wire, and other steps may come between.
 func inAnyOrder(c bridge.Call) []conversation.Step {
 	steps := slices.Clone(c.Steps)
-	if c.State == conversation.Stopped { // what comes meanwhile may count or not
+	if c.State == conversation.Stopped { // messages that arrive meanwhile may count or not
 		steps = slices.DeleteFunc(steps, func(s conversation.Step) bool { return s.Kind == conversation.StepLog })
 	}
 	free := func(s conversation.Step) bool {
@@ -208,7 +210,7 @@ func inAnyOrder(c bridge.Call) []conversation.Step {
 	return steps
 }
 
-// What a transcript shows is what was there when it was recorded.
+// A transcript shows the same as the live inspection.
 func TestReplayIsAsLive(t *testing.T) {
 	t.Parallel()
 	tools := []string{
@@ -227,7 +229,7 @@ func TestReplayIsAsLive(t *testing.T) {
 				return live == replayed
 			}
 			deadline := time.Now().Add(patience)
-			for !same() && time.Now().Before(deadline) { // the linter takes its time
+			for !same() && time.Now().Before(deadline) { // the linter runs in its own goroutine
 				time.Sleep(20 * time.Millisecond)
 			}
 			if live != replayed {
@@ -251,8 +253,9 @@ func firstDifference(want, got string) string {
 	return "got more than wanted"
 }
 
-// Nothing ended the call of a question that its transcript does not end, also
-// where it was asked by an error, to which the call could have been made again.
+// If a transcript ends neither a question nor its call, the question is withdrawn by
+// nobody. This includes questions in error -32042, after which the call could be
+// repeated.
 func TestReplayOfQuestionWithoutEnd(t *testing.T) {
 	t.Parallel()
 	const request = `{"session_id":"a","server_label":"s","seq":1,"ts":"2026-07-28T10:00:00Z","direction":"c2s","transport":"stdio","call":1,"raw":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}}` + "\n"
@@ -277,8 +280,8 @@ func TestReplayOfQuestionWithoutEnd(t *testing.T) {
 	}
 }
 
-// The clocks of a call stop with it, and its question goes with it, also where
-// the server is gone only afterwards.
+// When a call ends, its clocks stop and its question is settled, even if the server ends
+// later.
 func TestReplayOfCallThatEndedBeforeItsServer(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "flow.jsonl")

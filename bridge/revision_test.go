@@ -20,9 +20,9 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// oldToolsEnv says how a server goes on that offers 2026-07-28 and whose tool asks by
-// a request: its SDK does not send it, it is sent all the same, or the server cannot
-// be connected to in any other revision.
+// oldToolsEnv selects the behaviour of a server that offers 2026-07-28 and whose tool
+// asks by a request: the SDK refuses to send the request, the server sends it anyway, or
+// the server accepts no other revision.
 const oldToolsEnv = "BRIDGE_TEST_OLD_TOOLS"
 
 const unsentText = `"elicitation/create" cannot be sent while serving a request on protocol version 2026-07-28: return an InputRequests map instead (multi round-trip requests, SEP-2322)`
@@ -55,7 +55,7 @@ func init() {
 				}
 				s.write(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`)
 				if modern {
-					continue // it waits for ever
+					continue // the tool waits for ever
 				}
 				answer, ok := s.read()
 				if !ok {
@@ -77,8 +77,8 @@ func startOldTools(t *testing.T, how string, config bridge.Config) *bench {
 	return startInspection(t, config)
 }
 
-// A tool that asks by a request fails in 2026-07-28, or waits for ever. The call
-// says so, and made again in the revision before it asks.
+// A tool that asks by a request fails or hangs in 2026-07-28. The call shows this, and
+// CallAgain repeats it in the previous revision.
 func TestCallAgain(t *testing.T) {
 	for _, how := range []string{"refuses", "sends"} {
 		t.Run(how, func(t *testing.T) {
@@ -147,7 +147,8 @@ func TestCallAgainFails(t *testing.T) {
 	}
 }
 
-// What a browser remembers holds where nobody has chosen a revision, until it is forgotten.
+// A revision that the browser remembers applies if nobody has chosen one, until it is
+// forgotten.
 func TestRecall(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings client.Settings

@@ -17,7 +17,7 @@ import (
 	"elicitation-inspector/bridge/servers"
 )
 
-// ofRound are the parameters of a call that this file's servers look at.
+// ofRound holds the params of a call that the servers of this file read.
 type ofRound struct {
 	State     json.RawMessage `json:"requestState"`
 	Responses json.RawMessage `json:"inputResponses"`
@@ -30,7 +30,7 @@ func roundOf(r request) (p ofRound) {
 
 const formRequest = `{"method":"elicitation/create","params":{"message":"%s","requestedSchema":{"type":"object","properties":{}}}}`
 
-// States that a server may send, which come back byte for byte.
+// States that a server may send, and that the client must send back byte for byte.
 var oddStates = []string{
 	``, `""`, `" "`, `"<a href=\"x\">&amp;</a>"`, `"\u2028\u2029\u0000\ud83d\ude00 \/ \u002F"`, `"ünïcode 漢字 🙂"`, `"` + strings.Repeat("x", 100_000) + `"`,
 	`null`, `{"not":["a","string"],"n":1e3}`,
@@ -93,7 +93,7 @@ func TestRequestStateIsEchoedByteForByte(t *testing.T) {
 	}
 }
 
-// Of two requests under one key only one can be answered.
+// Of two input requests with the same key, only one can be answered.
 func TestOddInputRequests(t *testing.T) {
 	b := start(t, "odd-rounds", client.Settings{})
 	call := b.call("twice")
@@ -138,8 +138,8 @@ func TestMixedRound(t *testing.T) {
 	}
 }
 
-// The pause between rounds that ask nothing grows with their number, not with
-// the number of rounds before them.
+// The pause between empty rounds grows with the number of empty rounds in a row, not with
+// the number of all rounds.
 func TestPausesBeginShort(t *testing.T) {
 	b := start(t, "odd-rounds", client.Settings{})
 	if err := b.in.SetPolicy("s1", inbox.PolicyDecline); err != nil {
@@ -152,15 +152,15 @@ func TestPausesBeginShort(t *testing.T) {
 	}
 }
 
-// A call that waits for what happens at a URL says why it ended when its server
-// does, and asks nothing more of it.
+// A call that waits for the outcome of a URL ends with its server, shows the reason, and
+// has no open question.
 func TestServerEndsDuringARound(t *testing.T) {
 	b := start(t, "odd-rounds", client.Settings{})
 	call := b.call("exits")
 	b.question(1)
 	b.answer(1, inbox.Answer{Action: "accept"})
 	b.until("the visit", func() bool { return b.question(1).Awaited })
-	other := b.call("exits") // ends the server when it is cancelled
+	other := b.call("exits") // cancelling it ends the server
 	b.until("the request", func() bool { return b.sent("tools/call") == 2 })
 	if err := b.in.Stop(other.Number); err != nil {
 		t.Fatal(err)
@@ -177,9 +177,9 @@ func TestServerEndsDuringARound(t *testing.T) {
 	}
 }
 
-// To disconnect while a round waits is no reason to begin the next one.
+// Disconnecting while a round waits does not start the next round.
 func TestDisconnectDuringARound(t *testing.T) {
-	for range 20 { // it was a race
+	for range 20 { // to catch a race
 		b := start(t, "odd-rounds", client.Settings{})
 		call := b.call("twice")
 		b.question(2)
@@ -199,8 +199,8 @@ func TestDisconnectDuringARound(t *testing.T) {
 	}
 }
 
-// Who wants the next round now, and says so twice, gets one: the second word is
-// not for questions that came afterwards.
+// Requesting the next round twice starts one round: the second request does not apply to
+// later questions.
 func TestRetryTwice(t *testing.T) {
 	goOn := make(chan struct{})
 	s := &rawHTTP{revision: "2026-07-28", noStream: true}
@@ -239,7 +239,7 @@ func TestRetryTwice(t *testing.T) {
 }
 
 func init() {
-	// asks for a great deal in one round, and says how many answers came back whole.
+	// asks many large questions in one round, and counts the complete answers.
 	rawServers["large round"] = func(s *rawServer) {
 		s.serve(mcp.Revision20260728, []string{"ask"}, func(call request) {
 			p := roundOf(call)
@@ -272,7 +272,7 @@ func manyInputs() (list []string) {
 	return list
 }
 
-// All that was answered in a round is sent, however much that is.
+// A round with many large answers is sent completely.
 func TestAnswersOfALargeRound(t *testing.T) {
 	b := start(t, "large round", client.Settings{})
 	call := b.call("ask")

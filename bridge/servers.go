@@ -11,7 +11,8 @@ import (
 	"elicitation-inspector/bridge/servers"
 )
 
-// Server is a server with what waits of it for the person, and what it breaks.
+// Server is the state of a server, with the counts of its waiting questions and of its
+// findings by severity.
 type Server struct {
 	servers.Server
 	inbox.Counts
@@ -38,11 +39,11 @@ func (in *Inspection) Server(id string) (Server, error) {
 	return Server{s, in.inbox.Counts(id), in.severities()[id]}, nil
 }
 
-// Catalog returns what a server offers. The lists are shared and must not be
-// changed: there may be very many items.
+// Catalog returns the tools, prompts and resources of a server. The lists are shared and
+// must not be changed, because they may be very long.
 func (in *Inspection) Catalog(id string) (catalog.Catalog, error) { return in.known.Catalog(id) }
 
-// Item returns one thing that a server offers.
+// Item returns one tool, prompt or resource of a server.
 func (in *Inspection) Item(id string, kind catalog.Kind, key string) (catalog.Item, error) {
 	all, err := in.Catalog(id)
 	if err != nil {
@@ -80,7 +81,7 @@ func (in *Inspection) Compare(ctx context.Context, id string, with, without clie
 	return in.servers.Compare(ctx, id, with, without)
 }
 
-// Label returns what frames call a server, "" if it is not known.
+// Label returns the name of a server in frames, "" if the server is unknown.
 func (in *Inspection) Label(id string) string {
 	s, _ := in.known.Server(id)
 	return s.Label

@@ -14,8 +14,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// tapped is a session whose tap is driven by hand, so that what happens at one
-// moment happens in a known order: its server does not start before the test is over.
+// tapped returns a session whose tap the test calls directly, so that concurrent events
+// have a fixed order: the server does not start before the test ends.
 func tapped(t *testing.T) (*Inspection, *session.Session) {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
@@ -43,7 +43,7 @@ func tapped(t *testing.T) (*Inspection, *session.Session) {
 	return in, in.servers.Session(in.Servers()[0].Session)
 }
 
-// unit is a message as the tap sees it.
+// unit returns a message in the form that the tap receives.
 func unit(t *testing.T, raw string) target.Unit {
 	t.Helper()
 	m, err := wire.ParseMessage([]byte(raw))
@@ -53,8 +53,8 @@ func unit(t *testing.T, raw string) target.Unit {
 	return target.Unit{Frame: wire.Frame{Raw: []byte(raw), Size: int64(len(raw)), Message: m, Kind: m.Kind}}
 }
 
-// A cancellation can come when the person has answered and the answer has not
-// gone out. It must not go out then, and the page must not say that it did.
+// A cancellation can arrive after the person has answered and before the answer is sent.
+// Then the answer must not be sent, and the page must not show it as sent.
 func TestCancelledBetweenTheAnswerAndItsWayOut(t *testing.T) {
 	in, s := tapped(t)
 	s.Received(unit(t, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`))
@@ -97,7 +97,7 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// What a server asks while its connection ends waits for nobody.
+// A question that arrives while its connection ends does not wait.
 func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	in, s := tapped(t)
 	s.Release(false, "reconnecting")

@@ -19,7 +19,7 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// headerTools are tools with parameters that go into headers, or may not.
+// headerTools are tools whose parameters are sent as headers, or must not be.
 var headerTools = []struct {
 	name   string
 	schema string
@@ -56,8 +56,8 @@ var headerTools = []struct {
 	{name: "then", schema: `{"if":{},"then":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}`, wrong: "it may only stand"},
 }
 
-// headerServer offers headerTools in pages of three, with an entry on the first
-// that is no tool, and keeps the headers of calls.
+// headerServer offers headerTools in pages of three, with an invalid entry on the first
+// page, and stores the headers of calls.
 type headerServer struct {
 	revision string
 	mu       sync.Mutex
@@ -134,8 +134,8 @@ func startHeaders(t *testing.T, revision string) (*bench, *headerServer, catalog
 	return b, s, catalog
 }
 
-// Over HTTP and under 2026-07-28, parameters go into headers, and a tool that
-// breaks the rules of that is left out with the reason, without harm to others.
+// Over HTTP and since 2026-07-28, parameters are sent as headers. A tool that breaks the
+// rules for these is left out with the reason, and the others stay.
 func TestToolParametersInHeaders(t *testing.T) {
 	b, server, offered := startHeaders(t, mcp.Revision20260728)
 	problems := strings.Join(offered.Errors, "\n")
@@ -183,7 +183,7 @@ func TestToolParametersInHeaders(t *testing.T) {
 	}
 }
 
-// The older revisions know no such headers, so no tool is wrong.
+// In older revisions there are no such headers, so no tool is invalid.
 func TestToolParametersBeforeHeaders(t *testing.T) {
 	_, _, catalog := startHeaders(t, mcp.Revision20251125)
 	var got, want []string

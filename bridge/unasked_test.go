@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	// answers under other ids than it was asked under, and then under the right one.
+	// answers with wrong ids, and then with the right one.
 	rawServers["mistaken"] = func(s *rawServer) {
 		wrong := map[string]string{
 			"text":   `"id":"%s",`,
@@ -50,8 +50,8 @@ func init() {
 	}
 }
 
-// A response that answers nothing is told at the call that waits for it, with a
-// finding: nothing else would say why the call goes on.
+// A response with an unknown id shows at the waiting call, with a finding: it explains
+// why the call does not end.
 func TestResponseThatNothingAskedFor(t *testing.T) {
 	for tool, says := range map[string]string{
 		"text":   `a response came with id "%s", which nothing asked for`,
@@ -89,8 +89,8 @@ func TestResponseThatNothingAskedFor(t *testing.T) {
 	}
 }
 
-// Of a second response it is told where exactly one call still waits, and in the
-// log where none does.
+// A second response shows at a call if exactly one call is waiting, and otherwise only in
+// the log.
 func TestResponseThatComesTwice(t *testing.T) {
 	b := start(t, "mistaken", client.Settings{Protocol: mcp.Revision20251125})
 	held := b.call("hold").Number
@@ -122,7 +122,7 @@ func strayOf(in *bridge.Inspection, call int) conversation.Step {
 	return conversation.Step{}
 }
 
-// frameOf is the latest request of a method that went out.
+// frameOf returns the latest request of a method that the client sent.
 func (b *bench) frameOf(method string) wire.Frame {
 	b.Helper()
 	frames, err := logtest.Frames(b.log)

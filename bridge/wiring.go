@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge/session"
 )
 
-// wiring passes on what happens in one part of an inspection to the others. It is
-// the owner of sessions, of the inbox and of the calls.
+// wiring connects the parts of an inspection: it is the owner of sessions, of the inbox
+// and of the calls, and passes their events to each other.
 type wiring struct{ in *Inspection }
 
 // Numbers implements [session.Owner].
@@ -22,7 +22,7 @@ func (w wiring) Numbers(count int) int { return w.in.inbox.Numbers(count) }
 // Asked implements [session.Owner].
 func (w wiring) Asked(s *session.Session, r client.InputRequest) {
 	in := w.in
-	if r.List != "" { // what a list requires is asked once
+	if r.List != "" { // a repeated list request does not ask again for the same URL
 		if in.inbox.IsOpen(func(q *inbox.Question) bool {
 			return q.List != "" && q.Server == r.Server && q.IsURL() && r.Request != nil && q.Request.ElicitationID == r.Request.ElicitationID
 		}) {
@@ -82,16 +82,16 @@ func (w wiring) Settled(q inbox.Question) {
 	responds := q.Via == elicit.ByRequest && !q.Mute
 	deliberate := q.State == conversation.Answered && q.Plan != nil
 	if deliberate {
-		question := changes.Change{Kind: changes.Question, Number: q.Number} // says what its server does next
+		question := changes.Change{Kind: changes.Question, Number: q.Number} // its page shows what the server does next
 		in.changes.Tie(question, changes.Change{Kind: changes.Call, Number: q.Call}, changes.Change{Kind: changes.Server, Server: q.Server})
 	}
-	if deliberate || !responds && (q.State != conversation.Answered || q.List != "") { // which no call waits for
+	if deliberate || !responds && (q.State != conversation.Answered || q.List != "") { // a question that no call waits for
 		note(s, q)
 	}
 	in.calls.Settled(q)
 	if responds && deliberate {
 		in.misbehave(s, q)
-	} else if responds { // last, since the server may go on as soon as it has it
+	} else if responds { // last, because the server may continue as soon as it gets the response
 		respond(s, q)
 	}
 	if !q.TurnedAway {
@@ -99,7 +99,7 @@ func (w wiring) Settled(q inbox.Question) {
 	}
 }
 
-// respond sends what answers a request of a server's.
+// respond sends the response to a request from the server.
 func respond(s *session.Session, q inbox.Question) {
 	if s == nil {
 		return
@@ -112,7 +112,7 @@ func respond(s *session.Session, q inbox.Question) {
 	s.Respond(r)
 }
 
-// note has the log say how a question ended, where no message does.
+// note logs how a question ended, for ends that no message shows.
 func note(s *session.Session, q inbox.Question) {
 	if s != nil {
 		s.Noted(q.Frame())
@@ -132,7 +132,7 @@ func (w wiring) Changed(q inbox.Question) {
 		if s != nil && !in.inbox.IsOpen(func(other *inbox.Question) bool {
 			return other.Session == q.Session && other.List == q.List
 		}) {
-			s.ListChanged(q.List) // it may be given now
+			s.ListChanged(q.List) // the server may now return the list
 		}
 	}
 	in.changes.Mark(changes.Change{Kind: changes.Question, Number: q.Number})
