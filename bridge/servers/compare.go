@@ -10,21 +10,21 @@ import (
 	"elicitation-inspector/bridge/session"
 )
 
-// Comparison is what a server offers under two declarations of the client's.
+// Comparison compares what a server offers under two settings of the client.
 type Comparison struct {
 	With, Without client.Settings
-	OnlyWith      []catalog.Item // offered only under the first
-	OnlyWithout   []catalog.Item // offered only under the second
-	Both          int            // how many are offered under both
+	OnlyWith      []catalog.Item // offered only under With
+	OnlyWithout   []catalog.Item // offered only under Without
+	Both          int            // number of items offered under both
 	Problems      []string
 }
 
-// compareTime bounds a comparison: two handshakes and their lists.
+// compareTime limits a comparison: two handshakes and the lists of both.
 const compareTime = 30 * time.Second
 
-// Compare connects to a server twice more, under two declarations, and compares
-// what it offers. Its present connection stays. The frames of both connections
-// are in the log.
+// Compare connects to a server twice more, with two settings, and compares what it
+// offers. The present connection stays open. The frames of both connections are in the
+// log.
 func (all *Servers) Compare(ctx context.Context, id string, with, without client.Settings) (Comparison, error) {
 	s, err := all.find(id)
 	if err != nil {
@@ -47,7 +47,7 @@ func (all *Servers) Compare(ctx context.Context, id string, with, without client
 	return c, nil
 }
 
-// lacking lists the items that others lack.
+// lacking returns the items that are not among others.
 func lacking(items, others []catalog.Item) (list []catalog.Item) {
 	type name struct {
 		kind catalog.Kind
@@ -65,11 +65,11 @@ func lacking(items, others []catalog.Item) (list []catalog.Item) {
 	return list
 }
 
-// offers connects to a server beside its present connection and lists what it offers.
+// offers opens a further connection to a server and returns the catalog.
 func (all *Servers) offers(ctx context.Context, s *server, settings client.Settings) (catalog.Catalog, error) {
 	beside := all.newSession(s, settings, "-compare")
 	done := make(chan struct{})
-	if beside == nil || !all.config.Spawn(func() { <-done }) { // so that closing waits, and no process is left
+	if beside == nil || !all.config.Spawn(func() { <-done }) { // closing waits for this goroutine, so that no process is left
 		return catalog.Catalog{}, ErrClosed
 	}
 	defer close(done)

@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/session"
 )
 
-// update changes a server's state.
+// update changes a server's state, and marks the server as changed.
 func (s *server) update(change func()) {
 	s.all.mu.Lock()
 	change()
@@ -20,12 +20,13 @@ func (s *server) update(change func()) {
 	s.all.config.Changes.Mark(changes.Change{Kind: changes.Server, Server: s.ID})
 }
 
-// enter changes the state, within update.
+// enter sets the state of the connection. The caller is within update.
 func (s *server) enter(state State, reason string) {
 	s.State, s.Reason, s.Since = state, reason, time.Now()
 }
 
-// leave ends the present state, if it is of this session. It reports whether it is.
+// leave enters a state, provided that the session is the server's present one. It reports
+// whether it is.
 func (s *server) leave(of *session.Session, state State, reason string) (current bool) {
 	s.update(func() {
 		if current = s.session == of; current {
@@ -36,8 +37,8 @@ func (s *server) leave(of *session.Session, state State, reason string) (current
 	return current
 }
 
-// Reconnect ends a server's connection, if it has one, and connects anew. It
-// returns before the connection stands; the server's state tells how it goes.
+// Reconnect closes a server's connection, if it has one, and opens a new one. It returns
+// before the new connection is ready; the server's state shows the progress.
 func (all *Servers) Reconnect(id string) error {
 	s, err := all.find(id)
 	if err != nil {
@@ -53,7 +54,7 @@ func (all *Servers) Reconnect(id string) error {
 	return nil
 }
 
-// ReconnectWith is Reconnect under other settings.
+// ReconnectWith is Reconnect with other settings.
 func (all *Servers) ReconnectWith(id string, settings client.Settings) error {
 	s, err := all.find(id)
 	if err != nil {
@@ -63,7 +64,7 @@ func (all *Servers) ReconnectWith(id string, settings client.Settings) error {
 	return all.Reconnect(id)
 }
 
-// Connect is Reconnect, and returns when the server is ready or has failed.
+// Connect is like Reconnect, but returns when the server is ready or has failed.
 func (all *Servers) Connect(id string) error {
 	s, err := all.find(id)
 	if err == nil {
@@ -72,7 +73,7 @@ func (all *Servers) Connect(id string) error {
 	return err
 }
 
-// Disconnect ends a server's connection in an orderly way.
+// Disconnect closes a server's connection in an orderly way.
 func (all *Servers) Disconnect(ctx context.Context, id string) error {
 	s, err := all.find(id)
 	if err != nil {
@@ -81,8 +82,8 @@ func (all *Servers) Disconnect(ctx context.Context, id string) error {
 	return s.disconnect(ctx, "disconnected by you")
 }
 
-// disconnect ends the connection. It fails where it has to wait for the turn
-// until ctx ends.
+// disconnect closes the connection. It returns an error if ctx ends while it waits for
+// the turn.
 func (s *server) disconnect(ctx context.Context, reason string) error {
 	s.interrupt(ctx, reason)
 	select {
@@ -95,7 +96,7 @@ func (s *server) disconnect(ctx context.Context, reason string) error {
 	return nil
 }
 
-// interrupt closes the present session, even while a connect holds the turn.
+// interrupt closes the present session, even while connect holds the turn.
 func (s *server) interrupt(ctx context.Context, reason string) {
 	s.all.mu.Lock()
 	current := s.session
@@ -105,7 +106,8 @@ func (s *server) interrupt(ctx context.Context, reason string) {
 	}
 }
 
-// hangUp leaves the server without a session. The caller holds the turn.
+// hangUp closes the present session and leaves the server without one. The caller holds
+// the turn.
 func (s *server) hangUp(ctx context.Context, reason string) {
 	s.interrupt(ctx, reason)
 	s.update(func() {
@@ -116,8 +118,8 @@ func (s *server) hangUp(ctx context.Context, reason string) {
 	})
 }
 
-// connect makes a new connection and, once it is ready, reads what the server
-// offers. It returns when the server is ready or has failed.
+// connect opens a new connection and, once the server is ready, starts to read its
+// catalog. It returns when the server is ready or has failed.
 func (s *server) connect() {
 	ctx, cancel := context.WithTimeout(context.Background(), session.EndTime)
 	s.interrupt(ctx, "reconnecting")
@@ -135,7 +137,7 @@ func (s *server) connect() {
 	s.hangUp(ctx, "reconnecting")
 	cancel()
 
-	if s.spec.Problem != nil { // its file describes it wrongly
+	if s.spec.Problem != nil { // its entry in mcp.json is invalid
 		s.update(func() { s.enter(Failed, s.spec.Problem.Error()) })
 		s.warn("the server cannot be used", s.spec.Problem.Error())
 		return
@@ -166,8 +168,8 @@ func (s *server) warn(what, reason string) {
 	s.all.config.Session.Logger.Warn(what, "server", s.spec.Name, "reason", reason)
 }
 
-// begin gives the server a new session, or returns nil once the inspection is
-// closed. The caller holds the turn.
+// begin gives the server a new session, or returns nil if the inspection is closed. The
+// caller holds the turn.
 func (s *server) begin() *session.Session {
 	fresh := s.all.newSession(s, s.Settings, "")
 	if fresh == nil {
@@ -183,8 +185,8 @@ func (s *server) begin() *session.Session {
 	return fresh
 }
 
-// newSession prepares a session with a server, or returns nil once the inspection is
-// closed. closeSession ends it.
+// newSession prepares a session with a server, or returns nil if the inspection is
+// closed. Each session must be closed with closeSession.
 func (all *Servers) newSession(s *server, settings client.Settings, suffix string) *session.Session {
 	config := all.config.Session
 	config.Server, config.Spec, config.Settings = s.ID, s.spec, settings
@@ -202,7 +204,7 @@ func (all *Servers) newSession(s *server, settings client.Settings, suffix strin
 	return fresh
 }
 
-// closeSession closes a session, and forgets it.
+// closeSession closes a session, and removes it from the open sessions.
 func (all *Servers) closeSession(ctx context.Context, s *session.Session, reason string) {
 	s.Close(ctx, reason)
 	all.mu.Lock()
@@ -227,7 +229,7 @@ func (s *server) failed(of *session.Session, err error) {
 	}
 }
 
-// watch waits for the end of a ready connection.
+// watch waits until a ready connection ends, and cleans up if it ended by itself.
 func (s *server) watch(of *session.Session) {
 	reason, byItself := of.Wait()
 	if !byItself {

@@ -18,28 +18,28 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Transcript are the servers of a transcript. All methods are safe for concurrent use.
+// Transcript holds the servers of a transcript. All methods are safe for concurrent use.
 type Transcript struct {
 	log  *wire.Log
 	list atomic.Pointer[[]*recorded]
 }
 
-// recorded is a server of a transcript with what it offers. It does not change.
+// recorded is a server of a transcript with its catalog. It is immutable.
 type recorded struct {
 	Server
 	catalog *catalog.Catalog
 	lists   map[string][]int64 // the frames that the catalog was read from
 }
 
-// InTranscript makes the servers of a transcript, of which none is known before Update.
+// InTranscript returns the servers of a transcript. The list is empty before Update.
 func InTranscript(log *wire.Log) *Transcript {
 	t := &Transcript{log: log}
 	t.list.Store(new([]*recorded))
 	return t
 }
 
-// Update takes the servers over from what is known of the log, and returns what
-// changed by that.
+// Update replaces the servers with those that are known from the log, and returns the
+// changes.
 func (t *Transcript) Update(known []conversation.Server) (changed []changes.Change) {
 	before := *t.list.Load()
 	after := make([]*recorded, len(known))
@@ -62,7 +62,7 @@ func (t *Transcript) Update(known []conversation.Server) (changed []changes.Chan
 	return changed
 }
 
-// ways are the words for how a server was reached.
+// ways holds the words for the transports of frames.
 var ways = map[string]string{"stdio": "stdio", "http": "HTTP", "sse": "SSE", "memory": "in process"}
 
 func serverOf(index int, s conversation.Server) Server {
@@ -81,7 +81,7 @@ func serverOf(index int, s conversation.Server) Server {
 	return out
 }
 
-// settingsOf returns the settings under which a client declares this.
+// settingsOf returns the settings under which a client declares d.
 func settingsOf(d *conversation.Declared) client.Settings {
 	s := client.Settings{Elicitation: client.DeclareNone, Sampling: d.Sampling != nil, Roots: d.Roots != nil}
 	var modes map[string]json.RawMessage
@@ -130,7 +130,7 @@ func (t *Transcript) Server(id string) (Server, error) {
 	return s.Server, nil
 }
 
-// Catalog returns what a server offers, as far as its lists are in the transcript.
+// Catalog returns the parts of a server's catalog that are in the transcript.
 func (t *Transcript) Catalog(id string) (catalog.Catalog, error) {
 	s, err := t.find(id)
 	if err != nil {
@@ -139,8 +139,8 @@ func (t *Transcript) Catalog(id string) (catalog.Catalog, error) {
 	return *s.catalog, nil
 }
 
-// IDOf returns the id of the server that frames name so. The last one stands for all
-// that are not kept one by one; "" if there is none.
+// IDOf returns the id of the server with this name in frames, or else the id of the last
+// server, which stands for all servers beyond the limit; "" if there are no servers.
 func (t *Transcript) IDOf(label string) (id string) {
 	for _, s := range *t.list.Load() {
 		if id = s.ID; s.Label == cmp.Or(label, conversation.Unnamed) {
@@ -150,10 +150,10 @@ func (t *Transcript) IDOf(label string) (id string) {
 	return id
 }
 
-// itemsMost bounds a list of a recorded server.
+// itemsMost is the maximum number of items in a list of a recorded server.
 const itemsMost = 10_000
 
-// read reads what a server offers from the frames that list it.
+// read reads a server's catalog from the frames of its lists.
 func (t *Transcript) read(id string, from map[string][]int64) *catalog.Catalog {
 	parts := map[string]catalog.Part{}
 	for _, l := range catalog.Lists {

@@ -10,18 +10,19 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// RevisionOfRequests is the last revision in which a server asks by requests of
-// its own. Servers that still do so work in it.
+// RevisionOfRequests is the last revision in which a server asks by its own requests.
+// Servers that still do so work in it.
 const RevisionOfRequests = mcp.Revision20251125
 
-// ErrUnknownRevision is why [Servers.Recall] did nothing.
+// ErrUnknownRevision is the error of [Servers.Recall] for an unknown revision.
 var ErrUnknownRevision = errors.New("unknown protocol revision")
 
-// ErrReconnect is why [Servers.ReconnectForRequests] failed.
+// ErrReconnect is the error of [Servers.ReconnectForRequests] if the server did not
+// become ready.
 var ErrReconnect = errors.New("reconnecting with " + RevisionOfRequests + " failed")
 
-// Recall applies a revision that a browser remembers of a server, and connects
-// anew. It does nothing where somebody has chosen a revision for this run.
+// Recall applies a revision that a browser remembers for a server, and reconnects. It
+// does nothing if a revision was chosen for this run.
 func (all *Servers) Recall(id, revision string) error {
 	if !slices.Contains(mcp.Revisions, revision) {
 		return fmt.Errorf("%w: %q", ErrUnknownRevision, revision)
@@ -29,14 +30,14 @@ func (all *Servers) Recall(id, revision string) error {
 	return all.chooseWhere(id, client.ChoiceNone, func(*server) (string, client.Choice) { return revision, client.ChoiceRemembered })
 }
 
-// Forget takes a revision back that a browser remembered, and connects anew as
-// the server was configured. It does nothing where another choice holds.
+// Forget removes a revision that a browser remembered, and reconnects with the configured
+// one. It does nothing if the revision was chosen in another way.
 func (all *Servers) Forget(id string) error {
 	return all.chooseWhere(id, client.ChoiceRemembered, func(s *server) (string, client.Choice) { return s.configured.Protocol, s.configured.Choice })
 }
 
-// chooseWhere changes a server's revision and connects anew, where the present
-// one was chosen as given.
+// chooseWhere changes a server's revision and reconnects, if the present choice of the
+// revision is present.
 func (all *Servers) chooseWhere(id string, present client.Choice, choose func(*server) (string, client.Choice)) error {
 	s, err := all.find(id)
 	if err != nil {
@@ -54,8 +55,8 @@ func (all *Servers) chooseWhere(id string, present client.Choice, choose func(*s
 	return all.Reconnect(id)
 }
 
-// ReconnectForRequests connects a server anew with [RevisionOfRequests], and waits
-// until it has said what it offers. If that fails, the server's settings are as before.
+// ReconnectForRequests reconnects a server with [RevisionOfRequests], and waits until its
+// catalog is read. On errors it restores the server's settings.
 func (all *Servers) ReconnectForRequests(ctx context.Context, id string) error {
 	s, err := all.find(id)
 	if err != nil {
@@ -78,7 +79,7 @@ func (all *Servers) ReconnectForRequests(ctx context.Context, id string) error {
 	return err
 }
 
-// reconnected connects anew and waits until the server has said what it offers.
+// reconnected reconnects the server and waits until its catalog is read.
 func (s *server) reconnected(ctx context.Context) error {
 	changed := s.all.config.Changes.Subscribe()
 	defer changed.Close()

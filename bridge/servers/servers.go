@@ -1,6 +1,6 @@
-// Package servers keeps the servers of an inspection: how each is reached, in what
-// state it is, and what it offers. Live ones are connected, connected anew and
-// disconnected here, one attempt at a time; recorded ones are read from a transcript.
+// Package servers keeps the servers of an inspection: their state, address, settings and
+// catalog. It connects, reconnects and disconnects live servers, one attempt at a time,
+// and reads recorded ones from a transcript.
 package servers
 
 import (
@@ -20,7 +20,7 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// State is where a connection stands.
+// State is the state of a server's connection.
 type State int
 
 // The states of a server.
@@ -28,9 +28,9 @@ const (
 	Disconnected State = iota
 	Connecting
 	Ready
-	Failed   // it could not be reached or started
-	Ended    // it was ready, and is gone
-	Recorded // it is known from a transcript
+	Failed   // the server could not be reached or started
+	Ended    // the server was ready, and its connection ended
+	Recorded // the server is part of a transcript
 )
 
 var states = [...]string{"disconnected", "connecting", "ready", "failed", "ended", "recorded"}
@@ -49,38 +49,38 @@ var (
 	ErrClosed   = errors.New("the inspection has ended")
 )
 
-// Server is a copy of a server's state for readers.
+// Server is a copy of a server's state.
 type Server struct {
 	ID       string
 	Index    int
-	Label    string // its name in frames
+	Label    string // the server's name in frames
 	Address  string
 	Target   string // see [target.Spec.Key]
 	How      string
 	State    State
 	Since    time.Time
 	Reason   string
-	Session  string // the latest connection, as frames name it; "" before the first
+	Session  string // the name of the latest connection; "" before the first
 	Stderr   []string
 	Settings client.Settings
 	Info     session.Info
 }
 
-// Owner is told what happens on the connections.
+// Owner is notified of events on the connections.
 type Owner interface {
 	session.Owner
 	// Connecting is called when a server is about to be connected.
 	Connecting(server string)
 }
 
-// Config says what to connect to, and on whose behalf.
+// Config configures the live servers of an inspection.
 type Config struct {
 	Targets  []target.Spec
-	Settings client.Settings // of every server, until the person changes those of one
-	Session  session.Config  // what all sessions have in common
+	Settings client.Settings // settings of every server, until the person changes them for one
+	Session  session.Config  // settings that all sessions share
 	Owner    Owner
 	Changes  *changes.Feed
-	Life     context.Context   // of all connections
+	Life     context.Context   // ends all connections
 	Spawn    func(func()) bool // runs a goroutine, unless the inspection has ended
 }
 
@@ -90,7 +90,7 @@ type Servers struct {
 	list   []*server // the same for the whole run
 
 	mu       sync.Mutex
-	sessions map[string]*session.Session // those that are not closed, by name
+	sessions map[string]*session.Session // open sessions by name
 	closed   bool
 }
 
@@ -99,17 +99,17 @@ type Servers struct {
 type server struct {
 	all        *Servers
 	spec       target.Spec
-	configured client.Settings // how it was to be connected when the run began
+	configured client.Settings // settings of the server at the start of the run
 
 	// turn is held while the server is connected or disconnected.
 	turn chan struct{}
 
 	Server
 	session *session.Session // nil unless connecting or ready
-	latest  *session.Session // also when it is gone; nil before the first
+	latest  *session.Session // the last session, which may have ended; nil before the first
 	catalog catalog.Catalog
 	attempt int
-	queued  bool // a reconnect waits for the turn, so that further ones need not
+	queued  bool // a reconnect waits for the turn, so that further ones are not needed
 }
 
 // New prepares the servers. Nothing is connected before Reconnect.
@@ -127,7 +127,7 @@ func (all *Servers) newServer(index int, spec target.Spec) *server {
 	if err != nil && spec.Problem == nil {
 		spec.Problem = fmt.Errorf("%s: server %q: %w", spec.From, spec.Name, err)
 	}
-	// What is set already, on the command line, comes first.
+	// Settings of the command line come first.
 	if settings.Choice == client.ChoiceNone && own.Choice != client.ChoiceNone {
 		settings.Protocol, settings.Choice = own.Protocol, own.Choice
 	}
@@ -147,7 +147,7 @@ func (all *Servers) find(id string) (*server, error) {
 	return nil, fmt.Errorf("%w: %q", ErrUnknown, id)
 }
 
-// view is a copy for readers.
+// view returns a copy of the server's state.
 func (s *server) view() Server {
 	s.all.mu.Lock()
 	out, latest := s.Server, s.latest
@@ -177,7 +177,8 @@ func (all *Servers) Server(id string) (Server, error) {
 	return s.view(), nil
 }
 
-// IDOf returns the id of the server that frames name so, "" if there is none.
+// IDOf returns the id of the server with this name in frames, "" if there is no such
+// server.
 func (all *Servers) IDOf(label string) string {
 	for _, s := range all.list {
 		if s.spec.Name == label {
@@ -187,8 +188,8 @@ func (all *Servers) IDOf(label string) string {
 	return ""
 }
 
-// Catalog returns what a server offers. The lists are shared and must not be
-// changed: there may be very many items.
+// Catalog returns the tools, prompts and resources of a server. The lists are shared and
+// must not be changed, because they may be very long.
 func (all *Servers) Catalog(id string) (catalog.Catalog, error) {
 	s, err := all.find(id)
 	if err != nil {
@@ -199,7 +200,7 @@ func (all *Servers) Catalog(id string) (catalog.Catalog, error) {
 	return s.catalog, nil
 }
 
-// Listed keeps what a server offers, as read on its present session.
+// Listed stores a server's catalog, as read on its present session.
 func (all *Servers) Listed(of *session.Session, c catalog.Catalog) {
 	all.mu.Lock()
 	i := slices.IndexFunc(all.list, func(s *server) bool { return s.session == of })
@@ -212,15 +213,15 @@ func (all *Servers) Listed(of *session.Session, c catalog.Catalog) {
 	}
 }
 
-// Session returns the connection with that name, nil if it is closed.
+// Session returns the open connection with this name, nil if it is closed.
 func (all *Servers) Session(name string) *session.Session {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	return all.sessions[name]
 }
 
-// Present returns the connection with that name if it is the present one of a server,
-// else nil.
+// Present returns the connection with this name if it is the present connection of a
+// server, else nil.
 func (all *Servers) Present(name string) *session.Session {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -232,7 +233,7 @@ func (all *Servers) Present(name string) *session.Session {
 	return nil
 }
 
-// Connection returns the session with a server that is ready.
+// Connection returns the session of a server that is ready, else an error.
 func (all *Servers) Connection(id string) (*session.Session, error) {
 	s, err := all.find(id)
 	if err != nil {
@@ -249,8 +250,8 @@ func (all *Servers) Connection(id string) (*session.Session, error) {
 	return s.session, nil
 }
 
-// Close disconnects all servers, and lets none be connected any more. The error says
-// which could not be disconnected before ctx ended.
+// Close disconnects all servers, and prevents new connections. The error names the
+// servers that could not be disconnected before ctx ended.
 func (all *Servers) Close(ctx context.Context) error {
 	all.mu.Lock()
 	all.closed = true
@@ -264,8 +265,8 @@ func (all *Servers) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Kill ends the connections that are left without any patience. It waits for their
-// end, but no longer than patience, and returns how many there were.
+// Kill kills the open connections, waits until they have ended or patience is over, and
+// returns how many were open.
 func (all *Servers) Kill(patience time.Duration) int {
 	all.mu.Lock()
 	open := slices.Collect(maps.Values(all.sessions))
