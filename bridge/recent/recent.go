@@ -1,5 +1,6 @@
-// Package recent keeps the latest calls of a log at hand, so that a page can show them
-// without reading the log again. Reading on tells which of them have changed.
+// Package recent keeps the latest calls of a log in memory, so that a page can show them
+// without reading the log again. Each reading reports the calls and questions that
+// changed.
 package recent
 
 import (
@@ -13,21 +14,21 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// most is how many calls and questions outside of calls are kept, beside the calls
-// that run.
+// most is the maximum number of calls in a View, besides the running ones. Questions
+// outside of calls count as calls.
 const most = 300
 
-// View is what the log says at one time. It does not change.
+// View holds the calls of a log as of one reading. It is immutable.
 type View struct {
 	UpTo  int64                // frames that were read
-	Now   time.Time            // of the last of them
+	Now   time.Time            // time of the last frame
 	Calls []*conversation.Call // in the order of their latest frames
 
 	conversation *conversation.Conversation
-	unread       []int // places of calls that are not in Calls yet
+	unread       []int // places of calls that changed, but are not in Calls yet
 }
 
-// ByNumber returns the calls that the client made.
+// ByNumber returns the calls that the client made, by their numbers.
 func (v *View) ByNumber() map[int]*conversation.Call {
 	all := make(map[int]*conversation.Call, len(v.Calls))
 	for _, c := range v.Calls {
@@ -48,8 +49,7 @@ func (v *View) At(place int) *conversation.Call {
 	return nil
 }
 
-// Question returns a question with the call that it belongs to; both are nil if the
-// call is not kept.
+// Question returns a question and its call; both are nil if the call is not kept.
 func (v *View) Question(number int) (*conversation.Call, *conversation.Question) {
 	seq, place := v.conversation.Asked(number)
 	c := v.At(place)
@@ -65,7 +65,7 @@ func (v *View) Question(number int) (*conversation.Call, *conversation.Question)
 	return nil, nil
 }
 
-// Reader reads a log as it grows. All methods are safe for concurrent use.
+// Reader reads the calls of a growing log. All methods are safe for concurrent use.
 type Reader struct {
 	log          *wire.Log
 	conversation *conversation.Conversation
@@ -74,8 +74,8 @@ type Reader struct {
 	view         atomic.Pointer[View]
 }
 
-// New makes a reader that has not read anything yet. tell is called after each
-// reading, one at a time, once View returns what was read.
+// New returns a reader with an empty View. It calls tell after each reading, one at a
+// time, when View already returns the new view.
 func New(log *wire.Log, c *conversation.Conversation, tell func(now *View, changed []changes.Change)) *Reader {
 	r := &Reader{log: log, conversation: c, tell: tell, turn: make(chan struct{}, 1)}
 	r.view.Store(&View{conversation: c})
@@ -85,7 +85,7 @@ func New(log *wire.Log, c *conversation.Conversation, tell func(now *View, chang
 // View returns what was read so far.
 func (r *Reader) View() *View { return r.view.Load() }
 
-// Read reads what was added to the log. over says that no frame will come any more.
+// Read reads new frames of the log. over says that the log is complete.
 func (r *Reader) Read(ctx context.Context, over bool) error {
 	return r.read(ctx, func(before, after *View, touched []int) (err error) {
 		after.Calls, err = r.look(ctx, before.Calls, touched, over)
@@ -93,8 +93,8 @@ func (r *Reader) Read(ctx context.Context, over bool) error {
 	})
 }
 
-// ReadOutlines is Read for a log of which much more is about to be read: the calls are
-// left to the next Read.
+// ReadOutlines reads new frames while many more are about to be read: it leaves the calls
+// to the next Read.
 func (r *Reader) ReadOutlines(ctx context.Context) error {
 	return r.read(ctx, func(before, after *View, touched []int) error {
 		after.Calls = before.Calls
@@ -103,7 +103,7 @@ func (r *Reader) ReadOutlines(ctx context.Context) error {
 	})
 }
 
-// read applies what was added to the log, and publishes what look makes of it.
+// read applies new frames of the log, and publishes the view that look has completed.
 func (r *Reader) read(ctx context.Context, look func(before, after *View, touched []int) error) error {
 	select {
 	case r.turn <- struct{}{}:
@@ -130,7 +130,7 @@ func (r *Reader) read(ctx context.Context, look func(before, after *View, touche
 	return nil
 }
 
-// look reads the calls anew that got frames.
+// look returns the calls of a view, after reading again those that got new frames.
 func (r *Reader) look(ctx context.Context, before []*conversation.Call, touched []int, over bool) ([]*conversation.Call, error) {
 	for _, c := range before {
 		if over && !isFinal(c, false) && !slices.Contains(touched, c.Place) {
@@ -163,7 +163,8 @@ func (r *Reader) look(ctx context.Context, before []*conversation.Call, touched 
 	return r.bounded(ctx, list)
 }
 
-// bounded lets go of the calls whose latest frames are the oldest, unless they run.
+// bounded removes the calls with the oldest latest frames if there are too many. It keeps
+// running calls.
 func (r *Reader) bounded(ctx context.Context, list []*conversation.Call) ([]*conversation.Call, error) {
 	room := len(list) - most
 	var err error
@@ -177,14 +178,14 @@ func (r *Reader) bounded(ctx context.Context, list []*conversation.Call) ([]*con
 	}), err
 }
 
-// isFinal reports whether nothing more can come of a call.
+// isFinal reports whether a call and its questions cannot change any more.
 func isFinal(c *conversation.Call, over bool) bool {
 	return c.State.Over() && !slices.ContainsFunc(c.Questions, func(q *conversation.Question) bool {
 		return q.State == conversation.Pending || q.Completion == conversation.CompletionAwaited && !over
 	})
 }
 
-// lastOfEach leaves of equal places the last.
+// lastOfEach removes duplicates, keeping the last of equal places.
 func lastOfEach(places []int) []int {
 	known := make(map[int]bool, len(places))
 	var out []int
@@ -198,7 +199,7 @@ func lastOfEach(places []int) []int {
 	return out
 }
 
-// changed lists the calls and questions that are not as they were.
+// changed lists the calls and questions that differ between two views.
 func changed(before, after *View) (list []changes.Change) {
 	old := make(map[int]*conversation.Call, len(before.Calls))
 	for _, c := range before.Calls {
