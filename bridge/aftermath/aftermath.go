@@ -1,5 +1,5 @@
-// Package aftermath says what a server did after a question of its was settled, in a few
-// words, as the next frames on its connection show.
+// Package aftermath describes in a few words what a server did after one of its questions
+// was settled, as the next frames on its connection show.
 package aftermath
 
 import (
@@ -12,32 +12,31 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Settled is a question that is settled, with what is known of its call and its
-// connection besides the frames.
+// Settled is a settled question, with the state of its call and its connection.
 type Settled struct {
 	conversation.Question
-	Session string // the connection that it came on; "" if only its server is known
+	Session string // the name of the connection; "" if only the server is known
 	Server  string // label
-	Lost    string // why the connection ended; "" if it stands, or that is not known
-	Call    int    // 0 if it belongs to none
-	// CallState and CallFailure are how the call stands.
+	Lost    string // why the connection ended; "" if it is open, or the end is not known
+	Call    int    // 0 if no call is known
+	// CallState and CallFailure are the state of the call.
 	CallState   conversation.State
 	CallFailure string
 }
 
-// Next is what the server did.
+// Next describes what the server did.
 type Next struct {
-	Text string // "answered the call: booked"; "" if it has done nothing yet
+	Text string // for example "answered the call: booked"; "" if the server has done nothing yet
 	Seq  int64  // the frame that shows it, 0 if none does
 
-	final bool // nothing that comes later belongs to it
-	gone  bool // it says that the connection ended
+	final bool // later frames do not matter
+	gone  bool // Text tells that the connection ended
 }
 
-// most bounds how many frames are looked at.
+// most is the maximum number of frames that Of reads.
 const most = 5000
 
-// Of looks for what the server did.
+// Of describes what the server did after the question was settled.
 func Of(log *wire.Log, q Settled) Next {
 	from := max(q.AskedSeq, q.AnswerSeq) + 1
 	var next Next
@@ -64,7 +63,7 @@ func (q *Settled) isOf(f *wire.Frame) bool {
 	return q.Call != 0 && f.Call == q.Call || f.Question == q.Number
 }
 
-// mayShow reports whether the frame with this head can show what the server did.
+// mayShow reports whether the frame with this head may show what the server did.
 func (q *Settled) mayShow(head *wire.Frame) bool {
 	switch {
 	case head.Dir == wire.ClientToServer, head.Dir == wire.Stderr:
@@ -75,7 +74,7 @@ func (q *Settled) mayShow(head *wire.Frame) bool {
 	return q.isOf(head)
 }
 
-// shownBy says what one frame shows.
+// shownBy describes what one frame shows.
 func (q *Settled) shownBy(f *wire.Frame) Next {
 	summary := wording.Shorten(f.Summary(), 120)
 	said := func(final bool, format string, args ...any) Next {
@@ -107,9 +106,9 @@ func (q *Settled) shownBy(f *wire.Frame) Next {
 	}
 }
 
-// noted says what a note of the inspector's shows.
+// noted describes what a note of the inspector shows.
 func noted(f *wire.Frame) Next {
-	if f.Note == nil || f.Fault != "" { // which is our own doing
+	if f.Note == nil || f.Fault != "" { // the inspector did this deliberately
 		return Next{}
 	}
 	next := Next{Text: wording.Shorten(f.Note.Words(f), 120), Seq: f.Seq}
@@ -127,13 +126,14 @@ func noted(f *wire.Frame) Next {
 	return Next{}
 }
 
-// andThen adds how the connection ended, or that nothing came before the call did.
+// andThen adds how the connection ended, or how the call ended if the server did nothing
+// before.
 func (q *Settled) andThen(next Next) Next {
 	switch {
 	case q.Lost != "" && !next.gone:
 		next.Text = strings.TrimPrefix(next.Text+"; then "+q.Lost, "; then ")
 	case next.Text != "":
-	case q.CallState == conversation.Stopped && q.CallFailure != "": // by the plan itself
+	case q.CallState == conversation.Stopped && q.CallFailure != "": // the plan stopped the call
 		next.Text = "nothing; " + q.CallFailure
 	case q.CallState == conversation.Stopped:
 		next.Text = "nothing until the call was stopped"
