@@ -1,6 +1,6 @@
-// Package changes tells subscribers which parts of an inspection are no longer as they
-// were. A change carries no data: the subscriber reads the present state, so many
-// changes of one thing cost one look.
+// Package changes notifies subscribers of the parts of an inspection that changed. A
+// change carries no data: subscribers read the present state, so many changes of one part
+// cost one reading.
 package changes
 
 import (
@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// Kind tells what part of an inspection a [Change] is about.
+// Kind is the part of an inspection that a [Change] is about.
 type Kind int
 
 // The parts of an inspection that change.
 const (
-	Server    Kind = iota // its state, name or settings
-	Catalog               // what a server offers
-	Call                  // a call was made, went on or ended
+	Server    Kind = iota // the state, name or settings of a server
+	Catalog               // the tools, prompts and resources of a server
+	Call                  // a call started, went on or ended
 	Question              // a question was asked or settled
-	Findings              // the linter found more in what a server sends
+	Findings              // the linter has new findings about a server
 	Recording             // a recording began, ended or failed
-	Script                // another script answers, or none
+	Script                // another script answers questions, or none does any more
 )
 
-// Change names one thing that changed.
+// Change names one changed part.
 type Change struct {
 	Kind   Kind
-	Server string // its id, for Server, Catalog and Findings
-	Number int    // of the call or question
+	Server string // the server's id, for Server, Catalog and Findings
+	Number int    // number of the call or question
 }
 
 // Feed passes changes on to all subscriptions. All methods are safe for concurrent use.
@@ -36,19 +36,19 @@ type Feed struct {
 	ties []tie // the latest
 }
 
-// tie makes one change follow from others.
+// tie marks the change then whenever one of on is marked.
 type tie struct {
 	then Change
 	on   []Change
 }
 
-// tiesMost bounds how many ties are kept.
+// tiesMost is the maximum number of ties.
 const tiesMost = 20
 
-// NewFeed makes a feed that nobody has subscribed to.
+// NewFeed returns a feed without subscriptions.
 func NewFeed() *Feed { return &Feed{subs: map[*Subscription]struct{}{}} }
 
-// Mark passes changes on. It never blocks.
+// Mark passes changes on to all subscriptions. It never blocks.
 func (f *Feed) Mark(list ...Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,8 @@ func (f *Feed) mark(c Change) {
 	}
 }
 
-// Tie marks then, too, whenever one of on is marked. Only the latest ties are kept.
+// Tie makes Mark mark then, too, whenever it marks one of on. Only the latest ties are
+// kept.
 func (f *Feed) Tie(then Change, on ...Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,8 +86,7 @@ func (f *Feed) Tie(then Change, on ...Change) {
 	f.ties = append(f.ties, tie{then, on})
 }
 
-// Subscription collects changes for one reader. It holds at most one entry for each
-// thing that exists.
+// Subscription collects changes for one reader. It holds each change once.
 type Subscription struct {
 	feed   *Feed
 	ready  chan struct{}
@@ -103,11 +103,11 @@ func (f *Feed) Subscribe() *Subscription {
 	return s
 }
 
-// Ready receives when there is something to Take.
+// Ready receives when Take has changes to return.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Take returns what has changed since the last Take, in the order in which each
-// thing first changed.
+// Take returns the changes since the last Take, in the order in which they were first
+// marked.
 func (s *Subscription) Take() []Change {
 	s.feed.mu.Lock()
 	dirty := s.dirty
