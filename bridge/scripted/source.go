@@ -1,5 +1,5 @@
-// Package scripted answers the questions of an inspection by a run of scripts, before
-// their server's policy and a person see them.
+// Package scripted answers the questions of an inspection with scripts, before the
+// server's policy and the person see them.
 package scripted
 
 import (
@@ -13,29 +13,30 @@ import (
 	"elicitation-inspector/bridge/script"
 )
 
-// retryEvery is how often a call that waits for the outcome of a URL is made again
-// if a script accepted the URL and does not say.
+// retryEvery is the interval at which a call waiting for the outcome of a URL is
+// repeated, if a script accepted the URL without an interval of its own.
 const retryEvery = time.Second
 
-// Inspection is what a Source must know of where a question comes from.
+// Inspection provides what a Source needs to know about questions.
 type Inspection interface {
 	// Label returns the name of a server in frames.
 	Label(server string) string
-	// Request returns what a call requests; the zero Request if the call is not kept.
+	// Request returns the request of a call; the zero Request if the call is not kept.
 	Request(call int) calls.Request
 	Facts(inbox.Question) fault.Facts
 	RetryEvery(call int, every time.Duration) error
 }
 
-// Source answers questions by a run of scripts. It implements [inbox.Source].
+// Source answers questions with a run of scripts. It implements [inbox.Source].
 type Source struct {
 	Name  string
 	Rules int
 	Run   *script.Run
-	// Left is told of a question that the script leaves to a person, and why. It
-	// reports whether to cancel it instead. nil leaves all of them to the person.
+	// Left is called for each question that the script leaves to a person, with the
+	// reason. It reports whether to cancel the question instead. If it is nil, all such
+	// questions go to the person.
 	Left func(q inbox.Question, why string) (cancel bool)
-	// Inspection is where the questions come from.
+	// Inspection is the inspection that asks the questions.
 	Inspection Inspection
 }
 
@@ -65,13 +66,14 @@ func (s *Source) Decide(q *inbox.Question) inbox.Decision {
 			if d.Retry == 0 {
 				d.Retry = retryEvery
 			}
-			_ = s.Inspection.RetryEvery(q.Call, d.Retry) // unless the call is over
+			_ = s.Inspection.RetryEvery(q.Call, d.Retry) // fails only if the call is over
 		}
 	}
 	return inbox.Decision{Answer: &answer, Delay: d.Delay}
 }
 
-// left decides a question that the script does not answer.
+// left decides a question that the script does not answer: it is cancelled, or left to
+// the person.
 func (s *Source) left(q *inbox.Question, why string) inbox.Decision {
 	if s.Left != nil && s.Left(*q, why) {
 		return inbox.Decision{Answer: &inbox.Answer{Action: "cancel", Actor: conversation.ByPolicy}}
@@ -79,7 +81,7 @@ func (s *Source) left(q *inbox.Question, why string) inbox.Decision {
 	return inbox.Decision{Left: why}
 }
 
-// told describes a question in the terms of scripts.
+// told converts a question for scripts.
 func (s *Source) told(q *inbox.Question) script.Question {
 	out := script.Question{Server: s.Inspection.Label(q.Server), Method: q.Method, Key: q.Key, Round: q.Round, Request: q.Request}
 	switch r := s.Inspection.Request(q.Call); r.Kind {
