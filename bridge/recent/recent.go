@@ -14,8 +14,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// most is the maximum number of calls in a View, besides the running ones. Questions
-// outside of calls count as calls.
+// most is the maximum number of calls in a View, unless more of them are running. A
+// question outside of calls counts as a call.
 const most = 300
 
 // View holds the calls of a log as of one reading. It is immutable.
