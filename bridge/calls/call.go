@@ -18,53 +18,54 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// call is a call with what only its own loop, and what speeds it up, must know.
-// What stands below ctx is guarded by Calls.mu, but for what only the loop uses.
+// call is a call with the state that only its loop (run) and the methods of Calls need.
+// Calls.mu guards the fields below ctx, except those that only the loop uses.
 type call struct {
 	Call
 	calls   *Calls
 	conn    Connection
-	session string // its id
+	session string // the id of the session
 	ctx     context.Context
 	stop    context.CancelCauseFunc
-	woken   chan struct{} // something that the call waits for may have come
+	woken   chan struct{} // receives when the loop should check again whether it can go on
 
-	over     conversation.State // how it ends, once that is known; State follows when its questions are settled
+	over     conversation.State // the state in which the call ends, once known; State follows when its questions are settled
 	clock    clock
-	round    round              // of the questions that came last
-	repeat   *next              // what the person may go on with; nil for nothing
-	waits    bool               // between two rounds: the person can want the next one
-	retry    bool               // the person wants the next round now
-	consents map[consent]string // who gave it
-	clocked  map[int]bool       // questions for which the clock stands still
-	idle     int                // rounds in a row that asked nothing; of the loop
+	round    round              // the latest round
+	repeat   *next              // the next request if the person may go on after a refusal; nil for none
+	waits    bool               // the call is between two rounds, so Retry applies
+	retry    bool               // the person requested the next round
+	consents map[consent]string // who accepted the URL
+	clocked  map[int]bool       // questions that stop the clock
+	idle     int                // consecutive rounds without questions; used by the loop only
 	states   []json.RawMessage  // requestState of the first round and of the latest two
-	restarts bool               // it goes on in a new session; of the loop
+	restarts bool               // the call goes on in a new session; used by the loop only
 }
 
-// next is what the next request of a call carries beyond the first.
+// next holds the parts of a follow-up request that the first request does not have:
+// inputResponses, requestState and deliberate faults.
 type next struct {
 	responses []session.Member // in the order of inputRequests; nil leaves them out
 	state     json.RawMessage  // requestState, exact; nil leaves it out
-	actor     string           // who made the responses; "" if not one alone
-	tool      string           // called in place of the call's own; "" for that
-	spoilt    *session.Spoilt  // how it is wrong on purpose; nil if it is not
+	actor     string           // who made the responses; "" for several
+	tool      string           // tool to call instead of the call's own; "" for the call's own
+	spoilt    *session.Spoilt  // deliberate faults of the request; nil for none
 }
 
-// ending is how a call ends.
+// ending describes how a call ends.
 type ending struct {
 	state   conversation.State
-	why     string            // why it failed; "" where a result says so
-	despite bool              // why is not what the error says that came
-	told    session.TakenBack // to the server
-	reply   session.Reply     // that ended it; its Seq is 0 if there is none
+	why     string            // the reason of the failure; "" if there is a result
+	despite bool              // the reason also counts if an error response came, because the error does not say it
+	told    session.TakenBack // the reason of the cancellation sent to the server; "" for no cancellation
+	reply   session.Reply     // the response that ended the call; its Seq is 0 if there is none
 }
 
 func failed(format string, args ...any) *ending {
 	return &ending{state: conversation.Failed, why: fmt.Sprintf(format, args...)}
 }
 
-// wake makes the call look again at what it waits for. It never blocks.
+// wake makes the loop check again whether the call can go on. It never blocks.
 func (c *call) wake() {
 	select {
 	case c.woken <- struct{}{}:
@@ -72,15 +73,14 @@ func (c *call) wake() {
 	}
 }
 
-// set changes the call with the mutex held.
+// set runs change with the mutex held.
 func (c *call) set(change func()) {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
 	change()
 }
 
-// run makes the request, and makes it again for as long as the server wants
-// more of the person.
+// run sends the request, and sends it again as long as the server asks for more input.
 func (c *call) run(first next) {
 	defer c.stop(nil)
 	c.finish(*c.converse(first))
@@ -110,7 +110,7 @@ func (c *call) converse(with next) *ending {
 			c.noteAnswers()
 			if err != nil {
 				if cause := context.Cause(c.conn.Context()); cause != nil {
-					err = cause // which says more
+					err = cause // the cause says more
 				}
 				return failed("%v", err)
 			}
@@ -124,14 +124,14 @@ func (c *call) converse(with next) *ending {
 	}
 }
 
-// wanted puts what a response asks into the inbox, and returns what the next
-// request carries beside the answers. Or it returns how the call ends.
+// wanted puts the input requests of a response into the inbox. It returns the next
+// request without the answers, or how the call ends.
 func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 	if r.Message.Kind == wire.Error {
 		return c.wantedByError(r, round)
 	}
 	result := r.Message.Result
-	if c.conn.Revision() < mcp.Revision20260728 { // no call has further rounds; response.ReadResult says so
+	if c.conn.Revision() < mcp.Revision20260728 { // these revisions have no further rounds; response.ReadResult reports such a result
 		return nil, ofResult(result)
 	}
 	complete, err := response.Complete(result)
@@ -152,18 +152,18 @@ func (c *call) wanted(r session.Reply, round int) (*next, *ending) {
 	c.put(requestsOf(required.Asked, round, r), round)
 	more := &next{state: required.State}
 	if required.Asks {
-		more.responses = []session.Member{} // present, though there may be nothing in it
+		more.responses = []session.Member{} // an empty object, if there are no responses
 	}
 	return more, c.cannotAnswer(more)
 }
 
-// wantedByError is wanted for an error. Only -32042 asks for more.
+// wantedByError is wanted for error responses. Only error -32042 asks for input.
 func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
 	e, err := response.ErrorOf(r.Message.Error)
 	if err != nil {
 		return nil, failed("%v", err)
 	}
-	if e.Code != mcp.CodeURLElicitationRequired || c.conn.Revision() < mcp.Revision20251125 { // which does not know this error
+	if e.Code != mcp.CodeURLElicitationRequired || c.conn.Revision() < mcp.Revision20251125 { // earlier revisions do not define this error
 		return nil, failed("%d %s", e.Code, e.Message)
 	}
 	if err := e.URLProblem(); err != nil {
@@ -181,7 +181,7 @@ func (c *call) wantedByError(r session.Reply, round int) (*next, *ending) {
 	return &next{}, nil
 }
 
-// ofResult is the end of a call that has a result.
+// ofResult returns the ending of a call with a result.
 func ofResult(result json.RawMessage) *ending {
 	if len(result) > 0 && result[0] != '{' {
 		return failed("the result cannot be read: it is %s, not an object", response.KindOf(result))
@@ -189,16 +189,15 @@ func ofResult(result json.RawMessage) *ending {
 	return &ending{state: conversation.Done}
 }
 
-// errStopped is why an await ends when the call does.
+// errStopped is the error of await when the call ends.
 var errStopped = errors.New("the call has ended")
 
-// waiting notes whether the call waits for the person, so that it can be told to
-// go on: what was told before belongs to an earlier round.
+// waiting records whether the call waits between two rounds. It drops a request for the
+// next round, which belonged to an earlier round.
 func (c *call) waiting(is bool) { c.set(func() { c.waits, c.retry = is, false }) }
 
-// finish ends the call, once: what comes second changes nothing. Questions that
-// are still open because of it are withdrawn, and the server is told that
-// nobody will answer them.
+// finish ends the call; further calls of it do nothing. It withdraws open questions, and
+// sends a cancellation if end has one.
 func (c *call) finish(end ending) {
 	c.calls.mu.Lock()
 	if c.over != conversation.Running {
@@ -208,7 +207,7 @@ func (c *call) finish(end ending) {
 	c.over, c.Ended = end.state, time.Now()
 	c.clock.stop(c.Ended)
 	c.Reply = end.reply.Seq
-	if end.despite || end.reply.Message.Kind != wire.Error { // else the error says why
+	if end.despite || end.reply.Message.Kind != wire.Error { // otherwise the error response says why
 		c.Failure = end.why
 	}
 	c.calls.mu.Unlock()
@@ -228,8 +227,8 @@ func (c *call) finish(end ending) {
 	}
 }
 
-// withdraw ends the questions of a call that has ended, and those of which it was
-// only guessed if no other call is left that they could be of.
+// withdraw withdraws the open questions of an ended call. Questions with a guessed call
+// are withdrawn if no call runs on the connection any more.
 func (c *call) withdraw() {
 	c.calls.mu.Lock()
 	stopped := c.over == conversation.Stopped
@@ -245,7 +244,7 @@ func (c *call) withdraw() {
 		}
 		return q.Call == c.Number
 	})
-	c.calls.inbox.Hopeless(func(q *inbox.Question) bool { // a notification with an id can come long after the call
+	c.calls.inbox.Hopeless(func(q *inbox.Question) bool { // a notification with an elicitationId can arrive long after the call
 		return q.Call == c.Number && (q.Request == nil || q.Request.ElicitationID == "")
 	})
 }
@@ -257,8 +256,8 @@ func (cs *Calls) runs(session string) bool {
 	})
 }
 
-// forget notes that a call has ended, and lets go of the one that ended first, if
-// there is one too many. It returns the number of that, 0 for none.
+// forget records that a call has ended, and removes the call that ended first if there
+// are more than Kept. It returns the number of the removed call, 0 for none.
 func (cs *Calls) forget(ended *call) int {
 	cs.ended = append(cs.ended, ended)
 	if len(cs.ended) <= Kept {
@@ -274,7 +273,7 @@ func (cs *Calls) forget(ended *call) int {
 func (c *call) noteEnd() {
 	var note *wire.Note
 	c.set(func() {
-		if c.Reply == 0 || c.Failure != "" { // what came is no end by itself otherwise
+		if c.Reply == 0 || c.Failure != "" { // otherwise a response that asks for input does not end the call by itself
 			note = &wire.Note{Kind: wire.NoteEnded, State: "failed", Why: c.Failure, At: c.Ended}
 			if c.over == conversation.Stopped {
 				note.State = "stopped"
@@ -286,7 +285,7 @@ func (c *call) noteEnd() {
 	}
 }
 
-// timedOut ends the call because its limit is reached; the server is told.
+// timedOut ends the call because of its time limit, and cancels the request.
 func (c *call) timedOut() {
 	c.calls.mu.Lock()
 	limit, waits, waited := c.clock.limit, c.clock.waits(), c.clock.waited(time.Now())

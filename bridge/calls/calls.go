@@ -1,5 +1,5 @@
-// Package calls makes calls of tools, prompts and resources, round after round for
-// as long as the server wants more of the person, and keeps what happened in each.
+// Package calls makes calls of tools, prompts and resources, in as many rounds as the
+// server asks for, and keeps their state.
 package calls
 
 import (
@@ -21,29 +21,29 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Connection is what a call is made on: a session.
+// Connection is the session that a call is made on.
 type Connection interface {
 	// RoundTrip sends one request and returns its response.
 	RoundTrip(context.Context, session.Request) (session.Reply, error)
-	// Judge reads what a response asks, and refuses what the person cannot be asked.
+	// Judge parses an input request, and refuses it if the person cannot be asked.
 	Judge(*client.InputRequest)
-	// Overtaken reports whether the server has said already that a URL is done.
+	// Overtaken reports whether the server has already reported that a URL is done.
 	Overtaken(*elicit.Request) bool
 	Revision() string
-	ID() string // of the session
-	// Context ends with the connection.
+	ID() string // id of the session
+	// Context returns a context that ends with the connection.
 	Context() context.Context
-	// Noted logs what the inspector itself has to say.
+	// Noted logs a note of the inspector.
 	Noted(wire.Frame)
-	// Misbehave carries out what comes before a request that is wrong on purpose.
+	// Misbehave carries out the steps of a fault before the next request.
 	Misbehave(context.Context, session.Misbehaviour) error
 }
 
-// Owner is told what happens to calls, without the mutex.
+// Owner is notified of changes to calls. The mutex is not held.
 type Owner interface {
-	// CallChanged is called where anything of a call has changed.
+	// CallChanged is called when a call has changed.
 	CallChanged(number int)
-	// StartSession has a call that has ended and is to go on in a new session.
+	// StartSession is called when a call has ended and is to go on in a new session.
 	StartSession(number int)
 }
 
@@ -53,66 +53,67 @@ var (
 	ErrForgotten = errors.New("only the frames are left of call")
 )
 
-// Kept is how many of the calls that have ended are kept. Of earlier ones the
-// frames in the log are left.
+// Kept is the number of ended calls that are kept. The log still has the frames of
+// earlier ones.
 const Kept = 100
 
 // Calls is safe for concurrent use.
 type Calls struct {
 	owner Owner
 	inbox *inbox.Inbox
-	spawn func(func()) bool // runs a call, unless it is too late
+	spawn func(func()) bool // runs a call in a goroutine; false if the inspection has ended
 
 	mu    sync.Mutex
-	calls []*call // by number; nil for those that are not kept
-	ended []*call // those that have ended, in the order of their end
+	calls []*call // by number-1; nil for calls that are not kept
+	ended []*call // ended calls, in the order of their end
 }
 
-// New has no calls yet.
+// New returns Calls without any call.
 func New(owner Owner, in *inbox.Inbox, spawn func(func()) bool) *Calls {
 	return &Calls{owner: owner, inbox: in, spawn: spawn}
 }
 
-// Request is what the person asks for.
+// Request is the request that the person makes.
 type Request struct {
 	Server    string // id
 	Kind      catalog.Kind
-	Name      string // what people call it
+	Name      string // display name
 	Key       string // tool or prompt name, resource URI
 	Arguments json.RawMessage
-	// Timeout is how long the call may take, without the time that its questions
-	// wait for a person. 0 means what is usual, less means no limit.
+	// Timeout limits the call, without the time in which its questions wait for a person.
+	// 0 means the default, a negative value no limit.
 	Timeout time.Duration
-	// AnsweredAs is the call whose answers the questions of this one get; 0 for none.
+	// AnsweredAs is the number of an earlier call whose answers the questions of this one
+	// get; 0 for none.
 	AnsweredAs int
 }
 
-// Call is what only who makes a call knows of it, and what stands in the log a
-// moment later. The log has everything else; see [conversation.Call].
+// Call is the state of a call that its loop knows before the log has it. The rest is in
+// the log; see [conversation.Call].
 type Call struct {
 	Number  int
 	Request Request
 	State   conversation.State // Running, Done, Failed or Stopped
 	Started time.Time
-	Ended   time.Time // while it runs zero
-	Reply   int64     // frame of the response that ended it, 0 if there is none
-	Failure string    // why there is no response, or why the result is of no use
+	Ended   time.Time // zero while the call runs
+	Reply   int64     // frame of the final response, 0 if there is none
+	Failure string    // why there is no response, or why its result is invalid
 	Wait
 }
 
-// Wait is how a call stands with its person.
+// Wait describes for how long and for what a call waits for the person.
 type Wait struct {
-	Waiting int           // its questions that wait for the person
-	Yours   bool          // the person's clock runs: a question waits, a URL is being visited, or Paused
-	Asked   time.Time     // when the oldest of those came
-	Waited  time.Duration // how long a person was waited for, so far
-	Timeout time.Duration // 0: none
-	Every   time.Duration // how often it tries again while a URL's outcome is open
-	Paused  bool          // it waits for the person's word to go on after many rounds
-	Repeats bool          // the person may go on without what was refused; see [Calls.Repeat]
+	Waiting int           // number of questions that wait for the person
+	Yours   bool          // the call waits for the person: a question is open, a URL is being visited, or Paused is set
+	Asked   time.Time     // start of the wait, if questions wait
+	Waited  time.Duration // total time of waiting so far
+	Timeout time.Duration // 0 for none
+	Every   time.Duration // interval of retries while a URL's outcome is open, 0 for none
+	Paused  bool          // after many rounds, the call waits for the person's decision to go on
+	Repeats bool          // Repeat can go on without the refused input; see [Calls.Repeat]
 }
 
-// view is a copy for readers.
+// view returns a copy of the call's state.
 func (c *call) view(now time.Time) Call {
 	out := c.Call
 	out.Repeats = c.repeat != nil
@@ -120,12 +121,12 @@ func (c *call) view(now time.Time) Call {
 	return out
 }
 
-// All returns the calls that are kept, oldest first: those that run, and of those
-// that have ended the latest [Kept].
+// All returns the calls that are kept, oldest first: all running calls, and the latest
+// [Kept] of the ended ones.
 func (cs *Calls) All() []Call {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	out := []Call{} // not with room for all numbers: few of very many may be kept
+	out := []Call{} // no capacity for all numbers: only few of many calls may be kept
 	for _, c := range cs.calls {
 		if c != nil {
 			out = append(out, c.view(time.Now()))
@@ -163,8 +164,8 @@ func (cs *Calls) find(number int) (*call, error) {
 	return cs.calls[number-1], nil
 }
 
-// update changes a call that is kept, with the mutex held, and tells the owner if
-// change reports that it did.
+// update calls change for a call that is kept, with the mutex held, and notifies the
+// owner if change returns true.
 func (cs *Calls) update(number int, change func(*call) bool) error {
 	cs.mu.Lock()
 	c, err := cs.find(number)
@@ -176,15 +177,16 @@ func (cs *Calls) update(number int, change func(*call) bool) error {
 	return err
 }
 
-// Begin makes a call and returns at once. Unless it has a limit, it runs until the
-// server answers, the connection is lost, or it is stopped.
+// Begin starts a call and returns at once. Unless the call has a time limit, it runs
+// until the server answers, the connection is lost, or the call is stopped.
 func (cs *Calls) Begin(conn Connection, r Request) Call {
 	return cs.begin(conn, r, next{})
 }
 
-// Repeat goes on with a call that ended because something in its last round was
-// refused: another call is made, with the state of that round and no answer to
-// what was refused. Clients do not do so by themselves, but servers have to cope.
+// Repeat continues a call that ended because an input request of its last round was
+// refused: it starts a new call with the requestState of that round and without an answer
+// to the refused request. Clients do not do so by themselves, but servers have to cope
+// with it.
 func (cs *Calls) Repeat(conn Connection, number int) (Call, error) {
 	cs.mu.Lock()
 	c, err := cs.find(number)
@@ -216,7 +218,8 @@ func (cs *Calls) begin(conn Connection, r Request, first next) Call {
 	return out
 }
 
-// Stop cancels a running call; the server is told. Its questions are withdrawn.
+// Stop cancels a running call: the server gets a cancellation, and the call's questions
+// are withdrawn.
 func (cs *Calls) Stop(number int) error {
 	cs.mu.Lock()
 	c, err := cs.find(number)
@@ -227,8 +230,8 @@ func (cs *Calls) Stop(number int) error {
 	return err
 }
 
-// RetryEvery makes a call that waits for a URL's outcome try again every so
-// often. 0 ends that.
+// RetryEvery makes a call that waits for the outcome of a URL send its next request at
+// this interval. 0 ends the retries.
 func (cs *Calls) RetryEvery(number int, every time.Duration) error {
 	return cs.update(number, func(c *call) bool {
 		c.Every = max(every, 0)
@@ -237,11 +240,11 @@ func (cs *Calls) RetryEvery(number int, every time.Duration) error {
 	})
 }
 
-// Retry makes a call that waits for questions or a URL's outcome go on now,
-// with the answers that there are.
+// Retry makes a call that waits for questions or the outcome of a URL send its next
+// request now, with the answers given so far.
 func (cs *Calls) Retry(number int) error {
 	return cs.update(number, func(c *call) bool {
-		if c.waits { // else it is on its way already
+		if c.waits { // otherwise the next request is already on its way
 			c.retry = true
 			c.wake()
 		}

@@ -6,17 +6,17 @@ import (
 	"elicitation-inspector/bridge/conversation"
 )
 
-// clock measures a call's time without the time that it waits for a person,
-// and ends the call when a limit is reached.
+// clock measures the time of a call without the time in which it waits for a person, and
+// ends the call when a limit is reached.
 type clock struct {
-	limit   time.Duration // 0: none
+	limit   time.Duration // 0 for none
 	fire    func()
 	timer   *time.Timer
 	began   time.Time
-	open    int           // questions that wait
-	held    bool          // something else waits: a URL is being visited, or there were many rounds
-	oldest  time.Time     // since when at least one of them has been waiting
-	paused  time.Duration // how long at least one was waiting, up to oldest
+	open    int           // number of waiting questions
+	held    bool          // the call waits for a person without a question: for the visit of a URL, or after many rounds
+	oldest  time.Time     // start of the present wait
+	paused  time.Duration // total time of earlier waits
 	stopped bool
 }
 
@@ -25,14 +25,14 @@ func (w *clock) start(limit time.Duration, fire func()) {
 	w.arm(w.began)
 }
 
-// arm sets the timer to what is left of the limit.
+// arm sets the timer to the rest of the limit.
 func (w *clock) arm(at time.Time) {
 	if w.limit > 0 && !w.stopped {
 		w.timer = time.AfterFunc(w.limit-(at.Sub(w.began)-w.waited(at)), w.fire)
 	}
 }
 
-// waited is how long a person has been waited for.
+// waited returns the total time in which the call waited for a person.
 func (w *clock) waited(at time.Time) time.Duration {
 	if w.waits() {
 		return w.paused + at.Sub(w.oldest)
@@ -40,11 +40,11 @@ func (w *clock) waited(at time.Time) time.Duration {
 	return w.paused
 }
 
-// waits reports whether a person is waited for.
+// waits reports whether the call waits for a person.
 func (w *clock) waits() bool { return w.open > 0 || w.held }
 
-// set changes what waits for the person: how many questions, and whether anything
-// else does.
+// set changes the number of waiting questions, and whether the call waits for a person
+// without a question.
 func (w *clock) set(at time.Time, open int, held bool) {
 	before, waited := w.waits(), w.waited(at)
 	w.open, w.held = open, held
@@ -69,7 +69,7 @@ func (w *clock) stop(at time.Time) {
 	}
 }
 
-// tell says what the clock shows.
+// tell writes the state of the clock to c.
 func (w *clock) tell(c *Wait, now time.Time) {
 	c.Waiting, c.Yours, c.Waited, c.Timeout = w.open, w.waits(), w.waited(now), w.limit
 	if w.open > 0 {
@@ -77,11 +77,11 @@ func (w *clock) tell(c *Wait, now time.Time) {
 	}
 }
 
-// hold stops the clock of the call for as long as a person is busy with it who has
-// no question to answer, or lets it run again.
+// hold stops the clock while a person is busy with the call without a question, or starts
+// it again.
 func (c *call) hold(is bool) { c.holding(is, c.Paused) }
 
-// pause notes whether the person is asked whether to go on.
+// pause records whether the call waits for the person's decision to go on.
 func (c *call) pause(is bool) { c.holding(is, is) }
 
 func (c *call) holding(is, paused bool) {

@@ -11,7 +11,7 @@ import (
 	"elicitation-inspector/bridge/session"
 )
 
-// remember keeps a requestState, so that it can be sent again in a later round.
+// remember keeps a requestState, so that a fault can send it in a later round.
 func (c *call) remember(state json.RawMessage) {
 	c.set(func() {
 		if len(c.states) > 2 {
@@ -21,8 +21,7 @@ func (c *call) remember(state json.RawMessage) {
 	})
 }
 
-// Situation fills in what the calls know of a question that is about to be answered
-// wrongly.
+// Situation fills in the facts that the calls know about a question.
 func (cs *Calls) Situation(number int, facts *fault.Facts) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -43,8 +42,7 @@ func (cs *Calls) Situation(number int, facts *fault.Facts) {
 	}
 }
 
-// misbehave makes the next request differ from an honest one as the plan for one of
-// the round's questions has it.
+// misbehave adds the deliberate faults of a question's plan to the next request.
 func (n *next) misbehave(q *inbox.Question, reply session.Reply) session.Misbehaviour {
 	plan := q.Plan
 	if n.spoilt == nil {
@@ -82,10 +80,10 @@ func (n *next) differ(q *inbox.Question, r *fault.Retry, reply session.Reply) {
 	}
 }
 
-// carryOut does what plans do before the next request. It returns how the call ends
-// where they have none.
+// carryOut carries out the steps of plans before the next request. It returns how the
+// call ends if a plan sends no next request.
 func (c *call) carryOut(plans []session.Misbehaviour, more *next) *ending {
-	c.hold(true) // this is not the server's time
+	c.hold(true) // the steps do not count as the server's time
 	defer c.hold(false)
 	for _, m := range plans {
 		m.Other = func(do fault.Do) { c.restarts = c.restarts || do == fault.StartSession }
@@ -105,7 +103,7 @@ func (c *call) carryOut(plans []session.Misbehaviour, more *next) *ending {
 	return nil
 }
 
-// stoppedShort is the end of a call that a fault ends from our side.
+// stoppedShort returns the ending of a call that a fault ends on the client's side.
 func stoppedShort(why string) *ending {
 	return &ending{state: conversation.Stopped, why: why, despite: true}
 }

@@ -5,10 +5,10 @@ import (
 	"elicitation-inspector/bridge/inbox"
 )
 
-// Asked notes that a question is about to be put into the inbox. It returns what
-// people call the call.
+// Asked records that a question is about to be put into the inbox. It returns the display
+// name of the question's call.
 func (cs *Calls) Asked(q inbox.Question) (name string) {
-	// Whoever asks outside of any call, or of one that is forgotten, has no timeline.
+	// No call is kept for a question outside of calls, or of a forgotten call.
 	_ = cs.update(q.Call, func(c *call) bool {
 		name = c.Request.Name
 		if c.over == conversation.Running {
@@ -20,7 +20,7 @@ func (cs *Calls) Asked(q inbox.Question) (name string) {
 	return name
 }
 
-// Settled notes that a question is settled.
+// Settled records that a question is settled.
 func (cs *Calls) Settled(q inbox.Question) {
 	_ = cs.update(q.Call, func(c *call) bool {
 		if c.clocked[q.Number] && c.over == conversation.Running {
@@ -31,7 +31,7 @@ func (cs *Calls) Settled(q inbox.Question) {
 			completion := max(q.Completion, known.Completion)
 			*known = q
 			if known.Completion, known.Params = completion, nil; !q.IsURL() {
-				known.Request = nil // a round can ask very much
+				known.Request = nil // the requests of a round can be large
 			}
 			c.round.open--
 		}
@@ -40,7 +40,7 @@ func (cs *Calls) Settled(q inbox.Question) {
 	})
 }
 
-// Changed notes what else is known of a question: that its URL is done.
+// Changed records that the URL of a question is done.
 func (cs *Calls) Changed(q inbox.Question) {
 	_ = cs.update(q.Call, func(c *call) bool {
 		if known := c.round.questions[q.Number]; known != nil && q.Completion > known.Completion {
@@ -51,9 +51,8 @@ func (cs *Calls) Changed(q inbox.Question) {
 	})
 }
 
-// Over reports whether the call of a question has ended, so that nobody waits for
-// the answer any more. Of a call that was only guessed it is not known as long as
-// another runs on the connection.
+// Over reports whether the call of a question has ended, so that the answer has no use. A
+// question with a guessed call counts as over when no call runs on its connection.
 func (cs *Calls) Over(q inbox.Question) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

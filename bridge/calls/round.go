@@ -15,16 +15,16 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// round is what one response asks, and what became of that.
+// round holds the questions of one response, and their states.
 type round struct {
 	number    int
-	asked     []int                           // numbers of its questions, in order
+	asked     []int                           // numbers of the round's questions, in order
 	questions map[int]*inbox.Question         // by number
-	open      int                             // how many are not settled
-	noted     map[int]conversation.Completion // answers that stand in the log, with what was known of their URLs
+	open      int                             // number of pending questions
+	noted     map[int]conversation.Completion // the answers in the log, with the logged completion of their URLs
 }
 
-// settled are the questions that are, in order.
+// settled yields the settled questions, in order.
 func (r *round) settled(yield func(*inbox.Question) bool) {
 	for _, number := range r.asked {
 		if q := r.questions[number]; q.State != conversation.Pending && !yield(q) {
@@ -33,7 +33,8 @@ func (r *round) settled(yield func(*inbox.Question) bool) {
 	}
 }
 
-// requestsOf are what a response asks.
+// requestsOf returns the input requests of a response. Of several with the same key, only
+// the last is answered.
 func requestsOf(asked []elicit.Asked, round int, r session.Reply) []client.InputRequest {
 	list := make([]client.InputRequest, len(asked))
 	last := map[string]int{}
@@ -56,8 +57,8 @@ func requestsOf(asked []elicit.Asked, round int, r session.Reply) []client.Input
 	return list
 }
 
-// put puts what a round asks into the inbox. What cannot be put to a person is
-// refused at once.
+// put puts the questions of a round into the inbox, and refuses at once those that the
+// person cannot be asked.
 func (c *call) put(requests []client.InputRequest, number int) {
 	in := c.calls.inbox
 	fresh := round{number: number, open: len(requests), questions: map[int]*inbox.Question{}, noted: map[int]conversation.Completion{}}
@@ -88,17 +89,16 @@ func (c *call) put(requests []client.InputRequest, number int) {
 		}
 	}
 	c.set(func() { running = c.over == conversation.Running })
-	if !running { // it ended meanwhile
+	if !running { // the call ended meanwhile
 		c.withdraw()
 	}
 }
 
-// consent is a URL that the person has accepted, with its key.
+// consent is a URL that was accepted, and the key of its input request.
 type consent struct{ key, url string }
 
-// consented says who has accepted the URL that a question asks for, in an earlier round
-// of a call that tries again by the clock; "" for nobody. That is one consent, however
-// often the server asks for it.
+// consented returns who accepted the URL of a question in an earlier round of a call that
+// retries at an interval; "" for nobody. That consent also covers the repeated questions.
 func (c *call) consented(q *inbox.Question) string {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
@@ -108,21 +108,21 @@ func (c *call) consented(q *inbox.Question) string {
 	return c.consents[consent{q.Key, q.Request.URL}]
 }
 
-// Pauses before a round that nothing but requestState asks for.
+// Pauses before the request that follows a round without questions.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
 )
 
-// await waits until nothing of a round is open any more, or until the person
-// wants the next round now. A round that asks nothing is followed by the next after
-// a pause, which grows with the number of such rounds in a row.
+// await waits until all questions of a round are settled and the outcomes of URLs are
+// known, or until the person requests the next round. A round without questions is
+// followed by a pause, which grows with the number of consecutive such rounds.
 func (c *call) await() error {
 	pause := min(firstPause<<min(c.idle, 10), lastPause)
 	c.idle++
 	if len(c.round.asked) > 0 {
 		pause, c.idle = 0, 0
-		// Who has accepted a URL is busy there: that is their time, not the server's.
+		// The time of a person who visits a URL does not count as the server's time.
 		c.hold(true)
 		defer c.hold(false)
 	}
@@ -151,9 +151,9 @@ func (c *call) await() error {
 	}
 }
 
-// look reports whether the next round can go out: the person wants it, or every
-// question is settled and every URL's outcome is known. Where only outcomes are
-// waited for, every is how often the person wants to try anyway, 0 for not.
+// look reports whether the next request can be sent: the person requested it, or every
+// question is settled and the outcome of every URL is known. If only outcomes are
+// missing, every is the interval of retries, 0 for none.
 func (c *call) look() (ready bool, every time.Duration) {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
@@ -167,23 +167,22 @@ func (c *call) look() (ready bool, every time.Duration) {
 	ready = len(c.round.asked) > 0
 	for q := range c.round.settled {
 		switch {
-		case q.Plan != nil: // which waits for nothing
+		case q.Plan != nil: // a deliberate fault waits for nothing
 			return true, 0
 		case q.State == conversation.Withdrawn:
-			return false, 0 // since the connection or the call ends
+			return false, 0 // the connection or the call ends
 		case q.Completion == conversation.CompletionAwaited:
-			ready = false // accepting a URL only means consent
+			ready = false // accepting a URL is only consent; its outcome is not known yet
 		}
 	}
 	return ready, c.Every
 }
 
-// roundsUnasked is after how many rounds the person is asked whether to go on.
+// roundsUnasked is the number of rounds after which the person is asked whether to go on.
 // The specification sets no limit.
 const roundsUnasked = 10
 
-// mayGoOn asks the person, after every so many rounds, whether there should be
-// more of them.
+// mayGoOn waits after every roundsUnasked rounds until the person wants to go on.
 func (c *call) mayGoOn(round int) error {
 	if round%roundsUnasked != 0 {
 		return nil
@@ -204,15 +203,14 @@ func (c *call) mayGoOn(round int) error {
 	}
 }
 
-// goOn adds the answers of the round to what the next request carries, or says why
-// the call ends here. What is still open can no longer be answered: the round goes
-// out without it.
+// goOn adds the answers of the round to the next request, or returns how the call ends.
+// It withdraws open questions: the next request is sent without their answers.
 func (c *call) goOn(more *next, reply session.Reply) *ending {
 	c.calls.inbox.Withdraw(conversation.ByPerson, fmt.Sprintf("you went on with call %d without it", c.Number), false, func(q *inbox.Question) bool {
 		return q.Call == c.Number && q.Via != elicit.ByRequest
 	})
 	open := func() (n int) { c.set(func() { n = c.round.open }); return n }
-	for open() > 0 { // an answer is on its way here
+	for open() > 0 { // an answer is being settled
 		select {
 		case <-c.woken:
 		case <-c.ctx.Done():
@@ -253,11 +251,11 @@ func (c *call) goOn(more *next, reply session.Reply) *ending {
 			return end
 		}
 	}
-	return c.cannotAnswer(more) // something may have been refused since, while it was held back
+	return c.cannotAnswer(more) // a question that was held back may have been refused since
 }
 
-// turnedDown reports whether a question that came with error -32042 was not
-// accepted, so that there is no sense in trying again.
+// turnedDown reports whether a URL of error -32042 was not accepted, so that repeating
+// the call makes no sense.
 func (c *call) turnedDown() bool {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
@@ -269,7 +267,7 @@ func (c *call) turnedDown() bool {
 	return false
 }
 
-// refused are the questions of the round that were not put to the person.
+// refused returns the refused questions of the round.
 func (c *call) refused() (list []inbox.Question) {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
@@ -281,10 +279,10 @@ func (c *call) refused() (list []inbox.Question) {
 	return list
 }
 
-// cannotAnswer is the end of a call of whose last round something was refused, nil
-// where nothing was: a client must construct the requested inputs before it makes
-// the call again (specification 2026-07-28, Multi Round-Trip Requests, Client
-// Requirements). The person may go on without it.
+// cannotAnswer returns the ending of a call if an input request of the last round was
+// refused, else nil: a client must construct the requested inputs before it repeats the
+// call (specification 2026-07-28, Multi Round-Trip Requests, Client Requirements). The
+// person may go on with the request without.
 func (c *call) cannotAnswer(without *next) *ending {
 	var why []string
 	for _, q := range c.refused() {
@@ -299,9 +297,8 @@ func (c *call) cannotAnswer(without *next) *ending {
 	return failed("round %d cannot be answered, so the call was not made again: %s", c.round.number, strings.Join(why, "; "))
 }
 
-// noteAnswers notes in the log how questions were answered whose answers are not
-// on the wire: all of them when the call has ended, else those that travel by no
-// other way, or wait for what happens at a URL.
+// noteAnswers logs answers that no message shows: after the call has ended all of them,
+// before that the answers that are never sent, and accepted URLs.
 func (c *call) noteAnswers() {
 	var frames []wire.Frame
 	ended := c.ctx.Err() != nil
