@@ -10,31 +10,31 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// InputRequest is one thing that a server asks of its client: an elicitation, or a
-// sampling or roots request, which the person answers in the same place.
+// InputRequest is a request of a server for input from its client: an elicitation, or a
+// sampling or roots request. The person answers all of them in the same place.
 type InputRequest struct {
 	conversation.Question
 	Server   string // id
-	Session  string // the connection that it came on
-	Call     int    // 0 if it cannot be told
+	Session  string // the name of the connection
+	Call     int    // 0 if no call is known
 	CallName string
-	Request  *elicit.Request // nil where Method is no elicitation or the params cannot be read
+	Request  *elicit.Request // nil if Method is not elicitation/create or the params cannot be read
 
-	ID   json.RawMessage // JSON-RPC id of a request of the server's own, exact
-	Lost bool            // its key stands again further on, and its last request counts
-	Mute bool            // nothing can answer it
+	ID   json.RawMessage // the exact JSON-RPC id, if the server sent a request
+	Lost bool            // a later input request has the same key, and only the last counts
+	Mute bool            // no response can be sent
 
-	Refusal *Refusal // why the person is not asked; nil if they are
+	Refusal *Refusal // why the person is not asked; nil if the person is asked
 }
 
-// Refusal is the JSON-RPC error that a request is refused with.
+// Refusal is the JSON-RPC error that refuses a request.
 type Refusal struct {
 	Code    int64
 	Message string
 }
 
-// Judge reads what is asked, and refuses it if the person cannot be asked in this
-// revision. A refusal that stands already stays.
+// Judge parses a request, and refuses it if the person cannot be asked in this revision.
+// It keeps a refusal that r already has.
 func (s Settings) Judge(r *InputRequest, revision string) {
 	unread := s.read(r, revision)
 	switch {
@@ -51,8 +51,8 @@ func (s Settings) Judge(r *InputRequest, revision string) {
 	}
 }
 
-// read decodes the params of an elicitation. It returns why the person cannot be
-// asked, or nil.
+// read decodes the params of an elicitation. It returns the refusal if the person cannot
+// be asked, else nil.
 func (s Settings) read(r *InputRequest, revision string) *Refusal {
 	if r.Method != mcp.MethodElicit {
 		return nil
@@ -72,20 +72,20 @@ func (s Settings) read(r *InputRequest, revision string) *Refusal {
 		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("there is no elicitation mode %q", r.Request.Mode)}
 	case !s.Allows(string(r.Request.Mode), revision):
 		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("the client did not declare elicitation in %s mode", r.Request.Mode)}
-	case r.Via == elicit.InError && r.Request.Mode != elicit.ModeURL: // nothing would carry the answer
+	case r.Via == elicit.InError && r.Request.Mode != elicit.ModeURL: // no message can carry the answer
 		return &Refusal{mcp.CodeInvalidParams, fmt.Sprintf("error %d can only ask for URLs", mcp.CodeURLElicitationRequired)}
 	}
 	return nil
 }
 
-// NotDeclared refuses a method of a capability that was not declared, and which
-// therefore is not there.
+// NotDeclared returns the refusal of a method whose capability was not declared: for the
+// server, the method does not exist.
 func NotDeclared(capability string) *Refusal {
 	return &Refusal{mcp.CodeMethodNotFound, fmt.Sprintf("Method not found: the client has not declared the capability %q", capability)}
 }
 
-// Suggestion returns a valid minimal result of a method that is no elicitation; nil for
-// any other.
+// Suggestion returns a valid minimal result for sampling/createMessage and roots/list;
+// nil for other methods.
 func Suggestion(method string) json.RawMessage {
 	switch method {
 	case mcp.MethodSample:

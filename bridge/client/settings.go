@@ -1,6 +1,6 @@
-// Package client says how the inspector presents itself to a server: the revision
-// that it asks for and the capabilities that it declares; and what follows from
-// that for the requests that the server makes of it.
+// Package client defines how the inspector presents itself to a server: the revision that
+// it requests and the capabilities that it declares. From these it decides which requests
+// of the server it accepts.
 package client
 
 import (
@@ -11,39 +11,40 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// Settings are how the client presents itself to a server. A change takes
-// effect at the next connection.
+// Settings define how the client presents itself to a server. A change takes effect at
+// the next connection.
 type Settings struct {
-	// Protocol pins a revision; empty means the newest that both sides know.
+	// Protocol pins a revision; empty means the newest revision that both sides support.
 	Protocol string
 	Choice   Choice // who chose Protocol
-	// Elicitation is declared in initialize, or in each request under 2026-07-28.
-	// Empty means both modes, or the empty object where 2025-06-18 is pinned.
+	// Elicitation is declared in initialize, or since 2026-07-28 in each request. Empty
+	// means both modes, or the empty object if 2025-06-18 is pinned.
 	Elicitation Elicitation
-	// Sampling and Roots declare those capabilities; their requests are then
-	// answered by the person like questions.
+	// Sampling and Roots declare these capabilities. The person then answers their
+	// requests like questions.
 	Sampling, Roots bool
 }
 
-// Choice says who chose the revision in [Settings.Protocol].
+// Choice is the origin of the revision in [Settings.Protocol].
 type Choice int
 
 // The choices.
 const (
-	// ChoiceNone is nobody's: what a browser remembers of the server holds.
+	// ChoiceNone means that nobody chose a revision: one that a browser remembers
+	// applies.
 	ChoiceNone Choice = iota
-	// ChoiceExplicit is that of the command line, of mcp.json, or of the person
-	// in the server's settings. It comes before what a browser remembers.
+	// ChoiceExplicit means a choice on the command line, in mcp.json, or by the person in
+	// the server's settings. It takes precedence over one that a browser remembers.
 	ChoiceExplicit
-	// ChoiceRemembered is one that a browser remembers.
+	// ChoiceRemembered means a revision that a browser remembers.
 	ChoiceRemembered
 )
 
-// Elicitation is what the client declares of elicitation.
+// Elicitation is the elicitation capability that the client declares.
 type Elicitation string
 
-// What can be declared: both modes, one, the empty object (which means form
-// only, and is all that 2025-06-18 knows), or nothing.
+// The values of Elicitation: both modes, one mode, the empty object (form mode only, and
+// the only value in 2025-06-18), or no capability.
 const (
 	DeclareBoth  Elicitation = "form,url"
 	DeclareForm  Elicitation = "form"
@@ -52,13 +53,13 @@ const (
 	DeclareNone  Elicitation = "none"
 )
 
-// Elicitations lists what can be declared.
+// Elicitations lists the values of Elicitation.
 func Elicitations() []Elicitation {
 	return []Elicitation{DeclareBoth, DeclareForm, DeclareURL, DeclareEmpty, DeclareNone}
 }
 
-// ParseSettings checks the words of the command line. The empty string is for
-// what nobody has said, and auto for the choice that the revision be negotiated.
+// ParseSettings parses the words of the command line. The empty string means no choice,
+// and auto the explicit choice to negotiate the revision.
 func ParseSettings(protocol, elicitation string) (Settings, error) {
 	var s Settings
 	if protocol != "" {
@@ -80,7 +81,7 @@ func ParseSettings(protocol, elicitation string) (Settings, error) {
 	return s, nil
 }
 
-// Declares is what is declared of elicitation, with the default resolved.
+// Declares returns the declared elicitation capability, with the default resolved.
 func (s Settings) Declares() Elicitation {
 	switch {
 	case s.Elicitation != "":
@@ -92,7 +93,7 @@ func (s Settings) Declares() Elicitation {
 	}
 }
 
-// Declared is the elicitation capability as JSON, or "" where none is declared.
+// Declared returns the elicitation capability as JSON, or "" if none is declared.
 func (s Settings) Declared() string {
 	switch s.Declares() {
 	case DeclareBoth:
@@ -108,9 +109,9 @@ func (s Settings) Declared() string {
 	}
 }
 
-// Allows reports whether a question in the given mode was declared. The empty
-// object stands for form only (specification 2025-11-25, Elicitation,
-// Capabilities). 2025-06-18 has no modes, so there any object stands for it.
+// Allows reports whether the declaration allows a question in the given mode. The empty
+// object means form mode only (specification 2025-11-25, Elicitation, Capabilities).
+// 2025-06-18 has no modes, so any declared object allows forms.
 func (s Settings) Allows(mode, revision string) bool {
 	if revision == mcp.Revision20250618 && mode == "form" {
 		return s.Declares() != DeclareNone
@@ -127,8 +128,8 @@ func (s Settings) Allows(mode, revision string) bool {
 	}
 }
 
-// Undeclared names the capability that a request needs and that is not declared,
-// "" where there is none. What elicitation needs depends on its mode; see Allows.
+// Undeclared returns the capability that a request needs and that is not declared, "" if
+// there is none. For elicitations see Allows.
 func (s Settings) Undeclared(method string) string {
 	switch {
 	case method == mcp.MethodSample && !s.Sampling:
