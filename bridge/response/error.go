@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// RPCError is a JSON-RPC error that came back from a call.
+// RPCError is the JSON-RPC error of a response.
 type RPCError struct {
 	Code    int64
 	Message string
@@ -18,8 +18,8 @@ type RPCError struct {
 	Raw     json.RawMessage
 }
 
-// Meaning says what a JSON-RPC error code stands for; "" where nothing is known.
-// Sources: JSON-RPC 2.0, section 5.1; MCP specification 2025-11-25 and 2026-07-28.
+// Meaning describes a JSON-RPC error code; "" if the code is unknown. Sources: JSON-RPC
+// 2.0, section 5.1; MCP specification 2025-11-25 and 2026-07-28.
 func (e RPCError) Meaning() string {
 	meaning := meanings[e.Code]
 	if meaning == "" && e.Code <= -32000 && e.Code >= -32099 {
@@ -41,7 +41,7 @@ var meanings = map[int64]string{
 	mcp.CodeURLElicitationRequired: "URL elicitation required",
 }
 
-// Advice says what a person can do about an error; "" where nothing is known.
+// Advice tells a person what to do about an error; "" for no advice.
 func (e RPCError) Advice() string {
 	if e.Code != mcp.CodeMissingCapability {
 		return ""
@@ -53,8 +53,8 @@ func (e RPCError) Advice() string {
 	return "The server wants the client to declare " + wanted + ". Change what is declared in the server's settings; it connects anew."
 }
 
-// ReadError reads a JSON-RPC error object. It never fails: what is wrong with
-// it is part of what is shown.
+// ReadError reads a JSON-RPC error object. It never fails: it stores what is wrong in
+// Problem.
 func ReadError(raw json.RawMessage) RPCError {
 	e, err := ErrorOf(raw)
 	if err == nil && e.Code == mcp.CodeURLElicitationRequired {

@@ -13,12 +13,12 @@ import (
 // Round-Trip Requests).
 type InputRequired struct {
 	Asked []elicit.Asked  // inputRequests, in the order of the bytes
-	Asks  bool            // inputRequests is there, though it may ask for nothing
+	Asks  bool            // inputRequests is present, though it may be empty
 	State json.RawMessage // requestState, exact; nil if absent
 }
 
-// Empty reports whether the result has neither inputRequests nor requestState,
-// one of which it must have.
+// Empty reports whether the result has neither inputRequests nor requestState. A valid
+// result has at least one.
 func (r *InputRequired) Empty() bool { return !r.Asks && r.State == nil }
 
 // The resultTypes that the protocol defines (specification 2026-07-28, Overview,
@@ -28,9 +28,8 @@ const (
 	inputRequiredType = "input_required"
 )
 
-// Complete reports whether a result of 2026-07-28 ends its request. An absent
-// resultType means that it does; the error says why a client must take the result
-// as invalid.
+// Complete reports whether a result of 2026-07-28 ends its request. An absent resultType
+// means that it does. The error says why a client must treat the result as invalid.
 func Complete(result json.RawMessage) (bool, error) {
 	if t := rawjson.KindOf(result); t != rawjson.Object && t != rawjson.Null {
 		return false, fmt.Errorf("the result cannot be read: it is %s, not an object", KindOf(result))
@@ -48,7 +47,7 @@ func Complete(result json.RawMessage) (bool, error) {
 	}
 }
 
-// MustComplete says why a result of 2026-07-28 is of no use to a request that
+// MustComplete returns an error if a result of 2026-07-28 is invalid for a request that
 // cannot require input.
 func MustComplete(method string, result json.RawMessage) error {
 	complete, err := Complete(result)
@@ -58,7 +57,7 @@ func MustComplete(method string, result json.RawMessage) error {
 	return err
 }
 
-// ReadInputRequired reads a result that asks for more.
+// ReadInputRequired reads an InputRequiredResult.
 func ReadInputRequired(result json.RawMessage) (*InputRequired, error) {
 	requests := rawjson.Member(result, "inputRequests")
 	if requests != nil && rawjson.KindOf(requests) != rawjson.Object {
@@ -67,7 +66,7 @@ func ReadInputRequired(result json.RawMessage) (*InputRequired, error) {
 	return &InputRequired{Asked: elicit.AskedInResult(result), Asks: requests != nil, State: rawjson.Member(result, "requestState")}, nil
 }
 
-// URLProblem says why the data of error -32042 asks for nothing, nil if it does.
+// URLProblem returns an error if the data of error -32042 contains no elicitations.
 func (e RPCError) URLProblem() error {
 	var d struct {
 		Elicitations []json.RawMessage `json:"elicitations"`

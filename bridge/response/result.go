@@ -1,6 +1,5 @@
-// Package response reads what came back from a request, as it was on the wire: a
-// result, an error, or a result that requires input. What is wrong with it is part
-// of what is shown, in words.
+// Package response reads the responses to requests, exactly as received: results, errors,
+// and results that require input. It describes in words what is wrong with them.
 package response
 
 import (
@@ -10,11 +9,11 @@ import (
 	"fmt"
 )
 
-// Content is one block of what came back (specification, Tools, Tool Result;
-// Prompts; Resources). Bytes are decoded for images, audio and blobs.
+// Content is one content block of a result (specification, Tools, Tool Result; Prompts;
+// Resources). Bytes holds the decoded data of images, audio and blobs.
 type Content struct {
-	Type        string // text, image, audio, resource, resource_link; others as the server says
-	Role        string // in a prompt's messages
+	Type        string // text, image, audio, resource, resource_link, or another type from the server
+	Role        string // role of a prompt's message
 	Text        string
 	Bytes       []byte
 	MIME        string
@@ -25,7 +24,7 @@ type Content struct {
 	Raw         json.RawMessage
 }
 
-// Result is what came back from a call, as it was on the wire.
+// Result is the result of a call, as received.
 type Result struct {
 	IsError    bool
 	Content    []Content
@@ -99,7 +98,7 @@ func readContent(raw json.RawMessage, role string) Content {
 	return c
 }
 
-// readContents reads a resource's contents, embedded or from resources/read.
+// readContents reads the contents of a resource, embedded or from resources/read.
 func readContents(raw json.RawMessage) Content {
 	var r struct {
 		URI  string `json:"uri"`

@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Decode reads JSON that is known to be valid. Its error says which member is
-// not what it has to be, without a word of Go.
+// Decode unmarshals valid JSON. Its error names the member of the wrong type, without
+// names of Go types.
 func Decode(raw json.RawMessage, into any) error {
 	err := json.Unmarshal(raw, into)
 	var wrong *json.UnmarshalTypeError
@@ -23,7 +23,7 @@ func Decode(raw json.RawMessage, into any) error {
 	what, field := "it", wrong.Field
 	var members map[string]json.RawMessage
 	if first, rest, ok := strings.Cut(field, "."); ok && json.Unmarshal(raw, &members) == nil && members[first] == nil {
-		field = rest // the first is a struct that is embedded in another
+		field = rest // the first part is an embedded struct
 	}
 	if field != "" {
 		what = fmt.Sprintf("%q", field)
@@ -61,14 +61,13 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// KindOf names what a JSON value is, for use in a sentence.
+// KindOf names the type of a JSON value, for use in a sentence.
 func KindOf(raw json.RawMessage) string { return wording.WithArticle(rawjson.KindOf(raw)) }
 
-// The SDK reads a few results by itself, and reports what is wrong with them as
-// its JSON package does.
+// The SDK reads some results itself, and returns errors of its JSON package.
 var goErrors = regexp.MustCompile(`(?:unmarshaling result: )?json: cannot unmarshal .* into Go (?:struct field (?:\S*mcp\.\w+\.)?(\S+)|value) of type [^\s)]+`)
 
-// Plainly takes the words of Go out of an error of the SDK's.
+// Plainly replaces the names of Go types in an error of the SDK.
 func Plainly(text string) string {
 	return goErrors.ReplaceAllStringFunc(text, func(match string) string {
 		if member := goErrors.FindStringSubmatch(match)[1]; member != "" {
@@ -78,9 +77,9 @@ func Plainly(text string) string {
 	})
 }
 
-// textMost is how much of a text of a server's is shown where there is room for
-// a few words. All of it stands in the log.
+// textMost is the maximum length, in code points, of a server's text in a message. The
+// log has the whole text.
 const textMost = 500
 
-// Shortened is the beginning of a text.
+// Shortened cuts a text to textMost.
 func Shortened(text string) string { return wording.Shorten(text, textMost) }
