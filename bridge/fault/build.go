@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// builder makes one plan.
+// builder builds one plan.
 type builder struct {
 	*Facts
 	Params
@@ -23,7 +23,7 @@ type builder struct {
 // step adds a step.
 func (b *builder) step(s Step) { b.plan.Steps = append(b.plan.Steps, s) }
 
-// answers has a result go out, in the way in which the question's answer travels.
+// answers plans a result: as a response, or in the next request of the call.
 func (b *builder) answers(result json.RawMessage) {
 	b.plan.Result = result
 	if b.responds() {
@@ -33,7 +33,8 @@ func (b *builder) answers(result json.RawMessage) {
 	b.retry().Value = result
 }
 
-// retry is the next request of the call, which carries what the plan answers.
+// retry returns the changes to the next request of the call, which carries the planned
+// result.
 func (b *builder) retry() *Retry {
 	if b.plan.Retry == nil {
 		b.plan.Retry = &Retry{Value: b.plan.Result}
@@ -41,11 +42,10 @@ func (b *builder) retry() *Retry {
 	return b.plan.Retry
 }
 
-// honest has the answer go out that is there to be spoilt.
+// honest plans the answer of result without changes.
 func (b *builder) honest() { b.answers(b.result()) }
 
-// result is the answer that is there to be spoilt: the one that was given, or else
-// an honest one.
+// result returns the answer to spoil: the given one, or else an honest one.
 func (b *builder) result() json.RawMessage {
 	switch {
 	case b.Answer != nil:
@@ -60,20 +60,20 @@ func (b *builder) result() json.RawMessage {
 	return json.RawMessage(`{}`)
 }
 
-// accept is the result that accepts with some content.
+// accept returns a result that accepts with content.
 func accept(content json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `{"action":"accept","content":%s}`, content)
 }
 
-// response is a message that answers the request with this id.
+// response returns a message that answers the request with this id.
 func response(id json.RawMessage, member string, value json.RawMessage) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,%q:%s}`, id, member, value)
 }
 
-// last is the step that sends.
+// last returns the last step, which sends the answer.
 func (b *builder) last() *Step { return &b.plan.Steps[len(b.plan.Steps)-1] }
 
-// seconds is how long to wait, where the fault waits.
+// seconds returns the waiting time of the fault: the given one, or usual.
 func (b *builder) seconds(usual float64) (time.Duration, error) {
 	s := usual
 	if b.Params.Seconds != nil {
@@ -85,7 +85,7 @@ func (b *builder) seconds(usual float64) (time.Duration, error) {
 	return time.Duration(s * float64(time.Second)), nil
 }
 
-// given is the JSON that a person or a script has put there.
+// given returns the JSON that a person or a script gave.
 func (b *builder) given() (json.RawMessage, error) {
 	if len(rawjson.Trim(b.JSON)) == 0 {
 		return nil, errors.New("it needs the JSON that is to be sent")
@@ -96,7 +96,7 @@ func (b *builder) given() (json.RawMessage, error) {
 	return b.JSON, nil
 }
 
-// otherID is an id of the same type that the server has not used for this request.
+// otherID returns a different id of the same JSON type.
 func otherID(id json.RawMessage) json.RawMessage {
 	if text, ok := rawjson.Unquote(id); ok {
 		return rawjson.AppendQuoted(nil, text+"-wrong")
@@ -104,7 +104,8 @@ func otherID(id json.RawMessage) json.RawMessage {
 	return append(json.RawMessage("99"), bytes.TrimPrefix(id, []byte("-"))...)
 }
 
-// retypedID is the same id as the other type that an id can have.
+// retypedID returns the id as a string if it is a number, and as a number if it is a
+// string.
 func retypedID(id json.RawMessage) json.RawMessage {
 	text, ok := rawjson.Unquote(id)
 	switch {
@@ -116,8 +117,7 @@ func retypedID(id json.RawMessage) json.RawMessage {
 	return json.RawMessage("0")
 }
 
-// changedState is a state that the server did not make: one character in the middle
-// of it is another one.
+// changedState returns a requestState with one changed character in the middle.
 func changedState(state json.RawMessage) json.RawMessage {
 	text := []rune(rawjson.Text(state))
 	if len(text) == 0 {
@@ -132,7 +132,7 @@ func changedState(state json.RawMessage) json.RawMessage {
 	return rawjson.AppendQuoted(nil, string(text))
 }
 
-// other is the tool that the answer is sent to.
+// other returns another tool to send the answer to.
 func (b *builder) other() (string, error) {
 	switch {
 	case b.Params.Tool != "" && b.Params.Tool != b.Facts.Tool:

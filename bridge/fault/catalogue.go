@@ -15,7 +15,7 @@ const (
 	july     = mcp.Revision20260728
 )
 
-// Where the specification says what a good server does.
+// The sections of the specification that say how a good server behaves, by revision.
 var (
 	formSecurity  = map[string]string{june: "Elicitation, Security Considerations", november: "Elicitation, Form Mode Security", july: "Elicitation, Form Mode Security"}
 	actions       = map[string]string{june: "Elicitation, Response Actions", november: "Elicitation, Response Actions", july: "Elicitation, Response Actions"}
@@ -33,7 +33,7 @@ var (
 	urlRequired   = map[string]string{november: "Elicitation, URL Elicitation Required Error", july: "Elicitation, URL Mode Flow"}
 )
 
-// What faults fit.
+// Conditions on the question or connection that faults require.
 func (f *Facts) elicits() bool   { return f.Request != nil && f.Via != elicit.InError }
 func (f *Facts) answers() bool   { return f.Via != elicit.InError }
 func (f *Facts) formed() bool    { return f.form() && f.answers() }
@@ -232,11 +232,11 @@ var catalogue = []entry{
 	}},
 }
 
-// codeRequestCancelled is that of a request which its receiver gave up, as language
-// servers have it.
+// codeRequestCancelled is the code for cancelled requests in the Language Server
+// Protocol.
 const codeRequestCancelled = -32800
 
-// fails makes the entry of a fault that answers with an error.
+// fails returns the entry of a fault that answers with an error.
 func fails(name, title, message string, code int64, params ...string) entry {
 	return entry{
 		Fault: Fault{
@@ -265,7 +265,7 @@ func fails(name, title, message string, code int64, params ...string) entry {
 	}
 }
 
-// tampers makes the entry of a fault of requestState.
+// tampers returns the entry of a fault that changes requestState.
 func tampers(name, title, does, good string, fits func(*Facts) bool, state func(*builder) (json.RawMessage, error), params ...string) entry {
 	return entry{
 		Fault: Fault{Name: name, Group: Round, Title: title, Does: does, Good: good, Section: roundServer, Params: append(params, "answer")},

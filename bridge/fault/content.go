@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// breaks makes the entry of a fault that gives one field a value which its schema
-// does not take. wrong returns nil for a field that has no such limit.
+// breaks returns the entry of a fault that gives one field a value which its schema
+// forbids. wrong returns such a value, nil if the field has no such limit.
 func breaks(name, title, does string, wrong func(elicit.Field) json.RawMessage) entry {
 	return entry{
 		Fault: Fault{
@@ -31,13 +31,14 @@ func breaks(name, title, does string, wrong func(elicit.Field) json.RawMessage) 
 
 func (f *Facts) hasFields() bool { return f.form() && len(f.Request.Fields) > 0 }
 
-// field is the one that the fault is about.
+// field returns the field that the fault is about.
 func (b *builder) field() elicit.Field {
 	i := slices.IndexFunc(b.Request.Fields, func(f elicit.Field) bool { return f.Name == b.Params.Field })
 	return b.Request.Fields[i]
 }
 
-// content is the content that is there to be spoilt. It is always an object.
+// content returns the content to spoil, which is always an object: that of the given
+// answer, or else valid content.
 func (b *builder) content() json.RawMessage {
 	if given := rawjson.Member(b.Answer, "content"); rawjson.KindOf(given) == rawjson.Object {
 		return given
@@ -45,13 +46,13 @@ func (b *builder) content() json.RawMessage {
 	return Valid(b.Request)
 }
 
-// missing leaves a required field out.
+// missing omits a required field.
 func missing(b *builder) error {
 	b.answers(accept(withMember(b.content(), b.Params.Field, nil)))
 	return nil
 }
 
-// extra adds a member that no field stands for.
+// extra adds a member that is not in the schema.
 func extra(b *builder) error {
 	name := "unexpected"
 	for rawjson.Member(b.content(), name) != nil || slices.ContainsFunc(b.Request.Fields, func(f elicit.Field) bool { return f.Name == name }) {
@@ -61,7 +62,7 @@ func extra(b *builder) error {
 	return nil
 }
 
-// instead has a fixed result go out.
+// instead sends a fixed result.
 func instead(result string) func(*builder) error {
 	return func(b *builder) error {
 		b.answers(json.RawMessage(result))
@@ -69,7 +70,7 @@ func instead(result string) func(*builder) error {
 	}
 }
 
-// givenContent has the content go out that was given, whatever it is.
+// givenContent accepts with the given JSON as content.
 func givenContent(b *builder) error {
 	content, err := b.given()
 	if err == nil {
@@ -78,7 +79,7 @@ func givenContent(b *builder) error {
 	return err
 }
 
-// givenResult has the result go out that was given, whatever it is.
+// givenResult sends the given JSON as result.
 func givenResult(b *builder) error {
 	result, err := b.given()
 	if err == nil {
@@ -87,7 +88,7 @@ func givenResult(b *builder) error {
 	return err
 }
 
-// withContent has a result with an action and content go out.
+// withContent sends a result with an action and content.
 func withContent(action string) func(*builder) error {
 	return func(b *builder) error {
 		content := json.RawMessage(`{"unexpected":"` + action + ` has no content"}`)
@@ -104,7 +105,7 @@ func withContent(action string) func(*builder) error {
 func ofAnotherType(f elicit.Field) json.RawMessage {
 	candidates := []string{"12345", `"not of the type that the schema names"`, "true", "[]", "{}"}
 	if isNumber(f) {
-		candidates = candidates[1:] // its limits may refuse it, but not its type
+		candidates = candidates[1:] // a number has the right type, even if a limit forbids it
 	}
 	for _, text := range candidates {
 		if refuses(f, json.RawMessage(text)) {
@@ -116,7 +117,8 @@ func ofAnotherType(f elicit.Field) json.RawMessage {
 
 func isNumber(f elicit.Field) bool { return f.Kind == elicit.Number || f.Kind == elicit.Integer }
 
-// beyond is the number behind a limit, or the limit itself where that is excluded.
+// beyond returns the first number outside of a limit: limit plus by, or the exclusive
+// limit itself.
 func beyond(f elicit.Field, limit, excluded string, by int64) json.RawMessage {
 	k := elicit.KeywordsOf(f.Schema)
 	if !isNumber(f) {

@@ -1,5 +1,5 @@
-// Package fault is the catalogue of answers that are wrong on purpose, and plans what
-// goes out for each. It does no I/O: a plan is carried out by who has the connection.
+// Package fault is the catalogue of answers that are wrong on purpose, and plans the
+// bytes and steps of each. It does no I/O: other packages carry the plans out.
 package fault
 
 import (
@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Group is what a fault does wrong.
+// Group is the kind of a fault.
 type Group string
 
 // The groups, in the order in which they are offered.
@@ -34,7 +34,7 @@ func Groups() []Group {
 	return []Group{Content, Result, Error, Bytes, Time, Connection, Round, URL}
 }
 
-// Title is the group's heading.
+// Title returns the group's heading.
 func (g Group) Title() string {
 	return map[Group]string{
 		Content: "Content that breaks the schema", Result: "A result that is none", Error: "A JSON-RPC error",
@@ -46,76 +46,77 @@ func (g Group) Title() string {
 type Fault struct {
 	Name  string // never changes
 	Group Group
-	Title string // what a menu says
-	Does  string // what goes out, in a sentence
-	Good  string // what a good server does then, in a sentence
-	// Section is where the specification says so, by revision; it is "" in a
-	// revision that does not.
+	Title string // title in menus
+	Does  string // what the client sends, in a sentence
+	Good  string // how a good server reacts, in a sentence
+	// Section is the section of the specification for Good, by revision; "" in revisions
+	// without one.
 	Section map[string]string
-	Params  []string // the JSON names of the members of Params that it looks at
-	Field   string   // of a question's form, where the fault is about one
+	Params  []string // the JSON names of the members of Params that the fault uses
+	Field   string   // field of the form that the fault is about; "" for none
 }
 
-// Takes reports whether the fault looks at a parameter.
+// Takes reports whether the fault uses a parameter.
 func (f Fault) Takes(param string) bool { return slices.Contains(f.Params, param) }
 
-// Facts are what is to be known of a question before one can misbehave.
+// Facts are the facts about a question that faults depend on.
 type Facts struct {
 	Revision  string
 	Transport string // as wire.Frame.Transport
 	Via       elicit.Via
 	Method    string
-	Request   *elicit.Request // nil for what is no elicitation
-	ID        json.RawMessage // of the request, exact; nil where it is none
-	Key       string          // in inputRequests
-	InCall    bool            // it is known to which call it belongs
-	Streamed  bool            // it came on an HTTP stream that is open
-	State     json.RawMessage // requestState that came with the round, exact; nil if none did
-	Earlier   json.RawMessage // one of an earlier round of the call; nil if there is none
-	Tool      string          // what is called
-	Others    []string        // what else can be called in the same way
-	Honest    json.RawMessage // a valid result, for what is no elicitation
+	Request   *elicit.Request // nil if the question is not an elicitation
+	ID        json.RawMessage // exact id of the server's request; nil if there is no request
+	Key       string          // key in inputRequests
+	InCall    bool            // the call of the question is known and runs
+	Streamed  bool            // the question came on an HTTP stream that is open
+	State     json.RawMessage // exact requestState of the round; nil if absent
+	Earlier   json.RawMessage // a different requestState of an earlier round of the call; nil for none
+	Tool      string          // name or URI that the call requests
+	Others    []string        // other names or URIs that can be requested in the same way
+	Honest    json.RawMessage // a valid result, if the question is not an elicitation
 }
 
 func (f *Facts) form() bool { return f.Request != nil && f.Request.Mode == elicit.ModeForm }
 func (f *Facts) url() bool  { return f.Request != nil && f.Request.Mode == elicit.ModeURL }
 
-// responds reports whether the answer is a response of its own.
+// responds reports whether the answer is a JSON-RPC response.
 func (f *Facts) responds() bool { return f.Via == elicit.ByRequest }
 
 // inRound reports whether the answer travels in the next request of the call.
 func (f *Facts) inRound() bool { return f.Via == elicit.InRound }
 
-// Params are what a person or a script says besides the name. What is left out is
-// chosen.
+// Params are the parameters that a person or a script gives for a fault. Omitted ones get
+// a suitable value.
 type Params struct {
 	Field   string          `json:"field,omitempty"`
 	Seconds *float64        `json:"seconds,omitempty"`
 	Code    *int64          `json:"code,omitempty"`
 	Message *string         `json:"message,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"`
-	JSON    json.RawMessage `json:"json,omitempty"`   // content, a result or a state, as it is to be sent
-	Tool    string          `json:"tool,omitempty"`   // that the answer is sent to
-	Answer  json.RawMessage `json:"answer,omitempty"` // the result that is spoilt, delayed or repeated
+	JSON    json.RawMessage `json:"json,omitempty"`   // content, result or state to send
+	Tool    string          `json:"tool,omitempty"`   // tool to send the answer to
+	Answer  json.RawMessage `json:"answer,omitempty"` // the result to spoil, delay or repeat
 }
 
-// Encode writes the parameters as transcripts have them.
+// Encode returns the parameters in the format of transcripts.
 func (p Params) Encode() json.RawMessage {
 	raw, err := rawjson.Encode(p)
 	if err != nil {
-		return nil // a part that is no JSON, which no plan takes
+		return nil // a part is not JSON, which no plan accepts
 	}
 	return raw
 }
 
-// ErrUnknown is for a name that no fault has.
+// ErrUnknown is the error for an unknown name of a fault.
 var ErrUnknown = errors.New("unknown fault")
 
-// entry is a fault with what makes it.
+// entry is a fault with the functions that plan it.
 type entry struct {
 	Fault
 	fits func(*Facts) bool
-	// fields are those that the fault can be about; nil where it is about none.
+	// fields reports whether the fault can be about a field; nil if the fault is not
+	// about a field.
 	fields func(elicit.Field) bool
 	build  func(*builder) error
 }
@@ -143,8 +144,8 @@ func find(name string) (entry, error) {
 	return catalogue[i], nil
 }
 
-// For lists the faults that fit a question, in order. One that is about a field
-// stands there once for each field that it fits.
+// For lists the faults that fit a question, in order. A fault about a field is listed
+// once for each field that it fits.
 func For(facts Facts) []Fault {
 	var list []Fault
 	for _, e := range catalogue {
@@ -159,8 +160,8 @@ func For(facts Facts) []Fault {
 	return list
 }
 
-// about lists the fields for which a fault fits a question; one empty name where it
-// fits and is about no field.
+// about lists the fields for which a fault fits a question; one empty name if the fault
+// fits and is not about a field.
 func (e entry) about(facts *Facts) []string {
 	switch {
 	case !e.fits(facts):
@@ -177,8 +178,8 @@ func (e entry) about(facts *Facts) []string {
 	return names
 }
 
-// Build plans a fault. It fails if there is none of that name, or it does not fit the
-// question or its parameters.
+// Build plans a fault. It returns an error if the name is unknown, or if the fault does
+// not fit the question or the parameters.
 func Build(facts Facts, name string, params Params) (Plan, error) {
 	e, err := find(name)
 	if err != nil {
@@ -205,7 +206,7 @@ func Build(facts Facts, name string, params Params) (Plan, error) {
 	return b.plan, nil
 }
 
-// needs says what a question would have to be for a fault to fit it.
+// needs describes the condition that a question does not meet for a fault.
 func (e entry) needs(facts *Facts) string {
 	probe := func(change func(*Facts)) bool {
 		other := *facts
@@ -229,9 +230,9 @@ func (e entry) needs(facts *Facts) string {
 	return "it is meant for another mode"
 }
 
-// lowered begins a title inside a sentence.
+// lowered converts a title for use inside a sentence.
 func lowered(title string) string {
-	if len(title) > 1 && title[1] >= 'A' && title[1] <= 'Z' { // JSON, URL
+	if len(title) > 1 && title[1] >= 'A' && title[1] <= 'Z' { // an abbreviation such as JSON or URL
 		return title
 	}
 	return strings.ToLower(title[:1]) + title[1:]

@@ -35,7 +35,7 @@ func parsed(t *testing.T, params string) *elicit.Request {
 	return r
 }
 
-// situations are questions of every kind.
+// situations returns the facts of questions of every kind.
 func situations(t *testing.T) map[string]Facts {
 	form, url := parsed(t, everyLimit), parsed(t, `{"mode":"url","message":"Go","url":"https://example.com/","elicitationId":"e1"}`)
 	state := json.RawMessage(`"abc"`)
@@ -86,7 +86,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestContent breaks each limit of each field, and nothing else.
+// TestContent breaks each limit of each field, and checks that nothing else is broken.
 func TestContent(t *testing.T) {
 	facts := situations(t)["request"]
 	valid := Valid(facts.Request)
@@ -261,7 +261,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// The names are public: each stands in the documentation with what it does.
+// Every fault is documented under its name, which is public.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/misbehave.md")
 	if err != nil {

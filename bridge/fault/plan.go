@@ -6,57 +6,56 @@ import (
 	"time"
 )
 
-// Plan is what goes out in place of an honest answer.
+// Plan describes what the client does instead of an honest answer.
 type Plan struct {
-	Fault string // its name
-	Field string // that it is about; "" for none
-	Title string // what it is, inside a sentence: "wrong id"
-	// Params are those that the plan was made with.
+	Fault string // name of the fault
+	Field string // field that the fault is about; "" for none
+	Title string // title inside a sentence: "wrong id"
+	// Params are the parameters that the plan was built with.
 	Params Params
-	// Result is the result that goes out, whole or not; nil where there is none.
+	// Result is the result to send, even if only in part; nil for none.
 	Result json.RawMessage
-	// Steps are done one after the other. For a question in a round they come before
-	// the next request of the call.
+	// Steps are carried out in order. For a question in a round they come before the next
+	// request of the call.
 	Steps []Step
-	// Retry is how the next request of the call differs from an honest one. It is
-	// nil where the answer is a response of its own, and where there is to be none.
+	// Retry describes how the next request of the call differs from an honest one. It is
+	// nil if the answer is a response, or if there is no next request.
 	Retry *Retry
 }
 
-// Do is what one step of a plan does.
+// Do is the kind of a step.
 type Do int
 
 // The steps.
 const (
 	Send            Do = iota // write Raw
-	Wait                      // let Time pass
-	AwaitWithdrawal           // wait until the server takes the question back, or its call is over
-	CancelCall                // cancel the call that asks; the server is told
-	CloseConnection           // close it without a word, and see whether the server ends
-	Kill                      // kill the process
+	Wait                      // wait for Time
+	AwaitWithdrawal           // wait until the server cancels the question, or its call is over
+	CancelCall                // cancel the call of the question
+	CloseConnection           // close the connection without a message, and see whether the server ends
+	Kill                      // kill the server's process
 	DropStream                // close the HTTP stream that carried the question
-	StartSession              // end the session, and start another one
+	StartSession              // end the session, and start a new one
 )
 
 // Step is one step of a plan.
 type Step struct {
 	Do   Do
-	Raw  []byte        // of Send: the bytes, without what the transport adds
-	Pace Pace          // of Send
-	Time time.Duration // of Wait
+	Raw  []byte        // for Send: the bytes, without the framing of the transport
+	Pace Pace          // for Send
+	Time time.Duration // for Wait
 }
 
-// Pace is how slowly bytes are written. The zero Pace is at once.
+// Pace describes how slowly bytes are written. The zero Pace means at once.
 type Pace struct {
-	Pieces int           // in so many pieces
-	Total  time.Duration // that all pauses between them take together
+	Pieces int           // number of pieces
+	Total  time.Duration // total time of the pauses between pieces
 }
 
 // EachByte is Pace.Pieces for one byte at a time.
 const EachByte = -1
 
-// Split cuts bytes into the pieces of a pace, and says how long the pause between
-// two of them is.
+// Split cuts bytes into pieces, and returns the pause between two of them.
 func (p Pace) Split(raw []byte) (pieces [][]byte, pause time.Duration) {
 	n := p.Pieces
 	if n == EachByte {
@@ -72,19 +71,19 @@ func (p Pace) Split(raw []byte) (pieces [][]byte, pause time.Duration) {
 	return pieces, p.Total / time.Duration(max(len(pieces)-1, 1))
 }
 
-// Retry is how the request that answers a round differs from an honest one.
+// Retry describes how the request that answers a round differs from an honest one.
 type Retry struct {
-	// Value is what stands under the question's key; nil leaves the key out.
+	// Value is the value of the question's key in inputResponses; nil omits the key.
 	Value json.RawMessage
 	Extra []Member // further members of inputResponses
-	// State stands in place of requestState where ChangeState is set; nil leaves it out.
+	// State replaces requestState if ChangeState is set; nil omits it.
 	State       json.RawMessage
 	ChangeState bool
-	Tool        string // called in place of the call's own; "" for that
-	SameID      bool   // under the id of the request before
-	Cut         bool   // the last byte of the message is missing
-	Twice       bool   // the same bytes go out twice
-	AtOnce      bool   // without waiting for the outcome of a URL
+	Tool        string // tool to call instead of the call's own; "" for the call's own
+	SameID      bool   // use the id of the previous request
+	Cut         bool   // omit the last byte of the message
+	Twice       bool   // send the same bytes twice
+	AtOnce      bool   // do not wait for the outcome of a URL
 	Pace        Pace
 }
 

@@ -19,7 +19,7 @@ func cut(b *builder) error {
 	return nil
 }
 
-// underID sends the answer under another id.
+// underID sends the answer with a changed id.
 func underID(change func(json.RawMessage) json.RawMessage) func(*builder) error {
 	return func(b *builder) error {
 		b.honest()
@@ -56,7 +56,7 @@ func whenWithdrawn(b *builder) error {
 	return nil
 }
 
-// slowly has the answer go out at a pace.
+// slowly sends the answer in pieces, with pauses.
 func slowly(pieces int) func(*builder) error {
 	return func(b *builder) error {
 		total, err := b.seconds(2)
@@ -77,10 +77,10 @@ func after(b *builder) error {
 	return err
 }
 
-// never leaves the question without an answer.
+// never sends no answer.
 func never(*builder) error { return nil }
 
-// does is one step, and no answer.
+// does plans one step without an answer.
 func does(do Do) func(*builder) error {
 	return func(b *builder) error {
 		b.step(Step{Do: do})

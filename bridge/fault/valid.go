@@ -11,9 +11,8 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Valid is content that a form's schema takes, as far as one can be found: the
-// defaults of its fields, and made-up values where there are none. What is optional
-// and has no value that fits is left out.
+// Valid returns content that a form's schema accepts, if it can find any: the fields'
+// defaults, else made-up values. It omits optional fields without an acceptable value.
 func Valid(r *elicit.Request) json.RawMessage {
 	content := json.RawMessage("{}")
 	for _, f := range r.Fields {
@@ -24,8 +23,8 @@ func Valid(r *elicit.Request) json.RawMessage {
 	return content
 }
 
-// validValue is a value that a field takes. It reports false where none was found,
-// with the likeliest.
+// validValue returns a value that a field accepts. If it finds none, it returns false
+// with the first candidate.
 func validValue(f elicit.Field) (json.RawMessage, bool) {
 	candidates := examples(f)
 	for _, value := range candidates {
@@ -36,19 +35,21 @@ func validValue(f elicit.Field) (json.RawMessage, bool) {
 	return candidates[0], false
 }
 
-// takes reports whether a field's schema certainly takes a value.
+// takes reports whether a field's schema accepts a value; false if the check fails with
+// an error.
 func takes(f elicit.Field, value json.RawMessage) bool {
 	problems, err := elicit.Check(f.Schema, value)
 	return err == nil && len(problems) == 0
 }
 
-// refuses reports whether a field's schema certainly does not take a value.
+// refuses reports whether a field's schema rejects a value; false if the check fails with
+// an error.
 func refuses(f elicit.Field, value json.RawMessage) bool {
 	problems, err := elicit.Check(f.Schema, value)
 	return err == nil && len(problems) > 0
 }
 
-// examples are values that a field may take, the likeliest first.
+// examples returns candidates for a field's value, the most likely first.
 func examples(f elicit.Field) []json.RawMessage {
 	var list []json.RawMessage
 	if f.Default != nil {
@@ -82,7 +83,7 @@ func examples(f elicit.Field) []json.RawMessage {
 
 func quoted(text string) json.RawMessage { return rawjson.AppendQuoted(nil, text) }
 
-// limit is the value of a limit, or what holds where there is none.
+// limit returns *n, or otherwise if n is nil.
 func limit(n *int, otherwise int) int {
 	if n == nil {
 		return otherwise
@@ -96,7 +97,7 @@ var formatted = map[string]string{
 	"uuid": "123e4567-e89b-42d3-a456-426614174000",
 }
 
-// longest bounds the texts that are made up.
+// longest is the maximum length of made-up texts, in code points.
 const longest = 1 << 20
 
 func texts(f elicit.Field) []json.RawMessage {
@@ -114,8 +115,7 @@ func texts(f elicit.Field) []json.RawMessage {
 	return list
 }
 
-// matching is a short text that an expression matches, as far as it can be told from
-// its parts.
+// matching returns a short text that most likely matches an expression.
 func matching(re *syntax.Regexp) string {
 	var out strings.Builder
 	switch re.Op {
@@ -137,12 +137,13 @@ func matching(re *syntax.Regexp) string {
 		for _, sub := range re.Sub {
 			out.WriteString(matching(sub))
 		}
-	default: // an anchor, or what may be left out
+	default: // anchors, and optional parts
 	}
 	return out.String()
 }
 
-// readable ranks the ends of a character class.
+// readable ranks characters of a class: letters and digits first, then other visible
+// ASCII.
 func readable(r rune) int {
 	switch {
 	case r >= '0' && r <= '9', r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z':
@@ -182,13 +183,13 @@ func numbers(f elicit.Field) []json.RawMessage {
 	return list
 }
 
-// number is an exact decimal, or what comes nearest.
+// number returns an exact decimal, or one with 30 digits after the point.
 func number(r *big.Rat) json.RawMessage {
 	digits, _ := r.FloatPrec()
 	return json.RawMessage(r.FloatString(min(digits, 30)))
 }
 
-// choices is an array of that many choices, which begin again where there are fewer.
+// choices returns an array of n choices, which repeat if the field has fewer.
 func choices(f elicit.Field, n int) json.RawMessage {
 	list := []byte{'['}
 	for i := range min(n, 100_000) {
@@ -200,7 +201,7 @@ func choices(f elicit.Field, n int) json.RawMessage {
 	return append(list, ']')
 }
 
-// withMember is an object in which a member has that value; nil takes it out.
+// withMember returns an object with the given value for a member; nil removes the member.
 func withMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
 	out, found := []byte{'{'}, false
 	add := func(name string, value json.RawMessage) {
