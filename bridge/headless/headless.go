@@ -1,6 +1,5 @@
-// Package headless makes calls on one server without a page: questions are answered by
-// scripts, and by a person at a terminal where there is one. What happens stands in the
-// log of frames, as always.
+// Package headless makes calls on one server without a page: scripts answer the
+// questions, and a person at a terminal if there is one. All frames are logged.
 package headless
 
 import (
@@ -31,27 +30,27 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Config says what to connect to, and as whom.
+// Config configures a session: the server, the client's settings and the limits.
 type Config struct {
 	Target   target.Spec
 	Settings client.Settings
 	MaxFrame int64
 	Version  string
 	Logger   *slog.Logger
-	// Timeout bounds the time to connect, and the server's own time in each call; 0 for
+	// Timeout limits the time to connect, and the server's own time in each call; 0 means
 	// no limit.
 	Timeout time.Duration
-	// Record is the transcript that frames are appended to; "" for none.
+	// Record is the transcript file that frames are appended to; "" for none.
 	Record    string
 	RecordNew bool
 	Redaction *redact.Redaction
-	// Watch is told of each frame in order; nil for nobody.
+	// Watch is called for each frame in order; nil for none.
 	Watch func(wire.Frame)
-	// Ask puts a question to a person, until ctx ends. nil says that nobody is there.
+	// Ask asks a person a question, until ctx ends. nil means that there is no person.
 	Ask func(ctx context.Context, q bridge.Question) (inbox.Answer, error)
 }
 
-// ErrConnect is why a server could not be reached.
+// ErrConnect is the error if a server could not be reached.
 var ErrConnect = errors.New("could not connect")
 
 var errTimeout = errors.New("the call takes too long")
@@ -64,7 +63,7 @@ type Session struct {
 	recording *recording.Recording
 	changes   *changes.Subscription
 	server    string // id
-	judged    int    // findings that earlier calls are told of
+	judged    int    // number of findings that earlier calls returned
 
 	watching sync.WaitGroup
 	watched  chan struct{} // closed when no more frames come
@@ -146,7 +145,7 @@ func (s *Session) Connected(ctx context.Context) error {
 	}
 }
 
-// watch passes on the frames of the log until there are no more.
+// watch passes the frames of the log to Watch until the session ends.
 func (s *Session) watch() {
 	seq := int64(0)
 	for over := false; ; {
@@ -210,13 +209,13 @@ type Call struct {
 	Kind      catalog.Kind
 	Key       string // a tool's or prompt's name, a resource's URI
 	Arguments json.RawMessage
-	Timeout   time.Duration // of the server's own time; 0 for the session's
+	Timeout   time.Duration // limit of the server's own time; 0 for the session's
 	Scripts   []*script.Script
 	Expect    *script.Outcome
-	Judge     bool // the findings are wanted
+	Judge     bool // return findings
 }
 
-// Outcome is what came of a call.
+// Outcome is the outcome of a call.
 type Outcome struct {
 	Number int // of the call
 	script.Came
@@ -225,17 +224,17 @@ type Outcome struct {
 	Lost       bool // the connection ended, or the call was stopped
 	Unanswered []Unanswered
 	Findings   []bridge.Found
-	Unmet      []string // expectations, in words
+	Unmet      []string // expectations that the outcome does not meet, in words
 	Took       time.Duration
 }
 
-// Unanswered is a question that no rule answered, and nobody else.
+// Unanswered is a question that neither a rule nor a person answered.
 type Unanswered struct {
 	Question inbox.Question
 	Why      string
 }
 
-// collector keeps questions that are cancelled since nothing answers them.
+// collector collects questions that are cancelled because nothing answers them.
 type collector struct {
 	mu   sync.Mutex
 	list []Unanswered
@@ -254,7 +253,7 @@ func (c *collector) taken() []Unanswered {
 	return c.list
 }
 
-// Call makes a call, and returns when it is over. If ctx ends, the call is stopped.
+// Call makes a call, and waits for its end. If ctx ends, the call is stopped.
 func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 	all, err := s.CallTogether(ctx, c, 1)
 	if err != nil {
@@ -275,7 +274,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	s.in.AnswerBy(source)
 	c.Timeout = cmp.Or(c.Timeout, s.config.Timeout)
 	limited, done := ctx, func() {}
-	if s.config.Ask == nil && c.Timeout > 0 { // the call's own limit leaves out the time of people, and nobody is there
+	if s.config.Ask == nil && c.Timeout > 0 { // without people, limit the total time; the call's own limit leaves out the time of people
 		limited, done = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
 	}
 	defer done()
@@ -378,7 +377,8 @@ func (s *Session) read(out *Outcome, call bridge.Call) error {
 	return nil
 }
 
-// converse waits for the end of a call, and puts to the person what the script leaves.
+// converse waits for the end of a call. Meanwhile it asks the person the questions that
+// the script leaves.
 func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error) {
 	changes := s.in.Subscribe()
 	defer changes.Close()
@@ -386,14 +386,14 @@ func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error)
 	defer asking.Wait()
 	life, end := context.WithCancel(ctx)
 	defer end()
-	var answered chan struct{} // closed when the person has answered; nil where nobody is being asked
+	var answered chan struct{} // closed when the person has answered; nil while no question is with the person
 	stop := ctx.Done()
 	for {
 		call, err := s.in.Call(number)
 		if err != nil || call.State.Over() {
 			return call, err
 		}
-		if call.Paused { // nobody is asked after so many rounds: there is a time limit
+		if call.Paused { // go on without asking after many rounds: there is a time limit
 			if err := s.in.Retry(number); err != nil {
 				return call, err
 			}
@@ -420,7 +420,7 @@ func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error)
 	}
 }
 
-// waiting is the oldest question that waits for the person.
+// waiting returns the oldest question that waits for the person.
 func (s *Session) waiting() (bridge.Question, bool) {
 	if s.config.Ask == nil {
 		return bridge.Question{}, false
@@ -431,12 +431,12 @@ func (s *Session) waiting() (bridge.Question, bool) {
 		}
 	}
 	if server, err := s.in.Server(s.server); err == nil && server.Held > 0 {
-		_ = s.in.Release(s.server, "show") // the server is known
+		_ = s.in.Release(s.server, "show") // fails only for unknown servers
 	}
 	return bridge.Question{}, false
 }
 
-// ask puts a question to the person, unless it is settled meanwhile.
+// ask asks the person a question, unless it is settled meanwhile.
 func (s *Session) ask(ctx context.Context, q bridge.Question) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -461,8 +461,8 @@ func (s *Session) ask(ctx context.Context, q bridge.Question) {
 	answer, err := s.config.Ask(ctx, q)
 	cancel()
 	<-over
-	if err != nil { // nobody can be asked any more, or it is settled
+	if err != nil { // there is no person any more, or the question is settled
 		answer = inbox.Answer{Action: "cancel", Actor: conversation.ByPolicy}
 	}
-	_, _ = s.in.Answer(q.Number, answer) // unless it is settled
+	_, _ = s.in.Answer(q.Number, answer) // fails if the question is settled
 }
