@@ -1,5 +1,5 @@
-// Package hidden finds what cannot be seen in texts that somebody else wrote, or
-// what changes how its neighbours are drawn.
+// Package hidden finds invisible characters, and characters that change how their
+// neighbours are drawn, in texts from others.
 package hidden
 
 import (
@@ -12,12 +12,12 @@ import (
 type Char struct {
 	Rune    rune
 	At, End int
-	Broken  bool // it is a byte that is no UTF-8
+	Broken  bool // the byte is not valid UTF-8
 }
 
-// Is reports whether a character draws nothing of its own: controls, format
-// characters (among them every bidi control), fillers, white space that looks like
-// a space and is none, and what XML cannot hold. Line breaks and tabs can be seen.
+// Is reports whether a character is invisible: controls, format characters (among them
+// every bidi control), fillers, white space other than the space, and characters that XML
+// cannot contain. Line breaks and tabs count as visible.
 func Is(r rune) bool {
 	switch r {
 	case '\n', '\t', ' ':
@@ -29,7 +29,7 @@ func Is(r rune) bool {
 		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// In gives the hidden characters of a text, and the bytes that are no UTF-8.
+// In yields the hidden characters of a text, and the bytes that are not valid UTF-8.
 func In(s string) iter.Seq[Char] {
 	return func(yield func(Char) bool) {
 		for i := 0; i < len(s); {

@@ -1,5 +1,5 @@
-// Package mcp is the vocabulary of the Model Context Protocol: the names of its
-// methods, its revisions and its error codes. It says them once, for everybody.
+// Package mcp defines the names of the Model Context Protocol: methods, revisions and
+// error codes.
 package mcp
 
 // The revisions with elicitation, oldest first. They are dates, so that they
@@ -7,10 +7,10 @@ package mcp
 const (
 	Revision20250618 = "2025-06-18" // form mode
 	Revision20251125 = "2025-11-25" // form and URL mode, error -32042
-	Revision20260728 = "2026-07-28" // multi round-trip requests, no requests of the server's
+	Revision20260728 = "2026-07-28" // multi round-trip requests, no requests from the server
 )
 
-// Revisions are the revisions that the inspector can be told to speak, newest first.
+// Revisions lists the revisions that the inspector can speak, newest first.
 var Revisions = []string{Revision20260728, Revision20251125, Revision20250618}
 
 // Requests of the client.
@@ -52,7 +52,7 @@ const (
 	NotificationRootsChanged     = "notifications/roots/list_changed"
 )
 
-// Error codes of JSON-RPC 2.0, and those that MCP adds.
+// Error codes of JSON-RPC 2.0 and of MCP.
 const (
 	CodeParseError     = -32700
 	CodeInvalidRequest = -32600
@@ -60,7 +60,7 @@ const (
 	CodeInvalidParams  = -32602
 	CodeInternalError  = -32603
 
-	// CodeServerError is the general one of those that JSON-RPC leaves to
+	// CodeServerError is the general code of the range that JSON-RPC reserves for
 	// implementations, -32000 to -32099.
 	CodeServerError            = -32000
 	CodeResourceNotFound       = -32002 // up to 2025-11-25
@@ -76,11 +76,11 @@ func AsksForInput(method string) bool {
 	return method == MethodCallTool || method == MethodGetPrompt || method == MethodReadResource
 }
 
-// IsInput reports whether a server asks its client something with this method.
+// IsInput reports whether the method is a server's request for input from its client.
 func IsInput(method string) bool {
 	return method == MethodElicit || method == MethodSample || method == MethodListRoots
 }
 
-// RequestsAreGone is why a server's request is not answered since 2026-07-28
+// RequestsAreGone is the reason why a server's request is not answered since 2026-07-28
 // (specification, stdio, Receiving Messages; Streamable HTTP, Receiving Messages).
 const RequestsAreGone = "since 2026-07-28 a server must not send requests, and a client must not send responses: nothing is answered; the server has to ask in an input-required result"

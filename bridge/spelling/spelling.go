@@ -1,20 +1,20 @@
-// Package spelling guesses what a misspelt name may mean.
+// Package spelling finds the word that a misspelt name most likely means.
 package spelling
 
 import "strings"
 
-// longest is how many bytes a name may have that is compared with others.
+// longest is the maximum length of a name in bytes for comparisons.
 const longest = 24
 
-// Nearest is the word that a name may be a misspelling of, whatever their case; ""
-// if it is like none of them.
+// Nearest returns the word that is most similar to name, ignoring case; "" if none is
+// similar enough.
 func Nearest(name string, words []string) string {
 	if len(name) > longest {
 		return ""
 	}
 	best, meant := 3, ""
 	for _, word := range words {
-		// Short words are all alike.
+		// Allow fewer differences in short words.
 		if d := distance(strings.ToLower(name), strings.ToLower(word)); d < best && d <= (len(word)+1)/3 {
 			best, meant = d, word
 		}
@@ -22,8 +22,8 @@ func Nearest(name string, words []string) string {
 	return meant
 }
 
-// distance is how many bytes have to be added, dropped, changed, or swapped with
-// their neighbour to make a into b (optimal string alignment).
+// distance returns the number of bytes to add, drop, change, or swap with their neighbour
+// to turn a into b (optimal string alignment).
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

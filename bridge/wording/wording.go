@@ -1,4 +1,4 @@
-// Package wording puts values into words that people read.
+// Package wording formats values as words for people.
 package wording
 
 import (
@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sentence makes the text of an error one: a capital first, a full stop last.
+// Sentence turns the text of an error into a sentence, with a capital and a full stop.
 func Sentence(text string) string {
 	r, n := utf8.DecodeRuneInString(text)
 	if n == 0 {
@@ -23,8 +23,8 @@ func Sentence(text string) string {
 	return text
 }
 
-// Quoted shows a text that somebody else wrote inside a sentence: in quotation
-// marks, invisible characters escaped, and cut when it is long.
+// Quoted quotes a text from others for use in a sentence: in quotation marks, with
+// invisible characters escaped, and cut to 80 code points.
 func Quoted(text string) string { return strconv.Quote(Shorten(text, 80)) }
 
 // Shorten cuts text to at most n code points, the last one an ellipsis.
@@ -37,7 +37,7 @@ func Shorten(text string, n int) string {
 	return text
 }
 
-// Plural is n and the noun, in the singular for one.
+// Plural returns n with the noun, with a plural s unless n is 1.
 func Plural(n int, noun string) string {
 	s := strconv.Itoa(n) + " " + noun
 	if n != 1 {
@@ -46,7 +46,7 @@ func Plural(n int, noun string) string {
 	return s
 }
 
-// After is text behind what introduces it; "" where there is none.
+// After returns intro and text; "" if text is empty.
 func After(intro, text string) string {
 	if text == "" {
 		return ""
@@ -54,7 +54,7 @@ func After(intro, text string) string {
 	return intro + text
 }
 
-// Series is names in a sentence: "a, b and c".
+// Series joins names for a sentence: "a, b and c".
 func Series(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -62,7 +62,8 @@ func Series(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// QuotedSeries is Series of the first five names, each in quotation marks.
+// QuotedSeries is Series of the first five names, each in quotation marks, with "others"
+// for the rest.
 func QuotedSeries(names []string) string {
 	const most = 5
 	var list []string
@@ -75,8 +76,8 @@ func QuotedSeries(names []string) string {
 	return Series(list)
 }
 
-// WithArticle names a JSON type: "an object", "null", or "nothing" where there is
-// no value.
+// WithArticle returns a JSON type with its article: "an object", "null", or "nothing" if
+// there is no value.
 func WithArticle[T ~string](kind T) string {
 	switch kind {
 	case "object", "array":
@@ -89,7 +90,7 @@ func WithArticle[T ~string](kind T) string {
 	return "a " + string(kind)
 }
 
-// Duration is a time in as few words as it needs: "1 h 2 min", "59 min 48 s",
+// Duration formats a time in two units or with three digits: "1 h 2 min", "59 min 48 s",
 // "12.3 s", "450 ms", "0.12 ms".
 func Duration(d time.Duration) string {
 	switch {
@@ -113,7 +114,7 @@ func Duration(d time.Duration) string {
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'g', 2, 64) + " ms"
 }
 
-// ShellWord quotes a word as a POSIX shell would need it.
+// ShellWord quotes a word for a POSIX shell if necessary.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_^", r) || r > 127
