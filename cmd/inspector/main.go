@@ -15,19 +15,29 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// growth is how far the heap may grow between two collections, in percent. The heap is
-// small while little happens, and the index of a long log has no pointers, so that
-// frequent collections cost little and save megabytes.
-const growth = 50
+// How far the heap may grow between two collections, in percent.
+const (
+	// growth lets a program that ends soon, such as the server of one trial, end without
+	// a collection.
+	growth = 400
+	// pageGrowth is for as long as there is a page. The heap is small while little
+	// happens, and the index of a long log has no pointers, so that frequent collections
+	// cost little and save megabytes.
+	pageGrowth = 50
+)
+
+func letHeapGrow(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+}
 
 // memoryAim is the heap size in bytes at which the garbage collector works harder, so
 // that a session of a million frames takes less than 250 MiB. It is no hard limit.
 const memoryAim = 220 << 20
 
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(growth)
-	}
+	letHeapGrow(growth)
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryAim)
 	}

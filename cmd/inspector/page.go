@@ -48,6 +48,7 @@ func (o pageOptions) place(cmd *cobra.Command, logger *slog.Logger) (*place, err
 	if err != nil {
 		return nil, err
 	}
+	letHeapGrow(pageGrowth)
 	return &place{l, web.NewToken(), &browser{logger: logger}, o.noOpen}, nil
 }
 
