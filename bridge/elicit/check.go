@@ -71,8 +71,10 @@ func inOrder(problems []Problem) {
 	})
 }
 
-// checker holds the deadline and the step count of one [Check].
+// checker is a compiled schema with the deadline and the step count of the one [Check]
+// that uses it.
 type checker struct {
+	schema   *jsonschema.Schema
 	deadline time.Time
 	steps    int
 }
@@ -96,18 +98,22 @@ func check(fields []Field, schema, content json.RawMessage) (problems []Problem,
 			err = fmt.Errorf("the schema cannot be checked against: %v", r)
 		}
 	}()
-	c := &checker{deadline: time.Now().Add(checkBudget)}
-	compiled, err := c.compile(schema)
-	if err != nil {
-		return nil, err
+	c := checkers.take(schema)
+	c.deadline = time.Now().Add(checkBudget)
+	if c.schema == nil {
+		if c.schema, err = c.compile(schema); err != nil {
+			return nil, err
+		}
 	}
 	value, err := decode(content)
 	if err != nil {
 		return []Problem{{Field: -1, Text: wording.Sentence(err.Error())}}, nil
 	}
+	invalid := c.schema.Validate(value)
+	checkers.give(schema, c)
 	var failed *jsonschema.ValidationError
-	if err := compiled.Validate(value); err == nil || !errors.As(err, &failed) {
-		return nil, err
+	if invalid == nil || !errors.As(invalid, &failed) {
+		return nil, invalid
 	}
 	x := &explainer{fields: fields, schema: schema, content: content}
 	x.explain(failed)
