@@ -6,14 +6,15 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/elicit"
 	protocol "elicitation-inspector/bridge/mcp"
 )
 
@@ -212,19 +213,16 @@ func (q question) read(a answer) error {
 	return nil
 }
 
-// validate checks a value against a schema of this package.
+// validate checks a value against a schema of this package, with its formats.
 func validate(schema string, value json.RawMessage) error {
-	var s jsonschema.Schema
-	if err := json.Unmarshal([]byte(schema), &s); err != nil {
-		return fmt.Errorf("reading the schema: %w", err)
-	}
-	r, err := s.Resolve(nil)
-	if err != nil {
-		return fmt.Errorf("resolving the schema: %w", err)
-	}
-	var v any
-	if err := json.Unmarshal(value, &v); err != nil {
+	problems, err := elicit.Check(json.RawMessage(schema), value)
+	switch {
+	case err != nil:
 		return err
+	case len(problems) > 0 && problems[0].Pointer != "":
+		return fmt.Errorf("%s: %s", strings.TrimPrefix(problems[0].Pointer, "/"), problems[0].Text)
+	case len(problems) > 0:
+		return errors.New(problems[0].Text)
 	}
-	return r.Validate(v)
+	return nil
 }
