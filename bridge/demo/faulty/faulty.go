@@ -118,7 +118,7 @@ func (s *server) receive(line []byte) {
 	switch err := json.Unmarshal(line, &m); {
 	case err != nil:
 		if s.lastAsked().breaksOn == garbled {
-			s.crash("SyntaxError: Unexpected end of JSON input\n    at JSON.parse (<anonymous>)\n    at Socket.<anonymous> (file:///app/meter.js:31:22)", 1)
+			s.crash(unreadable, 1)
 			return
 		}
 		s.send(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"Parse error"}}`, mcp.CodeParseError)

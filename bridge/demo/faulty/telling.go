@@ -60,4 +60,6 @@ const (
 		"\tat java.base/java.lang.Enum.valueOf(Enum.java:293)\n\tat com.example.bands.HireTool.call(HireTool.java:64)"
 	rustPanic = "thread 'tokio-runtime-worker' panicked at src/tools/knives.rs:48:27:\ncalled `Option::unwrap()` on a `None` value\n" +
 		"note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace"
+	unreadable = "Traceback (most recent call last):\n  File \"/app/meter/server.py\", line 18, in serve\n    message = json.loads(line)\n" +
+		"json.decoder.JSONDecodeError: Expecting ',' delimiter: line 1 column 84 (char 83)"
 )
