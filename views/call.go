@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// ID is the id of the element.
+// ID is the id of the call's element.
 func (c Call) ID() string { return "call-" + strconv.Itoa(c.Number) }
 
-// ResultID is the id of the element of what came back.
+// ResultID is the id of the element of the call's result.
 func (c Call) ResultID() string { return "result-" + strconv.Itoa(c.Number) }
 
-// ID is the id of the element.
+// ID is the id of the call's element.
 func (c CallTab) ID() string { return "call-tab-" + strconv.Itoa(c.Number) }
 
-// ready tells whether the server can be called now.
+// ready reports whether the server can be called now.
 func (f CallForm) ready() bool { return f.Server.State == ServerReady }
 
-// takesArguments tells whether there is anything to fill in, or any schema that
-// arguments could be written for as JSON.
+// takesArguments reports whether there are fields, or a schema for which arguments can be
+// written as JSON.
 func (f CallForm) takesArguments() bool {
 	return len(f.Form.Fields) > 0 || f.Form.JSON || f.Form.Trouble != "" || f.Form.Extra != ""
 }
 
-// path is the address of what can be done with a call.
+// path returns the URL path of an action on a call.
 func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Number) + "/" + what }
 
-// openOf says how many of a round's questions wait, and what becomes of those
-// when the round is sent before they are answered.
+// openOf describes how many questions of a round are answered, and what happens to the
+// others when the round is sent.
 func openOf(open, all int) string {
 	if open == all {
 		return "none of " + plural(all, "question", "questions") + " is answered yet. What is not answered is left out."
@@ -37,14 +37,13 @@ func openOf(open, all int) string {
 	return strconv.Itoa(all-open) + " of " + plural(all, "question", "questions") + " answered. What is not answered is left out."
 }
 
-// reaction is shorter than any person takes to answer: a call that waited no
-// longer than this was answered by a policy.
+// reaction is the longest wait that counts as a policy's answer. A person takes longer.
 const reaction = 10 * time.Millisecond
 
-// began is when a call that runs was made, by the clock of the present.
+// began returns the start of a running call on the present clock.
 func (c Call) began() time.Time { return c.Started.Add(c.Behind) }
 
-// spent is how long a call has taken so far, or in all.
+// spent returns the duration of a call, until now or until its end.
 func (c Call) spent() time.Duration {
 	if c.State == CallRunning {
 		return now().Sub(c.began())
@@ -52,15 +51,15 @@ func (c Call) spent() time.Duration {
 	return c.Duration
 }
 
-// FramesOf is the filter that picks the frames of a call.
+// FramesOf returns the filter for the frames of a call.
 func FramesOf(call string) string { return "call:" + call }
 
-// major tells whether a step belongs in the short line over a call.
+// major reports whether a step belongs in the short line over a call.
 func (s Step) major() bool {
 	return s.Kind != "progress" && s.Kind != "log" && s.Kind != "list"
 }
 
-// word says in a word what happened; about says the rest.
+// word returns the kind of a step in a word; about has the rest.
 func (s Step) word() string {
 	switch s.Kind {
 	case "retry":
@@ -85,14 +84,14 @@ func (s Step) about() string {
 	return s.Text
 }
 
-// repeated is a step in the line over a call, with how many like it came in a row;
-// what they say is the last one's.
+// repeated is a step in the line over a call, with the number of similar steps in a row.
+// The step is the last of these.
 type repeated struct {
 	Step
 	n int
 }
 
-// short words a step for the line over a call: "asked +41 ms", "asked ×3 +2.1 s".
+// short describes a step for the line over a call: "asked +41 ms", "asked ×3 +2.1 s".
 func (c Call) short(s repeated) string {
 	if s.Kind == "called" {
 		return "called " + s.At.Format(time.TimeOnly)
@@ -100,7 +99,8 @@ func (c Call) short(s repeated) string {
 	return join(" ", s.word(), times(s.n), "+"+lasted(s.At.Sub(c.Started)))
 }
 
-// line is the part of a timeline that fits over a call: the first step and the last few.
+// line returns the part of a timeline that fits over a call: the first step and the last
+// few. left is the number of omitted steps.
 func (c Call) line() (steps []repeated, left int) {
 	const most = 6
 	for _, s := range c.Steps {
@@ -129,7 +129,7 @@ func (c Call) logged() (n int) {
 	return n
 }
 
-// stateWord is the state of a call as text.
+// stateWord describes the state of a call.
 func (c CallTab) stateWord() string {
 	switch {
 	case c.Waiting > 0:

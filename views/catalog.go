@@ -17,20 +17,20 @@ var Shelves = []Shelf{"tools", "prompts", "resources"}
 
 func (k Shelf) name() string { return capital(string(k)) }
 
-// OffersID is the id of the element in which the servers' offers stand.
+// OffersID is the id of the element with the items of all servers.
 func (k Shelf) OffersID() string { return string(k) + "-offers" }
 
-// OfferID is the id of the element of what a server has on a shelf.
+// OfferID is the id of the element with a server's items on a shelf.
 func OfferID(server string, k Shelf) string { return "offer-" + server + "-" + string(k) }
 
-// Bounds on a list of what can be called.
+// Limits of a list of items.
 const (
 	WholeList  = 300     // items that the page fetches at once
-	FirstItems = 60      // of a longer list, that it is drawn with
-	ItemsMost  = 150_000 // that can be scrolled to: more are higher than an element can be
+	FirstItems = 60      // items that a longer list is drawn with
+	ItemsMost  = 150_000 // items that can be scrolled to: more would be higher than an element can be
 )
 
-// rows are the items of a list, each as a component.
+// rows returns a component for each item of a list.
 func (l List) rows() []templ.Component {
 	out := make([]templ.Component, len(l.Items))
 	for i, item := range l.Items {
@@ -41,11 +41,11 @@ func (l List) rows() []templ.Component {
 
 func nothing(int) templ.Component { return templ.NopComponent }
 
-// Handle names an item on the page: its key, or where that is long what stands
-// for it in this run.
+// Handle identifies an item on the page: by its key, or for long keys by a substitute
+// that is valid in this run.
 func (i Item) Handle() string { return Handle(i.Key) }
 
-// Handle is what stands for a key on the page; see [Item.Handle].
+// Handle returns the identifier of a key on the page; see [Item.Handle].
 func Handle(key string) string {
 	if len(key) <= NameMost {
 		return key
@@ -53,7 +53,7 @@ func Handle(key string) string {
 	return Brief(key) + digest(key)
 }
 
-// ShelfOf is the tab that items of a kind stand in.
+// ShelfOf returns the tab for items of a kind.
 func ShelfOf(kind catalog.Kind) Shelf {
 	switch kind {
 	case catalog.Tool:
@@ -70,7 +70,7 @@ func (i Item) id() string { return fmt.Sprintf("%s-%s-%d", i.Server, ShelfOf(i.K
 // AboutID is the id of the element that [ItemAbout] draws.
 func (i Item) AboutID() string { return i.id() + "-about" }
 
-// about is what an item says of itself in one line.
+// about describes an item in one line, in the server's words.
 func (i Item) about() string {
 	key := either(i.Kind == catalog.Resource || i.Kind == catalog.Template, i.Key, "")
 	title := either(i.Title != i.Name, i.Title, "")

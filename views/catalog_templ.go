@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// CatalogPanel lists what can be called: element catalog.
+// CatalogPanel lists tools, prompts and resources: element catalog.
 func CatalogPanel(catalogs []Catalog) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -197,9 +197,9 @@ func CatalogPanel(catalogs []Catalog) templ.Component {
 	})
 }
 
-// Offer is what one server has on one shelf: element offer-<ID>-<shelf>. Its list
-// is a window that the page fills: it gets how long the list is, which version of
-// it, and the first items, as many as take no more than most bytes.
+// Offer draws the items of one server on one shelf: element offer-<ID>-<shelf>. The page
+// fills its list: the element has the length and the version of the list, and the first
+// items, as many as fit into most bytes.
 func Offer(c Catalog, k Shelf, most int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -384,7 +384,7 @@ func Offer(c Catalog, k Shelf, most int) templ.Component {
 	})
 }
 
-// offerState says why a list is empty or not to be had.
+// offerState explains why a list is empty or missing.
 func offerState(c Catalog, k Shelf) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -535,7 +535,7 @@ func offerState(c Catalog, k Shelf) templ.Component {
 	})
 }
 
-// ItemRows are consecutive rows of a list, from the 0-based place from on.
+// ItemRows draws consecutive rows of a list.
 func ItemRows(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -769,7 +769,7 @@ func itemRow(item Item, place, total int) templ.Component {
 	})
 }
 
-// ItemAbout is what an item is for, and what its calls do: see [Item.AboutID].
+// ItemAbout draws an item's description and the state of its calls: see [Item.AboutID].
 func ItemAbout(item Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -12,34 +12,34 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Bounds on what is drawn of one text that a server may have written, in bytes
-// of markup. Where a text is cut, "Show all" brings the rest; see docs/page.md.
+// Limits of the markup, in bytes, for one text of a server. Where a text is cut, "Show
+// all" fetches the rest; see docs/page.md.
 const (
-	NameMost  = 300       // names, titles, ids: what stands in a line
-	foundText = 1 << 10   // what a finding says
+	NameMost  = 300       // names, titles, ids: texts in one line
+	foundText = 1 << 10   // texts of findings
 	proseMost = 4 << 10   // descriptions, hints, errors
 	wordsMost = 16 << 10  // messages of questions, texts of results
 	codeMost  = 40 << 10  // JSON
-	pieceMost = 256 << 10 // what "Show all" brings at a time
+	pieceMost = 256 << 10 // text that "Show all" fetches at a time
 
-	maxColoured = 12 << 10 // past this JSON is drawn in one colour, which costs the page far fewer elements
+	maxColoured = 12 << 10 // longer JSON is drawn in one colour, with far fewer elements
 )
 
-// Bounds on how much is drawn of what has many parts. Together they keep the
-// page below [PageMost], whatever servers send.
+// Limits of elements with many parts. Together they keep the page below [PageMost],
+// whatever servers send.
 const (
 	PageMost  = 1_000_000 // bytes of a page, and of a push
 	PartMost  = 400 << 10 // bytes of markup of one element that is pushed
-	PanelMost = 250 << 10 // of the questions together
+	PanelMost = 250 << 10 // all questions
 
 	serversMost = 80 << 10
 	catalogMost = 110 << 10
 	pinsMost    = 20 << 10
-	rowsMost    = 900_000  // of the rows of the log that one answer has
-	partsMost   = 64 << 10 // of the blocks of a result
-	fieldsMost  = 96 << 10 // of a form's fields
-	fieldMost   = 32 << 10 // of one field
-	contentMost = 96 << 10 // of the text in the JSON tab
+	rowsMost    = 900_000  // rows of the log in one answer
+	partsMost   = 64 << 10 // blocks of a result
+	fieldsMost  = 96 << 10 // fields of a form
+	fieldMost   = 32 << 10 // one field
+	contentMost = 96 << 10 // text in the JSON tab
 
 	TabsMost         = 80 // calls in the strip
 	capabilitiesMost = 40
@@ -47,8 +47,8 @@ const (
 	comparedMost     = 100
 )
 
-// Brief is a text cut to what fits in a line, for attributes, for controls whose
-// name it is, and for whatever else can hold no "Show all".
+// Brief cuts a text to a line, for attributes, names of controls, and other places
+// without room for "Show all".
 func Brief(s string) string {
 	if head := headOf(s, NameMost); head != s {
 		return head + "…"
@@ -56,8 +56,8 @@ func Brief(s string) string {
 	return s
 }
 
-// headOf is as much of the beginning of s as takes no more than most bytes, as
-// markup or as JSON.
+// headOf returns the longest beginning of s that takes at most most bytes as markup or as
+// JSON.
 func headOf(s string, most int) string {
 	if len(s) <= most/6 {
 		return s
@@ -85,11 +85,10 @@ func TooLong(content string) bool { return cutOff(content, contentMost) }
 // cutOff reports whether a text takes more than most bytes.
 func cutOff(s string, most int) bool { return len(headOf(s, most)) < len(s) }
 
-// Named draws a name or another text of one line, and Prose a text of several,
-// with "Show all" behind what is cut.
+// Named draws a name or another text of one line, with "Show all" where it is cut.
 func Named(s string) templ.Component { return cut(s, NameMost) }
 
-// Prose draws a text of some sentences.
+// Prose draws a text of some sentences, with "Show all" where it is cut.
 func Prose(s string) templ.Component { return cut(s, proseMost) }
 
 func cut(s string, most int) templ.Component {
@@ -100,22 +99,22 @@ func cut(s string, most int) templ.Component {
 	})
 }
 
-// plain draws a text with marks for what cannot be seen.
+// plain draws a text with marks for invisible characters.
 func plain(s string, most int) templ.Component {
 	return withRest(s, func(b *strings.Builder) int { return writeRuns(b, plainRuns(headOf(s, most)), 2*most) })
 }
 
-// Rest offers what Brief has cut off a text, where the text is a control's name
-// and the control can hold no button.
+// Rest draws "Show all" for a text that Brief has cut in the name of a control, which
+// cannot contain a button.
 func Rest(s string) templ.Component { return rest(s, NameMost) }
 
 func rest(s string, most int) templ.Component {
 	return withRest(s, func(*strings.Builder) int { return len(headOf(s, most)) })
 }
 
-// withRest draws the beginning of a text, as long as write says, and offers the
-// rest, if there is one. The text is known by its digest: whoever asks for the
-// rest has it looked for by drawing the page again; see [Find].
+// withRest draws the beginning of a text with write, and "Show all" for the rest, if any.
+// The text is identified by its digest: a request for the rest finds it by drawing the
+// page again; see [Find].
 func withRest(s string, write func(b *strings.Builder) (drawn int)) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		var b strings.Builder
@@ -132,7 +131,7 @@ func withRest(s string, write func(b *strings.Builder) (drawn int)) templ.Compon
 	})
 }
 
-// component draws what write writes, which it does at once.
+// component calls write at once, and returns a component that draws the result.
 func component(write func(b *strings.Builder)) templ.Component {
 	var b strings.Builder
 	write(&b)
@@ -142,8 +141,8 @@ func component(write func(b *strings.Builder)) templ.Component {
 	})
 }
 
-// showAll is the button that brings the rest of a text, and beside a long one
-// the way to all of it as a file.
+// showAll returns the button that fetches the rest of a text, and for a long rest a link
+// to the whole text as a file.
 func showAll(id string, from, size int) string {
 	left := size - from
 	b := `<button type="button" class="link show-all" data-text="` + id + `" data-from="` + strconv.Itoa(from) + `" title="` + grouped(int64(left)) + ` bytes more">Show all</button>`
@@ -153,7 +152,7 @@ func showAll(id string, from, size int) string {
 	return b
 }
 
-// Piece draws more of a text, from an offset on: what "Show all" brings.
+// Piece draws the piece of a text, from an offset on, that "Show all" fetches.
 func Piece(s string, from int) templ.Component {
 	return component(func(b *strings.Builder) {
 		from := min(max(from, 0), len(s))
@@ -167,8 +166,8 @@ func Piece(s string, from int) templ.Component {
 	})
 }
 
-// writeRuns writes runs for as long as they take no more than most bytes of
-// markup, and tells how many bytes of the text those are.
+// writeRuns writes runs until they take more than most bytes of markup, and returns how
+// many bytes of the text it has drawn.
 func writeRuns(b *strings.Builder, runs []run, most int) (drawn int) {
 	for _, r := range runs {
 		if b.Len() > most {
@@ -184,7 +183,7 @@ func writeRuns(b *strings.Builder, runs []run, most int) (drawn int) {
 
 var digestSeed = maphash.MakeSeed()
 
-// digest names a text for as long as the inspector runs.
+// digest returns an id for a text that is valid while the inspector runs.
 func digest(s string) string { return strconv.FormatUint(maphash.String(digestSeed, s), 36) }
 
 type findKey struct{}
@@ -193,8 +192,7 @@ type find struct{ digest, text string }
 
 var errFound = errors.New("found")
 
-// Find looks among the texts that a component cuts for one, by the digest that
-// its "Show all" has.
+// Find searches the texts that a component cuts for the one with this digest.
 func Find(ctx context.Context, id string, in templ.Component) (text string, ok bool, err error) {
 	q := &find{digest: id}
 	err = in.Render(context.WithValue(ctx, findKey{}, q), io.Discard)
@@ -206,8 +204,8 @@ func Find(ctx context.Context, id string, in templ.Component) (text string, ok b
 
 // --- things with many parts
 
-// Within draws the element with the given id, or, where it would take more than
-// most bytes, another in its place that says so.
+// Within draws the element with the given id, or [TooLarge] in its place if it would take
+// more than most bytes.
 func Within(most int, id string, c templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		text, err := rendered(ctx, c, most)
@@ -222,13 +220,14 @@ func Within(most int, id string, c templ.Component) templ.Component {
 	})
 }
 
-// Fits reports whether a component takes no more than a page may.
+// Fits reports whether the markup of a component fits into a page.
 func Fits(c templ.Component) bool {
 	_, err := rendered(context.Background(), c, PageMost)
 	return err == nil
 }
 
-// SizeOf is how many bytes of markup a component takes, or more than [PartMost].
+// SizeOf returns the size of a component's markup in bytes; PartMost+1 if it is larger
+// than [PartMost].
 func SizeOf(c templ.Component) int {
 	text, err := rendered(context.Background(), c, PartMost)
 	if err != nil {
@@ -239,15 +238,15 @@ func SizeOf(c templ.Component) int {
 
 var errTooLarge = errors.New("it takes too much markup")
 
-// rendered is the markup of a component. The error is errTooLarge where that is
-// more than most bytes.
+// rendered returns the markup of a component. The error is errTooLarge if the markup
+// takes more than most bytes.
 func rendered(ctx context.Context, c templ.Component, most int) (string, error) {
 	b := &bounded{most: most}
 	err := c.Render(ctx, b)
 	return b.b.String(), err
 }
 
-// bounded takes up to so many bytes.
+// bounded is a buffer with a maximum size.
 type bounded struct {
 	b    strings.Builder
 	most int
@@ -260,8 +259,8 @@ func (b *bounded) Write(data []byte) (int, error) {
 	return b.b.Write(data)
 }
 
-// some draws parts for as long as they take no more than most bytes, and left
-// with the number of those that it leaves out, if there are any.
+// some draws parts as long as they fit into most bytes, and then left with the number of
+// omitted parts, if any.
 func some(most int, parts []templ.Component, left func(n int) templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		for i, part := range parts {
@@ -281,7 +280,7 @@ func some(most int, parts []templ.Component, left func(n int) templ.Component) t
 	})
 }
 
-// each makes one component of each member of a list.
+// each returns a component for each member of a list.
 func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
 	out := make([]templ.Component, len(list))
 	for i, one := range list {
@@ -290,5 +289,5 @@ func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
 	return out
 }
 
-// firstOf are the first members of a list, at most so many.
+// firstOf returns at most the first most members of a list.
 func firstOf[T any](list []T, most int) []T { return list[:min(len(list), most)] }

@@ -1,5 +1,5 @@
-// The race detector makes this several times slower, and what is done at once
-// here is done at smaller sizes by other tests.
+// The race detector makes this test several times slower. Other tests do the same
+// concurrently at smaller sizes.
 
 //go:build !race
 
@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestTextsAreCut: whatever a server writes, and however much of it, no component
-// takes more markup than a part of a page may, and what is cut can be had.
+// TestTextsAreCut checks that long texts of a server never make a component larger than
+// the limit, and that the rest of cut texts can be fetched.
 func TestTextsAreCut(t *testing.T) {
 	for what, unit := range map[string]string{
 		"plain": "0123456789abcdef", "markup": `<&"'>`, "invisible": "\u202e\x01\x00", "broken": "\xff", "lines": "\n", "wide": "é",
@@ -31,7 +31,7 @@ func TestTextsAreCut(t *testing.T) {
 					t.Errorf("%s takes %d bytes", name, b.Len())
 				}
 				if name == "rows" || name == "detail" || name == "calls" || name == "log" || name == "catalog" {
-					continue // of these the frame, or the panel of the item, has all
+					continue // the whole texts are in the frame, or in the panel of the item
 				}
 				doc, err := html.Parse(strings.NewReader(b.String()))
 				if err != nil {
@@ -51,7 +51,7 @@ func TestTextsAreCut(t *testing.T) {
 	}
 }
 
-// TestPieces: the pieces of a text that is cut are all of it.
+// TestPieces checks that the pieces of a cut text make up the whole of it.
 func TestPieces(t *testing.T) {
 	long := strings.Repeat("a\u202e<é\x01", 200_000)
 	doc := draw(t, Words(long))

@@ -4,13 +4,13 @@ import (
 	"elicitation-inspector/bridge/fault"
 )
 
-// Next is what a server did after its question was answered.
+// Next describes what a server did after its question was answered.
 type Next struct {
-	Text string // "" where it has done nothing yet
+	Text string // "" if it has done nothing yet
 	Seq  int64  // its frame, 0 if none
 }
 
-// words say what the server did, or that it did nothing.
+// words describes what the server did, or that it did nothing.
 func (n Next) words() string {
 	if n.Text == "" {
 		return "then nothing so far"
@@ -18,13 +18,13 @@ func (n Next) words() string {
 	return "then: " + Brief(n.Text)
 }
 
-// FaultGroup are the faults of one group that fit a question.
+// FaultGroup holds the faults of one group that fit a question.
 type FaultGroup struct {
 	Group fault.Group
 	List  []fault.Fault
 }
 
-// parameter is what a fault can be given besides.
+// parameter is an input for a parameter of faults.
 type parameter struct{ name, label, kind, placeholder string }
 
 var parameters = []parameter{
@@ -35,7 +35,7 @@ var parameters = []parameter{
 	{"tool", "Tool", "text", ""},
 }
 
-// parametersOf are those of a fault that a person can give in the menu.
+// parametersOf returns the parameters of a fault that the menu offers.
 func parametersOf(f fault.Fault) (list []parameter) {
 	for _, p := range parameters {
 		if f.Takes(p.name) {
@@ -45,7 +45,7 @@ func parametersOf(f fault.Fault) (list []parameter) {
 	return list
 }
 
-// expects says what a good server does, with the place in the specification.
+// expects describes how a good server reacts, with the section of the specification.
 func expects(f fault.Fault, revision string) string {
 	if section := f.Section[revision]; section != "" {
 		return f.Good + " (" + section + ")"
@@ -53,7 +53,7 @@ func expects(f fault.Fault, revision string) string {
 	return f.Good
 }
 
-// lowerFirst begins a sentence behind a colon.
+// lowerFirst converts the beginning of a sentence for use after a colon.
 func lowerFirst(s string) string {
 	if len(s) > 2 && s[1] == ' ' || len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
 		return s

@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// misbehave is the menu of the ways in which a question can be answered wrongly on
-// purpose. The page fetches it when it is unfolded.
+// misbehave is the menu of deliberately wrong answers to a question. The page fetches it
+// when it is unfolded.
 func misbehave(q Question) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -93,7 +93,7 @@ func misbehave(q Question) templ.Component {
 	})
 }
 
-// Faults is what stands in the menu of a question.
+// Faults draws the contents of a question's menu of faults.
 func Faults(question int, revision string, groups []FaultGroup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -321,7 +321,7 @@ func Faults(question int, revision string, groups []FaultGroup) templ.Component 
 	})
 }
 
-// next says what the server did after a deliberate answer.
+// next describes what the server did after a deliberately wrong answer.
 func next(q Question) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

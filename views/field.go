@@ -11,7 +11,7 @@ import (
 	"elicitation-inspector/bridge/elicit"
 )
 
-// control is the element that stands for a field.
+// control is the kind of element that is drawn for a field.
 type control int
 
 const (
@@ -28,15 +28,15 @@ const (
 	jsonText           // JSON as text
 )
 
-// From how many choices on a list is drawn in the next bigger way.
+// The largest numbers of choices for each way to draw them.
 const (
 	mostRadios  = 5
 	mostOptions = 200
 	mostChecks  = 40
 )
 
-// control chooses the element for a field. It goes by the value too: a control
-// that would drop what it cannot show is never used.
+// control chooses the element for a field. It also considers the value: the element must
+// be able to show it.
 func (f Field) control() control {
 	if f.Input.JSON != "" {
 		return jsonText
@@ -75,7 +75,7 @@ func (f Field) control() control {
 	return jsonText
 }
 
-// wordy tells whether the choices take too much room to be drawn all at once.
+// wordy reports whether the choices take too much room to draw all of them.
 func (f Field) wordy() bool {
 	const most = 12 << 10 // characters, about
 	taken := 0
@@ -87,7 +87,7 @@ func (f Field) wordy() bool {
 	return false
 }
 
-// titles are what people know the choices by.
+// titles returns the display names of the choices.
 func (f Field) titles() []string {
 	out := make([]string, len(f.Choices))
 	for i := range f.Choices {
@@ -96,7 +96,7 @@ func (f Field) titles() []string {
 	return out
 }
 
-// Matches lists the choices in whose names all words stand.
+// Matches lists the choices whose names contain all words of a search.
 func (f Field) Matches(search string) []int {
 	words := strings.Fields(strings.ToLower(search))
 	out := make([]int, 0, len(f.Choices))
@@ -109,14 +109,14 @@ func (f Field) Matches(search string) []int {
 	return out
 }
 
-// isDate tells whether the browser's date picker can show a text.
+// isDate reports whether the browser's date picker can show a text.
 func isDate(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil
 }
 
-// short tells whether the choices fit into one row of a card: how wide a title
-// is drawn is guessed, in characters, with what stands around it.
+// short reports whether the choices fit into one row of a card, by an estimate of their
+// width in characters.
 func (f Field) short() bool {
 	const row, around = 37, 4
 	total := 0
@@ -129,13 +129,13 @@ func (f Field) short() bool {
 	return total <= row
 }
 
-// longTitles tells whether choices had better stand below each other.
+// longTitles reports whether to put choices below each other.
 func (f Field) longTitles() bool {
 	return slices.ContainsFunc(f.titles(), func(title string) bool { return utf8.RuneCountInString(title) > 22 })
 }
 
-// title names choice i for people. Where two have the same title, or one has
-// none, the value says which is which.
+// title returns the display name of choice i. If titles are equal or missing, it includes
+// the value.
 func (f Field) title(i int) string {
 	c := f.Choices[i]
 	if c.Title == "" {
@@ -154,7 +154,7 @@ func (f Field) title(i int) string {
 	return c.Title
 }
 
-// whole is what a field holds, as text.
+// whole returns the value of a field as text.
 func (f Field) whole() string {
 	if f.Input.JSON != "" {
 		return f.Input.JSON
@@ -169,7 +169,7 @@ func (f Field) whole() string {
 	return b.String()
 }
 
-// longChoices are the names of all choices, where one of them is cut.
+// longChoices returns the names of all choices if any of them is cut, else "".
 func (f Field) longChoices() string {
 	if slices.ContainsFunc(f.Choices, func(c elicit.Choice) bool { return cutOff(c.Title, NameMost) || cutOff(c.Value, NameMost) }) {
 		return strings.Join(f.titles(), "\n") + "\n"
@@ -179,7 +179,7 @@ func (f Field) longChoices() string {
 
 func (f Field) picked(i int) bool { return slices.Contains(f.Input.Picks, i) }
 
-// label names a field for people, also where its property has the empty name.
+// label returns the display name of a field, also if its property has an empty name.
 func (f Field) label() string {
 	if strings.TrimSpace(f.Label) == "" {
 		return `""`
@@ -190,15 +190,15 @@ func (f Field) label() string {
 // name is the name of the control in the form.
 func (f Field) name() string { return elicit.InputName(f.Index) }
 
-// unset tells whether "not given" is among the answers that can be picked.
+// unset reports whether "not given" is among the choices.
 func (f Field) unset() bool { return !f.Required }
 
 func (f Field) part(name string) string { return f.ID + "-" + name }
 
 func (f Field) invalid() bool { return len(f.Problems) > 0 }
 
-// inputType is the kind of one-line text box: the right keyboard and the right
-// help from the browser. Nothing is ever checked by it.
+// inputType returns the type of a one-line text box, for the right keyboard and help of
+// the browser. The type checks nothing.
 func (f Field) inputType() string {
 	types := map[string]string{"email": "email", "uri": "url"}
 	if f.Kind != elicit.Text {
@@ -216,7 +216,7 @@ func (f Field) describedBy() string {
 		}
 	}
 	add(true, "error")
-	add(f.Required && f.control() == checkBoxes, "req") // where aria-required is not known
+	add(f.Required && f.control() == checkBoxes, "req") // aria-required has no effect on a group
 	add(f.Description != "", "desc")
 	add(f.DefaultProblem() != "", "default")
 	add(len(f.hints()) > 0, "hint")
@@ -224,8 +224,8 @@ func (f Field) describedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// limits words how many there may be, and whether there must be some; words is ""
-// where there is no limit.
+// limits describes a range of numbers, and reports whether at least one is needed; words
+// is "" if there is no limit.
 func limits(least, most *int) (words string, needed bool) {
 	number := func(n *int) string { return grouped(int64(*n)) }
 	switch low := least != nil && *least > 0; {
@@ -241,7 +241,7 @@ func limits(least, most *int) (words string, needed bool) {
 	return "", false
 }
 
-// count words how much has been entered against how much is asked for.
+// count describes how much is entered, and how much is allowed.
 func (f Field) count() string {
 	switch f.control() {
 	case oneLine, manyLines:
@@ -267,7 +267,7 @@ func (f Field) count() string {
 	return ""
 }
 
-// over tells whether the count is outside its limits.
+// over reports whether the count is outside its limits.
 func (f Field) over() bool {
 	n, least, most := utf8.RuneCountInString(f.Input.Text), f.MinLength, f.MaxLength
 	if f.Kind == elicit.MultiChoice {
@@ -276,14 +276,14 @@ func (f Field) over() bool {
 	return n > 0 && (most != nil && n > *most || least != nil && n < *least)
 }
 
-// formatHints word the formats that have a name of their own.
+// formatHints describes the formats.
 var formatHints = map[string]string{
 	"email": "an email address", "uri": "a URI with its scheme", "date": "a date, like 2026-08-01",
 	"date-time": "RFC 3339 with an offset, like 2026-08-01T09:30:00+02:00",
 }
 
-// hints words what the schema asks of a value, one sentence part each. The
-// pattern is drawn apart, as code.
+// hints describes the schema's limits of a value, one part of a sentence each, except the
+// pattern, which is drawn as code.
 func (f Field) hints() []string {
 	var out []string
 	add := func(words, value string) {
@@ -323,21 +323,21 @@ func (f Field) hints() []string {
 		out = append(out, "JSON")
 	}
 	if strings.EqualFold(strings.Join(out, ", "), strings.TrimRight(strings.TrimSpace(f.Description), ".")) && f.Pattern == "" {
-		return nil // the server says so itself
+		return nil // the server's description says the same
 	}
 	return out
 }
 
-// longest is the most characters that a text can have for one line to hold it
-// with ease.
+// longest is the maximum length of a text, in characters, that one line can hold with
+// ease.
 const longest = 80
 
-// roomy tells whether somebody may want several lines for a text.
+// roomy reports whether to offer several lines for a text.
 func (f Field) roomy() bool {
 	return f.Kind == elicit.Text && f.inputType() == "text" && (f.control() == manyLines || f.control() == oneLine && (f.MaxLength == nil || *f.MaxLength > longest))
 }
 
-// hint is everything in hints, as one line of text.
+// hint returns all hints as one line of text.
 func (f Field) hint() string {
 	return capital(strings.Join(f.hints(), ", "))
 }
@@ -346,7 +346,7 @@ func (f Form) tab() string { return either(f.JSON, "json", "form") }
 
 func (f Form) sendName() string { return either(f.ID == "args", "Arguments", "Will send") }
 
-// wrong counts the fields that have to be put right.
+// wrong counts the invalid fields.
 func (f Form) wrong() (n int) {
 	for _, field := range f.Fields {
 		if field.invalid() {

@@ -9,9 +9,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// fieldsWithin draws the fields of a form. A value that is too long for a
-// control, and the fields for which there is no room left, are named as kept:
-// the server has what they hold.
+// fieldsWithin draws the fields of a form. Values that are too long for a control, and
+// fields beyond the limit of the markup, are marked as kept: the server has their values.
 func fieldsWithin(fields []Field) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		text, _, err := drawFields(ctx, fields)
@@ -23,7 +22,7 @@ func fieldsWithin(fields []Field) templ.Component {
 	})
 }
 
-// Kept lists the fields whose values the page does not hold when it draws them.
+// Kept lists the fields whose values are not on the page when it is drawn.
 func Kept(ctx context.Context, fields []Field) ([]int, error) {
 	_, kept, err := drawFields(ctx, fields)
 	return kept, err

@@ -10,13 +10,13 @@ import (
 	"elicitation-inspector/bridge/findings"
 )
 
-// severityWord is a severity as people read it. SHOULD is the specification's
-// own word (RFC 2119).
+// severityWord returns the display name of a severity. SHOULD is the word of the
+// specification (RFC 2119).
 func severityWord(s lint.Severity) string {
 	return map[lint.Severity]string{lint.Violation: "Violation", lint.Should: "SHOULD", lint.Advice: "Advice"}[s]
 }
 
-// Tally is how many findings there are of each severity.
+// Tally is the number of findings of each severity.
 type Tally map[lint.Severity]int
 
 // TallyOf counts findings.
@@ -35,7 +35,7 @@ func (t Tally) total() (n int) {
 	return n
 }
 
-// worst is the gravest severity, "" if nothing was found.
+// worst returns the gravest severity, "" if there are no findings.
 func (t Tally) worst() string {
 	if len(t) == 0 {
 		return ""
@@ -50,10 +50,10 @@ func (t Tally) words() string {
 	return join(", ", part(lint.Violation, "violation", "violations"), part(lint.Should, "SHOULD not followed", "SHOULDs not followed"), part(lint.Advice, "piece of advice", "pieces of advice"))
 }
 
-// found words a server's counts.
+// found describes the number of a server's findings.
 func (s Server) found() string { return cmp.Or(s.Findings.words(), "No findings") }
 
-// foundWords tell a row's findings to those who cannot see the mark.
+// foundWords describes a row's findings for people who cannot see the mark.
 func (r Row) foundWords() string {
 	n := r.Findings.total()
 	if n == 1 {
@@ -67,14 +67,14 @@ func gravestFirst(list []lint.Finding) []lint.Finding {
 	return slices.SortedStableFunc(slices.Values(list), func(a, b lint.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 }
 
-// whereIn is a JSON pointer into a frame, or a word for all of it.
+// whereIn returns a JSON pointer into a frame, or a word for the whole frame.
 func whereIn(pointer string) string { return cmp.Or(pointer, "the whole frame") }
 
-// broken words what breaks the rule of a finding, in general.
+// broken describes in general what breaks the rule of a finding.
 func broken(f findings.Found) string {
 	for _, r := range lint.Rules() {
 		if r.ID == f.Rule {
-			// A keyword of JSON Schema keeps its letters.
+			// Keep the case of keywords of JSON Schema.
 			if word, _, _ := strings.Cut(r.Breaks, " "); strings.ToLower(word) != word {
 				return r.Breaks
 			}
@@ -84,10 +84,10 @@ func broken(f findings.Found) string {
 	return f.Text
 }
 
-// times says how often something was there, where that was more than once.
+// times formats a number of occurrences, "" for one.
 func times(n int) string { return either(n > 1, "×"+grouped(int64(n)), "") }
 
-// occurrencesShown is how many findings of one rule the panel lists.
+// occurrencesShown is the maximum number of findings of one rule in the panel.
 const occurrencesShown = 50
 
 // byRule groups findings, the gravest first and then by name.

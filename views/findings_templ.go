@@ -15,8 +15,8 @@ import (
 	"elicitation-inspector/bridge/findings"
 )
 
-// foundOn says on a question's card what the linter says of it: one finding as
-// it is, more of them folded under their counts.
+// foundOn draws the findings on a question's card: a single one in full, several folded
+// under their counts.
 func foundOn(q Question) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -165,7 +165,7 @@ func foundOn(q Question) templ.Component {
 	})
 }
 
-// FindingLine is one finding, in the context of its frame.
+// FindingLine draws one finding, in the context of its frame.
 func FindingLine(f lint.Finding) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -281,8 +281,8 @@ func FindingLine(f lint.Finding) templ.Component {
 	})
 }
 
-// FindingsPanel lists all that the linter says of one server, by rule, the
-// gravest first. It goes into element findings-<ID>.
+// FindingsPanel lists the findings about one server, by rule, the gravest first. It goes
+// into element findings-<ID>.
 func FindingsPanel(server string, list []findings.Found) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -368,7 +368,7 @@ func rulesLeft(n int) templ.Component {
 	})
 }
 
-// ruleBroken are the findings of one rule.
+// ruleBroken draws the findings of one rule.
 func ruleBroken(server string, list []findings.Found) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -565,8 +565,8 @@ func ruleBroken(server string, list []findings.Found) templ.Component {
 	})
 }
 
-// serverFindings are the linter's counts for one server, and the way to its
-// panel, which is fetched when somebody wants to see it.
+// serverFindings draws the numbers of findings about one server, and its panel, which the
+// page fetches when it is unfolded.
 func serverFindings(s Server) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -22,7 +22,7 @@ func someFindings(severities ...lint.Severity) []lint.Finding {
 	return out
 }
 
-// found has each of the findings in a frame of its own.
+// found puts each finding into a frame of its own.
 func found(list ...lint.Finding) []findings.Found {
 	var out []findings.Found
 	for i, f := range list {
@@ -42,7 +42,8 @@ func byClass(n *html.Node, class string) []*html.Node {
 	})
 }
 
-// TestFindingsOnACard: one is told as it is, several are folded under their counts.
+// TestFindingsOnACard checks that a single finding is shown in full, and several are
+// folded under their counts.
 func TestFindingsOnACard(t *testing.T) {
 	for _, c := range []struct {
 		severities []lint.Severity
@@ -84,7 +85,7 @@ func TestFindingsOnACard(t *testing.T) {
 	}
 }
 
-// TestGravestFirst: what matters most is read first, and colours the whole.
+// TestGravestFirst checks that the gravest finding comes first and determines the colour.
 func TestGravestFirst(t *testing.T) {
 	list := someFindings(lint.Advice, lint.Should, lint.Violation)
 	if got := TallyOf(list).worst(); got != "violation" {
@@ -99,7 +100,7 @@ func TestGravestFirst(t *testing.T) {
 	}
 }
 
-// TestFindingsAreText: a finding quotes the server, which may say anything.
+// TestFindingsAreText checks that quotations of the server in findings are escaped.
 func TestFindingsAreText(t *testing.T) {
 	evil := `<img src=x onerror="alert(1)">`
 	f := lint.Finding{Rule: evil, Severity: lint.Advice, Text: evil, Pointer: evil, Reference: evil}
@@ -119,7 +120,7 @@ func TestFindingsAreText(t *testing.T) {
 	}
 }
 
-// TestFindingsOfARow: a small mark says how many there are, in words as well.
+// TestFindingsOfARow checks that a mark shows the number of findings, also in words.
 func TestFindingsOfARow(t *testing.T) {
 	mark := func(r Row) []*html.Node { return byClass(draw(t, WireRows([]Row{r})), "mark") }
 	if found := mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}); len(found) > 0 {
@@ -147,8 +148,8 @@ func TestFindingsOfAFrame(t *testing.T) {
 	}
 }
 
-// TestFindingsPanel: a server's findings stand under their rules, with the way
-// to each frame, and a server that breaks one rule ever again does not fill the page.
+// TestFindingsPanel checks that findings are grouped by rule, with links to their frames,
+// and that a rule with many findings does not fill the page.
 func TestFindingsPanel(t *testing.T) {
 	list := someFindings(lint.Advice, lint.Violation)
 	for range 300 {

@@ -8,18 +8,18 @@ import (
 // Ledger is the table of all questions of the run.
 type Ledger struct {
 	Rows   []LedgerRow
-	Found  int    // how many match the filter
-	Sort   string // the column that it is sorted by, with "-" before it in descending order
+	Found  int    // number of questions that match the filter
+	Sort   string // the column to sort by, with "-" before it for descending order
 	Filter string
 }
 
 // LedgerRow is one question in the ledger.
 type LedgerRow struct {
 	Question
-	Again bool // its answer can be given again
+	Again bool // the answer can be repeated
 }
 
-// column is one of the ledger's.
+// column is a column of the ledger.
 type column struct{ key, title string }
 
 var ledgerColumns = []column{
@@ -27,7 +27,7 @@ var ledgerColumns = []column{
 	{"by", "By"}, {"waited", "Waited"}, {"next", "Then the server"},
 }
 
-// Answer says how a question was answered, in one line.
+// Answer describes in one line how a question was answered.
 func (r LedgerRow) Answer() string {
 	switch {
 	case r.Wrong != "":
@@ -38,7 +38,7 @@ func (r LedgerRow) Answer() string {
 	return join(": ", r.stateWord(), r.Reason)
 }
 
-// Matches reports whether every word of a filter stands in the row.
+// Matches reports whether the row contains every word of a filter.
 func (r LedgerRow) Matches(filter string) bool {
 	all := strings.ToLower(strings.Join([]string{
 		"#" + strconv.Itoa(r.Number), r.Server.Label, r.CallName, r.ofCall(), r.Message, r.Mode, r.Key, r.Answer(), r.by(), r.By, r.Fault, r.Next.Text,
@@ -51,7 +51,7 @@ func (r LedgerRow) Matches(filter string) bool {
 	return true
 }
 
-// sorted says how the ledger is sorted by a column, as aria-sort does.
+// sorted returns the value of aria-sort for a column.
 func (l Ledger) sorted(key string) string {
 	switch l.Sort {
 	case key:
@@ -62,7 +62,7 @@ func (l Ledger) sorted(key string) string {
 	return "none"
 }
 
-// next is what a click on a column sorts by.
+// next returns the order that a click on a column selects.
 func (l Ledger) next(key string) string {
 	if l.Sort == key {
 		return "-" + key
@@ -70,7 +70,7 @@ func (l Ledger) next(key string) string {
 	return key
 }
 
-// summary counts the rows.
+// summary describes the number of rows.
 func (l Ledger) summary() string {
 	text := plural(l.Found, "question", "questions")
 	if l.Found > len(l.Rows) {

@@ -1,7 +1,7 @@
-// Package views holds the templ components of the page and the plain data that
-// they show; what the page shows as it is, it has in the types of the packages
-// that read it. It does no I/O and knows neither sessions nor the SDK; the same
-// component draws the first page and every later push.
+// Package views holds the templ components of the page and the data that they show. Data
+// that the page shows unchanged has the types of the packages that read it. The package
+// does no I/O and knows neither sessions nor the SDK. The same component draws the first
+// page and every later push.
 package views
 
 import (
@@ -16,27 +16,27 @@ import (
 	"elicitation-inspector/bridge/response"
 )
 
-// Page is everything that the first page shows.
+// Page holds everything that the first page shows.
 type Page struct {
 	Version   string // the inspector's own version
 	Servers   []Server
 	Catalogs  []Catalog // one per server, in the order of Servers
 	Calls     []CallTab // the latest calls that are kept, oldest first
-	Forgotten int       // the call that the address names, if only its frames are left; else 0
+	Forgotten int       // the call in the address, if only its frames are left; else 0
 	Earlier   EarlierCalls
 	Call      *Call     // the call on show, nil if none
-	Form      *CallForm // the item on show, where no call is
+	Form      *CallForm // the item on show, if no call is
 	Questions []Question
-	More      bool // there are more questions than these
+	More      bool // there are further questions
 	Log       LogStatus
-	Seq       int64 // of the last push that this page contains
+	Seq       int64 // the last push that this page contains
 	ReadOnly  bool  // a transcript is on show: nothing can be called or answered
 	Recording Recording
 	Script    Script
 	Replay    *Replay // the transcript on show, nil for a live inspection
 }
 
-// ServerState says where a server stands.
+// ServerState is the state of a server's connection.
 type ServerState string
 
 // The states of a server.
@@ -48,42 +48,42 @@ const (
 	ServerDisconnected ServerState = "disconnected"
 )
 
-// Server is one target and what is known of it.
+// Server is one target with its state.
 type Server struct {
 	ID           string // stable for the run, safe in element ids: "s1"
 	Index        int    // 0-based, picks its colour
-	Label        string // the name it is configured under, as [Brief] cuts it
+	Label        string // the configured name, cut by [Brief]
 	Name         string // serverInfo.name; empty until ready
 	Title        string
 	Version      string
 	How          string // "stdio", "HTTP", "SSE", "in process"
 	Address      string // the command line or URL, for people
-	Target       string // what is reached, under a name that is the same in every run; "" if nothing is
+	Target       string // an id of the target that is the same in every run; "" if there is no target
 	State        ServerState
 	Reason       string   // why it failed or ended, in words
-	Stderr       []string // its last lines, oldest first; shown when failed or ended
+	Stderr       []string // last lines of stderr, oldest first; shown when failed or ended
 	Protocol     string   // negotiated revision, "2025-11-25"
 	Negotiated   string   // how: "server/discover", "initialize", "server/discover refused, then initialize"
 	Instructions string
 	Capabilities []string        // names of what the server offers: "tools", "prompts (list changes)" …
-	Settings     client.Settings // under which it is connected, or will be next
-	Policy       string          // what becomes of its questions: "ask", "defaults", "decline", "cancel", "block"
-	Held         int             // questions that are held back because it asks too often
-	Room         int             // how many of those can be shown now
+	Settings     client.Settings // settings of the present connection, or of the next one
+	Policy       string          // policy for its questions: "ask", "defaults", "decline", "cancel", "block"
+	Held         int             // questions held back because the server asks too often
+	Room         int             // how many held questions can be shown now
 	TurnedAway   int             // questions that were refused because too many wait
 	Findings     Tally           // of the linter's
 	Since        time.Time
 }
 
-// Comparison is what a server offers under two declarations of the client's.
+// Comparison compares what a server offers under two declarations of the client.
 type Comparison struct {
 	Server        string // Server.ID
-	With, Without string // the declarations, as JSON or in words; "" while it is being made
+	With, Without string // the declarations, as JSON or in words; "" while the comparison is running
 	OnlyWith      []catalog.Item
 	OnlyWithout   []catalog.Item
 	Both          int
 	Problems      []string
-	Err           string // why there is nothing to compare
+	Err           string // why the comparison failed
 }
 
 // Item is one tool, prompt, resource or resource template of a server.
@@ -92,8 +92,8 @@ type Item struct {
 	Server      string // Server.ID
 	ServerIndex int
 	Index       int // its 0-based place on its shelf
-	Waiting     int // questions of its running calls that wait for the person
-	Running     int // calls that run
+	Waiting     int // questions of the item's running calls that wait for the person
+	Running     int // running calls
 }
 
 // List is a part of a list of items.
@@ -101,10 +101,10 @@ type List struct {
 	Items   []Item // from the 0-based place From on
 	From    int
 	Total   int
-	Version uint64 // another one when the list is another
+	Version uint64 // changes whenever the list changes
 }
 
-// Catalog is what one server offers.
+// Catalog holds the lists of one server.
 type Catalog struct {
 	Server  Server
 	Lists   map[Shelf]List // resources are followed by templates
@@ -122,14 +122,14 @@ type Field struct {
 	Changed  bool     // differs from the default, so that a reset makes sense
 }
 
-// Form is a set of controls drawn from a schema, with the JSON it amounts to.
+// Form is a set of controls for a schema, with the resulting JSON.
 type Form struct {
 	ID       string // prefix of its element ids: "q3" or "args"
 	Fields   []Field
-	Extra    string   // JSON of members that no field stands for; "" if none
+	Extra    string   // JSON of members without a field; "" if none
 	JSON     bool     // the JSON tab is on show
 	Content  string   // the text of the JSON tab
-	Problems []string // of the whole, not of one field
+	Problems []string // of the whole form, not of one field
 	Checked  bool     // a check has failed: "Send anyway" is offered
 	Preview  string   // the exact JSON that will be sent
 	Trouble  string   // why there are no controls, in words; "" if the schema could be read
@@ -141,11 +141,11 @@ type CallForm struct {
 	Server   Server
 	Form     Form
 	Timeout  string // seconds, as typed; "" for none
-	ReadOnly bool   // of a transcript: it shows what the call was made with
-	Call     int    // the call whose arguments these are, 0 if none
+	ReadOnly bool   // in a transcript: shows the arguments of the call
+	Call     int    // the call with these arguments, 0 if none
 }
 
-// CallState says where a call stands.
+// CallState is the state of a call.
 type CallState string
 
 // The states of a call.
@@ -164,61 +164,61 @@ type CallTab struct {
 	Name        string
 	State       CallState
 	Waiting     int
-	Yours       bool // it is the person's turn, though no question waits
+	Yours       bool // the call waits for the person, though no question is open
 	IsError     bool
 }
 
-// EarlierCalls are those that have no tab.
+// EarlierCalls describes the calls without a tab.
 type EarlierCalls struct {
 	Count  int
-	Before int // their numbers are lower
+	Before int // their numbers are less than Before
 }
 
-// Call is one request that the person made, with all that came of it.
+// Call is one request of the person, with its progress and result.
 type Call struct {
 	Number   int
 	Item     Item
 	Server   Server
 	State    CallState
 	Started  time.Time
-	Behind   time.Duration // how far the session's clock is behind the present, where a transcript is on show
+	Behind   time.Duration // in a transcript, the time by which the session's clock is behind the present
 	Duration time.Duration // once it has ended
 	Rounds   int           // multi round-trip rounds so far; 0 or 1 needs no mention
 	Steps    []Step        // the timeline, oldest first; bounded
 	Dropped  int           // steps left out of the timeline's middle
 	Logs     int           // log messages in all; only the first few are steps
-	Waiting  int           // its questions that wait for the person
-	Asked    time.Time     // when the oldest of those came; zero if none waits
-	Yours    bool          // it is the person's turn: a question waits, a URL is being visited, or it asks whether to go on
-	Waited   time.Duration // how long a person was waited for in all, so far
-	Timeout  time.Duration // without that time; 0: none
-	Every    time.Duration // how often it tries again while a URL's outcome is open; 0: not
-	Paused   bool          // many rounds: it waits for the person's word to go on
-	Open     int           // questions of its present round that wait
-	Asks     int           // questions of its present round in all
+	Waiting  int           // number of questions that wait for the person
+	Asked    time.Time     // start of the wait; zero if no question waits
+	Yours    bool          // the call waits for the person: a question is open, a URL is being visited, or Paused is set
+	Waited   time.Duration // total time of waiting for a person so far
+	Timeout  time.Duration // limit without that time; 0 for none
+	Every    time.Duration // interval of retries while a URL's outcome is open; 0 for none
+	Paused   bool          // after many rounds, the call waits for the person's decision to go on
+	Open     int           // waiting questions of the present round
+	Asks     int           // all questions of the present round
 	Progress *Progress
 	Result   *Result // nil while running
-	Unsent   *Unsent // nil where the server's requests are in order
+	Unsent   *Unsent // nil if the server's requests are allowed
 	Form     CallForm
 }
 
-// Unsent is a request that the server wanted to make during a call, and that the
-// revision of its connection does not have.
+// Unsent is a request that the server wanted to send during a call, and that the revision
+// of its connection does not allow.
 type Unsent struct {
 	Method   string
-	Revision string        // that has it, to call again in; "" where that is not on offer
-	Finding  *lint.Finding // nil where there is none for the response
+	Revision string        // revision that allows it, for another call; "" if none is offered
+	Finding  *lint.Finding // nil if the response has no finding
 }
 
-// StepToolError is the kind of a result which says that the tool failed.
+// StepToolError is the kind of a step whose result has isError.
 const StepToolError = "tool-error"
 
-// Step is one thing that happened in a call.
+// Step is one event in a call.
 type Step struct {
 	At   time.Time
 	Kind string // "called", "asked", "answered", "progress", "log", "list", "retry", "result", StepToolError, "error", "stopped", "cancelled"
 	Text string
-	Seq  int64 // its frame in the wire log, 0 if none
+	Seq  int64 // frame in the wire log, 0 if none
 }
 
 // Progress is the latest progress notification of a call.
@@ -227,18 +227,18 @@ type Progress struct {
 	Message      string
 }
 
-// Result is what came back from a call.
+// Result is the outcome of a call.
 type Result struct {
-	Seq             int64              // its frame in the wire log
-	response.Result                    // of what is no use, and of an error, Raw alone
-	Failed          bool               // there is none, or it is of no use
-	Failure         string             // why, in words; "" where Error says it
-	Error           *response.RPCError // nil if none came
-	Hint            string             // why it failed, where more is known than the error says
-	Repeats         bool               // the person may go on without what was refused
+	Seq             int64              // frame in the wire log, 0 if none
+	response.Result                    // for errors and invalid results, only Raw
+	Failed          bool               // there is no result, or it is invalid
+	Failure         string             // reason in words; "" if Error has it
+	Error           *response.RPCError // nil if there is no error response
+	Hint            string             // reason of the failure, if more is known than the error says
+	Repeats         bool               // the person may go on without the refused input
 }
 
-// QuestionState is one of the states in which an elicitation can be.
+// QuestionState is the state of an elicitation.
 type QuestionState string
 
 // The states of an elicitation.
@@ -255,13 +255,13 @@ type Question struct {
 	Number   int
 	State    QuestionState
 	Server   Server
-	Call     int    // number of the call it belongs to, 0 if it cannot be told
+	Call     int    // number of the question's call, 0 if unknown
 	CallName string // the item's name
-	Guessed  bool   // Call is a guess: several run, and the connection does not tell
-	Round    int    // multi round-trip round, 0 if it came as a request
-	Error    int    // code of the error that it came with, 0 if it did not
+	Guessed  bool   // Call is a guess: several calls run, and the connection does not identify one
+	Round    int    // multi round-trip round, 0 for a request
+	Error    int    // code of the error that asked, 0 if none
 	Key      string // its key in inputRequests
-	Origin   string // how it came, in words: "request over the POST event stream", "round 2", "error -32042"
+	Origin   string // how the question came, in words: "request over the POST event stream", "round 2", "error -32042"
 	Method   string // "elicitation/create", or another method that a person answers
 	Mode     string // "form", "url", or what the server said
 	Message  string
@@ -269,31 +269,31 @@ type Question struct {
 	Asked    time.Time
 	Form     Form
 	Schema   json.RawMessage // requestedSchema
-	Params   json.RawMessage // where they are no elicitation that can be read
-	Seq      int64           // its frame in the wire log
-	Handed   string          // why its server's policy left it to the person, "" if it did not
-	Left     string          // why the script that is loaded did
+	Params   json.RawMessage // params, if they are not a valid elicitation
+	Seq      int64           // frame in the wire log, 0 if none
+	Handed   string          // why the server's policy left the question to the person, "" if it did not
+	Left     string          // why the loaded script left it to the person, "" if it did not
 
 	// Once settled:
 	Action  string          // "accept", "decline", "cancel", or "error"
 	By      string          // person, script, policy, fault, server
 	Reason  string          // why it was withdrawn, refused or not delivered
 	Waited  time.Duration   // from asked to settled
-	Sent    json.RawMessage // that went back
+	Sent    json.RawMessage // the answer that was sent
 	Digest  string          // the answer in a few words: "build 2291"
 	SentSeq int64           // frame of the answer, 0 if none
-	Wrong   string          // what is wrong with the answer on purpose, inside a sentence; "" for nothing
-	Fault   string          // its name
-	Next    Next            // what the server did then
-	// Completion says what is known of an accepted URL's outcome: "" where it is
-	// no matter, "awaited", "completed" by the server's word, "marked" by the person's.
+	Wrong   string          // the deliberate fault of the answer, inside a sentence; "" if none
+	Fault   string          // name of the fault
+	Next    Next            // what the server did after the answer
+	// Completion is the outcome of an accepted URL: "" if it has none, "awaited",
+	// "completed" as the server reported, "marked" by the person.
 	Completion string
-	Told       bool          // its server can still say that an awaited URL is done
-	Waits      bool          // the call goes on when this URL is completed, or at the person's word
-	Behind     bool          // an earlier card of that call offers to try again
-	Every      time.Duration // how often that call tries again meanwhile; 0: not
+	Told       bool          // the server can still report the outcome of the URL
+	Waits      bool          // the call waits for the outcome of this URL, or for the person
+	Behind     bool          // an earlier card of the call offers to try again
+	Every      time.Duration // interval of the call's retries; 0 for none
 	Address    *link.Verdict
 	Findings   []lint.Finding
-	ReadOnly   bool // of a transcript
-	Unfolded   bool // where it is settled: begin with its details on show
+	ReadOnly   bool // part of a transcript
+	Unfolded   bool // if settled: show the details at first
 }

@@ -2,7 +2,7 @@ package views
 
 import "fmt"
 
-// pageTitle says how many questions wait before anything else.
+// pageTitle returns the title, which starts with the number of waiting questions.
 func pageTitle(p Page) string {
 	if n := waiting(p.Questions); n > 0 {
 		return fmt.Sprintf("(%d) Elicitation Inspector", n)
@@ -10,8 +10,8 @@ func pageTitle(p Page) string {
 	return "Elicitation Inspector"
 }
 
-// shown is the number of the call on show, 0 if there is none, and -1 where
-// that is still to be made.
+// shown returns the number of the call on show, -1 for the form of a new call, and 0 for
+// neither.
 func (p Page) shown() int {
 	switch {
 	case p.Call != nil:
@@ -22,8 +22,8 @@ func (p Page) shown() int {
 	return p.Forgotten
 }
 
-// pane is what a narrow window shows first: the tools as long as nothing was
-// chosen of them, and the wire log where that is all there is of a call.
+// pane returns the pane that a narrow window shows first: the catalog while nothing is
+// selected, and the wire log if only frames of the call are left.
 func (p Page) pane() string {
 	if p.Forgotten > 0 {
 		return "wire"
@@ -34,7 +34,7 @@ func (p Page) pane() string {
 	return "work"
 }
 
-// keyTable is the help on keys.
+// keyTable is the help for keys.
 var keyTable = []struct {
 	keys []string
 	does string

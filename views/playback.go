@@ -9,22 +9,22 @@ import (
 	"elicitation-inspector/bridge/playback"
 )
 
-// Replay is what the page says of the transcript that it shows.
+// Replay describes the transcript on show.
 type Replay struct {
 	Files    []string // their names
-	Problems []string // lines that could not be read, the first of them, in words
-	Damaged  int64    // lines that could not be read, in all
-	Percent  int      // of the files that has been read; 100 when all has
+	Problems []string // the first of the unreadable lines, in words
+	Damaged  int64    // number of unreadable lines
+	Percent  int      // part of the files that was read; 100 when all was
 
-	// Of a long transcript the latest calls and questions are shown.
+	// Only the latest calls and questions of a long transcript are shown.
 	Calls, AllCalls         int
 	Questions, AllQuestions int
 
-	Err      string // why there may be more than could be read
+	Err      string // why part of the files could not be read
 	Playback playback.State
 }
 
-// clockRate is how fast the page's clocks go, as a factor.
+// clockRate returns the speed of the page's clocks, as a factor.
 func clockRate(p playback.State) string {
 	if !p.Playing {
 		return "0"
@@ -34,7 +34,8 @@ func clockRate(p playback.State) string {
 
 func factor(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// millisOf is a time for the page's script; "0" where there is none.
+// millisOf returns a Unix time in milliseconds for the page's script; "0" for the zero
+// time.
 func millisOf(t time.Time) string {
 	if t.IsZero() {
 		return "0"
@@ -42,12 +43,12 @@ func millisOf(t time.Time) string {
 	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
-// positionWords word the position for who cannot see the slider.
+// positionWords describes the position for people who cannot see the slider.
 func positionWords(p playback.State) string {
 	return fmt.Sprintf("frame %s of %s, %s", grouped(p.Position), grouped(p.Frames), clock(p.At))
 }
 
-// speedsWith are those that can be chosen, and the present one.
+// speedsWith returns the speeds to choose from, including the present one.
 func speedsWith(x float64) []float64 {
 	speeds := []float64{0.25, 0.5, 1, 2, 4, 8, 16}
 	if i, known := slices.BinarySearch(speeds, x); !known {
@@ -56,7 +57,7 @@ func speedsWith(x float64) []float64 {
 	return speeds
 }
 
-// left says in words what is not shown of a long transcript; "" if all is.
+// left describes the part of a long transcript that is not shown; "" if all is.
 func (r Replay) left() string {
 	latest := func(shown, all int, what string) string {
 		if all <= shown {

@@ -10,7 +10,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// stateWord says in one word how a question ended.
+// stateWord describes how a question ended.
 func (q Question) stateWord() string {
 	switch {
 	case q.State == QuestionPending:
@@ -29,13 +29,12 @@ func (q Question) stateWord() string {
 	return cmp.Or(settlings[q.Action], "answered")
 }
 
-// settlings word what became of a question, by what was answered, or what the step
-// of it says.
+// settlings describes the ends of questions, by action or by the text of a step.
 var settlings = map[string]string{
 	"accept": "accepted", "decline": "declined", "cancel": "cancelled", "error": "error sent", "undelivered": "not delivered",
 }
 
-// by says who settled a question.
+// by describes who settled a question.
 func (q Question) by() string {
 	if q.By == "policy" && q.State == QuestionRefused && q.Server.Policy == "ask" {
 		return "by the inspector"
@@ -46,10 +45,10 @@ func (q Question) by() string {
 	return cmp.Or(words[q.By], Brief(q.By))
 }
 
-// ofCall names the call that a question belongs to.
+// ofCall names the call of a question; "" if it is unknown.
 func (q Question) ofCall() string { return either(q.Call > 0, "call "+strconv.Itoa(q.Call), "") }
 
-// completion says what is known of the outcome of a page that was agreed to.
+// completion describes the outcome of an accepted URL.
 func (q Question) completion() string {
 	switch q.Completion {
 	case "awaited":
@@ -62,7 +61,7 @@ func (q Question) completion() string {
 	return ""
 }
 
-// digest tells in a few words what was answered, and what is not known of it.
+// digest describes in a few words the answer and its consequences.
 func (q Question) digest() string {
 	if q.Completion == "awaited" {
 		return join(" · ", q.Digest, q.completion())
@@ -73,7 +72,7 @@ func (q Question) digest() string {
 	return q.Digest
 }
 
-// outcome is the class that colours how a question ended.
+// outcome returns the class that colours how a question ended.
 func (q Question) outcome() string {
 	switch {
 	case q.State == QuestionAnswered && q.Wrong != "":
@@ -88,7 +87,7 @@ func (q Question) outcome() string {
 	return "bad"
 }
 
-// title is what names a question: its message, or a word where there is none.
+// title returns the message of a question, or a word if there is none.
 func (q Question) title() string {
 	if strings.TrimSpace(q.Message) != "" {
 		return q.Message
@@ -102,11 +101,11 @@ func (q Question) title() string {
 	return "(no message)"
 }
 
-// elicits tells whether a question is an elicitation, rather than another
-// request that a person answers in its place.
+// elicits reports whether a question is an elicitation, and not another request that a
+// person answers.
 func (q Question) elicits() bool { return q.Method == "" || q.Method == mcp.MethodElicit }
 
-// circumstances say in which call, round and mode a question came.
+// circumstances describes the call, round and mode of a question.
 func (q Question) circumstances() string {
 	round := either(q.Round > 0, "round "+strconv.Itoa(q.Round), "")
 	if q.Error != 0 {
@@ -115,21 +114,21 @@ func (q Question) circumstances() string {
 	return join(" · ", q.ofCall(), round, Brief(q.Key), Brief(q.Mode))
 }
 
-// hasForm reports whether there is a form to be shown as it looked.
+// hasForm reports whether to show the form as the person saw it.
 func (q Question) hasForm() bool {
 	return q.ReadOnly && q.elicits() && q.Address == nil && (len(q.Form.Fields) > 0 || q.Form.Trouble != "")
 }
 
-// awaits tells whether a URL was agreed to and its outcome is still to come, so
-// that its card stays open.
+// awaits reports whether the outcome of an accepted URL can still arrive, so that the
+// card stays open.
 func (q Question) awaits() bool {
 	return q.State == QuestionAnswered && q.Completion == "awaited" && (q.Told || q.Waits)
 }
 
-// completeMethod is how a server says that a URL is done, up to 2025-11-25.
+// completeMethod is the notification that a URL is done, up to 2025-11-25.
 const completeMethod = "notifications/elicitation/complete"
 
-// awaitedWhat names what an accepted URL waits for.
+// awaitedWhat describes what an accepted URL waits for.
 func (q Question) awaitedWhat() string {
 	if q.Told {
 		return "Waiting for " + completeMethod
@@ -153,12 +152,12 @@ func (q Question) awaitedHow() string {
 	return "In this revision servers do not say when a page is done: to learn the outcome, try call " + strconv.Itoa(q.Call) + " again."
 }
 
-// callPath is the address of what can be done with the question's call.
+// callPath returns the URL path of an action on the question's call.
 func (q Question) callPath(what string) string {
 	return "/calls/" + strconv.Itoa(q.Call) + "/" + what
 }
 
-// everyUsual is how often a call is tried again if the person does not say.
+// everyUsual is the suggested interval of retries.
 const everyUsual = 5 * time.Second
 
 func (q Question) everySeconds() string {
@@ -168,13 +167,13 @@ func (q Question) everySeconds() string {
 	return seconds(everyUsual)
 }
 
-// seconds writes a duration as a bare number of seconds.
+// seconds formats a duration as a number of seconds.
 func seconds(d time.Duration) string { return number(d.Seconds()) }
 
-// inOrder parts the questions of call from those of the others, and of these
-// what waits from what is settled. Each part has what waits for the person
-// first, then what waits for an outcome, both oldest first, and then what is
-// settled, latest first. With call 0 all are the call's own.
+// inOrder splits questions into those of a call, and the waiting and settled ones of
+// other calls. In each part questions that wait for the person come first, then those
+// that wait for an outcome, both oldest first, and then settled ones, latest first. With
+// call 0, all questions count as the call's own.
 func inOrder(questions []Question, call int) (own, waiting, earlier []Question) {
 	sorted := slices.Clone(questions)
 	slices.SortStableFunc(sorted, func(a, b Question) int {
@@ -188,7 +187,7 @@ func inOrder(questions []Question, call int) (own, waiting, earlier []Question) 
 		return b.Number - a.Number
 	})
 	for _, q := range sorted {
-		other := call != 0 && q.Call > 0 && q.Call != call // of some it cannot be told
+		other := call != 0 && q.Call > 0 && q.Call != call // the call of some questions is unknown
 		switch {
 		case !other:
 			own = append(own, q)
@@ -201,11 +200,11 @@ func inOrder(questions []Question, call int) (own, waiting, earlier []Question) 
 	return own, waiting, earlier
 }
 
-// settledStage is the stage of a question that nothing is to come of.
+// settledStage is the stage of a question that is done.
 const settledStage = 2
 
-// stage says how far a question is: 0 while it waits for the person, 1 while
-// its outcome is to come.
+// stage returns the stage of a question: 0 while it waits for the person, 1 while its
+// outcome can still arrive, then settledStage.
 func (q Question) stage() int {
 	switch {
 	case q.State == QuestionPending:
@@ -218,7 +217,7 @@ func (q Question) stage() int {
 
 func (q Question) id() string { return "q" + strconv.Itoa(q.Number) }
 
-// waiting counts the questions that wait.
+// waiting counts the pending questions.
 func waiting(questions []Question) int {
 	n := 0
 	for _, q := range questions {

@@ -2,27 +2,27 @@ package views
 
 import "time"
 
-// Recording is what the page says of where frames are kept: in the log, and in
-// a transcript if one is being written.
+// Recording describes where frames are kept: in the log, and in a transcript if one is
+// being written.
 type Recording struct {
 	File   string    // path of the transcript, "" if none is being written
-	Name   string    // its last part
-	Since  time.Time // when it was begun
-	Lines  int64     // frames in it
+	Name   string    // last part of the path
+	Since  time.Time // start of the recording
+	Lines  int64     // frames in the transcript
 	Missed int64     // frames that could not be written
-	Err    string    // why it has stopped; "" if it goes on
+	Err    string    // why the recording has stopped; "" while it runs
 
-	// Remains says which values that are left out stand in the transcript all the
-	// same: in this one, or else in the last.
+	// Remains lists secrets that are left out of frames, but that are in this transcript,
+	// or else in the last one.
 	Remains []string
 
-	Lost  int64  // frames whose bytes are gone
+	Lost  int64  // frames whose bytes are lost
 	Where string // where the log is, in words
 
-	Folder  string // in which a transcript would be made
-	Typed   string // the name that was asked for, or is suggested
-	Fresh   bool   // no file that exists is to be continued
-	Problem string // why it was not begun
+	Folder  string // folder for transcripts
+	Typed   string // the requested or suggested name
+	Fresh   bool   // do not append to an existing file
+	Problem string // why the recording was not started
 }
 
 // state is the class of the control.

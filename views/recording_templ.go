@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Where ends the sentence that says where frames are kept: element where.
+// Where is the end of the sentence about where frames are kept: element where.
 func Where(where string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -51,7 +51,7 @@ func Where(where string) templ.Component {
 	})
 }
 
-// RecordingLines is how many frames are recorded: element recording-lines.
+// RecordingLines is the number of recorded frames: element recording-lines.
 func RecordingLines(n int64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -94,8 +94,8 @@ func RecordingLines(n int64) templ.Component {
 	})
 }
 
-// RecordingView says where frames are kept, and lets the person write them to a
-// transcript: element recording.
+// RecordingView describes where frames are kept, and lets the person record a transcript:
+// element recording.
 func RecordingView(r Recording) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

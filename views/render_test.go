@@ -130,7 +130,7 @@ func somePage() Page {
 	}
 }
 
-// TestNames holds the page to the names that tests and screen readers rely on.
+// TestNames checks the accessible names that tests and screen readers rely on.
 func TestNames(t *testing.T) {
 	page := draw(t, PageView(somePage()))
 	for _, name := range []string{"Tools", "Prompts", "Resources", "Call", "Questions", "Will send", "Wire log", "Servers"} {
@@ -199,8 +199,8 @@ func TestRowCellsStandUnderTheirHeaders(t *testing.T) {
 	}
 }
 
-// TestNothingInline keeps to the content-security policy: no script, no handler,
-// and no style but the sheet in the markup.
+// TestNothingInline checks the markup against the content-security policy: no scripts,
+// handlers or styles except the sheet.
 func TestNothingInline(t *testing.T) {
 	p := somePage()
 	p.Questions = append(p.Questions, someQuestion(everyKind()...))
@@ -226,7 +226,7 @@ func TestNothingInline(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, e := range every(page, func(e *html.Node) bool { return has(e, "id") }) {
-		if id := attr(e, "id"); seen[id] && !strings.HasPrefix(id, "q7") { // two questions of one number, on purpose
+		if id := attr(e, "id"); seen[id] && !strings.HasPrefix(id, "q7") { // two questions of one number are intended
 			t.Errorf("id %q stands twice", id)
 		} else {
 			seen[id] = true
@@ -236,7 +236,7 @@ func TestNothingInline(t *testing.T) {
 
 const hostile = `</textarea></script><img src=x onerror=alert(1)>"'><b>` + "\u202e\x1b[31m&amp;\u2028"
 
-// everyText draws every component with one text wherever a server's words go.
+// everyText draws every component with one text in all places for a server's words.
 func everyText(hostile string) map[string]templ.Component {
 	s := Server{
 		ID: "s1", Label: Brief(hostile), Name: hostile, Title: hostile, Version: hostile, How: "stdio", Address: hostile, State: ServerFailed,
@@ -297,8 +297,8 @@ func everyText(hostile string) map[string]templ.Component {
 	}
 }
 
-// TestHostileText puts hostile text wherever a server's words go. It has to come
-// out as text: the same characters, and no element or attribute of its own.
+// TestHostileText puts hostile text in all places for a server's words. It must be drawn
+// as text: the same characters, and no element or attribute from it.
 func TestHostileText(t *testing.T) {
 	all := everyText(hostile)
 	for name, c := range all {
@@ -375,8 +375,8 @@ func everyKind() []Field {
 	return out
 }
 
-// TestFieldKinds looks at the control that each kind of field gets, and that
-// its label, and nothing else, is its name.
+// TestFieldKinds checks the control for each kind of field, and that its accessible name
+// is its label only.
 func TestFieldKinds(t *testing.T) {
 	card := draw(t, QuestionCard(someQuestion(everyKind()...)))
 	want := map[string]string{ // label: element, type or role, inputmode
@@ -427,7 +427,8 @@ func TestFieldKinds(t *testing.T) {
 	}
 }
 
-// TestControlsThatWouldLoseText: a control that cannot hold a value is not used for it.
+// TestControlsThatWouldLoseText checks that no control is used for a value that it cannot
+// hold.
 func TestControlsThatWouldLoseText(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -473,7 +474,7 @@ func TestErrorsStandAtTheirFields(t *testing.T) {
 	card := draw(t, QuestionCard(q))
 	for _, f := range fields {
 		control := byID(t, card, f.ID)
-		if f.control() == checkBoxes { // a group cannot be invalid, its boxes can
+		if f.control() == checkBoxes { // aria-invalid is not for groups, but for their boxes
 			control = every(control, tag("input"))[0]
 		} else if !strings.Contains(attr(control, "aria-describedby"), f.ID+"-error") {
 			t.Errorf("%s is not described by its error", f.Label)
@@ -522,7 +523,7 @@ func TestWillSendIsExact(t *testing.T) {
 	}
 }
 
-// TestSettledSaysWhy goes through the ways in which a question can end.
+// TestSettledSaysWhy checks the texts for all ends of a question.
 func TestSettledSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		state      QuestionState
@@ -573,8 +574,9 @@ func TestPendingBeforeSettled(t *testing.T) {
 	}
 }
 
-// TestOwnQuestionsFirst: the questions of the call on show stand next to it, a
-// line parts them from what waits in others, and what is settled there is folded.
+// TestOwnQuestionsFirst checks that the questions of the call on show come first, a line
+// separates them from waiting ones of other calls, and settled ones of other calls are
+// folded.
 func TestOwnQuestionsFirst(t *testing.T) {
 	var questions []Question
 	for i, s := range []QuestionState{QuestionPending, QuestionPending, QuestionAnswered, QuestionAnswered} {
@@ -666,8 +668,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestManyChoicesStayLight: of ten thousand choices the page holds those that
-// are picked.
+// TestManyChoicesStayLight checks that the page contains only the picked ones of ten
+// thousand choices.
 func TestManyChoicesStayLight(t *testing.T) {
 	for _, kind := range []elicit.FieldKind{elicit.SingleChoice, elicit.MultiChoice} {
 		f := Field{ID: "x", Field: elicit.Field{Kind: kind, Choices: choices(10_000)}, Input: elicit.Input{Picks: []int{9_999}}}

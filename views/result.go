@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/bridge/response"
 )
 
-// pretty is JSON laid out for reading. What is long stays as it came: to lay it
-// out would take long, and what is drawn of it is cut anyway.
+// pretty formats JSON for reading. It returns long JSON unchanged: formatting would be
+// slow, and drawing cuts it anyway.
 func pretty(raw json.RawMessage) string {
 	const most = 96 << 10 // bytes
 	if len(raw) > most {
@@ -19,7 +19,7 @@ func pretty(raw json.RawMessage) string {
 	return rawjson.Pretty(raw)
 }
 
-// empty reports whether there is nothing to show but Raw.
+// empty reports whether only Raw can be shown.
 func (r Result) empty() bool {
 	if r.Error != nil && (messageOf(*r.Error) != "" || r.Error.Data != nil) {
 		return false
@@ -27,7 +27,7 @@ func (r Result) empty() bool {
 	return r.Failure == "" && len(r.Content) == 0 && r.Structured == nil
 }
 
-// messageOf is what an error says, and what is wrong with it.
+// messageOf returns the message of an error, and what is wrong with it.
 func messageOf(e response.RPCError) string {
 	if e.Problem == "" {
 		return e.Message
@@ -35,7 +35,7 @@ func messageOf(e response.RPCError) string {
 	return strings.TrimSpace(e.Message + " (" + e.Problem + ")")
 }
 
-// partKind says what a block of content is drawn as.
+// partKind returns how to draw a block of content.
 func partKind(p response.Content) string {
 	bytes := p.Bytes != nil && (p.Type == "resource" || strings.HasPrefix(p.MIME, p.Type+"/"))
 	switch {
@@ -58,13 +58,12 @@ func partKind(p response.Content) string {
 	return "other"
 }
 
-// partFacts says what kind of content a block is, and how big.
+// partFacts describes the type and size of a block of content.
 func partFacts(p response.Content) string {
 	return join(" · ", Brief(p.MIME), either(len(p.Bytes) > 0, grouped(int64(len(p.Bytes)))+" bytes", ""))
 }
 
-// webURL tells whether a URI may be opened by the person. Anything but the web's
-// own schemes is text.
+// webURL reports whether a person may open a URI: only http and https URIs become links.
 func webURL(uri string) bool {
 	if len(uri) > followMost {
 		return false

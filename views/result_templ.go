@@ -15,8 +15,8 @@ import (
 	"elicitation-inspector/bridge/response"
 )
 
-// ResultView is what came back: element result-<Number>. Until something has,
-// the element is there and empty.
+// ResultView draws the result of a call: element result-<Number>. The element is empty
+// until there is a result.
 func ResultView(c Call) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -508,7 +508,7 @@ func errorOf(c Call, e response.RPCError) templ.Component {
 	})
 }
 
-// parts are the blocks of a result, one component each.
+// parts returns a component for each block of a result.
 func parts(list []response.Content, c Call) []templ.Component {
 	out := make([]templ.Component, len(list))
 	for i, p := range list {

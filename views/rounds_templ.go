@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// roundsOf says where a call of several rounds stands, and lets the person go on.
+// roundsOf describes the state of a call with several rounds, and lets the person go on.
 func roundsOf(c Call) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -217,8 +217,8 @@ func stopButton(c Call) templ.Component {
 	})
 }
 
-// clocksOf tells a person's time from the server's, which alone counts towards
-// a timeout, wherever the two differ.
+// clocksOf draws the person's time and the server's time if they differ. Only the
+// server's time counts for a timeout.
 func clocksOf(c Call) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -285,7 +285,7 @@ func clocksOf(c Call) templ.Component {
 	})
 }
 
-// clockOf draws a time, and has the page go on counting it if it runs.
+// clockOf draws a time. If runs is set, the page continues counting it.
 func clockOf(d time.Duration, runs bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -353,8 +353,8 @@ func clockOf(d time.Duration, runs bool) templ.Component {
 	})
 }
 
-// CallOptions are what can be said of a call beside its arguments, which is how
-// long it may take: element args-options.
+// CallOptions draws the options of a call, which is only its timeout: element
+// args-options.
 func CallOptions(f CallForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

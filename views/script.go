@@ -1,9 +1,9 @@
 package views
 
-// Script is what answers questions before a person does.
+// Script describes the script that answers questions before the person does.
 type Script struct {
 	Name    string // "" if none is loaded
 	Rules   int
-	Typed   string // what was to be loaded
-	Problem string // why it was not
+	Typed   string // the path that was to be loaded
+	Problem string // why it was not loaded
 }

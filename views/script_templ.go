@@ -8,8 +8,8 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// ScriptView says which script answers questions, lets the person load one, and save
-// their own answers as one: element script.
+// ScriptView names the script that answers questions, and lets the person load one, or
+// save their own answers as one: element script.
 func ScriptView(s Script) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

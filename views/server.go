@@ -10,17 +10,17 @@ import (
 func (s Server) RowID() string  { return "server-" + s.ID }
 func (s Server) HeldID() string { return "held-" + s.ID }
 
-// shown tells how a server is known to people: its name and how it is reached.
+// shown describes a server: its version and transport.
 func (s Server) shown() string {
 	return join(" · ", Brief(s.Version), Brief(s.How))
 }
 
-// stateWord is the state of a server as text.
+// stateWord describes the state of a server.
 func (s Server) stateWord() string {
 	return either(s.State == ServerConnecting, "connecting…", string(s.State))
 }
 
-// condition says in a sentence where a server stands that cannot be called.
+// condition describes the state of a server that cannot be called, as part of a sentence.
 func (s Server) condition() string {
 	words := map[ServerState]string{
 		ServerConnecting: "is still connecting", ServerFailed: "could not be connected", ServerEnded: "has ended",
@@ -28,14 +28,13 @@ func (s Server) condition() string {
 	return cmp.Or(words[s.State], "is "+s.stateWord())
 }
 
-// up tells whether there is a connection that could be ended.
+// up reports whether the server has a connection that can be closed.
 func (s Server) up() bool { return s.State == ServerReady || s.State == ServerConnecting }
 
 // HoldsBack reports whether the server has a [HeldLine].
 func (s Server) HoldsBack() bool { return s.Held > 0 || s.TurnedAway > 0 }
 
-// heldWords say why questions of the server are held back, and whether there was
-// room for all.
+// heldWords describes why questions are held back or were refused.
 func (s Server) heldWords() string {
 	text := "held back, because it asks too often"
 	if s.Held > 0 && s.Room == 0 {
@@ -47,8 +46,8 @@ func (s Server) heldWords() string {
 	return text
 }
 
-// showHeld is the name of the button that puts on show what there is room for; ""
-// where there is none.
+// showHeld returns the name of the button that shows held questions; "" if there is no
+// room for any.
 func (s Server) showHeld() string {
 	switch {
 	case s.Held == 0 || s.Room == 0:
@@ -62,11 +61,11 @@ func (s Server) showHeld() string {
 // option is one choice of a setting.
 type option struct{ value, title string }
 
-// rememberable is the revision that a browser can remember for a server: the last
-// one in which servers ask by requests.
+// rememberable is the revision that a browser can remember for a server: the last one in
+// which servers ask by requests.
 const rememberable = "2025-11-25"
 
-// What a client can say of itself; see Settings.
+// The settings of a client; see Settings.
 var (
 	protocols = []option{
 		{"auto", "auto: the newest both know"}, {"2026-07-28", "2026-07-28"}, {"2025-11-25", "2025-11-25"}, {"2025-06-18", "2025-06-18"},
@@ -76,8 +75,7 @@ var (
 	}
 )
 
-// declared lists the capabilities that matter here and that the client declared,
-// or says that there are none.
+// declared lists the declared capabilities for input, or says that there are none.
 func (s Server) declared() []string {
 	var out []string
 	if declared := s.Settings.Declared(); declared != "" {
@@ -95,21 +93,19 @@ func (s Server) declared() []string {
 	return out
 }
 
-// policies are what can become of a server's questions; see Server.Policy.
+// policies are the choices of a server's policy; see Server.Policy.
 var policies = []option{
 	{"ask", "Ask me"}, {"defaults", "Accept with defaults"}, {"decline", "Decline"}, {"cancel", "Cancel"}, {"block", "Block with an error"},
 }
 
-// policyWord says in short what becomes of a server's questions, "" if they are
-// put to the person as usual.
+// policyWord describes a server's policy, "" if the person is asked.
 func (s Server) policyWord() string {
 	return map[string]string{
 		"defaults": "accepts with defaults", "decline": "declines", "cancel": "cancels", "block": "blocked",
 	}[s.Policy]
 }
 
-// summary says how much of what a server offers does not depend on what the
-// client declares.
+// summary describes how many items do not depend on the declaration.
 func (c Comparison) summary() string {
 	both := plural(c.Both, "item is", "items are") + " offered either way"
 	if len(c.OnlyWith)+len(c.OnlyWithout) == 0 {
@@ -118,5 +114,5 @@ func (c Comparison) summary() string {
 	return both + "."
 }
 
-// path is the address of what can be done with a server.
+// path returns the URL path of an action on a server.
 func (s Server) path(what string) string { return "/servers/" + s.ID + "/" + what }

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strings"
 
-// ServersBar says where each server stands: element servers.
+// ServersBar draws the state of each server: element servers.
 func ServersBar(servers []Server) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -90,7 +90,7 @@ func serversLeft(n int) templ.Component {
 	})
 }
 
-// ServerRow is one server: element server-<ID>.
+// ServerRow draws one server: element server-<ID>.
 func ServerRow(s Server) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -732,7 +732,7 @@ func serverButtons(s Server) templ.Component {
 	})
 }
 
-// HeldLines are one line for each server whose questions are held back, or were
+// HeldLines draws a line for each server with questions that are held back, or were
 // refused, because it asks too often: element held.
 func HeldLines(servers []Server) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -775,7 +775,7 @@ func HeldLines(servers []Server) templ.Component {
 	})
 }
 
-// HeldLine is the line of one server: element held-<ID>.
+// HeldLine draws the line of one server: element held-<ID>.
 func HeldLine(s Server) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,7 +15,7 @@ import (
 	"elicitation-inspector/bridge/response"
 )
 
-// selected is the value that a select shows.
+// selected returns the value that a select shows.
 func selected(t *testing.T, list *html.Node) string {
 	t.Helper()
 	chosen := every(list, func(e *html.Node) bool { return e.Data == "option" && has(e, "selected") })
@@ -121,7 +121,8 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// TestRounds: a call of several rounds says where it stands, and has one way to stop.
+// TestRounds checks that a call of several rounds shows its state, and has one button to
+// stop it.
 func TestRounds(t *testing.T) {
 	for _, c := range []struct {
 		call   Call
@@ -153,7 +154,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestClocks: a person's time is told from the server's.
+// TestClocks checks that the person's time and the server's time are shown separately.
 func TestClocks(t *testing.T) {
 	start := time.Date(2026, 8, 1, 12, 0, 30, 0, time.UTC)
 	old := now
@@ -203,8 +204,8 @@ func TestTimeoutField(t *testing.T) {
 	})
 }
 
-// TestQuestionsThatAreNoElicitation: what is asked is shown whole, and the
-// result is JSON and nothing else.
+// TestQuestionsThatAreNoElicitation checks that requests are shown in full, and that
+// their result is entered as JSON only.
 func TestQuestionsThatAreNoElicitation(t *testing.T) {
 	for _, method := range []string{"sampling/createMessage", "roots/list"} {
 		q := someQuestion()
@@ -263,7 +264,8 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestLogsAreCounted: a call that logs a lot says how much, and where to read it.
+// TestLogsAreCounted checks that a call with many log messages shows their number, and a
+// link to them.
 func TestLogsAreCounted(t *testing.T) {
 	c := Call{State: CallRunning, Logs: 500}
 	for i := range 20 {

@@ -10,13 +10,13 @@ import (
 	"elicitation-inspector/bridge/hidden"
 )
 
-// run is a piece of text that is drawn in one way.
+// run is a piece of text in one style.
 type run struct {
 	Text  string
 	Class string // "k", "s", "n", "b" for a key, string, number or literal of JSON; "" for plain text
-	Mark  string // of an invisible character: what is drawn in front of it
-	Name  string // of an invisible character: its code point, or byte value
-	bytes int    // of the text that it stands for
+	Mark  string // for an invisible character: mark to draw in front of it
+	Name  string // for an invisible character: code point, or byte value
+	bytes int    // length of the represented text
 }
 
 func (r run) write(b *strings.Builder) {
@@ -36,15 +36,15 @@ func writeAll(b *strings.Builder, runs []run) {
 	}
 }
 
-// marked draws a text without any space around it. What cannot be seen is marked
-// by the style sheet, and stays in the text as it was.
+// marked draws a text without white space around it. The style sheet marks invisible
+// characters, which stay in the text.
 func marked(s string) templ.Component {
 	return component(func(b *strings.Builder) { writeAll(b, plainRuns(s)) })
 }
 
-// drawnJSON writes JSON in colours, each line in an element of its own, so that
-// what is too long for a line goes on below its beginning. JSON of great length
-// is drawn plainly, which costs the page far fewer elements, and cut.
+// drawnJSON draws JSON in colours, with an element for each line, so that wrapped lines
+// are indented. Very long JSON is drawn without colours, with far fewer elements, and
+// cut.
 func drawnJSON(text string) templ.Component {
 	return withRest(text, func(b *strings.Builder) (done int) {
 		if len(text) > maxColoured {
@@ -67,12 +67,12 @@ func drawnJSON(text string) templ.Component {
 	})
 }
 
-// plainRuns splits a text into what can be seen and what cannot.
+// plainRuns splits a text into visible and invisible runs.
 func plainRuns(s string) []run { return appendRuns(nil, s, "") }
 
-// appendRuns appends the runs of s, all of one class. A character that draws
-// nothing, or that changes how its neighbours are drawn, becomes a run of its
-// own, so that it can be shown and its effect confined.
+// appendRuns appends the runs of s, all of one class. A character that is invisible, or
+// that changes how its neighbours are drawn, becomes a run of its own, which shows it and
+// limits its effect.
 func appendRuns(runs []run, s, class string) []run {
 	start := 0
 	flush := func(end int) {
@@ -94,7 +94,7 @@ func appendRuns(runs []run, s, class string) []run {
 		default:
 			r.Mark = r.Name
 		}
-		// A page cannot hold these as they are: its parser would turn them into others.
+		// HTML cannot contain these: the parser would replace them.
 		if c.Rune == 0 || c.Rune == '\r' || c.Broken {
 			r.Text = ""
 		}
@@ -107,8 +107,8 @@ func appendRuns(runs []run, s, class string) []run {
 // controls are the names of the control characters of ASCII.
 var controls = strings.Fields("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US")
 
-// jsonRuns colours one line of JSON. It reads tokens, not values: text that is no JSON
-// comes out whole, only less colourful.
+// jsonRuns colours one line of JSON. It reads tokens, not values, and returns all of the
+// text even if it is not JSON.
 func jsonRuns(s string) []run {
 	var runs []run
 	for i := 0; i < len(s); {
@@ -137,7 +137,7 @@ func jsonRuns(s string) []run {
 	return runs
 }
 
-// stringEnd is the offset past the string literal that starts at i.
+// stringEnd returns the offset past the string literal that starts at i.
 func stringEnd(s string, i int) int {
 	for i++; i < len(s); i++ {
 		switch s[i] {

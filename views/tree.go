@@ -12,27 +12,28 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// What is drawn of one frame at a time. All of it can be had, piece by piece.
+// Limits of the parts of a frame that are drawn at once. The page can fetch the rest
+// piece by piece.
 const (
-	LargeFrame   = 1 << 20  // bytes from which on little is unfolded
-	nodesFirst   = 400      // lines of JSON that are unfolded by themselves
-	childrenStep = 100      // members or elements of one value
-	gistMost     = 64       // characters that stand for what is folded
-	rawStep      = 64 << 10 // bytes of a frame as they are
+	LargeFrame   = 1 << 20  // size from which on little is unfolded
+	nodesFirst   = 400      // lines of JSON that are unfolded at first
+	childrenStep = 100      // members or elements of one value at a time
+	gistMost     = 64       // characters of a folded value
+	rawStep      = 64 << 10 // bytes of a raw frame
 	stringStep   = 16 << 10 // bytes of one JSON string
-	stringFirst  = 2 << 10  // the same, before somebody asks for more
+	stringFirst  = 2 << 10  // the same, at first
 )
 
-// Tree draws a frame's JSON as a tree whose objects and arrays fold (ARIA
-// Authoring Practices, Tree View), with what was found where it was found. Read
-// as text it is the JSON, laid out. It does not hold on to raw.
+// Tree draws a frame's JSON as a tree whose objects and arrays fold (ARIA Authoring
+// Practices, Tree View), with findings at their values. Its text is the formatted JSON.
+// It does not keep raw.
 func Tree(label string, raw []byte, found []lint.Finding) templ.Component {
 	return component(func(b *strings.Builder) {
 		b.WriteString(`<div class="code tree" role="tree" dir="ltr" aria-label="` + templ.EscapeString(label) + `">`)
 		t := newTree(b, found)
 		t.left, t.depth = nodesFirst, 16
 		if len(raw) >= LargeFrame {
-			// Each level is looked through once for each level above it.
+			// The cost of a value grows with the number of levels above it.
 			t.left, t.depth = childrenStep, 4
 		}
 		t.value(node{index: -1, level: 1, siblings: 1, place: 1}, bytes.Trim(raw, " \t\r\n"), true)
@@ -40,20 +41,19 @@ func Tree(label string, raw []byte, found []lint.Finding) templ.Component {
 	})
 }
 
-// TreeNodes draws what is inside the value that a pointer leads to, from a member
-// or element on, one level of it.
+// TreeNodes draws one level of the value at a pointer, from a member or element on.
 func TreeNodes(pointer string, level int, value []byte, from int, found []lint.Finding) templ.Component {
 	return component(func(b *strings.Builder) {
 		newTree(b, found).inside(node{pointer: pointer, level: level}, value, from)
 	})
 }
 
-// tree writes JSON for reading. What it unfolds by itself is bounded; the page
-// asks for the rest when somebody unfolds it.
+// tree draws JSON. It unfolds a limited part; the page fetches the rest when somebody
+// unfolds it.
 type tree struct {
 	*strings.Builder
 	left  int                       // nodes that may still be unfolded
-	depth int                       // levels that are unfolded by themselves
+	depth int                       // levels that are unfolded at first
 	found map[string][]lint.Finding // by JSON pointer
 }
 
@@ -65,18 +65,17 @@ func newTree(b *strings.Builder, found []lint.Finding) *tree {
 	return t
 }
 
-// node is where a value stands.
+// node is the position of a value.
 type node struct {
-	key, name string // the member's name with its quotes, and decoded; "" for an element and for the whole
-	index     int    // of an element; -1 for the whole
+	key, name string // the member's name with its quotes, and decoded; "" for elements and the root
+	index     int    // index of an element; -1 for the root
 	pointer   string
-	level     int // 1 for the whole
-	place     int // among its siblings, from 1
+	level     int // 1 for the root
+	place     int // position among its siblings, from 1
 	siblings  int // itself included
 }
 
-// value writes a value. Tags stand so that no white space gets between what
-// belongs on one line.
+// value draws a value. No white space must get between tags on one line.
 func (t *tree) value(n node, value []byte, unfold bool) {
 	t.left--
 	within := count(value)
@@ -136,8 +135,8 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 	t.WriteString(`</div>`)
 }
 
-// inside writes the members or elements of a value, a few of them from one on,
-// and offers the others.
+// inside draws some members or elements of a value, from one on, and a button for the
+// others.
 func (t *tree) inside(n node, value []byte, from int) {
 	all, end := count(value), from+childrenStep
 	i, c := 0, rawjson.NewCursor(value)
@@ -168,7 +167,7 @@ func (t *tree) inside(n node, value []byte, from int) {
 	}
 }
 
-// leads reports whether something was found inside of what a pointer leads to.
+// leads reports whether there is a finding inside the value at a pointer.
 func (t *tree) leads(pointer string) bool {
 	for at := range t.found {
 		if strings.HasPrefix(at, pointer+"/") {
@@ -178,7 +177,7 @@ func (t *tree) leads(pointer string) bool {
 	return false
 }
 
-// writeFound says in place what the linter says.
+// writeFound draws the findings at a pointer.
 func (t *tree) writeFound(pointer string) {
 	for _, f := range gravestFirst(t.found[pointer]) {
 		t.WriteString(`<p class="in-place ` + f.Severity.String() + `" title="` + templ.EscapeString(join(", ", f.Rule, f.Reference)) + `"><b>` + severityWord(f.Severity) + `</b> <span dir="auto">` + templ.EscapeString(f.Text) + `</span></p>`)
@@ -199,10 +198,10 @@ func count(value []byte) (n int) {
 	return n
 }
 
-// flat reports whether no object or array is inside of a short value.
+// flat reports whether a short value contains no object or array.
 func flat(value []byte) bool { return !bytes.ContainsAny(value[1:], "{[") }
 
-// scalarClass is the class of the run that draws a string, number or literal.
+// scalarClass returns the class for a string, number or literal.
 func scalarClass(value []byte) string {
 	switch value[0] {
 	case '"':
@@ -213,8 +212,8 @@ func scalarClass(value []byte) string {
 	return "n"
 }
 
-// gist is a value on one line, as far as there is room for it. whole says that
-// all of it is there.
+// gist returns the beginning of a value on one line. whole reports that this is the whole
+// value.
 func gist(value []byte) (text string, whole bool) {
 	var b strings.Builder
 	runes, quoted := 0, false
@@ -248,10 +247,10 @@ func gist(value []byte) (text string, whole bool) {
 // piece is a part of a text.
 type piece struct {
 	text             string
-	next, size, step int64 // where the next one begins, how long the whole is, and how long pieces are
+	next, size, step int64 // offset of the next piece, size of the whole, and size of pieces
 }
 
-// excerpt is the piece of a text from an offset on, of at most most bytes. It does
+// excerpt returns the piece of a text from an offset on, with at most most bytes. It does
 // not end inside a character.
 func excerpt(raw []byte, from int64, most int) piece {
 	from = min(max(from, 0), int64(len(raw)))
@@ -259,7 +258,7 @@ func excerpt(raw []byte, from int64, most int) piece {
 	return piece{string(text), from + int64(len(text)), int64(len(raw)), int64(most)}
 }
 
-// cutRunes is the head of b, of at most n bytes, that does not end inside a
+// cutRunes returns the head of b with at most n bytes that does not end inside a
 // character.
 func cutRunes(b []byte, n int) []byte {
 	if len(b) <= n {
@@ -271,7 +270,7 @@ func cutRunes(b []byte, n int) []byte {
 	return b[:n]
 }
 
-// write draws a piece, and offers the next one.
+// write draws a piece, and a button for the next one.
 func (p piece) write(b *strings.Builder, class, what string) {
 	writeAll(b, appendRuns(nil, p.text, class))
 	p.writeMore(b, what)
@@ -289,15 +288,15 @@ func (p piece) writeMore(b *strings.Builder, what string) {
 	b.WriteString(`<button type="button" class="link more" data-` + what + `="` + strconv.FormatInt(p.next, 10) + `">` + words + `</button><span class="dim left"> ` + bytesWords(left) + ` left</span>`)
 }
 
-// StringPiece is more of a long string.
+// StringPiece draws a further piece of a long string.
 func StringPiece(value []byte, from int64) templ.Component {
 	return component(func(b *strings.Builder) {
 		excerpt(value, from, stringStep).write(b, "s", "string")
 	})
 }
 
-// RawPiece is more of a frame's bytes. Each piece is a block, so that the ones
-// before it need not be laid out again.
+// RawPiece draws a further piece of a frame's bytes. Each piece is a block, so that the
+// browser does not lay out the earlier ones again.
 func RawPiece(raw []byte, from int64) templ.Component {
 	return component(func(b *strings.Builder) {
 		p := excerpt(raw, from, rawStep)

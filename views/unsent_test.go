@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 )
 
-// A call whose server asks by a request that its revision does not have says so
-// and offers another one, except in a transcript.
+// A call whose server asks by a request that the revision does not allow shows this and
+// offers another revision, except in a transcript.
 func TestUnsent(t *testing.T) {
 	call := Call{Number: 3, Server: someServer, State: CallDone, Unsent: &Unsent{
 		Method: "elicitation/create", Revision: "2025-11-25",
@@ -33,7 +33,7 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// A result which says that the tool failed is no success in the timeline.
+// A result with isError is not shown as a success in the timeline.
 func TestToolErrorInTimeline(t *testing.T) {
 	start := time.Now()
 	call := Call{Number: 3, Server: someServer, State: CallDone, Started: start, Steps: []Step{

@@ -10,7 +10,7 @@ import (
 	"elicitation-inspector/bridge/elicit/link"
 )
 
-// urlQuestion is a question for a URL as package web would put it.
+// urlQuestion returns a question for a URL as package web makes it.
 func urlQuestion(raw string) Question {
 	verdict := link.Judge(raw)
 	q := someQuestion()
@@ -19,7 +19,7 @@ func urlQuestion(raw string) Question {
 	return q
 }
 
-// accepted is the question after the person agreed.
+// accepted returns the question after the person accepted it.
 func accepted(q Question) Question {
 	q.State, q.Action, q.By, q.Completion, q.Waited = QuestionAnswered, "accept", "person", "awaited", time.Second
 	return q
@@ -27,8 +27,8 @@ func accepted(q Question) Question {
 
 func links(n *html.Node) []*html.Node { return every(n, tag("a")) }
 
-// TestURLIsOnlyInItsLink: the address is text, and nowhere in the markup but in
-// the one link that a person follows.
+// TestURLIsOnlyInItsLink checks that the address is drawn as text, and that only one link
+// contains it.
 func TestURLIsOnlyInItsLink(t *testing.T) {
 	for _, raw := range []string{
 		"https://example.com/pay?id=7#end",
@@ -75,8 +75,8 @@ func TestURLIsOnlyInItsLink(t *testing.T) {
 	}
 }
 
-// TestURLThatCannotBeOpened: what is no web address has no link at all, and
-// says why.
+// TestURLThatCannotBeOpened checks that an address other than a web address has no link,
+// and a reason.
 func TestURLThatCannotBeOpened(t *testing.T) {
 	for _, raw := range []string{
 		"javascript:alert(document.cookie)",
@@ -119,8 +119,8 @@ func TestURLThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// TestLinkRefusesWhatTheJudgeMissed: even an address that was taken for openable
-// by mistake never becomes a link that runs something.
+// TestLinkRefusesWhatTheJudgeMissed checks that a dangerous address that is wrongly
+// marked as openable does not become a link that runs code.
 func TestLinkRefusesWhatTheJudgeMissed(t *testing.T) {
 	q := someQuestion()
 	q.Mode, q.Address = "url", &link.Verdict{Raw: "javascript:alert(1)", Openable: true}
@@ -129,7 +129,8 @@ func TestLinkRefusesWhatTheJudgeMissed(t *testing.T) {
 	}
 }
 
-// TestNothingIsPrefetched: no element of a card makes a browser go anywhere by itself.
+// TestNothingIsPrefetched checks that no element of a card makes a browser load the
+// address.
 func TestNothingIsPrefetched(t *testing.T) {
 	q := urlQuestion("https://example.com/")
 	for _, card := range []Question{q, accepted(q)} {
@@ -176,8 +177,8 @@ func TestBothFormsOfAHost(t *testing.T) {
 	}
 }
 
-// TestAwaitedURL: what is offered while an outcome is to come depends on whether
-// the server can tell it, and whether a call is held up.
+// TestAwaitedURL checks that the buttons for an awaited outcome depend on whether the
+// server can report it, and whether a call waits for it.
 func TestAwaitedURL(t *testing.T) {
 	all := []string{"Retry now", "Retry every", "Give up", "Mark as done"}
 	for _, c := range []struct {
@@ -227,8 +228,8 @@ func TestRetryEvery(t *testing.T) {
 	}
 }
 
-// TestOutcomeOfAURL: an outcome that is known, or that nothing can be done
-// about, folds the card into a line that says it.
+// TestOutcomeOfAURL checks that the card is folded into a line with the outcome when this
+// is known, or can no longer arrive.
 func TestOutcomeOfAURL(t *testing.T) {
 	for _, c := range []struct{ completion, outcome string }{
 		{"completed", "completed"},
@@ -248,7 +249,7 @@ func TestOutcomeOfAURL(t *testing.T) {
 	}
 }
 
-// TestEarlyCompletion: the server may say that it is done before anybody agreed.
+// TestEarlyCompletion checks a completion that arrives before the person accepts.
 func TestEarlyCompletion(t *testing.T) {
 	q := urlQuestion("https://example.com/")
 	q.Completion = "completed"

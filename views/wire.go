@@ -13,13 +13,13 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// face is one way to look at a frame.
+// face is one tab of a frame's detail.
 type face struct {
 	there    bool
 	id, name string
 }
 
-// faces are the ways that make sense for this frame, the best first.
+// faces returns the tabs that make sense for this frame, the best first.
 func (d Detail) faces() []face {
 	return slices.DeleteFunc([]face{
 		{d.Tree != nil, "pretty", "Pretty"},
@@ -32,7 +32,7 @@ func (d Detail) faces() []face {
 	}, func(f face) bool { return !f.there })
 }
 
-// route says who sent a frame to whom.
+// route describes the sender and the receiver of a frame.
 func (d Detail) route() string {
 	switch d.Dir {
 	case wire.ClientToServer:
@@ -45,7 +45,7 @@ func (d Detail) route() string {
 	return d.Server
 }
 
-// facts are what is known of a frame besides its bytes.
+// facts describes a frame apart from its bytes.
 func (d Detail) facts() string {
 	actor := either(d.Actor == "person", "by you", "by the "+d.Actor)
 	actor = either(d.Fault != "", "deliberate: "+d.Fault, actor)
@@ -66,7 +66,7 @@ var streamWords = map[wire.Stream]string{
 	wire.StreamGetSSE:  "GET event stream",
 }
 
-// alone says why a frame has no other half.
+// alone explains why a frame has no paired frame.
 func (d Detail) alone() string {
 	switch {
 	case d.Kind == wire.Request && d.Pending:
@@ -90,7 +90,7 @@ func (r Row) arrow() (sign, words string) {
 	return "·", "note"
 }
 
-// label is the word or method that a row leads with.
+// label returns the method or kind of a row's frame.
 func (r Row) label() string {
 	if r.Kind.IsMessage() {
 		return cmp.Or(r.Method, r.Kind.String())
@@ -98,13 +98,13 @@ func (r Row) label() string {
 	return r.Kind.String()
 }
 
-// negotiates tells whether it refuses server/discover, as a server does that
-// knows earlier revisions only: that is expected, and no error to look at.
+// negotiates reports whether the frame is the refusal of server/discover by a server of
+// an earlier revision, which is not an error.
 func (r Row) negotiates() bool {
 	return r.Kind == wire.Error && r.Method == mcp.MethodDiscover && r.Status < 400
 }
 
-// actionClass colours the action of an answer.
+// actionClass returns the class for the action of an answer.
 func (r Row) actionClass() string {
 	switch r.Action {
 	case "accept":
@@ -115,8 +115,7 @@ func (r Row) actionClass() string {
 	return "plain"
 }
 
-// clock splits the time of a row into the hour, which narrow windows leave out,
-// and the rest.
+// clock splits the time of a row into the hour, which narrow windows omit, and the rest.
 func (r Row) clock() (hour, rest string) {
 	if t := r.Clock; len(t) > 3 && t[2] == ':' && t[0] >= '0' && t[0] <= '9' {
 		return t[:3], t[3:]
@@ -124,18 +123,18 @@ func (r Row) clock() (hour, rest string) {
 	return "", r.Clock
 }
 
-// id is that of the message, or of the request that it ends.
+// id returns the id of the message, or of the request that the frame ends.
 func (r Row) id() string { return cmp.Or(string(r.Message.ID), string(r.Answers)) }
 
-// answers reports whether it came in answer to a request, so that it has a latency.
+// answers reports whether the frame answers a request, so that it has a latency.
 func (r Row) answers() bool { return r.Kind != wire.Request && r.Pair != 0 }
 
-// beside reports whether it is of a session that was made to compare what a server
-// offers under two declarations.
+// beside reports whether the frame belongs to a session that was opened to compare what a
+// server offers under two declarations.
 func (r Row) beside() bool { return strings.HasSuffix(r.Session, "-compare") }
 
-// About is the summary without the action that it begins with, which stands beside
-// it.
+// About returns the summary without the action at its beginning, which is drawn
+// separately.
 func (r Row) About() string {
 	if rest, ok := strings.CutPrefix(r.Summary, r.Action); ok && r.Action != "" && (rest == "" || rest[0] == ' ') {
 		return strings.TrimPrefix(rest, " ")
@@ -143,7 +142,7 @@ func (r Row) About() string {
 	return r.Summary
 }
 
-// odd says in a word what does not pair up as it should.
+// odd describes a frame that is not paired as it should be.
 func (r Row) odd() (word, means string) {
 	switch {
 	case r.Orphan:
@@ -156,14 +155,14 @@ func (r Row) odd() (word, means string) {
 	return "", ""
 }
 
-// failure says in a word how a frame failed where the rest of the row does not.
+// failure describes how a frame failed, if the rest of the row does not.
 func (r Row) failure() string {
 	switch {
 	case !r.Failed:
 		return ""
 	case r.Kind == wire.Error:
 		if r.Method == "" {
-			return "" // it is called so already
+			return "" // the label is already "error"
 		}
 		return "error"
 	case r.Status >= 400:
@@ -174,7 +173,7 @@ func (r Row) failure() string {
 	return ""
 }
 
-// size words the size where its digits would not fit into the column.
+// size formats the size to fit into the column.
 func (r Row) size() string {
 	if r.Size < 100_000 { // more would not fit the column
 		return grouped(r.Size)
@@ -182,8 +181,8 @@ func (r Row) size() string {
 	return bytesWords(r.Size)
 }
 
-// bar is how long the bar of a latency is, from 1 to 10: each two stand for ten
-// times as long, from a millisecond to half a minute.
+// bar returns the class for the length of a latency's bar, from 1 to 10: two more mean
+// ten times as long, from a millisecond to half a minute.
 func (r Row) bar() string {
 	ms := float64(r.Latency) / float64(time.Millisecond)
 	return "w" + strconv.Itoa(int(max(1, min(10, math.Round(1+2*math.Log10(max(ms, 1)))))))
@@ -192,18 +191,17 @@ func (r Row) bar() string {
 // PinID is the id of the element of a pinned frame.
 func PinID(seq int64) string { return "pin-" + strconv.FormatInt(seq, 10) }
 
-// marked are the classes of a row that somebody coloured or pinned.
+// marked returns the classes of a coloured or pinned row.
 func (r Row) marked() string {
 	return join(" ", either(r.Mark.Colour != "", "in-"+r.Mark.Colour, ""), either(r.Mark.Pinned, "pinned-row", ""))
 }
 
-// markWords tell a row's mark to those who cannot see it.
+// markWords describes a row's mark for people who cannot see it.
 func (r Row) markWords() string {
 	return join(", ", either(r.Mark.Pinned, "pinned", ""), either(r.Mark.Colour != "", "marked "+r.Mark.Colour, ""))
 }
 
-// KeptWords says how much of the log is kept where; "" while that is not worth
-// a word.
+// KeptWords describes how many bytes of the log are kept where; "" if none are.
 func KeptWords(bytes int64, where string) string {
 	if bytes == 0 || where == "" {
 		return ""
@@ -211,7 +209,7 @@ func KeptWords(bytes int64, where string) string {
 	return bytesWords(bytes) + " in " + where
 }
 
-// differences words how many there are.
+// differences describes the number of differences.
 func (d Diff) differences() string {
 	switch {
 	case d.Equal:
@@ -222,7 +220,7 @@ func (d Diff) differences() string {
 	return plural(d.Total, "difference", "differences") + ":"
 }
 
-// briefJSON is as much of a value as a difference shows.
+// briefJSON returns the part of a value that a difference shows.
 func briefJSON(raw []byte) string {
 	const most = 400 // bytes
 	if len(raw) <= most {
@@ -231,8 +229,7 @@ func briefJSON(raw []byte) string {
 	return string(cutRunes(raw, most)) + fmt.Sprintf(" … %d bytes in all", len(raw))
 }
 
-// chips are the filters that are wanted often. Those of one group stand for
-// each other.
+// chips are frequent filters. A chip replaces others of its group.
 var chips = []struct{ name, group, term, means string }{
 	{"Questions", "what", "is:question", "what servers ask"},
 	{"Answers", "what", "is:answer", "what was answered"},

@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// hostileDetail has hostile text wherever what came over the wire goes.
+// hostileDetail returns a frame with hostile text in all places for received texts.
 func hostileDetail(row Row) Detail {
 	row.Kind, row.Mark = wire.Request, wire.Mark{Note: hostile, Colour: hostile}
 	other := row
@@ -29,10 +29,10 @@ func hostileDetail(row Row) Detail {
 	}
 }
 
-// TestTreeReadsAsJSON: what a mouse selects in the tree is the JSON, laid out.
+// TestTreeReadsAsJSON checks that the text of the tree is the formatted JSON.
 func TestTreeReadsAsJSON(t *testing.T) {
 	raw := []byte(` {"a\u0062":[1.50,{ }], "c" : "x\ny"}`)
-	doc := draw(t, Tree("JSON", raw, []lint.Finding{{Pointer: "/ab/1/nothing"}})) // which unfolds what leads there
+	doc := draw(t, Tree("JSON", raw, []lint.Finding{{Pointer: "/ab/1/nothing"}})) // the finding unfolds the values above it
 	var lines []string
 	for _, e := range every(doc, func(e *html.Node) bool { return strings.HasPrefix(attr(e, "class"), "line") }) {
 		for gist := range e.Descendants() {
@@ -83,7 +83,8 @@ func TestTreeOffersTheRest(t *testing.T) {
 	}
 }
 
-// TestFindingsStandInPlace: what the linter says stands at the value that it is about.
+// TestFindingsStandInPlace checks that findings are drawn at the values that they are
+// about.
 func TestFindingsStandInPlace(t *testing.T) {
 	found := []lint.Finding{{Rule: "default-invalid", Severity: lint.Violation, Text: "Its default is rejected.", Pointer: "/share"}}
 	item := every(draw(t, Tree("JSON", []byte(`{"share":5}`), found)), func(e *html.Node) bool { return attr(e, "data-name") == "share" })
@@ -92,7 +93,7 @@ func TestFindingsStandInPlace(t *testing.T) {
 	}
 }
 
-// TestRowsSayWhatIsOdd in words, not by colour alone.
+// TestRowsSayWhatIsOdd checks that rows describe oddities in words, not by colour alone.
 func TestRowsSayWhatIsOdd(t *testing.T) {
 	for name, tt := range map[string]struct {
 		row  Row
@@ -137,7 +138,8 @@ func TestBytesWords(t *testing.T) {
 	}
 }
 
-// TestFilterLineIsACombobox by the ARIA Authoring Practices, with its error linked.
+// TestFilterLineIsACombobox checks the filter line against the ARIA Authoring Practices,
+// with its error linked.
 func TestFilterLineIsACombobox(t *testing.T) {
 	page := draw(t, PageView(somePage()))
 	box := byID(t, page, "filter")
@@ -159,7 +161,8 @@ func TestFilterLineIsACombobox(t *testing.T) {
 	}
 }
 
-// TestDetailOffers what makes sense for the frame, and nothing else.
+// TestDetailOffers checks that the detail offers the tabs that fit the frame, and no
+// others.
 func TestDetailOffers(t *testing.T) {
 	tree := Tree("JSON", []byte("{}"), nil)
 	other := Row{Row: wire.Row{Frame: wire.Frame{Seq: 3, Kind: wire.Request, Method: "tools/call"}}}

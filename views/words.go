@@ -11,16 +11,16 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// now is the clock that waiting times are counted against when they are drawn;
-// the page goes on counting by itself.
+// now returns the present time for waiting times; the page continues them with its own
+// clocks.
 var now = time.Now
 
-// age is how long ago t was, in whole milliseconds, for the page's own clocks.
+// age returns the time since t in whole milliseconds, for the page's clocks.
 func age(t time.Time) string {
 	return strconv.FormatInt(max(0, now().Sub(t).Milliseconds()), 10)
 }
 
-// clock words a waiting time as people read clocks: 0:18, 12:05, 3:00:41.
+// clock formats a waiting time like a clock: 0:18, 12:05, 3:00:41.
 func clock(d time.Duration) string {
 	s := int(max(0, d).Seconds())
 	if s < 3600 {
@@ -29,7 +29,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// lasted words a duration in one unit: 0.4 ms, 41 ms, 4.2 s, 3:07.
+// lasted formats a duration in one unit: 0.4 ms, 41 ms, 4.2 s, 3:07.
 func lasted(d time.Duration) string {
 	switch ms := float64(d) / float64(time.Millisecond); {
 	case ms < 10:
@@ -42,13 +42,13 @@ func lasted(d time.Duration) string {
 	return clock(d)
 }
 
-// millis words a latency as a bare number of milliseconds, for a column.
+// millis formats a latency as a number of milliseconds, for a column.
 func millis(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)
 	switch {
 	case ms < 10:
 		return strconv.FormatFloat(ms, 'f', 1, 64)
-	case ms >= 10_000: // a person's time, which needs no milliseconds
+	case ms >= 10_000: // a person's time: milliseconds do not matter
 		return clock(d)
 	}
 	return grouped(int64(ms + 0.5))
@@ -74,8 +74,8 @@ func plural(n int, one, many string) string {
 	return grouped(int64(n)) + " " + many
 }
 
-// bytesWords words a size: 512 bytes, 64 kB, 1.5 MB. Units are powers of 1000,
-// as in filters.
+// bytesWords formats a size: 512 bytes, 64 kB, 1.5 MB. Units are powers of 1000, as in
+// filters.
 func bytesWords(n int64) string {
 	if n < 1000 {
 		return plural(int(n), "byte", "bytes")
@@ -94,14 +94,14 @@ func bytesWords(n int64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', digits, 64), ".0") + " " + unit
 }
 
-// colour is the class that gives a server its colour.
+// colour returns the class for a server's colour.
 func colour(index int) string { return "s" + strconv.Itoa(index%6) }
 
 func join(sep string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }
 
-// capital is a text with a capital letter first.
+// capital returns a text with a capital first letter.
 func capital(s string) string {
 	if s == "" {
 		return ""
@@ -110,13 +110,13 @@ func capital(s string) string {
 	return strings.ToUpper(string(r)) + s[size:]
 }
 
-// clockTime is a wall-clock time to the second.
+// clockTime formats a wall-clock time to the second.
 func clockTime(t time.Time) string { return t.Format(time.TimeOnly) }
 
-// number writes a progress value without needless digits.
+// number formats a number with at most six digits.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-// either is one of two texts.
+// either returns yes if first is true, else no.
 func either(first bool, yes, no string) string {
 	if first {
 		return yes
@@ -126,7 +126,7 @@ func either(first bool, yes, no string) string {
 
 func tabIndex(chosen bool) string { return either(chosen, "0", "-1") }
 
-// squeezed is JSON in one line, for where there is room for no more.
+// squeezed returns the beginning of JSON in one line.
 func squeezed(s string) string {
 	return wording.Shorten(strings.Join(strings.Fields(s[:min(len(s), proseMost)]), " "), 120)
 }

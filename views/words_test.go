@@ -142,7 +142,7 @@ func TestTimelineKeepsBothEnds(t *testing.T) {
 	}
 }
 
-// Why nothing can be called is a sentence in every state of the server.
+// The reason why a server cannot be called is a sentence in every state of the server.
 func TestNotReady(t *testing.T) {
 	for state, want := range map[ServerState]string{
 		ServerConnecting:   "far is still connecting, so nothing can be called.",
@@ -157,8 +157,8 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// A default that is none of the choices leaves the choices to choose from, and
-// the field says so to everybody.
+// If a default is not among the choices, none is chosen, and the field tells so visibly
+// and accessibly.
 func TestDefaultThatDoesNotFit(t *testing.T) {
 	for _, schema := range []string{
 		`{"enum":["red","blue"],"default":"purple"}`,
@@ -190,7 +190,7 @@ func TestDefaultThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A question that its server's policy could not answer says why.
+// A question that the server's policy could not answer shows the reason.
 func TestHandedOver(t *testing.T) {
 	q := someQuestion()
 	q.Handed = `"Signer" is required and has no default`
