@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The page's address: what the middle shows (call, or server, kind and key), and
- * how the log is looked at (filter, frame). Going back and links rely on it.
+ * what the log shows (filter, frame), so that links and the back button work.
  */
 import { fetched, parse, update, whenChanged } from "./changes.js"
 import { $, all, one } from "./dom.js"
@@ -10,13 +10,13 @@ import { $, all, one } from "./dom.js"
 export const inAddress = name => new URLSearchParams(location.search).get(name) ?? ""
 
 /**
- * Notes something in the address, and leaves the rest as it is.
- * @param {Record<string, string>} values what is "" is left out
- * @param {boolean} [step] one can go back to what was there before
+ * Changes some parameters of the address.
+ * @param {Record<string, string>} values by name; "" removes a parameter
+ * @param {boolean} [step] add an entry to the browser's history
  */
 export function toAddress(values, step) {
   const query = new URLSearchParams(location.search)
-  query.delete("token") // the cookie has it by now
+  query.delete("token") // the cookie has the token by now
   for (const [name, value] of Object.entries(values)) {
     if (value) query.set(name, value)
     else query.delete(name)
@@ -25,11 +25,11 @@ export function toAddress(values, step) {
   if (search !== location.search) history[step ? "pushState" : "replaceState"](null, "", "/" + search)
 }
 
-if (inAddress("token")) toAddress({}) // not to be seen, nor kept in the browser's history
+if (inAddress("token")) toAddress({}) // removes the token from sight and from the history
 
 const parts = ["call", "server", "kind", "key"]
 
-/** What of a query says what the middle shows. @param {string} query */
+/** Returns the parameters that say what the middle shows. @param {string} query */
 function middleOf(query) {
   const all = new URLSearchParams(query)
   return Object.fromEntries(parts.map(name => [name, all.get(name) ?? ""]))
@@ -37,7 +37,7 @@ function middleOf(query) {
 
 // What the middle shows
 
-/** Notes in the address what the middle shows. @param {string} query */
+/** Stores in the address what the middle shows. @param {string} query */
 export function showing(query) {
   toAddress(middleOf(query), true)
   mark()
@@ -46,7 +46,7 @@ export function showing(query) {
 /** @type {AbortController | undefined} */
 let fetching
 
-/** Draws what a query of the page's address names; false if that failed. @param {string} query */
+/** Shows the call or item of a query in the middle; false on failure. @param {string} query */
 export async function show(query) {
   const call = new URLSearchParams(query).get("call")
   fetching?.abort()
@@ -71,7 +71,7 @@ export function mark() {
   }
 }
 
-/** The server of the middle, and whether it was up when that was drawn. */
+/** The server of the middle, and its state when the middle was drawn. */
 let drawnOf = ""
 
 whenChanged(() => {
@@ -79,7 +79,7 @@ whenChanged(() => {
   const { server, call, kind, key } = one("#call > [data-key]")?.dataset ?? {}
   const now = server ? `${server} ${!!one(`#server-${server}.ready`)}` : "", before = drawnOf
   drawnOf = now
-  // What can be called is another matter once the server has come or gone.
+  // Draw the middle again once the server has connected or gone.
   if (now === before || !before.startsWith(server + " ")) return
   show(call ? "?call=" + call : "?" + new URLSearchParams({ server, kind, key }))
 })

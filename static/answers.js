@@ -1,21 +1,21 @@
 // @ts-check
-/** Answers that no form gives by itself: a URL is opened, or the answer is wrong on purpose. */
+/** Answers outside of forms: opened URLs, and answers that are wrong on purpose. */
 import { announce, copied, notice, post } from "./ask.js"
 import { $, near, on } from "./dom.js"
 import { submit } from "./forms.js"
 import { goOnAfter } from "./questions.js"
 
-// Questions in URL mode. Opening the page is the consent: the link is a real one,
-// followed by the browser itself, and the answer goes out beside it.
+// Questions in URL mode. Opening the page is the consent: the browser follows a
+// real link, and the answer is sent at the same time.
 
 /** @param {string} n the question's number */
 async function accept(n) {
-  // The window may lose its turn to the page that opens.
+  // The page that opens may suspend this one.
   const { ok, status } = await post(`/questions/${n}/answer`, new URLSearchParams({ action: "accept" }), { keepalive: true })
   if (ok || status === 409) goOnAfter(n)
 }
 
-// The middle button opens a link too.
+// The middle button also opens links.
 for (const type of ["click", "auxclick"]) on(type, e => {
   const link = near(e.target, "[data-open]"), copies = near(e.target, "[data-copy]")
   if (link && e.button < 2) accept(link.dataset.open)
@@ -23,8 +23,8 @@ for (const type of ["click", "auxclick"]) on(type, e => {
 })
 
 /**
- * Copies the address as the server sent it, or, where it cannot be opened, as
- * it is shown: what it hides could do harm where it is pasted.
+ * Copies the address as the server sent it, or as it is shown if it cannot be
+ * opened: its hidden characters could do harm where it is pasted.
  * @param {string} n
  */
 async function copy(n) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Asking the server, and telling the person what came of it. */
+/** Requests to the inspector, and messages to the person. */
 import { $ } from "./dom.js"
 
 /**
@@ -9,7 +9,7 @@ import { $ } from "./dom.js"
 async function ask(url, init) {
   try {
     const response = await fetch(url, init), { ok, status, headers } = response, text = await response.text()
-    // What is wrong in a form is drawn in it.
+    // The form itself shows what is wrong in it (422).
     if (!ok && status !== 422) notice(`${text || response.statusText} (${status})`)
     return { ok, status, headers, text }
   } catch (e) {
@@ -19,12 +19,12 @@ async function ask(url, init) {
 }
 
 /**
- * Sends what a person did. What comes of it is pushed.
+ * Sends an action of the person. Its effects are pushed.
  * @param {string} url @param {URLSearchParams} [body] @param {RequestInit} [init]
  */
 export const post = (url, body, init) => ask(url, { method: "POST", body, ...init })
 
-/** Fetches what is drawn at an address; null if that failed. @param {string} url @param {AbortSignal} [signal] */
+/** Fetches HTML; null on failure. @param {string} url @param {AbortSignal} [signal] */
 export async function drawn(url, signal) {
   const { ok, text, headers } = await ask(url, { signal })
   return ok ? { html: text, headers } : null
@@ -33,8 +33,8 @@ export async function drawn(url, signal) {
 let clearing = 0, standing = ""
 
 /**
- * Shows trouble over the columns, until the next one or for a while.
- * @param {string} text @param {number} [seconds] 0: whenever there is no other, until it is taken back in the same way
+ * Shows a message over the columns, until the next one or for a while.
+ * @param {string} text @param {number} [seconds] 0: whenever there is no other, until it is replaced in the same way
  */
 export function notice(text, seconds = 12) {
   clearTimeout(clearing)
@@ -43,18 +43,18 @@ export function notice(text, seconds = 12) {
   if (text && seconds) clearing = setTimeout(notice, 1000 * seconds, "")
 }
 
-/** Has a screen reader say something when it next pauses. @param {string} text */
+/** Makes a screen reader read a text when it next pauses. @param {string} text */
 export function announce(text) {
   const to = $("announce")
   to.textContent = to.textContent === text ? text + "\u00a0" : text
 }
 
-/** Puts a text on the clipboard; false if the browser does not let it. @param {string} text */
+/** Copies a text to the clipboard; false if the browser does not allow it. @param {string} text */
 export async function copied(text) {
   try {
     await navigator.clipboard.writeText(text)
     return true
-  } catch { /* not granted, or a page without TLS that is not on this computer */ }
+  } catch { /* not granted, or a page without TLS from another computer */ }
   const area = document.createElement("textarea"), back = /** @type {any} */ (document.activeElement)
   area.value = text
   area.className = "sr"

@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * What can be called. A list is a window: only the items in sight exist, of one
- * that is not long all. They are fetched by their place, and searched, from the
- * server.
+ * The lists of tools, prompts and resources. Of a long list only the items in sight
+ * exist. The page fetches them by their place, and the server searches them.
  */
 import { mark } from "./address.js"
 import { fetched, parse, whenChanged } from "./changes.js"
@@ -10,9 +9,9 @@ import { $, all, bare, grouped, near, on, one } from "./dom.js"
 
 /**
  * @typedef {object} List
- * @property {string} search what its items were picked by
- * @property {string | undefined} version of the list, that they are from
- * @property {number} total how many those are
+ * @property {string} search the search that its items match
+ * @property {string | undefined} version of the list with these items
+ * @property {number} total number of matching items
  * @property {number} height of a row
  * @property {{from: number, to: number, search: string, version: string, control: AbortController}} [asking]
  */
@@ -20,7 +19,7 @@ import { $, all, bare, grouped, near, on, one } from "./dom.js"
 /** @type {WeakMap<Element, List>} */
 let lists = new WeakMap()
 
-/** How many items are there beyond those in sight, and how many one request gets. */
+/** How many items to keep beyond those in sight, and to fetch at most at once. */
 const beyond = 25, most = 300
 
 const shelf = () => one(".shelf:not([hidden])")
@@ -34,7 +33,7 @@ function known(ul) {
   return list
 }
 
-/** Sees to it that a list has the items in sight. @param {any} ul */
+/** Makes a list have the items in sight. @param {any} ul */
 function look(ul) {
   const list = known(ul)
   if (list.search !== wanted()) return ask(ul, list, 0, most)
@@ -53,7 +52,7 @@ function sight(ul, list) {
   return [first, Math.max(first, Math.min(list.total, Math.ceil((above + box.clientHeight) / list.height)))]
 }
 
-/** Puts the items that are there where they belong. @param {any} ul @param {List} list */
+/** Moves the items to their places. @param {any} ul @param {List} list */
 function place(ul, list) {
   const rows = items(ul), long = rows.length < list.total
   ul.classList.toggle("long", long)
@@ -83,8 +82,8 @@ async function ask(ul, list, from, to) {
 }
 
 /**
- * Puts items in place of those that are there. What comes again stays, so that
- * no press of a button is lost, and so does what has the focus.
+ * Replaces the items of a list. Elements of equal items stay, so that no press of a
+ * button is lost, and so does the one with the focus.
  * @param {any} ul @param {any[]} fresh
  */
 function put(ul, fresh) {
@@ -103,7 +102,7 @@ function put(ul, fresh) {
   rows.forEach((li, i) => { if (li !== ul.children[i]) ul.insertBefore(li, ul.children[i] ?? null) })
 }
 
-/** Says how many there are, or that nothing was found. */
+/** Shows the number of items, or that none was found. */
 function say() {
   const shown = all(".items", shelf()), count = shown.reduce((n, ul) => n + Number(ul.dataset.total), 0)
   const kind = shelf().id.replace("-panel", "")

@@ -1,20 +1,19 @@
 // @ts-check
 /**
- * Changes of the page. The server draws, and pushes what has changed. What
- * changes is changed in place, so that nothing is taken from the person: not the
- * focus, not a press of a button half done, not the selection, not text that was
- * typed, not what is unfolded or scrolled to.
+ * Changes of the page. The server draws and pushes changed elements. They are
+ * changed in place, so that the person keeps the focus, a half-done press of a
+ * button, the selection, typed text, unfolded parts and scroll positions.
  */
 import { drawn, post } from "./ask.js"
 import { $, all, near, one } from "./dom.js"
 
 /**
- * What an element is now. Where it is not there, it comes into or beside another
- * one, if one is named; without html it goes.
+ * The new HTML of an element. If the page does not have it, it is added in or
+ * beside the element at; without html it is removed.
  * @typedef {{id: string, html?: string, op?: "append" | "prepend" | "after", at?: string}} Change
  */
 
-/** Forms with input that no drawing of the server may undo. @type {WeakSet<Element>} */
+/** Forms with input that updates must keep. @type {WeakSet<Element>} */
 export const typed = new WeakSet()
 
 /** @type {(() => void)[]} */
@@ -29,8 +28,8 @@ export function whenChanged(fn) {
 let settling = 0
 
 /**
- * Does what follows from changes, as soon as the browser is free, in the background
- * too, where no frame would come. The changes themselves are on the page first.
+ * Calls the functions of whenChanged after the changes, as soon as the browser is
+ * free. A timer also works in background tabs, which draw no frames.
  */
 function settle() {
   settling ||= setTimeout(() => {
@@ -39,14 +38,14 @@ function settle() {
   })
 }
 
-/** How many answers are on their way that may be older than what is pushed meanwhile. */
+/** How many responses are awaited that may be older than pushes meanwhile. */
 let asking = 0
-/** What is pushed meanwhile. @type {Change[][]} */
+/** The pushes meanwhile. @type {Change[][]} */
 const held = []
-/** Called when something is pushed meanwhile. */
+/** Called for a push meanwhile. */
 let pushed = () => {}
 
-/** Draws what was pushed. @param {Change[]} changes */
+/** Draws pushed changes. @param {Change[]} changes */
 export function push(changes) {
   if (asking) {
     held.push(changes)
@@ -57,7 +56,7 @@ export function push(changes) {
 }
 
 /**
- * Draws an answer, and after it what was pushed since it was asked for.
+ * Draws a response, and then the pushes since the request.
  * @template A, T
  * @param {Promise<A>} answer
  * @param {(answer: A) => T} draw
@@ -73,19 +72,19 @@ async function drawInTurn(answer, draw) {
 }
 
 /**
- * Fetches a part of the page that is pushed as well, and draws it.
+ * Fetches a part of the page that pushes also change, and draws it.
  * @template T
  * @param {string} url
  * @param {(answer: {html: string, headers: Headers}) => T} draw
  * @param {AbortSignal} [signal]
- * @returns {Promise<T | undefined>} what draw returns; undefined if there is nothing to draw
+ * @returns {Promise<T | undefined>} what draw returns; undefined on failure
  */
 export function fetched(url, draw, signal) {
   const late = AbortSignal.timeout(20_000)
   return drawInTurn(drawn(url, signal ? AbortSignal.any([signal, late]) : late), answer => answer ? draw(answer) : undefined)
 }
 
-/** Draws all that is pushed anew; undefined if that failed. @returns {Promise<number | undefined>} the last push that is in it */
+/** Draws all live parts anew; undefined on failure. @returns {Promise<number | undefined>} the last push that they contain */
 export const redraw = () => fetched("/" + location.search, ({ html }) => {
   const page = new DOMParser().parseFromString(html, "text/html")
   for (const part of all("[data-live]", page)) update($(part.id), part)
@@ -103,8 +102,8 @@ function apply({ id, html, op, at }) {
 }
 
 /**
- * Sends a form. What the server draws in its answer, the form or the call that was
- * made with it, comes in its place.
+ * Sends a form, and draws the elements in the response: the form, or the call that
+ * was made with it.
  * @param {string} url @param {URLSearchParams} body @param {RequestInit} [init]
  */
 export const send = (url, body, init) => drawInTurn(answered(url, body, init), answer => {
@@ -116,7 +115,7 @@ export const send = (url, body, init) => drawInTurn(answered(url, body, init), a
 async function answered(url, body, init) {
   const answer = await post(url, body, { headers: { Accept: "text/html" }, ...init })
   const elements = answer.headers.get("Content-Type")?.startsWith("text/html") ? [...parse(answer.text).children] : []
-  // A call waits a moment for its first question, so that both are drawn at once.
+  // Wait a moment for a call's first question, to draw both at once.
   if (elements[0]?.id === "call" && !held.length) await new Promise(done => setTimeout(pushed = () => done(0), 50))
   return { ...answer, elements }
 }
@@ -139,7 +138,7 @@ export function update(old, fresh) {
 }
 
 /**
- * Makes a text box one of several lines, or of one.
+ * Switches a text box between one line and several.
  * @param {any} box its check box @param {boolean} many
  * @returns {boolean} false if the text does not fit into one line
  */
@@ -158,7 +157,7 @@ export function setLines(box, many) {
 }
 
 /**
- * Makes old what fresh is, and keeps every element that comes again.
+ * Makes old equal to fresh, and keeps every element that both have.
  * @param {any} old @param {any} fresh
  */
 function morph(old, fresh) {
@@ -198,13 +197,13 @@ function morph(old, fresh) {
   }
 }
 
-/** What tells a node from its siblings; "" if nothing does. @param {any} n */
+/** Identifies a node among its siblings; "" if nothing does. @param {any} n */
 const key = n => n.id || n.dataset?.item || n.getAttribute?.("name") && `${n.getAttribute("name")}=${n.getAttribute("value")}${n.dataset.force ?? ""}` || ""
 
 /** @param {any} a @param {any} b */
 const alike = (a, b) => a.nodeName === b.nodeName && key(a) === key(b)
 
-/** Tells whether an attribute is this page's own business. @param {Element} e @param {string} name */
+/** Tells whether an attribute belongs to the scripts, not to the server. @param {Element} e @param {string} name */
 const own = (e, name) => /^(style|open|aria-busy|aria-current)$/.test(name) || e.role === "tabpanel" && name === "hidden"
   || e.matches("[role=tab]:not([data-to])") && /^(aria-selected|tabindex)$/.test(name)
   || e.matches(".items") && name === "class"

@@ -5,10 +5,10 @@ import { all } from "./dom.js"
 
 /** When each clock started, and the age that it was drawn with. @type {WeakMap<Element, {age: string, since: number}>} */
 let started = new WeakMap()
-/** What time the page goes by: it was base at the computer's time since, and goes on from there. */
+/** The page's time: it was base at the computer's time since, and advances at rate. */
 let time = { base: 0, since: 0, rate: 1 }
 
-/** Has the clocks go by the time of a session. @param {number} base in milliseconds @param {number} [rate] how fast it goes on, 0 for not at all */
+/** Sets the page's time to that of a session. @param {number} base in milliseconds @param {number} [rate] speed, 0 to stand still */
 export function setTime(base, rate = time.rate) {
   if (!time.base || base < time.base) started = new WeakMap()
   time = { base, since: Date.now(), rate }

@@ -1,19 +1,19 @@
 // @ts-check
 /**
- * Buttons, forms and settings that only send something. What they say of
- * themselves: data-post where to, data-body what; data-makes that a call is made,
- * which is shown; data-said what a screen reader is told when it is done; data-next
- * what gets the focus in place of a button that goes.
+ * Buttons, forms and settings that only send something. Their attributes: data-post
+ * is the URL, data-body the body; data-makes says that the response is a call to
+ * show; data-said is the text for screen readers afterwards; data-next is the
+ * element that gets the focus if the button goes.
  */
 import { announce, post } from "./ask.js"
 import { send, typed, whenChanged } from "./changes.js"
 import { $, near, on, one } from "./dom.js"
 import { showMade } from "./forms.js"
 
-/** The button that was pressed last, as long as nothing else has had the focus. @type {any} */
+/** The last pressed button, until something else gets the focus. @type {any} */
 let pressed
 
-/** Sends something once, however often the button is pressed meanwhile. @param {any} button @param {string | Record<string, any>} [body] */
+/** Sends a button's request; further presses meanwhile do nothing. @param {any} button @param {string | Record<string, any>} [body] */
 async function press(button, body = button.dataset.body) {
   if (button.ariaBusy) return
   button.ariaBusy = "true"
@@ -24,7 +24,7 @@ async function press(button, body = button.dataset.body) {
   if (button.dataset.makes) showMade(answer)
 }
 
-/** @param {any} e what has been done */
+/** @param {any} e the used control */
 function announceOf({ dataset: { said }, selectedOptions }) {
   if (said !== undefined) announce(said || selectedOptions[0].text)
 }
@@ -51,7 +51,7 @@ on("click", e => {
 
 on("change", async e => {
   const { form, name, value, checked, dataset } = e.target, button = one("[aria-pressed=true]", near(e.target, ".every"))
-  // The time between retries counts as soon as it is changed.
+  // The interval of retries applies as soon as it is changed.
   if (button) press(button, { every: value })
   if (!dataset.post) return
   const { ok } = await post(dataset.post, new URLSearchParams({ [name]: checked === false ? "" : value }))

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The frame under the grid: its faces, its JSON as a tree, what can be copied of
- * it, what is noted of it, and how it differs from another.
+ * The frame under the grid: its tabs, its JSON as a tree, copying, the note, and
+ * the comparison with another frame.
  */
 import { inAddress, toAddress } from "./address.js"
 import { announce, copied, drawn, notice, post } from "./ask.js"
@@ -13,16 +13,16 @@ const detail = $("detail"), splitter = $("split-detail"), compareBar = $("compar
 
 /** The frame on show, 0 for none. */
 let seq = 0
-/** The face that was chosen last. */
+/** The id of the last chosen tab. */
 let face = ""
-/** The frame that the next one is compared with, 0 for none. */
+/** The frame to compare the next chosen one with, 0 for none. */
 let first = 0
 /** @type {AbortController | undefined} */
 let fetching
 
 export const frameOnShow = () => seq
 
-/** Tells whether the next frame that is chosen is compared with another. */
+/** Tells whether the next chosen frame is for a comparison. */
 export const comparing = () => !!first
 
 /**
@@ -38,7 +38,7 @@ export async function openFrame(n, { focus = false, against = 0 } = {}) {
   if (!answer || control.signal.aborted) return
   if (against) compareWith(0)
   detail.replaceChildren(parse(answer.html))
-  // Of two that are compared it is the later one, whichever was chosen first.
+  // A comparison shows the later of the two frames.
   seq = Number(one(".detail-head", detail).dataset.seq)
   toAddress({ frame: String(seq) })
   if (against) choose($("detail-tab-compare"))
@@ -61,7 +61,7 @@ export function closeFrame() {
   $("grid").focus({ preventScroll: true })
 }
 
-// What a comparison chose by itself is not what the person likes to see first.
+// Remember only tabs that the person chose, not those that a comparison chose.
 detail.addEventListener("chosen", (/** @type {any} */ e) => { if (e.target.matches(":focus, :active")) face = e.target.id })
 
 detail.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
@@ -83,7 +83,7 @@ detail.addEventListener("click", (/** @type {Event} */ e) => {
   else if (fold) {
     const node = near(fold, ".node"), { left } = fold.getBoundingClientRect()
     select(node)
-    // The mark that folds stands in front of the line.
+    // The mark that folds is in front of the line.
     if (node.ariaExpanded && !fold.matches(".end") && /** @type {MouseEvent} */ (e).clientX < left + 16) toggle(node)
   }
 })
@@ -99,20 +99,20 @@ detail.addEventListener("dblclick", (/** @type {Event} */ e) => {
 
 const group = (/** @type {any} */ node) => one(":scope > [role=group]", node)
 const parent = (/** @type {any} */ node) => near(node.parentElement, ".node")
-/** The frame that a part of the detail is of. @param {any} e */
+/** The frame of a part of the detail. @param {any} e */
 const frameOf = e => near(e, "[data-of]")?.dataset.of ?? seq
 
-/** The steps to a value, from the whole. @param {any} node @returns {(string | number)[]} */
+/** The names and indexes that lead from the root to a value. @param {any} node @returns {(string | number)[]} */
 function steps(node) {
   const { name, index } = node.dataset, up = parent(node)
   if (!up) return []
   return [...steps(up), index === undefined ? name : Number(index)]
 }
 
-/** As RFC 6901 writes it. @param {(string | number)[]} steps */
+/** A JSON pointer (RFC 6901). @param {(string | number)[]} steps */
 const pointer = steps => steps.map(s => "/" + String(s).replaceAll("~", "~0").replaceAll("/", "~1")).join("")
 
-/** As RFC 9535 writes it. @param {(string | number)[]} steps */
+/** A JSONPath (RFC 9535). @param {(string | number)[]} steps */
 const path = steps => "$" + steps.map(s => typeof s === "number" ? `[${s}]` : /^[\p{L}_][\p{L}\p{N}_]*$/u.test(s) ? "." + s
   : `['${JSON.stringify(s).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}']`).join("")
 
@@ -135,7 +135,7 @@ async function toggle(node, open = node.ariaExpanded === "false") {
   node.ariaExpanded = String(open)
 }
 
-/** Fetches what is inside of a value. @param {any} node @param {number} from member or element */
+/** Fetches the inside of a value. @param {any} node @param {number} from first member or element */
 async function load(node, from) {
   const query = new URLSearchParams({ at: pointer(steps(node)), from: String(from), level: node.ariaLevel })
   const answer = await drawn(`/wire/frames/${frameOf(node)}/nodes?` + query)
@@ -144,7 +144,7 @@ async function load(node, from) {
   group(node).append(parse(answer.html))
 }
 
-/** Shows more of what was cut. @param {any} button */
+/** Shows more of a cut text or list. @param {any} button */
 async function showMore(button) {
   const { more, string, raw } = button.dataset
   if (button.ariaBusy) return
@@ -167,7 +167,7 @@ async function showMore(button) {
   next?.focus({ preventScroll: true })
 }
 
-/** Shows the value that a pointer leads to. @param {string} to */
+/** Shows the value at a JSON pointer. @param {string} to */
 async function reveal(to) {
   if (!$("detail-tab-pretty")) return
   choose($("detail-tab-pretty"))
@@ -250,7 +250,7 @@ async function put(text, words) {
 
 let saying = 0
 
-/** Says for a moment what was done. @param {string} text */
+/** Shows for a moment what was done. @param {string} text */
 function say(text) {
   announce(text)
   const button = $("copy")
@@ -262,7 +262,7 @@ function say(text) {
 
 // Pinning and noting
 
-/** Sends what is noted of the frame on show. */
+/** Sends the pin, colour and note of the frame on show. */
 function mark() {
   const form = one("#noting", detail)
   if (!form) return
@@ -282,7 +282,7 @@ function pin(button) {
   mark()
 }
 
-/** Keeps a note that is still being written. */
+/** Sends a note that is still being written. */
 function keepNote() {
   const text = $("note-text")
   if (seq && text && text.value !== text.defaultValue) mark()
@@ -295,7 +295,7 @@ on("visibilitychange", keepNote)
 
 // Comparing
 
-/** @param {number} n the frame that the next one is compared with, 0 for none */
+/** @param {number} n the frame to compare the next chosen one with, 0 for none */
 function compareWith(n) {
   first = n
   compareBar.hidden = !n

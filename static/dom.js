@@ -1,5 +1,5 @@
 // @ts-check
-/** Short ways to find elements, and to focus them. What is found is taken to be an HTML element. */
+/** Helpers to find and focus elements. They take found elements as HTML elements. */
 
 /** @param {string} id @returns {any} the element, which is on every page */
 export const $ = id => document.getElementById(id)
@@ -16,14 +16,14 @@ export const near = (t, match) => t instanceof Element ? t.closest(match) : null
 /** @param {string} type @param {(e: any) => void} fn @param {boolean | AddEventListenerOptions} [options] */
 export const on = (type, fn, options) => document.addEventListener(type, fn, options)
 
-/** Tells whether a key was pressed alone. @param {KeyboardEvent} e */
+/** Tells whether a key was pressed without Ctrl, Meta and Alt. @param {KeyboardEvent} e */
 export const bare = e => !(e.ctrlKey || e.metaKey || e.altKey)
 
-/** Remembers a setting of this browser, where it can. @param {string} name @param {string} value */
+/** Stores a setting in this browser, if possible. @param {string} name @param {string} value */
 export function remember(name, value) {
   try {
     localStorage.setItem(name, value)
-  } catch { /* no storage: it holds for this page only */ }
+  } catch { /* no storage: the setting applies to this page only */ }
 }
 
 /** @param {string} name */
@@ -35,7 +35,7 @@ export function remembered(name) {
   }
 }
 
-/** A whole number with its digits in groups of three. @param {number} n */
+/** Formats a whole number with its digits in groups of three. @param {number} n */
 export const grouped = n => n.toLocaleString("en").replaceAll(",", "\u202f")
 
 /** @param {Element | null} control a control, or a group of them */
@@ -45,7 +45,7 @@ export function focusField(control) {
   to?.focus()
 }
 
-/** Focuses the first field in root, or else what stands in for it. @param {Element} root @param {any} otherwise */
+/** Focuses the first field in root, or else another element. @param {Element} root @param {any} otherwise */
 export function focusFirst(root, otherwise) {
   const first = all(".field :is(input, textarea, select):not(.data, .toggle *)", root).find(e => e.checkVisibility())
   focusField(near(first, "[role=radiogroup], [role=group]") ?? first ?? otherwise)

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The filter line: a combobox (ARIA Authoring Practices) whose list comes from
- * the server, which also says what is wrong in the line. What is typed applies
- * at once, and stands in the page's address.
+ * The filter line: a combobox (ARIA Authoring Practices). The server provides its
+ * suggestions and finds mistakes. The typed line applies at once, and is in the
+ * page's address.
  */
 import { inAddress, toAddress } from "./address.js"
 import { announce } from "./ask.js"
@@ -16,13 +16,13 @@ const input = $("filter"), paint = $("filter-paint"), list = $("filter-list"), w
 /** @typedef {{pos: number, end: number, text: string}} Mistake */
 /** @type {{from: number, to: number, items: {text: string, means?: string}[], error?: Mistake}} */
 let ways = { from: 0, to: 0, items: [] }
-/** The way on that Enter takes; -1 for none. */
+/** The suggestion that Enter takes; -1 for none. */
 let active = -1
 /** @type {AbortController | undefined} */
 let asking
 let explaining = 0
 
-/** Puts a line into the text box and applies it. @param {string} line @param {boolean} [step] one can go back from it */
+/** Puts a line into the text box and applies it. @param {string} line @param {boolean} [step] add an entry to the browser's history */
 export function setFilter(line, step) {
   input.value = line
   close()
@@ -30,7 +30,7 @@ export function setFilter(line, step) {
   apply(step)
 }
 
-/** Looks through what is typed. @param {boolean} [step] */
+/** Applies the typed line. @param {boolean} [step] */
 function apply(step) {
   const line = input.value.trim()
   toAddress({ filter: line }, step)
@@ -39,7 +39,7 @@ function apply(step) {
   download.href = "/wire.jsonl?" + new URLSearchParams({ download: "1", filter: line })
 }
 
-/** @param {boolean} offer ways to go on */
+/** @param {boolean} offer show suggestions */
 async function typed(offer) {
   colour()
   clear.hidden = !input.value
@@ -53,18 +53,18 @@ async function typed(offer) {
     if (!response.ok) return
     ways = await response.json()
   } catch {
-    return // typed on, or the inspector is gone, which others say
+    return // more was typed, or the inspector is gone, which other scripts show
   }
   if (offer) open()
   if (!ways.error) {
     explain()
     if (offer) apply()
   } else if (wrong.textContent) explain()
-  // While somebody types, nothing is wrong yet.
+  // Show mistakes only when nobody is typing.
   else explaining = setTimeout(explain, list.hidden ? 300 : 1200)
 }
 
-/** Says under the line, at its place, what is wrong in it; or that nothing is. */
+/** Shows the mistake under its place in the line, or removes it. */
 function explain() {
   const { error } = ways
   input.ariaInvalid = error ? "true" : null
@@ -78,7 +78,7 @@ function explain() {
 
 const tokens = /("(?:\\.|[^"\\])*"?|(?<![^\s(!-])\/(?:\\.|[^/\\])*\/?i?)|((?<![^\s(!|&-])[a-z]+)(\s*(?:[:=<>]|!=)[=<>]*)|((?<!\S)(?:or|and|not|[&|])(?!\S)|&&|\|\||(?<![^\s(])-(?=[\p{L}(/"!])|[!()])/giu
 
-/** Colours the line behind the text box, and underlines what is wrong. */
+/** Colours the line behind the text box, and underlines the mistake. */
 function colour() {
   const line = input.value, pieces = /** @type {any[]} */ ([])
   const error = input.ariaInvalid === "true" ? ways.error : undefined
@@ -146,7 +146,7 @@ function move(to) {
   at.scrollIntoView({ block: "nearest" })
 }
 
-/** Takes a way to go on. @param {number} i */
+/** Takes a suggestion. @param {number} i */
 function take(i) {
   const { from, to, items } = ways, { text } = items[i], open = /[:<>=]$/.test(text)
   const rest = input.value.slice(to)
@@ -195,7 +195,7 @@ clear.addEventListener("click", () => {
 /** The places of a term in a line. @param {string} term */
 const place = term => new RegExp(`(?<!\\S)${term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?!\\S)\\s*`, "g")
 
-/** Shows which chips are in the line. */
+/** Shows which chips' terms are in the line. */
 function press() {
   for (const chip of all(".quick")) chip.ariaPressed = String(!!chip.dataset.term && place(chip.dataset.term).test(input.value))
 }
@@ -213,7 +213,7 @@ on("click", e => {
   for (const other of all(`.quick[data-group="${group}"]`)) if (other.dataset.term) line = line.replace(place(other.dataset.term), "")
   if (group === "call") line = line.replace(anyCall, "")
   line = line.trim()
-  // "or" binds weaker than what is put beside it.
+  // "or" binds weaker than the term that is added.
   if (!on && either.test(line)) line = `(${line})`
   setFilter((line + (on ? "" : " " + term)).trim(), true)
 })
@@ -226,10 +226,10 @@ whenChanged(() => {
   const { call } = one("#call > [data-call]")?.dataset ?? {}, chip = $("this-call"), before = chip.dataset.term ?? ""
   const now = "call:" + call
   chip.hidden = !call
-  // While a form is on show, the last call stays what is picked.
+  // While a form is on show, the chip keeps the last call.
   if (!call || before === now) return
   chip.dataset.term = now
-  // What was chosen is the call on show, whichever that is.
+  // A chosen chip follows the call on show.
   if (before && place(before).test(input.value)) setFilter(input.value.replace(place(before), now + " ").trim())
   else press()
 })

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Forms of questions and of calls: what is typed is saved at once, answers and
- * calls are sent, and the small helpers of fields.
+ * Forms of questions and of calls: saving typed input at once, sending answers and
+ * calls, and helpers of fields.
  */
 import { show, showing } from "./address.js"
 import { announce, notice } from "./ask.js"
@@ -12,14 +12,14 @@ import { goOnAfter } from "./questions.js"
 /** @param {EventTarget | null} t @returns {HTMLFormElement | null} */
 const formOf = t => near(t, "form.answer, #args-form")
 
-/** What a form holds, and anything else to send with it. @param {HTMLFormElement} form @param {object} [more] */
+/** The values of a form, and further ones to send with them. @param {HTMLFormElement} form @param {object} [more] */
 function values(form, more) {
   const values = new URLSearchParams(/** @type {any} */ (new FormData(form)))
   for (const [name, value] of Object.entries(more ?? {})) values.set(name, value)
   return values
 }
 
-/** The address of what can be done with a form. @param {HTMLFormElement} form @param {string} what */
+/** The URL of an action on a form. @param {HTMLFormElement} form @param {string} what */
 const address = (form, what) => form.dataset.question ? `/questions/${form.dataset.question}/${what}` : "/form/" + what.replace("draft", "preview")
 
 // Saving
@@ -35,7 +35,7 @@ function draftOf(form) {
   return draft
 }
 
-/** Saves soon: early enough to see it live, seldom enough to cost nothing. @param {HTMLFormElement} form */
+/** Saves after a short delay: soon enough for the preview, with few requests. @param {HTMLFormElement} form */
 function changed(form) {
   const draft = draftOf(form)
   draft.version++
@@ -68,7 +68,7 @@ on("input", e => {
   if (field) {
     const reset = one(".reset", field)
     if (reset) reset.hidden = false
-    // A complaint leaves as soon as someone sees to it; Accept checks again.
+    // An error goes as soon as the field is changed; Accept checks again.
     for (const e of all("[aria-invalid]", field)) e.removeAttribute("aria-invalid")
     one(".error", field)?.replaceChildren()
     const count = one(".wrong-fields", form), left = all(".field:has([aria-invalid=true])", form).length
@@ -85,8 +85,8 @@ on("change", e => {
 // Sending
 
 /**
- * Sends all values, which makes a draft needless. The form stays busy where what
- * comes of it is pushed.
+ * Sends all values in place of a pending draft. The form stays busy if its new
+ * state is pushed.
  * @param {HTMLFormElement} form @param {string} url @param {object} [more]
  */
 export async function submit(form, url, more) {
@@ -103,7 +103,7 @@ export async function submit(form, url, more) {
   return answer
 }
 
-/** Takes the focus to what has to be put right. @param {Element | null} root */
+/** Focuses the first invalid field, or the problems of the form. @param {Element | null} root */
 function toTrouble(root) {
   const wrong = one("[aria-invalid=true]", root), problems = one(".problems", root), n = all(".field.invalid", root).length
   near(wrong, "details")?.setAttribute("open", "")
@@ -127,12 +127,12 @@ async function call(form, button) {
   else if (ok) made()
 }
 
-/** Shows a call that was made. @param {{ok: boolean, text: string}} answer */
+/** Shows a new call. @param {{ok: boolean, text: string}} answer */
 export async function showMade({ ok, text: call }) {
   if (ok && await show("?call=" + call)) made()
 }
 
-/** Goes on to a call that was made, and is on show now. */
+/** Moves the address and the focus to a new call that is on show. */
 function made() {
   showing("?call=" + one("#call > [data-call]").dataset.call)
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
@@ -169,7 +169,7 @@ let back = null
 on("keydown", e => {
   const form = formOf(e.target)
   if (e.key === "Enter" && form) {
-    // A key held down since before this question came is no answer to it.
+    // A key that was held down before this question came must not answer it.
     if (e.repeat) e.preventDefault()
     else if (e.ctrlKey || e.metaKey) {
       e.preventDefault()
@@ -193,7 +193,7 @@ on("keydown", e => {
 const odd = [-9.5, -3.5, -2.5, 3.5, 4.5, 5.5, 5.75, 6.5, 8.75, 9.5, 10.5, 12.75]
 const offsets = [...Array.from({ length: 27 }, (_, i) => i - 12), ...odd].sort((a, b) => a - b).map(h => offset(60 * h))
 
-/** An offset from UTC as RFC 3339 writes it. @param {number} minutes */
+/** Formats an offset from UTC for RFC 3339. @param {number} minutes */
 function offset(minutes) {
   const m = Math.abs(minutes), two = (/** @type {number} */ n) => String(Math.floor(n)).padStart(2, "0")
   return minutes ? `${minutes < 0 ? "-" : "+"}${two(m / 60)}:${two(m % 60)}` : "Z"

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The ladder: the exchange of the frame on show, or else the call on show, as a
- * sequence diagram in place of the rows. Its arrows show their frames.
+ * The ladder: a sequence diagram of the exchange of the frame on show, or else of
+ * the call on show, in place of the rows. Its arrows link to their frames.
  */
 import { drawn, notice } from "./ask.js"
 import { parse, update, whenChanged } from "./changes.js"
@@ -10,7 +10,7 @@ import { $, near, one } from "./dom.js"
 
 const button = $("ladder-button"), pane = $("ladder"), grid = $("grid")
 
-/** Where the ladder on show is drawn; "" if none is. */
+/** The URL of the ladder on show; "" for none. */
 let address = ""
 /** @type {AbortController | undefined} */
 let fetching
@@ -20,7 +20,7 @@ const style = Object.assign(document.createElement("link"), { rel: "stylesheet",
 const styled = new Promise(done => { style.onload = style.onerror = done })
 document.head.append(style)
 
-/** What is to be drawn: the frame that was chosen, or the call in the middle. */
+/** The URL of the ladder to draw: of the chosen frame, or of the call in the middle. */
 function wanted() {
   const seq = frameOnShow(), { call } = one("#call > [data-call]")?.dataset ?? {}
   return seq ? `/wire/frames/${seq}/ladder` : call ? `/calls/${call}/ladder` : ""
@@ -38,7 +38,7 @@ function show(on) {
   pane.replaceChildren()
 }
 
-/** Draws it, again and again as long as it goes on. */
+/** Draws the ladder, repeatedly while the exchange runs. */
 async function draw() {
   clearTimeout(again)
   fetching?.abort()
@@ -78,7 +78,7 @@ pane.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
   grid.focus({ preventScroll: true })
 })
 
-// Another call in the middle is another ladder, unless a frame says which.
+// Another call in the middle changes the ladder, unless a frame is on show.
 let call = ""
 whenChanged(() => {
   const now = one("#call > [data-call]")?.dataset.call ?? ""

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What happened last to the call on show is brought into view: its question, or
- * what came back. Nothing moves while the person is typing, or once they have
- * scrolled it out of sight.
+ * Brings the latest event of the call on show into view: its question, or its
+ * result. Nothing moves while the person is typing, or after they have scrolled the
+ * event out of sight.
  */
 import { whenChanged } from "./changes.js"
 import { $, near, on, one } from "./dom.js"
@@ -23,22 +23,22 @@ export function bring(e) {
   e.scrollIntoView({ block: r.height > bottom - top ? "start" : "nearest" })
 }
 
-/** What happened last; null if nothing has. @returns {any} */
+/** The element of the latest event; null for none. @returns {any} */
 function latest() {
   const n = one("#call > [data-call]")?.dataset.call, mine = `#questions > [data-call="${n}"]`
   return n ? one(mine + "[data-state=pending]") ?? $(`call-${n}-paused`) ?? one(mine + ".awaits") ?? one(`#result-${n}:has(*)`) : null
 }
 
-/** The id of what was brought into view last. */
+/** The id of the element that was brought into view last. */
 let last = ""
-/** Whether it is kept there while the page changes around it, which is until the person does something. */
+/** Whether it is kept in view while the page changes: until the person does something. */
 let kept = false
-/** Whether the person has scrolled since they last pressed something. */
+/** Whether the person has scrolled since their last press of a button. */
 let scrolled = false
 /** The control that the person has typed into. @type {EventTarget | null} */
 let typed = null
 
-/** Tells whether the person has scrolled away from what happened last. */
+/** Tells whether the person has scrolled away from the latest event. */
 export function left() {
   const e = scrolled && ($(last) ?? one("#call > *"))
   if (!e) return false
@@ -60,7 +60,7 @@ const inPane = (/** @type {Event} */ e) => near(e.target, "#work")
 for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) on(type, e => {
   if (!inPane(e)) return
   kept = false
-  // A press on the pane itself is one on its scroll bar.
+  // A press on the pane itself is a press on its scroll bar.
   scrolled ||= type === "wheel" || type === "touchmove" || e.target === pane || /^(Page|Home|End|Arrow)/.test(e.key) && !e.target.matches("input, textarea, select")
 }, { passive: true })
 on("input", e => { if (inPane(e)) typed = e.target })
@@ -71,5 +71,5 @@ for (const type of ["click", "submit"]) on(type, e => {
 }, true)
 
 whenChanged(look)
-// A narrow window shows the pane late, and a window can change its size.
+// In a narrow window the pane may be shown later, and sizes can change.
 new ResizeObserver(look).observe(pane)

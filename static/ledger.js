@@ -1,5 +1,5 @@
 // @ts-check
-/** The ledger, whose rows are fetched when it is opened, and again whenever something has changed. */
+/** The ledger: its rows are fetched when it is opened, and after every change. */
 import { show, showing } from "./address.js"
 import { drawn } from "./ask.js"
 import { parse, update, whenChanged } from "./changes.js"
@@ -11,7 +11,7 @@ let sort = "-number", fetching = false, again = false
 
 const isOpen = () => ledger.matches(":popover-open")
 
-/** Draws the table as things stand. One at a time is fetched. */
+/** Fetches and draws the table, with one request at a time. */
 async function draw() {
   again = fetching
   if (fetching || !isOpen()) return

@@ -1,5 +1,5 @@
 // @ts-check
-/** The socket: what the server pushes, and coming back when it is lost. */
+/** The socket: receives pushes, and connects again when the connection is lost. */
 import { notice } from "./ask.js"
 import { push, redraw } from "./changes.js"
 import { setTime } from "./clock.js"
@@ -8,7 +8,7 @@ import { grown } from "./wire.js"
 
 /** @type {WebSocket | undefined} */
 let socket
-/** The last push that this page contains; -1 if it has to be drawn anew. */
+/** The last push that this page contains; -1 if the page must be drawn anew. */
 let seen = Number(document.documentElement.dataset.seq)
 let failures = 0, retry = 0
 
@@ -37,10 +37,10 @@ export function connect() {
 async function drawAnew() {
   seen = -1
   seen = await redraw() ?? -1
-  if (seen < 0) socket?.close() // coming back, the page is drawn anew
+  if (seen < 0) socket?.close() // after connecting again, the page is drawn anew
 }
 
-/** Says why nothing comes any more. */
+/** Explains why there are no more pushes. */
 async function explain() {
   notice("The live connection is lost. Connecting again…", 0)
   const status = await fetch("/wire/rows?from=0&count=0").then(r => r.status, () => 0)

@@ -1,9 +1,9 @@
 // @ts-check
 /**
  * The page's scripts, and its keys. The server draws everything; scripts only do
- * what HTML cannot: the socket, swapping what has changed, saving what is typed,
- * the window of wire rows, and keys. Those that every page needs are named here,
- * so that the browser fetches them together; the others come when they are needed.
+ * what HTML cannot: the socket, updating changed elements, saving typed input, the
+ * window of wire rows, and keys. Scripts that every page needs are imported here,
+ * so that the browser fetches them together; the others are loaded on demand.
  */
 import { $, bare, focusFirst, near, on, one } from "./dom.js"
 import { notice } from "./ask.js"
@@ -25,13 +25,13 @@ import "./detail.js"
 import "./filter.js"
 import { connect } from "./live.js"
 
-// What most pages never need
+// Scripts that are loaded on demand
 
 on("toggle", e => { if (e.target.id === "ledger") import("./ledger.js") }, true)
 on("click", async e => { if (near(e.target, "#ladder-button")) (await import("./ladder.js")).toggle() })
 if ($("playback")) await import("./playback.js")
 
-// Buttons that are drawn again and again are heard from afar
+// Buttons that are redrawn have their listener on the document
 
 on("click", async e => {
   const item = near(e.target, ".item"), call = near(e.target, "[data-show-call]"), frame = near(e.target, "[data-frame]")

@@ -1,5 +1,5 @@
 // @ts-check
-/** What is in front: the pane that a narrow window shows, and the panel of a tab; and how large panes are. */
+/** The pane that a narrow window shows, the panels of tabs, and the sizes of panes. */
 import { $, all, bare, near, on, remember, remembered } from "./dom.js"
 
 /** @param {string} name */
@@ -21,7 +21,7 @@ for (const bar of all("[role=separator]")) {
   const upright = bar.ariaOrientation === "vertical", name = upright ? "--columns" : "--detail"
   const box = bar.parentElement, pane = bar.nextElementSibling
   const size = () => pane.getBoundingClientRect()[upright ? "width" : "height"]
-  /** @param {number} px 0 for what the style sheet says */
+  /** @param {number} px 0 for the style sheet's value */
   const set = px => {
     const room = upright ? box.clientWidth : box.clientHeight
     px = px && Math.round(Math.max(upright ? 320 : 96, Math.min(px, room - (upright ? 560 : 160))))
@@ -49,11 +49,11 @@ for (const bar of all("[role=separator]")) {
   set(Number(remembered(name)))
 }
 
-// Tabs and menus: the arrow keys move in them, and the panel of a tab is shown at once
+// Tabs and menus: arrow keys move the focus, and a focused tab shows its panel at once
 
 /**
- * Shows the panel of a tab. A tab with data-to is another drawing of the same
- * form, which the server makes.
+ * Shows the panel of a tab, except for tabs with data-to: these make the server
+ * draw the form in another way.
  * @param {HTMLElement} tab
  */
 export function choose(tab) {

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * A searchable list for choices too many to draw: a combobox whose list box
- * holds only the options in sight. The server searches them. A native select,
- * hidden, holds what is chosen, and is what the form sends.
+ * A searchable list for too many choices to draw: a combobox whose list box holds
+ * only the options in sight. The server searches them. A hidden native select holds
+ * the chosen options for the form.
  */
 import { drawn } from "./ask.js"
 import { parse, whenChanged } from "./changes.js"
@@ -13,13 +13,13 @@ import { all, bare, near, on, one } from "./dom.js"
  * @property {HTMLInputElement} input
  * @property {HTMLElement} list
  * @property {HTMLSelectElement} select
- * @property {HTMLElement | null} chosen where the chosen ones stand, if there can be several
- * @property {string} query what is searched for
- * @property {number} total how many choices match
- * @property {number} active place of one among those, -1 for none
- * @property {Map<number, any>} rows options that are there, by their place
+ * @property {HTMLElement | null} chosen the element with the chosen options, if there can be several
+ * @property {string} query the search
+ * @property {number} total number of matching choices
+ * @property {number} active place of the active one among these, -1 for none
+ * @property {Map<number, any>} rows fetched options, by their place
  * @property {AbortController} [asking]
- * @property {Promise<void>} ready when what was asked for last is there
+ * @property {Promise<void>} ready fulfilled when the last request is done
  */
 
 /** @type {WeakMap<Element, Picker>} */
@@ -28,7 +28,7 @@ const pickers = new WeakMap()
 /** How many options are fetched at a time. */
 const page = 40
 
-/** The picker whose text box something happened in. @param {EventTarget | null} t */
+/** The picker of a text box. @param {EventTarget | null} t */
 const pickerOf = t => pickers.get(near(t, ".picker > input")?.parentElement)
 
 whenChanged(() => {
@@ -48,7 +48,7 @@ whenChanged(() => {
 /** @param {string} name @param {object} properties @returns {any} */
 const make = (name, properties) => Object.assign(document.createElement(name), properties)
 
-/** Shows what is chosen. @param {Picker} p */
+/** Shows the chosen options. @param {Picker} p */
 function reflect(p) {
   const selected = [...p.select.selectedOptions]
   if (!p.chosen) p.input.value = p.select.value && selected[0].text
@@ -63,7 +63,7 @@ function reflect(p) {
   }))
 }
 
-/** Opens the list on what matches. @param {Picker} p @param {string} query */
+/** Opens the list of the choices that match. @param {Picker} p @param {string} query */
 function open(p, query) {
   p.query = query
   p.total = 0
@@ -74,7 +74,7 @@ function open(p, query) {
   p.ready = ask(p, 0, !query.trim() && p.select.value)
 }
 
-/** Asks for options from a place on, or around the choice with a value. @param {Picker} p @param {number} from @param {string | false} [around] */
+/** Fetches options from a place on, or around the choice with a value. @param {Picker} p @param {number} from @param {string | false} [around] */
 async function ask(p, from, around) {
   p.asking?.abort()
   const control = p.asking = new AbortController(), form = near(p.input, "form").dataset
@@ -111,7 +111,7 @@ function reveal(p) {
   draw(p)
 }
 
-/** Draws the options in sight, and asks for those that are not there. @param {Picker} p @param {boolean} [moving] it is about to be scrolled */
+/** Draws the options in sight, and fetches missing ones. @param {Picker} p @param {boolean} [moving] the list is about to be scrolled */
 function draw(p, moving) {
   const h = height(), from = Math.max(0, Math.floor(p.list.scrollTop / h) - 2), to = Math.min(p.total, from + 16)
   const room = make("div", { className: "room", role: "presentation" }), chosen = new Set([...p.select.selectedOptions].map(o => o.value))
@@ -134,7 +134,7 @@ function draw(p, moving) {
   else p.input.removeAttribute("aria-activedescendant")
 }
 
-/** @param {Picker} p @param {number} at place among those that match */
+/** @param {Picker} p @param {number} at place among the matching options */
 function take(p, at) {
   const option = p.rows.get(at)
   if (!option) return
@@ -173,7 +173,7 @@ on("focusout", e => {
   else reflect(p)
 })
 
-// Before the keys of forms: Enter and Esc mean the list while it is open.
+// Runs before the keys of forms: Enter and Esc apply to the list while it is open.
 on("keydown", e => {
   const p = pickerOf(e.target)
   if (!p || !bare(e)) return

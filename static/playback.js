@@ -1,15 +1,15 @@
 // @ts-check
-/** Playing a transcript back: the slider, the speed, and the page's clocks, which go as the session went. */
+/** Playing a transcript: the slider, the speed, and the page's clocks, which follow the session. */
 import { post } from "./ask.js"
 import { whenChanged } from "./changes.js"
 import { setTime, tick } from "./clock.js"
 import { $, grouped, on, one } from "./dom.js"
 
-/** Where the slider is being dragged to; less than 0 while it is not. */
+/** The position that the slider is being dragged to; negative if it is not. */
 let dragged = -1
-/** Where it was when it was let go: until it is drawn elsewhere, it stays where it is. */
+/** The drawn position when the slider was released: it stays where it is until this changes. */
 let before = ""
-/** What the controls said of the time when they were last drawn. */
+/** The time and rate of the controls when they were last drawn. */
 let said = ""
 
 on("input", e => {
@@ -28,7 +28,7 @@ on("change", async e => {
   look()
 })
 
-/** Sees where the playback is. */
+/** Reads the position of the playback. */
 function look() {
   const controls = $("playback"), { rate, now } = controls?.dataset ?? {}
   if (!controls) return

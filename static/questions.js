@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The questions as a whole: those that wait stay on top, a new one is announced
- * and takes the focus if nobody types, and the title and icon say how many wait.
+ * The list of questions: waiting ones stay on top, a new one is announced and gets
+ * the focus if nobody types, and title and icon show the number of waiting ones.
  */
 import { announce } from "./ask.js"
 import { fetched, parse, update, whenChanged } from "./changes.js"
@@ -14,22 +14,22 @@ const waits = (/** @type {any} */ card) => card.dataset.state === "pending"
 const awaited = () => all("#questions > .awaits")
 const title = (/** @type {any} */ card) => $(card.id + "-message")?.textContent.slice(0, 300)
 
-/** Questions that this page has answered, and that are not drawn so yet. @type {Set<string>} */
+/** Questions that this page has answered, but that are still drawn as waiting. @type {Set<string>} */
 const answered = new Set()
 
-/** Goes on to the next question, once it is drawn what became of an answer. @param {string} n the question's number */
+/** Moves to the next question, once this one is drawn as settled. @param {string} n the question's number */
 export function goOnAfter(n) {
   answered.add(n)
   look()
 }
 
-/** What had become of every question when it was last looked at. */
+/** The outcome of every question at the last look. */
 let known = new Map(cards().map(c => [c.id, c.dataset.outcome]))
 
-/** Questions that came and have not had the focus, with the time they came. @type {Map<string, number>} */
+/** New questions that have not had the focus, with the time of their arrival. @type {Map<string, number>} */
 const arrived = new Map()
 
-/** Sees what has become of the questions. */
+/** Handles new and settled questions. */
 function look() {
   const now = new Map()
   for (const card of arrange(cards())) {
@@ -51,7 +51,7 @@ function look() {
 
 let fetching = false
 
-/** Fetches the questions that had no room in the page. */
+/** Fetches the questions that did not fit into the page. */
 async function fetchMore() {
   const panel = $("questions")
   if (fetching || !panel.dataset.more) return
@@ -64,12 +64,12 @@ async function fetchMore() {
   fetching = false
 }
 
-/** The call that the middle shows: "" if there is none, "0" where that is still to be made. */
+/** The call that the middle shows: "0" for the form of a new call, "" for neither. */
 const shown = () => one("#call > [data-key]") && (one("#call > [data-call]")?.dataset.call ?? "0") || ""
 
 /**
- * Puts the questions of the call on show first, and folds what is settled of
- * the others; see inOrder in views/catalog.go.
+ * Puts the questions of the call on show first, and folds the settled ones of other
+ * calls; see inOrder in views/question.go.
  * @param {any[]} all
  */
 function arrange(all) {
@@ -88,7 +88,7 @@ function arrange(all) {
 
 $("earlier").addEventListener("click", () => { $("earlier").ariaExpanded = String($("earlier").ariaExpanded === "false") })
 
-/** Gives the focus to a question that has just come, if that takes it from nobody. */
+/** Focuses a new question, if this does not disturb the person. */
 function welcome() {
   for (const [id, since] of arrived) if (since < performance.now() - 2000 || !$(id) || !waits($(id))) arrived.delete(id)
   const [id] = arrived.keys()
@@ -112,7 +112,7 @@ function enter(card) {
   bring(card)
 }
 
-/** Goes to the next question that waits, after the one in use; false if there is none. */
+/** Moves to the next waiting question, after the one with the focus; false if there is none. */
 export function nextQuestion() {
   const waiting = cards().filter(waits)
   if (!waiting.length) return false
@@ -122,9 +122,9 @@ export function nextQuestion() {
 }
 
 /**
- * Gives the focus, where nothing has it, to the next question that waits, else
- * to what has become of one.
- * @param {string} n the number of the one that was answered
+ * If nothing has the focus, focuses the next waiting question, or else the answered
+ * one.
+ * @param {string} n the number of the answered question
  */
 function goOn(n) {
   answered.delete(n)
@@ -136,7 +136,7 @@ function goOn(n) {
 const plain = $("icon").href
 let counted = ""
 
-/** @param {number} n questions that wait @param {number} open URLs whose outcome is to come */
+/** @param {number} n waiting questions @param {number} open URLs whose outcome is awaited */
 function count(n, open) {
   if (`${n} ${open}` === counted) return
   counted = `${n} ${open}`

@@ -1,14 +1,14 @@
 // @ts-check
 /**
  * The revision that a server's tools need: calling again with it, and remembering
- * it in this browser. Whether it may be applied is for the inspector to say.
+ * it in this browser. The inspector decides whether it may be applied.
  */
 import { announce, post } from "./ask.js"
 import { whenChanged } from "./changes.js"
 import { all, near, on, one, remember, remembered } from "./dom.js"
 import { showMade } from "./forms.js"
 
-/** Where the revision of a target is kept. @param {string} target */
+/** The name of the setting for the revision of a target. @param {string} target */
 const entry = target => "revision " + target
 
 on("click", async e => {
@@ -34,7 +34,7 @@ async function callAgain(button, call, target, protocol) {
   showMade(made)
 }
 
-// A revision that is chosen by hand comes in the place of the remembered one.
+// A revision that the person chooses replaces the remembered one.
 on("submit", e => {
   const line = one(".remembered", near(e.target, "form.settings"))
   if (line && e.target.elements.protocol.value !== remembered(entry(line.dataset.target))) remember(entry(line.dataset.target), "")

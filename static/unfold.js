@@ -1,18 +1,18 @@
 // @ts-check
 /**
- * What is fetched when somebody wants to see it: what unfolds, again whenever there
- * is another version of it, and the rest of texts that are cut where they are drawn.
+ * Parts that are fetched on demand: unfolded parts, again whenever their version
+ * changes, and the rest of cut texts.
  */
 import { announce, drawn } from "./ask.js"
 import { parse, update, whenChanged } from "./changes.js"
 import { $, all, near, on, one } from "./dom.js"
 
-/** The version that was fetched last, by the id of the element that it is drawn in. @type {Map<string, string>} */
+/** The last fetched version, by the id of the element with it. @type {Map<string, string>} */
 const fetched = new Map()
 
 const isOpen = (/** @type {any} */ e) => e.localName === "details" ? e.open : e.ariaExpanded === "true"
 
-/** @param {any} e what unfolds */
+/** @param {any} e the element that unfolds */
 async function fill(e) {
   const { source, into, version } = e.dataset
   fetched.set(into, version)
@@ -41,10 +41,10 @@ whenChanged(() => {
 
 on("click", async e => {
   const save = near(e.target, "a.show-all"), button = near(e.target, "[data-text]")
-  // Which texts there are goes by what the page shows.
+  // The server finds the text by drawing the page of this address.
   if (save) save.search = location.search
   if (!button) return
-  e.preventDefault() // it may stand in a summary
+  e.preventDefault() // the button may be in a summary
   if (button.ariaBusy) return
   button.ariaBusy = "true"
   const query = new URLSearchParams(location.search)

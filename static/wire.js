@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * The wire log's window. Only the rows in sight exist; they are fetched by
- * their place in the view, one request at a time. The scroll bar stands for all
- * rows, and where they would be higher than an element can be, for a scaled
- * down picture of them. A flood costs the page one number a few times a second.
+ * The wire log's window. Only the rows in sight exist; they are fetched by their
+ * place in the view, one request at a time. The scroll bar covers all rows; if these
+ * are higher than an element can be, it is scaled down. During a flood of frames the
+ * page only receives their number a few times a second.
  *
- * The view is what the filter picks of the frames after `since`. The server
- * judges frames from the front, so the view grows at its end only.
+ * The view holds the frames after `since` that match the filter. The server filters
+ * frames from the first on, so the view grows at its end only.
  */
 import { inAddress } from "./address.js"
 import { announce, drawn, notice } from "./ask.js"
@@ -17,26 +17,26 @@ import { $, bare, grouped, near, one, remember, remembered } from "./dom.js"
 
 const grid = $("grid"), box = $("rows"), newer = $("newer"), status = $("view-status")
 
-/** A height in pixels that every browser can give an element, with room to spare. */
+/** A height in pixels that every browser supports for an element. */
 const tallest = 8e6
-/** How many rows are kept. */
+/** The maximum number of kept rows. */
 const most = 1500
 
 let frames = Number($("frames").dataset.frames)
 /** Frames up to this one are hidden by Clear view. */
 let since = 0
-/** What the rows are picked by; and the server's number for that view, "" as long as it is not known. */
+/** The filter line; and the server's number of the view, "" while unknown. */
 let filter = "", number = ""
-/** Frames that the server has judged; frames there were when it was last asked. */
+/** Frames that the server has filtered; frames in the log at the last request. */
 let judged = frames, asked = frames
-/** Rows of the view; the last frame when the tail was left, and the rows of the view that came after it. */
+/** Rows of the view; the last frame when following stopped, and the number of rows after it. */
 let total = frames, left = frames, fresh = 0
 let following = true
-/** The place of the window's upper edge among all rows, and where the scroll bar was last put or seen, in pixels. */
+/** The upper edge of the window among all rows, and the last known position of the scroll bar, in pixels. */
 let top = 0, bar = 0
-/** The chosen row and its frame; -1 and 0 for none. The frame is 0 as well as long as the row is not there. */
+/** The chosen row and its frame; -1 and 0 for none. The frame is also 0 until the row is fetched. */
 let selected = -1, selectedSeq = 0
-/** A frame whose place is being looked for, and what to do then. @type {{seq: number, select?: boolean, open?: boolean} | undefined} */
+/** A frame whose place is being fetched, and what to do then. @type {{seq: number, select?: boolean, open?: boolean} | undefined} */
 let anchor
 
 /** Rows by their place in the view, from 0. @type {Map<number, HTMLElement>} */
@@ -48,7 +48,7 @@ let rowHeight = 24, height = 0, scale = 1
 
 const lowest = () => Math.max(0, total * rowHeight - height)
 
-/** Measures, and makes the scroll bar stand for all rows. */
+/** Measures the rows, and sets the height of the scrolled area. */
 function measure() {
   rowHeight = one(".names", grid).offsetHeight || 24
   height = Math.max(0, grid.clientHeight - rowHeight)
@@ -72,7 +72,7 @@ grid.addEventListener("scroll", () => {
   if (Math.abs(by) < 1) return
   bar = at
   anchor = undefined
-  // A wheel or a finger moves by what is seen, not by the scaled picture of it.
+  // A wheel or a finger moves the rows by pixels, not by the scale.
   const fine = scale > 1 && Math.abs(by) < 2 * height
   top = Math.max(0, Math.min(lowest(), fine ? top + by : at * scale))
   if (fine) {
@@ -111,12 +111,12 @@ $("follow").addEventListener("click", () => {
   else toEnd()
 })
 
-/** Called when the log has grown. @param {number} n frames in all @param {string} [kept] how much of them is kept where */
+/** Called when the log has grown. @param {number} n number of frames @param {string} [kept] description of how much is kept where */
 export function grown(n, kept) {
   if (kept) $("kept").textContent = kept
   if (n === frames) return
   if (n < frames) {
-    // A playback that goes back begins with another log: what it has judged is not known.
+    // A playback that goes back starts another log, which the server filters again.
     for (const i of rows.keys()) stale.add(i)
     judged = asked = Math.min(judged, n - 1)
     left = Math.min(left, n)
@@ -139,12 +139,12 @@ function resize(n) {
   moveTo(following ? lowest() : top)
 }
 
-/** What waited for an answer may have it now. */
+/** Marks rows of pending requests as stale: they may have a response now. */
 function waitNoMore() {
   for (const [i, row] of rows) if (row.classList.contains("pending")) stale.add(i)
 }
 
-/** Says how far the filter has got and how much it has found. */
+/** Shows the progress of the filter and the number of matches. */
 function say() {
   const cleared = since ? " since cleared" : ""
   status.textContent = !filter ? since ? grouped(total) + cleared : ""
@@ -164,13 +164,13 @@ function sight() {
   return [first, Math.min(total, first + Math.ceil(height / rowHeight) + 1)]
 }
 
-/** Since when rows that are there are shown in place of those that are on their way. */
+/** Since when old rows are shown because new ones are being fetched; 0 if they are not. */
 let held = 0
 
 function paint() {
   painting = 0
   const [first, end] = sight(), shown = []
-  // While the tail is followed, what is in sight stays until all that comes after it is there.
+  // While following, keep the rows in sight until all of the new ones are fetched.
   const some = following && box.querySelector("[data-seq]"), now = performance.now()
   let lacks = false
   for (let i = first; i < end; i++) lacks ||= !rows.has(i)
@@ -192,7 +192,7 @@ function paint() {
   fetchRows()
 }
 
-/** What stands for a row that is on its way. @param {number} i */
+/** A placeholder for a row that is being fetched. @param {number} i */
 function blank(i) {
   const row = document.createElement("div")
   Object.assign(row, { className: "row blank", role: "row", ariaRowIndex: String(i + 1), ariaBusy: "true" })
@@ -203,7 +203,7 @@ function blank(i) {
 let asking
 let again = 0
 
-/** Stops waiting for an answer. */
+/** Aborts the present request. */
 function forget() {
   asking?.control.abort()
   asking = undefined
@@ -211,19 +211,18 @@ function forget() {
 }
 
 /**
- * Fetches what is in sight or nearly, and not there yet; and with a filter, how
- * much it picks by now.
+ * Fetches missing rows in and near sight; and with a filter, the number of matches.
  */
 async function fetchRows() {
   const [first, end] = sight(), page = end - first
   const due = filter && (!number || judged < frames || asked < frames)
   if (asking && (filter && !number || asking.from < end && asking.end > first)) return
   const lacks = (/** @type {number} */ i) => !rows.has(i) || stale.has(i)
-  // What the server has picked meanwhile comes along, so that the tail is whole.
+  // While following, also fetch the rows that match meanwhile.
   let from = Math.max(0, first - page), to = following && due ? end + page : Math.min(total, end + page)
   while (from < to && !lacks(from)) from++
   while (to > from && !lacks(to - 1)) to--
-  // What is more than half a window away can wait for more to be lacking.
+  // Rows more than half a window away can wait until more of them are missing.
   const later = from >= to || from >= end + page / 2 || to <= first - page / 2
   if (later && (!due || asking)) return
   if (later || filter && !number) to = from = first
@@ -251,7 +250,7 @@ async function fetchRows() {
   if (filter && judged < frames) again = setTimeout(fetchRows, frames - judged > 20000 ? 0 : 150)
 }
 
-/** Takes in what an answer says of the view. @param {Headers} headers */
+/** Takes the state of the view from a response. @param {Headers} headers */
 function take(headers) {
   const n = (/** @type {string} */ name) => Number(headers.get(name))
   const before = number, wasJudging = !number || judged < asked
@@ -263,7 +262,7 @@ function take(headers) {
     anchor ??= selectedSeq ? { seq: selectedSeq, select: true } : undefined
     selected = -1
   }
-  // The tail may have been left since this was asked.
+  // Following may have stopped since the request.
   if (headers.has("X-New") && !following) fresh = n("X-New")
   judged = n("X-Judged")
   asked = n("X-Frames")
@@ -278,7 +277,7 @@ function take(headers) {
   if (wasJudging && judged >= asked) announce(status.textContent ?? "")
 }
 
-/** Goes to the frame that was looked for, once the server knows its place. @param {Headers} headers */
+/** Goes to the anchor, once the server knows its place. @param {Headers} headers */
 function settleAnchor(headers) {
   if (!anchor || !headers.has("X-Near")) return
   const { seq, select: pick, open } = anchor, found = headers.get("X-Near-Found") === "true", at = Number(headers.get("X-Near"))
@@ -294,7 +293,7 @@ function settleAnchor(headers) {
   notice(`Frame ${seq} is not among those that the filter picks. It is shown below the log.`, 6)
 }
 
-/** Called when the log's size has changed. What was chosen and in sight stays in sight. */
+/** Called when the log's size on the page has changed. A chosen row in sight stays in sight. */
 function resized() {
   const at = selected * rowHeight, inSight = selected >= 0 && at >= top && at + rowHeight <= top + height
   measure()
@@ -306,9 +305,9 @@ function resized() {
 new ResizeObserver(resized).observe(grid)
 $("detail").addEventListener("resized", resized)
 
-// What is looked at
+// The view
 
-/** Looks through another filter line. What is in sight, or chosen, stays so where it can. @param {string} line */
+/** Applies another filter line. The row in sight, or the chosen one, stays in sight if it matches. @param {string} line */
 export function lookThrough(line) {
   if (line === filter) return
   const inSight = rows.get(Math.ceil(top / rowHeight))?.dataset.seq
@@ -343,7 +342,7 @@ function showAt({ seq, select: pick }) {
   paintSoon()
 }
 
-/** Draws all rows again, without taking those away that are there. */
+/** Fetches all rows again, and shows the old ones meanwhile. */
 function refresh() {
   for (const i of rows.keys()) stale.add(i)
   paintSoon()
@@ -355,7 +354,7 @@ whenChanged(() => {
   const now = $("log-state").dataset.state
   if (now === state) return
   state = now
-  // What was found or noted since may be in any row, and changes what is picked.
+  // New findings or notes may be in any row, and may change the matches.
   asked = Math.min(asked, frames - 1)
   refresh()
 })
@@ -399,17 +398,17 @@ tell(timeMode)
 
 // Choosing a row
 
-/** Brings a row into sight. @param {number} i */
+/** Scrolls a row into sight. @param {number} i */
 function reveal(i) {
   const at = i * rowHeight
   moveTo(Math.min(at, Math.max(top, at + rowHeight - height)))
 }
 
-/** Notes which row is chosen, and shows its frame where one is shown. @param {number} i */
+/** Chooses a row, and shows its frame if one is on show. @param {number} i */
 function choose(i) {
   selected = i
   selectedSeq = filter ? Number(rows.get(i)?.dataset.seq ?? 0) : since + i + 1
-  // While a frame to compare is being chosen, only a click or Enter chooses it.
+  // A frame for a comparison is only chosen by a click or Enter.
   if (selectedSeq && frameOnShow() && !comparing()) openSoon()
 }
 
@@ -438,7 +437,7 @@ function openSelected(focus) {
 
 let opening = 0
 
-/** Shows the chosen frame, when the keys rest for a moment. */
+/** Shows the chosen frame after a short pause of the keys. */
 function openSoon() {
   clearTimeout(opening)
   if (selectedSeq !== frameOnShow()) opening = setTimeout(openSelected, 80)
@@ -459,7 +458,7 @@ grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
   e.preventDefault()
 })
 
-/** Shows one frame, in the log and by itself. @param {number} seq */
+/** Shows one frame in the log and in the detail. @param {number} seq */
 export function showFrame(seq) {
   if (!(seq >= 1 && seq <= frames)) return notice("That frame is not in the log.", 4)
   if (seq <= since) showFrom(0)
@@ -469,7 +468,7 @@ export function showFrame(seq) {
   selectedSeq = seq
   anchor = { seq, select: true, open: true }
   if (filter) {
-    // The place of the frame has to be asked for.
+    // The place of the frame must be fetched.
     asked = frames - 1
     fetchRows()
   } else showAt(anchor)
@@ -487,5 +486,5 @@ addEventListener("popstate", () => {
   if (wanted() && wanted() !== frameOnShow()) showFrame(wanted())
   else if (!wanted() && frameOnShow()) closeFrame()
 })
-// When the filter is there.
+// After the filter has been applied.
 if (wanted()) setTimeout(() => showFrame(wanted()))
