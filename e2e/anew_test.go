@@ -8,7 +8,7 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// A page that is told nothing any more says so.
+// A page that has lost its connection shows this.
 func TestLostConnectionIsSaid(t *testing.T) {
 	t.Parallel()
 	s := openOn(t, servers.NewRude(t, nil).Command)
@@ -18,8 +18,7 @@ func TestLostConnectionIsSaid(t *testing.T) {
 	})
 }
 
-// Where a transcript goes back, all of the page is drawn anew, and what the person
-// types stays.
+// When a playback goes back, the whole page is drawn anew, and typed text stays.
 func TestDrawnAnew(t *testing.T) {
 	t.Parallel()
 	s := openFile(t,

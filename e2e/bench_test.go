@@ -25,13 +25,13 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// figure is one number that users feel, and what it must be under.
+// figure is one measured number that users notice, with its bound.
 type figure struct {
 	what   string
 	unit   string
-	values []float64 // one per run; what counts is their median
+	values []float64 // one per run; the median counts
 	bound  float64   // 0 with noise 0: no bound, a figure to compare others with
-	noise  float64   // a median over bound × noise cannot be noise any more
+	noise  float64   // the factor over bound that cannot be noise
 	note   string
 }
 
@@ -60,10 +60,10 @@ func (f figure) verdict() string {
 	}
 }
 
-// BenchmarkFigures measures what users wait for and how much of their machine
-// the inspector takes, from real runs of the binary in a real browser, and fails
-// if a bound is missed by a factor that cannot be noise. Run it with
-// -benchtime 1x, as the task bench does.
+// BenchmarkFigures measures how long users wait and how much of their machine the
+// inspector takes, from real runs of the binary in a real browser. It fails if a bound is
+// missed by a factor that cannot be noise. Run it with -benchtime 1x, as the task bench
+// does.
 func BenchmarkFigures(b *testing.B) {
 	for b.Loop() {
 		busy := loadAverage()
@@ -95,8 +95,7 @@ func BenchmarkFigures(b *testing.B) {
 	}
 }
 
-// loadAverage is what the system says of how busy it is: on a busy machine the
-// times say little.
+// loadAverage returns the system's load: on a busy machine the times mean little.
 func loadAverage() string {
 	raw, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -133,7 +132,7 @@ func measureStart(b *testing.B, runs int) []figure {
 	return []figure{f}
 }
 
-// load counts what a page's first load takes.
+// load counts the requests and bytes of a page's first load.
 type load struct {
 	mu              sync.Mutex
 	requests        int
@@ -170,7 +169,7 @@ func measureLoad(b *testing.B, runs int) []figure {
 	defer word.Close()
 	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "--no-open", "--listen", "127.0.0.1:0")
 	for range runs {
-		// The paint is timed where nobody listens to the network or looks at the page.
+		// Measure the paint without listening to the network or reading the page.
 		for url, f := range map[string]*figure{p.URL: &paint, word.URL: &least} {
 			tab := browser.Open(b, url)
 			f.values = append(f.values, painted(tab))
@@ -199,7 +198,7 @@ func measureLoad(b *testing.B, runs int) []figure {
 	return []figure{packed, content, requests, paint, least}
 }
 
-// painted is when the page's first content was painted, in ms since the start of
+// painted returns the time of the page's first contentful paint, in ms since the start of
 // its navigation.
 func painted(tab *page.Page) float64 {
 	return page.Eval[float64](tab, `new Promise(done => new PerformanceObserver(l => {
@@ -208,8 +207,8 @@ func painted(tab *page.Page) float64 {
 	}).observe({type: 'paint', buffered: true}))`)
 }
 
-// watchQuestions notes, by the clock that the server uses too, when a pending
-// question's form came into the document and when Accept was clicked.
+// watchQuestions records, on the server's clock, when a pending question's form came into
+// the document and when Accept was clicked.
 const watchQuestions = `{
 	const clock = now => performance.timeOrigin + now;
 	let came;
@@ -244,7 +243,7 @@ func measureQuestions(b *testing.B, runs int) []figure {
 	for i := range runs {
 		page.Eval[bool](tab, "watchForm() ?? true")
 		call.Button("Call").Click()
-		page.Eval[float64](tab, "formCame") // without looking at the page again and again, which would take its time
+		page.Eval[float64](tab, "formCame") // a promise: polling the page would slow it down
 		s.question("Release now?").Button("Accept").Click()
 		line := func(dir, part string, nth int) time.Time {
 			var at time.Time
@@ -269,7 +268,7 @@ func measureQuestions(b *testing.B, runs int) []figure {
 		if formAt == 0 || acceptAt == 0 {
 			b.Fatal("the page did not note the form or the click")
 		}
-		if i > 0 { // the first warms up
+		if i > 0 { // the first round warms up
 			arrive.values = append(arrive.values, ms(time.UnixMicro(int64(formAt*1000)).Sub(asked)))
 			answer.values = append(answer.values, ms(got.Sub(time.UnixMicro(int64(acceptAt*1000)))))
 		}

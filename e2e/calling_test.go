@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// A tool's arguments have the same fields as a question, a JSON editor for what
-// a form cannot express, and a switch between the two that loses nothing.
+// A tool's arguments have the same fields as a question, a JSON editor for values that a
+// form cannot express, and a switch between the two that loses nothing.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
@@ -40,7 +40,8 @@ func TestArguments(t *testing.T) {
 	call.Button("Call").Click()
 	s.resultIs(`{"title":"x","unknown":{"deep":[null,1.0]}}`)
 
-	// A required argument that is missing is told at its field; Send anyway calls nevertheless.
+	// A missing required argument is an error at its field; Send anyway still makes the
+	// call.
 	call = s.choose("Tools", "echo")
 	call.Field("Title").Fill("")
 	call.Field("Amount").Fill("2")
@@ -50,7 +51,7 @@ func TestArguments(t *testing.T) {
 	s.resultIs(`{"amount":2}`)
 }
 
-// resultIs waits until the region Result shows this JSON, whatever its white space.
+// resultIs waits until the region Result shows this JSON, ignoring white space.
 func (s *session) resultIs(want string) {
 	s.t.Helper()
 	s.page.Region("Result").Matches("is "+want, func(shown string) bool {
@@ -60,7 +61,7 @@ func (s *session) resultIs(want string) {
 	})
 }
 
-// Results are shown as a person wants them.
+// Results of all kinds are shown in a readable form.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
@@ -130,7 +131,7 @@ func TestPromptsAndResources(t *testing.T) {
 	s.result("image/png")
 }
 
-// The lists are searchable, and refreshed when the server says that they changed.
+// The lists can be searched, and are read again after list_changed notifications.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)

@@ -13,8 +13,8 @@ const release = `{"message":"Release?","requestedSchema":{"type":"object","prope
 	`"share":{"type":"number","title":"Share","minimum":0,"maximum":1,"default":0.5},` +
 	`"mail":{"type":"string","title":"Mail","format":"email"}},"required":["branch","mail"]}}`
 
-// A failed check leaves errors at their fields, linked for screen readers, with
-// the focus on the first, and nothing on the wire. Send anyway sends it as it is.
+// A failed check shows errors at their fields, linked for screen readers, focuses the
+// first, and sends nothing. Send anyway sends the answer unchanged.
 func TestCheckAndSendAnyway(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, []servers.Question{{Name: "release", Params: release}})
@@ -87,7 +87,7 @@ func TestJSONTab(t *testing.T) {
 		}
 	}
 
-	// What is no JSON is said, and kept.
+	// Invalid JSON is an error, and stays in the editor.
 	s.call("release")
 	q = s.question("Release?")
 	q.TabNamed("JSON").Click()

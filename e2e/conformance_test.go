@@ -18,12 +18,12 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// conformanceTime bounds one scenario. The slowest takes two seconds, and the
-// client gives up by itself after twenty.
+// conformanceTime limits one scenario. The slowest takes two seconds, and the client
+// stops by itself after twenty.
 const conformanceTime = 60 * time.Second
 
-// The official conformance suite against the inspector without a page. What is
-// run is for the suite to say: a scenario that a new version adds is run, too.
+// The official conformance suite, against the inspector without a page. The suite lists
+// its scenarios, so new ones of a new version run, too.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	suite := servers.Node(t, "@modelcontextprotocol", "conformance", "dist", "index.js")
@@ -55,13 +55,13 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// scenario is one that the suite has for clients.
+// scenario is one of the suite's scenarios for clients.
 type scenario struct {
 	name      string
-	revisions []string // in which it applies; "extension" if in none
+	revisions []string // revisions in which it applies; "extension" if in none
 }
 
-// leftOut says why a scenario is not run; "" if it is.
+// leftOut returns why a scenario is not run; "" if it is.
 func (s scenario) leftOut() string {
 	switch {
 	case strings.HasPrefix(s.name, "auth/"):
@@ -75,7 +75,7 @@ func (s scenario) leftOut() string {
 
 var scenarioLine = regexp.MustCompile(`^  - (\S+) \[([^\]]+)\]$`)
 
-// scenarios asks the suite for its list.
+// scenarios returns the suite's list.
 func scenarios(t *testing.T, suite []string) []scenario {
 	t.Helper()
 	out, err := exec.Command(suite[0], append(suite[1:], "list", "--client")...).Output()
@@ -94,7 +94,7 @@ func scenarios(t *testing.T, suite []string) []scenario {
 	return list
 }
 
-// check is one thing that a scenario found out.
+// check is one check of a scenario with its outcome.
 type check struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
@@ -102,15 +102,15 @@ type check struct {
 	Message string `json:"errorMessage"`
 }
 
-// conform runs one scenario. It fails where the suite does, where any check
-// does, and where nothing was checked.
+// conform runs one scenario. It fails if the suite fails, if any check fails, or if
+// nothing was checked.
 func conform(t *testing.T, suite []string, name, revision string) {
 	ctx, cancel := context.WithTimeout(t.Context(), conformanceTime)
 	defer cancel()
 	results := t.TempDir()
 	cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], "client", "--scenario", name,
 		"--spec-version", revision, "--command", "./headless", "--output-dir", results)...)
-	cmd.Dir = binaries // the suite's shell would take a path with spaces apart
+	cmd.Dir = binaries // the suite's shell would split a path with spaces
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	report, err := cmd.CombinedOutput()
@@ -142,7 +142,7 @@ func conform(t *testing.T, suite []string, name, revision string) {
 	t.Logf("%d checks passed, %d skipped", passed, skipped)
 }
 
-// readResult reads what the suite has written of its one run of a scenario.
+// readResult reads a file that the suite has written for its one run of a scenario.
 func readResult(t *testing.T, results, scenario, file string) []byte {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(results, filepath.FromSlash(scenario)+"-*", file))

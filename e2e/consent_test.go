@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// watched is a site that a question sends people to. It notes every connection,
-// so that not even a pre-connection goes unnoticed.
+// watched is a site that a question links to. It records every connection, so that it
+// also notices pre-connections.
 type watched struct {
 	URL string
 
@@ -64,12 +64,12 @@ func (v *watched) seen() []string {
 	return append([]string(nil), v.requests...)
 }
 
-// complete is what a server says when a URL is done.
+// complete returns the notification that a URL is done.
 func complete(id string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":%q}}`, id)
 }
 
-// completions waits until so many completions are in the log.
+// completions waits until n completions are in the log.
 func (s *session) completions(n int) {
 	s.t.Helper()
 	s.page.Until(func() string { return fmt.Sprintf("%d completions are in the log", n) }, func() bool {
@@ -77,8 +77,8 @@ func (s *session) completions(n int) {
 	})
 }
 
-// Until the person consents, nothing connects to the URL; completions that
-// nobody waits for change nothing, then or later.
+// Before the person consents, nothing connects to the URL. Completions that nothing waits
+// for have no effect, then or later.
 func TestNothingIsFetchedBeforeConsent(t *testing.T) {
 	t.Parallel()
 	site := newWatched(t)
@@ -103,7 +103,7 @@ func TestNothingIsFetchedBeforeConsent(t *testing.T) {
 	rude.OrderWith("write", `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":7}}`)
 	rude.OrderWith("write", `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":[]}`)
 	s.completions(3)
-	// To look at it, to point at it and to draw it again is no consent.
+	// Focusing the link and reloading the page are not consent.
 	q.Link("Open").Focus()
 	s.page.Reload()
 	q = s.question("Connect your calendar?").Contains(address)
@@ -138,8 +138,8 @@ func TestNothingIsFetchedBeforeConsent(t *testing.T) {
 	}
 }
 
-// Copy URL and accept copies the whole URL; no answer but Open opens anything;
-// a completion may come before the consent, and after the matter is settled.
+// Copy URL and accept copies the whole URL. No answer except Open opens a page. A
+// completion may come before the consent, and after the question is settled.
 func TestConsentWithoutOpening(t *testing.T) {
 	t.Parallel()
 	site := newWatched(t)
@@ -172,7 +172,7 @@ func TestConsentWithoutOpening(t *testing.T) {
 		s.call(c.tool)
 		s.question("To " + c.tool + "?").Button(c.button).Click()
 		s.result(fmt.Sprintf(`received: {"action":%q}`, c.action))
-		rude.OrderWith("write", complete(c.tool)) // late, and of no use
+		rude.OrderWith("write", complete(c.tool)) // late, without effect
 		s.outcome("To "+c.tool+"?", c.outcome)
 	}
 	s.completions(3)
@@ -188,7 +188,8 @@ func TestConsentWithoutOpening(t *testing.T) {
 	site.untouched(t, "after copies, a decline and a cancel")
 }
 
-// Retry every n seconds goes on until the server is content; Give up ends the call.
+// Retry every n seconds continues until the server returns a result; Give up ends the
+// call.
 func TestRetryEvery(t *testing.T) {
 	t.Parallel()
 	site := newWatched(t)

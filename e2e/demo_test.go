@@ -50,7 +50,7 @@ func TestMainJob(t *testing.T) {
 	}
 }
 
-// Declining and cancelling are one click, and the tool is told which it was.
+// Declining and cancelling take one click, and the tool gets the right action.
 func TestDeclineAndCancel(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -45,7 +45,7 @@ func (s *session) everythingAccepts() {
 		"String with date format", "Integer", "Number in range 1-1000", "Untitled Single Select Enum",
 		"Untitled Multiple Select Enum", "Titled Single Select Enum", "Titled Multiple Select Enum", "Legacy Titled Single Select Enum"}
 	got := q.Fields()
-	for i, j := 0, 0; j < len(want); i++ { // other controls may stand between, but none out of order
+	for i, j := 0, 0; j < len(want); i++ { // other controls may be between them, but the order must be right
 		if i == len(got) {
 			t.Fatalf("the fields are %q; %q is missing or out of order", got, want[j])
 		}
@@ -94,8 +94,8 @@ func (s *session) everythingRefuses(button, action, said string, nth int) {
 	})
 }
 
-// sameRawResult compares what server-everything says that it received ("Raw
-// result: {…}", written by JavaScript) with what was sent.
+// sameRawResult compares the answer that server-everything reports ("Raw result: {…}",
+// written by JavaScript) with the sent one.
 func sameRawResult(t testing.TB, shown, sent string) bool {
 	t.Helper()
 	_, raw, ok := strings.Cut(shown, "Raw result: ")

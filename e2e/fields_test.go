@@ -10,22 +10,20 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// field is one kind of field that the specification has, or does not have, and
-// what a person does with it.
+// field is one kind of field, in the specification or not, and how a person fills it in.
 type field struct {
 	name     string
 	schema   string // requestedSchema, byte for byte
 	fill     func(t *testing.T, q *page.Control)
 	content  string // what must be sent, byte for byte
-	rejected string // part of the complaint that the first Accept must meet; fill is then followed by mend
+	rejected string // part of the error that the first Accept must show; fill is then followed by mend
 	mend     func(t *testing.T, q *page.Control)
 
-	// No validator can judge the answer: whether it is sent with Accept or with
-	// Send anyway is not for this test to say.
+	// No validator can check the answer: the test accepts both Accept and Send anyway.
 	uncheckable bool
 }
 
-// properties makes a schema of properties, with those named required.
+// properties returns a schema with these properties, and the required ones.
 func properties(props string, required ...string) string {
 	if len(required) == 0 {
 		return `{"type":"object","properties":{` + props + `}}`
@@ -252,7 +250,7 @@ var fields = []field{
 	},
 }
 
-// ordinary are the names of fields that are no helpers of a field.
+// ordinary returns the names of fields without the helpers of fields.
 func ordinary(names []string) []string {
 	var found []string
 	for _, n := range names {
@@ -263,7 +261,7 @@ func ordinary(names []string) []string {
 	return found
 }
 
-// numbered are so many enum values, as JSON.
+// numbered returns n enum values as JSON.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -275,7 +273,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// Every kind of field, through the page, to the bytes that the server gets.
+// Every kind of field is filled in on the page, and the server gets the right bytes.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	var questions []servers.Question
@@ -286,7 +284,7 @@ func TestFields(t *testing.T) {
 		})
 	}
 	rude := servers.NewRude(t, questions)
-	s := openOn(t, rude.Command, "--elicit-rate", "1000") // more than a person is asked in a minute
+	s := openOn(t, rude.Command, "--elicit-rate", "1000") // more questions than the default rate allows
 	answers, failed := 0, 0
 	for i, f := range fields {
 		if !t.Run(f.name, func(t *testing.T) {
@@ -323,7 +321,7 @@ func TestFields(t *testing.T) {
 			s.result("received: " + want)
 			answers++
 		}) {
-			// The question may still be open, and the next would be found beside it.
+			// Settle a question that is still open, so that the next one is found.
 			if q := s.page.Question(fmt.Sprintf("Question %d", i)).Having("data-state", "pending"); q.Exists() {
 				q.Button("Decline").Click()
 			}

@@ -20,7 +20,7 @@ type finding struct {
 	Question, Call                                            int
 }
 
-// findings is what the linter says so far, as it is exported.
+// findings returns the linter's findings so far, from the export.
 func (s *session) findings() []finding {
 	s.t.Helper()
 	res, err := s.Client().Get(s.Base + "/findings.json")
@@ -39,7 +39,7 @@ func (s *session) findings() []finding {
 	return all
 }
 
-// rules are the ids of the rules that were broken, each once, in order.
+// rules returns the ids of the broken rules, each once, in order.
 func rules(all []finding) []string {
 	var ids []string
 	for _, f := range all {
@@ -49,7 +49,7 @@ func rules(all []finding) []string {
 	return slices.Compact(ids)
 }
 
-// foundAll waits until exactly these rules were found to be broken.
+// foundAll waits until the findings are of exactly these rules.
 func (s *session) foundAll(want ...string) []finding {
 	s.t.Helper()
 	var got []finding
@@ -70,8 +70,8 @@ func (s *session) breaks(rule string) {
 	call.Button("Call").Click()
 }
 
-// A finding stands on the card, in the row of the wire log, in the frame's
-// detail and in the server's panel, and can be exported.
+// A finding is shown on the card, in the row of the wire log, in the frame's detail and
+// in the server's panel, and can be exported.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	s := open(t, "--protocol", "2025-11-25", "--name", "careless")
@@ -90,7 +90,7 @@ func TestFindings(t *testing.T) {
 		t.Errorf("the finding is of frame %d, the question is %+v", f.Frame, asked)
 	}
 
-	// The row has a mark that can be read, and the frame's detail says it all.
+	// The row has a mark with a text, and the frame's detail has the whole finding.
 	grid := s.page.Region("Wire log").Role("grid", "Frames")
 	at := 0
 	s.page.Until(func() string { return "the question's row says that there is a violation" }, func() bool {
@@ -129,14 +129,13 @@ func TestFindings(t *testing.T) {
 	s.page.Press(page.Escape)
 }
 
-// What is found depends on the revision, and is found however it travels: in a
-// request, a round, an error or a result.
+// Findings depend on the revision, and are made in requests, rounds, errors and results.
 func TestFindingsByRevision(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		protocol, breach string
 		asks             int    // questions to decline
-		rule             string // that is found
+		rule             string // rule of the finding
 	}{
 		{"2025-11-25", "reused_elicitation_id", 2, "id-reused"},
 		{"2025-11-25", "malformed_required_error", 0, "error-malformed"},

@@ -11,13 +11,12 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// again is the button at a call whose server asks by a request in a revision
-// that has none.
+// again is the name of the button at a call whose server asks by a request in a revision
+// without requests from servers.
 const again = "Reconnect with 2025-11-25 and call again"
 
-// Most servers offer 2026-07-28 while their tools still ask by requests. Of each
-// tool the first call, with no flag at all, comes to an answered question by one
-// button.
+// Most servers offer 2026-07-28 while their tools still ask by requests. The first call
+// of each tool, without any flags, leads to an answered question with one button.
 func TestFirstCall(t *testing.T) {
 	t.Parallel()
 	type tool struct {
@@ -79,8 +78,8 @@ func TestFirstCall(t *testing.T) {
 	}
 }
 
-// forget has the browser forget the revision of the only server, and waits until
-// that is connected as it was at first.
+// forget makes the browser forget the revision of the only server, and waits until the
+// server is connected as at first.
 func (s *session) forget() {
 	s.t.Helper()
 	before := s.connections()
@@ -94,7 +93,7 @@ func (s *session) forget() {
 	server.Button("Apply and reconnect").Gone()
 }
 
-// What the browser remembers holds in the next run, until a revision is chosen.
+// A revision that the browser remembers applies in the next run, until one is chosen.
 func TestRevisionIsRemembered(t *testing.T) {
 	t.Parallel()
 	command := servers.GoSDKExample(t)
@@ -133,7 +132,7 @@ func TestRevisionIsRemembered(t *testing.T) {
 	s.forgotten()
 }
 
-// forgotten checks that the browser remembers nothing of the only server.
+// forgotten checks that the browser remembers no revision of the only server.
 func (s *session) forgotten() {
 	s.t.Helper()
 	if server := s.serverDetails(); server.Button("Forget 2025-11-25").Exists() {
@@ -144,7 +143,8 @@ func (s *session) forgotten() {
 	}
 }
 
-// A server that speaks no other revision says so, and is connected to as before.
+// If a server speaks no other revision, the page shows this, and connects to it as
+// before.
 func TestReconnectingFails(t *testing.T) {
 	t.Parallel()
 	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
@@ -160,7 +160,7 @@ func TestReconnectingFails(t *testing.T) {
 	s.page.Region("Servers").Contains("2026-07-28")
 }
 
-// One bad entry of mcp.json is a failed server; the others run.
+// A bad entry of mcp.json makes one failed server; the others run.
 func TestBadEntry(t *testing.T) {
 	t.Parallel()
 	command := servers.GoSDKExample(t)

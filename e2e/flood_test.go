@@ -11,24 +11,24 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// watchTasks notes how long each task on the page's main thread takes, where
-// that is over 50 ms.
+// watchTasks records the durations of tasks on the page's main thread that take over 50
+// ms.
 const watchTasks = `{
 	window.longTasks = [];
 	new PerformanceObserver(l => { for (const e of l.getEntries()) window.longTasks.push(Math.round(e.duration)) }).observe({type: 'longtask', buffered: true});
 }`
 
-// flooded is how a flood went.
+// flooded holds the measurements of a flood.
 type flooded struct {
 	shown time.Duration // from the server's last write to the result on the page
 	tasks []int         // tasks on the page's main thread over 50 ms during it, in ms
-	typed string        // what the open question's field holds after typing all through it
+	typed string        // value of the open question's field after typing during the flood
 	want  string
 	sent  int // frames of the flood in the wire log
 }
 
-// floodOnce lets a tool send n log messages as fast as it can while a question
-// is open and someone types into it.
+// floodOnce makes a tool send n log messages as fast as it can while a question is open
+// and text is typed into it.
 func floodOnce(t testing.TB, n int) flooded {
 	t.Helper()
 	rude := servers.NewRude(t, []servers.Question{{Name: "ask_signer", Params: `{"message":"Who signs?","requestedSchema":{"type":"object","properties":{"signer":{"type":"string","title":"Signer"}}}}`}})
@@ -48,7 +48,7 @@ func floodOnce(t testing.TB, n int) flooded {
 	field.Click()
 	page.Eval[int](tab, "window.longTasks.length = 0")
 
-	// The page itself notes when the result is there, so that looking for it costs nothing.
+	// The page records the time of the result, so that polling does not slow it down.
 	page.Eval[bool](tab, fmt.Sprintf(`(() => {
 		const there = () => document.querySelector('section[aria-label=Result]')?.textContent.includes('sent %d messages');
 		window.resultAt = 0;
@@ -94,9 +94,9 @@ func floodOnce(t testing.TB, n int) flooded {
 	return f
 }
 
-// A tool that logs 10,000 messages as fast as it can while a question is open
-// costs the page nothing. The bounds here leave room for a busy machine; the
-// task bench measures the real ones.
+// A tool that logs 10,000 messages as fast as it can, while a question is open, does not
+// slow down the page. The bounds here leave room for a busy machine; the task bench
+// measures the real ones.
 func TestFlood(t *testing.T) {
 	const n = 10_000
 	f := floodOnce(t, n)

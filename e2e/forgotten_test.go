@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Of very many calls the page lists the latest, and leads to the frames of the
-// others: by their address, and from the end of the list.
+// After very many calls the page lists the latest, and links to the frames of the others:
+// by their address, and from the end of the list.
 func TestEarlierCallsAreInTheLog(t *testing.T) {
 	t.Parallel()
 	const made = 105 // of which a hundred are kept

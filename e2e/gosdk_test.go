@@ -31,7 +31,7 @@ func TestGoSDKServer(t *testing.T) {
 			s.accept(q, 1)
 			s.result("Hello, Ünal!")
 
-			// The server asks until it is told; a refused question is asked again.
+			// The server asks until it gets a name: it repeats a declined question.
 			s.call("test_input_required_result_elicitation")
 			s.question("What is your name?").Button("Decline").Click()
 			if got := s.answer(2); got != `{"action":"decline"}` {
@@ -52,8 +52,8 @@ func TestGoSDKServer(t *testing.T) {
 	}
 }
 
-// multiRound goes through the tool that asks twice, each round building on the
-// state that the last one gave.
+// multiRound calls the tool that asks twice, where each round uses the requestState of
+// the previous one.
 func (s *session) multiRound() {
 	s.t.Helper()
 	s.call("test_input_required_result_multi_round")
@@ -101,7 +101,7 @@ func TestGoSDKServerRequests(t *testing.T) {
 	}
 	s.result("action=accept, content=map[age:30 name:John Doe score:95.5 status:active verified:true]")
 
-	// This one's schema is refused by the SDK of its own server, once it is answered.
+	// After the answer, the SDK of the server rejects the server's own schema.
 	s.call("test_elicitation_sep1330_enums")
 	q = s.question("Test enum schemas")
 	q.Field("untitledSingle").Choose("option2")

@@ -7,8 +7,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// go-sdk's server in multi round-trips: rounds of several kinds of request, a
-// state that it checks, and a prompt that asks.
+// go-sdk's server in multi round-trips: rounds with several kinds of request, a state
+// that the server checks, and a prompt that asks.
 func TestGoSDKRounds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestGoSDKRounds(t *testing.T) {
 			q.Region("Will send").Contains("Ada")
 			q.Button("Accept").Click()
 			s.state("What is your name?", "answered")
-			// The other two can be accepted as they are filled in.
+			// The other two can be accepted with their defaults.
 			others := s.page.Region("Questions").Article("").All().Having("data-state", "pending")
 			s.page.Until(func() string { return "the other two wait" }, func() bool { return others.Count() == 2 })
 			others.Nth(0).Button("Accept").Click()

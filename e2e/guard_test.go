@@ -14,9 +14,9 @@ import (
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
-// The guard in front of the page, of static files and of the websocket, as one
-// table over real connections: requests are written by hand, because a client
-// library would mend some of them.
+// The guard of the page, of static files and of the websocket, as one table over real
+// connections. Requests are written by hand, because a client library would correct some
+// of them.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	p := inspector.Start(t)
@@ -42,7 +42,7 @@ func TestGuard(t *testing.T) {
 	targets := []struct {
 		path  string
 		extra string // further header lines
-		ok    int    // status for those who may come in
+		ok    int    // status for allowed requests
 	}{
 		{"/", "", 200},
 		{"/static/main.js", "", 200},
@@ -52,9 +52,9 @@ func TestGuard(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		host   string
-		origin string // "" for none, "null" is itself
+		origin string // "" for none; "null" is a value
 		cookie string
-		path   func(string) string // nil for as it is
+		path   func(string) string // nil for unchanged
 		allow  bool
 	}{
 		{name: "as the browser does", host: address, origin: p.Base, cookie: cookie, allow: true},
@@ -168,8 +168,8 @@ func encoded(path string) string {
 	return b.String() + "?" + query
 }
 
-// raw writes one HTTP/1.1 request byte by byte and gives the answer's status,
-// head and body. A body is sent only as far as the other side takes it.
+// raw writes one HTTP/1.1 request byte by byte and returns the response's status, head
+// and body. It stops sending a body when the other side closes the connection.
 func raw(t *testing.T, address, method, path, host, origin, cookie, extra, body string) (status int, head, content string) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", address, 10*time.Second)
@@ -202,7 +202,7 @@ func raw(t *testing.T, address, method, path, host, origin, cookie, extra, body 
 	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
 		if body != "" {
-			return http.StatusRequestEntityTooLarge, "", "" // the connection was ended in the middle of the body
+			return http.StatusRequestEntityTooLarge, "", "" // the server closed the connection in the middle of the body
 		}
 		t.Fatalf("%s %s: no answer: %v", method, path, err)
 	}

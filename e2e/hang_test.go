@@ -14,14 +14,14 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// interrupts is how often TestInterruptAtAnyMoment does what it does.
+// interrupts is the number of rounds of TestInterruptAtAnyMoment.
 var interrupts = flag.Int("interrupts", 6, "how often the inspector is interrupted while it reconnects")
 
-// endMost is what the README promises.
+// endMost is the time limit for the end that the README promises.
 const endMost = 15 * time.Second
 
-// Ctrl-C ends the inspector in time at any moment at which it connects, again
-// and again, to a server that talks from the first on and ends only when killed.
+// Ctrl-C ends the inspector in time at any moment while it repeatedly connects to a
+// server that sends messages from the start and ends only when killed.
 func TestInterruptAtAnyMoment(t *testing.T) {
 	for n := range *interrupts {
 		flags := []string{"-talk", "3000"}
@@ -42,9 +42,9 @@ func TestInterruptAtAnyMoment(t *testing.T) {
 				}
 				res, err := client.PostForm(p.Base+"/servers/s1/reconnect", nil)
 				if err != nil {
-					return // it has ended
+					return // the inspector has ended
 				}
-				_, _ = io.Copy(io.Discard, res.Body) // nothing is said in it
+				_, _ = io.Copy(io.Discard, res.Body) // the body is empty
 				_ = res.Body.Close()
 				if res.StatusCode != http.StatusNoContent && res.StatusCode != http.StatusConflict {
 					t.Errorf("reconnecting was answered with %s", res.Status)
@@ -54,7 +54,7 @@ func TestInterruptAtAnyMoment(t *testing.T) {
 		})
 		<-time.After(rand.N(time.Second)) // at any moment
 		before := time.Now()
-		p.Stop() // judges: exit code 0, no process left
+		p.Stop() // checks: exit code 0, no process left
 		took := time.Since(before)
 		close(over)
 		reconnecting.Wait()

@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// Everything that a server says is text: in lists, questions, results, logs and
-// errors, no element of it runs, loads, links or hides anything.
+// Everything that a server sends is shown as text: in lists, questions, results, logs and
+// errors, none of it becomes an element that runs, loads, links or hides anything.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil, "-name", `<img src=x onerror="window.pwned=20">`)
@@ -64,7 +64,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// harmless checks that nothing of the hostile text has become part of the page.
+// harmless checks that no part of the hostile text has become an element of the page.
 func harmless(t *testing.T, s *session, where string) {
 	t.Helper()
 	if got := page.Eval[int](s.page, "window.pwned ?? 0"); got != 0 {

@@ -8,8 +8,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// hidden says what of an element cannot be seen, in CSS pixels: it lies above or
-// below the pane, or under what sticks to the pane's edges.
+// hidden describes which part of an element is invisible, in CSS pixels: it is above or
+// below the pane, or under elements that stick to the pane's edges.
 const hidden = `function() {
 	const pane = document.getElementById('work').getBoundingClientRect(), strip = document.getElementById('calls').getBoundingClientRect();
 	const r = this.getBoundingClientRect(), top = Math.max(pane.top, strip.bottom);
@@ -20,14 +20,14 @@ const hidden = `function() {
 	return clear(r.top + 2) && clear(r.bottom - 2) ? '' : 'covered';
 }`
 
-// inView waits until all of a control can be seen.
+// inView waits until the whole control is visible.
 func inView(c *page.Control) {
 	c.Page().Until(func() string { return fmt.Sprintf("%s is in view; hidden: %s", c, page.Call[string](c, hidden)) },
 		func() bool { return page.Call[string](c, hidden) == "" })
 }
 
-// What happened last to the call on show is in view, however many calls there
-// were before: its question, and then its result.
+// The latest event of the call on show is in view after any number of earlier calls: its
+// question, and then its result.
 func TestLatestInView(t *testing.T) {
 	t.Parallel()
 	const message, long = "Who signs the release?", "Where does it go?"
@@ -126,7 +126,7 @@ func TestNothingMovesUnderThePerson(t *testing.T) {
 				inView(s.page.Region("Result"))
 				return
 			}
-			s.page.Role("navigation", "Calls").Button("2 progress done").Wait() // whatever follows the result is drawn
+			s.page.Role("navigation", "Calls").Button("2 progress done").Wait() // wait until everything after the result is drawn
 			if after := line(); max(after-before, before-after) >= 1 {
 				t.Errorf("the field that is looked at has moved from %v to %v", before, after)
 			}

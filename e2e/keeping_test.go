@@ -33,10 +33,10 @@ func TestDraftsAreKept(t *testing.T) {
 	typed(s.page)
 	second := s.page.Tab(s.Base + "/")
 	typed(second)
-	other := browser.Open(t, s.URL) // as after the browser was closed: no cookie, no storage
+	other := browser.Open(t, s.URL) // like a new browser: no cookie, no storage
 	q = typed(other)
 
-	// What is typed here is there for the next page, and is what is sent.
+	// Text typed here appears on other pages, and is sent.
 	q.Field("Signer").Type("opper")
 	q.Region("Will send").Contains("Grace Hopper")
 	other.Reload()

@@ -7,7 +7,7 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// The whole job without a mouse: reach the tool, call it, fill the form, accept.
+// The whole job without a mouse: focus the tool, call it, fill in the form, accept.
 func TestKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
@@ -20,7 +20,7 @@ func TestKeyboardAlone(t *testing.T) {
 	tabTo(t, p, button)
 	p.Press(page.Enter)
 
-	// The question takes the focus to its first field, because the person is not typing elsewhere.
+	// The question focuses its first field, because the person is not typing elsewhere.
 	q := s.question("Who signs the release?")
 	q.Field("Signer").HasFocus()
 	p.Type("Radia")
@@ -63,7 +63,7 @@ func TestKeysOfAQuestion(t *testing.T) {
 	s.call("ask_both")
 	q = s.question("Both?")
 	q.Field("Odd").Fill("{}")
-	p.Press(page.Enter) // a new line, in a field of several
+	p.Press(page.Enter) // a new line, in a field of several lines
 	q.Region("Will send").Contains("odd")
 	p.Press(page.Enter, page.Ctrl)
 	s.result(`received: {"action":"accept","content":{"odd":{}}}`)
@@ -71,7 +71,7 @@ func TestKeysOfAQuestion(t *testing.T) {
 	s.call("ask_both")
 	q = s.question("Both?")
 	q.Field("Line").Focus()
-	p.Press(page.Escape) // offers, does not cancel
+	p.Press(page.Escape) // offers Cancel, but does not cancel
 	q.Button("Cancel").HasFocus()
 	if got := q.Attr("data-state"); got != "pending" {
 		t.Fatalf("after one Esc the question is %s", got)

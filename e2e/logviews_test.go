@@ -13,8 +13,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// What is offered as new is what came since the tail was left, whatever the
-// filter shows, and it covers neither the chosen row nor the ladder.
+// The button for new frames counts those since following stopped, for any filter, and
+// covers neither the chosen row nor the ladder.
 func TestNewFramesAreCounted(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
@@ -43,7 +43,7 @@ func TestNewFramesAreCounted(t *testing.T) {
 	log.Button("Clear the filter").Click()
 	offer.Contains("2 new")
 
-	// The offer stands below the rows.
+	// The button is below the rows.
 	below := func() bool {
 		return page.Call[bool](offer, "function() { return this.getBoundingClientRect().top >= document.getElementById('grid').getBoundingClientRect().bottom - 1 }")
 	}
@@ -53,8 +53,8 @@ func TestNewFramesAreCounted(t *testing.T) {
 	offer.Gone()
 }
 
-// Comparing ends with the choice of the second frame, and the earlier of the two
-// is the old one, in whichever order they were chosen.
+// Comparing ends when the second frame is chosen. The earlier frame is the old one, in
+// either order of choice.
 func TestCompareTwoFrames(t *testing.T) {
 	t.Parallel()
 	s := openFile(t,
@@ -109,8 +109,8 @@ func TestThisCallFollowsTheCall(t *testing.T) {
 	filter.HasValue("")
 }
 
-// The filter line takes what people type, completes the names of tools, and says
-// what is meant where it is wrong.
+// The filter line accepts common spellings, completes the names of tools, and explains
+// mistakes.
 func TestFilterLine(t *testing.T) {
 	t.Parallel()
 	s := openFile(t,

@@ -1,6 +1,5 @@
-// Package e2e tests the built binary as a user meets it: it is started from a
-// command line, its page is used in a real browser by role and name, and the
-// servers behind it are real ones.
+// Package e2e tests the built binary as users run it: it starts it from a command line,
+// uses its page in a real browser by role and name, and connects it to real servers.
 package e2e
 
 import (
@@ -16,15 +15,15 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// browser is the one Chromium of the run; every test has a context of its own in it.
+// browser is the one Chromium of the run; every test has its own context in it.
 var browser *page.Browser
 
-// binaries is the folder of what this run has built.
+// binaries is the folder with the programs built by this run.
 var binaries string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // or each program built with -race takes a second to exit
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a program built with -race would otherwise take a second to exit
 	code, err := prepared(m.Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -43,8 +42,8 @@ func prepared(run func() int) (code int, err error) {
 	if err := inspector.Build(".", servers.RudeBinary, "./servers/rude"); err != nil {
 		return 0, err
 	}
-	// Functions are tested with the race detector in the inspector itself. It
-	// makes it several times slower, so what is timed uses plainBinary.
+	// Functional tests use an inspector with the race detector. It is several times
+	// slower, so measurements use plainBinary.
 	inspector.Binary = filepath.Join(binaries, "inspector-race")
 	if flag.Lookup("test.bench").Value.String() == "" {
 		if err := inspector.Build("..", inspector.Binary, "-race", "./cmd/inspector"); err != nil {

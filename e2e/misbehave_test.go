@@ -18,8 +18,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// The menu is used by role and name, and by keyboard alone; what went out is marked
-// wherever it appears, and the card says what the server did next.
+// The menu is used by role and name, and by keyboard alone. Deliberate answers are marked
+// in all places, and the card shows what the server did next.
 func TestMisbehaveMenu(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -90,11 +90,11 @@ func TestLedger(t *testing.T) {
 	s.page.Region("Call").Field("Service").Wait()
 }
 
-// offered are the faults of a menu, each once.
+// offered matches the faults of a menu.
 var offered = regexp.MustCompile(`<button name="fault" value="([^"]+)"`)
 
-// TestMisbehavingWithRealServers has every fault that fits go out to real servers. The
-// inspector survives what they do, and the card says what that was.
+// TestMisbehavingWithRealServers sends every fault that fits to real servers. The
+// inspector survives their reactions, and the card describes these.
 func TestMisbehavingWithRealServers(t *testing.T) {
 	t.Parallel()
 	everything := []string{everythingTool}
@@ -161,7 +161,8 @@ func (m *misbehaving) post(path string, values url.Values) (string, int) {
 	return string(body), resp.StatusCode
 }
 
-// soon asks until it is so, a few times a second: there is no page that would be told.
+// soon polls until is returns true or the limit is over, because there is no page that
+// gets pushes.
 func (m *misbehaving) soon(what string, limit time.Duration, is func() bool) bool {
 	m.t.Helper()
 	for end := time.Now().Add(limit); !is(); time.Sleep(50 * time.Millisecond) {
@@ -172,8 +173,8 @@ func (m *misbehaving) soon(what string, limit time.Duration, is func() bool) boo
 	return true
 }
 
-// ask calls a tool, on a connection that is made anew where the last one ended, and
-// returns the numbers of the call and of its question.
+// ask calls a tool, on a new connection if the last one ended, and returns the numbers of
+// the call and of its question.
 func (m *misbehaving) ask(tool string) (call string, question int) {
 	m.t.Helper()
 	asked := func() (last int) {
@@ -204,7 +205,7 @@ func (m *misbehaving) ask(tool string) (call string, question int) {
 	return call, question
 }
 
-// all misbehaves in every way that fits.
+// all sends every fault that fits.
 func (m *misbehaving) all(tool string) {
 	call, question := m.ask(tool)
 	menu, status := m.get(fmt.Sprintf("/questions/%d/faults", question))
@@ -237,7 +238,7 @@ func (m *misbehaving) all(tool string) {
 		m.post("/calls/"+call+"/stop", nil)
 		m.t.Logf("%-24s %s", name, next)
 	}
-	call, question = m.ask(tool) // it can be used as before
+	call, question = m.ask(tool) // the server can still be used
 	m.post(fmt.Sprintf("/questions/%d/answer", question), url.Values{"action": {"decline"}})
 	m.post("/calls/"+call+"/stop", nil)
 	marked := map[string]bool{}
@@ -259,7 +260,7 @@ var (
 	anyTag    = regexp.MustCompile(`<[^>]*>`)
 )
 
-// next is what the card of a question says that the server did.
+// next returns what the server did, as the card of a question shows it.
 func (m *misbehaving) next(question int) string {
 	card, status := m.get(fmt.Sprintf("/questions/%d/past", question))
 	found := nextWords.FindStringSubmatch(card)

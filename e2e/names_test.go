@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// The names that tests and screen readers rely on. Most are used by every other
-// test; this one holds the whole table, and nothing but it.
+// The names that tests and screen readers rely on. Other tests use most of them; this one
+// checks the whole table.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, []servers.Question{{Name: "release", Params: release}})
@@ -84,13 +84,13 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// row is one visible row of the wire log.
+// row is one row of the wire log on the page.
 type row struct {
 	index int // aria-rowindex
 	cells []string
 }
 
-// rows are the rows that the grid holds now, in order, without the headers.
+// rows returns the rows that the grid has now, in order, without the headers.
 func rows(s *session) []row {
 	s.t.Helper()
 	var got []struct {

@@ -11,8 +11,8 @@ import (
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
-// openFile opens a transcript of these messages: those that begin with ">" went
-// to the server, those that begin with "<" came from it.
+// openFile opens a transcript of these messages: ">" marks messages to the server, "<"
+// messages from it.
 func openFile(t testing.TB, messages ...string) *session {
 	t.Helper()
 	var file strings.Builder
@@ -33,8 +33,8 @@ func openFile(t testing.TB, messages ...string) *session {
 	return &session{t: t, Process: p, page: browser.Open(t, p.URL)}
 }
 
-// A recording shows every card with the choices that were sent: cards have
-// fields of the same number, whose radio buttons must not exclude each other.
+// A recording shows every card with the sent choices: cards have fields with the same
+// numbers, whose radio buttons must not exclude each other.
 func TestOpenedShowsTheChoicesThatWereSent(t *testing.T) {
 	t.Parallel()
 	sent := map[string]string{"One?": "true", "Two?": "false", "Three?": "true"}
@@ -48,7 +48,7 @@ func TestOpenedShowsTheChoicesThatWereSent(t *testing.T) {
 		)
 	}
 	s := openFile(t, messages...)
-	s.page.Button("Earlier (2)").Click() // the questions of the calls that are not on show
+	s.page.Button("Earlier (2)").Click() // questions of calls that are not on show
 	for q, sure := range sent {
 		card := s.page.Question(q).HasAttr("data-state", "answered")
 		form := card.Role("group", "The form").Wait()

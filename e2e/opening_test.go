@@ -11,9 +11,9 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// The browser is told of a private file that leads to the page. The token is in
-// no process's arguments, and in the address bar no longer than the page takes to
-// load; the file is gone then.
+// The browser gets the path of a private file that leads to the page. The token is not in
+// any process's arguments, and in the address bar only until the page is loaded. Then the
+// file is removed.
 func TestTheTokenIsSeenByNobodyElse(t *testing.T) {
 	t.Parallel()
 	stand := t.TempDir()
@@ -61,7 +61,7 @@ func TestTheTokenIsSeenByNobodyElse(t *testing.T) {
 	})
 }
 
-// A file that no browser has read is removed when the inspector ends.
+// A file that no browser has read is removed at the end of the inspector.
 func TestTheFileForTheBrowserDoesNotStay(t *testing.T) {
 	t.Parallel()
 	stand := t.TempDir()
@@ -80,7 +80,7 @@ func TestTheFileForTheBrowserDoesNotStay(t *testing.T) {
 	}
 }
 
-// wait waits until something holds, and returns what it is then.
+// wait waits until look returns true, and returns its text.
 func wait(t *testing.T, what string, look func() (string, bool)) string {
 	t.Helper()
 	last := ""

@@ -7,8 +7,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// The questions of the call on show stand next to it, whichever call asked first.
-// What waits in others is told apart, and what is settled there is folded.
+// The questions of the call on show come first. A line separates them from waiting ones
+// of other calls, and settled ones of other calls are folded.
 func TestOwnQuestionsFirst(t *testing.T) {
 	t.Parallel()
 	asks := func(message string) servers.Script {

@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// A policy answers a server's questions without the person, and says so; one
-// that cannot answer leaves the question to the person.
+// A policy answers a server's questions without the person, and the page shows this.
+// Questions that it cannot answer are left to the person.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	site := newVisited(t)
@@ -44,7 +44,7 @@ func TestPolicies(t *testing.T) {
 		t.Error("a question that a policy answers was put to the person")
 	}
 
-	// No default, no consent: these still need a person.
+	// Without a default, or for a URL, a person is needed.
 	s.call("name")
 	s.question("Which name?").Button("Decline").Click()
 	s.result(`{"action":"decline"}`)
@@ -59,8 +59,8 @@ func TestPolicies(t *testing.T) {
 	site.untouched(t, "by a policy")
 }
 
-// Questions beyond the rate are held back in one line, neither dropped nor
-// answered, until the person says what is to become of them.
+// Questions beyond the rate are held back in one line, neither dropped nor answered,
+// until the person decides.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestRateLimit(t *testing.T) {
 	}{
 		{"Show", 14, 0, ""},
 		{"Decline all", 10, 4, `{"action":"decline"}`},
-		{"Block", 0, 1, `"code":-32000`}, // to which the demo takes back the other questions
+		{"Block", 0, 1, `"code":-32000`}, // after which the demo cancels the other questions
 	} {
 		t.Run(c.button, func(t *testing.T) {
 			t.Parallel()
@@ -122,8 +122,8 @@ func TestElicitRate(t *testing.T) {
 	}
 }
 
-// A call's timeout counts the server's own time only; the page shows both
-// clocks and says which timer it was.
+// A call's timeout counts the server's own time only. The page shows both clocks and
+// names the timer that ended the call.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
@@ -154,7 +154,7 @@ func TestTimeout(t *testing.T) {
 		return ok && strings.Contains(strings.SplitN(strings.TrimSpace(rest), "\n", 2)[0], " ")
 	})
 
-	// Where the server is slow after the answer, the rest of its time runs on.
+	// After the answer, the rest of the server's time continues.
 	call = s.choose("Tools", "ask")
 	call.Field("Timeout (seconds)").Fill("no number")
 	call.Button("Call").Click()

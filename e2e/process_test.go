@@ -37,11 +37,11 @@ func TestReadyLine(t *testing.T) {
 	}
 }
 
-// A taken default port: the next free one, and it says so. A port that was asked
-// for and is taken: an error. Port 0: a free one.
+// If the default port is taken, the next free one is used, with a message. If a requested
+// port is taken, this is an error. Port 0 is a free one.
 func TestPorts(t *testing.T) {
 	t.Parallel()
-	// The default port may be taken by something else already; that serves as well.
+	// Another program may already use the default port, which has the same effect.
 	l, err := net.Listen("tcp", "127.0.0.1:6280")
 	if err == nil {
 		defer l.Close()
@@ -61,8 +61,8 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// Nothing survives Ctrl-C, although the server ignores the end of its input and
-// TERM, and has a child that ignores everything polite and holds the pipes open.
+// No process survives Ctrl-C, although the server ignores the end of its input and
+// SIGTERM, and has a child that ignores all signals but SIGKILL and keeps the pipes open.
 func TestNoSurvivor(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil, "-grandchild", "-stubborn")
@@ -73,13 +73,13 @@ func TestNoSurvivor(t *testing.T) {
 		t.Fatalf("%d processes were started, want the server and its child: %q", n, s.Children())
 	}
 	before := time.Now()
-	s.Stop() // judges: exit code 0, no process left
+	s.Stop() // checks: exit code 0, no process left
 	if took := time.Since(before); took > 15*time.Second {
 		t.Errorf("it took %v to end", took)
 	}
 }
 
-// Nothing survives either when the server is disconnected or started anew from the page.
+// No process survives when the server is disconnected or reconnected from the page.
 func TestNoSurvivorOfReconnect(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil, "-grandchild")
@@ -93,7 +93,7 @@ func TestNoSurvivorOfReconnect(t *testing.T) {
 	bar.Contains("disconnected")
 	s.page.Until(func() string { return "the server's processes are gone: " + strings.Join(s.Children(), "; ") },
 		func() bool { return len(s.Children()) == 0 })
-	bar.Button("Reconnect").Click() // of the server's own facts, which are still open
+	bar.Button("Reconnect").Click() // the server's details are still open
 	bar.Contains("ready")
 	if again := s.Children(); len(again) != len(first) {
 		t.Errorf("after reconnecting there are %q, before there were %q", again, first)
@@ -103,8 +103,7 @@ func TestNoSurvivorOfReconnect(t *testing.T) {
 	s.question("Who signs the release?")
 }
 
-// Ctrl-C with a question pending: the question is cancelled, and the transcript
-// has that too.
+// Ctrl-C cancels a pending question, and the transcript has the cancellation.
 func TestInterruptCancelsQuestions(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
@@ -122,7 +121,7 @@ func TestInterruptCancelsQuestions(t *testing.T) {
 	}
 }
 
-// Mistakes on the command line are told at once, and nothing is started.
+// Mistakes on the command line are reported at once, and nothing is started.
 func TestMistakesOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "mcp.json")
@@ -184,7 +183,7 @@ func TestVersionHelpAndCompletion(t *testing.T) {
 	}
 }
 
-// The demo server by itself is a server for other clients, this inspector among them.
+// The demo server alone serves other clients, such as this inspector.
 func TestDemoForOtherClients(t *testing.T) {
 	t.Parallel()
 	s := openOn(t, []string{inspector.Binary, "demo"})

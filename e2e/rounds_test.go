@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// asksFor is an input-required result: keys and messages by turns, and the rest
-// of the result's members, exact.
+// asksFor returns an input-required result with these keys and messages in turn; rest
+// holds the exact further members of the result.
 func asksFor(rest string, keysAndMessages ...string) string {
 	var requests []string
 	for i := 0; i < len(keysAndMessages); i += 2 {
@@ -22,8 +22,8 @@ func asksFor(rest string, keysAndMessages ...string) string {
 	return `"result":{"resultType":"input_required","inputRequests":{` + strings.Join(requests, ",") + `}` + rest + `}`
 }
 
-// Each key of a round is a card of the same call; the retry goes out when all
-// are answered, as a request with another id.
+// Each key of a round is a card of the same call. When all are answered, the next request
+// is sent with another id.
 func TestRoundOfSeveralQuestions(t *testing.T) {
 	t.Parallel()
 	const state = `,"requestState":"s"`
@@ -70,7 +70,7 @@ func TestRoundOfSeveralQuestions(t *testing.T) {
 		t.Error("the retry has the id of the first round")
 	}
 
-	// A round can go out with answers missing.
+	// A round can be sent with answers missing.
 	s.call("some")
 	s.question("Which two?")
 	s.question("Which one?").Button("Accept").Click()
@@ -85,8 +85,8 @@ func TestRoundOfSeveralQuestions(t *testing.T) {
 	s.result(`{"two":{"action":"cancel"}}`)
 }
 
-// What goes out as requestState is, byte for byte, what came: also where it is
-// empty, and it is left out where there was none.
+// The client returns requestState byte for byte, even if it is empty, and omits it if
+// there was none.
 func TestRequestState(t *testing.T) {
 	t.Parallel()
 	states := map[string]string{
@@ -120,8 +120,7 @@ func TestRequestState(t *testing.T) {
 	}
 }
 
-// Rounds that ask nothing follow one another by themselves, ever more slowly,
-// and can be stopped.
+// Empty rounds follow each other automatically, with growing pauses, and can be stopped.
 func TestRoundsOfStateAlone(t *testing.T) {
 	t.Parallel()
 	var times []time.Time
@@ -156,7 +155,7 @@ func TestRoundsOfStateAlone(t *testing.T) {
 	s.page.Region("Call").Button("Stop").Click()
 	s.page.Region("Result").Contains("topped")
 	n := len(server.Calls("forever"))
-	time.Sleep(1200 * time.Millisecond) // longer than the pause that was running
+	time.Sleep(1200 * time.Millisecond) // longer than the current pause
 	if now := len(server.Calls("forever")); now > n {
 		t.Errorf("%d more rounds went out after the call was stopped", now-n)
 	}
@@ -175,7 +174,7 @@ func TestManyRounds(t *testing.T) {
 		"endless": func(n int, _ servers.Call) string { return asksFor("", "offer", fmt.Sprintf("Bid number %d?", n)) },
 	})
 	s := open(t, server.URL)
-	s.setPolicy("Accept with defaults") // nobody wants to answer them all
+	s.setPolicy("Accept with defaults") // answers all questions
 	s.call("haggle")
 	rounds := s.page.Region("Call").Role("group", "Rounds").Contains("10 rounds so far")
 	if n := len(server.Calls("haggle")); n != 10 {
@@ -195,8 +194,8 @@ func TestManyRounds(t *testing.T) {
 	}
 }
 
-// A round of which something was refused ends the call: the tool is not called
-// again unless the person wants to see what becomes of that.
+// A round with a refused input request ends the call: the call is repeated only if the
+// person wants it.
 func TestRefusedRound(t *testing.T) {
 	t.Parallel()
 	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
@@ -223,7 +222,7 @@ func TestRefusedRound(t *testing.T) {
 	}
 }
 
-// A tool that can be called as a task alone says so once it has failed.
+// If a tool can only be called as a task, the failed call shows this.
 func TestToolThatIsATask(t *testing.T) {
 	t.Parallel()
 	server := servers.NewScripted(t, "2025-11-25", map[string]servers.Script{
@@ -237,7 +236,7 @@ func TestToolThatIsATask(t *testing.T) {
 	s.result("-32601").Contains("has to be called as a task")
 }
 
-// A list that requires a URL asks for it, and is read again once that is done.
+// A list that requires a URL asks for it, and is read again once the URL is done.
 func TestListThatRequiresAURL(t *testing.T) {
 	t.Parallel()
 	server := servers.NewScripted(t, "2025-11-25", map[string]servers.Script{
@@ -256,8 +255,8 @@ func TestListThatRequiresAURL(t *testing.T) {
 	s.result("hello")
 }
 
-// Requests for a model or for folders, among a round's questions, get a JSON
-// answer that is valid as it stands.
+// Requests for sampling and roots, among a round's questions, start with a valid JSON
+// answer.
 func TestRoundOfMixedRequests(t *testing.T) {
 	t.Parallel()
 	s := open(t, "--protocol", "2026-07-28")
@@ -298,7 +297,8 @@ func TestRoundOfMixedRequests(t *testing.T) {
 	s.result("from the account repairs").Contains("Gutters for the mill.").Contains("Filed in tmp.")
 }
 
-// A result that does not say its type is complete, and one that asks for nothing is an error.
+// A result without resultType is complete, and an input-required result that asks for
+// nothing is an error.
 func TestResultTypes(t *testing.T) {
 	t.Parallel()
 	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{

@@ -17,9 +17,8 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// A million rows are scrolled from end to end: wherever the window stands, by
-// key, by wheel or by scroll bar, its rows are those of the transcript, none
-// missing, doubled or out of order.
+// A million rows are scrolled from end to end, by key, wheel and scroll bar. In every
+// position the rows are those of the transcript, none missing, doubled or out of order.
 func TestMillionRows(t *testing.T) {
 	f := flow{frames: 1_000_000, span: 1000 * 1e9}
 	path, _ := f.write(t)
@@ -28,7 +27,7 @@ func TestMillionRows(t *testing.T) {
 	grid := s.page.Region("Wire log").Role("grid", "Frames")
 	grid.Focus()
 
-	// right checks the rows in sight, and gives the first and the last of them.
+	// right checks the rows in sight, and returns the first and the last of them.
 	right := func(where string) (first, last int) {
 		t.Helper()
 		all := s.inSight()
@@ -122,7 +121,7 @@ func TestMillionRows(t *testing.T) {
 		t.Errorf("24 turns down and 12 up lead from row %d to row %d", seenTo, now)
 	}
 
-	// The same through a filter, whose rows the server picks.
+	// The same with a filter, whose rows the server selects.
 	s.page.Region("Wire log").Field("Filter").Fill("method:elicitation/create kind:request")
 	s.page.Until(func() string { return fmt.Sprintf("the filter picks 100 rows; it picks %d", s.rowCount()) }, func() bool { return s.rowCount() == f.frames/10_000 })
 	grid.Focus()
@@ -138,9 +137,9 @@ func TestMillionRows(t *testing.T) {
 	}
 }
 
-// While frames arrive at 10,000 a second somebody types a filter. The page keeps
-// up, the server is not held up, and afterwards every frame is in the file, in
-// the log and on the page, once and in order.
+// A filter is typed while 10,000 frames a second arrive. The page keeps up, the server is
+// not slowed down, and afterwards every frame is in the file, in the log and on the page,
+// once and in order.
 func TestFilterWhileFramesArrive(t *testing.T) {
 	const n, rate = 60_000, 10_000
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
@@ -149,7 +148,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 	s.page.Until(func() string { return "frames arrive" }, func() bool { return s.rowCount() > rate/2 })
 	page.Eval[int](s.page, "window.longTasks.length = 0")
 
-	// Each letter is a filter of its own, most of them over all frames' bytes.
+	// Each letter makes a new filter, most of which search the bytes of all frames.
 	log := s.page.Region("Wire log")
 	line := `kind:notification "warning"`
 	box := log.Field("Filter")
@@ -158,7 +157,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 	if s.ask("", 0, 1).frames >= n {
 		t.Error("all frames had arrived before the filter was typed: nothing was tested")
 	}
-	// The rows in sight are those of an earlier letter until the filter's own come.
+	// The rows in sight are those of earlier filters until the last one's arrive.
 	picked := func() bool {
 		all := s.inSight()
 		return len(all) > 0 && !slices.ContainsFunc(all, func(r seen) bool { return !strings.Contains(r.Text, "warning") })
@@ -182,7 +181,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 		t.Errorf("tasks on the page's main thread took %v ms", tasks)
 	}
 
-	// The file, and the log as GET /wire.jsonl gives it.
+	// The file, and the log from GET /wire.jsonl.
 	frames := inspector.WireFile(t, path)
 	logged := s.Wire()
 	if len(frames) != len(logged) {
@@ -198,7 +197,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 	for i, f := range frames {
 		switch {
 		case f.Direction == "c2s" && f.IsResponse():
-			answers[string(f.Message.ID)]++ // the SDK answers at once what comes at once
+			answers[string(f.Message.ID)]++ // the SDK answers simultaneous requests concurrently
 		case f.Direction == "s2c" && (f.Message.Method == "notifications/message" || f.Message.Method == "ping"):
 			want := fmt.Sprintf(`"data":"message %d of %d"`, next, n)
 			if next%100 == 0 {
@@ -266,7 +265,7 @@ func TestFilterWhileFramesArrive(t *testing.T) {
 	}
 }
 
-// messageIn is what a log message of the torrent server says.
+// messageIn returns the text of a log message of the torrent server.
 func messageIn(f inspector.Frame) string {
 	var p struct {
 		Data string `json:"data"`
@@ -275,16 +274,15 @@ func messageIn(f inspector.Frame) string {
 	return p.Data
 }
 
-// A frame as large as the limit neither stops the session nor the page: what is
-// shown of it is cut, more can be had, and all of it saved. Of a larger one the
-// head is kept, marked truncated, and the session goes on; a call whose result
-// it was ends.
+// A frame of the maximum size stops neither the session nor the page: the page cuts it,
+// shows more on demand, and can save it. Of a larger frame the head is kept, marked
+// truncated, and the session continues; a call ends if the frame was its result.
 func TestHugeFrames(t *testing.T) {
 	const limit = 64 << 20
 	s := onTorrent(t)
 	log := s.page.Region("Wire log")
 	frame := log.Role("group", "Frame")
-	// look opens the newest frame that begins so, and gives what its face Raw shows.
+	// look opens the newest frame, and returns the contents of its tab Raw.
 	look := func() *page.Control {
 		t.Helper()
 		log.Role("grid", "Frames").Focus()
@@ -358,7 +356,7 @@ func TestHugeFrames(t *testing.T) {
 	}
 }
 
-// saved is what the frame's link Save gives.
+// saved returns the contents behind the frame's link Save.
 func saved(t *testing.T, s *session, frame *page.Control) string {
 	t.Helper()
 	return s.get(frame.Link("Save").Attr("href"))
@@ -366,7 +364,7 @@ func saved(t *testing.T, s *session, frame *page.Control) string {
 
 func (s *session) transcript() string { s.t.Helper(); return s.get("/wire.jsonl") }
 
-// get is the body of an answer of the inspector.
+// get returns the body of a response of the inspector.
 func (s *session) get(path string) string {
 	s.t.Helper()
 	res, err := s.Client().Get(s.Base + path)
@@ -381,12 +379,12 @@ func (s *session) get(path string) string {
 	return string(body)
 }
 
-// Nothing on the wire waits for a page: one whose main thread hangs costs the
-// session nothing, and when it is back it shows all that it has missed.
+// Frames do not wait for a page: if its main thread hangs, the session continues, and
+// afterwards the page shows all frames.
 func TestWireDoesNotWaitForThePage(t *testing.T) {
 	const n = 50_000
 	s := onTorrent(t)
-	s.send(n, 20_000) // two seconds and a half of it
+	s.send(n, 20_000) // takes two and a half seconds
 	back := s.page.Hang()
 	patiently(t, "all frames are in the log", func() bool { return s.ask("", 0, 1).frames > n+n/100 })
 	patiently(t, "the call has its result", func() bool { return s.ask(`"sent 50000 messages"`, 0, 1).total == 1 })

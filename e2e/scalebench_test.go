@@ -21,12 +21,12 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// million is how many messages a long session has here.
+// million is the number of messages in a long session.
 const million = 1_000_000
 
 const mib = 1 << 20
 
-// plainClient is a client of the SDK that lets nobody look on.
+// plainClient is a client of the SDK without a tap.
 var plainClient = sync.OnceValue(func() string {
 	path := filepath.Join(binaries, "plainclient")
 	if err := inspector.Build(".", path, "./plainclient"); err != nil {
@@ -35,9 +35,9 @@ var plainClient = sync.OnceValue(func() string {
 	return path
 })
 
-// measureTap lets the torrent server see how fast its client is: by turns the
-// inspector with its log on, and the same SDK's client with nothing in between.
-// It is one client process and one server process each time.
+// measureTap measures the speed of clients from the torrent server: the inspector with
+// its log, and the SDK's client without a tap, in turn. Each time there is one client
+// process and one server process.
 func measureTap(b *testing.B, runs int) []figure {
 	const n = 20_000
 	messages := figure{what: "tap: time of small messages, to that without a tap", unit: "×", bound: 1 / 0.9, noise: 1.2, note: "1.11 is 90 % of the throughput"}
@@ -89,9 +89,9 @@ func measureTap(b *testing.B, runs int) []figure {
 	return []figure{messages, requests}
 }
 
-// watchJump notes how long it takes from the next key or movement of the scroll
-// bar until all rows in sight are there and one of them is about row want, or for
-// 0 until they are others.
+// watchJump records the time from the next key or movement of the scroll bar until all
+// rows in sight are drawn and one of them is about row want, or for 0 until they differ
+// from before.
 const watchJump = `want => {
 	const grid = document.querySelector('section[aria-label="Wire log"] [role=grid]');
 	const first = () => [...grid.querySelectorAll('[role=row]')].find(r => !r.querySelector('[role=columnheader]'))?.ariaRowIndex;
@@ -112,7 +112,7 @@ const watchJump = `want => {
 	return true;
 }`
 
-// jumps times ways to get from one place of the log to another, to the rows shown.
+// jumps measures the times of jumps in the log until the rows are drawn.
 func (s *session) jumps(rounds int) (times []float64) {
 	rows := s.rowCount()
 	jump := func(want int, act func()) {
@@ -141,7 +141,7 @@ func (s *session) jumps(rounds int) (times []float64) {
 	return times
 }
 
-// turns times turns of the wheel, in the middle of the log.
+// turns measures the times of turns of the wheel, in the middle of the log.
 func (s *session) turns(n int) (times []float64) {
 	grid := s.page.Region("Wire log").Role("grid", "Frames")
 	page.Eval[bool](s.page, `(() => {
@@ -158,7 +158,7 @@ func (s *session) turns(n int) (times []float64) {
 	return times
 }
 
-// heap is what the page's scripts have taken, in MiB.
+// heap returns the memory of the page's scripts, in MiB.
 func (s *session) heap() float64 {
 	s.t.Helper()
 	got, err := chromedp.Call(s.page.Context(), runtime.GetHeapUsage, cdp.Empty{})
@@ -168,7 +168,7 @@ func (s *session) heap() float64 {
 	return got.UsedSize / mib
 }
 
-// peak is the most memory that the inspector has had so far, in MiB.
+// peak returns the peak memory of the inspector so far, in MiB.
 func peak(b *testing.B, p *inspector.Process) float64 { b.Helper(); return peakOf(b, p.PID()) }
 
 func peakOf(b *testing.B, pid int) float64 {
@@ -187,7 +187,7 @@ func peakOf(b *testing.B, pid int) float64 {
 	return 0
 }
 
-// resident is the memory that the inspector has now, in MiB.
+// resident returns the present memory of the inspector, in MiB.
 func resident(b *testing.B, p *inspector.Process) float64 {
 	b.Helper()
 	rss, err := p.RSS()
@@ -197,15 +197,15 @@ func resident(b *testing.B, p *inspector.Process) float64 {
 	return float64(rss) / mib
 }
 
-// longest is the longest task on the page's main thread since the last time, in
-// ms; the browser does not tell of any under 50.
+// longest returns the longest task on the page's main thread since the last call, in ms.
+// The browser only reports tasks over 50 ms.
 func (s *session) longest() float64 {
 	s.t.Helper()
 	return page.Eval[float64](s.page, "Math.max(0, ...window.longTasks.splice(0))")
 }
 
-// filters are lines of each cost, all of them different, since what was judged
-// once is kept.
+// filters holds lines of different costs, all of them different, because results are
+// cached.
 var filters = []struct {
 	what  string
 	bound float64
@@ -218,13 +218,13 @@ var filters = []struct {
 	{"by expression", 1000, []string{`/message \d+7 of/`, `/warning.*99 of/`, `/77+ of \d{7}/`, `/[xyz]{3}/`, `/"data":"[^"]*5{3}[^"]*"/`}},
 }
 
-// measureMillion lets a server send a million messages to a session with a page,
-// and then finds its way through them.
+// measureMillion makes a server send a million messages to a session with a page, and
+// then navigates in them.
 func measureMillion(b *testing.B) []figure {
 	memory := figure{what: "a million frames live: most memory of the inspector", unit: "MiB", bound: 250, noise: 1.1}
 	heap := figure{what: "a million frames live: most heap of the page", unit: "MiB", bound: 100, noise: 1.1}
-	// The server, the inspector and the browser share the processors all the time,
-	// so this tells how long the page had to wait for one, more than what it did.
+	// The server, the inspector and the browser share the processors, so this mostly
+	// measures how long the page waited for one.
 	lag := figure{what: "a million frames live: longest task on the main thread, to compare", unit: "ms"}
 	took := figure{what: "a million frames live: time, to compare", unit: "s"}
 	jump := figure{what: "a million frames: jump to rows shown", unit: "ms", bound: 100, noise: 2, note: "Home, End, scroll bar"}
@@ -267,7 +267,7 @@ func measureMillion(b *testing.B) []figure {
 		all = append(all, f)
 	}
 
-	// What a person sees of that: from the text in the box to the rows.
+	// What a person sees: the time from pasting the text to the rows.
 	shown := figure{what: "a million frames: filter pasted to rows shown, to compare", unit: "ms"}
 	for i, line := range []string{"id:200", "id:300", "method:pin*", "kind:request method:ping"} {
 		want := []int{2, 2, million / 50, million / 100}[i]
@@ -295,8 +295,7 @@ func measureMillion(b *testing.B) []figure {
 	return append([]figure{memory, heap, jump, wheel}, append(all, shown)...)
 }
 
-// measureHuge lets frames of 64 MiB through, as a log message and as a result,
-// and looks at them.
+// measureHuge sends frames of 64 MiB, as a log message and as a result, and opens them.
 func measureHuge(b *testing.B) []figure {
 	const size = 64*mib - 1024
 	var all []figure
@@ -321,7 +320,7 @@ func measureHuge(b *testing.B) []figure {
 		frame.Contains(`"head 0123`)
 		lag.values = append(lag.values, s.longest())
 		memory.values = append(memory.values, peak(b, s.Process)/untapped)
-		// What is not needed any more goes back to the system within seconds.
+		// Memory that is not needed any more is returned to the system within seconds.
 		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 			staying.values = append(staying.values, resident(b, s.Process))
 		}
@@ -333,8 +332,8 @@ func measureHuge(b *testing.B) []figure {
 	return all
 }
 
-// hugeUntapped is the most memory, in MiB, that the SDK's client has when it
-// gets such a frame with nobody looking on.
+// hugeUntapped returns the peak memory, in MiB, of the SDK's client without a tap for
+// such a frame.
 func hugeUntapped(b *testing.B, size int, as string) float64 {
 	b.Helper()
 	client := exec.Command(plainClient(), "-call", "huge", "-arguments", fmt.Sprintf(`{"bytes":%d,"as":%q}`, size, as), torrentBinary())
@@ -361,8 +360,8 @@ func hugeUntapped(b *testing.B, size int, as string) float64 {
 	return top
 }
 
-// measureOpen opens transcripts of 1 GB: one of a million frames, and one of
-// small frames, which are several times as many to keep track of.
+// measureOpen opens transcripts of 1 GB: one of a million frames, and one of small
+// frames, which has several times as many.
 func measureOpen(b *testing.B, runs int) []figure {
 	var figures []figure
 	for _, f := range []flow{{frames: million, pad: 820, span: time.Hour}, {frames: 3_800_000, span: time.Hour}} {
@@ -400,7 +399,7 @@ func measureOpen(b *testing.B, runs int) []figure {
 	return figures
 }
 
-// measurePlayback plays back a million frames, as fast as it goes.
+// measurePlayback plays back a million frames at full speed.
 func measurePlayback(b *testing.B) []figure {
 	memory := figure{what: "play a million frames: most memory of the inspector", unit: "MiB", bound: 250, noise: 1.1}
 	took := figure{what: "play a million frames: time, to compare", unit: "s"}

@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
-// askerBinary is the server that asks as often as it is told.
+// askerBinary is the server that asks a given number of questions.
 var askerBinary = sync.OnceValue(func() string {
 	path := filepath.Join(binaries, "asker")
 	if err := inspector.Build(".", path, "./servers/asker"); err != nil {
@@ -25,7 +25,7 @@ var askerBinary = sync.OnceValue(func() string {
 	return path
 })
 
-// askerAnswers answer what it asks.
+// askerAnswers writes a script that answers the asker's questions, and returns its path.
 func askerAnswers(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "answers.yaml")
 	rules := "answers:\n  - match: {message: Question *}\n    answer: {accept: {name: Ada, size: m}}\n"
@@ -35,7 +35,7 @@ func askerAnswers(t testing.TB) string {
 	return path
 }
 
-// callAsker makes one call with so many questions, and returns the result's text.
+// callAsker makes one call with these arguments, and returns the text of its result.
 func callAsker(t testing.TB, answers, arguments string) string {
 	t.Helper()
 	cmd := exec.Command(plainBinary(), "call", "ask", "-q", "--protocol", "2025-11-25", "--args", arguments, "--answers", answers, "--", askerBinary())
@@ -48,8 +48,8 @@ func callAsker(t testing.TB, answers, arguments string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// measureCall times a call with one scripted question, from the start of the inspector to
-// its end, beyond what the server takes to start and greet.
+// measureCall measures a call with one scripted question, from the start of the inspector
+// to its end, without the server's time to start and answer initialize.
 func measureCall(b *testing.B, runs int) []figure {
 	f := figure{what: "call with one scripted question, beyond the server's own start", unit: "ms", bound: 60, noise: 2}
 	answers := askerAnswers(b)
@@ -62,7 +62,7 @@ func measureCall(b *testing.B, runs int) []figure {
 	return []figure{f}
 }
 
-// greeting is how long the server takes until it has answered initialize.
+// greeting returns the time until the server has answered initialize.
 func greeting(b *testing.B) time.Duration {
 	b.Helper()
 	began := time.Now()
@@ -88,12 +88,12 @@ func greeting(b *testing.B) time.Duration {
 		b.Fatalf("the server answered %q: %v", line, err)
 	}
 	in.Close()
-	_ = server.Wait() // how it ends is of no interest
+	_ = server.Wait() // its exit code does not matter
 	return took
 }
 
-// measureScript lets the asker see how fast a thousand questions are answered: by turns
-// by a script, and by the same SDK's client with nothing in between.
+// measureScript measures from the asker how fast a thousand questions are answered: by a
+// script, and by the SDK's client alone, in turn.
 func measureScript(b *testing.B, runs int) []figure {
 	f := figure{what: "a thousand scripted questions: time, to that of the bare client", unit: "×", bound: 1 / 0.9, noise: 1.2, note: "1.11 is 90 % of the rate"}
 	const arguments = `{"count":1000}`
@@ -120,7 +120,7 @@ func took(b *testing.B, text string) time.Duration {
 	return d
 }
 
-// BenchmarkScript measures the calls without a page alone.
+// BenchmarkScript measures only the calls without a page.
 func BenchmarkScript(b *testing.B) {
 	for b.Loop() {
 		for _, f := range append(measureCall(b, 21), measureScript(b, 7)...) {

@@ -7,8 +7,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// npm's SDK sends this example's questions on the standalone GET stream, which
-// does not say which call they belong to; only one runs.
+// npm's SDK sends this example's questions on the standalone GET stream, which does not
+// identify their call; only one call runs.
 func TestSDKFormExample(t *testing.T) {
 	t.Parallel()
 	s := open(t, servers.SDKExample(t, "elicitationFormExample"))
@@ -57,13 +57,13 @@ func TestSDKFormExample(t *testing.T) {
 	q.Button("Accept").Click()
 	s.result("Event created successfully!").Contains(`"duration": 45`)
 
-	// It asks for a password in a form, which is a true alarm, and nothing else is wrong.
+	// It asks for a password in a form, which is the only finding, and a correct one.
 	s.foundAll("secret-in-form")
 }
 
-// The SDK takes its question back after 60 s, which a hurried clock makes half a
-// second, and ends the call. The two travel on streams of their own, so either
-// may come first; the question is withdrawn, and no person has answered it.
+// The SDK cancels its question after 60 s, which a faster clock shortens to half a
+// second, and ends the call. Both messages travel on separate streams and may arrive in
+// either order. The question is withdrawn, and no person has answered it.
 func TestSDKFormExampleTimesOut(t *testing.T) {
 	t.Parallel()
 	const hurry = "NODE_OPTIONS=--import=data:text/javascript,globalThis.patient=setTimeout;globalThis.setTimeout=(f,ms,...rest)=>patient(f,ms===60000?500:ms,...rest)"
@@ -130,6 +130,6 @@ func TestSDKStreamableExample(t *testing.T) {
 	s.question("Please provide your feedback").Button("Decline").Click()
 	s.result("User declined feedback information request.")
 
-	// enumNames is deprecated; nothing else is wrong with its questions.
+	// enumNames is deprecated; there are no other findings.
 	s.foundAll("enum-names-deprecated")
 }

@@ -11,27 +11,27 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// session is an inspector and a page that shows it.
+// session is an inspector with a page.
 type session struct {
 	t testing.TB
 	*inspector.Process
 	page *page.Page
 }
 
-// open starts the inspector with these arguments and opens the URL that it prints.
+// open starts the inspector with these arguments and opens the printed URL.
 func open(t testing.TB, args ...string) *session {
 	t.Helper()
 	p := inspector.Start(t, args...)
 	return &session{t: t, Process: p, page: browser.Open(t, p.URL)}
 }
 
-// openOn is open for a server that is a command.
+// openOn is open for a server started by a command.
 func openOn(t testing.TB, command []string, flags ...string) *session {
 	t.Helper()
 	return open(t, append(append(flags, "--"), command...)...)
 }
 
-// choose shows an item of a list in the call panel: shelf is Tools, Prompts or Resources.
+// choose selects an item of a list: shelf is Tools, Prompts or Resources.
 func (s *session) choose(shelf, name string) *page.Control {
 	s.t.Helper()
 	if tab := s.page.TabNamed(shelf); tab.Exists() && !s.page.Region(shelf).Exists() {
@@ -43,13 +43,13 @@ func (s *session) choose(shelf, name string) *page.Control {
 	return call
 }
 
-// call calls a tool with its arguments as they are when it is chosen.
+// call calls a tool with its initial arguments.
 func (s *session) call(tool string) {
 	s.t.Helper()
 	s.choose("Tools", tool).Button("Call").Click()
 }
 
-// question is the pending question with a message, once it is there.
+// question waits for the pending question with a message.
 func (s *session) question(message string) *page.Control {
 	s.t.Helper()
 	return s.page.Question(message).Having("data-state", "pending").Wait()
@@ -67,7 +67,7 @@ func (s *session) result(part string) *page.Control {
 	return s.page.Region("Result").Contains(part)
 }
 
-// willSend is the JSON in a question's region Will send, on one line, its
+// willSend returns the JSON in a question's region Will send, on one line, with its
 // numbers and strings byte for byte.
 func willSend(t testing.TB, question *page.Control) string {
 	t.Helper()
@@ -79,7 +79,7 @@ func willSend(t testing.TB, question *page.Control) string {
 	return compact(t, shown[from:])
 }
 
-// compact is JSON without white space between its tokens.
+// compact returns JSON without white space between its tokens.
 func compact(t testing.TB, doc string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -89,7 +89,7 @@ func compact(t testing.TB, doc string) string {
 	return b.String()
 }
 
-// answersOnWire are the answers to elicitations in a transcript, in order, each
+// answersOnWire returns the answers to elicitations in a transcript, in order, each
 // compact: the results of elicitation/create, and the inputResponses of retries.
 func answersOnWire(t testing.TB, frames inspector.Frames) []string {
 	t.Helper()
@@ -130,7 +130,7 @@ func answersOnWire(t testing.TB, frames inspector.Frames) []string {
 	return found
 }
 
-// lastAnswer waits for the nth answer on the wire, counted from 1, and gives it.
+// answer waits for the nth answer on the wire, counted from 1, and returns it.
 func (s *session) answer(n int) string {
 	s.t.Helper()
 	var all []string
@@ -143,7 +143,7 @@ func (s *session) answer(n int) string {
 	return all[n-1]
 }
 
-// accept clicks Accept and checks that exactly what the page showed was sent.
+// accept clicks Accept and checks that exactly the shown JSON was sent.
 func (s *session) accept(question *page.Control, nth int) string {
 	s.t.Helper()
 	shown := willSend(s.t, question)

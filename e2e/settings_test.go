@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// serverDetails opens what there is to know and to set of the only server, and
-// gives the region that it is in.
+// serverDetails opens the details and settings of the only server, and returns their
+// region.
 func (s *session) serverDetails() *page.Control {
 	s.t.Helper()
 	bar := s.page.Region("Servers")
@@ -45,7 +45,7 @@ func (s *session) connections() int {
 	return len(seen)
 }
 
-// setPolicy says what becomes of the only server's questions.
+// setPolicy sets the policy for the only server's questions.
 func (s *session) setPolicy(title string) {
 	s.t.Helper()
 	s.serverDetails().Field("Questions from this server").Choose(title)
@@ -53,8 +53,8 @@ func (s *session) setPolicy(title string) {
 	s.page.Region("Servers").Button("Apply and reconnect").Gone()
 }
 
-// What the client declares can be changed on the page: it connects anew, says
-// what it declared and negotiated, and the wire agrees.
+// The declared capabilities can be changed on the page: it reconnects, shows what was
+// declared and negotiated, and the wire agrees.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -93,8 +93,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A question in a mode that was not declared is refused with the
-// specification's error, and the page says why.
+// A question in an undeclared mode is refused with the specification's error, and the
+// page shows the reason.
 func TestUndeclaredModes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ declared, reason string }{
@@ -124,7 +124,7 @@ func TestUndeclaredModes(t *testing.T) {
 	}
 }
 
-// An answer that names a missing capability is explained, and the settings are one click away.
+// An error that names a missing capability is explained, with a link to the settings.
 func TestMissingCapability(t *testing.T) {
 	t.Parallel()
 	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
@@ -144,7 +144,7 @@ func TestMissingCapability(t *testing.T) {
 	s.page.Region("Servers").Checkbox("Sampling").Wait()
 }
 
-// What a server hides from a client without elicitation is one click away.
+// One click shows what a server hides from a client without elicitation.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -38,8 +38,8 @@ func TestSeveralQuestionsAtOnce(t *testing.T) {
 	}
 }
 
-// Questions of several calls wait at once. Over stdio nothing tells which of
-// several running calls a question belongs to, and the page does not guess wrong.
+// Questions of several calls wait at once. Over stdio nothing identifies the call of a
+// question among several running ones, and the page does not guess wrong.
 func TestQuestionsOfSeveralCalls(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, []servers.Question{
@@ -59,7 +59,7 @@ func TestQuestionsOfSeveralCalls(t *testing.T) {
 	size.Field("size").Fill("XL")
 	colour.Region("Will send").Contains("red")
 	colour.Button("Accept").Click()
-	s.page.Region("Questions").Button("Earlier (1)").Click() // what is settled of a call that is not on show
+	s.page.Region("Questions").Button("Earlier (1)").Click() // the settled questions of calls that are not on show
 	s.state("Which colour?", "answered")
 	size.Field("size").HasValue("XL")
 	size.Region("Will send").Contains("XL")
@@ -68,7 +68,7 @@ func TestQuestionsOfSeveralCalls(t *testing.T) {
 	rude.Until("the first answer", func(line string) bool { return strings.Contains(line, `{"colour":"red"}`) })
 }
 
-// Over HTTP the stream tells, and each question says which call it belongs to.
+// Over HTTP the stream identifies the call of each question.
 func TestQuestionsOfSeveralCallsOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := open(t, servers.EverythingHTTP(t))
@@ -80,7 +80,8 @@ func TestQuestionsOfSeveralCallsOverHTTP(t *testing.T) {
 	}
 }
 
-// An mcp.json with several servers connects to all of them; each is attributed everywhere.
+// An mcp.json with several servers connects to all of them, and every place names the
+// right server.
 func TestConfigFile(t *testing.T) {
 	alpha, beta := servers.NewRude(t, nil, "-name", "Alpha Server"), servers.NewRude(t, nil, "-name", "Beta Server")
 	argument := func(s string) string {

@@ -2,7 +2,7 @@ package e2e
 
 import "testing"
 
-// Prompts and resources ask as tools do, by requests or in rounds.
+// Prompts and resources ask like tools, by requests or in rounds.
 func TestPromptsAndResourcesAsk(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{"2025-11-25", "2026-07-28"} {

@@ -17,7 +17,7 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// torrentBinary is the server that has much to say.
+// torrentBinary is the server that sends many messages.
 var torrentBinary = sync.OnceValue(func() string {
 	path := filepath.Join(binaries, "torrent")
 	if err := inspector.Build(".", path, "./servers/torrent"); err != nil {
@@ -26,15 +26,15 @@ var torrentBinary = sync.OnceValue(func() string {
 	return path
 })
 
-// onTorrent is a page on the torrent server, of the inspector as users build it.
+// onTorrent opens a page of the plain inspector on the torrent server.
 func onTorrent(t testing.TB, flags ...string) *session {
 	t.Helper()
 	args := append([]string{"--no-open", "--listen", "127.0.0.1:0"}, flags...)
 	return plain(t, append(args, "--", torrentBinary())...)
 }
 
-// plain is a page of the inspector as users build it, run with these arguments.
-// The page notes its long tasks.
+// plain starts the plain inspector with these arguments, and opens its page. The page
+// records its long tasks.
 func plain(t testing.TB, args ...string) *session {
 	t.Helper()
 	p := inspector.StartWith(t, inspector.Options{Binary: plainBinary()}, args...)
@@ -44,8 +44,8 @@ func plain(t testing.TB, args ...string) *session {
 	return &session{t: t, Process: p, page: tab}
 }
 
-// send has the torrent server send so many messages, so many a second, and does
-// not wait for them.
+// send makes the torrent server send messages at a rate per second, and does not wait for
+// them.
 func (s *session) send(messages, rate int) {
 	s.t.Helper()
 	call := s.choose("Tools", "send")
@@ -54,8 +54,8 @@ func (s *session) send(messages, rate int) {
 	call.Button("Call").Click()
 }
 
-// huge has the torrent server send one line of so many bytes, as a message or a
-// result, and does not wait for it.
+// huge makes the torrent server send one line of this size, as a message or a result, and
+// does not wait for it.
 func (s *session) huge(bytes int, as string) {
 	s.t.Helper()
 	call := s.choose("Tools", "huge")
@@ -64,8 +64,8 @@ func (s *session) huge(bytes int, as string) {
 	call.Button("Call").Click()
 }
 
-// patiently waits until a condition holds that may take much longer than the
-// page takes for what a person does.
+// patiently waits for conditions that may take much longer than the page's reaction to a
+// person.
 func patiently(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
@@ -75,13 +75,13 @@ func patiently(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// window is what the inspector says of its log when asked for rows.
+// window is the inspector's response to a request for rows of the log.
 type window struct {
 	total, judged, frames int
 	html                  string
 }
 
-// ask asks for a window of the log, as the page does.
+// ask requests a window of the log, like the page.
 func (s *session) ask(filter string, from, count int) window {
 	s.t.Helper()
 	query := url.Values{"from": {strconv.Itoa(from)}, "count": {strconv.Itoa(count)}}
@@ -107,8 +107,8 @@ func (s *session) ask(filter string, from, count int) window {
 	return window{total: number("X-Total"), judged: number("X-Judged"), frames: number("X-Frames"), html: html.String()}
 }
 
-// sifted asks until every frame of the log has been judged by a filter, and
-// tells how many rows it picks and how long that took.
+// sifted polls until a filter has been applied to every frame of the log, and returns the
+// number of matches and the time it took.
 func (s *session) sifted(filter string) (matches int, took time.Duration) {
 	s.t.Helper()
 	for begun := time.Now(); ; {
@@ -118,16 +118,16 @@ func (s *session) sifted(filter string) (matches int, took time.Duration) {
 	}
 }
 
-// flow says what a transcript is made of. Of a hundred frames 96 are
-// notifications, and there are a call with its result and a ping with its answer;
-// of ten thousand, one ping is a question instead.
+// flow describes a transcript. Of a hundred frames 96 are notifications, the others a
+// call with its result and a ping with its response; of ten thousand frames, one ping is
+// a question instead.
 type flow struct {
 	frames int
-	pad    int           // bytes that each line is longer
+	pad    int           // additional bytes of each line
 	span   time.Duration // from the first frame to the last
 }
 
-// line is the frame at a place, counted from 1, as a transcript has it.
+// line appends the line of a frame at a place, counted from 1.
 func (f flow) line(b []byte, i int, pad string) []byte {
 	at := time.Date(2026, 7, 28, 10, 0, 0, 0, time.UTC).Add(f.span / time.Duration(f.frames) * time.Duration(i))
 	head := func(dir string) {
@@ -174,7 +174,7 @@ func (f flow) line(b []byte, i int, pad string) []byte {
 	return append(b, '\n')
 }
 
-// write writes the transcript into a file of its own, which the test's end removes.
+// write writes the transcript into a temporary file.
 func (f flow) write(t testing.TB) (path string, size int64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "flow.jsonl")
@@ -188,7 +188,7 @@ func (f flow) write(t testing.TB) (path string, size int64) {
 	for i := 1; i <= f.frames; i++ {
 		b = f.line(b[:0], i, pad)
 		size += int64(len(b))
-		_, _ = out.Write(b) // the error stays until Flush
+		_, _ = out.Write(b) // Flush returns the error
 	}
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func (f flow) write(t testing.TB) (path string, size int64) {
 	return path, size
 }
 
-// says is what the row of the frame at a place shows of it.
+// says returns the text of the row of a frame.
 func (f flow) says(i int) string {
 	switch i % 100 {
 	case 1:
@@ -220,7 +220,7 @@ func (f flow) says(i int) string {
 	return fmt.Sprintf("step %d of %d", i, f.frames)
 }
 
-// opened is a page on transcripts, with all of them read.
+// opened opens transcripts, and waits until all of their frames are read.
 func opened(t testing.TB, frames int, args ...string) *session {
 	t.Helper()
 	s := plain(t, append([]string{"open", "--no-open", "--listen", "127.0.0.1:0"}, args...)...)
@@ -228,14 +228,15 @@ func opened(t testing.TB, frames int, args ...string) *session {
 	return s
 }
 
-// seen is a row in sight: its aria-rowindex, and what its cells say.
+// seen is a row in sight: its aria-rowindex, and its text.
 type seen struct {
 	Index int
 	Seq   int
 	Text  string
 }
 
-// inSight are the rows in sight in their order on the page, when all are there.
+// inSight waits until all rows in sight are drawn, and returns them in their order on the
+// page.
 func (s *session) inSight() []seen {
 	s.t.Helper()
 	var all []seen
@@ -247,7 +248,7 @@ func (s *session) inSight() []seen {
 	return all
 }
 
-// rowsNow are the rows in sight; ok is false while some of them are on their way.
+// rowsNow returns the rows in sight; ok is false while some of them are being fetched.
 func (s *session) rowsNow() (all []seen, ok bool) {
 	s.t.Helper()
 	got := page.Call[struct {
@@ -264,13 +265,13 @@ func (s *session) rowsNow() (all []seen, ok bool) {
 	return got.Rows, !got.Busy && len(got.Rows) > 0
 }
 
-// rowCount is the number of rows that the grid says it has.
+// rowCount returns the grid's number of rows.
 func (s *session) rowCount() int {
 	s.t.Helper()
 	return page.Call[int](s.page.Region("Wire log"), "function() { return Number(this.querySelector('[role=grid]').ariaRowCount) }")
 }
 
-// rowWith is the last row in sight that shows a text.
+// rowWith returns the last row in sight with a text.
 func (s *session) rowWith(part string) *page.Control {
 	s.t.Helper()
 	var found seen

@@ -20,7 +20,7 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// proxied stands before an HTTP server and notes what it is asked.
+// proxied is a proxy before an HTTP server that records the requests.
 type proxied struct {
 	URL string
 
@@ -28,7 +28,7 @@ type proxied struct {
 	requests []*http.Request // without bodies
 }
 
-// newProxied starts it before the server at a URL; the path stays.
+// newProxied starts a proxy before the server at a URL; it keeps the path.
 func newProxied(t *testing.T, target string) *proxied {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -61,9 +61,8 @@ func (p *proxied) seen() []*http.Request {
 	return slices.Clone(p.requests)
 }
 
-// Over stateful HTTP the given headers go with every request, the session is
-// carried along and ended, and the secrets among the headers are not written
-// into transcripts.
+// Over stateful HTTP, the given headers go with every request, the session id is sent and
+// the session ended, and secret headers are not written into transcripts.
 func TestHTTPSessionAndHeaders(t *testing.T) {
 	t.Parallel()
 	proxy := newProxied(t, servers.GoSDKHTTP(t, false))
@@ -127,7 +126,7 @@ func TestHTTPSessionAndHeaders(t *testing.T) {
 	}
 }
 
-// The command gets its environment and folder, and its standard error is in the log.
+// The command gets its environment and folder, and its stderr is in the log.
 func TestEnvironmentAndFolder(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -146,7 +145,7 @@ func TestEnvironmentAndFolder(t *testing.T) {
 	}
 }
 
-// --transport takes one way and no other; what cannot be reached is explained.
+// --transport uses only the given transport; failures to connect are explained.
 func TestTransportFlag(t *testing.T) {
 	t.Parallel()
 	sse := servers.EverythingSSE(t)
@@ -173,7 +172,7 @@ func TestTransportFlag(t *testing.T) {
 	out.page.Region("Tools").Contains("401")
 }
 
-// The demo server by itself over HTTP, sign-in pages included.
+// The demo server alone over HTTP, including the sign-in pages.
 func TestDemoOverHTTP(t *testing.T) {
 	t.Parallel()
 	demo := exec.Command(inspector.Binary, "demo", "--http", "127.0.0.1:0")
@@ -216,6 +215,6 @@ func TestDemoOverHTTP(t *testing.T) {
 		s.call("deploy")
 		s.question("Which build should go out?").Button("Cancel").Click()
 		s.result("The deployment was put off before a build was chosen.")
-		s.Stop() // and a server with sessions of it left ends nevertheless
+		s.Stop() // the server ends, too, although it has open sessions
 	}
 }

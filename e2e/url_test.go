@@ -14,8 +14,8 @@ import (
 
 const calendarAsks = "Sign in to Fernhill Calendar, to let the demo server read when you are free."
 
-// The whole way of a URL: nothing is fetched before; Open is a real link and the
-// consent; the page is used in its own tab; the server says that it is done.
+// A URL from question to completion: nothing is fetched before Open, which is a real link
+// and the consent; the page is used in its own tab; the server reports the completion.
 func TestURLMode(t *testing.T) {
 	t.Parallel()
 	s := open(t, "--protocol", "2025-11-25")
@@ -52,7 +52,7 @@ func TestURLMode(t *testing.T) {
 	}
 }
 
-// noneFetched checks that the page itself has asked nobody but the inspector.
+// noneFetched checks that the page has only sent requests to the inspector.
 func noneFetched(t *testing.T, s *session) {
 	t.Helper()
 	for _, url := range s.page.Requests() {
@@ -65,7 +65,7 @@ func noneFetched(t *testing.T, s *session) {
 	}
 }
 
-// The other answers: copying is consent too, Decline and Cancel are as everywhere.
+// The other answers: copying is consent, too, Decline and Cancel work as for forms.
 func TestURLModeOtherAnswers(t *testing.T) {
 	t.Parallel()
 	s := open(t, "--protocol", "2025-11-25")
@@ -89,7 +89,7 @@ func TestURLModeOtherAnswers(t *testing.T) {
 	s.page.Question(mailbox).Having("data-outcome", "marked as done").Wait()
 }
 
-// In 2026-07-28 there is no completion: the outcome is learnt by trying again.
+// In 2026-07-28 there is no completion notification: only a retry shows the outcome.
 func TestURLModeByRetry(t *testing.T) {
 	t.Parallel()
 	s := open(t, "--protocol", "2026-07-28")
@@ -112,8 +112,8 @@ func TestURLModeByRetry(t *testing.T) {
 	}
 }
 
-// What is suspicious about a URL is said before it is opened; what no browser
-// should follow has no link at all.
+// Suspicious parts of a URL are explained before it is opened; a URL that no browser
+// should follow has no link.
 func TestURLWarnings(t *testing.T) {
 	t.Parallel()
 	s := open(t, "--protocol", "2025-11-25", "--elicit-rate", "0")
@@ -150,7 +150,7 @@ func TestURLWarnings(t *testing.T) {
 	noneFetched(t, s)
 }
 
-// mcp-go's example in URL mode: one completes by notification, one asks by error.
+// mcp-go's example in URL mode: one tool completes by notification, one asks by error.
 func TestMCPGoURL(t *testing.T) {
 	t.Parallel()
 	s := openOn(t, servers.MCPGo(t), "--protocol", "2025-11-25")
@@ -168,7 +168,7 @@ func TestMCPGoURL(t *testing.T) {
 	s.call("protected_action")
 	s.question(required).Contains("https://myserver.com/authorize?id=").Button("Copy URL and accept").Click()
 	q = s.page.Question(required).Having("data-state", "answered")
-	q.Button("Mark as done").Click() // then the call is made again, and asks again
+	q.Button("Mark as done").Click() // then the call is repeated, and asks again
 	s.question(required).Button("Decline").Click()
 	noneFetched(t, s)
 }
@@ -216,13 +216,13 @@ func TestServerEverythingURL(t *testing.T) {
 	}
 }
 
-// outcome is the question with a message once it has come to an outcome.
+// outcome waits for the question with a message to have an outcome.
 func (s *session) outcome(message, outcome string) *page.Control {
 	s.t.Helper()
 	return s.page.Question(message).Having("data-outcome", outcome).Wait()
 }
 
-// urlParams are the params of an elicitation in URL mode.
+// urlParams returns the params of an elicitation in URL mode.
 func urlParams(message, address, id string) string {
 	b, err := json.Marshal(struct {
 		Mode          string `json:"mode"`
@@ -236,7 +236,7 @@ func urlParams(message, address, id string) string {
 	return string(b)
 }
 
-// visited is a web site that counts who comes.
+// visited is a web site that counts its requests.
 type visited struct {
 	*httptest.Server
 	requests atomic.Int64
@@ -252,7 +252,7 @@ func newVisited(t *testing.T) *visited {
 	return v
 }
 
-// untouched checks that nobody, person or machine, has been there so far.
+// untouched checks that the site has had no request so far.
 func (v *visited) untouched(t *testing.T, when string) {
 	t.Helper()
 	if n := v.requests.Load(); n != 0 {

@@ -8,7 +8,7 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// required is error -32042 with one elicitation per message.
+// required returns error -32042 with one elicitation per message.
 func required(address string, messages ...string) string {
 	var list []string
 	for i, m := range messages {
@@ -17,8 +17,8 @@ func required(address string, messages ...string) string {
 	return `"error":{"code":-32042,"message":"Sign in first.","data":{"elicitations":[` + strings.Join(list, ",") + `]}}`
 }
 
-// Without a completion it is the person who says when to try again; and a call
-// whose page was not visited ends with its error.
+// Without a completion, the person decides when to try again. A call whose page was not
+// visited ends with its error.
 func TestURLRequiredByHand(t *testing.T) {
 	t.Parallel()
 	site := newVisited(t)
@@ -61,7 +61,7 @@ func TestURLRequiredByHand(t *testing.T) {
 	}
 	s.result("welcome twice")
 
-	// A server that asks again is asked again, as often as the person wants.
+	// A server may repeat its question any number of times.
 	s.call("loop")
 	s.question("Visit again?").Button("Copy URL and accept").Click()
 	s.outcome("Visit again?", "accepted").Button("Mark as done").Click()
@@ -79,14 +79,14 @@ func TestURLRequiredByHand(t *testing.T) {
 		t.Errorf("%d calls went out though the URL was declined", n)
 	}
 
-	// What is wrong with the error is said, and the error is shown.
+	// The page explains what is wrong with the error, and shows the error.
 	for tool, wrong := range map[string]string{
 		"no_data": "no data", "malformed": "data.elicitations", "empty": "data.elicitations",
 	} {
 		s.call(tool)
 		s.result("-32042").Contains("Sign in first.").Contains(wrong)
 	}
-	// Of several elicitations, those that cannot be asked are refused with the reason.
+	// Among several elicitations, invalid ones are refused with the reason.
 	s.call("mixed")
 	if s.question("Visit what?").Link("Open").Exists() {
 		t.Error("a question without a URL can be opened")

@@ -10,14 +10,14 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// onRude is a page of the inspector as users build it, on the rude server.
+// onRude opens a page of the plain inspector on the rude server.
 func onRude(t *testing.T, rude *servers.Rude, flags ...string) *session {
 	t.Helper()
 	args := append([]string{"--no-open", "--listen", "127.0.0.1:0"}, flags...)
 	return plain(t, append(append(args, "--"), rude.Command...)...)
 }
 
-// reload loads the page again, and is how long that took until a button was there.
+// reload loads the page again, and returns the time until a button was there.
 func (s *session) reload(button string) time.Duration {
 	s.t.Helper()
 	begun := time.Now()
@@ -26,14 +26,14 @@ func (s *session) reload(button string) time.Duration {
 	return time.Since(begun)
 }
 
-// elements is how many elements the page has.
+// elements returns the number of elements of the page.
 func (s *session) elements() int {
 	s.t.Helper()
 	return page.Eval[int](s.page, "document.getElementsByTagName('*').length")
 }
 
-// Of 100,000 tools the page has those in sight. All of them can be reached by
-// key and by search, and questions are answered meanwhile.
+// The page only has the ones in sight of 100,000 tools. Keys and search reach all of
+// them, and questions are answered meanwhile.
 func TestVeryManyTools(t *testing.T) {
 	t.Parallel()
 	const n = 100_000
@@ -46,7 +46,7 @@ func TestVeryManyTools(t *testing.T) {
 		t.Errorf("the page has %d elements", got)
 	}
 
-	// By key: over the edge of what was fetched, to the end and back.
+	// By key: beyond the fetched items, to the end and back.
 	first := tools.Button("tool_0")
 	first.Focus()
 	for range 120 {
@@ -56,7 +56,7 @@ func TestVeryManyTools(t *testing.T) {
 			if page.Eval[string](s.page, "document.activeElement.dataset.key") != before {
 				return true
 			}
-			s.page.Press(page.Down) // what comes next was still to be fetched
+			s.page.Press(page.Down) // the next item was not fetched yet
 			return false
 		})
 	}
@@ -86,7 +86,7 @@ func TestVeryManyTools(t *testing.T) {
 	search.Fill("")
 	tools.Button("tool_0").Wait()
 
-	// A question is typed into while the list is read again and again.
+	// An answer is typed while the list is read repeatedly.
 	search.Fill("rpc")
 	search.Fill("")
 	s.call("ask")
@@ -110,8 +110,8 @@ func TestVeryManyTools(t *testing.T) {
 	}
 }
 
-// A description, a message and a result of 50 MB leave the page quick, and can
-// all be had.
+// A description, a message and a result of 50 MB do not slow down the page, and can be
+// fetched completely.
 func TestHugeTexts(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil, "-huge", "50000000")

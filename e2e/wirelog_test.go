@@ -16,8 +16,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// What GET /wire.jsonl says is, byte for byte and in order, what the server read
-// and wrote: messages, noise and standard error.
+// GET /wire.jsonl returns, byte for byte and in order, what the server read and wrote:
+// messages, noise and standard error.
 func TestWireHoldsTheExactBytes(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil, "-noise")
@@ -59,8 +59,8 @@ func TestWireHoldsTheExactBytes(t *testing.T) {
 		}
 		return len(got) >= len(want)
 	})
-	// Both sides see each direction in order; how the two directions interleave is
-	// for each to say.
+	// Both sides see each direction in order; the two directions may interleave
+	// differently.
 	for _, dir := range []string{"in ", "out "} {
 		of := func(all []string) []string {
 			return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, dir) || s == dir })
@@ -84,8 +84,8 @@ func clip(s string) string {
 	return s
 }
 
-// A row says what happened in words; a click shows the raw bytes, a pretty view
-// and the frame that it pairs with, by direction and id.
+// A row describes its frame in words; a click shows the raw bytes, a formatted view and
+// the paired frame, by direction and id.
 func TestWireRowsAndDetail(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
@@ -159,8 +159,8 @@ func TestWireRowsAndDetail(t *testing.T) {
 	}
 }
 
-// The log follows its tail until the person scrolls up, and then offers what is
-// new; clearing hides what has been; aria-rowcount counts the present view.
+// The log follows its end until the person scrolls up, and then shows a button for new
+// frames. Clearing hides earlier frames. aria-rowcount counts the present view.
 func TestWireFollowsTheTail(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
@@ -203,7 +203,7 @@ func TestWireFollowsTheTail(t *testing.T) {
 	}
 }
 
-// --record writes every frame as it happens, and continues a file that is there.
+// --record writes every frame at once, and appends to an existing file.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
@@ -217,7 +217,7 @@ func TestRecord(t *testing.T) {
 		q.Button("Accept").Click()
 		s.result("received")
 		live := s.Wire()
-		inFile := inspector.WireFile(t, path) // while it runs: flushed as it happens
+		inFile := inspector.WireFile(t, path) // during the run: frames are flushed at once
 		last := live[len(live)-1]
 		if !slices.ContainsFunc(inFile, func(f inspector.Frame) bool { return bytes.Equal(f.Bytes(), last.Bytes()) }) {
 			t.Errorf("the last frame is not in the file yet: %s", last.Line)
@@ -256,7 +256,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Killed at once, the transcript has every frame up to then, whole.
+// After SIGKILL, the transcript has every frame up to then, complete.
 func TestRecordSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "flow.jsonl")

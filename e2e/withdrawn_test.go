@@ -8,18 +8,18 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// withdrawnMost leaves room for a busy machine, and none for a page that only
-// looks now and then.
+// withdrawnMost is long enough for a busy machine, and too short for a page that polls
+// rarely.
 const withdrawnMost = 10 * time.Second
 
-// When the server takes back its question, dies, or ends the call, the question
-// is withdrawn within a second, with the reason, and can no longer be answered.
+// When the server cancels its question, dies, or ends the call, the question is withdrawn
+// with the reason, and can no longer be answered.
 func TestWithdrawn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, order string
-		reason      string // part of what the page says
-		result      string // of the call, "" if it has none
+		reason      string // part of the page's text
+		result      string // result of the call, "" if it has none
 	}{
 		{"cancelled by the server", "cancel", "the maintenance window is over", ""},
 		{"the call ends", "return", "", "ended without waiting for the answer"},
@@ -45,7 +45,8 @@ func TestWithdrawn(t *testing.T) {
 			if c.result != "" {
 				s.result(c.result)
 			}
-			// A request that nobody took back is owed a response; the person has not answered it.
+			// A request that was not cancelled gets a response, but not an answer of the
+			// person.
 			if got := strings.Join(rude.Answers(), " "); c.order != "return" && got != "" || strings.Contains(got, "too late") {
 				t.Errorf("it was answered: %s", got)
 			}
@@ -53,8 +54,8 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// A server that dies is an explained state, with its exit code and last words,
-// and can be started again from the page.
+// When a server dies, the page shows its exit code and last words, and can start it
+// again.
 func TestServerExits(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
@@ -74,7 +75,7 @@ func TestServerExits(t *testing.T) {
 	s.result(`received: {"action":"decline"}`)
 }
 
-// A server that cannot be started is an explained state on the page, not a crash.
+// A server that cannot be started is shown with the reason.
 func TestServerDoesNotStart(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil, "-die")
@@ -87,7 +88,8 @@ func TestServerDoesNotStart(t *testing.T) {
 	none.page.Region("Tools").Contains("/no/such/program")
 }
 
-// The person stops a call: the server is told, and the call's question is withdrawn.
+// When the person stops a call, the server gets a cancellation, and the call's question
+// is withdrawn.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	rude := servers.NewRude(t, nil)
