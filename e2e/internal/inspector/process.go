@@ -1,5 +1,5 @@
-// Package inspector starts the built binary, watches what it prints, reads its
-// transcript, and ends it as a person at a terminal would.
+// Package inspector starts the built binary, reads its output and its transcript, and
+// ends it like a person at a terminal.
 package inspector
 
 import (
@@ -28,7 +28,7 @@ import (
 // Binary is the path of the inspector under test. The tests' main sets it.
 var Binary string
 
-// Patience is how long the process may take to print its ready line, and to end.
+// Patience is the time limit for the ready line, and for the end of the process.
 const Patience = 30 * time.Second
 
 // Build builds a program of the module in a folder.
@@ -43,7 +43,7 @@ func Build(dir, to string, args ...string) error {
 
 // Process is one running inspector.
 type Process struct {
-	URL   string // as it was printed, with the token
+	URL   string // the printed URL, with the token
 	Base  string // scheme and address, no slash at the end
 	Token string
 
@@ -52,30 +52,29 @@ type Process struct {
 
 	t       testing.TB
 	cmd     *exec.Cmd
-	mark    string // in the environment of the process and all that it starts
+	mark    string // variable in the environment of the process and its descendants
 	temp    string // its TMPDIR
 	stdout  lines
 	stderr  lines
 	exited  chan struct{}
-	err     error // of Wait; read after exited is closed
+	err     error // result of Wait; read after exited is closed
 	ended   sync.Once
-	stopped bool // by Stop
+	stopped bool // Stop was called
 	client  *http.Client
 }
 
-// Options of a start that go beyond its arguments.
+// Options of a start besides its arguments.
 type Options struct {
 	Env    []string // K=V
 	Dir    string   // working folder
-	Binary string   // instead of the package's
+	Binary string   // in place of Binary of this package
 }
 
 // readyLine is the one line on standard output.
 var readyLine = regexp.MustCompile(`^Inspector ready: (http://\S+/\?token=(\S+))$`)
 
-// Start runs `inspector --no-open --listen 127.0.0.1:0 ARGS...` and returns when
-// it has printed its ready line. When the test ends, the process is interrupted
-// and judged as Stop does.
+// Start runs `inspector --no-open --listen 127.0.0.1:0 ARGS...` and waits for its ready
+// line. At the end of the test it calls Stop.
 func Start(t testing.TB, args ...string) *Process {
 	t.Helper()
 	return StartWith(t, Options{}, append([]string{"--no-open", "--listen", "127.0.0.1:0"}, args...)...)
@@ -86,7 +85,7 @@ func StartWith(t testing.TB, o Options, args ...string) *Process {
 	t.Helper()
 	p := launch(t, o, args...)
 	t.Cleanup(func() {
-		over := p.stopped // then its end was no part of what failed later
+		over := p.stopped // later failures are not related to it
 		p.Stop()
 		if t.Failed() && !over {
 			t.Logf("inspector %s\nits standard error:\n%s", strings.Join(args, " "), p.Stderr())
@@ -106,7 +105,7 @@ func StartWith(t testing.TB, o Options, args ...string) *Process {
 	return p
 }
 
-// Result is how a run of the inspector that ends by itself went.
+// Result is the outcome of a run of the inspector that ends by itself.
 type Result struct {
 	Code           int
 	Stdout, Stderr string
@@ -137,7 +136,7 @@ func launch(t testing.TB, o Options, args ...string) *Process {
 	}
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir = o.Dir
-	// The test's own display is not the inspector's; only tests of `--no-open` care.
+	// DISPLAY is inherited: it only matters to tests of `--no-open`.
 	p.cmd.Env = append(append(os.Environ(), p.mark, "TMPDIR="+p.temp), o.Env...)
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -167,13 +166,13 @@ func launch(t testing.TB, o Options, args ...string) *Process {
 // PID is the process's id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Stdout is what the process has printed so far.
+// Stdout returns the standard output so far.
 func (p *Process) Stdout() string { return p.stdout.String() }
 
-// Stderr is what the process has logged so far.
+// Stderr returns the standard error so far.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
-// LogLine waits for a line on standard error that a condition holds for.
+// LogLine waits for a line on standard error that satisfies a condition.
 func (p *Process) LogLine(what string, ok func(line string) bool) string {
 	p.t.Helper()
 	line, found := p.stderr.first(ok, p.exited)
@@ -183,9 +182,9 @@ func (p *Process) LogLine(what string, ok func(line string) bool) string {
 	return line
 }
 
-// Stop interrupts the process as Ctrl-C does and fails the test unless it ends
-// in time with exit code 0, leaving neither a process nor a temporary file, and
-// having reported no data race. Only the first Stop does anything.
+// Stop interrupts the process like Ctrl-C. It fails the test unless the process ends in
+// time with exit code 0, leaves neither a process nor a temporary file, and has reported
+// no data race. Further calls do nothing.
 func (p *Process) Stop() {
 	p.t.Helper()
 	p.ended.Do(func() {
@@ -204,7 +203,7 @@ func (p *Process) Stop() {
 				}
 			case <-time.After(Patience):
 				p.t.Errorf("the inspector did not end within %v of an interrupt", Patience)
-				_ = p.cmd.Process.Signal(syscall.SIGQUIT) // its goroutines, on stderr
+				_ = p.cmd.Process.Signal(syscall.SIGQUIT) // prints its goroutines on stderr
 				select {
 				case <-p.exited:
 				case <-time.After(time.Second):
@@ -231,17 +230,16 @@ func (p *Process) kill() {
 	<-p.exited
 }
 
-// Kill ends the process and all that it has started with SIGKILL. Nothing is judged.
+// Kill ends the process and its descendants with SIGKILL, without checks.
 func (p *Process) Kill() {
 	p.ended.Do(p.kill)
 	killAll(p.mark)
 }
 
-// Crash kills the process and nothing that it has started. Nothing is judged.
+// Crash kills the process but not its descendants, without checks.
 func (p *Process) Crash() { p.ended.Do(p.kill) }
 
-// Survivors are the processes, other than the inspector itself, that it or its
-// children have started and that still live after so long.
+// Survivors returns the descendants of the inspector that still live after patience.
 func (p *Process) Survivors(patience time.Duration) []string {
 	var left []string
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -252,10 +250,10 @@ func (p *Process) Survivors(patience time.Duration) []string {
 	return left
 }
 
-// Children are the processes that the inspector has started, directly or not.
+// Children returns the living descendants of the inspector.
 func (p *Process) Children() []string { return marked(p.mark, p.PID()) }
 
-// Client is an HTTP client that has shown the token once and holds the cookie.
+// Client returns an HTTP client that has sent the token once and has the cookie.
 func (p *Process) Client() *http.Client {
 	p.t.Helper()
 	if p.client != nil {
@@ -277,7 +275,7 @@ func (p *Process) Client() *http.Client {
 	return p.client
 }
 
-// lines collects what a pipe gives, and lets others wait for a line.
+// lines collects the output of a pipe, and lets others wait for a line.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -352,10 +350,10 @@ func (l *lines) first(ok func(string) bool, exited <-chan struct{}) (string, boo
 	}
 }
 
-// ErrNoProc is given where the list of processes cannot be read.
+// ErrNoProc is the error if the list of processes cannot be read.
 var ErrNoProc = errors.New("processes cannot be listed here")
 
-// RSS is the resident memory of the process in bytes.
+// RSS returns the resident memory of the process in bytes.
 func (p *Process) RSS() (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// marked lists the living processes whose environment holds a mark, except one.
-// The environment is inherited, so that nothing hides by leaving its process
-// group or its parent.
+// marked lists the living processes, except one, whose environment contains a mark.
+// Children inherit the environment, so that it also finds processes that have left their
+// process group or parent.
 func marked(mark string, except int) []string {
 	var found []string
 	for _, pid := range withMark(mark) {
@@ -40,7 +40,7 @@ func withMark(mark string) []int {
 		if err != nil {
 			continue
 		}
-		// A process that has ended and waits for its parent has no environment any more.
+		// A process that has ended and was not reaped has no environment.
 		environ, err := os.ReadFile("/proc/" + e.Name() + "/environ")
 		if err != nil {
 			continue

@@ -35,8 +35,8 @@ type Frame struct {
 	Actor       string          `json:"actor"`
 	Base64      string          `json:"bytes"`
 
-	Line    string  `json:"-"` // the whole line as it was
-	Message Message `json:"-"` // zero if the bytes are no message
+	Line    string  `json:"-"` // the whole line, unchanged
+	Message Message `json:"-"` // zero if the bytes are not a message
 }
 
 // Message is the envelope of a JSON-RPC message.
@@ -48,7 +48,7 @@ type Message struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// Bytes are the exact bytes of the frame.
+// Bytes returns the exact bytes of the frame.
 func (f Frame) Bytes() []byte {
 	switch {
 	case f.Base64 != "":
@@ -64,12 +64,12 @@ func (f Frame) Bytes() []byte {
 	}
 }
 
-// IsResponse tells whether the frame is the answer to a request.
+// IsResponse reports whether the frame is a response.
 func (f Frame) IsResponse() bool {
 	return f.Message.Method == "" && f.Message.ID != nil && (f.Message.Result != nil || f.Message.Error != nil)
 }
 
-// Wire is the transcript so far, from GET /wire.jsonl.
+// Wire returns the transcript so far, from GET /wire.jsonl.
 func (p *Process) Wire() Frames {
 	p.t.Helper()
 	res, err := p.Client().Get(p.Base + "/wire.jsonl")
@@ -84,7 +84,7 @@ func (p *Process) Wire() Frames {
 	return readFrames(p.t, res.Body)
 }
 
-// WireFile is the transcript in a file.
+// WireFile reads a transcript from a file.
 func WireFile(t testing.TB, path string) Frames {
 	t.Helper()
 	f, err := os.Open(path)
@@ -123,7 +123,7 @@ func readFrames(t testing.TB, r io.Reader) Frames {
 	}
 }
 
-// Requests are the requests and notifications of a method in one direction.
+// Requests returns the requests and notifications of a method in one direction.
 func (fs Frames) Requests(direction, method string) Frames {
 	var found Frames
 	for _, f := range fs {
@@ -134,7 +134,7 @@ func (fs Frames) Requests(direction, method string) Frames {
 	return found
 }
 
-// ResponseTo is the answer to a request, if there is exactly one.
+// ResponseTo returns the response to a request; an error unless there is exactly one.
 func (fs Frames) ResponseTo(request Frame) (Frame, error) {
 	back := map[string]string{"c2s": "s2c", "s2c": "c2s"}[request.Direction]
 	var found Frames
@@ -150,7 +150,7 @@ func (fs Frames) ResponseTo(request Frame) (Frame, error) {
 	return found[0], nil
 }
 
-// In are the frames of one direction.
+// In returns the frames of one direction.
 func (fs Frames) In(direction string) Frames {
 	var found Frames
 	for _, f := range fs {

@@ -1,6 +1,6 @@
-// Package page drives one page of the inspector as a person would: it finds
-// controls by role and accessible name in the browser's own accessibility tree,
-// and uses them with real mouse and key events.
+// Package page drives one page of the inspector like a person: it finds controls by role
+// and accessible name in the browser's accessibility tree, and uses them with real mouse
+// and key events.
 package page
 
 import (
@@ -76,7 +76,7 @@ func Launch() (*Browser, error) {
 	)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	b.close = append(b.close, cancel)
-	// Frames of detached targets and the like are of no interest to a test.
+	// Messages about frames of detached targets do not matter for tests.
 	quiet := func(string, ...any) {}
 	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(quiet), chromedp.WithLogf(quiet))
 	b.close = append(b.close, cancel)
@@ -96,9 +96,9 @@ func (b *Browser) Close() {
 	b.close = nil
 }
 
-// Open shows a URL in a fresh browser context of its own, which the test's end
-// disposes of. If the test has failed by then, a picture and the text of the
-// page are kept, and the failure says where.
+// Open shows a URL in a new browser context, which is closed at the end of the test. If
+// the test has failed, it keeps a picture and the text of the page, and logs where they
+// are.
 func (b *Browser) Open(t testing.TB, url string) *Page {
 	t.Helper()
 	p := b.Blank(t)
@@ -106,20 +106,20 @@ func (b *Browser) Open(t testing.TB, url string) *Page {
 	return p
 }
 
-// Blank is Open without a URL: for a test that prepares the page first.
+// Blank is Open without a URL, for tests that prepare the page first.
 func (b *Browser) Blank(t testing.TB) *Page {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	return newPage(t, ctx, cancel)
 }
 
-// call is a CDP command to the page, under a deadline.
+// call sends a CDP command to the page, with a time limit.
 func call[P, R any](p *Page, cmd cdp.Command[P, R], params P) (R, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, commandTimeout)
 	defer cancel()
 	return chromedp.Call(ctx, cmd, params)
 }
 
-// commandTimeout is how long one command to the browser may take. A page whose
-// main thread is blocked for this long is broken.
+// commandTimeout limits one command to the browser. A page whose main thread is blocked
+// for this long is broken.
 const commandTimeout = 30 * time.Second

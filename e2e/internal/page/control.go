@@ -13,19 +13,19 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// Control says how to find something on the page: a role and a name, within
-// another control or the whole page. It is looked up anew each time that it is
-// used, so it may be kept across changes of the page.
+// Control describes how to find an element on the page: by role and name, within another
+// control or the whole page. Each use looks it up again, so it may be kept across changes
+// of the page.
 type Control struct {
 	page    *Page
 	within  *Control
-	what    string   // the role, as people say it
-	roles   []string // roles of the accessibility tree, any of them
+	what    string   // the role in messages
+	roles   []string // accepted roles of the accessibility tree
 	name    string   // the whole accessible name
 	anyName bool
 	nth     int // 0-based among several; -1: there must be exactly one
 	attr    string
-	value   string // of attr, where that is not ""
+	value   string // value of attr, if attr is set
 }
 
 // fieldRoles are the roles of a control that a label can belong to.
@@ -45,7 +45,7 @@ func (c *Control) find(what string, roles []string, name string) *Control {
 // Region is a landmark of the page.
 func (p *Page) Region(name string) *Control { return p.find("region", []string{"region"}, name) }
 
-// Role is anything, by its role in the accessibility tree.
+// Role is any element by its role in the accessibility tree.
 func (p *Page) Role(role, name string) *Control { return p.find(role, []string{role}, name) }
 
 // Button is a button anywhere on the page.
@@ -54,7 +54,7 @@ func (p *Page) Button(name string) *Control { return p.find("button", []string{"
 // TabNamed is a tab (of a tab list) anywhere on the page.
 func (p *Page) TabNamed(name string) *Control { return p.find("tab", []string{"tab"}, name) }
 
-// Question is the article in the region Questions that a message names.
+// Question is the article in the region Questions with this name.
 func (p *Page) Question(message string) *Control {
 	return p.Region("Questions").Article(message)
 }
@@ -74,7 +74,7 @@ func (c *Control) Link(name string) *Control { return c.find("link", []string{"l
 // TabNamed is a tab by its name.
 func (c *Control) TabNamed(name string) *Control { return c.find("tab", []string{"tab"}, name) }
 
-// Field is whatever control the label belongs to.
+// Field is the control with a label.
 func (c *Control) Field(label string) *Control { return c.find("field", fieldRoles, label) }
 
 // Radio is one radio button.
@@ -88,34 +88,34 @@ func (c *Control) Checkbox(name string) *Control {
 // Option is one option of a list.
 func (c *Control) Option(name string) *Control { return c.find("option", []string{"option"}, name) }
 
-// Role is anything, by its role in the accessibility tree.
+// Role is any element by its role in the accessibility tree.
 func (c *Control) Role(role, name string) *Control { return c.find(role, []string{role}, name) }
 
 // Page is the page that the control is on.
 func (c *Control) Page() *Page { return c.page }
 
-// All is the same role with any name: for Count, Nth and Names.
+// All matches the same role with any name: for Count, Nth and Names.
 func (c *Control) All() *Control {
 	all := *c
 	all.anyName = true
 	return &all
 }
 
-// Nth is one of several that are found, counted from 0.
+// Nth selects one of several matches, counted from 0.
 func (c *Control) Nth(n int) *Control {
 	one := *c
 	one.nth = n
 	return &one
 }
 
-// Having is the same, but only where an attribute has a value.
+// Having restricts the control to elements with this value of an attribute.
 func (c *Control) Having(attr, value string) *Control {
 	some := *c
 	some.attr, some.value = attr, value
 	return &some
 }
 
-// String is the way to the control, in words.
+// String describes how to find the control.
 func (c *Control) String() string {
 	s := fmt.Sprintf("%s %q", c.what, c.name)
 	if c.anyName {
@@ -157,7 +157,7 @@ func plain(v jsonv2.Value) string {
 // squeeze makes white space in names comparable.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// nodes are all matches that assistive technology would find.
+// nodes returns all matches in the accessibility tree.
 func (c *Control) nodes() ([]node, error) {
 	var root runtime.RemoteObjectID
 	var err error
@@ -192,7 +192,7 @@ func (c *Control) nodes() ([]node, error) {
 		if c.attr != "" {
 			d, err := call(c.page, dom.DescribeNode, dom.DescribeNodeParams{BackendNodeID: n.BackendDOMNodeID})
 			if err != nil || !hasAttribute(d.Node.Attributes, c.attr, c.value) {
-				continue // it has just gone, or is another
+				continue // the element is gone, or does not match
 			}
 		}
 		found = append(found, node{id: n.BackendDOMNodeID, role: role, name: name})
@@ -204,7 +204,7 @@ func (c *Control) nodes() ([]node, error) {
 	return found, nil
 }
 
-// hasAttribute looks in the protocol's list of names and values by turns.
+// hasAttribute searches a list of alternating names and values.
 func hasAttribute(list []string, name, value string) bool {
 	for i := 0; i+1 < len(list); i += 2 {
 		if list[i] == name {
@@ -222,13 +222,13 @@ func (p *Page) document() (runtime.RemoteObjectID, error) {
 	return res.Result.ObjectID, nil
 }
 
-// object is the element, if there is exactly the one that is meant.
+// object returns the element, if there is exactly one match.
 func (c *Control) object() (runtime.RemoteObjectID, error) {
 	if c.what != "region" && c.what != "article" {
 		return c.lookUp()
 	}
-	// A region or article that was found stays what it is while it is part of the
-	// page, and to look it up again is the slowest thing that a test does.
+	// Reuse a region or article while it is part of the page: looking it up again is the
+	// slowest part of a test.
 	key := c.String()
 	if known, ok := c.page.known[key]; ok {
 		var still bool
@@ -274,8 +274,7 @@ func apply[T any](c *Control, function string, args ...any) (T, error) {
 	return v, c.page.callOn(object, function, &v, args...)
 }
 
-// callOn calls a JavaScript function with an element as its this, and decodes
-// what it returns.
+// callOn calls a JavaScript function with an element as its this, and decodes the result.
 func (p *Page) callOn(object runtime.RemoteObjectID, function string, result any, args ...any) error {
 	yes := true
 	params := runtime.CallFunctionOnParams{FunctionDeclaration: function, ObjectID: object, ReturnByValue: &yes, AwaitPromise: &yes}
@@ -293,7 +292,7 @@ func (p *Page) callOn(object runtime.RemoteObjectID, function string, result any
 	return decode(res.Result, res.ExceptionDetails, result)
 }
 
-// wait asks again until the function gives no error, and ends the test after Wait.
+// wait repeats f until it returns no error, and ends the test after Wait.
 func wait[T any](c *Control, doing string, f func() (T, error)) T {
 	c.page.t.Helper()
 	var v T
@@ -305,7 +304,7 @@ func wait[T any](c *Control, doing string, f func() (T, error)) T {
 	return v
 }
 
-// around says what else stands where the control was looked for.
+// around describes the elements where the control was searched.
 func (c *Control) around() string {
 	for at := c; at != nil; at = at.within {
 		all := at.All()
@@ -327,20 +326,20 @@ func (c *Control) around() string {
 	return ""
 }
 
-// Call is the value of a JavaScript function called with the element as this.
+// Call returns the result of a JavaScript function called with the element as this.
 func Call[T any](c *Control, function string, args ...any) T {
 	c.page.t.Helper()
 	return wait(c, "reading", func() (T, error) { return apply[T](c, function, args...) })
 }
 
-// Wait returns as soon as the control is there.
+// Wait waits until the control exists.
 func (c *Control) Wait() *Control {
 	c.page.t.Helper()
 	wait(c, "finding", func() (struct{}, error) { _, err := c.object(); return struct{}{}, err })
 	return c
 }
 
-// Gone returns as soon as nothing matches any more.
+// Gone waits until no element matches.
 func (c *Control) Gone() {
 	c.page.t.Helper()
 	c.page.Until(
@@ -349,13 +348,13 @@ func (c *Control) Gone() {
 	)
 }
 
-// Exists tells whether the control is there now.
+// Exists reports whether the control exists now.
 func (c *Control) Exists() bool {
 	nodes, err := c.nodes()
 	return err == nil && len(nodes) > 0
 }
 
-// Count is how many match now.
+// Count returns the present number of matches.
 func (c *Control) Count() int {
 	nodes, err := c.nodes()
 	if err != nil {
@@ -364,7 +363,7 @@ func (c *Control) Count() int {
 	return len(nodes)
 }
 
-// Names are the accessible names of all that match now, in the page's order.
+// Names returns the accessible names of all present matches, in the page's order.
 func (c *Control) Names() []string {
 	nodes, _ := c.nodes()
 	names := make([]string, len(nodes))
@@ -374,13 +373,13 @@ func (c *Control) Names() []string {
 	return names
 }
 
-// Text is what the control shows.
+// Text returns the visible text of the control.
 func (c *Control) Text() string {
 	c.page.t.Helper()
 	return Call[string](c, "function() { return this.innerText }")
 }
 
-// TextNow is what the control shows now, "" if it is not there.
+// TextNow returns the present visible text of the control, "" if it does not exist.
 func (c *Control) TextNow() string {
 	s, _ := apply[string](c, "function() { return this.innerText }")
 	return s
@@ -397,7 +396,7 @@ func (c *Control) Contains(part string) *Control {
 	return c
 }
 
-// Matches waits until what the control shows satisfies a condition.
+// Matches waits until the visible text satisfies a condition.
 func (c *Control) Matches(what string, ok func(shown string) bool) *Control {
 	c.page.t.Helper()
 	got := ""
@@ -408,7 +407,7 @@ func (c *Control) Matches(what string, ok func(shown string) bool) *Control {
 	return c
 }
 
-// Value is what a form control holds.
+// Value returns the value of a form control.
 func (c *Control) Value() string {
 	c.page.t.Helper()
 	return Call[string](c, "function() { return this.value ?? '' }")
@@ -425,7 +424,7 @@ func (c *Control) HasValue(want string) *Control {
 	return c
 }
 
-// Attr is an attribute of the element, "" if it has none.
+// Attr returns an attribute of the element, "" if it is missing.
 func (c *Control) Attr(name string) string {
 	c.page.t.Helper()
 	return Call[string](c, "function(n) { return this.getAttribute(n) ?? '' }", name)

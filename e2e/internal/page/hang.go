@@ -9,8 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Hang stops the page's main thread, as a script that never ends does, until
-// back is called.
+// Hang blocks the page's main thread, like an endless script, until back is called.
 func (p *Page) Hang() (back func()) {
 	p.t.Helper()
 	hangs := make(chan struct{})

@@ -20,7 +20,7 @@ const (
 	Shift Modifier = 8
 )
 
-// Keys that have no letter.
+// Keys without a character.
 const (
 	Enter    = kb.Enter
 	Escape   = kb.Escape
@@ -38,12 +38,12 @@ const (
 	Back     = kb.Backspace
 )
 
-// Point is a place in the page's visible part, in CSS pixels.
+// Point is a position in the visible part of the page, in CSS pixels.
 type Point struct{ X, Y float64 }
 
-// aim scrolls the element into view and gives a point where a person would hit
-// it. A control that hides behind its label (a styled radio button) is hit on
-// the label; anything else that lies over it is an error.
+// aim scrolls the element into view and returns a point to click on. A control that is
+// hidden behind its label (a styled radio button) is clicked on the label; any other
+// element over it is an error.
 const aim = `async function() {
 	const frame = () => new Promise(r => requestAnimationFrame(r));
 	const middle = el => {
@@ -69,9 +69,8 @@ const aim = `async function() {
 	throw new Error('cannot be clicked, because: ' + over);
 }`
 
-// Click clicks the control with the mouse. Where the page moves it away from
-// under the pointer before or while the button is pressed, it is clicked again,
-// as a person would.
+// Click clicks the control with the mouse. If the page moves it away from under the
+// pointer before or during the click, Click tries again, like a person.
 func (c *Control) Click() {
 	c.page.t.Helper()
 	for range 5 {
@@ -90,7 +89,7 @@ func (c *Control) Click() {
 			return at, err
 		})
 		c.page.ClickAt(at)
-		// A page that has gone somewhere else was hit.
+		// If the page has navigated, the click was successful.
 		if missed, err := eval[bool](c.page, "window.clicked === false"); err != nil || !missed {
 			return
 		}
@@ -98,8 +97,8 @@ func (c *Control) Click() {
 	c.page.t.Fatalf("clicking %s: it moves away each time", c)
 }
 
-// watchClick notes in window.clicked whether the next press of the button ends
-// as a click on the element or a label of it.
+// watchClick records in window.clicked whether the next press of the button ends as a
+// click on the element or a label of it.
 const watchClick = `function() {
 	const on = [this, ...(this.labels ?? [])];
 	const hits = e => on.some(el => el.contains(e.target) || e.target.contains(el) && e.target.tagName === 'LABEL');
@@ -131,13 +130,13 @@ func (p *Page) mouse(at Point) error {
 	return nil
 }
 
-// Where is a point of the control that a click would hit.
+// Where returns a point of the control that a click would hit.
 func (c *Control) Where() Point {
 	c.page.t.Helper()
 	return wait(c, "finding the place of", func() (Point, error) { return apply[Point](c, aim) })
 }
 
-// Wheel turns the mouse wheel over the control by so many CSS pixels.
+// Wheel turns the mouse wheel over the control by dy CSS pixels.
 func (c *Control) Wheel(dy float64) {
 	c.page.t.Helper()
 	at := c.Where()
@@ -172,7 +171,7 @@ func (p *Page) Press(key string, held ...Modifier) {
 		for _, e := range kb.Encode(r) {
 			e.Modifiers |= int64(mods)
 			if e.Type == kb.KeyChar && mods&^Shift != 0 {
-				continue // a shortcut writes nothing
+				continue // a shortcut types no text
 			}
 			if e.Type == kb.KeyDown && mods == Ctrl && r == 'a' {
 				e.Commands = []string{"selectAll"}
@@ -192,7 +191,7 @@ func (p *Page) Type(s string) {
 	}
 }
 
-// Type clicks the control and types text into it, after what it holds.
+// Type clicks the control and types text after its present value.
 func (c *Control) Type(s string) *Control {
 	c.page.t.Helper()
 	c.Click()
@@ -201,7 +200,7 @@ func (c *Control) Type(s string) *Control {
 	return c
 }
 
-// Fill clicks the control and types text instead of what it holds.
+// Fill clicks the control and types text in place of its value.
 func (c *Control) Fill(s string) *Control {
 	c.page.t.Helper()
 	c.Click()
@@ -214,8 +213,8 @@ func (c *Control) Fill(s string) *Control {
 	return c
 }
 
-// Paste clicks the control and inserts text at once instead of what it holds,
-// as a paste or an input method does.
+// Paste clicks the control and inserts text at once in place of its value, like a paste
+// or an input method.
 func (c *Control) Paste(s string) *Control {
 	c.page.t.Helper()
 	c.Click()
@@ -226,8 +225,8 @@ func (c *Control) Paste(s string) *Control {
 	return c
 }
 
-// Choose picks a choice by its title in a field that offers several, whatever
-// control that is: radio buttons, check boxes, a select, or a searchable list.
+// Choose picks a choice by its title in a field with several, for any kind of control:
+// radio buttons, check boxes, a select, or a searchable list.
 func (c *Control) Choose(title string) {
 	c.page.t.Helper()
 	kind := Call[string](c, `function() {
@@ -254,7 +253,7 @@ func (c *Control) Choose(title string) {
 	}
 }
 
-// Choices are the titles that a field offers, in order.
+// Choices returns the titles of a field's choices, in order.
 func (c *Control) Choices() []string {
 	c.page.t.Helper()
 	if names := c.find("choice", []string{"radio", "checkbox", "option"}, "").All().Names(); len(names) > 0 {
@@ -263,10 +262,10 @@ func (c *Control) Choices() []string {
 	return Call[[]string](c, "function() { return [...(this.options ?? [])].map(o => o.label) }")
 }
 
-// Fields are the accessible names of the form controls in this one, in order.
+// Fields returns the accessible names of the form controls in this one, in order.
 func (c *Control) Fields() []string { return c.find("field", fieldRoles, "").All().Names() }
 
-// Expect ends the test unless a condition of the control's text holds now.
+// Expect reports an error of the test unless ok is true.
 func (c *Control) Expect(ok bool, format string, args ...any) {
 	c.page.t.Helper()
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Opened is the tab at an address that begins so, once the page has opened one.
+// Opened waits for the tab with an address of this beginning, which the page opens.
 func (p *Page) Opened(address string) *Page {
 	p.t.Helper()
 	var found *Page

@@ -23,19 +23,19 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Wait is how long a page may take until something that a test waits for is
-// there. It is generous, for a slow machine: no measure of speed.
+// Wait is the maximum time to wait for a change of the page. It is long enough for slow
+// machines and does not measure speed.
 const Wait = 60 * time.Second
 
-// Page is one tab. Its methods end the test when the page does not do as asked.
+// Page is one tab. Its methods end the test on failure.
 type Page struct {
 	t     testing.TB
 	ctx   context.Context
 	close func()
-	known map[string]runtime.RemoteObjectID // regions and articles found so far, by their way
+	known map[string]runtime.RemoteObjectID // regions and articles found so far, by Control.String
 
 	mu       sync.Mutex
-	complain []string // what the browser's console and network had to complain of
+	complain []string // errors of the browser's console and network
 	requests []string // URLs of all requests
 }
 
@@ -51,14 +51,15 @@ func newPage(t testing.TB, ctx context.Context, cancel context.CancelFunc) *Page
 	if err := chromedp.Listen(ctx, p.listen); err != nil {
 		t.Fatalf("opening a tab: %v", err)
 	}
-	// The driver's own bookkeeping of the document would slow down what is measured.
+	// Turn off the driver's own tracking of the document, which would slow down
+	// measurements.
 	if _, err := call(p, css.Disable, cdp.Empty{}); err != nil {
 		t.Fatalf("opening a tab: %v", err)
 	}
 	if _, err := call(p, dom.Disable, cdp.Empty{}); err != nil {
 		t.Fatalf("opening a tab: %v", err)
 	}
-	// Every tab believes to be in front, so that none is slowed down or loses focus to another.
+	// Every tab counts as focused, so that none is slowed down or loses focus to another.
 	if _, err := call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		t.Fatalf("opening a tab: %v", err)
 	}
@@ -74,7 +75,7 @@ func (p *Page) Tab(url string) *Page {
 	return second
 }
 
-// For is the same tab on behalf of another test, a subtest mostly.
+// For returns the same tab for another test, usually a subtest.
 func (p *Page) For(t testing.TB) *Page {
 	sub := &Page{t: t, ctx: p.ctx, close: func() {}, known: map[string]runtime.RemoteObjectID{}}
 	t.Cleanup(func() {
@@ -89,7 +90,7 @@ func (p *Page) For(t testing.TB) *Page {
 // was opened with one.
 func (p *Page) Close() { p.close() }
 
-// Context is for the few tests that need the browser's protocol itself.
+// Context returns the context for tests that need the browser's protocol itself.
 func (p *Page) Context() context.Context { return p.ctx }
 
 func (p *Page) listen(event any) {
@@ -107,15 +108,15 @@ func (p *Page) listen(event any) {
 	}
 }
 
-// Complaints are the errors that the browser has logged so far: uncaught
-// exceptions, refused loads, violations of the content security policy.
+// Complaints returns the errors that the browser has logged so far: uncaught exceptions,
+// refused loads, violations of the content security policy.
 func (p *Page) Complaints() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.complain...)
 }
 
-// Requests are the URLs of all requests that the page has made so far.
+// Requests returns the URLs of all requests of the page so far.
 func (p *Page) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +143,7 @@ func (p *Page) Reload() {
 	}
 }
 
-// dropSockets remembers every websocket of the page, so that DropSockets can end them.
+// dropSockets records every websocket of the page, so that DropSockets can close them.
 const dropSockets = `{
 	const Real = WebSocket;
 	const open = new Set();
@@ -152,9 +153,8 @@ const dropSockets = `{
 	window.dropSockets = () => { const n = open.size; open.forEach(s => s.close()); return n };
 }`
 
-// DropSockets ends every websocket that the page has open, and tells how many
-// those were. The tab must have been made by Blank, and WatchSockets called
-// before its first load.
+// DropSockets closes every open websocket of the page, and returns their number. The tab
+// must come from Blank, with WatchSockets called before its first load.
 func (p *Page) DropSockets() int {
 	p.t.Helper()
 	return Eval[int](p, "window.dropSockets()")
@@ -163,7 +163,8 @@ func (p *Page) DropSockets() int {
 // WatchSockets prepares a blank tab for DropSockets.
 func (p *Page) WatchSockets() { p.BeforeLoad(dropSockets) }
 
-// BeforeLoad runs a script in every document of this tab before its own.
+// BeforeLoad runs a script in every document of this tab before the document's own
+// scripts.
 func (p *Page) BeforeLoad(script string) {
 	p.t.Helper()
 	params := cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}
@@ -172,7 +173,7 @@ func (p *Page) BeforeLoad(script string) {
 	}
 }
 
-// Eval is the value of a JavaScript expression, awaited if it is a promise.
+// Eval returns the value of a JavaScript expression, awaited if it is a promise.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
 	v, err := eval[T](p, expression)
@@ -202,7 +203,7 @@ func decode(result *runtime.RemoteObject, exception *runtime.ExceptionDetails, v
 	return json.Unmarshal(result.Value, v)
 }
 
-// thrown is an exception of the page as an error.
+// thrown converts an exception of the page to an error.
 func thrown(e *runtime.ExceptionDetails) error {
 	if e.Exception != nil && e.Exception.Description != "" {
 		return fmt.Errorf("%s", e.Exception.Description)
@@ -210,14 +211,14 @@ func thrown(e *runtime.ExceptionDetails) error {
 	return fmt.Errorf("%s", e.Text)
 }
 
-// Title is the document's title.
+// Title returns the document's title.
 func (p *Page) Title() string {
 	p.t.Helper()
 	return Eval[string](p, "document.title")
 }
 
-// changed returns at the next change of the document, or after a moment: what
-// decides an answer (focus, layout) is not always a change.
+// changed waits for the next change of the document, or a short time, since changes of
+// focus or layout need not change the document.
 func (p *Page) changed() {
 	_, _ = eval[bool](p, `new Promise(done => {
 		const o = new MutationObserver(() => { o.disconnect(); done(true) });
@@ -226,8 +227,8 @@ func (p *Page) changed() {
 	})`)
 }
 
-// Until waits until a condition holds, asking again whenever the page changes.
-// What names the condition in the failure; it is asked only then.
+// Until waits until holds returns true, and checks it after each change of the page. what
+// describes the condition for the failure.
 func (p *Page) Until(what func() string, holds func() bool) {
 	p.t.Helper()
 	for deadline := time.Now().Add(Wait); ; {
@@ -244,7 +245,7 @@ func (p *Page) Until(what func() string, holds func() bool) {
 	}
 }
 
-// Size makes the tab's window so big, in CSS pixels.
+// Size sets the size of the tab's window in CSS pixels.
 func (p *Page) Size(width, height int64) {
 	p.t.Helper()
 	params := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1}
@@ -253,7 +254,7 @@ func (p *Page) Size(width, height int64) {
 	}
 }
 
-// Screenshot is the page as a PNG.
+// Screenshot returns the page as a PNG.
 func (p *Page) Screenshot() ([]byte, error) {
 	res, err := call(p, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{})
 	return res.Data, err
@@ -281,7 +282,7 @@ func (p *Page) keepEvidence() {
 	p.t.Logf("the page as it was is in %s; the browser complained of: %q", dir, p.Complaints())
 }
 
-// outline is the page's accessibility tree, one line per node.
+// outline returns the page's accessibility tree, one line per node.
 func (p *Page) outline() (string, error) {
 	res, err := call(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 	if err != nil {

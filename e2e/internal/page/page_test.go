@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// form is a little page with one of each control that the driver must master.
+// form is a small page with one of each control that the driver supports.
 const form = `<!doctype html><title>T</title>
 <section aria-label="Questions"><article aria-label="Deploy now?">
 <label for=a>Change ticket</label> <input id=a value=old>
@@ -54,7 +54,7 @@ func TestControls(t *testing.T) {
 	if got := second.Question("Deploy now?").Field("Change ticket").Value(); got != "old!" {
 		t.Errorf("the second tab's field holds %q", got)
 	}
-	if got := p.Complaints(); len(got) > 1 { // the picture that no page has: favicon.ico
+	if got := p.Complaints(); len(got) > 1 { // a missing favicon.ico
 		t.Errorf("complaints: %q", got)
 	}
 }

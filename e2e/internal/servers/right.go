@@ -9,8 +9,7 @@ import (
 	"elicitation-inspector/e2e/servers/right/typescript"
 )
 
-// Right builds the servers in which there is nothing to find, and gives the command of
-// each by its name.
+// Right builds the servers that break no rules, and returns their commands by name.
 func Right(t testing.TB) map[string][]string {
 	t.Helper()
 	dir := t.TempDir()

@@ -17,8 +17,8 @@ import (
 // RudeBinary is the path of the built rude server. The tests' main sets it.
 var RudeBinary string
 
-// Rude is the rude server of this repository: its command, what it has read and
-// written, and a hand on what it does.
+// Rude controls a rude server of this repository: its command, its input and output, and
+// orders to it.
 type Rude struct {
 	Command []string
 
@@ -30,11 +30,11 @@ type Rude struct {
 // Question is a tool of the rude server that asks with exactly these params.
 type Question struct {
 	Name   string
-	Params string // JSON, taken byte for byte
+	Params string // JSON, sent byte for byte
 }
 
-// NewRude prepares a rude server that asks the given questions besides its own.
-// Its command is for the inspector to start.
+// NewRude prepares a rude server that asks the given questions besides its own. The
+// inspector starts its command.
 func NewRude(t testing.TB, questions []Question, flags ...string) *Rude {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,10 +60,10 @@ func NewRude(t testing.TB, questions []Question, flags ...string) *Rude {
 	return r
 }
 
-// Order gives the server an order; see its control.go for what there is.
+// Order gives the server an order; its control.go lists them.
 func (r *Rude) Order(what string) { r.t.Helper(); r.OrderWith(what, "") }
 
-// OrderWith gives the server an order that needs a text.
+// OrderWith gives the server an order with a text.
 func (r *Rude) OrderWith(what, body string) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -71,7 +71,7 @@ func (r *Rude) OrderWith(what, body string) {
 	for {
 		err := r.order(ctx, what, body)
 		if err == nil || strings.HasPrefix(what, "exit") && !errors.Is(err, os.ErrNotExist) {
-			return // it has no time to answer
+			return // the server exits without a response
 		}
 		if !errors.Is(err, os.ErrNotExist) || ctx.Err() != nil {
 			r.t.Fatalf("ordering the rude server to %s: %v", what, err)
@@ -80,7 +80,7 @@ func (r *Rude) OrderWith(what, body string) {
 	}
 }
 
-// Try gives the server an order that it does not take where it has ended.
+// Try gives the server an order, which fails if the server has ended.
 func (r *Rude) Try(what, body string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -114,7 +114,7 @@ type Line struct {
 	Raw []byte
 }
 
-// Lines is what the server has read and written so far, in its order.
+// Lines returns the lines that the server has read and written so far, in its order.
 func (r *Rude) Lines() []Line {
 	r.t.Helper()
 	raw, err := os.ReadFile(r.log)
@@ -130,7 +130,7 @@ func (r *Rude) Lines() []Line {
 		}
 		err := in.Decode(&l)
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return all // a line that is just being written does not count yet
+			return all // the last line is still being written
 		}
 		if err != nil {
 			r.t.Fatalf("reading the rude server's log: %v", err)
@@ -139,10 +139,10 @@ func (r *Rude) Lines() []Line {
 	}
 }
 
-// Received are the lines that the server has read, as text.
+// Received returns the lines that the server has read, as text.
 func (r *Rude) Received() []string { r.t.Helper(); return r.only("in") }
 
-// Wrote are the lines that the server has written, as text.
+// Wrote returns the lines that the server has written, as text.
 func (r *Rude) Wrote() []string { r.t.Helper(); return r.only("out") }
 
 func (r *Rude) only(dir string) []string {
@@ -156,8 +156,8 @@ func (r *Rude) only(dir string) []string {
 	return found
 }
 
-// Until waits until the server has read a line for which a condition holds, and
-// gives that line.
+// Until waits until the server has read a line that satisfies a condition, and returns
+// the line.
 func (r *Rude) Until(what string, ok func(line string) bool) string {
 	r.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -172,7 +172,7 @@ func (r *Rude) Until(what string, ok func(line string) bool) string {
 	}
 }
 
-// Answers are the lines received that are responses.
+// Answers returns the received lines that are responses.
 func (r *Rude) Answers() []string {
 	r.t.Helper()
 	var found []string

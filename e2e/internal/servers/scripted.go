@@ -13,11 +13,11 @@ import (
 )
 
 // Scripted is a server over Streamable HTTP, inside the test, that answers each
-// tools/call with exact bytes. It speaks one revision only.
+// tools/call with exact bytes. It speaks only one revision.
 type Scripted struct {
 	URL string
-	// List, where set before the first request, gives the member of the response to
-	// the nth tools/list, counted from 1.
+	// List, if set before the first request, returns the member of the response to the
+	// nth tools/list, counted from 1.
 	List func(n int) string
 
 	revision string
@@ -28,24 +28,24 @@ type Scripted struct {
 	lists int
 }
 
-// Script gives the member of the response to the nth call of a tool, counted
-// from 1: `"result":{…}` or `"error":{…}`. The same call made again is another.
+// Script returns the member of the response to the nth call of a tool, counted from 1:
+// `"result":{…}` or `"error":{…}`. A repeated request counts as another call.
 type Script func(n int, call Call) string
 
-// Call is one tools/call as it was received.
+// Call is one received tools/call.
 type Call struct {
 	ID     string          // exact bytes
 	Params json.RawMessage // exact bytes
 }
 
-// Member is a member of the params, exact, or "" if they have none of that name.
+// Member returns the exact bytes of a member of the params, "" if it is missing.
 func (c Call) Member(name string) string {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(c.Params, &all)
 	return string(all[name])
 }
 
-// NewScripted starts the server. The test's end stops it.
+// NewScripted starts the server, and stops it at the end of the test.
 func NewScripted(t testing.TB, revision string, tools map[string]Script) *Scripted {
 	t.Helper()
 	s := &Scripted{revision: revision, tools: tools, calls: map[string][]Call{}}
@@ -55,14 +55,14 @@ func NewScripted(t testing.TB, revision string, tools map[string]Script) *Script
 	return s
 }
 
-// Calls are the calls of a tool so far.
+// Calls returns the calls of a tool so far.
 func (s *Scripted) Calls(tool string) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls[tool])
 }
 
-// Done answers with a text.
+// Done returns the member for a complete result with a text.
 func Done(text string) string {
 	quoted, _ := json.Marshal(text)
 	return fmt.Sprintf(`"result":{"resultType":"complete","content":[{"type":"text","text":%s}]}`, quoted)

@@ -1,6 +1,5 @@
-// Package servers knows the MCP servers that the tests talk to: those that
-// others wrote, installed into a cache by the test command, and the rude one of
-// this repository.
+// Package servers provides the MCP servers of the tests: those of other authors, which
+// the test command installs into a cache, and the rude one of this repository.
 package servers
 
 import (
@@ -18,10 +17,10 @@ import (
 	"time"
 )
 
-// patience is how long a server may take to start.
+// patience is the time limit for the start of a server.
 const patience = 60 * time.Second
 
-// Cache is the folder into which the test command installs what others wrote:
+// Cache returns the folder into which the test command installs servers of other authors:
 // $INSPECTOR_E2E_CACHE, else .cache in the module's folder.
 func Cache() string {
 	if dir := os.Getenv("INSPECTOR_E2E_CACHE"); dir != "" {
@@ -36,8 +35,8 @@ func Cache() string {
 	return ".cache"
 }
 
-// installed is the path of something in the cache. A test that needs what is
-// not there fails and says how to get it.
+// installed returns a path in the cache. If it does not exist, the test fails with
+// instructions.
 func installed(t testing.TB, elem ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{Cache()}, elem...)...)
@@ -47,8 +46,7 @@ func installed(t testing.TB, elem ...string) string {
 	return path
 }
 
-// Node runs a script of a package that npm has installed, with the Node.js that
-// npm has installed beside it.
+// Node returns the command for a script of an npm package, with the Node.js from npm.
 func Node(t testing.TB, script ...string) []string {
 	t.Helper()
 	return []string{
@@ -57,14 +55,14 @@ func Node(t testing.TB, script ...string) []string {
 	}
 }
 
-// Everything is the command of npm's server-everything in one of its modes:
-// stdio, sse or streamableHttp.
+// Everything returns the command of npm's server-everything in one of its modes: stdio,
+// sse or streamableHttp.
 func Everything(t testing.TB, mode string) []string {
 	t.Helper()
 	return append(Node(t, "@modelcontextprotocol", "server-everything", "dist", "index.js"), mode)
 }
 
-// EverythingHTTP starts server-everything and gives its Streamable HTTP address.
+// EverythingHTTP starts server-everything and returns its Streamable HTTP address.
 func EverythingHTTP(t testing.TB) string {
 	t.Helper()
 	port := freePort(t)
@@ -72,7 +70,7 @@ func EverythingHTTP(t testing.TB) string {
 	return "http://127.0.0.1:" + port + "/mcp"
 }
 
-// EverythingSSE starts server-everything and gives its legacy HTTP+SSE address.
+// EverythingSSE starts server-everything and returns its legacy HTTP+SSE address.
 func EverythingSSE(t testing.TB) string {
 	t.Helper()
 	port := freePort(t)
@@ -80,8 +78,8 @@ func EverythingSSE(t testing.TB) string {
 	return "http://127.0.0.1:" + port + "/sse"
 }
 
-// SDKExample starts one of the examples of npm's SDK that serve Streamable HTTP
-// and gives its address. Env is added to its environment.
+// SDKExample starts one of the examples of npm's SDK over Streamable HTTP and returns its
+// address. env is added to its environment.
 func SDKExample(t testing.TB, name string, env ...string) string {
 	t.Helper()
 	port := freePort(t)
@@ -90,13 +88,13 @@ func SDKExample(t testing.TB, name string, env ...string) string {
 	return "http://localhost:" + port + "/mcp"
 }
 
-// GoSDK is the command of go-sdk's conformance server, over stdio.
+// GoSDK returns the command of go-sdk's conformance server, over stdio.
 func GoSDK(t testing.TB) []string {
 	t.Helper()
 	return []string{installed(t, "bin", "everything-server")}
 }
 
-// GoSDKHTTP starts go-sdk's conformance server, stateful or not, and gives its
+// GoSDKHTTP starts go-sdk's conformance server, stateful or not, and returns its
 // Streamable HTTP address.
 func GoSDKHTTP(t testing.TB, stateless bool) string {
 	t.Helper()
@@ -105,20 +103,20 @@ func GoSDKHTTP(t testing.TB, stateless bool) string {
 	return "http://" + address + "/"
 }
 
-// GoSDKExample is the command of go-sdk's example server, over stdio. It is not
-// the one of [GoSDK].
+// GoSDKExample returns the command of go-sdk's example server, over stdio. This is a
+// different server from [GoSDK].
 func GoSDKExample(t testing.TB) []string {
 	t.Helper()
 	return []string{installed(t, "bin", "everything")}
 }
 
-// MCPGo is the command of mcp-go's elicitation example, over stdio.
+// MCPGo returns the command of mcp-go's elicitation example, over stdio.
 func MCPGo(t testing.TB) []string {
 	t.Helper()
 	return []string{installed(t, "bin", "elicitation")}
 }
 
-// freePort asks the system for a port that is free just now.
+// freePort returns a port that is free at present.
 func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -133,8 +131,8 @@ func freePort(t testing.TB) string {
 	return port
 }
 
-// listen starts a server and returns when it has printed a line with the given
-// part, and takes connections. The end of the test ends it.
+// listen starts a server and waits until it has printed a line with the given part, and
+// accepts connections. It stops the server at the end of the test.
 func listen(t testing.TB, ready string, env []string, command ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
