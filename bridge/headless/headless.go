@@ -68,10 +68,10 @@ type Session struct {
 	watching sync.WaitGroup
 	watched  chan struct{} // closed when no more frames come
 	ending   sync.Once
-	ended    error // of End
+	ended    error // result of End
 }
 
-// Open connects to a server. The caller closes the session, unless there is none.
+// Open connects to a server. On success the caller must close the session.
 func Open(ctx context.Context, c Config) (*Session, error) {
 	s, err := Start(c)
 	if err != nil {
@@ -83,8 +83,8 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 	return s, nil
 }
 
-// Start begins to connect to a server. The caller closes the session, also where
-// Connected says that there is no connection, unless Start fails.
+// Start begins to connect to a server. On success the caller must close the session, even
+// if Connected returns an error.
 func Start(c Config) (s *Session, err error) {
 	log, err := wire.NewLog(wire.Options{MaxFrame: c.MaxFrame})
 	if err != nil {
@@ -116,7 +116,7 @@ func Start(c Config) (s *Session, err error) {
 	return s, nil
 }
 
-// Connected waits until the server can be called. Its error says why it cannot.
+// Connected waits until the server is ready. The error says why it is not.
 func (s *Session) Connected(ctx context.Context) error {
 	var limit <-chan time.Time
 	if s.config.Timeout > 0 {
@@ -166,13 +166,14 @@ func (s *Session) watch() {
 	}
 }
 
-// Log has the frames of the session, until Close.
+// Log returns the log with the session's frames, which stays open until Close.
 func (s *Session) Log() *wire.Log { return s.log }
 
-// Server is how the connection stands.
+// Server returns the state of the server.
 func (s *Session) Server() (bridge.Server, error) { return s.in.Server(s.server) }
 
-// End ends the connection, and returns when everything is written. The log stays.
+// End ends the connection, and returns when the recording is complete. The log stays
+// open.
 func (s *Session) End() error {
 	s.ending.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), bridge.CloseTime)
@@ -185,10 +186,10 @@ func (s *Session) End() error {
 	return s.ended
 }
 
-// Close is End, and lets go of the log.
+// Close ends the connection and closes the log.
 func (s *Session) Close() error { return errors.Join(s.End(), s.log.Close()) }
 
-// Catalog waits for what the server offers.
+// Catalog waits for the server's tools, prompts and resources.
 func (s *Session) Catalog(ctx context.Context) (catalog.Catalog, error) {
 	for {
 		c, err := s.in.Catalog(s.server)
@@ -217,7 +218,7 @@ type Call struct {
 
 // Outcome is the outcome of a call.
 type Outcome struct {
-	Number int // of the call
+	Number int // number of the call
 	script.Came
 	IsError    bool
 	TimedOut   bool
@@ -262,8 +263,8 @@ func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
 	return all[0], nil
 }
 
-// CallTogether makes a call several times at once, and returns when all of them are
-// over. One run of the scripts answers the questions of all.
+// CallTogether makes a call several times at once, and returns when all of these calls
+// have ended. One run of the scripts answers the questions of all.
 func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcome, error) {
 	var unanswered collector
 	run := script.NewRun(c.Scripts...)
@@ -308,7 +309,7 @@ func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcom
 	return out, nil
 }
 
-// outcome waits for the end of a call, and reads what came of it.
+// outcome waits for the end of a call, and reads its outcome.
 func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err error) {
 	call, err := s.converse(ctx, number)
 	if err != nil {
@@ -324,8 +325,9 @@ func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err err
 	return out, nil
 }
 
-// Await waits for the end of a call that goes on under another number, as in a session
-// that a fault began. It fails if no such call begins before ctx ends.
+// Await waits until the call with this number has begun and ended: a call that continues
+// an earlier one, for example in a session that a fault started. It fails if the call
+// does not begin before ctx ends.
 func (s *Session) Await(ctx context.Context, number int) (Outcome, error) {
 	changes := s.in.Subscribe()
 	defer changes.Close()
@@ -344,7 +346,7 @@ func (s *Session) Await(ctx context.Context, number int) (Outcome, error) {
 	return s.outcome(ctx, number)
 }
 
-// judge adds what the linter finds in a call.
+// judge adds the linter's findings since the previous judge.
 func (s *Session) judge(ctx context.Context, out *Outcome) error {
 	if err := s.in.Judge(ctx); err != nil {
 		return err
@@ -359,7 +361,7 @@ func (s *Session) judge(ctx context.Context, out *Outcome) error {
 	return nil
 }
 
-// read reads what came of a call that is over.
+// read reads the outcome of an ended call.
 func (s *Session) read(out *Outcome, call bridge.Call) error {
 	out.IsError, out.Failure, out.Took = call.State == conversation.ToolFailed, call.Failure, call.Duration
 	if call.ResultSeq == 0 {
