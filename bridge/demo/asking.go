@@ -48,22 +48,29 @@ func (v *visit) answer(ctx context.Context, q question) (answer, error) {
 
 // answers asks the questions and returns all answers by key. An accepted form satisfies its schema.
 func (v *visit) answers(ctx context.Context, questions []question) (map[string]answer, error) {
-	for _, q := range questions {
+	asked := make([]question, len(questions))
+	for i, q := range questions {
 		if err := v.may(q); err != nil {
 			return nil, err
 		}
+		asked[i] = q.written(v.revision)
 	}
 	get := v.request
 	if v.rounds() {
 		get = v.collect
 	}
-	answers, err := get(ctx, questions)
+	answers, err := get(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range questions {
-		if err := q.check(answers[q.key]); err != nil {
+	for i, q := range asked {
+		a := answers[q.key]
+		if err := q.check(a); err != nil {
 			return nil, err
+		}
+		if a.accepted() && q.schema != questions[i].schema {
+			a.Content = questions[i].gathered(a.Content)
+			answers[q.key] = a
 		}
 	}
 	return answers, nil

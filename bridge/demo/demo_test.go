@@ -251,11 +251,32 @@ func script(answers map[string]map[string]any) func(context.Context, *mcp.Elicit
 	return func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		for start, content := range answers {
 			if strings.HasPrefix(p.Message, start) {
-				return accept(maps.Clone(content)) // the SDK adds defaults to it
+				return accept(asAsked(p, content))
 			}
 		}
 		return &mcp.ElicitResult{Action: "decline"}, nil
 	}
+}
+
+// asAsked is content with the choices of lists as a yes or no each, where they are asked for so. It
+// is a copy, since the SDK adds defaults to it.
+func asAsked(p *mcp.ElicitParams, content map[string]any) map[string]any {
+	out := maps.Clone(content)
+	schema, _ := p.RequestedSchema.(map[string]any)
+	properties, _ := schema["properties"].(map[string]any)
+	for name, value := range content {
+		list, ok := value.([]any)
+		if !ok || properties[name] != nil {
+			continue
+		}
+		delete(out, name)
+		for property := range properties {
+			if one, is := strings.CutPrefix(property, name+"_"); is {
+				out[property] = slices.ContainsFunc(list, func(v any) bool { return strings.ReplaceAll(v.(string), " ", "_") == one })
+			}
+		}
+	}
+	return out
 }
 
 // everywhere runs a test for each revision, in process and over HTTP.

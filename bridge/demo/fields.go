@@ -11,7 +11,7 @@ import (
 )
 
 func (v *visit) whatArrives(ctx context.Context, q question) (*mcp.CallToolResult, error) {
-	a, err := v.answer(ctx, q)
+	a, err := v.answer(ctx, q.written(v.revision))
 	if err != nil {
 		return nil, err
 	}

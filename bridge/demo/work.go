@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -209,7 +210,7 @@ func onboard(ctx context.Context, v *visit) (*mcp.CallToolResult, error) {
 	if err := v.ask(ctx, form("desk", &desk, job.Start, text)); err != nil {
 		return nil, err
 	}
-	text += ". On the desk: " + strings.Join(desk.Things, ", ") + "."
+	text += ". On the desk: " + cmp.Or(strings.Join(desk.Things, ", "), "nothing") + "."
 	if desk.Lunch {
 		text += " Lunch is booked."
 	}
