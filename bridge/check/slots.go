@@ -2,18 +2,75 @@ package check
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 )
 
 // slots bounds how many trials go on at once: those that work, and those that only wait
 // for the server, of which there can be more.
-type slots struct{ working, waiting chan struct{} }
+type slots struct {
+	waiting chan struct{}
+
+	mu   sync.Mutex
+	free int // places to work
+	// urgent and others wait for a place to work, in turn. What is urgent comes first:
+	// what takes long however much else goes on, and what others wait for.
+	urgent, others []chan struct{}
+}
 
 // waitingFor is how many trials may wait for each that works.
 const waitingFor = 8
 
 func newSlots(jobs int) *slots {
-	return &slots{make(chan struct{}, jobs), make(chan struct{}, waitingFor*jobs)}
+	return &slots{waiting: make(chan struct{}, waitingFor*jobs), free: jobs}
+}
+
+// enter waits for a place to work.
+func (s *slots) enter(ctx context.Context, urgent bool) error {
+	s.mu.Lock()
+	if s.free > 0 {
+		s.free--
+		s.mu.Unlock()
+		return nil
+	}
+	turn, queue := make(chan struct{}), &s.others
+	if urgent {
+		queue = &s.urgent
+	}
+	*queue = append(*queue, turn)
+	s.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	i := slices.Index(*queue, turn)
+	if i >= 0 {
+		*queue = slices.Delete(*queue, i, i+1)
+	}
+	s.mu.Unlock()
+	if i < 0 { // it has the place already
+		s.exit()
+	}
+	return ctx.Err()
+}
+
+// exit gives a place to work to the next trial.
+func (s *slots) exit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	queue := &s.urgent
+	if len(*queue) == 0 {
+		queue = &s.others
+	}
+	if len(*queue) == 0 {
+		s.free++
+		return
+	}
+	close((*queue)[0])
+	*queue = (*queue)[1:]
 }
 
 // slot is the place of one trial. It is for one goroutine.
@@ -23,30 +80,23 @@ type slot struct {
 }
 
 // take waits for a place. A trial that is known to wait for long has its place among
-// those before it begins.
-func (s *slots) take(ctx context.Context, waits bool) (*slot, error) {
+// those before it begins, and begins before others, as does what is urgent.
+func (s *slots) take(ctx context.Context, waits, urgent bool) (*slot, error) {
 	p := &slot{of: s}
 	if waits {
-		if err := enter(ctx, s.waiting); err != nil {
-			return nil, err
+		select {
+		case s.waiting <- struct{}{}:
+			p.waiting = true
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		p.waiting = true
 	}
-	if err := enter(ctx, s.working); err != nil {
+	if err := s.enter(ctx, waits || urgent); err != nil {
 		p.leave()
 		return nil, err
 	}
 	p.works = true
 	return p, nil
-}
-
-func enter(ctx context.Context, places chan struct{}) error {
-	select {
-	case places <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // worksFor is how long a trial is taken to work after it has made its call. What takes
@@ -82,14 +132,14 @@ func (p *slot) park() {
 			return
 		}
 	}
-	<-p.of.working
+	p.of.exit()
 	p.works = false
 }
 
 // leave gives the place back.
 func (p *slot) leave() {
 	if p.works {
-		<-p.of.working
+		p.of.exit()
 	}
 	if p.waiting {
 		<-p.of.waiting
