@@ -63,7 +63,39 @@ func (r *runner) group(ctx context.Context, c *chosen, base Trial) {
 		running.Go(func() { assessed[i] = r.try(ctx, c, t, limit, ref) })
 	}
 	running.Wait()
+	r.confirm(ctx, c, trials, limit, ref, assessed)
 	r.together(assessed)
+}
+
+// confirm makes trials again in which no response came in time, with twice the time: on a
+// busy machine that can be nobody's fault. Where a trial of a behaviour ends so again, the
+// others of the behaviour are taken to do so, too.
+func (r *runner) confirm(ctx context.Context, c *chosen, trials []*trial, limit time.Duration, ref reference, list []*assessed) {
+	hung := map[string][]int{} // by behaviour
+	for i, one := range list {
+		if one != nil && one.hung() {
+			hung[one.Behaviour] = append(hung[one.Behaviour], i)
+		}
+	}
+	var running sync.WaitGroup
+	for _, places := range hung {
+		running.Go(func() {
+			for _, i := range places {
+				again := *trials[i]
+				again.run, again.waits = 2, true
+				r.expect([]*trial{&again}, 2*limit)
+				second := r.try(ctx, c, &again, 2*limit, ref)
+				if second == nil {
+					return
+				}
+				if list[i] = second; second.hung() {
+					second.seenTwice()
+					return
+				}
+			}
+		})
+	}
+	running.Wait()
 }
 
 func isElicitation(q *conversation.Question) bool { return q.Method == mcp.MethodElicit }

@@ -22,7 +22,7 @@ const questionsMost = 5
 // trial is a Trial with how it is made.
 type trial struct {
 	Trial
-	run      int                // of several honest ones, from 1
+	run      int                // of several that are made alike, from 1
 	answers  string             // the answers file that it is made by
 	declared client.Elicitation // "" for what is usual
 	times    int                // calls at once

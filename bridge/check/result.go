@@ -54,6 +54,25 @@ func (r *runner) judge(c *chosen, m *made) *assessed {
 	return one
 }
 
+// hung reports whether it counts against the server that a response did not come in time.
+func (one *assessed) hung() bool {
+	timedOut := one.After != nil && one.After.TimedOut || slices.ContainsFunc(one.Calls, func(m Made) bool { return m.TimedOut })
+	return timedOut && slices.ContainsFunc(one.findings, Finding.ofHanging)
+}
+
+func (f Finding) ofHanging() bool {
+	return f.Verdict == Fail && (f.Rule == ruleNoResponse || f.Rule == ruleUnusable)
+}
+
+// seenTwice says that the server has hung in two trials.
+func (one *assessed) seenTwice() {
+	for i, f := range one.findings {
+		if f.ofHanging() {
+			one.findings[i].Text += " It was so in two trials, the second of which gave it twice the time."
+		}
+	}
+}
+
 // result is what reports show of a trial. Secrets are left out.
 func (r *runner) result(one *assessed) Result {
 	out := one.result

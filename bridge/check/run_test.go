@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -9,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/headless"
@@ -234,5 +238,37 @@ func TestInterruptedReport(t *testing.T) {
 	report, err := Run(ctx, o)
 	if err != nil || report.Stopped != "interrupted" || len(report.Calls) != 1 || len(report.Results) == 0 {
 		t.Errorf("%v: %+v", err, report)
+	}
+}
+
+// TestHangingIsSeenTwice has a trial without a response made again, and only what gives
+// none then, too, counts against the server.
+func TestHangingIsSeenTwice(t *testing.T) {
+	t.Parallel()
+	for tool, hangs := range map[string]int32{"busy": 1, "broken": 100} {
+		var declined atomic.Int32
+		server := sdk.NewServer(&sdk.Implementation{Name: "hanging"}, nil)
+		sdk.AddTool(server, &sdk.Tool{Name: tool}, func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+			answer, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Go on?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+			if err == nil && answer.Action == "decline" && declined.Add(1) <= hangs {
+				<-ctx.Done()
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: tool}}}, nil, err
+		})
+		report, err := Run(t.Context(), Options{
+			Server: headless.Config{Target: target.Spec{Name: "hanging", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
+			Behaviours: []string{"decline"}, Revisions: []string{mcp.Revision20251125}, Timeout: 500 * time.Millisecond,
+		})
+		if err != nil || len(report.Results) != 1 {
+			t.Fatalf("%v: %+v", err, report)
+		}
+		var told []string
+		for _, f := range report.Results[0].Findings {
+			told = append(told, fmt.Sprint(f.Rule, " ", f.Verdict, ": ", f.Text))
+		}
+		all := strings.Join(told, "\n")
+		if seen := strings.Contains(all, "no-response fail") && strings.Contains(all, "It was so in two trials"); seen != (tool == "broken") || declined.Load() != 2 {
+			t.Errorf("%s: declined %d times\n%s", tool, declined.Load(), all)
+		}
 	}
 }
