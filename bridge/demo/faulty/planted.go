@@ -10,7 +10,7 @@ import (
 
 // Plant is what a check must find in a tool.
 type Plant struct {
-	Tool      string
+	Tool      string   // or in the demo server the name of a prompt, or the URI of a resource
 	Revisions []string // in which it must be found
 	// Behaviours are those under which it must be found, wherever they fit.
 	Behaviours []string
@@ -36,9 +36,9 @@ func Planted() []Plant {
 	return all
 }
 
-// PlantedInDemo lists what is wrong with the tools of the demo server. Those that give
-// clients trouble and break no rule are not there: flood, impatient, times_out, ask_many,
-// suspicious_link.
+// PlantedInDemo lists what is wrong with the tools, prompts and resources of the demo
+// server. Tools that give clients trouble and break no rule are not there: flood,
+// impatient, times_out, ask_many, suspicious_link.
 func PlantedInDemo() []Plant {
 	all := slices.Concat(
 		of("crash_on_decline", onDecline("fail", "process-ended")),
@@ -48,8 +48,8 @@ func PlantedInDemo() []Plant {
 		of("rule_breaker", found("fail", undeclaredMode, "no-elicitation")),
 	)
 	// Stories ask the same in all revisions, with kinds of choices that 2025-06-18 does not have.
-	for _, tool := range []string{"deploy", "book_table", "onboard", "every_field", "plan_trip", "pay_invoice"} {
-		all = append(all, in(of(tool, found("fail", "newer-than-revision", "accept")), mcp.Revision20250618)...)
+	for _, call := range []string{"deploy", "book_table", "onboard", "every_field", "plan_trip", "pay_invoice", "release_notes", "contract://lease/old-mill"} {
+		all = append(all, in(of(call, found("fail", "newer-than-revision", "accept")), mcp.Revision20250618)...)
 	}
 	return all
 }
