@@ -211,6 +211,12 @@ func (j *judgement) waits(m Made) string {
 			return "a URL was accepted, and nobody opened it"
 		}
 	}
+	if m.TimedOut && j.undelivered(m) {
+		return "the client did not get its message through in time"
+	}
+	if n := len(m.Rounds); n > 1 && m.TimedOut && m.End.Sub(m.Rounds[n-1].Began) < m.Limit/2 {
+		return fmt.Sprintf("the server answered each time, and asked again (this is round %d)", n)
+	}
 	for _, step := range m.Steps {
 		reports := step.Kind == conversation.StepProgress || step.Kind == conversation.StepLog
 		if reports && m.TimedOut && m.End.Sub(step.At) < m.Limit/2 {
@@ -218,6 +224,18 @@ func (j *judgement) waits(m Made) string {
 		}
 	}
 	return ""
+}
+
+// undelivered reports whether a message of the client in a call did not reach the server,
+// as where it takes long to send it on purpose.
+func (j *judgement) undelivered(m Made) bool {
+	for seq := m.began(); j.Log != nil && seq > 0 && seq <= j.Last; seq++ {
+		f, err := j.Log.Frame(seq)
+		if err == nil && f.Note != nil && f.Note.Kind == wire.NoteNotDelivered && f.Call == m.Number {
+			return true
+		}
+	}
+	return false
 }
 
 // sharedByHonest reports whether the same was seen after honest answers: then it is told
@@ -242,6 +260,9 @@ func (j *judgement) answered(m Made) {
 	frames := []int64{m.began(), m.lastAnswer(), seq}
 	switch why := j.waits(m); {
 	case why != "":
+		if !m.TimedOut && seq == 0 { // the connection's end, by the client
+			what = "The call got no response"
+		}
 		j.find(ruleNoResponse, Inconclusive, fmt.Sprintf("%s, but %s.", what, why), frames...)
 	case j.sharedByHonest(j.Honest, Made.unanswered):
 		j.find(ruleNoResponse, Inconclusive, what+", and neither does it after honest answers.", frames...)

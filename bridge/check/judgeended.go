@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"elicitation-inspector/bridge/conversation"
@@ -31,7 +32,7 @@ func (j *judgement) ended() {
 		text += ", and left the call without a response"
 	}
 	if text += "."; words != "" {
-		text += " Its last words: " + words
+		text += " Its last words: " + strconv.Quote(words) + "."
 	}
 	gravest := Inconclusive
 	switch {

@@ -35,7 +35,7 @@ func judgeTogether(list []*judgement) {
 				said(deed), quoteResult(j.Calls[0]), other), frames)
 		case isContentFault(j.Behaviour):
 			for _, f := range fault.All() {
-				if isContentFault(f.Name) && f.Name != j.Behaviour && is(f.Name, refused) {
+				if isContentFault(f.Name) && !slices.Contains(noFields, f.Name) && f.Name != j.Behaviour && is(f.Name, refused) {
 					j.instead(ruleInvalidContent, Fail, fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call, word for word: %s. Other invalid content is refused (%s).",
 						wrongOf(deed), quoteResult(j.Calls[0]), f.Name), frames)
 					break
@@ -43,7 +43,7 @@ func judgeTogether(list []*judgement) {
 			}
 		case slices.Contains(forgeries, j.Behaviour):
 			for _, name := range forgeries {
-				if is(name, refused) {
+				if name != "no-state" && is(name, refused) { // without a state many servers begin anew
 					j.instead(ruleForgedState, Fail, fmt.Sprintf("The call came back with a wrong requestState, or none, and the result is that of an honest call: %s. The state does matter, since another wrong one is refused (%s).",
 						quoteResult(j.Calls[0]), name), frames)
 					break
@@ -52,6 +52,10 @@ func judgeTogether(list []*judgement) {
 		}
 	}
 }
+
+// noFields are the faults of content that has no fields to look at: to refuse it shows
+// nothing about other content.
+var noFields = []string{"no-content", "null-content", "array-content"}
 
 // failsAfterwards tells the trials that leave a tool of no use from tools that fail by
 // chance: the next call fails twice, after few of the trials, and never once only.

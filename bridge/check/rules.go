@@ -88,7 +88,7 @@ var rules = []Rule{
 		ID:       ruleNoResponse,
 		Breaks:   "a call that gets no response, though its questions are answered",
 		Evidence: "the call, the answer, and nothing from the server within the limit; or an HTTP stream that ends, or a status from 500 on, in place of the response",
-		Unclear:  "the answer never came, came late or could not be told from garbage, so that waiting on is right; a URL was accepted that nobody opens; the server still reported progress",
+		Unclear:  "the answer never came, came late or could not be told from garbage, so that waiting on is right; a URL was accepted that nobody opens; a message of the client did not get through; the server still reported progress, or answered round after round with more questions",
 		Sources:  replies,
 	},
 	{
@@ -129,7 +129,7 @@ var rules = []Rule{
 	{
 		ID:       ruleInvalidContent,
 		Breaks:   "content that breaks its own schema, used as if it did not",
-		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content that breaks the schema of the same question is refused",
+		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content of which a field breaks the schema of the same question is refused",
 		Unclear:  "the result is that of an honest call word for word, and no content is refused: the value may have been replaced by a default, or never been looked at",
 		Sources:  always(should(pageElicitation, "Form Mode Security")).but(mcp.Revision20250618, should(pageElicitation, "Security Considerations")),
 	},
@@ -143,7 +143,7 @@ var rules = []Rule{
 	{
 		ID:       ruleForgedState,
 		Breaks:   "a requestState that is not the server's own, or none, taken for the right one",
-		Evidence: "the result is that of an honest call, and the state does matter: it carries the answer to an earlier round, which the result shows; or the call is refused with another wrong state",
+		Evidence: "the result is that of an honest call, and the state does matter: it carries the answer to an earlier round, which the result shows; or the call is refused with another wrong state that is there",
 		Unclear:  "nothing shows that the state matters: where tampering can cause nothing worse than a failure, it needs no protection",
 		Sources:  sinceRounds(must(pageRoundTrips, roundTripsServer)),
 	},

@@ -1,0 +1,61 @@
+package check
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
+)
+
+// timedOut is a call whose last of some rounds began some time before the limit passed.
+func timedOut(rounds int, open time.Duration) Made {
+	end := time.Now()
+	m := Made{Call: &conversation.Call{Number: 1, Method: mcp.MethodCallTool, State: conversation.Failed, End: end}, TimedOut: true, Limit: 5 * time.Second}
+	for i := range rounds {
+		m.Rounds = append(m.Rounds, conversation.Round{Number: i + 1, Request: int64(i + 1), Began: end.Add(-open)})
+	}
+	return m
+}
+
+// TestAskingOn does not blame a server that answers each round, and asks again, for having
+// left the call without a response, but one that leaves a later round without any.
+func TestAskingOn(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		call Made
+		want Verdict
+	}{
+		{timedOut(9, 100*time.Millisecond), Inconclusive},
+		{timedOut(2, 5*time.Second), Fail},
+		{timedOut(1, 100*time.Millisecond), Fail},
+	} {
+		j := &judgement{Observation: &Observation{Trial: Trial{Behaviour: behaviourAccept, Revision: mcp.Revision20260728}}}
+		if j.answered(test.call); len(j.findings) != 1 || j.findings[0].Verdict != test.want {
+			t.Errorf("%d rounds: %+v", len(test.call.Rounds), j.findings)
+		}
+	}
+}
+
+// TestNotDelivered does not blame a server for what did not reach it.
+func TestNotDelivered(t *testing.T) {
+	t.Parallel()
+	log, err := wire.NewLog(wire.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	for _, f := range []wire.Frame{
+		{Dir: wire.ClientToServer, Call: 1, Raw: json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)},
+		{Dir: wire.Meta, Call: 1, Note: &wire.Note{Kind: wire.NoteNotDelivered, Why: "timed out"}},
+	} {
+		log.Append(f)
+	}
+	j := &judgement{Observation: &Observation{Trial: Trial{Behaviour: "byte-by-byte", Revision: mcp.Revision20260728}, Log: log, Last: log.Len()}}
+	if j.answered(timedOut(1, 5*time.Second)); len(j.findings) != 1 || j.findings[0].Verdict != Inconclusive || !strings.Contains(j.findings[0].Text, "through in time") {
+		t.Errorf("%+v", j.findings)
+	}
+}
