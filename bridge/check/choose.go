@@ -112,5 +112,8 @@ func (c *chosen) makeUp(item catalog.Item) (why string) {
 		return fmt.Sprintf("No arguments could be made up: %v. Give them with --args or in a plan.", err)
 	}
 	c.Arguments, c.MadeUp = arguments, arguments != nil
+	if arguments == nil && item.Kind == catalog.Tool { // many servers refuse a call without the member
+		c.Arguments = json.RawMessage(`{}`)
+	}
 	return ""
 }

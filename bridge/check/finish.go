@@ -51,25 +51,36 @@ func (r *runner) finish(ctx context.Context) {
 	tellOnce(out.Results)
 }
 
+// undeclaredMode is the linter's rule about questions in a mode that was not declared.
+const undeclaredMode = "mode-undeclared"
+
 // tellOnce leaves out what the linter finds in a call and a revision after it has found
-// it once: one defect is one finding.
+// it once: one defect is one finding. Where the client declares less, what was not declared
+// differs, and so does the defect.
 func tellOnce(results []Result) {
 	rules := map[string]bool{}
 	for _, rule := range lint.Rules() {
 		rules[rule.ID] = true
 	}
 	type defect struct {
-		call           int
-		revision, rule string
+		call                     int
+		revision, rule, declared string
+	}
+	of := func(r *Result, f Finding) defect {
+		d := defect{call: r.Call, revision: r.Revision, rule: f.Rule}
+		if f.Rule == undeclaredMode {
+			d.declared = r.Behaviour
+		}
+		return d
 	}
 	told := map[defect]bool{}
 	for i := range results {
 		one := &results[i]
-		one.Findings = slices.DeleteFunc(one.Findings, func(f Finding) bool { return told[defect{one.Call, one.Revision, f.Rule}] })
+		one.Findings = slices.DeleteFunc(one.Findings, func(f Finding) bool { return told[of(one, f)] })
 		one.Verdict = worstOf(one.Findings)
 		for _, f := range one.Findings {
 			if rules[f.Rule] {
-				told[defect{one.Call, one.Revision, f.Rule}] = true
+				told[of(one, f)] = true
 			}
 		}
 	}

@@ -62,6 +62,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &runner{Options: &o, progress: newProgress(), slots: newSlots(max(o.Jobs, 1))}
 	r.report = Report{
 		Format: 1, Inspector: o.Server.Version, Target: o.Server.Target.Address(), Began: r.began.Round(time.Millisecond),
+		Calls: []Call{}, Behaviours: []Behaviour{}, Results: []Result{},
 	}
 	if err := r.greet(ctx); err != nil {
 		return nil, err
