@@ -202,6 +202,6 @@ func (r *runner) together(list []*assessed) {
 // quiet notes that a call asks nothing in a revision.
 func (r *runner) quiet(call int, m *made) {
 	if m.Calls[0].TimedOut {
-		r.skip(call, fmt.Sprintf("It asked nothing, and gave no response within %v.", m.Calls[0].Limit))
+		r.skip(call, fmt.Sprintf("In %s it asked nothing, and gave no response within %v.", m.Revision, m.Calls[0].Limit))
 	}
 }
