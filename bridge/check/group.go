@@ -167,7 +167,7 @@ func (r *runner) weigh(c *chosen, runs []*made) reference {
 		}
 	}
 	if r.tries(behaviourAccept) {
-		r.add(r.result(worst))
+		r.over(r.result(worst))
 	}
 	return ref
 }
@@ -182,7 +182,9 @@ func (r *runner) try(ctx context.Context, c *chosen, t *trial, limit time.Durati
 	m.Honest, m.HonestAfter = ref.made, ref.after
 	// What the server does wrong in honest runs too is told of those.
 	m.Found = slices.DeleteFunc(m.Found, func(f findings.Found) bool { return ref.rules[f.Rule] })
-	return r.judge(c, m)
+	one := r.judge(c, m)
+	r.ended(r.result(one))
+	return one
 }
 
 // together judges the trials of a call in a revision by each other, and adds what came of
@@ -195,7 +197,7 @@ func (r *runner) together(list []*assessed) {
 	}
 	judgeTogether(all)
 	for _, one := range list {
-		r.add(r.result(one))
+		r.over(r.result(one))
 	}
 }
 
@@ -203,5 +205,18 @@ func (r *runner) together(list []*assessed) {
 func (r *runner) quiet(call int, m *made) {
 	if m.Calls[0].TimedOut {
 		r.skip(call, fmt.Sprintf("In %s it asked nothing, and gave no response within %v.", m.Revision, m.Calls[0].Limit))
+	}
+}
+
+// over adds what came of a trial.
+func (r *runner) over(result Result) {
+	r.add(result)
+	r.ended(result)
+}
+
+func (r *runner) ended(result Result) {
+	if r.Ended != nil {
+		result.Findings = slices.Clone(result.Findings) // those of the report may still change
+		r.Ended(result)
 	}
 }

@@ -40,6 +40,13 @@ type Options struct {
 	Command string
 	// Chosen is told what will be called and what will not, before anything is.
 	Chosen func(calls []Call, skipped []Skipped)
+	// Met is told what the server calls itself, and which revisions it speaks, the newest
+	// first. It is called before Chosen.
+	Met func(server string, revisions []string)
+	// Ended is told what came of a trial as soon as it is over, and again once all trials of
+	// its call and revision are and are judged by each other too. The report has the last
+	// word. It is called by several goroutines.
+	Ended func(Result)
 	// Progress is told how far the check is, several times a second.
 	Progress func(Progress)
 }
@@ -66,6 +73,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	if err := r.greet(ctx); err != nil {
 		return nil, err
+	}
+	if o.Met != nil {
+		o.Met(r.report.Server, r.revisions)
 	}
 	var skipped []Skipped
 	var err error
