@@ -11,10 +11,10 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// madeUp are arguments that an input schema takes: the defaults of its properties, and
+// MadeUp are arguments that an input schema takes: the defaults of its properties, and
 // for those that are required and have none an example, or a value of their type. What
 // is optional and has no default is left out. nil is for a schema without properties.
-func madeUp(schema json.RawMessage) (json.RawMessage, error) {
+func MadeUp(schema json.RawMessage) (json.RawMessage, error) {
 	fields, err := elicit.FieldsOf(schema)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func argument(f elicit.Field) (json.RawMessage, error) {
 	}
 	candidates = append(candidates, rawjson.Member(f.Schema, "example"), rawjson.Member(fault.Valid(&elicit.Request{Fields: []elicit.Field{f}}), f.Name))
 	if rawjson.Text(rawjson.Member(f.Schema, "type")) == "object" {
-		if inner, err := madeUp(f.Schema); err == nil && inner != nil {
+		if inner, err := MadeUp(f.Schema); err == nil && inner != nil {
 			candidates = append(candidates, inner)
 		}
 	}

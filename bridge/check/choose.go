@@ -107,7 +107,7 @@ func (o *Options) forbids(item catalog.Item) string {
 
 // makeUp makes up the arguments of a call. It returns why that failed, or "".
 func (c *chosen) makeUp(item catalog.Item) (why string) {
-	arguments, err := madeUp(item.Schema)
+	arguments, err := MadeUp(item.Schema)
 	if err != nil {
 		return fmt.Sprintf("No arguments could be made up: %v. Give them with --args or in a plan.", err)
 	}

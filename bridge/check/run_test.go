@@ -91,13 +91,13 @@ func TestMadeUpArguments(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"boolean"}},"required":["b"]}},"required":["a"]}`:   `{"a":{"b":true}}`,
 		`{"type":"object","properties":{"a":{"type":"string","format":"email"},"b":{"type":"string","minLength":6}},"required":["a","b"]}`: `{"a":"ada@example.com","b":"textxx"}`,
 	} {
-		got, err := madeUp([]byte(schema))
+		got, err := MadeUp([]byte(schema))
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v", schema, got, err)
 		}
 	}
 	for _, schema := range []string{`{"type":"object","properties":{"a":{"not":{}}},"required":["a"]}`, `{"type":"array"}`} {
-		if got, err := madeUp([]byte(schema)); err == nil {
+		if got, err := MadeUp([]byte(schema)); err == nil {
 			t.Errorf("%s: %s", schema, got)
 		}
 	}
