@@ -9,6 +9,7 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/servers"
+	"elicitation-inspector/bridge/target"
 )
 
 // Server is the state of a server, with the counts of its waiting questions and of its
@@ -69,6 +70,9 @@ func (in *Inspection) ReconnectWith(id string, settings client.Settings) error {
 func (in *Inspection) Disconnect(ctx context.Context, id string) error {
 	return in.servers.Disconnect(ctx, id)
 }
+
+// Target is [servers.Servers.Target].
+func (in *Inspection) Target(id string) (target.Spec, error) { return in.servers.Target(id) }
 
 // Recall is [servers.Servers.Recall].
 func (in *Inspection) Recall(id, revision string) error { return in.servers.Recall(id, revision) }

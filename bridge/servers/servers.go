@@ -147,6 +147,15 @@ func (all *Servers) find(id string) (*server, error) {
 	return nil, fmt.Errorf("%w: %q", ErrUnknown, id)
 }
 
+// Target is how a server is reached, for connections beside its own.
+func (all *Servers) Target(id string) (target.Spec, error) {
+	s, err := all.find(id)
+	if err != nil {
+		return target.Spec{}, err
+	}
+	return s.spec, nil
+}
+
 // view returns a copy of the server's state.
 func (s *server) view() Server {
 	s.all.mu.Lock()
