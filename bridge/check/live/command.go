@@ -1,0 +1,40 @@
+package live
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wording"
+)
+
+// Command names a server in a command line of the inspector, as a shell has it; "" for
+// the built-in one. Values of headers and of the environment may be secret, and are
+// variables of the shell in it.
+func Command(s target.Spec) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
+		words = append(words, "--header", `"`+name+": $"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+`"`)
+	}
+	for _, pair := range s.Env {
+		name, _, _ := strings.Cut(pair, "=")
+		words = append(words, "--env", name+`="$`+name+`"`)
+	}
+	if s.Dir != "" {
+		words = append(words, "--cwd", wording.ShellWord(s.Dir))
+	}
+	if s.Transport != target.TransportAuto {
+		words = append(words, "--transport", string(s.Transport))
+	}
+	if s.URL != "" {
+		words = append(words, wording.ShellWord(s.URL))
+	}
+	if s.Command != nil {
+		words = append(words, "--")
+		for _, word := range s.Command {
+			words = append(words, wording.ShellWord(word))
+		}
+	}
+	return strings.Join(words, " ")
+}
