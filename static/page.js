@@ -9,7 +9,7 @@ import { $, bare, focusFirst, near, on, one } from "./dom.js"
 import { notice } from "./ask.js"
 import "./changes.js"
 import "./clock.js"
-import { show, showing } from "./address.js"
+import { inAddress, show, showing } from "./address.js"
 import { showPane } from "./panes.js"
 import "./latest.js"
 import "./forms.js"
@@ -29,6 +29,8 @@ import { connect } from "./live.js"
 
 on("toggle", e => { if (e.target.id === "ledger") import("./ledger.js") }, true)
 on("click", async e => { if (near(e.target, "#ladder-button")) (await import("./ladder.js")).toggle() })
+on("click", async e => { if (near(e.target, "[data-check]")) (await import("./check.js")).open(near(e.target, "[data-check]")) })
+if (inAddress("check")) (await import("./check.js")).reopen(inAddress("check"))
 if ($("playback")) await import("./playback.js")
 
 // Buttons that are redrawn have their listener on the document

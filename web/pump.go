@@ -36,6 +36,7 @@ type pump struct {
 	marked  int64            // marks that pins were drawn after
 	pins    map[int64]string // markup by frame
 	newest  int              // call of a transcript that was put on show
+	check   checkShown
 }
 
 // newPump is a pump that knows what pages are drawn with from now on.
@@ -200,6 +201,7 @@ func (p *pump) drawCalm(c changed) {
 	}
 	p.drawServers(c)
 	p.drawLog(c[changes.Change{Kind: changes.Recording}])
+	p.drawCheck()
 	if c[changes.Change{Kind: changes.Script}] {
 		p.replace("script", views.ScriptView(p.scriptView()))
 	}

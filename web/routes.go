@@ -62,6 +62,16 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/script/load", s.loadScript)  // load a script that answers further questions: text
 	e.POST("/script/unload", s.unloadScript)
 
+	// Checks of one item. The form of the item is posted to see its check.
+	e.GET("/check", of(s.named, s.openCheck))
+	e.POST("/check", of(s.posted, s.openCheck)) // what the latest has found; anew: what another would do
+	e.POST("/check/start", of(s.named, s.startCheck))
+	e.POST("/checks/:n/stop", act(number, s.stopCheck))
+	e.GET("/checks/:n/behaviours/:name", of(s.checkOf, s.checkTrials))
+	e.GET("/checks/:n/trials/:trial", of(s.checkOf, s.checkExchange)) // the frames of a trial
+	e.GET("/checks/:n/report.html", of(s.checkOf, saveReport("html", "text/html; charset=utf-8")))
+	e.GET("/checks/:n/report.json", of(s.checkOf, saveReport("json", "application/json")))
+
 	e.GET("/wire/rows", s.rows)                                 // a window of the log; query filter, since, from, count, near, time
 	e.GET("/wire/complete", s.completeFilter)                   // completions and mistake of a filter line; query line, at
 	e.GET("/wire/frames/:n", of(s.seqOf, s.frame))              // details of a frame; query against compares it with another

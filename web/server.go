@@ -21,6 +21,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/check/live"
 	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
@@ -61,6 +62,7 @@ type Server struct {
 	// stirred wakes the pump; capacity 1.
 	stirred chan struct{}
 	filters filters
+	lab     *live.Lab // makes checks
 	// lastFound is the text of the latest "Show all" of any page.
 	lastFound atomic.Pointer[found]
 	big       chan struct{} // a lock, held while a frame of many MiB is read, but not while it is sent
@@ -82,6 +84,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
+	s.lab = live.New(s.stir)
 	s.big = make(chan struct{}, 1)
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
@@ -112,7 +115,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // ServeHTTP answers a request that the guard has admitted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// work pushes changes until ctx ends. end waits for the end of the pushes.
+// work pushes changes until ctx ends. end waits for the end of the pushes, and ends the
+// check that goes on.
 func (s *Server) work(ctx context.Context) (end func()) {
 	var pumping sync.WaitGroup
 	p := s.newPump(ctx) // must come before any page is drawn
@@ -121,7 +125,12 @@ func (s *Server) work(ctx context.Context) (end func()) {
 	if s.playback != nil {
 		pumping.Go(func() { s.pumpPlayback(ctx) })
 	}
-	return pumping.Wait
+	return func() {
+		pumping.Wait()
+		if err := s.lab.Close(); err != nil {
+			s.logger.Warn("removing the transcripts of a check", "error", err)
+		}
+	}
 }
 
 // serve answers on l until ctx ends. Then it closes the open pages and lets running

@@ -1,0 +1,50 @@
+// @ts-check
+/** The check of a tool, a prompt or a resource. What changes while it goes on is pushed. */
+import { inAddress, toAddress } from "./address.js"
+import { announce, copied, notice, post } from "./ask.js"
+import { fetched, parse, update } from "./changes.js"
+import { $, near, on, one } from "./dom.js"
+
+const panel = $("check"), view = $("check-view")
+
+const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/check.css" })
+const styled = new Promise(done => { style.onload = style.onerror = done })
+document.head.append(style)
+
+/** Draws the check that an answer has, and shows it. @param {string} html */
+async function show(html) {
+  const fresh = view.cloneNode()
+  fresh.append(parse(html))
+  update(view, fresh)
+  await styled
+  panel.showPopover()
+  ;(one("#check-start:enabled", view) ?? one("h2", view)).focus()
+}
+
+/**
+ * Opens the check of what the middle of the page shows.
+ * @param {HTMLElement} button with data-check="anew", what another check of it would do
+ */
+export async function open(button) {
+  const form = $("args-form"), { server, kind, key } = form.dataset
+  toAddress({ check: new URLSearchParams({ server, kind, key }).toString() })
+  const body = new URLSearchParams(/** @type {any} */ (new FormData(form)))
+  if (button.dataset.check) body.set("anew", "1")
+  const { ok, text } = await post("/check", body)
+  if (ok) await show(text)
+}
+
+/** Opens the check that the address names. @param {string} of */
+export const reopen = of => fetched("/check?" + of, ({ html }) => show(html))
+
+panel.addEventListener("toggle", (/** @type {any} */ e) => { if (e.newState === "closed") toAddress({ check: "" }) })
+on("redrawn", () => { if (inAddress("check")) reopen(inAddress("check")) })
+
+panel.addEventListener("click", async (/** @type {MouseEvent} */ e) => {
+  const button = near(e.target, "[data-copies]")
+  if (!button) return
+  if (!await copied(one("pre", button.parentElement).textContent.trim())) return notice("The browser does not let this page copy.", 5)
+  announce("Copied.")
+  button.textContent = "Copied"
+  setTimeout(() => { button.textContent = "Copy" }, 1500)
+})

@@ -1,0 +1,217 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/check/live"
+	"elicitation-inspector/bridge/check/report"
+	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/views"
+)
+
+// checkConnects bounds the time to connect for a trial.
+const checkConnects = time.Minute
+
+// subjectOf is what the check of an item is about.
+func subjectOf(i views.Item) live.Subject {
+	return live.Subject{Server: i.Server, Kind: i.Kind, Key: i.Key}
+}
+
+// openCheck answers with the check of an item that the page has a form of: the latest
+// one, or what another would do.
+func (s *Server) openCheck(c echo.Context, f callForm) error {
+	return s.current(c, func() (templ.Component, error) {
+		item := itemView(f.server, f.item)
+		latest, any := s.lab.Latest()
+		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != live.Over) {
+			return views.CheckView(s.checkView(latest)), nil
+		}
+		plan, err := s.checkPlan(item, f, latest)
+		return views.CheckPlanView(plan), err
+	})
+}
+
+// checkPlan says what a check would do.
+func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (views.CheckPlan, error) {
+	spec, err := s.in.Target(item.Server)
+	if err != nil {
+		return views.CheckPlan{}, err
+	}
+	p := views.CheckPlan{Item: item, Key: item.Key, Where: whereOf(spec), Kinds: len(check.Behaviours())}
+	if before.Subject == subjectOf(item) {
+		p.Before = len(before.Trials)
+	}
+	if item.Kind == catalog.Resource {
+		return p, nil
+	}
+	arguments, problems := f.sub.check(f.fields, f.item.Schema)
+	if len(problems) > 0 || arguments == nil {
+		if arguments, err = check.MadeUp(f.item.Schema); err != nil {
+			p.Problems = append([]string{"The arguments in the form are not valid, and none could be made up. Fill in the form first."}, f.sub.view(argumentsID, f.fields, problems, unwrapped).Problems...)
+			return p, nil
+		}
+		p.MadeUp = "Those in the form are not valid."
+	}
+	if item.Kind == catalog.Template {
+		if p.Key, err = catalog.Expand(item.Key, arguments); err != nil {
+			p.Problems = append(p.Problems, sentence(err))
+		}
+	} else if len(f.fields) > 0 || f.sub.json {
+		p.Arguments = rawjson.Pretty(arguments)
+	}
+	return p, nil
+}
+
+// whereOf says where a trial is made.
+func whereOf(spec target.Spec) string {
+	switch {
+	case spec.Command != nil:
+		return "a process and a session of its own"
+	case spec.URL != "":
+		return "a session of its own with the same server"
+	}
+	return "a session of its own with the built-in server"
+}
+
+// startCheck begins the check that a plan was shown of.
+func (s *Server) startCheck(c echo.Context, f callForm) error {
+	item := itemView(f.server, f.item)
+	spec, err := s.in.Target(item.Server)
+	if err != nil {
+		return err
+	}
+	server, err := s.in.Server(item.Server)
+	if err != nil {
+		return err
+	}
+	wanted := check.Wanted{Kind: item.Kind, Key: item.Key}
+	if item.Kind == catalog.Template {
+		wanted.Kind, wanted.Key = catalog.Resource, c.FormValue("called")
+	}
+	if text := c.FormValue("arguments"); text != "" {
+		if wanted.Arguments, err = rawjson.Compact(json.RawMessage(text)); err != nil {
+			return bad("The arguments are not JSON: %v.", err)
+		}
+	}
+	o := check.Options{
+		Server: headless.Config{
+			Target: spec, Settings: server.Settings, Version: s.config.Version, Timeout: checkConnects, Redaction: s.config.Redaction,
+		},
+		Wanted: []check.Wanted{wanted}, Jobs: max(2*runtime.NumCPU(), 4), Command: live.Command(spec),
+	}
+	if c.FormValue("destructive") != "" {
+		o.AllowDestructive = []string{item.Key}
+	}
+	switch err := s.lab.Begin(subjectOf(item), wanted.Arguments, o); {
+	case errors.Is(err, live.ErrBusy):
+		return drawn(c, http.StatusUnprocessableEntity, views.CheckProblem(sentence(err)))
+	case err != nil:
+		return bad("%s", sentence(err))
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *Server) stopCheck(n int) error { return checkError(s.lab.Stop(n)) }
+
+// checkError is what a page is told that asks for what is not kept any more.
+func checkError(err error) error {
+	if errors.Is(err, live.ErrUnknown) {
+		return echo.NewHTTPError(http.StatusNotFound, sentence(err))
+	}
+	return err
+}
+
+// checkOf is the check of a number.
+func (s *Server) checkOf(c echo.Context) (live.Check, error) {
+	n, err := number(c)
+	if err != nil {
+		return live.Check{}, err
+	}
+	latest, _ := s.lab.Latest()
+	if latest.Number != n {
+		return live.Check{}, checkError(live.ErrUnknown)
+	}
+	return latest, nil
+}
+
+// checkTrials answers with the trials of a behaviour.
+func (s *Server) checkTrials(c echo.Context, of live.Check) error {
+	name := c.Param("name")
+	for _, b := range check.Behaviours() {
+		if b.Name != name {
+			continue
+		}
+		var trials []views.CheckTrial
+		for i, t := range of.Trials {
+			if t.Behaviour == name {
+				trials = append(trials, trialView(of.Number, i+1, t.Result, b.Title))
+			}
+		}
+		slices.SortStableFunc(trials, inRow)
+		return html(c, views.CheckTrials(b.Does, b.Good, trials))
+	}
+	return echo.ErrNotFound
+}
+
+// checkExchange answers with a page that shows the frames of a trial.
+func (s *Server) checkExchange(c echo.Context, of live.Check) error {
+	i, err := strconv.Atoi(c.Param("trial"))
+	if err != nil || i < 1 || i > len(of.Trials) || of.Trials[i-1].Transcript == "" {
+		return echo.ErrNotFound
+	}
+	t := of.Trials[i-1]
+	folder, err := s.lab.Folder(of.Number)
+	if err != nil {
+		return checkError(err)
+	}
+	opened, err := playback.Open(filepath.Join(folder, t.Transcript))
+	if err != nil {
+		return fmt.Errorf("opening the exchange of a trial: %w", err)
+	}
+	title := fmt.Sprintf("%s: %s, %s: %s", of.Key, t.Behaviour, t.Revision, t.Verdict)
+	d := export.Document{Log: opened.Log, Redact: s.config.Redaction, Title: title, Tool: "elicitation-inspector", Version: s.config.Version}
+	var page strings.Builder
+	if err = opened.Wait(c.Request().Context()); err == nil {
+		err = d.Write(c.Request().Context(), &page, export.HTML)
+	}
+	if err = errors.Join(err, opened.Close()); err != nil {
+		return fmt.Errorf("drawing the exchange of a trial: %w", err)
+	}
+	// What the page may load and run it says by itself.
+	c.Response().Header().Set("Content-Security-Policy", "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	return compressed(c, http.StatusOK, "text/html; charset=utf-8", []byte(page.String()))
+}
+
+// saveReport makes a handler that saves the report of a check in a format.
+func saveReport(format, kind string) func(echo.Context, live.Check) error {
+	return func(c echo.Context, of live.Check) error {
+		if of.Report == nil {
+			return echo.NewHTTPError(http.StatusNotFound, "There is no report yet.")
+		}
+		var text bytes.Buffer
+		if err := report.Write(&text, format, of.Report); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+		c.Response().Header().Set("Content-Disposition", `attachment; filename="check.`+format+`"`)
+		return compressed(c, http.StatusOK, kind, text.Bytes())
+	}
+}

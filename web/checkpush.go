@@ -1,0 +1,98 @@
+package web
+
+import (
+	"slices"
+
+	"elicitation-inspector/bridge/check/live"
+	"elicitation-inspector/views"
+)
+
+// checkShown is what pages show of the latest check, as it was pushed last.
+type checkShown struct {
+	number   int
+	columns  int
+	cells    map[string]views.CheckCell
+	rows     map[string]int // versions
+	groups   map[string]bool
+	findings []views.CheckFinding
+	trials   map[int]int // versions of those whose findings are shown
+}
+
+// drawCheck draws what has changed of the latest check: cells, and how far it is.
+func (p *pump) drawCheck() {
+	latest, any := p.lab.Latest()
+	if !any {
+		return
+	}
+	v := p.checkView(latest)
+	if p.check.number != v.Number {
+		p.check = checkShown{number: v.Number}
+		p.replace(v.ID(), views.CheckView(views.Check{Number: v.Number, Item: v.Item, State: v.State, Arguments: v.Arguments}))
+	}
+	p.replace(v.HeadID(), views.CheckHead(v))
+	p.replace(v.ProgressID(), views.CheckProgress(v))
+	if p.check.columns != len(v.Revisions) {
+		p.check.columns, p.check.cells, p.check.rows, p.check.groups = len(v.Revisions), map[string]views.CheckCell{}, map[string]int{}, map[string]bool{}
+		empty := v
+		empty.Groups = nil
+		p.replace(v.BodyID(), views.CheckBody(empty))
+	}
+	if p.check.columns > 0 {
+		p.drawMatrix(v)
+	}
+	p.replace(v.FoundID(), views.CheckFound(v))
+	p.drawFindings(v, latest)
+}
+
+// drawMatrix draws the rows that have come, and the cells that have changed.
+func (p *pump) drawMatrix(v views.Check) {
+	shown, after := &p.check, v.ColumnsID()
+	for _, g := range v.Groups {
+		if !shown.groups[g.ID()] {
+			shown.groups[g.ID()] = true
+			empty := g
+			empty.Rows = nil
+			p.put(g.ID(), views.CheckGroupView(empty, len(v.Revisions)), "after", after)
+		}
+		after = g.ID()
+		above := g.TitleID()
+		for _, r := range g.Rows {
+			version, known := shown.rows[r.ID()]
+			switch {
+			case !known:
+				p.put(r.ID(), views.CheckRowView(r), "after", above)
+			case version != r.Version:
+				p.replace(r.NameID(), views.CheckRowName(r))
+			}
+			for _, cell := range r.Cells {
+				if known && shown.cells[cell.ID()] != cell {
+					p.replace(cell.ID(), views.CheckCellView(cell))
+				}
+				shown.cells[cell.ID()] = cell
+			}
+			shown.rows[r.ID()] = r.Version
+			above = r.ID()
+		}
+	}
+}
+
+// drawFindings draws the findings of the trials of which there is more to say.
+func (p *pump) drawFindings(v views.Check, latest live.Check) {
+	shown := &p.check
+	for _, f := range shown.findings {
+		if !slices.ContainsFunc(v.Findings, func(g views.CheckFinding) bool { return g.ID() == f.ID() }) {
+			p.remove(f.ID())
+		}
+	}
+	op, at := "prepend", v.FindingsID()
+	for _, f := range v.Findings {
+		if shown.trials[f.Trial.Number] != latest.Trials[f.Trial.Number-1].Version {
+			p.put(f.ID(), views.CheckFindingView(f), op, at)
+		}
+		op, at = "after", f.ID()
+	}
+	shown.findings, shown.trials = v.Findings, map[int]int{}
+	for i, t := range latest.Trials {
+		shown.trials[i+1] = t.Version
+	}
+}
