@@ -1,0 +1,78 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// The check of a tool on the page: what it will do, the matrix as it fills, a finding with
+// what shows it and makes it again, the exchange behind a cell, the same on every page and
+// after a reload, Stop, the report, and nothing left behind.
+func TestCheckThisTool(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	p := inspector.StartWith(t, inspector.Options{Env: []string{"TMPDIR=" + temp}}, "--no-open", "--listen", "127.0.0.1:0")
+	tab := browser.Open(t, p.URL)
+	other := tab.Tab(p.Base)
+	other.Button("deploy").Nth(0).Click()
+	other.Button("Check this tool").Click()
+	others := other.Region("Check")
+	others.Contains(`"service": "checkout"`).Button("Start").Wait()
+
+	tab.Button("crash_on_decline").Nth(0).Click()
+	tab.Button("Check this tool").Click()
+	check := tab.Region("Check")
+	check.Contains("without arguments").Contains("a session of its own").Contains("How many trials that makes is known once it has asked.")
+	check.Button("Start").HasFocus()
+	tab.Press(page.Enter)
+	check.Role("progressbar", "Progress of the check").Wait()
+
+	others.Button("Start").Click()
+	others.Contains("Another check is running, of crash_on_decline")
+	check.Link("decline, 2025-11-25: fail").Wait()
+	check.Button("Stop").Click()
+
+	other.Press(page.Escape)
+	other.Button("crash_on_decline").Nth(0).Click()
+	other.Button("Check this tool").Click()
+	others.Link("decline, 2025-11-25: fail").Wait()
+	others.Contains("It was stopped. This is what was found until then.")
+	check.Contains("It was stopped. This is what was found until then.")
+	tab.Reload()
+	crash := check.Link("decline, 2025-11-25: fail").Wait()
+	check.Contains("It was stopped.").Contains("Honest answers").Contains("no-response")
+	check.Role("DisclosureTriangle", "Reproduce").Nth(0).Click()
+	check.Contains("inspector call crash_on_decline").Contains("<<'EOF'")
+	check.Button("Copy").Nth(0).Click()
+	check.Button("Copied").Wait()
+	check.Role("DisclosureTriangle", "Decline").Nth(0).Click()
+	check.Contains("A good server: ").Contains("question 1")
+
+	exchange := tab.Tab(p.Base + crash.Attr("href"))
+	if open := page.Eval[bool](exchange, "document.querySelector(location.hash).open"); !open {
+		t.Error("the page of the exchange does not show the frame that its address names")
+	}
+	if text := page.Eval[string](exchange, "document.body.innerText"); !strings.Contains(text, "crash_on_decline: decline, 2025-11-25: fail") {
+		t.Errorf("the exchange: %s", text)
+	}
+	check.Link("Save report as HTML").Wait()
+	saved := page.Eval[string](tab, "fetch('/checks/1/report.html').then(r => r.text())")
+	if !strings.Contains(saved, "no-response") || !strings.Contains(saved, "<title>") {
+		t.Errorf("the report: %.500s", saved)
+	}
+	check.Button("Check again").Click()
+	check.Button("Start").Wait()
+	for _, tab := range []*page.Page{tab, exchange} {
+		if got := tab.Complaints(); len(got) > 0 {
+			t.Errorf("the browser complained: %q", got)
+		}
+	}
+	p.Stop()
+	if left, err := filepath.Glob(filepath.Join(temp, "*")); err != nil || len(left) > 0 {
+		t.Errorf("it leaves %q, %v", left, err)
+	}
+}
