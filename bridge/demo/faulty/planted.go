@@ -40,18 +40,13 @@ func Planted() []Plant {
 // server. Tools that give clients trouble and break no rule are not there: flood,
 // impatient, times_out, ask_many, suspicious_link.
 func PlantedInDemo() []Plant {
-	all := slices.Concat(
+	return slices.Concat(
 		of("crash_on_decline", onDecline("fail", "process-ended")),
 		of("rule_breaker", found("fail", "secret-in-form|nested-object|keyword-unsupported|type-missing|type-union|type-unknown|"+
 			"format-unsupported|array-of-objects|choice-incomplete|newer-than-revision", "accept")),
 		of("rule_breaker", found("warn", "default-invalid|enum-duplicate|enum-empty|duplicate-member|url-in-form", "accept")),
 		of("rule_breaker", found("fail", undeclaredMode, "no-elicitation")),
 	)
-	// Stories ask the same in all revisions, with kinds of choices that 2025-06-18 does not have.
-	for _, call := range []string{"deploy", "book_table", "onboard", "every_field", "plan_trip", "pay_invoice", "release_notes", "contract://lease/old-mill"} {
-		all = append(all, in(of(call, found("fail", "newer-than-revision", "accept")), mcp.Revision20250618)...)
-	}
-	return all
 }
 
 // of says whose plants they are.
