@@ -32,10 +32,13 @@ func (o Outgoing) frame() wire.Frame {
 	return o.Frame
 }
 
-// slowly writes the pieces one after the other. It stops when stop is closed.
+// slowly writes the pieces one after the other, and does not pause while it is late, so
+// that a busy machine hardly takes longer. It stops when stop is closed.
 func (o Outgoing) slowly(w io.Writer, stop <-chan struct{}) error {
+	began := time.Now()
 	for i, piece := range o.Pieces {
-		if i > 0 && !pause(o.Pause, stop) {
+		due := began.Add(time.Duration(i) * o.Pause)
+		if i > 0 && !pause(time.Until(due), stop) {
 			return errLinkClosed
 		}
 		if _, err := w.Write(piece); err != nil {
