@@ -617,15 +617,20 @@ func TestCallButtons(t *testing.T) {
 		want string
 	}{
 		{"running", Call{State: CallRunning}, "Stop"},
-		{"done", Call{State: CallDone, Form: CallForm{Server: server}}, "Call"},
-		{"failed", Call{State: CallFailed, Result: &Result{Failed: true, Error: &response.RPCError{Code: -32602}}}, "Call"},
+		{"done", Call{State: CallDone, Form: CallForm{Server: server}}, "Check this tool, Call"},
+		{"failed", Call{State: CallFailed, Result: &Result{Failed: true, Error: &response.RPCError{Code: -32602}}}, "Check this tool, Call"},
+		{"of a transcript", Call{State: CallDone, Form: CallForm{ReadOnly: true}}, "Call"},
 	} {
 		c.call.Number, c.call.Server = 3, server
+		c.call.Item.Kind = catalog.Tool
 		doc := draw(t, CallPanel(nil, &c.call))
 		head := byID(t, doc, "call-3-head")
-		button(t, head, c.want)
-		if n := len(every(head, tag("button"))); n != 1 {
-			t.Errorf("%s: %d buttons", c.name, n)
+		var names []string
+		for _, b := range every(head, tag("button")) {
+			names = append(names, text(b))
+		}
+		if got := strings.Join(names, ", "); got != c.want {
+			t.Errorf("%s: buttons %s, want %s", c.name, got, c.want)
 		}
 	}
 	closed := draw(t, CallPanel(&CallForm{Server: Server{Label: "x", State: ServerEnded}}, nil))
