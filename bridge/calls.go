@@ -77,7 +77,9 @@ func (in *Inspection) recorded(now *recent.View, c *conversation.Call) Call {
 			out.Asked = q.Asked
 		}
 	}
-	out.Yours = out.Waiting > 0
+	if out.Yours = out.Waiting > 0; out.Yours {
+		out.WaitedSince = c.End.Add(-out.Waited)
+	}
 	return out
 }
 

@@ -164,7 +164,7 @@ func TestRefusedRequestIsOver(t *testing.T) {
 	log.Button("Errors").Click()
 	asked := log.Role("row", "").All().Having("id", "r"+strconv.FormatInt(s.Wire().Requests("c2s", "server/discover")[0].Seq, 10))
 	asked.Contains("server/discover").Contains("HTTP 400")
-	if clocks := page.Call[int](asked, "function() { return this.querySelectorAll('[data-age]').length }"); clocks != 0 {
+	if clocks := page.Call[int](asked, "function() { return this.querySelectorAll('[data-since]').length }"); clocks != 0 {
 		t.Error("the refused request still counts")
 	}
 }

@@ -5,6 +5,7 @@
  * button, the selection, typed text, unfolded parts and scroll positions.
  */
 import { drawn, post } from "./ask.js"
+import { tick } from "./clock.js"
 import { $, all, near, one } from "./dom.js"
 
 /**
@@ -87,6 +88,7 @@ export function fetched(url, draw, signal) {
 /** Draws all live parts anew; undefined on failure. @returns {Promise<number | undefined>} the last push that they contain */
 export const redraw = () => fetched("/" + location.search, ({ html }) => {
   const page = new DOMParser().parseFromString(html, "text/html")
+  tick(page)
   for (const part of all("[data-live]", page)) update($(part.id), part)
   document.dispatchEvent(new Event("redrawn"))
   return Number(page.documentElement.dataset.seq)
@@ -124,6 +126,7 @@ async function answered(url, body, init) {
 export function parse(html) {
   const template = document.createElement("template")
   template.innerHTML = html
+  tick(template.content)
   return template.content
 }
 

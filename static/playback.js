@@ -2,7 +2,7 @@
 /** Playing a transcript: the slider, the speed, and the page's clocks, which follow the session. */
 import { post } from "./ask.js"
 import { whenChanged } from "./changes.js"
-import { setTime, tick } from "./clock.js"
+import { setTime } from "./clock.js"
 import { $, grouped, on, one } from "./dom.js"
 
 /** The position that the slider is being dragged to; negative if it is not. */
@@ -44,7 +44,6 @@ function look() {
   if (said === rate + now || !Number(now)) return
   said = rate + now
   setTime(Number(now), Number(rate))
-  tick()
 }
 
 whenChanged(look)

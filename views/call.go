@@ -40,15 +40,13 @@ func openOf(open, all int) string {
 // reaction is the longest wait that counts as a policy's answer. A person takes longer.
 const reaction = 10 * time.Millisecond
 
-// began returns the start of a running call on the present clock.
-func (c Call) began() time.Time { return c.Started.Add(c.Behind) }
-
-// spent returns the duration of a call, until now or until its end.
-func (c Call) spent() time.Duration {
+// served returns the server's share of the duration of a call that has ended, or that
+// waits for the person.
+func (c Call) served() time.Duration {
 	if c.State == CallRunning {
-		return now().Sub(c.began())
+		return c.WaitedSince.Sub(c.Started)
 	}
-	return c.Duration
+	return c.Duration - c.Waited
 }
 
 // FramesOf returns the filter for the frames of a call.

@@ -29,8 +29,9 @@ type Page struct {
 	Questions []Question
 	More      bool // there are further questions
 	Log       LogStatus
-	Seq       int64 // the last push that this page contains
-	ReadOnly  bool  // a transcript is on show: nothing can be called or answered
+	Seq       int64     // the last push that this page contains
+	Now       time.Time // the present time of the inspection
+	ReadOnly  bool      // a transcript is on show: nothing can be called or answered
 	Recording Recording
 	Script    Script
 	Replay    *Replay // the transcript on show, nil for a live inspection
@@ -181,7 +182,6 @@ type Call struct {
 	Server   Server
 	State    CallState
 	Started  time.Time
-	Behind   time.Duration // in a transcript, the time by which the session's clock is behind the present
 	Duration time.Duration // once it has ended
 	Rounds   int           // multi round-trip rounds so far; 0 or 1 needs no mention
 	Steps    []Step        // the timeline, oldest first; bounded
@@ -191,15 +191,18 @@ type Call struct {
 	Asked    time.Time     // start of the wait; zero if no question waits
 	Yours    bool          // the call waits for the person: a question is open, a URL is being visited, or Paused is set
 	Waited   time.Duration // total time of waiting for a person so far
-	Timeout  time.Duration // limit without that time; 0 for none
-	Every    time.Duration // interval of retries while a URL's outcome is open; 0 for none
-	Paused   bool          // after many rounds, the call waits for the person's decision to go on
-	Open     int           // waiting questions of the present round
-	Asks     int           // all questions of the present round
-	Progress *Progress
-	Result   *Result // nil while running
-	Unsent   *Unsent // nil if the server's requests are allowed
-	Form     CallForm
+	// WaitedSince is, while Yours is set, the time at which Waited would have begun
+	// without a break.
+	WaitedSince time.Time
+	Timeout     time.Duration // limit without that time; 0 for none
+	Every       time.Duration // interval of retries while a URL's outcome is open; 0 for none
+	Paused      bool          // after many rounds, the call waits for the person's decision to go on
+	Open        int           // waiting questions of the present round
+	Asks        int           // all questions of the present round
+	Progress    *Progress
+	Result      *Result // nil while running
+	Unsent      *Unsent // nil if the server's requests are allowed
+	Form        CallForm
 }
 
 // Unsent is a request that the server wanted to send during a call, and that the revision

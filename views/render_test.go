@@ -17,14 +17,20 @@ import (
 	"elicitation-inspector/static"
 )
 
-// draw renders a component and parses it as a browser does.
-func draw(t *testing.T, c templ.Component) *html.Node {
+// render is the markup of a component.
+func render(t *testing.T, c templ.Component) string {
 	t.Helper()
 	var b strings.Builder
 	if err := c.Render(t.Context(), &b); err != nil {
 		t.Fatalf("rendering: %v", err)
 	}
-	doc, err := html.Parse(strings.NewReader(b.String()))
+	return b.String()
+}
+
+// draw renders a component and parses it as a browser does.
+func draw(t *testing.T, c templ.Component) *html.Node {
+	t.Helper()
+	doc, err := html.Parse(strings.NewReader(render(t, c)))
 	if err != nil {
 		t.Fatalf("parsing what was rendered: %v", err)
 	}
@@ -74,11 +80,15 @@ func byID(t *testing.T, n *html.Node, id string) *html.Node {
 	return only(t, n, "#"+id, func(e *html.Node) bool { return attr(e, "id") == id })
 }
 
+// text is what a person reads, and of a clock that runs when it started.
 func text(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
+		switch {
+		case d.Type == html.TextNode:
 			b.WriteString(d.Data)
+		case has(d, "data-since"):
+			b.WriteString("since " + attr(d, "data-since"))
 		}
 	}
 	return b.String()

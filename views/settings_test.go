@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/catalog"
@@ -156,10 +158,7 @@ func TestRounds(t *testing.T) {
 
 // TestClocks checks that the person's time and the server's time are shown separately.
 func TestClocks(t *testing.T) {
-	start := time.Date(2026, 8, 1, 12, 0, 30, 0, time.UTC)
-	old := now
-	now = func() time.Time { return start }
-	t.Cleanup(func() { now = old })
+	start := time.Unix(1000, 0)
 	read := func(c Call) string {
 		var out []string
 		for _, list := range byClass(draw(t, CallView(c)), "clocks") {
@@ -175,12 +174,12 @@ func TestClocks(t *testing.T) {
 	}{
 		{Call{State: CallRunning, Started: start}, ""},
 		{
-			Call{State: CallRunning, Started: start.Add(-30 * time.Second), Waiting: 1, Yours: true, Waited: 18 * time.Second, Timeout: 60 * time.Second},
-			"total 0:30 waiting for you 0:18 server’s time 12.0 s of 60 s",
+			Call{State: CallRunning, Started: start, Waiting: 1, Yours: true, WaitedSince: start.Add(12 * time.Second), Timeout: 60 * time.Second},
+			"total since 1000000 waiting for you since 1012000 server’s time 12.0 s of 60 s",
 		},
 		{
-			Call{State: CallRunning, Started: start.Add(-30 * time.Second), Waited: 18 * time.Second},
-			"total 0:30 waiting for you 18.0 s server’s time 0:12",
+			Call{State: CallRunning, Started: start, Waited: 18 * time.Second},
+			"total since 1000000 waiting for you 18.0 s server’s time since 1018000",
 		},
 		{
 			Call{State: CallDone, Duration: 5 * time.Second, Waited: 4 * time.Second, Timeout: 1500 * time.Millisecond},
@@ -191,6 +190,29 @@ func TestClocks(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
+}
+
+// TestDrawingsDoNotAge: a card and a call are drawn the same at any time, so that they
+// are pushed only if they have changed.
+func TestDrawingsDoNotAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		waiting := someQuestion()
+		waiting.Asked = start
+		running := Call{Number: 1, State: CallRunning, Started: start, Waited: time.Second, Timeout: time.Minute}
+		asking := running
+		asking.Waiting, asking.Yours, asking.Asked, asking.WaitedSince = 1, true, start, start
+		for name, c := range map[string]templ.Component{
+			"a question that waits": QuestionCard(waiting), "a call that runs": CallView(running), "a call that waits": CallView(asking),
+			"a URL that is awaited": QuestionCard(accepted(urlQuestion("https://example.com/"))),
+		} {
+			before := render(t, c)
+			time.Sleep(time.Hour)
+			if after := render(t, c); after != before {
+				t.Errorf("%s is drawn differently an hour later:\n%s\n%s", name, before, after)
+			}
+		}
+	})
 }
 
 func TestTimeoutField(t *testing.T) {

@@ -11,15 +11,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// now returns the present time for waiting times; the page continues them with its own
-// clocks.
-var now = time.Now
-
-// age returns the time since t in whole milliseconds, for the page's clocks.
-func age(t time.Time) string {
-	return strconv.FormatInt(max(0, now().Sub(t).Milliseconds()), 10)
-}
-
 // clock formats a waiting time like a clock: 0:18, 12:05, 3:00:41.
 func clock(d time.Duration) string {
 	s := int(max(0, d).Seconds())

@@ -109,9 +109,8 @@ func (s *Server) callView(c bridge.Call) views.Call {
 		Number: c.Number, Item: itemView(server, item), Server: server,
 		State: callState(c.State), Started: c.Start, Duration: c.Duration,
 		Rounds: len(c.Rounds), Dropped: c.Dropped, Logs: c.Logs,
-		Waiting: c.Waiting, Yours: c.Yours, Asked: s.ago(c.Asked), Waited: c.Waited, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
+		Waiting: c.Waiting, Yours: c.Yours, Asked: c.Asked, Waited: c.Waited, WaitedSince: c.WaitedSince, Timeout: c.Timeout, Every: c.Every, Paused: c.Paused,
 	}
-	v.Behind = s.ago(c.Start).Sub(c.Start)
 	if c.Unsent != "" {
 		v.Unsent = s.unsentView(c, server)
 	}
@@ -238,7 +237,6 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		if a.isURL() {
 			v.Form.Preview = rawjson.Pretty(a.accept(nil).JSON())
 		}
-		v.Asked = s.ago(v.Asked)
 		return v
 	}
 	if sub != nil && v.ReadOnly {
@@ -392,7 +390,7 @@ func (s *Server) whole() views.Page {
 	questions, more := s.questionViews(nil)
 	calls, earlier := s.callStrip()
 	return views.Page{
-		Version: s.config.Version, Servers: servers, Catalogs: s.catalogViews(servers),
+		Version: s.config.Version, Now: s.in.Now(), Servers: servers, Catalogs: s.catalogViews(servers),
 		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
 		ReadOnly: s.playback != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
 	}

@@ -222,12 +222,3 @@ func (s *Server) callMatters(number int) bool {
 	}
 	return s.replay.CallsAfter(number, callsDrawn) < callsDrawn
 }
-
-// ago moves a time of the inspection so that it is as far from the present as it is
-// from the inspection's own present, which is in the past for a transcript.
-func (s *Server) ago(t time.Time) time.Time {
-	if s.playback == nil || t.IsZero() {
-		return t
-	}
-	return time.Now().Add(-s.in.Now().Sub(t))
-}

@@ -48,7 +48,7 @@ func TestRowsOfFailures(t *testing.T) {
 			t.Errorf("row %d is red: %v, want %v", i+1, got, red)
 		}
 	}
-	if strings.Contains(rows[1], "data-age") {
+	if strings.Contains(rows[1], "data-since") {
 		t.Error("the refused request still counts")
 	}
 	_, detail := s.frame(1, "")

@@ -107,10 +107,13 @@ type Wait struct {
 	Yours   bool          // the call waits for the person: a question is open, a URL is being visited, or Paused is set
 	Asked   time.Time     // start of the wait, if questions wait
 	Waited  time.Duration // total time of waiting so far
-	Timeout time.Duration // 0 for none
-	Every   time.Duration // interval of retries while a URL's outcome is open, 0 for none
-	Paused  bool          // after many rounds, the call waits for the person's decision to go on
-	Repeats bool          // Repeat can go on without the refused input; see [Calls.Repeat]
+	// WaitedSince is, while Yours is set, the time at which Waited would have begun
+	// without a break.
+	WaitedSince time.Time
+	Timeout     time.Duration // 0 for none
+	Every       time.Duration // interval of retries while a URL's outcome is open, 0 for none
+	Paused      bool          // after many rounds, the call waits for the person's decision to go on
+	Repeats     bool          // Repeat can go on without the refused input; see [Calls.Repeat]
 }
 
 // view returns a copy of the call's state.

@@ -72,6 +72,9 @@ func (w *clock) stop(at time.Time) {
 // tell writes the state of the clock to c.
 func (w *clock) tell(c *Wait, now time.Time) {
 	c.Waiting, c.Yours, c.Waited, c.Timeout = w.open, w.waits(), w.waited(now), w.limit
+	if w.waits() {
+		c.WaitedSince = w.oldest.Add(-w.paused)
+	}
 	if w.open > 0 {
 		c.Asked = w.oldest
 	}
