@@ -19,17 +19,17 @@ type wiring struct{ in *Inspection }
 // Numbers implements [session.Owner].
 func (w wiring) Numbers(count int) int { return w.in.inbox.Numbers(count) }
 
+// IsAsked implements [session.Owner].
+func (w wiring) IsAsked(s *session.Session, elicitationID, url string) bool {
+	return w.in.inbox.IsOpen(func(q *inbox.Question) bool {
+		same := q.IsURL() && q.Request.ElicitationID == elicitationID && (elicitationID != "" || q.Request.URL == url)
+		return q.List != "" && q.Server == s.Server && same
+	})
+}
+
 // Asked implements [session.Owner].
 func (w wiring) Asked(s *session.Session, r client.InputRequest) {
 	in := w.in
-	if r.List != "" { // a repeated list request does not ask again for the same URL
-		if in.inbox.IsOpen(func(q *inbox.Question) bool {
-			return q.List != "" && q.Server == r.Server && q.IsURL() && r.Request != nil && q.Request.ElicitationID == r.Request.ElicitationID
-		}) {
-			return
-		}
-		r.Number = in.inbox.Numbers(1)
-	}
 	q := inbox.Question{InputRequest: r}
 	q.CallName = in.calls.Asked(q)
 	in.inbox.Put(q)

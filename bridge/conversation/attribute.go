@@ -46,8 +46,10 @@ func (c *Conversation) apply(f *clue) {
 		c.response(c.sessionOf(f), f)
 	case f.Kind.IsResponse() && out && mcp.IsInput(f.Method):
 		c.answer(c.sessionOf(f), f)
-	case f.Kind == wire.Result && !out && isList(f.Method):
+	case f.Kind == wire.Result && !out && mcp.IsList(f.Method):
 		c.listed(c.sessionOf(f), f)
+	case required(&f.Frame):
+		c.require(c.sessionOf(f), f)
 	case f.Method == mcp.NotificationCancelled:
 		c.tookBack(c.sessionOf(f), f, out)
 	case f.Method == mcp.NotificationElicitComplete && !out:
@@ -219,13 +221,7 @@ func (c *Conversation) response(s *session, f *clue) {
 	if !f.input.wanted {
 		return
 	}
-	o.questions += uint32(len(f.input.asked))
-	if n := len(f.input.asked); n > 0 {
-		c.fresh = append(c.fresh, asking{int(f.Seq), n, f.Question})
-	}
-	for _, id := range f.visits {
-		c.visits[visit{f.Server, id}] = i
-	}
+	c.ask(i, f)
 	if f.Call == 0 {
 		list := append(c.waiting[f.Server], retry{
 			call: i, session: s, method: f.Method, name: f.name, arguments: f.arguments,
@@ -262,10 +258,7 @@ func (c *Conversation) question(s *session, f *clue) {
 		c.join(i, f.Seq)
 	} else {
 		i = c.begin(s, f)
-		if s.alone == nil {
-			s.alone = make(map[int]int)
-		}
-		s.alone[f.Question] = i
+		s.aloneAt(f.Question, i)
 	}
 	c.outlines[i].questions++
 	c.fresh = append(c.fresh, asking{int(f.Seq), 1, f.Question})
@@ -273,6 +266,14 @@ func (c *Conversation) question(s *session, f *clue) {
 	if f.visit != "" {
 		c.visits[visit{f.Server, f.visit}] = i
 	}
+}
+
+// aloneAt records the index of a question outside of any call, by its recorded number.
+func (s *session) aloneAt(recorded, i int) {
+	if s.alone == nil {
+		s.alone = make(map[int]int)
+	}
+	s.alone[recorded] = i
 }
 
 // guess returns the call for a question whose frame names none: the latest open call
@@ -329,6 +330,38 @@ func (c *Conversation) answer(s *session, f *clue) {
 		return
 	}
 	c.join(i, f.Seq)
+}
+
+// required reports whether a frame asks for URLs in an error to a list request, which
+// belongs to no call. An error without a number asks nothing: each URL in it was being
+// asked for already, or it is unknown whether somebody was asked.
+func required(f *wire.Frame) bool {
+	return f.Kind == wire.Error && f.Dir == wire.ServerToClient && mcp.IsList(f.Method) && f.Question != 0
+}
+
+// require begins a call without rounds for the URLs that a list requires.
+func (c *Conversation) require(s *session, f *clue) {
+	n := len(f.input.asked)
+	if n == 0 {
+		return
+	}
+	i := c.begin(s, f)
+	for k := range n {
+		s.aloneAt(f.Question+k, i)
+	}
+	c.ask(i, f)
+}
+
+// ask records the questions in a response for the call at index i.
+func (c *Conversation) ask(i int, f *clue) {
+	n := len(f.input.asked)
+	c.outlines[i].questions += uint32(n)
+	if n > 0 {
+		c.fresh = append(c.fresh, asking{int(f.Seq), n, f.Question})
+	}
+	for _, id := range f.visits {
+		c.visits[visit{f.Server, id}] = i
+	}
 }
 
 func (c *Conversation) tookBack(s *session, f *clue, out bool) {

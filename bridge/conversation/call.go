@@ -10,7 +10,7 @@ import (
 )
 
 // Call is one call that a client made of a tool, prompt or resource, with everything
-// that belongs to it. A server request outside of any call is a Call without rounds.
+// that belongs to it. What a server asks outside of any call is a Call without rounds.
 // Any other request with its response is a Call too; see [Conversation.Around].
 type Call struct {
 	Place    int // position among the calls of the log, from 1; 0 for a Call that only Around makes

@@ -93,7 +93,7 @@ type session struct {
 	handshake Handshake
 	exit      *exit
 	calls     map[int]int // index in outlines by the recorded number
-	alone     map[int]int // index in outlines of a question outside of any call, by its recorded number
+	alone     map[int]int // index in outlines of a question outside of any call, by its recorded number; see aloneAt
 	open      []pending   // calls without a response
 	asked     []pending   // the server's requests without an answer
 	stray     uint32      // latest noise, or response that is unmatched or duplicate
@@ -246,14 +246,14 @@ func (c *Conversation) look(cl *clue) (err error) {
 	}
 	params := cl.Message.Params
 	switch {
-	case cl.Kind.IsResponse() && mcp.AsksForInput(cl.Method):
+	case cl.Kind.IsResponse() && mcp.AsksForInput(cl.Method), required(&cl.Frame):
 		cl.input = inputOf(&cl.Frame, c.revision(cl))
 		for _, a := range cl.input.asked {
 			if id := rawjson.Text(rawjson.Member(a.Params, "elicitationId")); id != "" && cl.Kind == wire.Error {
 				cl.visits = append(cl.visits, id)
 			}
 		}
-		if cl.input.wanted && cl.Call == 0 && cl.Pair != 0 {
+		if cl.input.wanted && cl.Call == 0 && cl.Pair != 0 && !mcp.IsList(cl.Method) {
 			request, err := c.log.Frame(cl.Pair)
 			if err != nil {
 				return err
@@ -295,7 +295,7 @@ func (c *Conversation) tellsMore(f *wire.Frame) bool {
 	case f.Method == mcp.MethodInitialize || f.Method == mcp.MethodDiscover:
 		return true
 	case f.Kind.IsResponse():
-		return mcp.AsksForInput(f.Method) && (f.AsksInput || f.Kind == wire.Error)
+		return mcp.AsksForInput(f.Method) && (f.AsksInput || f.Kind == wire.Error) || required(f)
 	case f.Kind == wire.Request && f.Dir == wire.ClientToServer:
 		return f.Call == 0 && mcp.AsksForInput(f.Method) && len(c.waiting[f.Server]) > 0
 	case f.Kind == wire.Request:

@@ -113,6 +113,8 @@ func (r *reduction) apply(f *wire.Frame, a about) {
 		r.unanswered(f)
 	case f.Kind == wire.Request:
 		r.request(f)
+	case required(f):
+		r.ask(f, inputOf(f, r.revision), 0, a)
 	case f.Kind.IsResponse() || f.Pair != 0:
 		if i, ok := r.asked(f.Pair); ok {
 			r.answer(i, f)
@@ -235,17 +237,7 @@ func (r *reduction) response(f *wire.Frame, a about) {
 	}
 	round.Questions = len(in.asked)
 	r.opened = len(c.Questions)
-	if r.shown {
-		for k, asked := range in.asked {
-			i := r.put(Question{
-				Number: a.number + k, Place: k + 1, Of: len(in.asked), Method: asked.Method, Via: asked.Via, Stream: f.Stream,
-				Key: asked.Key, Pointer: asked.Pointer, Round: round.Number, Params: r.part(asked.Params), AskedSeq: f.Seq,
-			})
-			if f.Question != 0 {
-				r.known[f.Question+k] = i
-			}
-		}
-	}
+	r.ask(f, in, round.Number, a)
 	if c.State == Stopped || r.ended {
 		return
 	}
@@ -259,6 +251,26 @@ func (r *reduction) response(f *wire.Frame, a about) {
 		c.State, c.Error = Waiting, r.part(f.Message.Error)
 	default:
 		r.over(f)
+	}
+}
+
+// ask adds the questions in a response; round is 0 if it belongs to no call.
+func (r *reduction) ask(f *wire.Frame, in input, round int, a about) {
+	if !r.shown {
+		return
+	}
+	list := ""
+	if mcp.IsList(f.Method) {
+		list = f.Method
+	}
+	for k, asked := range in.asked {
+		i := r.put(Question{
+			Number: a.number + k, Place: k + 1, Of: len(in.asked), Method: asked.Method, Via: asked.Via, Stream: f.Stream, List: list,
+			Key: asked.Key, Pointer: asked.Pointer, Round: round, Params: r.part(asked.Params), AskedSeq: f.Seq,
+		})
+		if f.Question != 0 {
+			r.known[f.Question+k] = i
+		}
 	}
 }
 

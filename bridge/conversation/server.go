@@ -170,15 +170,6 @@ func (s *session) presented(f *clue) {
 	}
 }
 
-// isList reports whether the results of a method list what a server offers.
-func isList(method string) bool {
-	switch method {
-	case mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListTemplates:
-		return true
-	}
-	return false
-}
-
 // listed records the frame of a page of a list.
 func (c *Conversation) listed(s *session, f *clue) {
 	pages := append(s.server.Lists[f.Method], f.Seq)

@@ -70,6 +70,15 @@ const (
 	CodeURLElicitationRequired = -32042 // 2025-11-25 only
 )
 
+// IsList reports whether the results of a method list what a server offers.
+func IsList(method string) bool {
+	switch method {
+	case MethodListTools, MethodListPrompts, MethodListResources, MethodListTemplates:
+		return true
+	}
+	return false
+}
+
 // AsksForInput reports whether requests of this method may be answered with an
 // InputRequiredResult (2026-07-28, Multi Round-Trip Requests).
 func AsksForInput(method string) bool {

@@ -141,8 +141,8 @@ func (s *Session) readPages(r *catalog.Reader) error {
 			if err != nil {
 				return err
 			}
-			if e.Code == mcp.CodeURLElicitationRequired {
-				s.askForList(r.List.Method, e, reply.Seq)
+			if reply.Question != 0 {
+				s.askForList(r.List.Method, e, reply)
 			}
 			return fmt.Errorf("error %d: %s", e.Code, e.Message)
 		}
@@ -207,16 +207,17 @@ func (s *Session) forbidden(item catalog.Item) error {
 // askForList asks the person to visit the URLs that error -32042 on a list request
 // requires. No call waits for these questions: the list is read again once the URLs are
 // visited.
-func (s *Session) askForList(method string, e response.RPCError, seq int64) {
+func (s *Session) askForList(method string, e response.RPCError, reply *Reply) {
 	asked := elicit.AskedInError(e.Raw)
-	if s.Revision() != mcp.Revision20251125 {
-		return // the error is shown with the list
-	}
 	for i, a := range asked {
 		r := client.InputRequest{Question: conversation.Question{
-			List: method, Via: a.Via, Method: a.Method, Params: a.Params, Asked: time.Now(), AskedSeq: seq, Pointer: a.Pointer, Place: i + 1, Of: len(asked),
+			Number: reply.Question + i, List: method, Via: a.Via, Method: a.Method, Params: a.Params, Asked: s.Log.Head(reply.Seq).Time,
+			AskedSeq: reply.Seq, Pointer: a.Pointer, Place: i + 1, Of: len(asked),
 		}}
 		s.Judge(&r)
+		if r.Refusal == nil && s.owner.IsAsked(s, r.Request.ElicitationID, r.Request.URL) {
+			r.Refusal = &client.Refusal{Code: mcp.CodeInvalidRequest, Message: "another list requires the same URL, and you are asked for it already"}
+		}
 		s.owner.Asked(s, r)
 	}
 }

@@ -167,10 +167,8 @@ func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	if out != nil && m.Kind == wire.Error {
 		s.expectURLs(m.Error)
 	}
-	if out != nil && out.call != 0 {
-		if n := conversation.Asks(&f, s.Revision()); n > 0 {
-			f.Question = s.owner.Numbers(n)
-		}
+	if n := s.asks(out, &f); n > 0 {
+		f.Question = s.owner.Numbers(n)
 	}
 	f = s.Log.Append(f)
 	if out == nil {
@@ -188,6 +186,29 @@ func (s *Session) receivedResponse(u target.Unit, f wire.Frame) []byte {
 	}
 	return forSDK(out.method, u)
 }
+
+// asks counts the questions in a response to a request. What a list requires is asked
+// once, whichever lists require it.
+func (s *Session) asks(out *outgoing, f *wire.Frame) int {
+	switch {
+	case out == nil:
+		return 0
+	case out.call != 0:
+		return conversation.Asks(f, s.Revision())
+	case s.Revision() == mcp.Revision20251125 && mcp.IsList(out.method):
+		asked := elicit.AskedInError(f.Message.Error)
+		isNew := func(a elicit.Asked) bool {
+			return !s.owner.IsAsked(s, idOf(a), rawjson.Text(rawjson.Member(a.Params, "url")))
+		}
+		if slices.ContainsFunc(asked, isNew) {
+			return len(asked)
+		}
+	}
+	return 0
+}
+
+// idOf returns the elicitationId of a URL, "" if it has none.
+func idOf(a elicit.Asked) string { return rawjson.Text(rawjson.Member(a.Params, "elicitationId")) }
 
 // answered removes the request that a response answers from s.outgoing, and sets Call
 // and Round of the response's frame. It returns nil if there is no such request.
@@ -358,7 +379,7 @@ func (s *Session) expectURLs(object json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, asked := range elicit.AskedInError(object) {
-		id := rawjson.Text(rawjson.Member(asked.Params, "elicitationId"))
+		id := idOf(asked)
 		if id != "" && len(s.early) < earlyKept {
 			s.early[id] = false
 		}

@@ -27,6 +27,9 @@ type Owner interface {
 	// Numbers reserves count consecutive question numbers for questions whose frame is
 	// about to be logged, and returns the first.
 	Numbers(count int) int
+	// IsAsked reports whether the person is already asked, for a list of the server's, to
+	// visit the URL with this elicitationId; without an id, this URL.
+	IsAsked(s *Session, elicitationID, url string) bool
 	// Asked passes a question from the server, after its frame is in the log.
 	Asked(s *Session, r client.InputRequest)
 	// Cancelled reports that the server cancelled a question, which may already be

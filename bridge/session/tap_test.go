@@ -27,6 +27,8 @@ type listener struct {
 
 func (l *listener) Numbers(n int) int { l.numbers += n; return l.numbers - n + 1 }
 
+func (l *listener) IsAsked(*Session, string, string) bool { return false }
+
 func (l *listener) Asked(_ *Session, r client.InputRequest) {
 	if number := r.Number; number != len(l.asked)+1 || r.AskedSeq == 0 || r.Request == nil && r.Refusal == nil && r.Method == mcp.MethodElicit {
 		l.t.Errorf("question %d after %d: %+v", r.Number, len(l.asked), r)
