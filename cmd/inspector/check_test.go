@@ -166,7 +166,7 @@ func TestCheckExitCodes(t *testing.T) {
 func TestCheckText(t *testing.T) {
 	t.Parallel()
 	got := inspectorRun(t, append([]string{"check", "crash_on_decline", "--behaviour", "accept", "--behaviour", "decline"}, over(t)["stdio"]...)...)
-	for _, want := range []string{"tool crash_on_decline\n", "2026-07-28  2025-11-25  2025-06-18", "  accept   ok          ok          ok", "  decline  FAIL        FAIL        FAIL", "FAIL [process-ended]", "exited with code 3", "\ninspector call crash_on_decline --protocol 2026-07-28"} {
+	for _, want := range []string{"tool crash_on_decline\n", "2026-07-28  2025-11-25  2025-06-18", "  accept   ok          ok          ok", "  decline  FAIL        FAIL        FAIL", "FAIL [process-ended]", "exited with code 3", "\ninspector call crash_on_decline --args '{}' --protocol 2026-07-28"} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("it does not say %q:\n%s\n%s", want, got.out, got.err)
 		}
