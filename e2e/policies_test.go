@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"elicitation-inspector/e2e/internal/servers"
 )
@@ -141,7 +140,9 @@ func TestTimeout(t *testing.T) {
 	start("ask", "0.5")
 	q := s.question("Who signs the release?")
 	q.Field("Signer").Fill("in no hurry")
-	time.Sleep(700 * time.Millisecond) // longer than the timeout
+	s.page.Region("Call").Matches("counts a second for the person, which is longer than the timeout", func(shown string) bool {
+		return strings.Contains(shown[max(0, strings.LastIndex(shown, "waiting for you")):], "0:01")
+	})
 	q = s.question("Who signs the release?")
 	call := s.page.Region("Call").Contains("waiting for you").Contains("server’s time").Contains("of 0.5 s")
 	if shown := call.Text(); strings.Contains(shown, "timed out") {

@@ -127,7 +127,7 @@ func TestRoundsOfStateAlone(t *testing.T) {
 	waits := func(n int) string {
 		return fmt.Sprintf(`"result":{"resultType":"input_required","requestState":"%d"}`, n)
 	}
-	server := servers.NewScripted(t, "2026-07-28", map[string]servers.Script{
+	tools := map[string]servers.Script{
 		"queue": func(n int, c servers.Call) string {
 			times = append(times, time.Now())
 			if n < 4 {
@@ -136,7 +136,15 @@ func TestRoundsOfStateAlone(t *testing.T) {
 			return servers.Done("your turn, " + c.Member("requestState"))
 		},
 		"forever": func(n int, _ servers.Call) string { return waits(n) },
-	})
+	}
+	var server *servers.Scripted
+	tools["longer"] = func(n int, _ servers.Call) string { // takes more rounds than forever
+		if n <= len(server.Calls("forever")) {
+			return waits(n)
+		}
+		return servers.Done("it took longer")
+	}
+	server = servers.NewScripted(t, "2026-07-28", tools)
 	s := open(t, server.URL)
 	s.call("queue")
 	s.result(`your turn, "3"`)
@@ -155,7 +163,8 @@ func TestRoundsOfStateAlone(t *testing.T) {
 	s.page.Region("Call").Button("Stop").Click()
 	s.page.Region("Result").Contains("topped")
 	n := len(server.Calls("forever"))
-	time.Sleep(1200 * time.Millisecond) // longer than the current pause
+	s.call("longer") // each of its pauses is as long as the one in forever's same round
+	s.result("it took longer")
 	if now := len(server.Calls("forever")); now > n {
 		t.Errorf("%d more rounds went out after the call was stopped", now-n)
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"os"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 var (
 	measureN   = flag.Int("measure", 0, "once the tools have been listed, see how long the client takes for `N` messages, and say so in the report")
 	reportPath = flag.String("report", "", "write what was measured to `FILE`, as JSON")
+	gate       = flag.String("gate", "", "hold back the last tenth of what send sends, until `ADDRESS` closes the connection that is made to it then")
 	answered   = flag.String("answered", "", "append the id of each answer that has come to `FILE`, a line each")
 )
 
@@ -140,6 +142,10 @@ func (s *server) send(n, rate int) {
 	begun := time.Now()
 	waiting := 0
 	for i := 1; i <= n; i++ {
+		if *gate != "" && i == n-n/10+1 {
+			waitAt(*gate)
+			begun = time.Now().Add(-time.Duration(i) * time.Second / time.Duration(max(rate, 1)))
+		}
 		if i%100 == 0 {
 			if waiting == window {
 				<-s.answers
@@ -159,6 +165,16 @@ func (s *server) send(n, rate int) {
 	for range waiting {
 		<-s.answers
 	}
+}
+
+// waitAt connects to an address, and returns when the other side closes the connection.
+func waitAt(address string) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.Copy(io.Discard, conn) // a connection that is lost is closed, too
 }
 
 // level is how grave message i is: every twentieth is a warning.
