@@ -128,7 +128,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 	}
 	limit := 5 * time.Second
 	if slices.Contains(waitedOn, behaviour) {
-		limit = 300 * time.Millisecond // which passes
+		limit = 3 * time.Second // it passes, after the question has come
 	}
 	ctx := context.Background()
 	o := &Observation{Trial: Trial{Behaviour: behaviour, Revision: revision}}

@@ -257,7 +257,7 @@ func TestHangingIsSeenTwice(t *testing.T) {
 		})
 		report, err := Run(t.Context(), Options{
 			Server: headless.Config{Target: target.Spec{Name: "hanging", Builtin: func() *sdk.Server { return server }}}, Jobs: 4,
-			Behaviours: []string{"decline"}, Revisions: []string{mcp.Revision20251125}, Timeout: 500 * time.Millisecond,
+			Behaviours: []string{"decline"}, Revisions: []string{mcp.Revision20251125}, Timeout: 2 * time.Second,
 		})
 		if err != nil || len(report.Results) != 1 {
 			t.Fatalf("%v: %+v", err, report)
