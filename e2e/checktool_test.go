@@ -24,6 +24,7 @@ func TestCheckThisTool(t *testing.T) {
 	others.Contains(`"service": "checkout"`).Button("Start").Wait()
 
 	tab.Button("crash_on_decline").Nth(0).Click()
+	tab.Role("heading", "crash_on_decline").Wait()
 	tab.Button("Check this tool").Click()
 	check := tab.Region("Check")
 	check.Contains("without arguments").Contains("a session of its own").Contains("How many trials that makes is known once it has asked.")
@@ -38,6 +39,7 @@ func TestCheckThisTool(t *testing.T) {
 
 	other.Press(page.Escape)
 	other.Button("crash_on_decline").Nth(0).Click()
+	other.Role("heading", "crash_on_decline").Wait() // until then the button is that of the tool before
 	other.Button("Check this tool").Click()
 	others.Link("decline, 2025-11-25: fail").Wait()
 	others.Contains("It was stopped. This is what was found until then.")

@@ -56,6 +56,10 @@ func declarable(behaviour, revision string) bool {
 
 // How the faults differ whose trials mostly wait.
 var (
+	// plainAnswers begin before others: honest calls are what the others are compared
+	// with, and refusals are what people look at first.
+	plainAnswers = []string{behaviourAccept, behaviourDecline, behaviourCancel}
+
 	// waiting are the faults that leave the server without an answer that it can use, so
 	// that a trial is likely to last until its limit.
 	waiting = []string{"never", "wrong-id", "retyped-id", "invalid-json", "answer-withdrawn", "close-connection", "late", "half-then-rest", "byte-by-byte"}

@@ -36,7 +36,7 @@ func (m *made) close() { _ = m.session.Close() } // the connection has ended bef
 
 // make makes a trial. It returns nil if ctx ends before the trial is over.
 func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Duration) *made {
-	place, err := r.slots.take(ctx, t.waits, t.Behaviour == behaviourAccept)
+	place, err := r.slots.take(ctx, t.waits, slices.Contains(plainAnswers, t.Behaviour))
 	if err != nil {
 		return nil
 	}
