@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/page"
 	"elicitation-inspector/e2e/internal/servers"
@@ -115,7 +117,8 @@ func TestMisbehavingWithRealServers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			m := &misbehaving{Process: c.start(t), t: t}
+			m := &misbehaving{Process: c.start(t), t: t, news: make(chan struct{}, 1)}
+			m.follow()
 			for _, tool := range c.tools {
 				m.all(tool)
 			}
@@ -130,7 +133,34 @@ func startOn(t *testing.T, command []string, flags ...string) *inspector.Process
 // misbehaving is an inspector that is used without a page.
 type misbehaving struct {
 	*inspector.Process
-	t *testing.T
+	t    *testing.T
+	news chan struct{} // receives when something has changed
+}
+
+// follow signals every push until the test ends.
+func (m *misbehaving) follow() {
+	socket, _, err := websocket.Dial(m.t.Context(), strings.Replace(m.Base, "http", "ws", 1)+"/live?since=0", &websocket.DialOptions{HTTPClient: m.Client()})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	socket.SetReadLimit(-1)
+	done := make(chan struct{})
+	m.t.Cleanup(func() { // the socket has ended with the test's context
+		<-done
+		_ = socket.CloseNow()
+	})
+	go func() {
+		defer close(done)
+		for {
+			if _, _, err := socket.Read(m.t.Context()); err != nil {
+				return
+			}
+			select {
+			case m.news <- struct{}{}:
+			default:
+			}
+		}
+	}()
 }
 
 func (m *misbehaving) get(path string) (string, int) {
@@ -161,16 +191,28 @@ func (m *misbehaving) post(path string, values url.Values) (string, int) {
 	return string(body), resp.StatusCode
 }
 
-// soon polls until is returns true or the limit is over, because there is no page that
-// gets pushes.
-func (m *misbehaving) soon(what string, limit time.Duration, is func() bool) bool {
+// reconnectEvery is the time after which a connection that failed is tried again.
+const reconnectEvery = 5 * time.Second
+
+// until waits until is returns true. It asks after every push, and every so often, since
+// nothing is pushed while a connection is not tried again.
+func (m *misbehaving) until(what string, is func() bool) {
 	m.t.Helper()
-	for end := time.Now().Add(limit); !is(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			return what == "" || !m.t.Failed() && func() bool { m.t.Errorf("waited in vain for %s", what); return false }()
+	late := time.After(inspector.Patience)
+	for !is() {
+		select {
+		case <-m.news:
+		case <-time.After(reconnectEvery):
+		case <-late:
+			m.t.Fatalf("waited in vain for %s", what)
 		}
 	}
-	return true
+}
+
+// over reports whether a call has ended.
+func (m *misbehaving) over(call string) bool {
+	panel, _ := m.get("/calls/" + call)
+	return !strings.Contains(panel, `class="head running"`)
 }
 
 // ask calls a tool, on a new connection if the last one ended, and returns the numbers of
@@ -185,23 +227,28 @@ func (m *misbehaving) ask(tool string) (call string, question int) {
 		return last
 	}
 	before := asked()
-	// A connection that was closed on purpose takes a while to end.
-	for range 3 {
-		tried := time.Time{}
-		m.soon("the call", 60*time.Second, func() bool {
-			body, status := m.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "force": {"1"}})
-			if status != http.StatusOK && time.Since(tried) > 5*time.Second && strings.Contains(body, "not connected") {
-				tried = time.Now()
-				m.post("/servers/s1/reconnect", nil)
-			}
-			call = strings.TrimSpace(body)
-			return status == http.StatusOK
-		})
-		if m.soon("", 20*time.Second, func() bool { question = asked(); return question > before }) && question > before {
-			return call, question
+	tried := time.Time{}
+	m.until("a question of "+tool, func() bool {
+		question = asked()
+		if question > before {
+			return true
 		}
-	}
-	m.t.Errorf("%s asks nothing any more", tool)
+		if call != "" && !m.over(call) {
+			return false
+		}
+		// A connection that was closed on purpose takes a while to end, and calls fail until
+		// then. The timeout ends the call if the server does nothing after a fault.
+		body, status := m.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "force": {"1"}, "timeout": {"2"}})
+		call = strings.TrimSpace(body)
+		if status != http.StatusOK {
+			call = ""
+		}
+		if status != http.StatusOK && time.Since(tried) >= reconnectEvery && strings.Contains(body, "not connected") {
+			tried = time.Now()
+			m.post("/servers/s1/reconnect", nil)
+		}
+		return false
+	})
 	return call, question
 }
 
@@ -231,10 +278,11 @@ func (m *misbehaving) all(tool string) {
 			continue
 		}
 		next := ""
-		m.soon("", 4*time.Second, func() bool { next = m.next(question); return next != "" && next != "nothing so far." })
-		if next == "" {
-			m.t.Errorf("%s: the card does not say what the server did", name)
-		}
+		m.until(name+": what the server did", func() bool {
+			over := m.over(call)
+			next = m.next(question)
+			return next != "" && (over || next != "nothing so far.")
+		})
 		m.post("/calls/"+call+"/stop", nil)
 		m.t.Logf("%-24s %s", name, next)
 	}
