@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // ID is the id of the call's element.
@@ -32,9 +34,9 @@ func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Numbe
 // others when the round is sent.
 func openOf(open, all int) string {
 	if open == all {
-		return "none of " + plural(all, "question", "questions") + " is answered yet. What is not answered is left out."
+		return "none of " + wording.Count(all, "question", "questions") + " is answered yet. What is not answered is left out."
 	}
-	return strconv.Itoa(all-open) + " of " + plural(all, "question", "questions") + " answered. What is not answered is left out."
+	return strconv.Itoa(all-open) + " of " + wording.Count(all, "question", "questions") + " answered. What is not answered is left out."
 }
 
 // reaction is the longest wait that counts as a policy's answer. A person takes longer.
@@ -94,7 +96,7 @@ func (c Call) short(s repeated) string {
 	if s.Kind == "called" {
 		return "called " + s.At.Format(time.TimeOnly)
 	}
-	return join(" ", s.word(), times(s.n), "+"+lasted(s.At.Sub(c.Started)))
+	return wording.Join(" ", s.word(), times(s.n), "+"+wording.Lasted(s.At.Sub(c.Started)))
 }
 
 // line returns the part of a timeline that fits over a call: the first step and the last

@@ -7,6 +7,8 @@ import (
 	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
 )
 
 // Shelf is one tab of the catalog.
@@ -15,7 +17,7 @@ type Shelf string
 // Shelves are the tabs, in their order.
 var Shelves = []Shelf{"tools", "prompts", "resources"}
 
-func (k Shelf) name() string { return capital(string(k)) }
+func (k Shelf) name() string { return wording.Capital(string(k)) }
 
 // OffersID is the id of the element with the items of all servers.
 func (k Shelf) OffersID() string { return string(k) + "-offers" }
@@ -47,10 +49,10 @@ func (i Item) Handle() string { return Handle(i.Key) }
 
 // Handle returns the identifier of a key on the page; see [Item.Handle].
 func Handle(key string) string {
-	if len(key) <= NameMost {
+	if len(key) <= markup.NameMost {
 		return key
 	}
-	return Brief(key) + digest(key)
+	return markup.Brief(key) + markup.Digest(key)
 }
 
 // ShelfOf returns the tab for items of a kind.

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
 )
 
 // TestTextsAreCut checks that long texts of a server never make a component larger than
@@ -27,7 +30,7 @@ func TestTextsAreCut(t *testing.T) {
 				if err := c.Render(t.Context(), &b); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				if b.Len() > PartMost {
+				if b.Len() > markup.PartMost {
 					t.Errorf("%s takes %d bytes", name, b.Len())
 				}
 				if name == "rows" || name == "detail" || name == "calls" || name == "log" || name == "catalog" {
@@ -42,7 +45,7 @@ func TestTextsAreCut(t *testing.T) {
 					t.Errorf("%s does not offer what it cuts", name)
 				}
 				for _, cut := range cuts {
-					if _, ok, err := Find(t.Context(), attr(cut, "data-text"), c); !ok || err != nil {
+					if _, ok, err := markup.Find(t.Context(), attr(cut, "data-text"), c); !ok || err != nil {
 						t.Errorf("%s: a text is not found again: %v", name, err)
 					}
 				}
@@ -55,9 +58,9 @@ func TestTextsAreCut(t *testing.T) {
 func TestPieces(t *testing.T) {
 	long := strings.Repeat("a\u202e<é\x01", 200_000)
 	doc := draw(t, Words(long))
-	got := strings.TrimSuffix(text(only(t, doc, "text", func(e *html.Node) bool { return attr(e, "class") == "words" })), "Show all Save "+bytesWords(int64(len(long))))
+	got := strings.TrimSuffix(text(only(t, doc, "text", func(e *html.Node) bool { return attr(e, "class") == "words" })), "Show all Save "+wording.Size(int64(len(long))))
 	got = strings.TrimSuffix(got, "… ")
-	for range len(long)/wordsMost + 1 {
+	for range len(long)/markup.WordsMost + 1 {
 		more := every(doc, tag("button"))
 		if len(more) == 0 {
 			break
@@ -70,7 +73,7 @@ func TestPieces(t *testing.T) {
 		for _, c := range from {
 			n = 10*n + int(c-'0')
 		}
-		doc = draw(t, Piece(long, n))
+		doc = draw(t, markup.Piece(long, n))
 		for _, b := range slices.Concat(every(doc, tag("button")), every(doc, tag("a"))) {
 			b.RemoveChild(b.FirstChild)
 		}
@@ -78,14 +81,5 @@ func TestPieces(t *testing.T) {
 	}
 	if got != long {
 		t.Errorf("the pieces have %d bytes, not %d", len(got), len(long))
-	}
-}
-
-func TestCutBetweenCharacters(t *testing.T) {
-	for _, s := range []string{"", "short", strings.Repeat("é", 1000), strings.Repeat("x", 1000), strings.Repeat("\xff", 1000)} {
-		head := headOf(s, 301)
-		if !strings.HasPrefix(s, head) || len(head) > 301 || len(s) > 301 && len(head) < 50 || strings.HasSuffix(head, "\xc3") {
-			t.Errorf("%d of %d bytes", len(head), len(s))
-		}
 	}
 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"elicitation-inspector/bridge/fault"
+	"elicitation-inspector/views/markup"
 )
 
 // Next describes what a server did after its question was answered.
@@ -15,7 +16,7 @@ func (n Next) words() string {
 	if n.Text == "" {
 		return "then nothing so far"
 	}
-	return "then: " + Brief(n.Text)
+	return "then: " + markup.Brief(n.Text)
 }
 
 // FaultGroup holds the faults of one group that fit a question.

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
 )
 
 // control is the kind of element that is drawn for a field.
@@ -80,7 +82,7 @@ func (f Field) wordy() bool {
 	const most = 12 << 10 // characters, about
 	taken := 0
 	for _, c := range f.Choices {
-		if taken += 40 + min(len(c.Title), NameMost); taken > most {
+		if taken += 40 + min(len(c.Title), markup.NameMost); taken > most {
 			return true
 		}
 	}
@@ -171,7 +173,9 @@ func (f Field) whole() string {
 
 // longChoices returns the names of all choices if any of them is cut, else "".
 func (f Field) longChoices() string {
-	if slices.ContainsFunc(f.Choices, func(c elicit.Choice) bool { return cutOff(c.Title, NameMost) || cutOff(c.Value, NameMost) }) {
+	if slices.ContainsFunc(f.Choices, func(c elicit.Choice) bool {
+		return markup.CutOff(c.Title, markup.NameMost) || markup.CutOff(c.Value, markup.NameMost)
+	}) {
 		return strings.Join(f.titles(), "\n") + "\n"
 	}
 	return ""
@@ -227,7 +231,7 @@ func (f Field) describedBy() string {
 // limits describes a range of numbers, and reports whether at least one is needed; words
 // is "" if there is no limit.
 func limits(least, most *int) (words string, needed bool) {
-	number := func(n *int) string { return grouped(int64(*n)) }
+	number := func(n *int) string { return wording.Grouped(int64(*n)) }
 	switch low := least != nil && *least > 0; {
 	case low && most != nil && *least == *most:
 		return "exactly " + number(most), true
@@ -249,16 +253,16 @@ func (f Field) count() string {
 		switch {
 		case f.Kind != elicit.Text:
 		case f.MaxLength != nil: // the hint has the whole range
-			return grouped(int64(n)) + " of " + strconv.Itoa(*f.MaxLength)
+			return wording.Grouped(int64(n)) + " of " + strconv.Itoa(*f.MaxLength)
 		case f.MinLength != nil && *f.MinLength > 0:
-			return plural(n, "character", "characters")
+			return wording.Count(n, "character", "characters")
 		}
 	case checkBoxes, pickMany:
-		n := grouped(int64(len(f.Input.Picks)))
+		n := wording.Grouped(int64(len(f.Input.Picks)))
 		words, needed := limits(f.MinItems, f.MaxItems)
 		switch {
 		case words == "":
-			return n + " of " + grouped(int64(len(f.Choices))) + " chosen"
+			return n + " of " + wording.Grouped(int64(len(f.Choices))) + " chosen"
 		case needed:
 			return n + " chosen, " + words + " needed"
 		}
@@ -339,7 +343,7 @@ func (f Field) roomy() bool {
 
 // hint returns all hints as one line of text.
 func (f Field) hint() string {
-	return capital(strings.Join(f.hints(), ", "))
+	return wording.Capital(strings.Join(f.hints(), ", "))
 }
 
 func (f Form) tab() string { return either(f.JSON, "json", "form") }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+
+	"elicitation-inspector/views/markup"
 )
 
 // fieldsWithin draws the fields of a form. Values that are too long for a control, and
@@ -32,12 +34,12 @@ func drawFields(ctx context.Context, fields []Field) (text string, kept []int, e
 	var all strings.Builder
 	for i, f := range fields {
 		left := fieldsMost - all.Len()
-		text, err := rendered(ctx, fieldView(f), min(fieldMost, left))
-		if errors.Is(err, errTooLarge) {
+		text, err := markup.Rendered(ctx, fieldView(f), min(fieldMost, left))
+		if errors.Is(err, markup.ErrTooLarge) {
 			kept = append(kept, i)
-			text, err = rendered(ctx, keptField(f), left)
+			text, err = markup.Rendered(ctx, keptField(f), left)
 		}
-		if errors.Is(err, errTooLarge) {
+		if errors.Is(err, markup.ErrTooLarge) {
 			for more := i + 1; more < len(fields); more++ {
 				kept = append(kept, more)
 			}

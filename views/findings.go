@@ -8,13 +8,8 @@ import (
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/wording"
 )
-
-// severityWord returns the display name of a severity. SHOULD is the word of the
-// specification (RFC 2119).
-func severityWord(s lint.Severity) string {
-	return map[lint.Severity]string{lint.Violation: "Violation", lint.Should: "SHOULD", lint.Advice: "Advice"}[s]
-}
 
 // Tally is the number of findings of each severity.
 type Tally map[lint.Severity]int
@@ -46,8 +41,10 @@ func (t Tally) worst() string {
 func (t Tally) gravest() lint.Severity { return slices.Min(slices.Collect(maps.Keys(t))) }
 
 func (t Tally) words() string {
-	part := func(s lint.Severity, one, many string) string { return either(t[s] > 0, plural(t[s], one, many), "") }
-	return join(", ", part(lint.Violation, "violation", "violations"), part(lint.Should, "SHOULD not followed", "SHOULDs not followed"), part(lint.Advice, "piece of advice", "pieces of advice"))
+	part := func(s lint.Severity, one, many string) string {
+		return either(t[s] > 0, wording.Count(t[s], one, many), "")
+	}
+	return wording.Join(", ", part(lint.Violation, "violation", "violations"), part(lint.Should, "SHOULD not followed", "SHOULDs not followed"), part(lint.Advice, "piece of advice", "pieces of advice"))
 }
 
 // found describes the number of a server's findings.
@@ -60,11 +57,7 @@ func (r Row) foundWords() string {
 		return r.Findings.words()
 	}
 	gravest := Tally{r.Findings.gravest(): 1}
-	return plural(n, "finding", "findings") + ", the most serious a " + strings.TrimPrefix(gravest.words(), "1 ")
-}
-
-func gravestFirst(list []lint.Finding) []lint.Finding {
-	return slices.SortedStableFunc(slices.Values(list), func(a, b lint.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+	return wording.Count(n, "finding", "findings") + ", the most serious a " + strings.TrimPrefix(gravest.words(), "1 ")
 }
 
 // whereIn returns a JSON pointer into a frame, or a word for the whole frame.
@@ -78,14 +71,14 @@ func broken(f findings.Found) string {
 			if word, _, _ := strings.Cut(r.Breaks, " "); strings.ToLower(word) != word {
 				return r.Breaks
 			}
-			return capital(r.Breaks)
+			return wording.Capital(r.Breaks)
 		}
 	}
 	return f.Text
 }
 
 // times formats a number of occurrences, "" for one.
-func times(n int) string { return either(n > 1, "×"+grouped(int64(n)), "") }
+func times(n int) string { return either(n > 1, "×"+wording.Grouped(int64(n)), "") }
 
 // occurrencesShown is the maximum number of findings of one rule in the panel.
 const occurrencesShown = 50

@@ -9,6 +9,7 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/views/markup"
 )
 
 func someFindings(severities ...lint.Severity) []lint.Finding {
@@ -92,7 +93,7 @@ func TestGravestFirst(t *testing.T) {
 		t.Errorf("the worst is %q", got)
 	}
 	var got []string
-	for _, f := range gravestFirst(list) {
+	for _, f := range lint.GravestFirst(list) {
 		got = append(got, f.Severity.String())
 	}
 	if strings.Join(got, " ") != "violation should advice" {
@@ -109,7 +110,7 @@ func TestFindingsAreText(t *testing.T) {
 	for _, doc := range []*html.Node{
 		draw(t, QuestionCard(q)),
 		draw(t, FindingsPanel("s1", found(f))),
-		draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: RawPiece(nil, 0), Found: []lint.Finding{f}})),
+		draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: markup.RawPiece(nil, 0), Found: []lint.Finding{f}})),
 	} {
 		if found := every(doc, tag("img")); len(found) > 0 {
 			t.Error("it became markup")
@@ -136,13 +137,13 @@ func TestFindingsOfARow(t *testing.T) {
 }
 
 func TestFindingsOfAFrame(t *testing.T) {
-	doc := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: RawPiece(nil, 0), Found: someFindings(lint.Advice, lint.Violation)}))
+	doc := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: markup.RawPiece(nil, 0), Found: someFindings(lint.Advice, lint.Violation)}))
 	tab := only(t, doc, "tab Findings 2", func(e *html.Node) bool { return attr(e, "role") == "tab" && text(e) == "Findings 2" })
 	panel := byID(t, doc, attr(tab, "aria-controls"))
 	if n := len(byClass(panel, "finding")); n != 2 {
 		t.Errorf("it has %d findings", n)
 	}
-	plain := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: RawPiece(nil, 0)}))
+	plain := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}}, Raw: markup.RawPiece(nil, 0)}))
 	if strings.Contains(text(plain), "Findings") {
 		t.Error("a frame without findings has a tab for them")
 	}

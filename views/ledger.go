@@ -3,6 +3,8 @@ package views
 import (
 	"strconv"
 	"strings"
+
+	"elicitation-inspector/bridge/wording"
 )
 
 // Ledger is the table of all questions of the run.
@@ -33,9 +35,9 @@ func (r LedgerRow) Answer() string {
 	case r.Wrong != "":
 		return "deliberate: " + r.Wrong
 	case r.State == QuestionAnswered:
-		return join(": ", r.stateWord(), r.Digest)
+		return wording.Join(": ", r.stateWord(), r.Digest)
 	}
-	return join(": ", r.stateWord(), r.Reason)
+	return wording.Join(": ", r.stateWord(), r.Reason)
 }
 
 // Matches reports whether the row contains every word of a filter.
@@ -72,9 +74,9 @@ func (l Ledger) next(key string) string {
 
 // summary describes the number of rows.
 func (l Ledger) summary() string {
-	text := plural(l.Found, "question", "questions")
+	text := wording.Count(l.Found, "question", "questions")
 	if l.Found > len(l.Rows) {
-		text += ", of which the first " + grouped(int64(len(l.Rows))) + " are shown"
+		text += ", of which the first " + wording.Grouped(int64(len(l.Rows))) + " are shown"
 	}
 	return text
 }

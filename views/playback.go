@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/playback"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Replay describes the transcript on show.
@@ -45,7 +46,7 @@ func millisOf(t time.Time) string {
 
 // positionWords describes the position for people who cannot see the slider.
 func positionWords(p playback.State) string {
-	return fmt.Sprintf("frame %s of %s, %s", grouped(p.Position), grouped(p.Frames), clock(p.At))
+	return fmt.Sprintf("frame %s of %s, %s", wording.Grouped(p.Position), wording.Grouped(p.Frames), wording.Clock(p.At))
 }
 
 // speedsWith returns the speeds to choose from, including the present one.
@@ -63,11 +64,11 @@ func (r Replay) left() string {
 		if all <= shown {
 			return ""
 		}
-		return fmt.Sprintf("the latest %s of %s %s", grouped(int64(shown)), grouped(int64(all)), what)
+		return fmt.Sprintf("the latest %s of %s %s", wording.Grouped(int64(shown)), wording.Grouped(int64(all)), what)
 	}
-	parts := join(" and ", latest(r.Calls, r.AllCalls, "calls"), latest(r.Questions, r.AllQuestions, "questions"))
+	parts := wording.Join(" and ", latest(r.Calls, r.AllCalls, "calls"), latest(r.Questions, r.AllQuestions, "questions"))
 	if parts == "" {
 		return ""
 	}
-	return capital(parts) + " are shown; the wire log has them all."
+	return wording.Capital(parts) + " are shown; the wire log has them all."
 }

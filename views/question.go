@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
 )
 
 // stateWord describes how a question ended.
@@ -42,7 +44,7 @@ func (q Question) by() string {
 	words := map[string]string{
 		"person": "by you", "script": "by a script", "policy": "by policy", "fault": "on purpose", "server": "by the server",
 	}
-	return cmp.Or(words[q.By], Brief(q.By))
+	return cmp.Or(words[q.By], markup.Brief(q.By))
 }
 
 // ofCall names the call of a question; "" if it is unknown.
@@ -64,10 +66,10 @@ func (q Question) completion() string {
 // digest describes in a few words the answer and its consequences.
 func (q Question) digest() string {
 	if q.Completion == "awaited" {
-		return join(" · ", q.Digest, q.completion())
+		return wording.Join(" · ", q.Digest, q.completion())
 	}
 	if q.Wrong != "" {
-		return join(" · ", "deliberate: "+q.Wrong, q.Next.words())
+		return wording.Join(" · ", "deliberate: "+q.Wrong, q.Next.words())
 	}
 	return q.Digest
 }
@@ -111,7 +113,7 @@ func (q Question) circumstances() string {
 	if q.Error != 0 {
 		round = "error " + strconv.Itoa(q.Error)
 	}
-	return join(" · ", q.ofCall(), round, Brief(q.Key), Brief(q.Mode))
+	return wording.Join(" · ", q.ofCall(), round, markup.Brief(q.Key), markup.Brief(q.Mode))
 }
 
 // hasForm reports whether to show the form as the person saw it.

@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/static"
+	"elicitation-inspector/views/markup"
 )
 
 // render is the markup of a component.
@@ -249,7 +250,7 @@ const hostile = `</textarea></script><img src=x onerror=alert(1)>"'><b>` + "\u20
 // everyText draws every component with one text in all places for a server's words.
 func everyText(hostile string) map[string]templ.Component {
 	s := Server{
-		ID: "s1", Label: Brief(hostile), Name: hostile, Title: hostile, Version: hostile, How: "stdio", Address: hostile, State: ServerFailed,
+		ID: "s1", Label: markup.Brief(hostile), Name: hostile, Title: hostile, Version: hostile, How: "stdio", Address: hostile, State: ServerFailed,
 		Reason: hostile, Stderr: []string{hostile}, Protocol: hostile, Negotiated: hostile, Instructions: hostile, Capabilities: []string{hostile},
 	}
 	item := Item{Server: "s1", Item: catalog.Item{
@@ -705,7 +706,7 @@ func TestManyChoicesStayLight(t *testing.T) {
 
 func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
 	raw := "{\"a\":\"x\u202ey\u00a0z\"}\x1b\xff"
-	doc := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: RawPiece([]byte(raw), 0)}))
+	doc := draw(t, FrameDetail(Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: markup.RawPiece([]byte(raw), 0)}))
 	var marks []string
 	for _, e := range every(doc, func(e *html.Node) bool { return attr(e, "class") == "inv" }) {
 		marks = append(marks, attr(e, "data-c"))

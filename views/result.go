@@ -7,6 +7,8 @@ import (
 
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
 )
 
 // pretty formats JSON for reading. It returns long JSON unchanged: formatting would be
@@ -60,7 +62,7 @@ func partKind(p response.Content) string {
 
 // partFacts describes the type and size of a block of content.
 func partFacts(p response.Content) string {
-	return join(" · ", Brief(p.MIME), either(len(p.Bytes) > 0, grouped(int64(len(p.Bytes)))+" bytes", ""))
+	return wording.Join(" · ", markup.Brief(p.MIME), either(len(p.Bytes) > 0, wording.Grouped(int64(len(p.Bytes)))+" bytes", ""))
 }
 
 // webURL reports whether a person may open a URI: only http and https URIs become links.

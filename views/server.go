@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
 )
 
 // RowID and HeldID are the ids of the elements that [ServerRow] and [HeldLine] draw.
@@ -12,7 +15,7 @@ func (s Server) HeldID() string { return "held-" + s.ID }
 
 // shown describes a server: its version and transport.
 func (s Server) shown() string {
-	return join(" · ", Brief(s.Version), Brief(s.How))
+	return wording.Join(" · ", markup.Brief(s.Version), markup.Brief(s.How))
 }
 
 // stateWord describes the state of a server.
@@ -41,7 +44,7 @@ func (s Server) heldWords() string {
 		text += ". Answer some of those on show to make room"
 	}
 	if s.TurnedAway > 0 {
-		text += fmt.Sprintf(". %s refused, because so many wait already", plural(s.TurnedAway, "was", "were"))
+		text += fmt.Sprintf(". %s refused, because so many wait already", wording.Count(s.TurnedAway, "was", "were"))
 	}
 	return text
 }
@@ -107,7 +110,7 @@ func (s Server) policyWord() string {
 
 // summary describes how many items do not depend on the declaration.
 func (c Comparison) summary() string {
-	both := plural(c.Both, "item is", "items are") + " offered either way"
+	both := wording.Count(c.Both, "item is", "items are") + " offered either way"
 	if len(c.OnlyWith)+len(c.OnlyWithout) == 0 {
 		return both + ": what the client declares makes no difference."
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/views/markup"
 )
 
 // dangerous reports whether an address has a warning of the highest severity.
@@ -31,5 +32,5 @@ func follows(a *link.Verdict) bool { return a.Openable && len(a.Raw) <= followMo
 // copies reports whether the page contains the whole address, so that it can be copied.
 func copies(a *link.Verdict) bool {
 	whole := wholeAddress(a.Parts)
-	return follows(a) || !cutOff(whole, proseMost)
+	return follows(a) || !markup.CutOff(whole, markup.ProseMost)
 }

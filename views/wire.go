@@ -11,6 +11,8 @@ import (
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views/markup"
 )
 
 // face is one tab of a frame's detail.
@@ -49,15 +51,15 @@ func (d Detail) route() string {
 func (d Detail) facts() string {
 	actor := either(d.Actor == "person", "by you", "by the "+d.Actor)
 	actor = either(d.Fault != "", "deliberate: "+d.Fault, actor)
-	return join(" · ",
+	return wording.Join(" · ",
 		either(d.id() != "", "id "+d.id(), ""),
 		cmp.Or(streamWords[d.Stream], d.Transport),
 		either(d.Status != 0, "HTTP "+strconv.Itoa(d.Status), ""),
 		either(d.Round > 1, "round "+strconv.Itoa(d.Round), ""),
 		either(d.Question > 0, "question "+strconv.Itoa(d.Question), ""),
 		either(d.Actor != "", actor, ""),
-		either(d.answers(), "after "+lasted(d.Latency), ""),
-		bytesWords(d.Size))
+		either(d.answers(), "after "+wording.Lasted(d.Latency), ""),
+		wording.Size(d.Size))
 }
 
 var streamWords = map[wire.Stream]string{
@@ -176,9 +178,9 @@ func (r Row) failure() string {
 // size formats the size to fit into the column.
 func (r Row) size() string {
 	if r.Size < 100_000 { // more would not fit the column
-		return grouped(r.Size)
+		return wording.Grouped(r.Size)
 	}
-	return bytesWords(r.Size)
+	return wording.Size(r.Size)
 }
 
 // bar returns the class for the length of a latency's bar, from 1 to 10: two more mean
@@ -193,12 +195,12 @@ func PinID(seq int64) string { return "pin-" + strconv.FormatInt(seq, 10) }
 
 // marked returns the classes of a coloured or pinned row.
 func (r Row) marked() string {
-	return join(" ", either(r.Mark.Colour != "", "in-"+r.Mark.Colour, ""), either(r.Mark.Pinned, "pinned-row", ""))
+	return wording.Join(" ", either(r.Mark.Colour != "", "in-"+r.Mark.Colour, ""), either(r.Mark.Pinned, "pinned-row", ""))
 }
 
 // markWords describes a row's mark for people who cannot see it.
 func (r Row) markWords() string {
-	return join(", ", either(r.Mark.Pinned, "pinned", ""), either(r.Mark.Colour != "", "marked "+r.Mark.Colour, ""))
+	return wording.Join(", ", either(r.Mark.Pinned, "pinned", ""), either(r.Mark.Colour != "", "marked "+r.Mark.Colour, ""))
 }
 
 // KeptWords describes how many bytes of the log are kept where; "" if none are.
@@ -206,7 +208,7 @@ func KeptWords(bytes int64, where string) string {
 	if bytes == 0 || where == "" {
 		return ""
 	}
-	return bytesWords(bytes) + " in " + where
+	return wording.Size(bytes) + " in " + where
 }
 
 // differences describes the number of differences.
@@ -215,9 +217,9 @@ func (d Diff) differences() string {
 	case d.Equal:
 		return "They say the same."
 	case d.Total > len(d.List):
-		return grouped(int64(d.Total)) + " differences; the first " + grouped(int64(len(d.List))) + ":"
+		return wording.Grouped(int64(d.Total)) + " differences; the first " + wording.Grouped(int64(len(d.List))) + ":"
 	}
-	return plural(d.Total, "difference", "differences") + ":"
+	return wording.Count(d.Total, "difference", "differences") + ":"
 }
 
 // briefJSON returns the part of a value that a difference shows.
@@ -226,7 +228,7 @@ func briefJSON(raw []byte) string {
 	if len(raw) <= most {
 		return string(raw)
 	}
-	return string(cutRunes(raw, most)) + fmt.Sprintf(" … %d bytes in all", len(raw))
+	return string(markup.CutRunes(raw, most)) + fmt.Sprintf(" … %d bytes in all", len(raw))
 }
 
 // chips are frequent filters. A chip replaces others of its group.

@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/rawjson/diff"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/views/markup"
 )
 
 // hostileDetail returns a frame with hostile text in all places for received texts.
@@ -20,9 +21,9 @@ func hostileDetail(row Row) Detail {
 	other := row
 	found := []lint.Finding{{Rule: hostile, Severity: lint.Should, Text: hostile, Pointer: "/" + hostile, Reference: hostile}}
 	raw := rawjson.AppendQuoted(nil, hostile)
-	tree := Tree(hostile, fmt.Appendf(nil, `{%s:%s,"list":[%[1]s]}`, raw, raw), found)
+	tree := markup.Tree(hostile, fmt.Appendf(nil, `{%s:%s,"list":[%[1]s]}`, raw, raw), found)
 	return Detail{
-		Row: row, Raw: RawPiece([]byte(hostile), 0), RawNote: hostile,
+		Row: row, Raw: markup.RawPiece([]byte(hostile), 0), RawNote: hostile,
 		Tree: tree, PairRow: &other, PairTree: tree, Header: []HeaderLine{{hostile, hostile}}, Found: found,
 		Follow: hostile, Earlier: &other,
 		Diff: &Diff{Before: other, After: row, Problem: hostile, Total: 9, List: []diff.Difference{{Pointer: hostile, Op: diff.Changed, Before: raw, After: []byte(hostile)}}},
@@ -32,7 +33,7 @@ func hostileDetail(row Row) Detail {
 // TestTreeReadsAsJSON checks that the text of the tree is the formatted JSON.
 func TestTreeReadsAsJSON(t *testing.T) {
 	raw := []byte(` {"a\u0062":[1.50,{ }], "c" : "x\ny"}`)
-	doc := draw(t, Tree("JSON", raw, []lint.Finding{{Pointer: "/ab/1/nothing"}})) // the finding unfolds the values above it
+	doc := draw(t, markup.Tree("JSON", raw, []lint.Finding{{Pointer: "/ab/1/nothing"}})) // the finding unfolds the values above it
 	var lines []string
 	for _, e := range every(doc, func(e *html.Node) bool { return strings.HasPrefix(attr(e, "class"), "line") }) {
 		for gist := range e.Descendants() {
@@ -66,7 +67,7 @@ func TestTreeReadsAsJSON(t *testing.T) {
 
 func TestTreeOffersTheRest(t *testing.T) {
 	list := []byte("[" + strings.Repeat("0,", 2244) + `"` + strings.Repeat("a", 30_000) + `"` + strings.Repeat(",0", 2244) + "]")
-	doc := draw(t, TreeNodes("/list", 1, list, 2244, nil))
+	doc := draw(t, markup.TreeNodes("/list", 1, list, 2244, nil))
 	buttons := every(doc, tag("button"))
 	if len(buttons) != 2 || attr(buttons[0], "data-string") != "2048" || text(buttons[0]) != "Show more" || attr(buttons[1], "data-more") != "2344" || text(buttons[1]) != "2\u202f145 more" {
 		t.Errorf("it offers %q", text(doc))
@@ -74,11 +75,11 @@ func TestTreeOffersTheRest(t *testing.T) {
 	if !strings.Contains(text(doc), "28 kB left") {
 		t.Errorf("it does not say how much is left: %q", text(doc))
 	}
-	raw := make([]byte, rawStep+10)
-	if b := every(draw(t, RawPiece(raw, 5)), tag("button")); len(b) != 1 || text(b[0]) != "Show all" {
+	raw := make([]byte, 64<<10+10)
+	if b := every(draw(t, markup.RawPiece(raw, 5)), tag("button")); len(b) != 1 || text(b[0]) != "Show all" {
 		t.Error("the last piece is not offered")
 	}
-	if b := every(draw(t, RawPiece(raw, 10)), tag("button")); len(b) != 0 {
+	if b := every(draw(t, markup.RawPiece(raw, 10)), tag("button")); len(b) != 0 {
 		t.Error("more is offered than there is")
 	}
 }
@@ -87,7 +88,7 @@ func TestTreeOffersTheRest(t *testing.T) {
 // about.
 func TestFindingsStandInPlace(t *testing.T) {
 	found := []lint.Finding{{Rule: "default-invalid", Severity: lint.Violation, Text: "Its default is rejected.", Pointer: "/share"}}
-	item := every(draw(t, Tree("JSON", []byte(`{"share":5}`), found)), func(e *html.Node) bool { return attr(e, "data-name") == "share" })
+	item := every(draw(t, markup.Tree("JSON", []byte(`{"share":5}`), found)), func(e *html.Node) bool { return attr(e, "data-name") == "share" })
 	if len(item) != 1 || !strings.Contains(text(item[0]), "Violation Its default is rejected.") {
 		t.Errorf("the value says %q", text(item[0]))
 	}
@@ -130,14 +131,6 @@ func TestLatencyBars(t *testing.T) {
 	}
 }
 
-func TestBytesWords(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1 kB", 1550: "1.6 kB", 64_000: "64 kB", 999_600: "1 MB", 1_000_000: "1 MB", 67_108_864: "67 MB", 1 << 40: "1.1 TB"} {
-		if got := bytesWords(n); got != want {
-			t.Errorf("%d: %q, not %q", n, got, want)
-		}
-	}
-}
-
 // TestFilterLineIsACombobox checks the filter line against the ARIA Authoring Practices,
 // with its error linked.
 func TestFilterLineIsACombobox(t *testing.T) {
@@ -164,7 +157,7 @@ func TestFilterLineIsACombobox(t *testing.T) {
 // TestDetailOffers checks that the detail offers the tabs that fit the frame, and no
 // others.
 func TestDetailOffers(t *testing.T) {
-	tree := Tree("JSON", []byte("{}"), nil)
+	tree := markup.Tree("JSON", []byte("{}"), nil)
 	other := Row{Row: wire.Row{Frame: wire.Frame{Seq: 3, Kind: wire.Request, Method: "tools/call"}}}
 	for name, tt := range map[string]struct {
 		d     Detail
@@ -172,10 +165,10 @@ func TestDetailOffers(t *testing.T) {
 		offer []string
 		not   []string
 	}{
-		"noise": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: RawPiece(nil, 0)}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
-		"call over HTTP": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Request, Method: "tools/call"}}}, Raw: RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []HeaderLine{{"Accept", "*/*"}}},
+		"noise": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Noise}}}, Raw: markup.RawPiece(nil, 0)}, "Raw Compare Note", []string{"Raw bytes", "Pin", "Save"}, []string{"Pretty", "curl", "Follow this exchange"}},
+		"call over HTTP": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Request, Method: "tools/call"}}}, Raw: markup.RawPiece(nil, 0), Tree: tree, Curl: true, Follow: "call:3", Earlier: &other, Header: []HeaderLine{{"Accept", "*/*"}}},
 			"Pretty Raw Headers Pair Compare Note", []string{"curl", "curl with secrets", "Follow this exchange", "Compare with the attempt before, #3"}, nil},
-		"result": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Result}}, Mark: wire.Mark{Note: "x"}}, Raw: RawPiece(nil, 0), Tree: tree, PairRow: &other, Found: make([]lint.Finding, 2)},
+		"result": {Detail{Row: Row{Row: wire.Row{Frame: wire.Frame{Seq: 9, Kind: wire.Result}}, Mark: wire.Mark{Note: "x"}}, Raw: markup.RawPiece(nil, 0), Tree: tree, PairRow: &other, Found: make([]lint.Finding, 2)},
 			"Pretty Raw Pair Findings 2 Compare Note 1", []string{"Compare with its pair, #3"}, []string{"Compare with the attempt before, #3"}},
 	} {
 		doc := draw(t, FrameDetail(tt.d))
@@ -199,44 +192,6 @@ func TestDetailOffers(t *testing.T) {
 			if offers[not] {
 				t.Errorf("%s: offers %q", name, not)
 			}
-		}
-	}
-}
-
-// A piece never ends inside a character.
-func TestExcerpt(t *testing.T) {
-	const text = "a€🙂b"
-	for most := 4; most < 12; most++ {
-		var got string
-		for from := int64(0); from < int64(len(text)); {
-			e := excerpt([]byte(text), from, most)
-			if e.next == from || strings.ContainsRune(e.text, '\uFFFD') {
-				t.Fatalf("%d: %q at %d, then %d", most, e.text, from, e.next)
-			}
-			got, from = got+e.text, e.next
-		}
-		if got != text {
-			t.Errorf("%d: %q", most, got)
-		}
-	}
-	if e := excerpt([]byte("\xff\xfe\xff\xfe\xff\xfe"), 0, 4); e.text != "\xff\xfe\xff\xfe" {
-		t.Errorf("bytes that are no text: %q", e.text)
-	}
-	if e := excerpt([]byte("abc"), 99, 4); e.text != "" || e.next != 3 {
-		t.Errorf("past the end: %+v", e)
-	}
-}
-
-func TestGist(t *testing.T) {
-	for in, want := range map[string]string{
-		`{ "a" : 1,` + "\n" + `"b":[ true ] }`: `{"a": 1, "b": [true]}`,
-		`["x: y, z \" :",2]`:                   `["x: y, z \" :", 2]`,
-		`["` + strings.Repeat("é", 99) + `"]`:  `["` + strings.Repeat("é", 62) + "…",
-		`{}`:                                   `{}`,
-	} {
-		got, whole := gist([]byte(in))
-		if got != want || whole == strings.HasSuffix(got, "…") {
-			t.Errorf("%s: %s, whole: %v", in, got, whole)
 		}
 	}
 }

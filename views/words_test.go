@@ -11,36 +11,6 @@ import (
 	"elicitation-inspector/bridge/elicit"
 )
 
-func TestTimes(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0:00", 18 * time.Second: "0:18", 725 * time.Second: "12:05", 10841 * time.Second: "3:00:41", -time.Second: "0:00",
-	} {
-		if got := clock(d); got != want {
-			t.Errorf("clock(%s) = %q, want %q", d, got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{
-		400 * time.Microsecond: "0.4 ms", 41 * time.Millisecond: "41 ms", 4249 * time.Millisecond: "4.2 s", 187 * time.Second: "3:07",
-	} {
-		if got := lasted(d); got != want {
-			t.Errorf("lasted(%s) = %q, want %q", d, got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{410 * time.Microsecond: "0.4", 41 * time.Millisecond: "41", 4249 * time.Millisecond: "4\u202f249"} {
-		if got := millis(d); got != want {
-			t.Errorf("millis(%s) = %q, want %q", d, got, want)
-		}
-	}
-}
-
-func TestGrouped(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1 000", 1234567: "1 234 567"} {
-		if got := strings.ReplaceAll(grouped(n), "\u202f", " "); got != want {
-			t.Errorf("grouped(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestHintsAndCounts(t *testing.T) {
 	for _, c := range []struct {
 		field       elicit.Field
@@ -82,35 +52,6 @@ func TestTitlesTellChoicesApart(t *testing.T) {
 		if got := f.title(i); got != w {
 			t.Errorf("choice %d is titled %q, want %q", i, got, w)
 		}
-	}
-}
-
-func TestRunsLoseNothing(t *testing.T) {
-	for _, s := range []string{
-		"", "plain", `{"a": "b\"c", "d": [1.50, -2e3, true, null], "e": {}}`, `"unfinished`, `\`, "\u202eabc\u200b", "täxt \u0301 日本 \U0001F600", `{"a"`, "-", "1.2.3abc",
-	} {
-		for name, runs := range map[string][]run{"plain": plainRuns(s), "JSON": jsonRuns(s)} {
-			var b strings.Builder
-			for _, r := range runs {
-				b.WriteString(r.Text)
-			}
-			if b.String() != s {
-				t.Errorf("%s: %q became %q", name, s, b.String())
-			}
-		}
-	}
-}
-
-func TestJSONRunsTellTokensApart(t *testing.T) {
-	var got []string
-	for _, r := range jsonRuns(`{"key" : "value", "n": -1.50e3, "b": false}`) {
-		if r.Class != "" {
-			got = append(got, r.Class+"="+r.Text)
-		}
-	}
-	want := `k="key" s="value" k="n" n=-1.50e3 k="b" b=false`
-	if strings.Join(got, " ") != want {
-		t.Errorf("got %q, want %q", strings.Join(got, " "), want)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 // argumentsID is the prefix of the element ids in a call's form.
@@ -155,7 +156,7 @@ func (s *Server) arguments(c echo.Context, status int, f callForm, problems []el
 	if err := drawable(c, form.Form, f.sub, f.before); err != nil {
 		return err
 	}
-	return drawn(c, status, views.Within(views.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
+	return drawn(c, status, markup.Within(markup.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
 }
 
 // drawable reports whether a page can hold what was typed into a call's form. If
@@ -174,11 +175,11 @@ func drawable(c echo.Context, form views.Form, sub, before submission) error {
 	}
 	text := "These arguments are too long to be drawn again."
 	for _, p := range form.Problems {
-		text += " " + views.Brief(p)
+		text += " " + markup.Brief(p)
 	}
 	for _, f := range form.Fields {
 		for _, p := range f.Problems {
-			text += " " + views.Brief(f.Label) + ": " + views.Brief(p)
+			text += " " + markup.Brief(f.Label) + ": " + markup.Brief(p)
 		}
 	}
 	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, text[:min(len(text), 2000)])

@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 // This file draws the catalogs of the servers. A page gets the length of each list and
@@ -184,7 +185,7 @@ func hasWords(i catalog.Item, words []string) bool {
 // item finds the item that a page names by its key, or by the handle of a long key.
 func (s *Server) item(server, kind, handle string) (catalog.Item, error) {
 	item, err := s.in.Item(server, catalog.Kind(kind), handle)
-	if err == nil || len(handle) <= views.NameMost {
+	if err == nil || len(handle) <= markup.NameMost {
 		return item, err
 	}
 	catalog, known := s.in.Catalog(server)
@@ -192,7 +193,7 @@ func (s *Server) item(server, kind, handle string) (catalog.Item, error) {
 		return item, known
 	}
 	for _, item := range catalog.Items {
-		if string(item.Kind) == kind && len(item.Key) > views.NameMost && views.Handle(item.Key) == handle {
+		if string(item.Kind) == kind && len(item.Key) > markup.NameMost && views.Handle(item.Key) == handle {
 			return item, nil
 		}
 	}
@@ -215,7 +216,7 @@ func (s *Server) text(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return html(c, views.Piece(text, int(min(from, int64(len(text))))))
+	return html(c, markup.Piece(text, int(min(from, int64(len(text))))))
 }
 
 // found is a text that a page has requested, with its digest.
@@ -240,7 +241,7 @@ func (s *Server) cutText(c echo.Context, digest string) (string, error) {
 	for _, server := range p.Servers {
 		parts = append(parts, s.findingsPanel(server.ID))
 	}
-	text, ok, err := views.Find(c.Request().Context(), digest, templ.Join(parts...))
+	text, ok, err := markup.Find(c.Request().Context(), digest, templ.Join(parts...))
 	if err == nil && !ok {
 		err = echo.NewHTTPError(http.StatusNotFound, "This text is not on the page any more. The wire log has it.")
 	}

@@ -26,6 +26,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/checkpanel"
 )
 
 // checkConnects bounds the time to connect for a trial.
@@ -43,20 +44,20 @@ func (s *Server) openCheck(c echo.Context, f callForm) error {
 		item := itemView(f.server, f.item)
 		latest, any := s.lab.Latest()
 		if any && latest.Subject == subjectOf(item) && (c.FormValue("anew") == "" || latest.State != live.Over) {
-			return views.CheckView(s.checkView(latest)), nil
+			return checkpanel.View(s.checkView(latest)), nil
 		}
 		plan, err := s.checkPlan(item, f, latest)
-		return views.CheckPlanView(plan), err
+		return checkpanel.PlanView(plan), err
 	})
 }
 
 // checkPlan says what a check would do.
-func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (views.CheckPlan, error) {
+func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (checkpanel.Plan, error) {
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
-		return views.CheckPlan{}, err
+		return checkpanel.Plan{}, err
 	}
-	p := views.CheckPlan{Item: item, Key: item.Key, Where: whereOf(spec), Kinds: len(check.Behaviours())}
+	p := checkpanel.Plan{Item: item, Key: item.Key, Where: whereOf(spec), Kinds: len(check.Behaviours())}
 	if before.Subject == subjectOf(item) {
 		p.Before = len(before.Trials)
 	}
@@ -123,7 +124,7 @@ func (s *Server) startCheck(c echo.Context, f callForm) error {
 	}
 	switch err := s.lab.Begin(subjectOf(item), wanted.Arguments, o); {
 	case errors.Is(err, live.ErrBusy):
-		return drawn(c, http.StatusUnprocessableEntity, views.CheckProblem(sentence(err)))
+		return drawn(c, http.StatusUnprocessableEntity, checkpanel.Problem(sentence(err)))
 	case err != nil:
 		return bad("%s", sentence(err))
 	}
@@ -160,14 +161,14 @@ func (s *Server) checkTrials(c echo.Context, of live.Check) error {
 		if b.Name != name {
 			continue
 		}
-		var trials []views.CheckTrial
+		var trials []checkpanel.Trial
 		for i, t := range of.Trials {
 			if t.Behaviour == name {
 				trials = append(trials, trialView(of.Number, i+1, t.Result, b.Title))
 			}
 		}
 		slices.SortStableFunc(trials, inRow)
-		return html(c, views.CheckTrials(b.Does, b.Good, trials))
+		return html(c, checkpanel.Trials(b.Does, b.Good, trials))
 	}
 	return echo.ErrNotFound
 }

@@ -4,17 +4,17 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/check/live"
-	"elicitation-inspector/views"
+	"elicitation-inspector/views/checkpanel"
 )
 
 // checkShown is what pages show of the latest check, as it was pushed last.
 type checkShown struct {
 	number   int
 	columns  int
-	cells    map[string]views.CheckCell
+	cells    map[string]checkpanel.Cell
 	rows     map[string]int // versions
 	groups   map[string]bool
-	findings []views.CheckFinding
+	findings []checkpanel.Finding
 	trials   map[int]int // versions of those whose findings are shown
 }
 
@@ -27,32 +27,32 @@ func (p *pump) drawCheck() {
 	v := p.checkView(latest)
 	if p.check.number != v.Number {
 		p.check = checkShown{number: v.Number}
-		p.replace(v.ID(), views.CheckView(views.Check{Number: v.Number, Item: v.Item, State: v.State, Arguments: v.Arguments}))
+		p.replace(v.ID(), checkpanel.View(checkpanel.Check{Number: v.Number, Item: v.Item, State: v.State, Arguments: v.Arguments}))
 	}
-	p.replace(v.HeadID(), views.CheckHead(v))
-	p.replace(v.ProgressID(), views.CheckProgress(v))
+	p.replace(v.HeadID(), checkpanel.Head(v))
+	p.replace(v.ProgressID(), checkpanel.Progress(v))
 	if p.check.columns != len(v.Revisions) {
-		p.check.columns, p.check.cells, p.check.rows, p.check.groups = len(v.Revisions), map[string]views.CheckCell{}, map[string]int{}, map[string]bool{}
+		p.check.columns, p.check.cells, p.check.rows, p.check.groups = len(v.Revisions), map[string]checkpanel.Cell{}, map[string]int{}, map[string]bool{}
 		empty := v
 		empty.Groups = nil
-		p.replace(v.BodyID(), views.CheckBody(empty))
+		p.replace(v.BodyID(), checkpanel.Body(empty))
 	}
 	if p.check.columns > 0 {
 		p.drawMatrix(v)
 	}
-	p.replace(v.FoundID(), views.CheckFound(v))
+	p.replace(v.FoundID(), checkpanel.Found(v))
 	p.drawFindings(v, latest)
 }
 
 // drawMatrix draws the rows that have come, and the cells that have changed.
-func (p *pump) drawMatrix(v views.Check) {
+func (p *pump) drawMatrix(v checkpanel.Check) {
 	shown, after := &p.check, v.ColumnsID()
 	for _, g := range v.Groups {
 		if !shown.groups[g.ID()] {
 			shown.groups[g.ID()] = true
 			empty := g
 			empty.Rows = nil
-			p.put(g.ID(), views.CheckGroupView(empty, len(v.Revisions)), "after", after)
+			p.put(g.ID(), checkpanel.GroupView(empty, len(v.Revisions)), "after", after)
 		}
 		after = g.ID()
 		above := g.TitleID()
@@ -60,13 +60,13 @@ func (p *pump) drawMatrix(v views.Check) {
 			version, known := shown.rows[r.ID()]
 			switch {
 			case !known:
-				p.put(r.ID(), views.CheckRowView(r), "after", above)
+				p.put(r.ID(), checkpanel.RowView(r), "after", above)
 			case version != r.Version:
-				p.replace(r.NameID(), views.CheckRowName(r))
+				p.replace(r.NameID(), checkpanel.RowName(r))
 			}
 			for _, cell := range r.Cells {
 				if known && shown.cells[cell.ID()] != cell {
-					p.replace(cell.ID(), views.CheckCellView(cell))
+					p.replace(cell.ID(), checkpanel.CellView(cell))
 				}
 				shown.cells[cell.ID()] = cell
 			}
@@ -77,17 +77,17 @@ func (p *pump) drawMatrix(v views.Check) {
 }
 
 // drawFindings draws the findings of the trials of which there is more to say.
-func (p *pump) drawFindings(v views.Check, latest live.Check) {
+func (p *pump) drawFindings(v checkpanel.Check, latest live.Check) {
 	shown := &p.check
 	for _, f := range shown.findings {
-		if !slices.ContainsFunc(v.Findings, func(g views.CheckFinding) bool { return g.ID() == f.ID() }) {
+		if !slices.ContainsFunc(v.Findings, func(g checkpanel.Finding) bool { return g.ID() == f.ID() }) {
 			p.remove(f.ID())
 		}
 	}
 	op, at := "prepend", v.FindingsID()
 	for _, f := range v.Findings {
 		if shown.trials[f.Trial.Number] != latest.Trials[f.Trial.Number-1].Version {
-			p.put(f.ID(), views.CheckFindingView(f), op, at)
+			p.put(f.ID(), checkpanel.FindingView(f), op, at)
 		}
 		op, at = "after", f.ID()
 	}

@@ -8,14 +8,15 @@ import (
 	"elicitation-inspector/bridge/check/live"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/checkpanel"
 )
 
 // verdicts are the gravest first.
 var verdicts = []check.Verdict{check.Fail, check.Warn, check.Inconclusive, check.Pass}
 
 // checkView is a check as the page shows it.
-func (s *Server) checkView(c live.Check) views.Check {
-	v := views.Check{
+func (s *Server) checkView(c live.Check) checkpanel.Check {
+	v := checkpanel.Check{
 		Number: c.Number, State: string(c.State), Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
 		Done: c.Progress.Done, Total: c.Progress.Total, Left: c.Progress.Left, Now: c.Progress.Now,
 		Counts: map[string]int{}, Reported: c.Report != nil, Remark: remarkOn(c),
@@ -34,9 +35,9 @@ func (s *Server) checkView(c live.Check) views.Check {
 		if place < 0 {
 			place, titles = len(titles), append(titles, b.Group)
 		}
-		row := views.CheckRow{Check: c.Number, Name: b.Name, Title: b.Title}
+		row := checkpanel.Row{Check: c.Number, Name: b.Name, Title: b.Title}
 		for _, revision := range c.Revisions {
-			row.Cells = append(row.Cells, views.CheckCell{Check: c.Number, Behaviour: b.Name, Revision: revision})
+			row.Cells = append(row.Cells, checkpanel.Cell{Check: c.Number, Behaviour: b.Name, Revision: revision})
 		}
 		for i, t := range c.Trials {
 			if t.Behaviour != b.Name {
@@ -56,18 +57,18 @@ func (s *Server) checkView(c live.Check) views.Check {
 		if row.Version == 0 {
 			continue
 		}
-		at := slices.IndexFunc(v.Groups, func(g views.CheckGroup) bool { return g.Place == place })
+		at := slices.IndexFunc(v.Groups, func(g checkpanel.Group) bool { return g.Place == place })
 		if at < 0 {
-			at, v.Groups = len(v.Groups), append(v.Groups, views.CheckGroup{Check: c.Number, Place: place, Title: b.Group})
+			at, v.Groups = len(v.Groups), append(v.Groups, checkpanel.Group{Check: c.Number, Place: place, Title: b.Group})
 		}
 		v.Groups[at].Rows = append(v.Groups[at].Rows, row)
 	}
-	slices.SortFunc(v.Groups, func(a, b views.CheckGroup) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(v.Groups, func(a, b checkpanel.Group) int { return cmp.Compare(a.Place, b.Place) })
 	rows := map[string]int{}
 	for i, b := range check.Behaviours() {
 		rows[b.Name] = i
 	}
-	slices.SortStableFunc(v.Findings, func(a, b views.CheckFinding) int {
+	slices.SortStableFunc(v.Findings, func(a, b checkpanel.Finding) int {
 		one, two := a.Trial, b.Trial
 		return cmp.Or(cmp.Compare(graveness(a.Verdict), graveness(b.Verdict)), cmp.Compare(rows[one.Name], rows[two.Name]), inRow(one, two))
 	})
@@ -75,14 +76,14 @@ func (s *Server) checkView(c live.Check) views.Check {
 }
 
 // inRow is the order of the trials of a behaviour.
-func inRow(a, b views.CheckTrial) int {
+func inRow(a, b checkpanel.Trial) int {
 	return cmp.Or(cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field))
 }
 
 func graveness(verdict string) int { return slices.Index(verdicts, check.Verdict(verdict)) }
 
 // count counts a trial in its cell, which shows the gravest.
-func count(cell *views.CheckCell, number int, r check.Result) {
+func count(cell *checkpanel.Cell, number int, r check.Result) {
 	cell.Trials++
 	if cell.Verdict == string(r.Verdict) {
 		cell.Worst++
@@ -118,14 +119,14 @@ func remarkOn(c live.Check) string {
 }
 
 // trialView is a trial as the page shows it.
-func trialView(number, place int, r check.Result, title string) views.CheckTrial {
-	t := views.CheckTrial{
+func trialView(number, place int, r check.Result, title string) checkpanel.Trial {
+	t := checkpanel.Trial{
 		Check: number, Number: place, Behaviour: title, Name: r.Behaviour, Revision: r.Revision, Question: r.Question, Field: r.Field,
 		Verdict: string(r.Verdict), Outcome: r.Outcome, Took: r.Took, Reproduce: r.Reproduce, Kept: r.Transcript != "",
 	}
 	of := t
 	for i, f := range r.Findings {
-		t.Findings = append(t.Findings, views.CheckFinding{
+		t.Findings = append(t.Findings, checkpanel.Finding{
 			Trial: of, Place: i, Verdict: string(f.Verdict), Rule: f.Rule, Text: f.Text, Reference: f.Reference, Frames: f.Frames,
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 // This file turns the state of an inspection into the plain data that the
@@ -31,7 +32,7 @@ import (
 
 func serverView(s bridge.Server) views.Server {
 	return views.Server{
-		ID: s.ID, Index: s.Index, Label: views.Brief(s.Label), Name: s.Info.Name, Title: s.Info.Title, Version: s.Info.Version,
+		ID: s.ID, Index: s.Index, Label: markup.Brief(s.Label), Name: s.Info.Name, Title: s.Info.Title, Version: s.Info.Version,
 		How: s.How, Address: s.Address, Target: s.Target, State: views.ServerState(s.State.String()), Reason: s.Reason,
 		Stderr: s.Stderr, Protocol: s.Info.Protocol, Negotiated: s.Info.Negotiated,
 		Instructions: s.Info.Instructions, Capabilities: s.Info.Capabilities,
@@ -359,7 +360,7 @@ func (s *Server) questionViews(have map[int]bool) (out []views.Question, more bo
 		}
 		v := s.questionView(q, nil, nil)
 		v.Unfolded = v.Unfolded && latest[q.Number]
-		room -= views.SizeOf(views.QuestionCard(v))
+		room -= markup.SizeOf(views.QuestionCard(v))
 		if room < 0 && len(out) > 0 {
 			more = true
 			break

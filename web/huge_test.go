@@ -18,7 +18,7 @@ import (
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
-	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 // script answers a method with the member of its response: "result":… or "error":….
@@ -113,7 +113,7 @@ func (o onScript) get(path string) (string, http.Header) {
 	if r.StatusCode != http.StatusOK {
 		o.t.Fatalf("GET %s: %s: %.300s", path, r.Status, body)
 	}
-	if strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") && len(body) > views.PageMost {
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") && len(body) > markup.PageMost {
 		o.t.Errorf("GET %s has %d bytes", path, len(body))
 	}
 	return string(body), r.Header
@@ -263,13 +263,13 @@ func TestFrameOfManyLongStrings(t *testing.T) {
 	s.out(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","list":[` + list + `]}}`)
 	seq := s.in(`{"jsonrpc":"2.0","id":1,"result":{"list":[` + list + `]}}`)
 	r, body := s.frame(seq, "")
-	if r.StatusCode != http.StatusOK || len(body) > views.PageMost || !strings.Contains(body, ">Raw<") {
+	if r.StatusCode != http.StatusOK || len(body) > markup.PageMost || !strings.Contains(body, ">Raw<") {
 		t.Errorf("%s, %d bytes", r.Status, len(body))
 	}
 	for i := range 500 {
 		s.out(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d%s","method":"%s","params":{"name":"%[2]s"}}`, i, strings.Repeat("y", 1<<10), strings.Repeat(`\"`, 500)))
 	}
-	if w := s.all("from", "2", "count", "500"); w.status != http.StatusOK || len(w.html) > views.PageMost || len(w.seqs) < 200 {
+	if w := s.all("from", "2", "count", "500"); w.status != http.StatusOK || len(w.html) > markup.PageMost || len(w.seqs) < 200 {
 		t.Errorf("%d rows of %d in %d bytes: %d", len(w.seqs), w.total, len(w.html), w.status)
 	}
 }

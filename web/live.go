@@ -12,7 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 // change is the new state of an element of the page. If a page lacks the element, it is
@@ -39,7 +39,7 @@ const (
 	pushesKept   = 256              // pushes kept for pages that reconnect
 	bytesKept    = 4 << 20          // total bytes of the kept pushes
 	pushedMost   = 5000             // elements whose latest push is known
-	pushMost     = views.PageMost   // most bytes of one push
+	pushMost     = markup.PageMost  // most bytes of one push
 	pageBacklog  = 64               // pushes that may wait for one page before it is dropped
 	writeTime    = 10 * time.Second // time for one push to one page
 	pingInterval = 30 * time.Second
@@ -117,7 +117,7 @@ func parted(changes []change) [][]change {
 		size := len(encode(ch))
 		if size > pushMost-around {
 			var b strings.Builder
-			if err := views.TooLarge(ch.ID).Render(context.Background(), &b); err != nil {
+			if err := markup.TooLarge(ch.ID).Render(context.Background(), &b); err != nil {
 				panic("web: drawing into memory: " + err.Error())
 			}
 			ch.HTML, size = b.String(), b.Len()+around

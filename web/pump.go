@@ -11,6 +11,7 @@ import (
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 // How often at most the page is told of what people do not react to at once.
@@ -146,7 +147,7 @@ func (p *pump) callsOf(c changed) map[int]bool {
 
 // put adds what an element is now, and where it comes on pages that lack it.
 func (p *pump) put(id string, c templ.Component, op, at string) {
-	html, err := draw(p.ctx, views.Within(views.PartMost, id, c))
+	html, err := draw(p.ctx, markup.Within(markup.PartMost, id, c))
 	switch {
 	case err == nil:
 		p.changes = append(p.changes, change{ID: id, HTML: html, Op: op, At: at})

@@ -26,6 +26,7 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 // Config configures a [Server].
@@ -259,7 +260,7 @@ func (s *Server) current(c echo.Context, look func() (templ.Component, error)) e
 }
 
 func sendHTML(c echo.Context, status int, text string) error {
-	if len(text) > views.PageMost {
+	if len(text) > markup.PageMost {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This takes too much to be drawn: "+strconv.Itoa(len(text))+" bytes of markup.")
 	}
 	return compressed(c, status, "text/html; charset=utf-8", []byte(text))
@@ -272,7 +273,7 @@ func (s *Server) page(c echo.Context) error {
 	p.Seq = seq
 	s.choose(c, &p)
 	text, err := draw(c.Request().Context(), views.PageView(p))
-	if err == nil && len(text) > views.PageMost {
+	if err == nil && len(text) > markup.PageMost {
 		p.Questions, p.More = nil, true // the page fetches them afterwards
 		text, err = draw(c.Request().Context(), views.PageView(p))
 	}

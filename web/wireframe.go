@@ -18,12 +18,13 @@ import (
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 const (
-	bigFrame  = views.LargeFrame // frames of this size in bytes are read one at a time
-	hugeFrame = 16 << 20         // after frames of this size in bytes, memory is returned to the system at once
-	diffMost  = 500              // differences
+	bigFrame  = markup.LargeFrame // frames of this size in bytes are read one at a time
+	hugeFrame = 16 << 20          // after frames of this size in bytes, memory is returned to the system at once
+	diffMost  = 500               // differences
 )
 
 // readFrame reads a frame. Large frames are read one at a time. done must be called
@@ -93,7 +94,7 @@ func (s *Server) frame(c echo.Context, n int64) error {
 	// Drop the largest parts that are least needed: a click shows the other frame, and
 	// the bytes come piece by piece.
 	for _, drop := range []func(){func() { d.PairTree = nil }, func() { d.Tree = nil }} {
-		if views.Fits(views.FrameDetail(d)) {
+		if markup.Fits(views.FrameDetail(d)) {
 			break
 		}
 		drop()
@@ -107,7 +108,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		return views.Detail{}, err
 	}
 	d := views.Detail{
-		Row: row, Raw: views.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: exchangeOf(f), Curl: s.curlable(f),
+		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: exchangeOf(f), Curl: s.curlable(f),
 	}
 	switch {
 	case f.Lost:
@@ -116,7 +117,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		d.RawNote = fmt.Sprintf("Only the first %d of %d bytes were kept.", len(f.Raw), f.Size)
 	}
 	if rawjson.Valid(f.Raw) {
-		d.Tree = views.Tree("JSON of the frame", f.Raw, d.Found)
+		d.Tree = markup.Tree("JSON of the frame", f.Raw, d.Found)
 	}
 	if len(f.Header) > 0 || f.URL != "" {
 		if err := s.addHeader(c, &d, f); err != nil {
@@ -181,7 +182,7 @@ func (s *Server) addPair(c echo.Context, d *views.Detail, seq int64) error {
 	}
 	defer done()
 	if rawjson.Valid(pair.Raw) {
-		d.PairTree = views.Tree("JSON of the frame that it pairs with", pair.Raw, nil)
+		d.PairTree = markup.Tree("JSON of the frame that it pairs with", pair.Raw, nil)
 	}
 	return nil
 }
@@ -268,7 +269,7 @@ func (s *Server) rawMore(c echo.Context, seq int64) error {
 		return err
 	}
 	from, err := queryNumber(c, "from", 0)
-	piece := views.RawPiece(f.Raw, from)
+	piece := markup.RawPiece(f.Raw, from)
 	done()
 	if err != nil {
 		return err
@@ -291,7 +292,7 @@ func (s *Server) stringMore(c echo.Context, seq int64) error {
 	if value == nil {
 		return echo.ErrNotFound
 	}
-	return html(c, views.StringPiece(value, from))
+	return html(c, markup.StringPiece(value, from))
 }
 
 // nodes answers with the content of one value in a frame's JSON, from a member or
@@ -312,7 +313,7 @@ func (s *Server) nodes(c echo.Context, seq int64) error {
 		done()
 		return echo.ErrNotFound
 	}
-	nodes := views.TreeNodes(at, int(level), value, int(from), s.foundIn(f.Seq))
+	nodes := markup.TreeNodes(at, int(level), value, int(from), s.foundIn(f.Seq))
 	done()
 	return html(c, nodes)
 }

@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
 )
 
 // rowsMost is how many rows of the log one answer contains.
@@ -134,7 +135,7 @@ func (s *Server) rowViews(seqs []int64) ([]views.Row, error) {
 	rows := make([]views.Row, 0, len(window))
 	for _, r := range window {
 		row := views.Row{Row: r, Index: r.Seq, Clock: ofDay(r.Time, time.Time{}, time.Time{}), Findings: views.TallyOf(s.foundIn(r.Seq)), Mark: s.marks().MarkOf(r.Seq)}
-		row.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == views.Brief(r.Server) }))
+		row.ServerIndex = max(0, slices.IndexFunc(servers, func(s views.Server) bool { return s.Label == markup.Brief(r.Server) }))
 		row.Pending = s.waits(r) && total == 0 // a request in a transcript waits for nothing
 		if r.Kind == wire.Request && r.Pair != 0 {
 			row.Ended = endedBy(log.Head(r.Pair))

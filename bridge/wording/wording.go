@@ -3,24 +3,31 @@ package wording
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
 // Sentence turns the text of an error into a sentence, with a capital and a full stop.
 func Sentence(text string) string {
-	r, n := utf8.DecodeRuneInString(text)
-	if n == 0 {
+	if text = Capital(text); text == "" {
 		return ""
 	}
-	text = string(unicode.ToUpper(r)) + text[n:]
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}
 	return text
+}
+
+// Capital returns a text with a capital first letter.
+func Capital(s string) string {
+	if s == "" {
+		return ""
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(string(r)) + s[size:]
 }
 
 // Quoted quotes a text from others for use in a sentence: in quotation marks, with
@@ -52,6 +59,11 @@ func After(intro, text string) string {
 		return ""
 	}
 	return intro + text
+}
+
+// Join joins the parts that are not empty.
+func Join(sep string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }
 
 // Series joins names for a sentence: "a, b and c".

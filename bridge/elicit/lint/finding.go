@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -19,6 +20,9 @@ var severities = []string{"violation", "should", "advice"}
 
 // String names the severity in a word, as it is exported.
 func (s Severity) String() string { return severities[s] }
+
+// Word returns the display name. SHOULD is the word of the specification (RFC 2119).
+func (s Severity) Word() string { return []string{"Violation", "SHOULD", "Advice"}[s] }
 
 // MarshalText writes the severity as its word.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -41,6 +45,11 @@ type Finding struct {
 	Pointer   string   `json:"pointer"`   // JSON pointer (RFC 6901) into what was linted; "" is the whole
 	Section   string   `json:"section"`   // heading that the rule stands under; "" where there is none
 	Reference string   `json:"reference"` // "MCP 2025-11-25, client/elicitation, Safe URL Handling"
+}
+
+// GravestFirst returns the findings by severity.
+func GravestFirst(list []Finding) []Finding {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 }
 
 // Broken is the finding that a message of a revision breaks a rule at a place. There

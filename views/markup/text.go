@@ -1,4 +1,4 @@
-package views
+package markup
 
 import (
 	"fmt"
@@ -36,19 +36,19 @@ func writeAll(b *strings.Builder, runs []run) {
 	}
 }
 
-// marked draws a text without white space around it. The style sheet marks invisible
+// Marked draws a text without white space around it. The style sheet marks invisible
 // characters, which stay in the text.
-func marked(s string) templ.Component {
+func Marked(s string) templ.Component {
 	return component(func(b *strings.Builder) { writeAll(b, plainRuns(s)) })
 }
 
-// drawnJSON draws JSON in colours, with an element for each line, so that wrapped lines
+// JSON draws JSON in colours, with an element for each line, so that wrapped lines
 // are indented. Very long JSON is drawn without colours, with far fewer elements, and
 // cut.
-func drawnJSON(text string) templ.Component {
-	return withRest(text, func(b *strings.Builder) (done int) {
+func JSON(text string) templ.Component {
+	return WithRest(text, func(b *strings.Builder) (done int) {
 		if len(text) > maxColoured {
-			return writeRuns(b, plainRuns(headOf(text, codeMost)), codeMost)
+			return writeRuns(b, plainRuns(Head(text, codeMost)), codeMost)
 		}
 		for line := range strings.SplitAfterSeq(text, "\n") {
 			if line == "" || b.Len() > codeMost {

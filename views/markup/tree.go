@@ -1,4 +1,4 @@
-package views
+package markup
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Limits of the parts of a frame that are drawn at once. The page can fetch the rest
@@ -87,7 +88,11 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 		t.WriteString(" " + name + `="` + templ.EscapeString(value) + `"`)
 	}
 	t.WriteString(`<div role="treeitem" class="node"`)
-	attribute("tabindex", tabIndex(n.level == 1))
+	if n.level == 1 {
+		attribute("tabindex", "0")
+	} else {
+		attribute("tabindex", "-1")
+	}
 	attribute("aria-level", strconv.Itoa(n.level))
 	attribute("aria-setsize", strconv.Itoa(n.siblings))
 	attribute("aria-posinset", strconv.Itoa(n.place))
@@ -122,7 +127,7 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 		t.WriteString(`<span class="gist">`)
 		writeAll(t.Builder, jsonRuns(short))
 		if !whole {
-			t.WriteString(`<span class="dim"> ` + closing + ` ` + grouped(int64(within)) + `</span>`)
+			t.WriteString(`<span class="dim"> ` + closing + ` ` + wording.Grouped(int64(within)) + `</span>`)
 		}
 		t.WriteString(comma + `</span><span class="open">` + string(value[:1]) + `</span></div>`)
 		t.writeFound(n.pointer)
@@ -163,7 +168,7 @@ func (t *tree) inside(n node, value []byte, from int) {
 		}
 	}
 	if from < i && i < all {
-		t.WriteString(`<button type="button" class="link more" tabindex="-1" data-more="` + strconv.Itoa(i) + `">` + plural(all-i, "more", "more") + `</button>`)
+		t.WriteString(`<button type="button" class="link more" tabindex="-1" data-more="` + strconv.Itoa(i) + `">` + wording.Count(all-i, "more", "more") + `</button>`)
 	}
 }
 
@@ -179,8 +184,8 @@ func (t *tree) leads(pointer string) bool {
 
 // writeFound draws the findings at a pointer.
 func (t *tree) writeFound(pointer string) {
-	for _, f := range gravestFirst(t.found[pointer]) {
-		t.WriteString(`<p class="in-place ` + f.Severity.String() + `" title="` + templ.EscapeString(join(", ", f.Rule, f.Reference)) + `"><b>` + severityWord(f.Severity) + `</b> <span dir="auto">` + templ.EscapeString(f.Text) + `</span></p>`)
+	for _, f := range lint.GravestFirst(t.found[pointer]) {
+		t.WriteString(`<p class="in-place ` + f.Severity.String() + `" title="` + templ.EscapeString(wording.Join(", ", f.Rule, f.Reference)) + `"><b>` + f.Severity.Word() + `</b> <span dir="auto">` + templ.EscapeString(f.Text) + `</span></p>`)
 	}
 }
 
@@ -254,13 +259,13 @@ type piece struct {
 // not end inside a character.
 func excerpt(raw []byte, from int64, most int) piece {
 	from = min(max(from, 0), int64(len(raw)))
-	text := cutRunes(raw[from:], most)
+	text := CutRunes(raw[from:], most)
 	return piece{string(text), from + int64(len(text)), int64(len(raw)), int64(most)}
 }
 
-// cutRunes returns the head of b with at most n bytes that does not end inside a
+// CutRunes returns the head of b with at most n bytes that does not end inside a
 // character.
-func cutRunes(b []byte, n int) []byte {
+func CutRunes(b []byte, n int) []byte {
 	if len(b) <= n {
 		return b
 	}
@@ -285,7 +290,7 @@ func (p piece) writeMore(b *strings.Builder, what string) {
 	if left > p.step {
 		words = "Show more"
 	}
-	b.WriteString(`<button type="button" class="link more" data-` + what + `="` + strconv.FormatInt(p.next, 10) + `">` + words + `</button><span class="dim left"> ` + bytesWords(left) + ` left</span>`)
+	b.WriteString(`<button type="button" class="link more" data-` + what + `="` + strconv.FormatInt(p.next, 10) + `">` + words + `</button><span class="dim left"> ` + wording.Size(left) + ` left</span>`)
 }
 
 // StringPiece draws a further piece of a long string.

@@ -1,0 +1,86 @@
+package wording
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Clock formats a waiting time like a clock: 0:18, 12:05, 3:00:41.
+func Clock(d time.Duration) string {
+	s := int(max(0, d).Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// Lasted formats a duration in one unit: 0.4 ms, 41 ms, 4.2 s, 3:07.
+func Lasted(d time.Duration) string {
+	switch ms := float64(d) / float64(time.Millisecond); {
+	case ms < 10:
+		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
+	case ms < 1000:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	case ms < 60_000:
+		return strconv.FormatFloat(ms/1000, 'f', 1, 64) + " s"
+	}
+	return Clock(d)
+}
+
+// Millis formats a latency as a number of milliseconds, for a column.
+func Millis(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	switch {
+	case ms < 10:
+		return strconv.FormatFloat(ms, 'f', 1, 64)
+	case ms >= 10_000: // a person's time: milliseconds do not matter
+		return Clock(d)
+	}
+	return Grouped(int64(ms + 0.5))
+}
+
+// TimeOfDay formats a wall-clock time to the second.
+func TimeOfDay(t time.Time) string { return t.Format(time.TimeOnly) }
+
+// Grouped writes a number with narrow spaces between groups of three digits.
+func Grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteString("\u202f")
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// Count returns n, in groups of digits, with the noun in the singular or plural.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Grouped(int64(n)) + " " + many
+}
+
+// Size formats a size: 512 bytes, 64 kB, 1.5 MB. Units are powers of 1000, as in
+// filters.
+func Size(n int64) string {
+	if n < 1000 {
+		return Count(int(n), "byte", "bytes")
+	}
+	size, unit := float64(n)/1000, "kB"
+	for _, next := range []string{"MB", "GB", "TB"} {
+		if size < 999.5 {
+			break
+		}
+		size, unit = size/1000, next
+	}
+	digits := 0
+	if size < 9.95 {
+		digits = 1
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', digits, 64), ".0") + " " + unit
+}
