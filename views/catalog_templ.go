@@ -86,9 +86,9 @@ func CatalogPanel(catalogs []Catalog) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(tabIndex(i == 0))
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(markup.TabIndex(i == 0))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `catalog.templ`, Line: 15, Col: 174}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `catalog.templ`, Line: 15, Col: 181}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -465,7 +465,7 @@ func offerState(c Catalog, k Shelf) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = prose("reason", c.Server.Reason).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Paragraph("reason", c.Server.Reason).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

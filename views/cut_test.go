@@ -57,7 +57,7 @@ func TestTextsAreCut(t *testing.T) {
 // TestPieces checks that the pieces of a cut text make up the whole of it.
 func TestPieces(t *testing.T) {
 	long := strings.Repeat("a\u202e<é\x01", 200_000)
-	doc := draw(t, Words(long))
+	doc := draw(t, markup.Words(long))
 	got := strings.TrimSuffix(text(only(t, doc, "text", func(e *html.Node) bool { return attr(e, "class") == "words" })), "Show all Save "+wording.Size(int64(len(long))))
 	got = strings.TrimSuffix(got, "… ")
 	for range len(long)/markup.WordsMost + 1 {

@@ -1,7 +1,5 @@
 package views
 
-import "elicitation-inspector/views/markup"
-
 // Limits of elements with many parts. Together they keep the page below [markup.PageMost],
 // whatever servers send.
 const (
@@ -12,15 +10,9 @@ const (
 	pinsMost    = 20 << 10
 	rowsMost    = 900_000  // rows of the log in one answer
 	partsMost   = 64 << 10 // blocks of a result
-	fieldsMost  = 96 << 10 // fields of a form
-	fieldMost   = 32 << 10 // one field
-	contentMost = 96 << 10 // text in the JSON tab
 
 	TabsMost         = 80 // calls in the strip
 	capabilitiesMost = 40
 	foundMost        = 20 // findings on one question
 	comparedMost     = 100
 )
-
-// TooLong reports whether a text is too long for the text box of the JSON tab.
-func TooLong(content string) bool { return markup.CutOff(content, contentMost) }

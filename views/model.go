@@ -10,10 +10,10 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
-	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/views/forms"
 )
 
 // Page holds everything that the first page shows.
@@ -113,34 +113,11 @@ type Catalog struct {
 	Err     string // why a list could not be read
 }
 
-// Field is one control of a form.
-type Field struct {
-	elicit.Field
-	Index    int
-	ID       string // element id of the control; the label, hint and error derive theirs from it
-	Input    elicit.Input
-	Problems []string // in words
-	Changed  bool     // differs from the default, so that a reset makes sense
-}
-
-// Form is a set of controls for a schema, with the resulting JSON.
-type Form struct {
-	ID       string // prefix of its element ids: "q3" or "args"
-	Fields   []Field
-	Extra    string   // JSON of members without a field; "" if none
-	JSON     bool     // the JSON tab is on show
-	Content  string   // the text of the JSON tab
-	Problems []string // of the whole form, not of one field
-	Checked  bool     // a check has failed: "Send anyway" is offered
-	Preview  string   // the exact JSON that will be sent
-	Trouble  string   // why there are no controls, in words; "" if the schema could be read
-}
-
 // CallForm is one item ready to be called.
 type CallForm struct {
 	Item     Item
 	Server   Server
-	Form     Form
+	Form     forms.Form
 	Timeout  string // seconds, as typed; "" for none
 	ReadOnly bool   // in a transcript: shows the arguments of the call
 	Call     int    // the call with these arguments, 0 if none
@@ -270,7 +247,7 @@ type Question struct {
 	Message  string
 	ID       string // its elicitationId
 	Asked    time.Time
-	Form     Form
+	Form     forms.Form
 	Schema   json.RawMessage // requestedSchema
 	Params   json.RawMessage // params, if they are not a valid elicitation
 	Seq      int64           // frame in the wire log, 0 if none

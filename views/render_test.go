@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/static"
+	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )
 
@@ -115,11 +116,11 @@ func tag(name string) func(*html.Node) bool {
 
 var someServer = Server{ID: "s1", Label: "release-bot", Name: "release-bot", Version: "1.4.0", How: "stdio", State: ServerReady, Protocol: "2025-11-25"}
 
-func someQuestion(fields ...Field) Question {
+func someQuestion(fields ...forms.Field) Question {
 	return Question{
 		Number: 7, State: QuestionPending, Server: someServer, Call: 3, CallName: "deploy", Mode: "form",
 		Message: "Deploy to production?", Asked: time.Now().Add(-18 * time.Second), Seq: 204,
-		Form: Form{ID: "q7", Fields: fields, Preview: "{\n  \"action\": \"accept\",\n  \"content\": {}\n}"},
+		Form: forms.Form{ID: "q7", Fields: fields, Preview: "{\n  \"action\": \"accept\",\n  \"content\": {}\n}"},
 	}
 }
 
@@ -134,7 +135,7 @@ func somePage() Page {
 				"resources": {Items: []Item{{Server: "s1", Item: catalog.Item{Kind: catalog.Resource, Name: "log", Key: "file:///log"}}}, Total: 1},
 			},
 		}},
-		Form:      &CallForm{Item: tool, Server: someServer, Form: Form{ID: "args"}},
+		Form:      &CallForm{Item: tool, Server: someServer, Form: forms.Form{ID: "args"}},
 		Questions: []Question{someQuestion()},
 		Log:       LogStatus{Frames: 214},
 		Seq:       42,
@@ -256,11 +257,11 @@ func everyText(hostile string) map[string]templ.Component {
 	item := Item{Server: "s1", Item: catalog.Item{
 		Kind: catalog.Tool, Name: hostile, Key: hostile, Title: hostile, Description: hostile, Schema: json.RawMessage(hostile),
 	}}
-	field := Field{ID: "q1-f0", Problems: []string{hostile}, Input: elicit.Input{Text: hostile}, Field: elicit.Field{
+	field := forms.Field{ID: "q1-f0", Problems: []string{hostile}, Input: elicit.Input{Text: hostile}, Field: elicit.Field{
 		Name: hostile, Label: hostile, Description: hostile, Format: hostile, Pattern: hostile}}
-	choice := Field{ID: "q1-f1", Index: 1, Field: elicit.Field{Label: hostile, Kind: elicit.SingleChoice, Choices: []elicit.Choice{{Value: hostile, Title: hostile}}}}
-	raw := Field{ID: "q1-f2", Index: 2, Input: elicit.Input{JSON: hostile}, Field: elicit.Field{Label: hostile, Kind: elicit.JSON, Why: hostile}}
-	form := Form{ID: "q1", Fields: []Field{field, choice, raw}, Extra: hostile, Content: hostile, Preview: hostile, Problems: []string{hostile}, Trouble: hostile}
+	choice := forms.Field{ID: "q1-f1", Index: 1, Field: elicit.Field{Label: hostile, Kind: elicit.SingleChoice, Choices: []elicit.Choice{{Value: hostile, Title: hostile}}}}
+	raw := forms.Field{ID: "q1-f2", Index: 2, Input: elicit.Input{JSON: hostile}, Field: elicit.Field{Label: hostile, Kind: elicit.JSON, Why: hostile}}
+	form := forms.Form{ID: "q1", Fields: []forms.Field{field, choice, raw}, Extra: hostile, Content: hostile, Preview: hostile, Problems: []string{hostile}, Trouble: hostile}
 	pending := Question{Number: 1, State: QuestionPending, Server: s, Call: 1, CallName: hostile, Mode: hostile, Message: hostile, Form: form, Schema: json.RawMessage(hostile), Origin: hostile, Seq: 1}
 	settled := pending
 	settled.Unfolded = true
@@ -362,8 +363,8 @@ func choices(n int) []elicit.Choice {
 	return out
 }
 
-func everyKind() []Field {
-	var out []Field
+func everyKind() []forms.Field {
+	var out []forms.Field
 	for i, f := range []elicit.Field{
 		{Label: "Text", MaxLength: limit(12), Pattern: `^CHG-\d{5}$`},
 		{Label: "Mail", Format: "email"},
@@ -381,7 +382,7 @@ func everyKind() []Field {
 		{Label: "Several of many", Kind: elicit.MultiChoice, Choices: choices(300)},
 		{Label: "Object", Kind: elicit.JSON, Why: "It is an object."},
 	} {
-		out = append(out, Field{Field: f, Index: i, ID: fmt.Sprintf("q7-f%d", i)})
+		out = append(out, forms.Field{Field: f, Index: i, ID: fmt.Sprintf("q7-f%d", i)})
 	}
 	return out
 }
@@ -456,7 +457,7 @@ func TestControlsThatWouldLoseText(t *testing.T) {
 		{"a value of another type", elicit.Field{Kind: elicit.Number}, elicit.Input{JSON: `"x"`}, "textarea "},
 		{"a choice that is none", elicit.Field{Kind: elicit.SingleChoice, Choices: choices(2)}, elicit.Input{JSON: `7`}, "textarea "},
 	} {
-		doc := draw(t, Fields(Form{Fields: []Field{{Field: c.field, ID: "x", Input: c.input}}}))
+		doc := draw(t, forms.Fields(forms.Form{Fields: []forms.Field{{Field: c.field, ID: "x", Input: c.input}}}))
 		control := byID(t, doc, "x")
 		if got := control.Data + " " + attr(control, "type"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -469,7 +470,7 @@ func TestControlsThatWouldLoseText(t *testing.T) {
 
 // TestTextAreaKeepsItsFirstLine: HTML drops a line end that follows <textarea>.
 func TestTextAreaKeepsItsFirstLine(t *testing.T) {
-	doc := draw(t, Fields(Form{Fields: []Field{{ID: "x", Input: elicit.Input{Text: "\n\na"}}}}))
+	doc := draw(t, forms.Fields(forms.Form{Fields: []forms.Field{{ID: "x", Input: elicit.Input{Text: "\n\na"}}}}))
 	if got := text(byID(t, doc, "x")); got != "\n\na" {
 		t.Errorf("it holds %q", got)
 	}
@@ -485,7 +486,7 @@ func TestErrorsStandAtTheirFields(t *testing.T) {
 	card := draw(t, QuestionCard(q))
 	for _, f := range fields {
 		control := byID(t, card, f.ID)
-		if f.control() == checkBoxes { // aria-invalid is not for groups, but for their boxes
+		if attr(control, "role") == "group" { // aria-invalid is not for groups, but for their boxes
 			control = every(control, tag("input"))[0]
 		} else if !strings.Contains(attr(control, "aria-describedby"), f.ID+"-error") {
 			t.Errorf("%s is not described by its error", f.Label)
@@ -527,7 +528,7 @@ func TestWillSendIsExact(t *testing.T) {
 		"{\n  \"a\": 0.10,\n  \"b\": \"x\u202ey\",\n  \"c\": [9007199254740993, true, null]\n}",
 		"{\"<b>\":\"&amp;\"}", "null", "not JSON at all", "\n\n{}",
 	} {
-		doc := draw(t, WillSend(Form{ID: "q1", Preview: want}))
+		doc := draw(t, forms.WillSend(forms.Form{ID: "q1", Preview: want}))
 		if got := text(only(t, doc, "pre", tag("pre"))); got != want {
 			t.Errorf("it shows %q, want %q", got, want)
 		}
@@ -688,8 +689,8 @@ func TestProgress(t *testing.T) {
 // thousand choices.
 func TestManyChoicesStayLight(t *testing.T) {
 	for _, kind := range []elicit.FieldKind{elicit.SingleChoice, elicit.MultiChoice} {
-		f := Field{ID: "x", Field: elicit.Field{Kind: kind, Choices: choices(10_000)}, Input: elicit.Input{Picks: []int{9_999}}}
-		doc := draw(t, Fields(Form{Fields: []Field{f}}))
+		f := forms.Field{ID: "x", Field: elicit.Field{Kind: kind, Choices: choices(10_000)}, Input: elicit.Input{Picks: []int{9_999}}}
+		doc := draw(t, forms.Fields(forms.Form{Fields: []forms.Field{f}}))
 		list := only(t, doc, "select", tag("select"))
 		if !has(list, "hidden") {
 			t.Errorf("%s: the list is drawn", kind)
@@ -717,7 +718,7 @@ func TestDetailShowsWhatCannotBeSeen(t *testing.T) {
 }
 
 func TestDefaultsCanBeBroughtBack(t *testing.T) {
-	f := Field{ID: "q7-f0", Field: elicit.Field{Label: "A", Default: json.RawMessage(`"x"`)}}
+	f := forms.Field{ID: "q7-f0", Field: elicit.Field{Label: "A", Default: json.RawMessage(`"x"`)}}
 	hidden := func() bool {
 		return has(button(t, draw(t, QuestionCard(someQuestion(f))), "Reset"), "hidden")
 	}

@@ -267,11 +267,11 @@ func resultRegion(c Call, r Result) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, when(r.Raw != nil, "aria-labelledby", c.ID()+"-tab-shown"))
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, markup.When(r.Raw != nil, "aria-labelledby", c.ID()+"-tab-shown"))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, when(r.Raw != nil, "role", "tabpanel"))
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, markup.When(r.Raw != nil, "role", "tabpanel"))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -285,7 +285,7 @@ func resultRegion(c Call, r Result) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if r.Failure != "" {
-			templ_7745c5c3_Err = Words(r.Failure).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Words(r.Failure).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -347,7 +347,7 @@ func resultRegion(c Call, r Result) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Code(pretty(r.Structured)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Code(pretty(r.Structured)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -357,7 +357,7 @@ func resultRegion(c Call, r Result) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Code(pretty(r.Error.Data)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Code(pretty(r.Error.Data)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -403,7 +403,7 @@ func resultRegion(c Call, r Result) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Code(pretty(r.Raw)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Code(pretty(r.Raw)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -456,7 +456,7 @@ func errorOf(c Call, e response.RPCError) templ.Component {
 			}
 		}
 		if messageOf(e) != "" {
-			templ_7745c5c3_Err = Words(messageOf(e)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Words(messageOf(e)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -626,12 +626,12 @@ func partView(p response.Content, c Call, i int) templ.Component {
 		}
 		switch kind {
 		case "text":
-			templ_7745c5c3_Err = Words(p.Text).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Words(p.Text).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case "json":
-			templ_7745c5c3_Err = Code(pretty([]byte(strings.TrimSpace(p.Text)))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Code(pretty([]byte(strings.TrimSpace(p.Text)))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -797,7 +797,7 @@ func partView(p response.Content, c Call, i int) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = ltr(markup.Named(p.URI)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = markup.LTR(markup.Named(p.URI)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -811,7 +811,7 @@ func partView(p response.Content, c Call, i int) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = prose("desc", p.Description).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Paragraph("desc", p.Description).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -820,12 +820,12 @@ func partView(p response.Content, c Call, i int) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if kind == "other" {
-				templ_7745c5c3_Err = Words(wording.Join("\n", p.Problem, pretty(p.Raw))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = markup.Words(wording.Join("\n", p.Problem, pretty(p.Raw))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else if p.Text != "" {
-				templ_7745c5c3_Err = Words(p.Text).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = markup.Words(p.Text).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

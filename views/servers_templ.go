@@ -418,7 +418,7 @@ func serverDetails(s Server) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = prose("reason", s.Reason).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = markup.Paragraph("reason", s.Reason).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -599,7 +599,7 @@ func serverDetails(s Server) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Words(s.Instructions).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Words(s.Instructions).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/views/forms"
 )
 
 // selected returns the value that a select shows.
@@ -216,7 +217,7 @@ func TestDrawingsDoNotAge(t *testing.T) {
 }
 
 func TestTimeoutField(t *testing.T) {
-	doc := draw(t, CallPanel(&CallForm{Timeout: "2.5", Form: Form{ID: "args"}}, nil))
+	doc := draw(t, CallPanel(&CallForm{Timeout: "2.5", Form: forms.Form{ID: "args"}}, nil))
 	field := named(t, only(t, doc, "form", tag("form")), "timeout")
 	if got := attr(field, "value"); got != "2.5" {
 		t.Errorf("it holds %q", got)
@@ -233,7 +234,7 @@ func TestQuestionsThatAreNoElicitation(t *testing.T) {
 		q := someQuestion()
 		q.Method, q.Mode, q.Message = method, method, ""
 		q.Params = json.RawMessage(`{"maxTokens": 120}`)
-		q.Form = Form{ID: "q7", JSON: true, Content: `{"roots":[]}`, Preview: `{"roots":[]}`}
+		q.Form = forms.Form{ID: "q7", JSON: true, Content: `{"roots":[]}`, Preview: `{"roots":[]}`}
 		doc := draw(t, QuestionCard(q))
 		if got := text(byID(t, doc, "q7-message")); got == "" || got == "(no message)" {
 			t.Errorf("%s is called %q", method, got)

@@ -1227,9 +1227,9 @@ func FrameDetail(d Detail) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var71 string
-			templ_7745c5c3_Var71, templ_7745c5c3_Err = templ.JoinStringErrs(tabIndex(i == 0))
+			templ_7745c5c3_Var71, templ_7745c5c3_Err = templ.JoinStringErrs(markup.TabIndex(i == 0))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `wire.templ`, Line: 183, Col: 172}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `wire.templ`, Line: 183, Col: 179}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var71))
 			if templ_7745c5c3_Err != nil {
@@ -1242,7 +1242,7 @@ func FrameDetail(d Detail) templ.Component {
 			var templ_7745c5c3_Var72 string
 			templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs(v.name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `wire.templ`, Line: 183, Col: 183}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `wire.templ`, Line: 183, Col: 190}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var72))
 			if templ_7745c5c3_Err != nil {

@@ -20,8 +20,6 @@ func either(first bool, yes, no string) string {
 	return no
 }
 
-func tabIndex(chosen bool) string { return either(chosen, "0", "-1") }
-
 // each returns a component for each member of a list.
 func each[T any](list []T, draw func(T) templ.Component) []templ.Component {
 	out := make([]templ.Component, len(list))

@@ -9,51 +9,8 @@ import (
 	"golang.org/x/net/html"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/views/forms"
 )
-
-func TestHintsAndCounts(t *testing.T) {
-	for _, c := range []struct {
-		field       elicit.Field
-		input       elicit.Input
-		hint, count string
-		over        bool
-	}{
-		{elicit.Field{MaxLength: limit(12), Pattern: "^a"}, elicit.Input{Text: "CHG-20418"}, "At most 12 characters, must match", "9 of 12", false},
-		{elicit.Field{MaxLength: limit(2)}, elicit.Input{Text: "\U0001F469\u200d\U0001F4BB"}, "At most 2 characters", "3 of 2", true},
-		{elicit.Field{MinLength: limit(2), MaxLength: limit(5)}, elicit.Input{}, "2 to 5 characters", "0 of 5", false},
-		{elicit.Field{MinLength: limit(3)}, elicit.Input{Text: "a"}, "At least 3 characters", "1 character", true},
-		{elicit.Field{MinLength: limit(1), MaxLength: limit(1)}, elicit.Input{}, "Exactly 1 character", "0 of 1", false},
-		{elicit.Field{}, elicit.Input{Text: "a"}, "", "", false},
-		{elicit.Field{Format: "ipv6"}, elicit.Input{}, "Format ipv6", "", false},
-		{elicit.Field{Kind: elicit.Number, Minimum: "0", Maximum: "1.50"}, elicit.Input{Text: "2"}, "From 0 to 1.50", "", false},
-		{elicit.Field{Kind: elicit.Integer, ExclusiveMinimum: "0", MultipleOf: "5"}, elicit.Input{}, "A whole number, more than 0, a multiple of 5", "", false},
-		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(3), MinItems: limit(1), MaxItems: limit(3)}, elicit.Input{Picks: []int{0, 2}}, "", "2 chosen, 1 to 3 allowed", false},
-		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(3), MaxItems: limit(1)}, elicit.Input{Picks: []int{0, 2}}, "", "2 chosen, at most 1 allowed", true},
-		{elicit.Field{Kind: elicit.MultiChoice, Choices: choices(3)}, elicit.Input{Picks: []int{0, 2}}, "", "2 of 3 chosen", false},
-		{elicit.Field{Kind: elicit.Number, Minimum: "0", Maximum: "1", Description: "From 0 to 1."}, elicit.Input{}, "", "", false},
-	} {
-		f := Field{Field: c.field, Input: c.input}
-		if got := f.hint(); got != c.hint {
-			t.Errorf("%+v: hint %q, want %q", c.field, got, c.hint)
-		}
-		if got := f.count(); got != c.count {
-			t.Errorf("%+v: count %q, want %q", c.field, got, c.count)
-		}
-		if got := f.over(); got != c.over {
-			t.Errorf("%+v: over is %v", c.field, got)
-		}
-	}
-}
-
-func TestTitlesTellChoicesApart(t *testing.T) {
-	f := Field{Field: elicit.Field{Choices: []elicit.Choice{{Value: "a", Title: "Same"}, {Value: "b", Title: "Same"}, {Value: "c"}, {}, {Value: "d", Title: "Own"}}}}
-	want := []string{"Same (a)", "Same (b)", "c", `"" (empty)`, "Own"}
-	for i, w := range want {
-		if got := f.title(i); got != w {
-			t.Errorf("choice %d is titled %q, want %q", i, got, w)
-		}
-	}
-}
 
 func TestTimelineKeepsBothEnds(t *testing.T) {
 	start := time.Date(2026, 8, 1, 14, 2, 7, 0, time.UTC)
@@ -112,7 +69,7 @@ func TestDefaultThatDoesNotFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc := draw(t, Fields(Form{Fields: []Field{{Field: fields[0], ID: "q1-f0", Input: elicit.Defaults(fields).Fields[0]}}}))
+		doc := draw(t, forms.Fields(forms.Form{Fields: []forms.Field{{Field: fields[0], ID: "q1-f0", Input: elicit.Defaults(fields).Fields[0]}}}))
 		if len(every(doc, tag("textarea"))) > 0 {
 			t.Errorf("%s: it is a box of JSON", schema)
 		}

@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )
 
@@ -161,12 +162,12 @@ func (s *Server) arguments(c echo.Context, status int, f callForm, problems []el
 
 // drawable reports whether a page can hold what was typed into a call's form. If
 // not, the form stays as it is there: nothing else has it.
-func drawable(c echo.Context, form views.Form, sub, before submission) error {
-	kept, err := views.Kept(c.Request().Context(), form.Fields)
+func drawable(c echo.Context, form forms.Form, sub, before submission) error {
+	kept, err := forms.Kept(c.Request().Context(), form.Fields)
 	if err != nil {
 		return err
 	}
-	lost := sub.json && sub.content != before.content && views.TooLong(sub.content)
+	lost := sub.json && sub.content != before.content && forms.TooLong(sub.content)
 	for _, i := range kept {
 		lost = lost || !sub.json && (i >= len(before.inputs.Fields) || !sub.inputs.Fields[i].Equal(before.inputs.Fields[i]))
 	}

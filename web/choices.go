@@ -7,7 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/views"
+	"elicitation-inspector/views/forms"
 )
 
 // choicesMost is how many choices one answer contains.
@@ -36,7 +36,7 @@ func choices(c echo.Context, form string, fields []elicit.Field) error {
 	if i >= int64(len(fields)) {
 		return echo.ErrNotFound
 	}
-	field := views.Field{Field: fields[i], Index: int(i), ID: form + "-" + elicit.InputName(int(i))}
+	field := forms.Field{Field: fields[i], Index: int(i), ID: form + "-" + elicit.InputName(int(i))}
 	matches := field.Matches(c.QueryParam("search"))
 	h := c.Response().Header()
 	if near, err := strconv.Atoi(c.QueryParam("near")); err == nil {
@@ -48,5 +48,5 @@ func choices(c echo.Context, form string, fields []elicit.Field) error {
 	h.Set("X-Total", strconv.Itoa(len(matches)))
 	start := int(min(from, int64(len(matches))))
 	end := min(len(matches), start+int(min(count, choicesMost)))
-	return html(c, views.ChoiceRows(field, matches[start:end], start, len(matches)))
+	return html(c, forms.ChoiceRows(field, matches[start:end], start, len(matches)))
 }

@@ -10,7 +10,7 @@ import (
 
 	"elicitation-inspector/bridge/elicit"
 	"elicitation-inspector/bridge/rawjson"
-	"elicitation-inspector/views"
+	"elicitation-inspector/views/forms"
 )
 
 // submission is the state of a form, with the tab that is shown.
@@ -138,8 +138,8 @@ func (sub submission) switched(fields []elicit.Field, toJSON bool) (submission, 
 }
 
 // view returns the form for the page. wrap makes the full result of the content.
-func (sub submission) view(id string, fields []elicit.Field, problems []elicit.Problem, wrap func(json.RawMessage) json.RawMessage) views.Form {
-	f := views.Form{
+func (sub submission) view(id string, fields []elicit.Field, problems []elicit.Problem, wrap func(json.RawMessage) json.RawMessage) forms.Form {
+	f := forms.Form{
 		ID: id, JSON: sub.json, Content: sub.content, Extra: string(sub.inputs.Extra), Checked: sub.checked,
 	}
 	defaults := elicit.Defaults(fields)
@@ -148,7 +148,7 @@ func (sub submission) view(id string, fields []elicit.Field, problems []elicit.P
 		if i < len(sub.inputs.Fields) {
 			input = sub.inputs.Fields[i]
 		}
-		f.Fields = append(f.Fields, views.Field{
+		f.Fields = append(f.Fields, forms.Field{
 			Field: field, Index: i, ID: id + "-" + elicit.InputName(i), Input: input,
 			Changed: !input.Equal(defaults.Fields[i]),
 		})

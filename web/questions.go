@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )
 
@@ -125,11 +126,11 @@ func (s *Server) draft(c echo.Context, q typed) error {
 }
 
 // preview answers with the JSON that a form would send, and the counts at its fields.
-func (s *Server) preview(c echo.Context, form views.Form) error {
-	parts := []templ.Component{markup.Within(markup.PartMost, form.ID+"-send", views.WillSend(form))}
+func (s *Server) preview(c echo.Context, form forms.Form) error {
+	parts := []templ.Component{markup.Within(markup.PartMost, form.ID+"-send", forms.WillSend(form))}
 	for _, f := range form.Fields {
 		if f.Kind == elicit.Text || f.Kind == elicit.MultiChoice {
-			parts = append(parts, views.FieldCount(f))
+			parts = append(parts, forms.FieldCount(f))
 		}
 	}
 	return drawn(c, http.StatusOK, parts...)

@@ -214,7 +214,7 @@ func PlanView(p Plan) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = views.Code(p.Arguments).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = markup.Code(p.Arguments).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

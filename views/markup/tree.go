@@ -88,11 +88,7 @@ func (t *tree) value(n node, value []byte, unfold bool) {
 		t.WriteString(" " + name + `="` + templ.EscapeString(value) + `"`)
 	}
 	t.WriteString(`<div role="treeitem" class="node"`)
-	if n.level == 1 {
-		attribute("tabindex", "0")
-	} else {
-		attribute("tabindex", "-1")
-	}
+	attribute("tabindex", TabIndex(n.level == 1))
 	attribute("aria-level", strconv.Itoa(n.level))
 	attribute("aria-setsize", strconv.Itoa(n.siblings))
 	attribute("aria-posinset", strconv.Itoa(n.place))

@@ -1,4 +1,4 @@
-package views
+package forms
 
 import (
 	"cmp"
@@ -346,9 +346,19 @@ func (f Field) hint() string {
 	return wording.Capital(strings.Join(f.hints(), ", "))
 }
 
-func (f Form) tab() string { return either(f.JSON, "json", "form") }
+func (f Form) tab() string {
+	if f.JSON {
+		return "json"
+	}
+	return "form"
+}
 
-func (f Form) sendName() string { return either(f.ID == "args", "Arguments", "Will send") }
+func (f Form) sendName() string {
+	if f.ID == "args" {
+		return "Arguments"
+	}
+	return "Will send"
+}
 
 // wrong counts the invalid fields.
 func (f Form) wrong() (n int) {

@@ -1,0 +1,50 @@
+// Package forms draws a question's or a tool's schema as a form, with the JSON that it
+// makes.
+package forms
+
+import (
+	"github.com/a-h/templ"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/views/markup"
+)
+
+// Field is one control of a form.
+type Field struct {
+	elicit.Field
+	Index    int
+	ID       string // element id of the control; the label, hint and error derive theirs from it
+	Input    elicit.Input
+	Problems []string // in words
+	Changed  bool     // differs from the default, so that a reset makes sense
+}
+
+// Form is a set of controls for a schema, with the resulting JSON.
+type Form struct {
+	ID       string // prefix of its element ids: "q3" or "args"
+	Fields   []Field
+	Extra    string   // JSON of members without a field; "" if none
+	JSON     bool     // the JSON tab is on show
+	Content  string   // the text of the JSON tab
+	Problems []string // of the whole form, not of one field
+	Checked  bool     // a check has failed: "Send anyway" is offered
+	Preview  string   // the exact JSON that will be sent
+	Trouble  string   // why there are no controls, in words; "" if the schema could be read
+}
+
+// said returns the attributes that describe a control to assistive technology.
+func (f Field) said() templ.OrderedAttributes {
+	a := templ.OrderedAttributes{{Key: "id", Value: f.ID}, {Key: "aria-describedby", Value: f.describedBy()}}
+	a = append(a, markup.When(f.Required, "aria-required", "true")...)
+	return append(a, markup.Invalid(f.invalid())...)
+}
+
+// Limits of the markup, in bytes.
+const (
+	fieldsMost  = 96 << 10 // fields of a form
+	fieldMost   = 32 << 10 // one field
+	contentMost = 96 << 10 // text in the JSON tab
+)
+
+// TooLong reports whether a text is too long for the text box of the JSON tab.
+func TooLong(content string) bool { return markup.CutOff(content, contentMost) }
