@@ -5,7 +5,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -231,7 +230,8 @@ var (
 	ErrReconnect       = servers.ErrReconnect
 	ErrNotReady        = servers.ErrNotReady
 	ErrClosed          = servers.ErrClosed
-	ErrUnknownItem     = errors.New("the server has no such item")
+	ErrUnknownItem     = catalog.ErrUnknownItem
+	ErrLoading         = catalog.ErrLoading
 	ErrUnknownCall     = calls.ErrUnknown
 	ErrForgottenCall   = calls.ErrForgotten
 	ErrUnknownQuestion = inbox.ErrUnknown

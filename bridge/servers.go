@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"fmt"
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
@@ -50,12 +49,7 @@ func (in *Inspection) Item(id string, kind catalog.Kind, key string) (catalog.It
 	if err != nil {
 		return catalog.Item{}, err
 	}
-	for _, item := range all.Items {
-		if item.Kind == kind && item.Key == key {
-			return item, nil
-		}
-	}
-	return catalog.Item{}, fmt.Errorf("%w: %s %q", ErrUnknownItem, kind, key)
+	return all.Find(kind, key)
 }
 
 // Reconnect is [servers.Servers.Reconnect].

@@ -183,7 +183,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	case errors.Is(err, bridge.ErrUnknownServer), errors.Is(err, bridge.ErrUnknownItem),
 		errors.Is(err, bridge.ErrUnknownCall), errors.Is(err, bridge.ErrForgottenCall), errors.Is(err, bridge.ErrUnknownQuestion):
 		status, text = http.StatusNotFound, sentence(err)
-	case errors.Is(err, bridge.ErrNotReady), errors.Is(err, bridge.ErrClosed), errors.Is(err, bridge.ErrReconnect):
+	case errors.Is(err, bridge.ErrNotReady), errors.Is(err, bridge.ErrLoading), errors.Is(err, bridge.ErrClosed), errors.Is(err, bridge.ErrReconnect):
 		status, text = http.StatusConflict, sentence(err)
 	}
 	if status >= http.StatusInternalServerError {

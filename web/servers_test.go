@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -8,8 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/servers"
+	"elicitation-inspector/bridge/target"
 )
 
 func TestSettings(t *testing.T) {
@@ -54,6 +60,43 @@ func TestRemembered(t *testing.T) {
 	}
 	if status, _ := d.post("/calls/7/again", nil); status != http.StatusNotFound {
 		t.Errorf("a call that was never made: %d, want 404", status)
+	}
+}
+
+// TestCallBeforeTheToolsAreListed: while a server's lists are being read anew, a page does
+// not say that it has no such tool.
+func TestCallBeforeTheToolsAreListed(t *testing.T) {
+	listings, listed := 0, make(chan struct{})
+	slow := func() *mcp.Server {
+		s := demo.New(demo.Options{}).MCP()
+		s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+			return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+				if method == "tools/list" {
+					if listings++; listings > 1 {
+						<-listed
+					}
+				}
+				return next(ctx, method, r)
+			}
+		})
+		return s
+	}
+	d := inspect(t, client.Settings{}, target.Spec{Name: "slow", Builtin: slow}, "deploy")
+	before := d.server().Session
+	d.done("/servers/s1/reconnect", nil)
+	d.until("it has connected anew", func() bool { return d.server().State == servers.Ready && d.server().Session != before })
+	call := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"deploy"}}
+	if status, text := d.post("/calls", call); status != http.StatusConflict || !strings.Contains(text, "lists are still being read") {
+		t.Errorf("before its tools are listed: %d %s", status, text)
+	}
+	close(listed)
+	d.until("its tools are listed", func() bool {
+		_, err := d.in.Item("s1", catalog.Tool, "deploy")
+		return err == nil
+	})
+	call.Set("key", "unheard_of")
+	if status, text := d.post("/calls", call); status != http.StatusNotFound {
+		t.Errorf("a tool that is not listed: %d %s", status, text)
 	}
 }
 

@@ -4,6 +4,8 @@ package catalog
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	"elicitation-inspector/bridge/mcp"
@@ -45,6 +47,24 @@ type Catalog struct {
 	Loading bool
 	Items   []Item   // tools, prompts, resources, templates; each in the server's order
 	Errors  []string // one text for each list with problems
+}
+
+// Errors of [Catalog.Find].
+var (
+	ErrUnknownItem = errors.New("the server has listed no such item")
+	ErrLoading     = errors.New("the server's lists are still being read")
+)
+
+// Find returns the item with this kind and key.
+func (c Catalog) Find(kind Kind, key string) (Item, error) {
+	i := slices.IndexFunc(c.Items, func(item Item) bool { return item.Kind == kind && item.Key == key })
+	switch {
+	case i >= 0:
+		return c.Items[i], nil
+	case c.Loading:
+		return Item{}, ErrLoading
+	}
+	return Item{}, fmt.Errorf("%w: %s %q", ErrUnknownItem, kind, key)
 }
 
 // Part holds the items of one list.
