@@ -39,9 +39,9 @@ func TestHostileServers(t *testing.T) {
 		config.url(w.name, web.URL+"/mcp")
 	}
 	p := inspector.Start(t, "--config", config.write(t))
-	if err := until("the good server is ready", func() bool {
+	if err := until("the good server's tools are listed", func() bool {
 		page, err := get(p, "/?server=s1&kind=tool&key=ask")
-		return err == nil && strings.Contains(page, `data-key="ask"`)
+		return err == nil && strings.Contains(page, `data-server="s1" data-kind="tool" data-key="ask"`) // others have a tool of this name, too
 	}); err != nil {
 		t.Fatal(err)
 	}
