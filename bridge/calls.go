@@ -63,7 +63,7 @@ func overlaid(own calls.Call, said *conversation.Call) Call {
 // recorded returns a call of a transcript.
 func (in *Inspection) recorded(now *recent.View, c *conversation.Call) Call {
 	out := Call{Call: *c, Duration: now.Now.Sub(c.Start)}
-	out.Request = calls.Request{Server: in.known.IDOf(c.Server), Kind: kindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
+	out.Request = calls.Request{Server: in.known.IDOf(c.Server), Kind: catalog.KindOf(c.Method), Name: in.nameOf(c), Key: c.Name, Arguments: c.Arguments}
 	out.Waited = c.With(conversation.PersonParty)
 	if c.State.Over() {
 		out.Duration = c.Ended.Sub(c.Start)
@@ -83,24 +83,11 @@ func (in *Inspection) recorded(now *recent.View, c *conversation.Call) Call {
 	return out
 }
 
-func kindOf(method string) catalog.Kind {
-	switch method {
-	case mcp.MethodGetPrompt:
-		return catalog.Prompt
-	case mcp.MethodReadResource:
-		return catalog.Resource
-	}
-	return catalog.Tool
-}
-
 // nameOf returns the display name of a call: the name of the tool, prompt or resource it
 // requests.
 func (in *Inspection) nameOf(c *conversation.Call) string {
-	if in.replay == nil {
-		own, err := in.calls.Call(c.Number)
-		if err == nil {
-			return own.Request.Name
-		}
+	if own, err := in.calls.Call(c.Number); err == nil {
+		return own.Request.Name
 	}
 	if c.Method == mcp.MethodReadResource {
 		if item, err := in.Item(in.known.IDOf(c.Server), catalog.Resource, c.Name); err == nil {

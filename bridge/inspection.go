@@ -17,9 +17,9 @@ import (
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/elicit"
-	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/placed"
 	"elicitation-inspector/bridge/recent"
 	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/servers"
@@ -77,12 +77,9 @@ type Inspection struct {
 	calls        *calls.Calls
 	conversation *conversation.Conversation
 	recent       *recent.Reader
-	linter       *findings.Linter
+	findings     *placed.Findings
 	script       atomic.Pointer[scripted.Source]
 	parsed       elicit.Parsed
-
-	telling chan struct{} // held by the goroutine that uses told
-	told    int           // the number of findings that subscribers know of
 
 	mu     sync.Mutex
 	closed bool
@@ -104,8 +101,9 @@ func New(c Config) *Inspection {
 	life, end := context.WithCancel(context.Background())
 	in := &Inspection{
 		config: c, log: c.Log, logger: c.Logger, life: life, end: end, changes: changes.NewFeed(),
-		conversation: conversation.New(c.Log), linter: findings.New(c.Log), telling: make(chan struct{}, 1),
+		conversation: conversation.New(c.Log),
 	}
+	in.findings = placed.New(wiring{in}, c.Log, in.conversation, in.changes)
 	in.recent = recent.New(c.Log, in.conversation, in.haveRead)
 	in.inbox = inbox.New(wiring{in}, c.Rate)
 	in.calls = calls.New(wiring{in}, in.inbox, in.spawn)
@@ -122,7 +120,7 @@ func (in *Inspection) Start() {
 	if !in.config.JudgeLater {
 		in.spawn(in.judgeLog)
 	}
-	in.spawn(func() { in.follow(in.life, in.log, tellEvery, func() { _ = in.tellFindings(in.life) }) }) // fails only when life ends
+	in.spawn(func() { in.follow(in.life, in.log, tellEvery, func() { _ = in.findings.Tell(in.life) }) }) // fails only when life ends
 	for _, s := range in.servers.All() {
 		if err := in.Reconnect(s.ID); err != nil {
 			in.logger.Error("connecting", "server", s.Label, "error", err)
@@ -281,7 +279,7 @@ const tellEvery = 10 * time.Millisecond
 // every.
 func (in *Inspection) follow(ctx context.Context, source *wire.Log, every time.Duration, look func()) {
 	for ctx.Err() == nil {
-		grown, judged, read := in.log.Grown(), in.linter.Changed(), source.Grown()
+		grown, judged, read := in.log.Grown(), in.findings.Linter.Changed(), source.Grown()
 		look()
 		select {
 		case <-ctx.Done():

@@ -97,7 +97,7 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 		q.Waited = q.Ended.Sub(q.Asked)
 	}
 	q.Awaited = in.awaits(&q, c.call)
-	for _, f := range in.linter.At(q.AskedSeq) {
+	for _, f := range in.findings.Linter.At(q.AskedSeq) {
 		if f.Place == q.Place {
 			q.Findings = append(q.Findings, f.Finding)
 		}

@@ -33,7 +33,7 @@ func NewReplay(l *wire.Log, p *playback.Player, logger *slog.Logger) *Replay {
 	r := &Replay{in: New(Config{Log: l, Logger: logger}), servers: servers.InTranscript(l), player: p, turn: make(chan struct{}, 1)}
 	r.in.known = r.servers
 	if p != nil {
-		r.in.linter = p.Linter()
+		r.in.findings.Linter = p.Linter()
 	}
 	r.fresh.Store(new(make(chan struct{})))
 	r.in.replay = r
@@ -121,9 +121,7 @@ func (r *Replay) Refresh(ctx context.Context) (err error) {
 		return err
 	}
 	if r.player == nil {
-		if err := r.in.linter.Update(ctx); err != nil {
-			return err
-		}
+		return r.in.findings.Update(ctx)
 	}
-	return r.in.tellFindings(ctx)
+	return r.in.findings.Tell(ctx)
 }

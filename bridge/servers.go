@@ -21,7 +21,7 @@ type Server struct {
 
 // Servers returns every server, in the order of the configuration.
 func (in *Inspection) Servers() []Server {
-	found := in.severities()
+	found := in.findings.BySeverity()
 	all := in.known.All()
 	out := make([]Server, len(all))
 	for i, s := range all {
@@ -36,7 +36,7 @@ func (in *Inspection) Server(id string) (Server, error) {
 	if err != nil {
 		return Server{}, err
 	}
-	return Server{s, in.inbox.Counts(id), in.severities()[id]}, nil
+	return Server{s, in.inbox.Counts(id), in.findings.BySeverity()[id]}, nil
 }
 
 // Catalog returns the tools, prompts and resources of a server. The lists are shared and

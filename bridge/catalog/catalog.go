@@ -22,6 +22,17 @@ const (
 	Template Kind = "template"
 )
 
+// KindOf returns the kind of the items that requests of a method use.
+func KindOf(method string) Kind {
+	switch method {
+	case mcp.MethodGetPrompt:
+		return Prompt
+	case mcp.MethodReadResource:
+		return Resource
+	}
+	return Tool
+}
+
 // Item is one entry of a server's lists.
 type Item struct {
 	Kind        Kind
