@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -18,11 +17,7 @@ import (
 func TestFloodIsACount(t *testing.T) {
 	const most = 1 << 20 // bytes of the page, and of a push
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
-	ctx, stop := context.WithCancel(t.Context())
-	end := d.s.work(ctx)
-	defer func() { stop(); end() }()
-	page := &page{pushes: make(chan []byte, 100_000), dropped: func() {}}
-	d.s.hub.join(page, 0)
+	pushes := d.serve().watch(0)
 
 	const calls, each = 3, 500
 	for range calls {
@@ -51,11 +46,11 @@ func TestFloodIsACount(t *testing.T) {
 	}
 	// The last of them is drawn, which comes after all others.
 	for last := formID(calls * each); ; {
-		push := <-page.pushes
+		push := <-pushes
 		if len(push) > most {
 			t.Errorf("a push has %d kB", len(push)>>10)
 		}
-		if strings.Contains(string(push), `id=\"`+last+`\"`) {
+		if strings.Contains(push, `id=\"`+last+`\"`) {
 			break
 		}
 	}

@@ -186,34 +186,3 @@ func TestCookie(t *testing.T) {
 		t.Errorf("cookie %v", c)
 	}
 }
-
-func TestHostsOf(t *testing.T) {
-	cases := []struct {
-		listen string
-		in     []string
-		out    []string
-	}{
-		{"127.0.0.1:6280", []string{"127.0.0.1:6280", "localhost:6280"}, []string{"127.0.0.1", "[::1]:6280", "evil.example:6280"}},
-		{"[::1]:6280", []string{"[::1]:6280", "localhost:6280"}, []string{"127.0.0.1:6280"}},
-		{"0.0.0.0:6280", []string{"127.0.0.1:6280", "localhost:6280"}, []string{"evil.example:6280"}},
-		{"192.0.2.7:6280", []string{"192.0.2.7:6280"}, []string{"localhost:6280"}},
-		{"127.0.0.1:80", []string{"127.0.0.1", "localhost"}, []string{"localhost:81"}},
-	}
-	for _, c := range cases {
-		addr, err := net.ResolveTCPAddr("tcp", c.listen)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hosts := hostsOf(addr)
-		for _, h := range c.in {
-			if !hosts[h] {
-				t.Errorf("%s does not answer to %s", c.listen, h)
-			}
-		}
-		for _, h := range c.out {
-			if hosts[h] {
-				t.Errorf("%s answers to %s", c.listen, h)
-			}
-		}
-	}
-}

@@ -15,6 +15,7 @@ import (
 
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/views/markup"
 )
 
 // TestHugeTexts: however long what a server writes is, the page and every push
@@ -57,7 +58,7 @@ func TestHugeTexts(t *testing.T) {
 
 	// It can be called, with the default that the page does not hold.
 	item.Set("kept", "0")
-	if status, answer := o.post("/calls", item); status != http.StatusOK || len(answer) > pushMost {
+	if status, answer := o.post("/calls", item); status != http.StatusOK || len(answer) > markup.PageMost {
 		t.Fatalf("%d, %d bytes: %.300s", status, len(answer), answer)
 	}
 	o.until("the call has ended", func() bool { c, err := o.in.Call(1); return err == nil && c.State.Over() })
@@ -68,7 +69,7 @@ func TestHugeTexts(t *testing.T) {
 	o.get("/calls/1")
 
 	// A question is answered with its default, which the page does not hold either.
-	if status, answer := o.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"ask"}}); status != http.StatusOK || len(answer) > pushMost {
+	if status, answer := o.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"ask"}}); status != http.StatusOK || len(answer) > markup.PageMost {
 		t.Fatalf("%d, %d bytes", status, len(answer))
 	}
 	o.until("the question is there", func() bool { q, err := o.in.Question(1); return err == nil && q.State == conversation.Pending })
@@ -77,13 +78,13 @@ func TestHugeTexts(t *testing.T) {
 	if !strings.Contains(page, `name="kept" value="0"`) {
 		t.Error("the default is not kept")
 	}
-	if status, answer := o.post("/questions/1/draft", url.Values{"kept": {"0"}, "f1": {"1"}}); status != http.StatusOK || len(answer) > pushMost {
+	if status, answer := o.post("/questions/1/draft", url.Values{"kept": {"0"}, "f1": {"1"}}); status != http.StatusOK || len(answer) > markup.PageMost {
 		t.Errorf("%d, %d bytes", status, len(answer))
 	}
-	if status, answer := o.post("/questions/1/answer", url.Values{"action": {"accept"}, "kept": {"0"}, "f1": {"1"}}); status != http.StatusUnprocessableEntity || len(answer) > pushMost {
+	if status, answer := o.post("/questions/1/answer", url.Values{"action": {"accept"}, "kept": {"0"}, "f1": {"1"}}); status != http.StatusUnprocessableEntity || len(answer) > markup.PageMost {
 		t.Errorf("the default does not match its pattern: %d, %d bytes", status, len(answer))
 	}
-	if status, answer := o.post("/questions/1/answer", url.Values{"action": {"accept"}, "kept": {"0"}, "f1": {"1"}, "force": {"1"}}); status != http.StatusNoContent || len(answer) > pushMost {
+	if status, answer := o.post("/questions/1/answer", url.Values{"action": {"accept"}, "kept": {"0"}, "f1": {"1"}, "force": {"1"}}); status != http.StatusNoContent || len(answer) > markup.PageMost {
 		t.Errorf("%d, %d bytes", status, len(answer))
 	}
 	o.until("it is answered", func() bool { q, err := o.in.Question(1); return err == nil && q.State == conversation.Answered })

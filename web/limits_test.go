@@ -1,72 +1,19 @@
 package web
 
 import (
-	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/coder/websocket"
 
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/web/guard"
 )
-
-// TestSlowPageIsDropped: a page that does not read its pushes holds up nobody and
-// misses none of them: its socket is closed, and when it comes back it goes on
-// where it was.
-func TestSlowPageIsDropped(t *testing.T) {
-	h := newHub()
-	base := hubServer(t, h)
-	slow, _, err := websocket.Dial(t.Context(), base+"?since=0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer slow.CloseNow()
-	slow.SetReadLimit(-1)
-	next := openPage(t, base, "?since=0")
-	for n := int64(1); n <= 4*pageBacklog; n++ { // more than sockets and the backlog hold
-		publish(h, 1, pushMost/2)
-		if p := next(); p.Seq != n {
-			t.Fatalf("the page that reads gets push %d, want %d", p.Seq, n)
-		}
-	}
-	seen := int64(0)
-	patient, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	for {
-		_, data, err := slow.Read(patient)
-		if err != nil {
-			break // as it has to
-		}
-		var p push
-		if err := json.Unmarshal(data, &p); err != nil {
-			t.Fatal(err)
-		}
-		if len(p.Changes) == 0 {
-			continue
-		}
-		if p.Seq != seen+1 {
-			t.Fatalf("the slow page gets push %d after %d", p.Seq, seen)
-		}
-		if seen = p.Seq; seen == lastPush(h) {
-			t.Fatal("the slow page got all pushes, so the test tells nothing")
-		}
-	}
-	if patient.Err() != nil {
-		t.Fatalf("its socket is still open, after push %d of %d", seen, lastPush(h))
-	}
-	if p := openPage(t, base, fmt.Sprintf("?since=%d", seen))(); !p.Anew && p.Seq != seen+1 {
-		t.Errorf("when it comes back it gets push %d, and has seen %d", p.Seq, seen)
-	}
-}
 
 // TestLargeBodies: what is posted is taken up to a bound, whether its length is
 // announced or not.
@@ -167,7 +114,7 @@ func TestSecurityHeaders(t *testing.T) {
 	addr := startServer(t)
 	const in = "Authorization: Bearer " + testToken + "\r\n"
 	want := map[string]string{
-		"Content-Security-Policy":      policy,
+		"Content-Security-Policy":      guard.Policy,
 		"X-Content-Type-Options":       "nosniff",
 		"Referrer-Policy":              "no-referrer",
 		"X-Dns-Prefetch-Control":       "off",

@@ -18,6 +18,7 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/views"
+	"elicitation-inspector/web/push"
 )
 
 // Playback serves the page of a transcript. The page shows it like any inspection, but
@@ -27,7 +28,7 @@ import (
 // another [Server].
 type Playback struct {
 	config PlaybackConfig
-	hub    *hub
+	hub    *push.Hub
 	ctx    context.Context // context of Serve
 	turn   chan struct{}   // a lock, held during follow
 	shown  atomic.Pointer[onShow]
@@ -52,14 +53,14 @@ func NewPlayback(c PlaybackConfig) *Playback {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Playback{config: c, hub: newHub(), turn: make(chan struct{}, 1)}
+	return &Playback{config: c, hub: push.NewHub(), turn: make(chan struct{}, 1)}
 }
 
 // Serve answers on l until ctx ends, then lets running requests finish.
 func (p *Playback) Serve(ctx context.Context, l net.Listener) error {
 	p.ctx = ctx
 	p.follow()
-	err := serve(ctx, l, p.config.Config, p, p.hub.close)
+	err := serve(ctx, l, p.config.Config, p, p.hub.Close)
 	p.shown.Load().stop()
 	return err
 }
@@ -92,7 +93,7 @@ func (p *Playback) follow() {
 	end := s.work(ctx)
 	p.shown.Store(&onShow{s, func() { cancel(); end(); following.Wait() }})
 	if old != nil {
-		p.hub.anew()
+		p.hub.Anew()
 	}
 }
 

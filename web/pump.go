@@ -12,6 +12,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/web/push"
 )
 
 // How often at most the page is told of what people do not react to at once.
@@ -27,7 +28,7 @@ type pump struct {
 	*Server
 	ctx     context.Context
 	sub     *changes.Subscription
-	changes []change
+	changes []push.Change
 
 	// What pages show, as it was pushed last.
 	settled int // so many settled questions at most
@@ -98,7 +99,7 @@ func (s *Server) pumpFrames(ctx context.Context) {
 	log := s.in.Log()
 	for {
 		grown := log.Grown()
-		s.hub.count(log.Len(), s.keptWords())
+		s.hub.Count(log.Len(), s.keptWords())
 		s.stir()
 		select {
 		case <-ctx.Done():
@@ -150,7 +151,7 @@ func (p *pump) put(id string, c templ.Component, op, at string) {
 	html, err := draw(p.ctx, markup.Within(markup.PartMost, id, c))
 	switch {
 	case err == nil:
-		p.changes = append(p.changes, change{ID: id, HTML: html, Op: op, At: at})
+		p.changes = append(p.changes, push.Change{ID: id, HTML: html, Op: op, At: at})
 	case p.ctx.Err() == nil:
 		p.logger.Error("drawing a change", "element", id, "error", err)
 	}
@@ -158,7 +159,7 @@ func (p *pump) put(id string, c templ.Component, op, at string) {
 
 func (p *pump) replace(id string, c templ.Component) { p.put(id, c, "", "") }
 
-func (p *pump) remove(id string) { p.changes = append(p.changes, change{ID: id}) }
+func (p *pump) remove(id string) { p.changes = append(p.changes, push.Change{ID: id}) }
 
 func (p *pump) publish() {
 	p.Server.publish(p.changes)
@@ -352,7 +353,7 @@ func (p *pump) drawPins() {
 		}
 		pins[row.Seq] = html
 		if p.pins[row.Seq] != html {
-			p.changes = append(p.changes, change{ID: views.PinID(row.Seq), HTML: html, Op: op, At: at})
+			p.changes = append(p.changes, push.Change{ID: views.PinID(row.Seq), HTML: html, Op: op, At: at})
 		}
 		op, at = "after", views.PinID(row.Seq)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/web/push"
 )
 
 // declineMost is what a Decline costs at most, whatever else there is on the page.
@@ -21,10 +23,10 @@ const declineMost = 8000 // bytes
 // are drawn depends on how long the server takes.
 func (o onScript) cost(pushes <-chan string, want ...string) (bytes int) {
 	o.t.Helper()
-	last := map[string]change{}
+	last := map[string]push.Change{}
 	for len(want) > 0 {
 		text := o.pushed(pushes, "")
-		var p push
+		var p push.Message
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
 			o.t.Fatal(err)
 		}
@@ -34,7 +36,11 @@ func (o onScript) cost(pushes <-chan string, want ...string) (bytes int) {
 		want = slices.DeleteFunc(want, func(w string) bool { return strings.Contains(text, w) })
 	}
 	for _, c := range last {
-		bytes += len(encode(c))
+		data, err := rawjson.Encode(c)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		bytes += len(data)
 	}
 	return bytes
 }

@@ -27,13 +27,15 @@ import (
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/web/guard"
+	"elicitation-inspector/web/push"
 )
 
 // Config configures a [Server].
 type Config struct {
 	Inspection *bridge.Inspection
 	Logger     *slog.Logger
-	Token      string // the secret of this run; see [NewToken]
+	Token      string // the secret of this run; see [guard.NewToken]
 	Version    string
 	// Recording writes transcripts, into RecordFolder if the page starts one; nil means
 	// a new Recording.
@@ -55,7 +57,7 @@ type Server struct {
 	config   Config
 	in       *bridge.Inspection
 	logger   *slog.Logger
-	hub      *hub
+	hub      *push.Hub
 	echo     *echo.Echo
 	playback *Playback      // nil for a live inspection
 	replay   *bridge.Replay // the replay that the playback shows
@@ -83,7 +85,7 @@ func New(c Config) *Server {
 	if c.Recording == nil {
 		c.Recording = recording.New(c.Inspection.Log(), c.Logger, c.Redaction, c.Inspection.RecordingChanged)
 	}
-	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: newHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
+	s := &Server{config: c, in: c.Inspection, logger: c.Logger, hub: push.NewHub(), echo: echo.New(), stirred: make(chan struct{}, 1)}
 	s.drafts.kept = map[int]submission{}
 	s.lab = live.New(s.stir)
 	s.big = make(chan struct{}, 1)
@@ -110,7 +112,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	end := s.work(working)
 	defer end()
 	defer stop()
-	return serve(ctx, l, s.config, s, s.hub.close)
+	return serve(ctx, l, s.config, s, s.hub.Close)
 }
 
 // ServeHTTP answers a request that the guard has admitted.
@@ -137,9 +139,9 @@ func (s *Server) work(ctx context.Context) (end func()) {
 // serve answers on l until ctx ends. Then it closes the open pages and lets running
 // requests finish.
 func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, closePages func()) error {
-	door := newGuard(c.Token, l.Addr(), http.MaxBytesHandler(handler, bodyMost))
+	door := guard.New(c.Token, l.Addr(), http.MaxBytesHandler(handler, bodyMost))
 	if c.Opened != nil {
-		door.opened = sync.OnceFunc(c.Opened)
+		door.Opened = sync.OnceFunc(c.Opened)
 	}
 	server := &http.Server{
 		Handler:           door,
@@ -246,7 +248,7 @@ func drawn(c echo.Context, status int, components ...templ.Component) error {
 // current answers with a part of the page in its present state, which pushes draw as
 // well.
 func (s *Server) current(c echo.Context, look func() (templ.Component, error)) error {
-	_, done := s.hub.drawing()
+	_, done := s.hub.Drawing()
 	component, err := look()
 	text := ""
 	if err == nil {
@@ -268,7 +270,7 @@ func sendHTML(c echo.Context, status int, text string) error {
 
 // page answers with the whole page in its present state.
 func (s *Server) page(c echo.Context) error {
-	seq, done := s.hub.drawing()
+	seq, done := s.hub.Drawing()
 	p := s.whole()
 	p.Seq = seq
 	s.choose(c, &p)
@@ -289,13 +291,13 @@ func (s *Server) page(c echo.Context) error {
 	return sendHTML(c, http.StatusOK, text)
 }
 
-func (s *Server) live(c echo.Context) error { return s.hub.serve(c.Response(), c.Request()) }
+func (s *Server) live(c echo.Context) error { return s.hub.Serve(c.Response(), c.Request()) }
 
 // publish sends changes to every page.
-func (s *Server) publish(changes []change) {
+func (s *Server) publish(changes []push.Change) {
 	var at time.Time
 	if s.playback != nil {
 		at = s.in.Now()
 	}
-	s.hub.publish(changes, at)
+	s.hub.Publish(changes, at)
 }

@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/views"
+	"elicitation-inspector/web/push"
 )
 
 // serverID returns the id of the server in the path.
@@ -96,7 +97,7 @@ func (s *Server) compare(c echo.Context, server bridge.Server) error {
 func (s *Server) pushComparison(c echo.Context, view views.Comparison) error {
 	html, err := draw(c.Request().Context(), views.ComparisonView(view))
 	if err == nil {
-		s.publish([]change{{ID: "comparison-" + view.Server, HTML: html}})
+		s.publish([]push.Change{{ID: "comparison-" + view.Server, HTML: html}})
 	}
 	return err
 }

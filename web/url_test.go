@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,16 +108,11 @@ func (d onDemo) done(path string, form url.Values) {
 // ran, if it is done with do.
 func (d onDemo) pushed(p *pump, do func()) string {
 	d.t.Helper()
-	before := d.s.hub.seq
+	_, before := d.s.hub.Since(0)
 	do()
 	p.sub.Take()
-	var all string
-	for _, k := range d.s.hub.kept {
-		if k.seq > before {
-			all += string(k.data)
-		}
-	}
-	return all
+	pushes, _ := d.s.hub.Since(before)
+	return string(slices.Concat(pushes...))
 }
 
 func (d onDemo) get(path string) string {

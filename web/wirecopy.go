@@ -2,19 +2,16 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
-	"elicitation-inspector/bridge/wording"
 )
 
 // copyMost is the largest frame in bytes that can be copied. Larger ones can be saved.
@@ -47,10 +44,10 @@ func (s *Server) copied(c echo.Context, seq int64) error {
 		}
 		return c.String(http.StatusOK, line.String())
 	case "curl":
-		if !s.curlable(f) {
+		if !export.Curlable(&f) {
 			return bad("Frame %d was not sent over HTTP.", f.Seq)
 		}
-		return c.String(http.StatusOK, curl(*redaction.Frame(&f)))
+		return c.String(http.StatusOK, export.Curl(redaction.Frame(&f)))
 	}
 	return echo.ErrNotFound
 }
@@ -62,43 +59,4 @@ func (s *Server) redaction(c echo.Context) (*redact.Redaction, error) {
 		return redact.Nothing(), nil
 	}
 	return s.config.Redaction, s.config.Redaction.Learn(c.Request().Context(), s.in.Log())
-}
-
-// curlable reports whether a frame is the body of a POST from the client.
-func (s *Server) curlable(f wire.Frame) bool {
-	return f.Dir == wire.ClientToServer && f.Stream == wire.StreamPost && !f.Truncated && !f.Lost
-}
-
-// ownHeaders are the headers that curl sets itself.
-var ownHeaders = []string{"Accept-Encoding", "Connection", "Content-Length", "Host", "Transfer-Encoding"}
-
-// curl returns the command that sends the frame again.
-func curl(f wire.Frame) string {
-	address, header := f.URL, f.Header
-	var b strings.Builder
-	b.WriteString("curl -sS -g -N -X " + cmp.Or(f.HTTPMethod, http.MethodPost))
-	if header.Get("Accept-Encoding") != "" {
-		b.WriteString(" --compressed")
-	}
-	names := make([]string, 0, len(header))
-	for name := range header {
-		if !slices.Contains(ownHeaders, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if u, err := url.Parse(address); err == nil && header.Get("Host") != "" && header.Get("Host") != u.Host && address != "" {
-		names = append(names, "Host")
-	}
-	for _, name := range names {
-		for _, value := range header[name] {
-			b.WriteString(" \\\n  -H " + wording.ShellWord(name+": "+value))
-		}
-	}
-	b.WriteString(" \\\n  --data-binary " + wording.ShellWord(string(f.Raw)))
-	if address == "" {
-		// Transcripts of other tools and of earlier versions have no URL.
-		return b.String() + " \\\n  \"$MCP_ENDPOINT\"\n"
-	}
-	return b.String() + " \\\n  " + wording.ShellWord(address) + "\n"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/elicit/lint"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/rawjson/diff"
 	"elicitation-inspector/bridge/wire"
@@ -108,7 +109,7 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 		return views.Detail{}, err
 	}
 	d := views.Detail{
-		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: exchangeOf(f), Curl: s.curlable(f),
+		Row: row, Raw: markup.RawPiece(f.Raw, 0), Found: s.foundIn(f.Seq), Follow: exchangeOf(f), Curl: export.Curlable(&f),
 	}
 	switch {
 	case f.Lost:

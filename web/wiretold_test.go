@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,12 +67,8 @@ func TestWhereFramesAreKept(t *testing.T) {
 	line := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 100_000) + `"}}`
 	for end := time.Now().Add(patienceOfTests); ; {
 		s.in(line)
-		var pushed string
-		s.hub.mu.Lock()
-		for _, k := range s.hub.kept {
-			pushed += string(k.data)
-		}
-		s.hub.mu.Unlock()
+		pushes, _ := s.hub.Since(0)
+		pushed := string(slices.Concat(pushes...))
 		if strings.Contains(pushed, `"id":"where"`) && strings.Contains(pushed, "a temporary file in") {
 			return
 		}

@@ -14,6 +14,7 @@ import (
 
 	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/web"
+	"elicitation-inspector/web/guard"
 )
 
 // pageOptions are the flags of the commands that show a page.
@@ -49,7 +50,7 @@ func (o pageOptions) place(cmd *cobra.Command, logger *slog.Logger) (*place, err
 		return nil, err
 	}
 	letHeapGrow(pageGrowth)
-	return &place{l, web.NewToken(), &browser{logger: logger}, o.noOpen}, nil
+	return &place{l, guard.NewToken(), &browser{logger: logger}, o.noOpen}, nil
 }
 
 // config returns the configuration of the page's server.

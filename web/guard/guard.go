@@ -1,4 +1,6 @@
-package web
+// Package guard decides who may come in. Anybody it admits can start programs, so every
+// request passes it before routing: pages, pushes and static files.
+package guard
 
 import (
 	"crypto/rand"
@@ -15,25 +17,26 @@ import (
 	"elicitation-inspector/static"
 )
 
-// guard only admits requests with the token. Anybody it admits can start programs, so
-// every request passes it before routing: pages, pushes and static files.
-type guard struct {
+// Guard only admits requests with the token.
+type Guard struct {
 	token  string
 	cookie string          // name of the cookie with the token
 	hosts  map[string]bool // allowed Host headers, in lower case
 	next   http.Handler
-	opened func() // called when the token came in an address; may be nil
+	// Opened is called when the token came in an address; may be nil.
+	Opened func()
 }
 
 // NewToken returns the secret of one run, with more than 256 random bits.
 func NewToken() string { return rand.Text() + rand.Text() }
 
-func newGuard(token string, addr net.Addr, next http.Handler) *guard {
+// New returns a guard in front of next, which is served at addr.
+func New(token string, addr net.Addr, next http.Handler) *Guard {
 	_, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
 		port = "0"
 	}
-	return &guard{token: token, cookie: "inspector_" + port, hosts: hostsOf(addr), next: next}
+	return &Guard{token: token, cookie: "inspector_" + port, hosts: hostsOf(addr), next: next}
 }
 
 // hostsOf lists the allowed Host headers for a listening address. Any other name that
@@ -80,7 +83,7 @@ func hostsOf(addr net.Addr) map[string]bool {
 }
 
 // ServeHTTP judges the request by its Host, its Origin and its token, in this order.
-func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setSecurityHeaders(w.Header())
 	if !g.hosts[strings.ToLower(r.Host)] {
 		refuse(w, http.StatusForbidden, fmt.Sprintf("The inspector does not answer to the host name %q.", r.Host))
@@ -99,8 +102,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{
 			Name: g.cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
-		if g.opened != nil {
-			g.opened()
+		if g.Opened != nil {
+			g.Opened()
 		}
 	}
 	if !isPlain(r.URL) {
@@ -111,18 +114,18 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // own reports whether an Origin header names this server.
-func (g *guard) own(origin string) bool {
+func (g *Guard) own(origin string) bool {
 	host, ok := strings.CutPrefix(strings.ToLower(origin), "http://")
 	return ok && g.hosts[host]
 }
 
-func (g *guard) matches(token string) bool {
+func (g *Guard) matches(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(g.token)) == 1
 }
 
 // carries reports whether the request has the token in its cookie or, for scripts, in
 // an Authorization header (RFC 6750).
-func (g *guard) carries(r *http.Request) bool {
+func (g *Guard) carries(r *http.Request) bool {
 	for _, c := range r.CookiesNamed(g.cookie) {
 		if g.matches(c.Value) {
 			return true
@@ -138,14 +141,14 @@ func isPlain(url *url.URL) bool {
 	return url.Path == url.EscapedPath() && path.IsAbs(url.Path) && url.Path == path.Clean(url.Path)
 }
 
-// policy is the page's content security policy. Scripts may only come from our files,
+// Policy is the page's content security policy. Scripts may only come from our files,
 // styles from our inline sheet and the sheet of ladders; data: is for the icon that the
 // page draws.
-var policy = "default-src 'none'; script-src 'self'; style-src 'self' " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
+var Policy = "default-src 'none'; script-src 'self'; style-src 'self' " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
 	"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 func setSecurityHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", Policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-DNS-Prefetch-Control", "off") // browsers must not resolve the host of a question's URL in advance

@@ -1,4 +1,6 @@
-package web
+// Package push sends what changed on the page to every open page, over a websocket each.
+// A page that comes back gets what it missed, or draws itself anew.
+package push
 
 import (
 	"context"
@@ -15,20 +17,20 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// change is the new state of an element of the page. If a page lacks the element, it is
+// Change is the new state of an element of the page. If a page lacks the element, it is
 // inserted at the element At, if Op is set. Without HTML the element is removed.
-type change struct {
+type Change struct {
 	ID   string `json:"id"`
 	HTML string `json:"html,omitempty"`
 	Op   string `json:"op,omitempty"` // "append" or "prepend" to the element At, or "after" it
 	At   string `json:"at,omitempty"`
 }
 
-// push is one message on the websocket. A page that has all pushes up to Seq is up to
+// Message is one message on the websocket. A page that has all pushes up to Seq is up to
 // date, except for Frames. A push with only Frames and Kept has no Seq.
-type push struct {
+type Message struct {
 	Seq     int64    `json:"seq,omitempty"`
-	Changes []change `json:"changes,omitempty"`
+	Changes []Change `json:"changes,omitempty"`
 	Anew    bool     `json:"anew,omitempty"` // the page must reload
 	Frames  int64    `json:"frames,omitempty"`
 	Kept    string   `json:"kept,omitempty"` // size and place of the frames, in words
@@ -39,16 +41,16 @@ const (
 	pushesKept   = 256              // pushes kept for pages that reconnect
 	bytesKept    = 4 << 20          // total bytes of the kept pushes
 	pushedMost   = 5000             // elements whose latest push is known
-	pushMost     = markup.PageMost  // most bytes of one push
+	messageMost  = markup.PageMost  // bytes of one push
 	pageBacklog  = 64               // pushes that may wait for one page before it is dropped
 	writeTime    = 10 * time.Second // time for one push to one page
 	pingInterval = 30 * time.Second
 	readMost     = 1 << 10 // bytes of one message from a page, which has nothing to send
 )
 
-// hub pushes changes to every open page. Publishing never blocks: a slow page is
+// Hub pushes changes to every open page. Publishing never blocks: a slow page is
 // dropped, and catches up when it reconnects.
-type hub struct {
+type Hub struct {
 	mu     sync.Mutex
 	seq    int64
 	kept   []keptPush
@@ -76,11 +78,12 @@ type page struct {
 	dropped context.CancelFunc
 }
 
-func newHub() *hub { return &hub{pages: map[*page]struct{}{}, pushed: map[string]uint64{}} }
+// NewHub returns a hub that has pushed nothing yet.
+func NewHub() *Hub { return &Hub{pages: map[*page]struct{}{}, pushed: map[string]uint64{}} }
 
-// drawing must be called before the state for drawing a page or a part is read, and
+// Drawing must be called before the state for drawing a page or a part is read, and
 // done after the drawing. Changes in the meantime are pushed after seq.
-func (h *hub) drawing() (seq int64, done func()) {
+func (h *Hub) Drawing() (seq int64, done func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.drawings++
@@ -92,10 +95,10 @@ func (h *hub) drawing() (seq int64, done func()) {
 	}
 }
 
-// publish sends changes to every page, except those that all pages have. at is the time
+// Publish sends changes to every page, except those that all pages have. at is the time
 // in a transcript at which they were drawn, or zero.
-func (h *hub) publish(changes []change, at time.Time) {
-	p := push{}
+func (h *Hub) Publish(changes []Change, at time.Time) {
+	p := Message{}
 	if !at.IsZero() {
 		p.Time = at.UnixMilli()
 	}
@@ -104,26 +107,26 @@ func (h *hub) publish(changes []change, at time.Time) {
 	}
 }
 
-// anew makes every page reload.
-func (h *hub) anew() { h.send(push{Anew: true}) }
+// Anew makes every page reload.
+func (h *Hub) Anew() { h.send(Message{Anew: true}) }
 
-// parted distributes changes over pushes of at most pushMost bytes. A change that is
+// parted distributes changes over pushes of at most messageMost bytes. A change that is
 // larger by itself is replaced by an element that says so.
-func parted(changes []change) [][]change {
+func parted(changes []Change) [][]Change {
 	const around = 1 << 10 // size of a push without its changes
-	var out [][]change
+	var out [][]Change
 	room := 0
 	for _, ch := range changes {
 		size := len(encode(ch))
-		if size > pushMost-around {
+		if size > messageMost-around {
 			var b strings.Builder
 			if err := markup.TooLarge(ch.ID).Render(context.Background(), &b); err != nil {
-				panic("web: drawing into memory: " + err.Error())
+				panic("push: drawing into memory: " + err.Error())
 			}
 			ch.HTML, size = b.String(), b.Len()+around
 		}
 		if size > room {
-			out, room = append(out, nil), pushMost-around
+			out, room = append(out, nil), messageMost-around
 		}
 		out[len(out)-1] = append(out[len(out)-1], ch)
 		room -= size
@@ -132,7 +135,7 @@ func parted(changes []change) [][]change {
 }
 
 // send sends one push to every page, unless it has no new changes.
-func (h *hub) send(p push) {
+func (h *Hub) send(p Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p.Changes = h.fresh(p.Changes); len(p.Changes) == 0 && !p.Anew {
@@ -153,7 +156,7 @@ func (h *hub) send(p push) {
 
 // toPages sends data to every page, and drops pages that are too slow. The caller holds
 // h.mu.
-func (h *hub) toPages(data []byte) {
+func (h *Hub) toPages(data []byte) {
 	for page := range h.pages {
 		select {
 		case page.pushes <- data:
@@ -168,11 +171,11 @@ var pushSeed = maphash.MakeSeed()
 
 // fresh returns the changes that differ from the latest push of their element. The
 // caller holds h.mu.
-func (h *hub) fresh(changes []change) []change {
+func (h *Hub) fresh(changes []Change) []Change {
 	if len(h.pushed) > pushedMost {
 		clear(h.pushed) // at worst, a push is repeated
 	}
-	var out []change
+	var out []Change
 	for _, ch := range changes {
 		hash := maphash.String(pushSeed, ch.HTML)
 		last, known := h.pushed[ch.ID]
@@ -185,21 +188,21 @@ func (h *hub) fresh(changes []change) []change {
 	return out
 }
 
-// count sends the number of frames in the log to every page, and their size and place
+// Count sends the number of frames in the log to every page, and their size and place
 // in words.
-func (h *hub) count(frames int64, store string) {
+func (h *Hub) Count(frames int64, store string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.frames == frames && h.store == store {
 		return
 	}
 	h.frames, h.store = frames, store
-	h.toPages(encode(push{Frames: frames, Kept: store}))
+	h.toPages(encode(Message{Frames: frames, Kept: store}))
 }
 
 // join adds a page that has all pushes up to since. It returns the pushes that the page
 // missed, or one that makes it reload if they are no longer kept.
-func (h *hub) join(p *page, since int64) (missed [][]byte) {
+func (h *Hub) join(p *page, since int64) (missed [][]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -210,24 +213,36 @@ func (h *hub) join(p *page, since int64) (missed [][]byte) {
 	ofEarlierRun := since > h.seq
 	forgotten := since < h.seq && (len(h.kept) == 0 || h.kept[0].seq > since+1)
 	if since < 0 || ofEarlierRun || forgotten {
-		return [][]byte{encode(push{Anew: true, Frames: h.frames, Kept: h.store})}
+		return [][]byte{encode(Message{Anew: true, Frames: h.frames, Kept: h.store})}
 	}
-	for _, k := range h.kept {
-		if k.seq > since {
-			missed = append(missed, k.data)
-		}
-	}
-	return append(missed, encode(push{Frames: h.frames, Kept: h.store}))
+	return append(h.after(since), encode(Message{Frames: h.frames, Kept: h.store}))
 }
 
-func (h *hub) leave(p *page) {
+// after returns the kept pushes after since. The caller holds h.mu.
+func (h *Hub) after(since int64) (pushes [][]byte) {
+	for _, k := range h.kept {
+		if k.seq > since {
+			pushes = append(pushes, k.data)
+		}
+	}
+	return pushes
+}
+
+// Since returns the kept pushes after since, and the number of the latest push.
+func (h *Hub) Since(since int64) (pushes [][]byte, latest int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.after(since), h.seq
+}
+
+func (h *Hub) leave(p *page) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.pages, p)
 }
 
-// close ends every page's socket.
-func (h *hub) close() {
+// Close ends every page's socket.
+func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
@@ -236,9 +251,9 @@ func (h *hub) close() {
 	}
 }
 
-// serve runs the socket of one page until it is closed. The query since is the latest
+// Serve runs the socket of one page until it is closed. The query since is the latest
 // push that the page has.
-func (h *hub) serve(w http.ResponseWriter, r *http.Request) error {
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request) error {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	if err != nil {
 		since = -1
@@ -294,7 +309,7 @@ func write(ctx context.Context, socket *websocket.Conn, data []byte) error {
 func encode(v any) []byte {
 	data, err := rawjson.Encode(v)
 	if err != nil {
-		panic("web: a push that JSON cannot hold: " + err.Error()) // strings and numbers always encode
+		panic("push: a push that JSON cannot hold: " + err.Error()) // strings and numbers always encode
 	}
 	return data
 }

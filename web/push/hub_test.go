@@ -1,12 +1,11 @@
-package web
+package push
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,19 +14,19 @@ import (
 )
 
 // hubServer serves a hub's pushes.
-func hubServer(t *testing.T, h *hub) string {
+func hubServer(t *testing.T, h *Hub) string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h.serve(w, r); err != nil {
+		if err := h.Serve(w, r); err != nil {
 			t.Error(err)
 		}
 	}))
-	t.Cleanup(func() { h.close(); web.Close() })
+	t.Cleanup(func() { h.Close(); web.Close() })
 	return web.URL
 }
 
 // openPage opens a page's socket. The function gives the next push that draws something.
-func openPage(t *testing.T, base, query string) (next func() push) {
+func openPage(t *testing.T, base, query string) (next func() Message) {
 	t.Helper()
 	socket, _, err := websocket.Dial(t.Context(), base+query, nil)
 	if err != nil {
@@ -35,10 +34,10 @@ func openPage(t *testing.T, base, query string) (next func() push) {
 	}
 	t.Cleanup(func() { _ = socket.CloseNow() })
 	socket.SetReadLimit(-1)
-	return func() push {
+	return func() Message {
 		t.Helper()
 		for {
-			var p push
+			var p Message
 			_, data, err := socket.Read(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -53,13 +52,13 @@ func openPage(t *testing.T, base, query string) (next func() push) {
 	}
 }
 
-func publish(h *hub, pushes, size int) {
+func publish(h *Hub, pushes, size int) {
 	for range pushes {
-		h.publish([]change{{ID: "x", HTML: fmt.Sprintf("%*d", size, lastPush(h))}}, time.Time{})
+		h.Publish([]Change{{ID: "x", HTML: fmt.Sprintf("%*d", size, lastPush(h))}}, time.Time{})
 	}
 }
 
-func lastPush(h *hub) int64 {
+func lastPush(h *Hub) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.seq
@@ -68,14 +67,14 @@ func lastPush(h *hub) int64 {
 // TestResume: a page that comes back gets exactly what it missed, or draws itself
 // anew where that is no longer known, and then gets what comes.
 func TestResume(t *testing.T) {
-	few, many, large := newHub(), newHub(), newHub()
+	few, many, large := NewHub(), NewHub(), NewHub()
 	publish(few, 10, 1)
 	publish(many, 300, 1)
-	publish(large, 12, pushMost/2)
-	keptLarge := int64(bytesKept / (pushMost / 2))
+	publish(large, 12, messageMost/2)
+	keptLarge := int64(bytesKept / (messageMost / 2))
 	for _, c := range []struct {
 		name  string
-		hub   *hub
+		hub   *Hub
 		query string
 		from  int64 // the first push that it gets; 0 if it has to draw itself anew
 	}{
@@ -108,7 +107,7 @@ func TestResume(t *testing.T) {
 			}
 		})
 	}
-	for _, h := range []*hub{many, large} {
+	for _, h := range []*Hub{many, large} {
 		if len(h.kept) > pushesKept || h.bytes > bytesKept {
 			t.Errorf("%d pushes of %d bytes are kept", len(h.kept), h.bytes)
 		}
@@ -116,8 +115,8 @@ func TestResume(t *testing.T) {
 }
 
 // stillOpen is a hub in the same state, for a server of its own to close.
-func stillOpen(h *hub) *hub {
-	other := newHub()
+func stillOpen(h *Hub) *Hub {
+	other := NewHub()
 	other.seq, other.kept, other.bytes = h.seq, h.kept, h.bytes
 	return other
 }
@@ -125,7 +124,7 @@ func stillOpen(h *hub) *hub {
 // TestPushesArriveOnce: a page that is open gets each push, also the one that has
 // it draw itself anew, and so does a page that comes back to it.
 func TestPushesArriveOnce(t *testing.T) {
-	h := newHub()
+	h := NewHub()
 	base := hubServer(t, h)
 	next := openPage(t, base, "?since=0")
 	for range 5 {
@@ -134,9 +133,9 @@ func TestPushesArriveOnce(t *testing.T) {
 			t.Fatalf("it gets push %d, want %d", p.Seq, lastPush(h))
 		}
 	}
-	h.anew()
+	h.Anew()
 	publish(h, 1, 1)
-	for name, next := range map[string]func() push{"open": next, "back": openPage(t, base, "?since=5")} {
+	for name, next := range map[string]func() Message{"open": next, "back": openPage(t, base, "?since=5")} {
 		if p := next(); !p.Anew || p.Seq != 6 {
 			t.Errorf("%s: it gets %+v", name, p)
 		}
@@ -149,7 +148,7 @@ func TestPushesArriveOnce(t *testing.T) {
 // TestOnlyNewsIsPushed: what pages have already is not pushed again, unless a page
 // may have been drawn with something else meanwhile.
 func TestOnlyNewsIsPushed(t *testing.T) {
-	h := newHub()
+	h := NewHub()
 	for i, step := range []struct {
 		html string // of the element, "" for a page that is drawn
 		news bool
@@ -159,9 +158,9 @@ func TestOnlyNewsIsPushed(t *testing.T) {
 	} {
 		before := lastPush(h)
 		if step.html == "" {
-			_, done := h.drawing()
+			_, done := h.Drawing()
 			for range 2 {
-				h.publish([]change{{ID: "x", HTML: "a"}}, time.Time{})
+				h.Publish([]Change{{ID: "x", HTML: "a"}}, time.Time{})
 			}
 			if lastPush(h) != before+2 {
 				t.Error("while a page is drawn, something is not pushed")
@@ -169,9 +168,88 @@ func TestOnlyNewsIsPushed(t *testing.T) {
 			done()
 			continue
 		}
-		h.publish([]change{{ID: "x", HTML: step.html}}, time.Time{})
+		h.Publish([]Change{{ID: "x", HTML: step.html}}, time.Time{})
 		if got := lastPush(h) > before; got != step.news {
 			t.Errorf("step %d: pushed %v, want %v", i, got, step.news)
+		}
+	}
+}
+
+// TestSlowPageIsDropped: a page that does not read its pushes holds up nobody and
+// misses none of them: its socket is closed, and when it comes back it goes on
+// where it was.
+func TestSlowPageIsDropped(t *testing.T) {
+	h := NewHub()
+	base := hubServer(t, h)
+	slow, _, err := websocket.Dial(t.Context(), base+"?since=0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.CloseNow()
+	slow.SetReadLimit(-1)
+	next := openPage(t, base, "?since=0")
+	for n := int64(1); n <= 4*pageBacklog; n++ { // more than sockets and the backlog hold
+		publish(h, 1, messageMost/2)
+		if p := next(); p.Seq != n {
+			t.Fatalf("the page that reads gets push %d, want %d", p.Seq, n)
+		}
+	}
+	seen := int64(0)
+	patient, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		_, data, err := slow.Read(patient)
+		if err != nil {
+			break // as it has to
+		}
+		var p Message
+		if err := json.Unmarshal(data, &p); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Changes) == 0 {
+			continue
+		}
+		if p.Seq != seen+1 {
+			t.Fatalf("the slow page gets push %d after %d", p.Seq, seen)
+		}
+		if seen = p.Seq; seen == lastPush(h) {
+			t.Fatal("the slow page got all pushes, so the test tells nothing")
+		}
+	}
+	if patient.Err() != nil {
+		t.Fatalf("its socket is still open, after push %d of %d", seen, lastPush(h))
+	}
+	if p := openPage(t, base, fmt.Sprintf("?since=%d", seen))(); !p.Anew && p.Seq != seen+1 {
+		t.Errorf("when it comes back it gets push %d, and has seen %d", p.Seq, seen)
+	}
+}
+
+// TestPushesAreBounded: what is too much for one push comes in several, and what
+// is too much by itself is replaced by an element that says so.
+func TestPushesAreBounded(t *testing.T) {
+	h := NewHub()
+	next := openPage(t, hubServer(t, h), "?since=-1")
+	if p := next(); !p.Anew {
+		t.Fatalf("a new page gets %+v", p)
+	}
+	var changes []Change
+	for i := range 8 {
+		changes = append(changes, Change{ID: fmt.Sprintf("part-%d", i), HTML: strings.Repeat(`"`, 200<<10)})
+	}
+	changes = append(changes, Change{ID: "monster", HTML: strings.Repeat("\x01", 1<<20)}, Change{ID: "last", HTML: "<p>"})
+	h.Publish(changes, time.Time{})
+	var got []string
+	for len(got) < len(changes) {
+		for _, c := range next().Changes {
+			if c.ID == "monster" && !strings.Contains(c.HTML, "too large") {
+				t.Errorf("it came as %.100q", c.HTML)
+			}
+			got = append(got, c.ID)
+		}
+	}
+	for i, c := range changes {
+		if got[i] != c.ID {
+			t.Errorf("%s came in place of %s", got[i], c.ID)
 		}
 	}
 }
@@ -179,7 +257,7 @@ func TestOnlyNewsIsPushed(t *testing.T) {
 // TestCount: a page is told when there are more frames, and when they are kept
 // elsewhere.
 func TestCount(t *testing.T) {
-	h := newHub()
+	h := NewHub()
 	p := &page{pushes: make(chan []byte, 1), dropped: func() {}}
 	if missed := h.join(p, 0); len(missed) != 1 || strings.Contains(string(missed[0]), "anew") {
 		t.Fatalf("a page that has seen all is told %s", missed)
@@ -189,7 +267,7 @@ func TestCount(t *testing.T) {
 		store  string
 		told   bool
 	}{{1, "in memory", true}, {2, "in memory", true}, {2, "on disk", true}, {2, "on disk", false}} {
-		h.count(c.frames, c.store)
+		h.Count(c.frames, c.store)
 		select {
 		case told := <-p.pushes:
 			if !c.told || !strings.Contains(string(told), c.store) {
@@ -199,35 +277,6 @@ func TestCount(t *testing.T) {
 			if c.told {
 				t.Errorf("it is not told of %d frames %s", c.frames, c.store)
 			}
-		}
-	}
-}
-
-// TestHostsOfAllAddresses: who listens everywhere answers to each own name, and
-// to no other.
-func TestHostsOfAllAddresses(t *testing.T) {
-	hosts := hostsOf(&net.TCPAddr{IP: net.IPv4zero, Port: 6280})
-	want := map[string]bool{"localhost:6280": true, "127.0.0.1:6280": true, "[::1]:6280": true}
-	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want[strings.ToLower(name)+":6280"] = true
-	own, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range own {
-		want[net.JoinHostPort(a.(*net.IPNet).IP.String(), "6280")] = true
-	}
-	for h := range want {
-		if !hosts[h] {
-			t.Errorf("it does not answer to %s", h)
-		}
-	}
-	for h := range hosts {
-		if !want[h] {
-			t.Errorf("it answers to %s", h)
 		}
 	}
 }
