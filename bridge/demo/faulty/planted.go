@@ -45,7 +45,7 @@ func PlantedInDemo() []Plant {
 		of("rule_breaker", found("fail", "secret-in-form|nested-object|keyword-unsupported|type-missing|type-union|type-unknown|"+
 			"format-unsupported|array-of-objects|choice-incomplete|newer-than-revision", "accept")),
 		of("rule_breaker", found("warn", "default-invalid|enum-duplicate|enum-empty|duplicate-member|url-in-form", "accept")),
-		of("rule_breaker", found("fail", undeclaredMode, "no-elicitation")),
+		of("rule_breaker", also(found("fail", undeclaredMode, "no-elicitation"), "url-only")),
 	)
 }
 
