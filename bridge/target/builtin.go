@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,6 +20,7 @@ type builtin struct {
 	ending
 	output *io.PipeReader
 	grace  time.Duration
+	asked  atomic.Bool // to end, by this side
 }
 
 func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
@@ -40,13 +42,16 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 		}
 	}()
 	go func() {
-		err := session.Wait()
+		_ = session.Wait() // whether it returns an error for a session that the server ends is a race in the SDK
 		<-drained
+		asked := b.asked.Load()
 		_ = b.lineConn.Close() // a pipe: nothing can fail
 		<-b.stopped
 		b.exit = &Exit{}
-		if err != nil {
-			b.exit = &Exit{Code: -1, Err: fmt.Errorf("the built-in server's session ended: %w", err)}
+		if !asked {
+			why := errors.New("the built-in server has ended its session")
+			b.exit = &Exit{Code: -1, Err: why}
+			t.failure(noRequest, wire.Frame{Note: &wire.Note{Kind: wire.NoteServerLost, Why: why.Error()}})
 		}
 		close(b.gone)
 	}()
@@ -56,6 +61,7 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 // end closes the server's input, and then its output if the server does not end within
 // the grace.
 func (b *builtin) end(patience context.Context) error {
+	b.asked.Store(true)
 	_ = b.lineConn.Close() // a pipe: nothing can fail
 	if await(patience, b.gone, b.grace) {
 		return nil

@@ -64,6 +64,9 @@ func TestBuiltinEndsByItself(t *testing.T) {
 		}
 	}
 	wait(t, l.Done())
+	if exit, ok := l.Exit(); !ok || exit.String() != "the built-in server has ended its session" {
+		t.Errorf("the exit is %q", exit)
+	}
 	if err := s.Wait(); err != nil {
 		t.Error(err)
 	}

@@ -37,7 +37,7 @@ var noteTexts = sync.OnceValue(func() []noteText {
 		{NoteStreamEnded, regexp.MustCompile(`^the event stream that answers (?P<of>\S+) has ended without the response$`)},
 		{NoteStreamClosed, regexp.MustCompile(`^the server has ended the GET event stream \((?P<times>\d+) times so far\); it is opened again$`)},
 		{NoteEndpoint, regexp.MustCompile(`^the server's message endpoint is (?P<to>.*)$`)},
-		{NoteServerLost, regexp.MustCompile(`^(?P<why>the server cannot be reached any more: .*|the event stream broke off and could not be opened again: .*|the event stream (?:broke off|has ended), and with it the session.*)$`)},
+		{NoteServerLost, regexp.MustCompile(`^(?P<why>the server cannot be reached any more: .*|the event stream broke off and could not be opened again: .*|the event stream (?:broke off|has ended), and with it the session.*|the built-in server has ended its session)$`)},
 		{NoteProbeUnanswered, regexp.MustCompile(`^server/discover had no answer within (?P<took>[^:]+): the server is taken to be of an older revision`)},
 		{NoteProbeFatal, regexp.MustCompile(`^the process ended at server/discover: it is started again`)},
 		{NoteStrayResponse, regexp.MustCompile(`^a response came without an id, `)},
