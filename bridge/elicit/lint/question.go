@@ -74,8 +74,11 @@ func (q *question) lintForm() {
 	message, schema := q.params.Text("message"), q.params["requestedSchema"]
 	q.lintLinks("/message", "message", message)
 	if schema == nil {
-		if q.mode == elicit.ModeForm || q.revision == june {
+		switch {
+		case q.mode == elicit.ModeForm:
 			q.find("schema-missing", "", "A question with a form needs a requestedSchema.")
+		case q.revision == june:
+			q.find("schema-missing", "", "2025-06-18 has no modes: each of its questions is a form, and needs a requestedSchema.")
 		}
 		return
 	}
