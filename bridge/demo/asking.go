@@ -107,9 +107,11 @@ func refusal(err error) error {
 	return err
 }
 
-// collect takes the answers from earlier rounds and from this one. If one is missing, it ends the round.
+// collect takes the answers from earlier rounds and from this one. If one is missing, it ends the round. An answer to a
+// question that was asked with a requestState is refused without one: to leave it out must not change what it holds.
 func (v *visit) collect(_ context.Context, questions []question) (map[string]answer, error) {
 	var missing []question
+	stateful := len(v.notes.Answers)+len(v.notes.Memos) > 0
 	for _, q := range questions {
 		if _, known := v.notes.Answers[q.key]; known {
 			continue
@@ -118,6 +120,9 @@ func (v *visit) collect(_ context.Context, questions []question) (map[string]ans
 		if r == nil {
 			missing = append(missing, q)
 			continue
+		}
+		if stateful && v.stateless {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState is missing"}
 		}
 		v.notes.Answers[q.key] = answerOf(r)
 		v.retold = false

@@ -36,6 +36,7 @@ type visit struct {
 	meta      map[string]any
 	replies   mcp.InputResponseMap // inputResponses of this round
 	notes     notes
+	stateless bool // the request has no requestState
 	retold    bool // the story has not reached the place where the round before ended
 }
 
@@ -87,6 +88,7 @@ func welcome[P mcp.Params](ctx context.Context, s *Server, r *mcp.ServerRequest[
 			return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 		}
 	}
+	v.stateless = state == ""
 	v.retold = v.rounds() && (state != "" || len(v.replies) > 0)
 
 	ctx, cancel := context.WithCancel(ctx)
