@@ -45,6 +45,8 @@ type judgement struct {
 	*Observation
 	findings []Finding
 	standing standing
+	// carries: honest results have what only the requestState can have kept.
+	carries bool
 	// refusesAfter: the next call failed, and nothing explains that but the trial, or chance.
 	refusesAfter bool
 }

@@ -119,8 +119,11 @@ func (j *judgement) changes(deed *conversation.Question, telling func(field stri
 // usesContent judges whether content that breaks its schema was used.
 func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []int64) {
 	required := requiredOf(deed)
+	if len(required) == 0 && slices.Contains(absent, j.Behaviour) {
+		return // nothing is required that could be missing
+	}
 	telling := func(field string, value json.RawMessage) bool {
-		return value != nil || required[field] || j.Behaviour == "array-content"
+		return value != nil || slices.Contains(required, field) || j.Behaviour == "array-content"
 	}
 	what := fmt.Sprintf("The content that went back breaks its schema (%s), and the result is that of an honest call", wrongOf(deed))
 	switch j.standing = j.against(m.Result, blanks, j.changes(deed, telling)); j.standing {
@@ -131,12 +134,16 @@ func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []in
 	}
 }
 
+// absent are the faults that leave the content of an answer out.
+var absent = []string{"no-content", "null-content"}
+
 // requiredOf are the fields that a question's schema requires.
-func requiredOf(q *conversation.Question) map[string]bool {
-	required := map[string]bool{}
+func requiredOf(q *conversation.Question) (required []string) {
 	if request, err := elicit.Parse(q.Params); err == nil {
 		for _, f := range request.Fields {
-			required[f.Name] = f.Required
+			if f.Required {
+				required = append(required, f.Name)
+			}
 		}
 	}
 	return required
@@ -228,22 +235,20 @@ var forgeries = []string{"changed-state", "invented-state", "no-state"}
 
 // takesState judges whether a state that is not the server's own was taken for it.
 func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
-	carried := false
 	j.standing = j.against(m.Result, nil, func(h Made) (list []change) {
 		list = j.changes(deed, func(string, json.RawMessage) bool { return false })(h)
 		for _, value := range j.carried(h, deed) {
-			carried = true
+			j.carries = true
 			list = append(list, change{old: value, any: true, telling: true})
 		}
 		return list
 	})
 	what := fmt.Sprintf("The call came back with %s, and the result is that of an honest call", map[string]string{
 		"changed-state": "a changed requestState", "invented-state": "an invented requestState", "no-state": "no requestState"}[j.Behaviour])
-	switch {
-	case j.standing < same:
-	case carried:
-		j.find(ruleForgedState, Fail, fmt.Sprintf("%s, with the answer to an earlier round in it: %s", what, quoteResult(m)), frames...)
-	default:
+	switch j.standing {
+	case filled:
+		j.find(ruleForgedState, Fail, fmt.Sprintf("%s, with something else in place of the answer to an earlier round: %s", what, quoteResult(m)), frames...)
+	case same:
 		j.find(ruleForgedState, Inconclusive, what+". Nothing on the wire shows that the state matters.", frames...)
 	}
 }
@@ -255,8 +260,9 @@ func (j *judgement) takesForeign(m Made, deed *conversation.Question, frames []i
 	}
 }
 
-// carried are the values that an honest result can only have from the state: those that
-// were answered in rounds before the one of the deed.
+// carried are the values of an honest result that were answered in rounds before the one
+// of the deed, and that stand nowhere else in the call: since a server keeps nothing
+// between rounds, they come from the state.
 func (j *judgement) carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
 	for _, q := range h.Questions {
 		if q.Round >= deed.Round {
@@ -265,7 +271,9 @@ func (j *judgement) carried(h Made, deed *conversation.Question) (list []json.Ra
 		for _, value := range rawjson.Members(contentOf(q)) {
 			form := forms(value)[0]
 			known := func(raw json.RawMessage) bool { return strings.Contains(strings.Join(textsIn(raw), "\n"), form) }
-			elsewhere := slices.ContainsFunc(h.Questions, func(q *conversation.Question) bool { return known(q.Params) })
+			elsewhere := slices.ContainsFunc(h.Questions, func(other *conversation.Question) bool {
+				return known(other.Params) || other.Round >= deed.Round && known(other.Answer)
+			})
 			if isDistinct(value) && known(h.Result) && !known(h.Arguments) && !elsewhere {
 				list = append(list, value)
 			}

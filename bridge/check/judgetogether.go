@@ -41,21 +41,16 @@ func judgeTogether(list []*judgement) {
 					break
 				}
 			}
-		case slices.Contains(forgeries, j.Behaviour):
-			for _, name := range forgeries {
-				if name != "no-state" && is(name, refused) { // without a state many servers begin anew
-					j.instead(ruleForgedState, Fail, fmt.Sprintf("The call came back with a wrong requestState, or none, and the result is that of an honest call: %s. The state does matter, since another wrong one is refused (%s).",
-						quoteResult(j.Calls[0]), name), frames)
-					break
-				}
-			}
+		case j.carries && j.Behaviour != "no-state" && is("no-state", refused, different, filled):
+			j.instead(ruleForgedState, Fail, fmt.Sprintf("The call came back with a requestState that is not the server's own, and the result is that of an honest call: %s. It has the answer to an earlier round from the state, since without one it is not to be had.",
+				quoteResult(j.Calls[0])), frames)
 		}
 	}
 }
 
 // noFields are the faults of content that has no fields to look at: to refuse it shows
 // nothing about other content.
-var noFields = []string{"no-content", "null-content", "array-content"}
+var noFields = append(slices.Clone(absent), "array-content")
 
 // failsAfterwards tells the trials that leave a tool of no use from tools that fail by
 // chance: the next call fails twice, after few of the trials, and never once only.

@@ -77,6 +77,9 @@ func questions(log *wire.Log, all []*conversation.Question, transport, key strin
 	return list
 }
 
+// stateful reports whether a requestState came with the question.
+func (a asked) stateful() bool { return a.facts.State != nil }
+
 // messageShown is how much of a message stands in the rule that matches it.
 const messageShown = 80
 
@@ -130,9 +133,12 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 		add(trial{times: severalCalls, pause: severalCalls * severalDelay}, behaviourSeveral, severally(list[0])...)
 	}
 	tried := map[string]bool{}
-	for _, q := range list {
+	for i, q := range list {
 		q.facts.Revision = base.Revision
 		for _, f := range fault.For(q.facts) {
+			if slices.Contains(forgeries, f.Name) && slices.ContainsFunc(list[i+1:], asked.stateful) {
+				continue // a later state holds more
+			}
 			of := f.Name
 			if f.Group == fault.Content && f.Field != "" { // each field of each form that differs
 				of += " " + f.Field + " " + string(q.facts.Request.Schema)

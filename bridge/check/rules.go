@@ -130,7 +130,7 @@ var rules = []Rule{
 		ID:       ruleInvalidContent,
 		Breaks:   "content that breaks its own schema, used as if it did not",
 		Evidence: "the result is that of an honest call, with the invalid value in place of the valid one, without isError and without the question asked again; or it is that of an honest call word for word, though other content of which a field breaks the schema of the same question is refused",
-		Unclear:  "the result is that of an honest call word for word, and no content is refused: the value may have been replaced by a default, or never been looked at",
+		Unclear:  "the result is that of an honest call word for word, and no content is refused: the value may have been replaced by a default, or never been looked at; the content was left out or null, and the form requires nothing",
 		Sources:  always(should(pageElicitation, "Form Mode Security")).but(mcp.Revision20250618, should(pageElicitation, "Security Considerations")),
 	},
 	{
@@ -143,7 +143,7 @@ var rules = []Rule{
 	{
 		ID:       ruleForgedState,
 		Breaks:   "a requestState that is not the server's own, or none, taken for the right one",
-		Evidence: "the result is that of an honest call, and the state does matter: it carries the answer to an earlier round, which the result shows; or the call is refused with another wrong state that is there",
+		Evidence: "the result is that of an honest call with something else in place of the answer to an earlier round, which only the state can hold; or it has that answer from a wrong state, and without any state it has not",
 		Unclear:  "nothing shows that the state matters: where tampering can cause nothing worse than a failure, it needs no protection",
 		Sources:  sinceRounds(must(pageRoundTrips, roundTripsServer)),
 	},

@@ -57,20 +57,29 @@ var crossing = []*tool{
 var trusting = []*tool{
 	{
 		name: "sell_house", title: "Sell the house", does: "It takes a requestState that was changed.", since: mcp.Revision20260728,
-		asks: []question{{message: "For how much?", fields: `"price":{"type":"integer","title":"Price","minimum":1}`}},
-		says: "The house is on the market for {price}.", takes: errChanged,
+		asks: []question{
+			{message: "Who shows the house?", fields: `"agent":{"type":"string","title":"Agent","format":"email"}`},
+			{message: "For how much?", fields: `"price":{"type":"integer","title":"Price","minimum":1}`},
+		},
+		says: "The house is on the market for {price}, and {agent} shows it.", takes: errChanged,
 		plants: found("fail", "forged-state", "changed-state"),
 	},
 	{
 		name: "open_safe", title: "Open the safe", does: "It takes a requestState that it never made.", since: mcp.Revision20260728,
-		asks: []question{{message: "Who opens it?", fields: `"keeper":{"type":"string","title":"Keeper"}`}},
-		says: "The safe was opened for {keeper}.", takes: errInvented,
+		asks: []question{
+			{message: "Who opens it?", fields: `"keeper":{"type":"string","title":"Keeper","format":"email"}`},
+			{message: "For how many minutes?", fields: `"minutes":{"type":"integer","title":"Minutes","minimum":1,"maximum":60}`},
+		},
+		says: "The safe is open to {keeper} for {minutes} minutes.", takes: errInvented,
 		plants: found("fail", "forged-state", "invented-state"),
 	},
 	{
-		name: "sign_lease", title: "Sign the lease", does: "It takes an answer that comes without its requestState.", since: mcp.Revision20260728,
-		asks: []question{{message: "Who signs?", fields: `"tenant":{"type":"string","title":"Tenant"}`}},
-		says: "The lease is signed by {tenant}.", takes: errNoState,
+		name: "sign_lease", title: "Sign the lease", does: "It goes on without a requestState that should hold an earlier answer.", since: mcp.Revision20260728,
+		asks: []question{
+			{message: "Who signs?", fields: `"tenant":{"type":"string","title":"Tenant","format":"email"}`},
+			{message: "For how many years?", fields: `"years":{"type":"integer","title":"Years","minimum":1,"maximum":30}`},
+		},
+		says: "The lease is signed by {tenant} for {years} years.", takes: errNoState,
 		plants: found("fail", "forged-state", "no-state"),
 	},
 	{

@@ -68,6 +68,8 @@ func (c *call) resume(params json.RawMessage) *reply {
 	sender := find(p.Tool, c.revision)
 	switch {
 	case err != nil && err == c.tool.takes: // it goes on as if that were its own
+		c.answers = c.unknown(responses)
+		return c.collect(responses)
 	case err == errNoState:
 		return nil // it begins again
 	case err != nil:
@@ -79,6 +81,22 @@ func (c *call) resume(params json.RawMessage) *reply {
 	}
 	c.answers = p.Answers
 	return c.collect(responses)
+}
+
+// unknown stands for the answers before the one that a round brings, where the state does
+// not have them: somebody has said something.
+func (c *call) unknown(responses json.RawMessage) (list []json.RawMessage) {
+	for n, q := range c.tool.asks[:len(c.tool.asks)-1] {
+		if rawjson.Member(responses, keyOf(n)) != nil {
+			break
+		}
+		content := map[string]string{}
+		for name := range rawjson.Members([]byte("{" + q.fields + "}")) {
+			content[name] = "somebody@example.com"
+		}
+		list = append(list, fmt.Appendf(nil, `{"action":"accept","content":%s}`, encode(content)))
+	}
+	return list
 }
 
 // collect adds the answer of this round, if it is there.
