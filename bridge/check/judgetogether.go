@@ -80,7 +80,7 @@ func failsAfterwards(list []*judgement) {
 // that differ by more than times and numbers: then another result shows nothing.
 func (j *judgement) unsteady() bool {
 	calls := slices.Concat(j.Honest, j.HonestAfter)
-	if j.After != nil && !j.declaresLess() && !(j.After.failed() && j.reported(ruleRefusesAfter, Warn)) {
+	if j.After != nil && !j.declaresLess() && !(j.After.failed() && j.says(ruleRefusesAfter, Warn)) {
 		calls = append(calls, *j.After)
 	}
 	for _, m := range calls {
@@ -92,8 +92,8 @@ func (j *judgement) unsteady() bool {
 	return false
 }
 
-// reported reports whether a rule was found broken.
-func (j *judgement) reported(rule string, v Verdict) bool {
+// says reports whether a finding of a rule has a verdict.
+func (j *judgement) says(rule string, v Verdict) bool {
 	return slices.ContainsFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == v })
 }
 

@@ -59,3 +59,26 @@ func TestNotDelivered(t *testing.T) {
 		t.Errorf("%+v", j.findings)
 	}
 }
+
+// TestStillReporting does not blame a server that is still at work, however many messages
+// it has sent before.
+func TestStillReporting(t *testing.T) {
+	t.Parallel()
+	log, err := wire.NewLog(wire.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	log.Append(wire.Frame{Dir: wire.ClientToServer, Call: 1, Raw: json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)})
+	for range 1000 { // more than a conversation tells of
+		log.Append(wire.Frame{Dir: wire.ServerToClient, Call: 1, Raw: json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`)})
+	}
+	for reported, want := range map[time.Duration]Verdict{time.Second: Inconclusive, 4 * time.Second: Fail} { // before the end
+		call := timedOut(1, 5*time.Second)
+		call.End = log.Head(log.Len()).Time.Add(reported)
+		j := &judgement{Observation: &Observation{Trial: Trial{Behaviour: behaviourDecline, Revision: mcp.Revision20251125}, Log: log, Last: log.Len()}}
+		if j.answered(call); len(j.findings) != 1 || j.findings[0].Verdict != want {
+			t.Errorf("%v before the end: %+v", reported, j.findings)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
+)
+
+// waitingOn are the behaviours after which a server may wait on, or after which there
+// is no response to be waited for.
+var waitingOn = map[string]string{
+	"never":                   "no answer went out",
+	"never-retry":             "the call was not made again",
+	"late":                    "the answer came late, and the server may have given it up",
+	"wrong-id":                "the answer went out under an id that is not the question's",
+	"retyped-id":              "the answer went out under an id that is not the question's",
+	"invalid-json":            "the answer was no JSON",
+	"answer-withdrawn":        "the answer waited until the question was withdrawn",
+	"response-after-cancel":   "the call was cancelled",
+	"same-id":                 "the request had the id of the one before",
+	"accept-unopened":         "nobody opened the URL",
+	"retry-before-completion": "nobody opened the URL",
+	"close-connection":        "the connection was closed",
+	"kill-process":            "the process was killed",
+	"drop-stream":             "the stream was dropped",
+	"new-session":             "the session was ended",
+}
+
+// noMessages are the behaviours whose answer is no message of a revision in which answers
+// are responses: their result is no object.
+var noMessages = []string{"null-result", "string-result"}
+
+// waits says why a server may leave a call without a response; "" if it may not.
+func (j *judgement) waits(m Made) string {
+	if why := waitingOn[j.Behaviour]; why != "" {
+		return why
+	}
+	if slices.Contains(noMessages, j.Behaviour) && j.Revision < mcp.Revision20260728 {
+		return "the answer was no response by the protocol's schema"
+	}
+	for _, q := range m.Questions {
+		switch {
+		case waitingOn[q.Fault] != "":
+			return waitingOn[q.Fault]
+		case q.State != conversation.Answered && q.State != conversation.Refused:
+			return "a question was not answered"
+		case q.URL() != "" && q.Action == "accept":
+			return "a URL was accepted, and nobody opened it"
+		}
+	}
+	if m.TimedOut && j.undelivered(m) {
+		return "the client did not get its message through in time"
+	}
+	if m.TimedOut && j.askedOn(m) {
+		return fmt.Sprintf("the server answered each time, and asked again (this is round %d)", len(m.Rounds))
+	}
+	if m.TimedOut && j.reported(m) {
+		return "the server still reported that it was at work"
+	}
+	return ""
+}
+
+// askedOn reports whether the server has answered every round of a call, or every one but
+// the last, of which it had less than half of the time.
+func (j *judgement) askedOn(m Made) bool {
+	n := len(m.Rounds)
+	if n == 0 {
+		return false
+	}
+	last := m.Rounds[n-1]
+	if last.Response != 0 && j.Log != nil && j.Log.Head(last.Response).AsksInput {
+		return true
+	}
+	return n > 1 && m.End.Sub(last.Began) < m.Limit/2
+}
+
+// reported reports whether the server sent progress or log messages in the second half of
+// the time that a call had.
+func (j *judgement) reported(m Made) bool {
+	if j.Log == nil || m.Call == nil {
+		return false
+	}
+	for seq := j.Last; seq >= m.began(); seq-- {
+		switch head := j.Log.Head(seq); {
+		case head.Time.Before(m.End.Add(-m.Limit / 2)):
+			return false
+		case head.Dir == wire.ServerToClient && head.Time.Before(m.End) && slices.Contains([]string{mcp.NotificationProgress, mcp.NotificationMessage}, head.Method):
+			return true
+		}
+	}
+	return false
+}
+
+// undelivered reports whether a message of the client in a call did not reach the server,
+// as where it takes long to send it on purpose.
+func (j *judgement) undelivered(m Made) bool {
+	for seq := m.began(); j.Log != nil && seq > 0 && seq <= j.Last; seq++ {
+		f, err := j.Log.Frame(seq)
+		if err == nil && f.Note != nil && f.Note.Kind == wire.NoteNotDelivered && f.Call == m.Number {
+			return true
+		}
+	}
+	return false
+}
