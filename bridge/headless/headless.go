@@ -379,6 +379,10 @@ func (s *Session) read(out *Outcome, call bridge.Call) error {
 	return nil
 }
 
+// roundsPause is how long a call waits where a person would be asked whether to go on after
+// many rounds. It keeps a server that asks for ever from being asked as fast as it can.
+const roundsPause = 500 * time.Millisecond
+
 // converse waits for the end of a call. Meanwhile it asks the person the questions that
 // the script leaves.
 func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error) {
@@ -390,15 +394,17 @@ func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error)
 	defer end()
 	var answered chan struct{} // closed when the person has answered; nil while no question is with the person
 	stop := ctx.Done()
+	var goOn <-chan time.Time // receives when the call may go on after many rounds; nil while it does
 	for {
 		call, err := s.in.Call(number)
 		if err != nil || call.State.Over() {
 			return call, err
 		}
-		if call.Paused { // go on without asking after many rounds: there is a time limit
-			if err := s.in.Retry(number); err != nil {
-				return call, err
-			}
+		switch {
+		case !call.Paused:
+			goOn = nil
+		case goOn == nil:
+			goOn = time.After(roundsPause)
 		}
 		if q, ok := s.waiting(); ok && answered == nil {
 			done := make(chan struct{})
@@ -413,6 +419,11 @@ func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error)
 			changes.Take()
 		case <-answered:
 			answered = nil
+		case <-goOn:
+			if err := s.in.Retry(number); err != nil {
+				return call, err
+			}
+			goOn = nil
 		case <-stop:
 			stop = nil
 			if err := s.in.Stop(number); err != nil {
