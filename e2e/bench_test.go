@@ -80,6 +80,7 @@ func BenchmarkFigures(b *testing.B) {
 			measurePlayback(b),
 			measureCall(b, 21),
 			measureScript(b, 7),
+			measureCheck(b),
 		)
 		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "\nfigure\tmedian\tbest\tworst\tbound\truns\t")

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -128,4 +130,24 @@ func BenchmarkScript(b *testing.B) {
 				quantile(f.values, 0), quantile(f.values, 1), f.bound, f.verdict())
 		}
 	}
+}
+
+// measureCheck measures a check of ten tools that ask, under all behaviours and in all
+// revisions, with the limits that it has by itself.
+func measureCheck(b *testing.B) []figure {
+	wall := figure{what: "check of ten tools under all behaviours", unit: "s", bound: 60, noise: 2}
+	busy := figure{what: "its processor time in each trial, with the server's", unit: "ms", bound: 45, noise: 2}
+	tools := []string{"deploy", "transfer_money", "book_table", "onboard", "every_field", "ask", "connect_calendar", "connect_mailbox", "plan_trip", "haggle"}
+	cmd := exec.Command(plainBinary(), slices.Concat([]string{"check", "-q", "--format", "json"}, tools, []string{"--", plainBinary(), "demo"})...)
+	began := time.Now()
+	out, _ := cmd.Output() // the exit code says what was found
+	wall.values = []float64{time.Since(began).Seconds()}
+	var report struct{ Results []struct{} }
+	if err := json.Unmarshal(out, &report); err != nil || len(report.Results) < 100*len(tools) {
+		b.Fatalf("%d trials: %v", len(report.Results), err)
+	}
+	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() // with that of the servers, which have ended
+	busy.values = []float64{ms(used) / float64(len(report.Results))}
+	wall.note = fmt.Sprintf("%d trials, %.0f s of processor time", len(report.Results), used.Seconds())
+	return []figure{wall, busy}
 }

@@ -20,6 +20,9 @@ const (
 	leastLimit  = 5 * time.Second
 )
 
+// slowFrom is how long an honest call takes that mostly waits.
+const slowFrom = 4 * worksFor
+
 // reference is what honest runs of a call in a revision have shown.
 type reference struct {
 	made, after []Made
@@ -53,8 +56,9 @@ func (r *runner) group(ctx context.Context, c *chosen, base Trial) {
 		return
 	}
 	trials, limit := r.plan(c, base, list), r.limit(c, ref.made)
+	slow := slices.ContainsFunc(ref.made, func(m Made) bool { return m.End.Sub(m.Start) > slowFrom })
 	for _, t := range trials {
-		t.alone = first.Calls[0].TimedOut
+		t.alone, t.slow = first.Calls[0].TimedOut, slow
 	}
 	r.expect(trials, limit)
 	assessed := make([]*assessed, len(trials))

@@ -36,7 +36,7 @@ func (m *made) close() { _ = m.session.Close() } // the connection has ended bef
 
 // make makes a trial. It returns nil if ctx ends before the trial is over.
 func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Duration) *made {
-	place, err := r.slots.take(ctx, t.waits, slices.Contains(plainAnswers, t.Behaviour))
+	place, err := r.slots.take(ctx, t.waits || t.slow || t.pause > 0, slices.Contains(plainAnswers, t.Behaviour))
 	if err != nil {
 		return nil
 	}
@@ -114,6 +114,9 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		m.goOn(ctx, &out)
 	}
 	if server, err := m.session.Server(); err != nil || server.State != servers.Ready || t.ends || t.alone {
+		return out
+	}
+	if t.Behaviour == behaviourAccept && out.calls[0].TimedOut { // the next one would take as long
 		return out
 	}
 	for range 2 {

@@ -29,6 +29,7 @@ type trial struct {
 	pause    time.Duration      // that the behaviour takes by itself
 	limit    time.Duration      // of all that a call may take
 	waits    bool               // mostly for the limit
+	slow     bool               // whatever the behaviour, since the call takes long
 	ends     bool               // the connection, on purpose
 	alone    bool               // no call follows, since none of that kind has a response
 }

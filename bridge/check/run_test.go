@@ -160,19 +160,19 @@ func TestJobsAreBound(t *testing.T) {
 		synctest.Wait()
 
 		over = make(chan struct{})
-		for range waitingFor * jobs { // which wait for each other, and leave room to work
-			go s.hold(t, false, false, func(p *slot) { p.during(func() { <-over }) })
+		for i := range (waitingFor + parkedFor) * jobs { // which wait for each other, and leave room to work
+			go s.hold(t, i < waitingFor*jobs, false, func(p *slot) { p.during(func() { <-over }) })
 		}
 		time.Sleep(time.Minute) // of the test's own time
-		if n := len(s.waiting); n != waitingFor*jobs {
-			t.Errorf("%d wait", n)
+		if known, found := len(s.waiting), len(s.parked); known != waitingFor*jobs || found != parkedFor*jobs {
+			t.Errorf("%d wait that were known to, and %d others", known, found)
 		}
 		worked := false
 		s.hold(t, false, false, func(*slot) { worked = true })
 		close(over)
 		synctest.Wait()
-		if s.free != jobs || len(s.waiting) > 0 || !worked {
-			t.Errorf("%d places to work are free, %d wait still, another worked: %v", s.free, len(s.waiting), worked)
+		if waiting := len(s.waiting) + len(s.parked); s.free != jobs || waiting > 0 || !worked {
+			t.Errorf("%d places to work are free, %d wait still, another worked: %v", s.free, waiting, worked)
 		}
 	})
 }

@@ -10,7 +10,8 @@ import (
 // slots bounds how many trials go on at once: those that work, and those that only wait
 // for the server, of which there can be more.
 type slots struct {
-	waiting chan struct{}
+	waiting chan struct{} // those that are known to wait before they begin
+	parked  chan struct{} // others, which are found to wait
 
 	mu   sync.Mutex
 	free int // places to work
@@ -19,11 +20,14 @@ type slots struct {
 	urgent, others []chan struct{}
 }
 
-// waitingFor is how many trials may wait for each that works.
-const waitingFor = 8
+// How many trials may wait for each that works.
+const (
+	waitingFor = 10
+	parkedFor  = 3
+)
 
 func newSlots(jobs int) *slots {
-	return &slots{waiting: make(chan struct{}, waitingFor*jobs), free: jobs}
+	return &slots{waiting: make(chan struct{}, waitingFor*jobs), parked: make(chan struct{}, parkedFor*jobs), free: jobs}
 }
 
 // enter waits for a place to work.
@@ -75,8 +79,9 @@ func (s *slots) exit() {
 
 // slot is the place of one trial. It is for one goroutine.
 type slot struct {
-	of             *slots
-	works, waiting bool
+	of    *slots
+	works bool
+	waits chan struct{} // of the slots, that it has a place in; nil for none
 }
 
 // take waits for a place. A trial that is known to wait for long has its place among
@@ -86,7 +91,7 @@ func (s *slots) take(ctx context.Context, waits, urgent bool) (*slot, error) {
 	if waits {
 		select {
 		case s.waiting <- struct{}{}:
-			p.waiting = true
+			p.waits = s.waiting
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -124,10 +129,10 @@ func (p *slot) park() {
 	if !p.works {
 		return
 	}
-	if !p.waiting {
+	if p.waits == nil {
 		select {
-		case p.of.waiting <- struct{}{}:
-			p.waiting = true
+		case p.of.parked <- struct{}{}:
+			p.waits = p.of.parked
 		default:
 			return
 		}
@@ -141,8 +146,8 @@ func (p *slot) leave() {
 	if p.works {
 		p.of.exit()
 	}
-	if p.waiting {
-		<-p.of.waiting
+	if p.waits != nil {
+		<-p.waits
 	}
-	p.works, p.waiting = false, false
+	p.works, p.waits = false, nil
 }
