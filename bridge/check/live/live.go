@@ -117,7 +117,7 @@ func (l *Lab) begin(c *Check, stop context.CancelFunc, run func(before string)) 
 // run makes a check, in place of that whose transcripts are in the folder before.
 func (l *Lab) run(ctx context.Context, o check.Options, before string) {
 	removed := os.RemoveAll(before)
-	folder, err := os.MkdirTemp("", "inspector-check-")
+	folder, err := newFolder()
 	l.change(func(*Check) { l.folder = folder })
 	var report *check.Report
 	if err = errors.Join(removed, err); err == nil {

@@ -1,0 +1,43 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// newFolder makes a folder for transcripts. It removes those of processes that were
+// killed before they could.
+func newFolder() (string, error) {
+	host, err := os.Hostname() // containers that share the folder number their processes by themselves
+	if err != nil {
+		return "", err
+	}
+	prefix := "inspector-check-" + host + "-"
+	entries, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		rest, mine := strings.CutPrefix(e.Name(), prefix)
+		number, _, _ := strings.Cut(rest, "-")
+		if pid, err := strconv.Atoi(number); mine && err == nil && gone(pid) {
+			_ = os.RemoveAll(filepath.Join(os.TempDir(), e.Name())) // it may be another user's
+		}
+	}
+	return os.MkdirTemp("", fmt.Sprintf("%s%d-", prefix, os.Getpid()))
+}
+
+// gone reports whether a process has ended.
+func gone(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = p.Release() }()
+	return errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}
