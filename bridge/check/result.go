@@ -215,6 +215,12 @@ func (r *runner) reproduce(c *chosen, t *trial) string {
 	if t.declared != "" {
 		words = append(words, "--elicitation", string(t.declared))
 	}
+	if r.Server.Settings.Sampling {
+		words = append(words, "--sampling")
+	}
+	if r.Server.Settings.Roots {
+		words = append(words, "--roots")
+	}
 	if t.Behaviour == behaviourSeveral {
 		return strings.Join(append(words, "--behaviour", behaviourSeveral, r.Command), " ")
 	}

@@ -36,7 +36,8 @@ type Options struct {
 	Skip             []*script.Text
 	// Record is the folder that a transcript of each trial is written to; "" for none.
 	Record string
-	// Command names the server in a command line of the inspector, as a shell has it.
+	// Command names the server in a command line of the inspector, as a shell has it; ""
+	// to say how Server has it.
 	Command string
 	// Chosen is told what will be called and what will not, before anything is.
 	Chosen func(calls []Call, skipped []Skipped)
@@ -66,6 +67,7 @@ type runner struct {
 // [headless.ErrConnect] for a server that cannot be reached, and [ErrNotOffered] for a
 // call that there is not.
 func Run(ctx context.Context, o Options) (*Report, error) {
+	o.Command = cmp.Or(o.Command, commandOf(o.Server.Target))
 	r := &runner{Options: &o, progress: newProgress(), slots: newSlots(max(o.Jobs, 1))}
 	r.report = Report{
 		Format: 1, Inspector: o.Server.Version, Target: o.Server.Target.Address(), Began: r.began.Round(time.Millisecond),

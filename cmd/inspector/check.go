@@ -19,7 +19,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/spelling"
-	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wording"
 )
 
 // checkOptions are the flags of the check command.
@@ -229,17 +229,17 @@ func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Optio
 	}
 	c.Server.Timeout, c.Server.Record = connectMost, ""
 	c.Server.Settings.Sampling, c.Server.Settings.Roots = o.sampling || plan.Sampling, o.roots || plan.Roots
-	c.Command = o.reached()
-	if own := plan.Target; c.Command == "" && (own.Command != nil || own.URL != "") {
+	switch own := plan.Target; {
+	case o.config != "": // which has what is secret
+		c.Command = "--config " + wording.ShellWord(o.config)
+		for _, name := range o.servers {
+			c.Command += " --server " + wording.ShellWord(name)
+		}
+	case o.command == nil && o.url == "" && (own.Command != nil || own.URL != ""):
 		if err := closing(); err != nil {
 			return c, closing, err
 		}
 		c.Server.Target, closing, err = scenarioTarget(own, o.plan, c.Server.Redaction)
-		o.command, o.url, o.env, o.dir = own.Command, own.URL, own.Env, c.Server.Target.Dir
-		for _, h := range own.Header {
-			o.headers = append(o.headers, h[0]+": "+h[1])
-		}
-		c.Command = o.reached()
 	}
 	return c, closing, err
 }
@@ -344,45 +344,3 @@ func (o *checkOptions) recordInto(c *check.Options) error {
 	}
 	return nil
 }
-
-// reached is what names the server in a command line, "" for the built-in one. Values
-// that may be secret are variables of the shell in it.
-func (o *checkOptions) reached() string {
-	var words []string
-	add := func(flag, value string) {
-		if value != "" {
-			words = append(words, flag, shellWord(value))
-		}
-	}
-	for _, line := range o.headers {
-		name, _, _ := strings.Cut(line, ":")
-		variable := strings.ToUpper(strings.Map(func(c rune) rune {
-			if c == '-' {
-				return '_'
-			}
-			return c
-		}, strings.TrimSpace(name)))
-		words = append(words, "--header", fmt.Sprintf(`"%s: $%s"`, strings.TrimSpace(name), variable))
-	}
-	for _, pair := range o.env {
-		name, _, _ := strings.Cut(pair, "=")
-		words = append(words, "--env", fmt.Sprintf(`%s="$%s"`, name, name))
-	}
-	add("--cwd", o.dir)
-	add("--config", o.config)
-	for _, server := range o.servers {
-		add("--server", server)
-	}
-	if o.url != "" {
-		if o.transport != "auto" {
-			add("--transport", o.transport)
-		}
-		words = append(words, shellWord(o.url))
-	}
-	if o.command != nil {
-		words = append(words, "--", target.Spec{Command: o.command}.Address())
-	}
-	return strings.Join(words, " ")
-}
-
-func shellWord(word string) string { return target.Spec{Command: []string{word}}.Address() }

@@ -1,0 +1,37 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wording"
+)
+
+// commandOf names a server in a command line of the inspector, as a shell has it; "" for
+// the built-in one. Values of headers and of the environment may be secret, and are
+// variables of the shell in it.
+func commandOf(s target.Spec) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
+		words = append(words, "--header", `"`+name+": $"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+`"`)
+	}
+	for _, pair := range s.Env {
+		name, _, _ := strings.Cut(pair, "=")
+		words = append(words, "--env", name+`="$`+name+`"`)
+	}
+	if s.Dir != "" {
+		words = append(words, "--cwd", wording.ShellWord(s.Dir))
+	}
+	if s.Transport != target.TransportAuto {
+		words = append(words, "--transport", string(s.Transport))
+	}
+	switch {
+	case s.URL != "":
+		words = append(words, wording.ShellWord(s.URL))
+	case s.Command != nil:
+		words = append(words, "--", s.Address())
+	}
+	return strings.Join(words, " ")
+}
