@@ -1,0 +1,176 @@
+package protected
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// request is an authorization request that waits for the person's choice.
+type request struct {
+	id        string
+	client    *client
+	redirect  string
+	state     string
+	scopes    []string
+	challenge string // of PKCE
+	resource  string
+}
+
+// people are those who can sign in. None of them has a password.
+var people = []string{"Robin", "Sam"}
+
+// showConsent answers an authorization request with a page on which a person allows or denies it.
+func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
+	q := req.URL.Query()
+	c, err := r.asking(req.Context(), q.Get("client_id"), q.Get("redirect_uri"))
+	if err != nil {
+		consentPage{Title: "This request cannot be granted", Text: err.Error()}.write(w, http.StatusBadRequest)
+		return
+	}
+	a := &request{
+		id: rand.Text(), client: c, redirect: q.Get("redirect_uri"), state: q.Get("state"),
+		scopes: strings.Fields(cmp.Or(q.Get("scope"), ScopeUse)), challenge: q.Get("code_challenge"), resource: q.Get("resource"),
+	}
+	if f := r.judge(a, q); f != nil {
+		r.sendBack(w, req, a, url.Values{"error": {f.Code}, "error_description": {f.Description}})
+		return
+	}
+	r.mu.Lock()
+	r.requests.put(a.id, a)
+	r.mu.Unlock()
+	name := cmp.Or(c.name, c.id)
+	consentPage{
+		Title:   "Let " + name + " use the demo server?",
+		Text:    "Nothing here is real: there is no account, and no password is asked for.",
+		Request: &shownRequest{a.id, r.resource, strings.Join(a.scopes, " "), c.id, a.redirect},
+	}.write(w, http.StatusOK)
+}
+
+// asking returns the client of a request. While it or its redirect URI is in doubt, nobody may be sent there.
+func (r *realm) asking(ctx context.Context, id, redirect string) (c *client, err error) {
+	if strings.HasPrefix(id, "https://") {
+		c, err = r.fetchClient(ctx, id)
+	} else if c = r.known(id); c == nil {
+		err = errors.New("The client is not registered here.")
+	}
+	if err == nil && !c.mayRedirectTo(redirect) {
+		err = errors.New("The redirect URI is not one of the client's: " + redirect)
+	}
+	return c, err
+}
+
+// judge returns what is wrong with a request of a client that may be told so.
+func (r *realm) judge(a *request, q url.Values) *failure {
+	switch {
+	case q.Get("response_type") != "code":
+		return &failure{"unsupported_response_type", "response_type must be code"}
+	case !slices.Contains(a.client.grants, grantCode):
+		return &failure{"unauthorized_client", "the client must not use the authorization code grant"}
+	case a.challenge == "" || q.Get("code_challenge_method") != "S256":
+		return &failure{"invalid_request", "PKCE with S256 is required"}
+	case a.resource != r.resource:
+		return &failure{"invalid_target", "resource must be " + r.resource}
+	case r.variant.scopesRefused || !hasAll([]string{ScopeUse, ScopeTransfer}, a.scopes):
+		return &failure{"invalid_scope", "a scope is unknown: " + strings.Join(a.scopes, " ")}
+	case r.variant.denied:
+		return &failure{"access_denied", "Nobody may use this server."}
+	}
+	return nil
+}
+
+// takeConsent takes the choice of the person, once.
+func (r *realm) takeConsent(w http.ResponseWriter, req *http.Request) {
+	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
+	choice, user := req.PostFormValue("choice"), req.PostFormValue("user")
+	if choice != "allow" && choice != "deny" || !slices.Contains(people, user) {
+		http.Error(w, "choice must be allow or deny, by one of the people offered", http.StatusBadRequest)
+		return
+	}
+	id := req.PostFormValue("request")
+	r.mu.Lock()
+	a, _ := r.requests.take(id)
+	r.mu.Unlock()
+	switch {
+	case a == nil:
+		consentPage{Title: "This sign-in is over", Text: "Start it again at the client."}.write(w, http.StatusNotFound)
+	case choice == "deny":
+		r.sendBack(w, req, a, url.Values{"error": {"access_denied"}, "error_description": {user + " said no."}})
+	default:
+		r.sendBack(w, req, a, url.Values{"code": {r.issueCode(a, user)}})
+	}
+}
+
+// sendBack redirects the browser to the client with the outcome, the state and the issuer (RFC 9207).
+func (r *realm) sendBack(w http.ResponseWriter, req *http.Request, a *request, q url.Values) {
+	q.Set("iss", r.issuer)
+	if a.state != "" {
+		q.Set("state", a.state)
+	}
+	if r.variant.redirect != nil {
+		r.variant.redirect(r, q)
+	}
+	u, err := url.Parse(a.redirect)
+	if err != nil { // cannot be, since it was checked
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	for name, values := range u.Query() {
+		if !q.Has(name) {
+			q[name] = values
+		}
+	}
+	u.RawQuery = q.Encode()
+	http.Redirect(w, req, u.String(), http.StatusSeeOther)
+}
+
+// page adds the headers of pages to a handler. There is no form-action, because browsers apply it to the redirect after
+// the form, too, and that leads to the client.
+func page(h http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+			"Referrer-Policy":         "no-referrer",
+			"X-Content-Type-Options":  "nosniff",
+			"Cache-Control":           "no-store",
+		} {
+			w.Header().Set(name, value)
+		}
+		h(w, r)
+	})
+}
+
+type consentPage struct {
+	Title, Text string
+	Request     *shownRequest // nil when there is nothing to decide
+}
+
+type shownRequest struct{ ID, Resource, Scope, Client, Redirect string }
+
+//go:embed consent.html
+var consentHTML string
+
+// layout is parsed at its first use, so that it does not delay the start of the program.
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("consent").Parse(consentHTML))
+})
+
+func (p consentPage) write(w http.ResponseWriter, status int) {
+	var b bytes.Buffer
+	if err := layout().Execute(&b, p); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+}

@@ -1,0 +1,135 @@
+// Package protected serves the demo server behind OAuth, with a small authorization server of its own: once as the
+// specification says, and once for each way to get one step of the sign-in wrong.
+package protected
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"elicitation-inspector/bridge/demo"
+)
+
+// Clients that every authorization server knows without registration.
+const (
+	// ClientID is a public client for people. Its redirect URI is any http URL on a loopback address.
+	ClientID = "demo-client"
+
+	// ServiceID is a confidential client for the client credentials grant, and ServiceSecret is its secret.
+	ServiceID     = "demo-service"
+	ServiceSecret = "demo-service-not-a-secret"
+)
+
+// Options adapt the servers to the program that they run in.
+type Options struct {
+	// BaseURL is the base URL of Handler, such as "http://127.0.0.1:8080". Requests for another host are refused.
+	BaseURL string
+
+	// Fetcher fetches client ID metadata documents; nil is a client that uses the system's certificates.
+	Fetcher *http.Client
+
+	// Now returns the time; nil is time.Now.
+	Now func() time.Time
+}
+
+// Handler serves d behind OAuth: at /mcp as it should be, and at the path of each of the Variants. Tokens, clients and
+// signing keys live in the handler only, so a restart makes every token invalid.
+//
+// Each protected server has an authorization server of its own, whose issuer is /auth in place of /mcp.
+func Handler(d *demo.Server, o Options) http.Handler {
+	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Fetcher == nil {
+		o.Fetcher = &http.Client{Timeout: 5 * time.Second}
+	}
+	o.Fetcher.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	mux := http.NewServeMux()
+	tools := d.Handler()
+	mux.Handle("/sign-in/", tools) // the pages that the tools' questions open
+	for _, v := range append([]Variant{{}}, Variants()...) {
+		newRealm(v, o).register(mux, tools)
+	}
+	return http.NewCrossOriginProtection().Handler(onlyAt(o.BaseURL, mux))
+}
+
+// onlyAt refuses requests for another host, so that a site whose name was rebound to this address cannot use it.
+func onlyAt(base string, next http.Handler) http.Handler {
+	_, host, _ := strings.Cut(base, "://")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != host {
+			http.Error(w, "This server is only at "+base+"/.", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// realm is one protected server and its authorization server.
+type realm struct {
+	Options
+	variant  Variant
+	resource string // URL of the protected server
+	issuer   string
+	key      ed25519.PrivateKey
+
+	mu       sync.Mutex // guards what follows
+	clients  shelf[*client]
+	requests shelf[*request] // those on a consent page
+	codes    shelf[*grant]
+	refresh  shelf[*grant]
+}
+
+func newRealm(v Variant, o Options) *realm {
+	_, key, _ := ed25519.GenerateKey(rand.Reader) // never fails, like the reader
+	r := &realm{Options: o, variant: v, resource: o.BaseURL + v.Path(), key: key}
+	r.issuer = strings.TrimSuffix(r.resource, mcpPath) + authPath
+	return r
+}
+
+const (
+	mcpPath  = "/mcp"
+	authPath = "/auth"
+
+	resourceMetadataPath = "/.well-known/oauth-protected-resource"
+	serverMetadataPath   = "/.well-known/oauth-authorization-server"
+	openIDPath           = "/.well-known/openid-configuration"
+)
+
+// register adds the paths of the realm to a mux.
+//
+// The endpoints do not have the names that clients of 2025-03-26 assume when there is no metadata (/authorize, /token,
+// /register), so a sign-in that works has read the metadata.
+func (r *realm) register(mux *http.ServeMux, tools http.Handler) {
+	path := func(url string) string { return strings.TrimPrefix(url, r.BaseURL) }
+	replaced := func(s Step, h http.HandlerFunc) http.Handler {
+		if r.variant.instead != nil && r.variant.Step == s {
+			return r.variant.instead(r)
+		}
+		return h
+	}
+	resourceMetadata, serverMetadata := path(r.metadataURL()), serverMetadataPath+path(r.issuer)
+	if r.variant.resourceMetadataAt != "" {
+		resourceMetadata = r.variant.Path() + r.variant.resourceMetadataAt
+	}
+	if r.variant.serverMetadataAt != "" {
+		serverMetadata = path(r.issuer) + r.variant.serverMetadataAt
+	}
+	mux.Handle(path(r.resource), r.protect(tools))
+	mux.Handle(resourceMetadata, replaced(StepResourceMetadata, r.serveResourceMetadata))
+	mux.Handle("GET "+serverMetadata, replaced(StepServerMetadata, r.serveServerMetadata))
+	mux.HandleFunc("GET "+path(r.keysURL()), r.serveKeys)
+	mux.Handle("POST "+path(r.registrationURL()), replaced(StepRegistration, r.serveRegistration))
+	mux.Handle("GET "+path(r.authorizationURL()), page(r.showConsent))
+	mux.Handle("POST "+path(r.authorizationURL()), page(r.takeConsent))
+	mux.Handle("POST "+path(r.tokenURL()), replaced(StepToken, r.serveToken))
+}
+
+func (r *realm) keysURL() string          { return r.issuer + "/keys" }
+func (r *realm) registrationURL() string  { return r.issuer + "/clients" }
+func (r *realm) authorizationURL() string { return r.issuer + "/consent" }
+func (r *realm) tokenURL() string         { return r.issuer + "/tokens" }

@@ -1,0 +1,216 @@
+package protected
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	codeLife  = time.Minute
+	tokenLife = time.Minute // short, so that a client's refresh can be watched
+)
+
+// failure is an error of an OAuth endpoint.
+type failure struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+func (f *failure) write(w http.ResponseWriter) {
+	status := http.StatusBadRequest
+	if f.Code == "invalid_client" {
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", `Basic realm="clients"`)
+	}
+	writeJSON(w, status, f)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
+}
+
+// grant is what a person allowed a client. It outlives its code: the refresh tokens are of the same grant.
+type grant struct {
+	client    *client
+	user      string
+	scopes    []string
+	redirect  string
+	challenge string
+	expires   time.Time // of the code
+	used      bool      // the code was
+	refresh   string    // the refresh token that is good now; "" if there is none
+	revoked   bool
+}
+
+// issueCode returns a code for a request that the person allowed.
+func (r *realm) issueCode(a *request, user string) string {
+	code := rand.Text()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.codes.put(code, &grant{
+		client: a.client, user: user, scopes: a.scopes,
+		redirect: a.redirect, challenge: a.challenge, expires: r.Now().Add(codeLife),
+	})
+	return code
+}
+
+// issue is what the token endpoint is about to issue.
+type issue struct {
+	by       string // the grant type
+	audience string
+	subject  string
+	client   string
+	scopes   []string
+	life     time.Duration
+	kind     string // token_type
+	refresh  string // the refresh token; "" for none
+}
+
+// serveToken issues tokens for codes, refresh tokens and client credentials.
+func (r *realm) serveToken(w http.ResponseWriter, req *http.Request) {
+	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
+	if err := req.ParseForm(); err != nil {
+		(&failure{"invalid_request", err.Error()}).write(w)
+		return
+	}
+	i, f := r.exchange(req)
+	if f == nil && r.variant.issue != nil {
+		f = r.variant.issue(r, i)
+	}
+	if f != nil {
+		f.write(w)
+		return
+	}
+	now := r.Now()
+	scope := strings.Join(i.scopes, " ")
+	writeJSON(w, http.StatusOK, struct {
+		Token   string `json:"access_token"`
+		Type    string `json:"token_type"`
+		Expires int64  `json:"expires_in"`
+		Refresh string `json:"refresh_token,omitempty"`
+		Scope   string `json:"scope"`
+	}{
+		r.sign(claims{r.issuer, i.audience, i.subject, i.client, scope, now.Unix(), now.Add(i.life).Unix(), rand.Text()}),
+		i.kind, int64(i.life / time.Second), i.refresh, scope,
+	})
+}
+
+// exchange judges a token request.
+func (r *realm) exchange(req *http.Request) (*issue, *failure) {
+	form := req.PostForm
+	c := r.authenticate(req)
+	by := form.Get("grant_type")
+	switch {
+	case c == nil:
+		return nil, &failure{"invalid_client", "the client is unknown here, or its secret is wrong"}
+	case !slices.Contains([]string{grantCode, grantRefresh, grantClient}, by):
+		return nil, &failure{"unsupported_grant_type", "grant_type: " + by}
+	case !slices.Contains(c.grants, by):
+		return nil, &failure{"unauthorized_client", "the client must not use the grant type " + by}
+	case form.Has("resource") && form.Get("resource") != r.resource:
+		return nil, &failure{"invalid_target", "resource must be " + r.resource}
+	}
+	i := &issue{by: by, audience: r.resource, client: c.id, life: tokenLife, kind: "Bearer"}
+	if by == grantClient {
+		return i, i.take(c.id, []string{ScopeUse, ScopeTransfer}, cmp.Or(form.Get("scope"), ScopeUse))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var g *grant
+	var f *failure
+	if by == grantCode {
+		g, f = r.redeem(c, form)
+	} else {
+		g, f = r.renew(c, form.Get("refresh_token"))
+	}
+	if f == nil {
+		f = i.take(g.user, g.scopes, form.Get("scope"))
+	}
+	if f == nil && slices.Contains(c.grants, grantRefresh) {
+		g.refresh = rand.Text()
+		r.refresh.put(g.refresh, g)
+		i.refresh = g.refresh
+	}
+	return i, f
+}
+
+// take sets whom the token is for, and which of the scopes that they may have it has: all, or those asked for.
+func (i *issue) take(subject string, allowed []string, asked string) *failure {
+	i.subject, i.scopes = subject, allowed
+	if asked != "" {
+		i.scopes = strings.Fields(asked)
+	}
+	if !hasAll(allowed, i.scopes) {
+		return &failure{"invalid_scope", "not granted: " + asked}
+	}
+	return nil
+}
+
+// authenticate returns the client of a token request, or nil if it is unknown or its secret is wrong.
+func (r *realm) authenticate(req *http.Request) *client {
+	id, secret, basic := req.BasicAuth()
+	if basic { // RFC 6749, section 2.3.1: both are form-encoded first
+		var err, err2 error
+		id, err = url.QueryUnescape(id)
+		secret, err2 = url.QueryUnescape(secret)
+		if err != nil || err2 != nil {
+			return nil
+		}
+	} else {
+		id, secret = req.PostForm.Get("client_id"), req.PostForm.Get("client_secret")
+	}
+	c := r.known(id)
+	if c == nil || subtle.ConstantTimeCompare([]byte(c.secret), []byte(secret)) == 0 {
+		return nil
+	}
+	return c
+}
+
+// redeem takes a code, once. A second use means that somebody else has it, so the grant ends. The caller holds the mutex.
+func (r *realm) redeem(c *client, form url.Values) (*grant, *failure) {
+	g, _ := r.codes.get(form.Get("code"))
+	if g == nil || g.client.id != c.id {
+		return nil, &failure{"invalid_grant", "the code is unknown here"}
+	}
+	if g.used {
+		g.revoked = true
+		return nil, &failure{"invalid_grant", "the code was used before"}
+	}
+	g.used = true
+	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
+	proof := []byte(encoding.EncodeToString(sum[:]))
+	switch {
+	case r.Now().After(g.expires):
+		return nil, &failure{"invalid_grant", "the code has expired"}
+	case form.Get("redirect_uri") != g.redirect:
+		return nil, &failure{"invalid_grant", "redirect_uri is not that of the authorization request"}
+	case subtle.ConstantTimeCompare(proof, []byte(g.challenge)) == 0:
+		return nil, &failure{"invalid_grant", "code_verifier does not fit the code_challenge"}
+	}
+	return g, nil
+}
+
+// renew takes a refresh token. One that was replaced means that somebody else has it, so the grant ends. The caller
+// holds the mutex.
+func (r *realm) renew(c *client, token string) (*grant, *failure) {
+	g, _ := r.refresh.get(token)
+	if g == nil || g.client.id != c.id || g.revoked {
+		return nil, &failure{"invalid_grant", "the refresh token is unknown here"}
+	}
+	if subtle.ConstantTimeCompare([]byte(g.refresh), []byte(token)) == 0 {
+		g.revoked = true
+		return nil, &failure{"invalid_grant", "the refresh token was used before"}
+	}
+	return g, nil
+}
