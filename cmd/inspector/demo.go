@@ -16,16 +16,19 @@ import (
 
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/demo/faulty"
+	"elicitation-inspector/bridge/demo/protected"
 )
 
 func newDemo() *cobra.Command {
 	var address string
-	var broken, verbose bool
+	var behindOAuth, broken, verbose bool
 	cmd := &cobra.Command{
-		Use:   "demo [--http ADDR | --faulty]",
+		Use:   "demo [--http ADDR [--protected] | --faulty]",
 		Short: "Run the demo server by itself, for other clients",
 		Long: `Demo runs the built-in demo server by itself, over stdio, or over Streamable HTTP
-at http://ADDR/mcp.
+at http://ADDR/mcp. With --protected it is behind OAuth there, with an authorization
+server of its own; docs/protected.md lists the paths at which a step of the sign-in is
+wrong.
 
 With --faulty it is another server, over stdio, whose tools each do one thing wrong:
 something to find for whoever looks for defects.`,
@@ -35,12 +38,15 @@ something to find for whoever looks for defects.`,
 			if broken && address != "" {
 				return usage("--faulty is served over stdio only: leave out --http")
 			}
+			if behindOAuth && address == "" {
+				return usage("--protected is served over HTTP only: add --http ADDR")
+			}
 			if broken {
 				faulty.Serve(cmd.Context(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit})
 				return nil
 			}
 			if address != "" {
-				return demoHTTP(cmd, address, logger)
+				return demoHTTP(cmd, address, behindOAuth, logger)
 			}
 			s := demo.New(demo.Options{Logger: logger, Exit: os.Exit})
 			err := s.MCP().Run(cmd.Context(), &mcp.StdioTransport{})
@@ -51,20 +57,25 @@ something to find for whoever looks for defects.`,
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "serve Streamable HTTP at `ADDR` instead of stdio")
+	cmd.Flags().BoolVar(&behindOAuth, "protected", false, "ask for a sign-in with OAuth (with --http)")
 	cmd.Flags().BoolVar(&broken, "faulty", false, "serve tools that each have one fault, over stdio")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more to standard error")
 	return cmd
 }
 
 // demoHTTP serves the demo server over HTTP until the command's context ends.
-func demoHTTP(cmd *cobra.Command, address string, logger *slog.Logger) error {
+func demoHTTP(cmd *cobra.Command, address string, behindOAuth bool, logger *slog.Logger) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", address, err)
 	}
 	base := "http://" + shownAddress(l.Addr())
 	s := demo.New(demo.Options{Logger: logger, Exit: os.Exit, BaseURL: base})
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	handler := s.Handler()
+	if behindOAuth {
+		handler = protected.Handler(s, protected.Options{BaseURL: base})
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Demo server ready: %s/mcp\n", base); err != nil {

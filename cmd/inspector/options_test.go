@@ -41,6 +41,7 @@ func TestCommandLineMistakes(t *testing.T) {
 		{[]string{"--listen", "foo"}, "HOST:PORT"},
 		{[]string{"version", "x"}, "unexpected argument"},
 		{[]string{"demo", "x"}, "unexpected argument"},
+		{[]string{"demo", "--protected"}, "--protected is served over HTTP only"},
 	}
 	for _, c := range cases {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

@@ -45,7 +45,6 @@ type testClient struct {
 	base    string
 	variant Variant
 	id      string
-	secret  string
 	wrong   []string // what differs from the usual server
 }
 

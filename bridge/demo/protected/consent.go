@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -32,9 +31,9 @@ var people = []string{"Robin", "Sam"}
 // showConsent answers an authorization request with a page on which a person allows or denies it.
 func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 	q := req.URL.Query()
-	c, err := r.asking(req.Context(), q.Get("client_id"), q.Get("redirect_uri"))
-	if err != nil {
-		consentPage{Title: "This request cannot be granted", Text: err.Error()}.write(w, http.StatusBadRequest)
+	c, doubt := r.asking(req.Context(), q.Get("client_id"), q.Get("redirect_uri"))
+	if doubt != "" {
+		consentPage{Title: "This request cannot be granted", Text: doubt}.write(w, http.StatusBadRequest)
 		return
 	}
 	a := &request{
@@ -56,17 +55,20 @@ func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 	}.write(w, http.StatusOK)
 }
 
-// asking returns the client of a request. While it or its redirect URI is in doubt, nobody may be sent there.
-func (r *realm) asking(ctx context.Context, id, redirect string) (c *client, err error) {
+// asking returns the client of a request, or what is in doubt about it or its redirect URI. Nobody may be sent there then.
+func (r *realm) asking(ctx context.Context, id, redirect string) (c *client, doubt string) {
 	if strings.HasPrefix(id, "https://") {
-		c, err = r.fetchClient(ctx, id)
+		var err error
+		if c, err = r.fetchClient(ctx, id); err != nil {
+			return nil, "The client's metadata document is of no use: " + err.Error() + "."
+		}
 	} else if c = r.known(id); c == nil {
-		err = errors.New("The client is not registered here.")
+		return nil, "The client is not registered here: " + id + "."
 	}
-	if err == nil && !c.mayRedirectTo(redirect) {
-		err = errors.New("The redirect URI is not one of the client's: " + redirect)
+	if !c.mayRedirectTo(redirect) {
+		return nil, "The redirect URI is not one of the client's: " + redirect
 	}
-	return c, err
+	return c, ""
 }
 
 // judge returns what is wrong with a request of a client that may be told so.

@@ -47,6 +47,8 @@ func Handler(d *demo.Server, o Options) http.Handler {
 	if o.Fetcher == nil {
 		o.Fetcher = &http.Client{Timeout: 5 * time.Second}
 	}
+	fetcher := *o.Fetcher
+	o.Fetcher = &fetcher
 	o.Fetcher.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	mux := http.NewServeMux()
 	tools := d.Handler()

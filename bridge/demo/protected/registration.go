@@ -183,13 +183,13 @@ func (r *realm) fetchClient(ctx context.Context, id string) (*client, error) {
 		ID string `json:"client_id"`
 	}
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the client's metadata document: %s", res.Status)
+		return nil, errors.New(res.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxBody)).Decode(&m); err != nil {
-		return nil, fmt.Errorf("the client's metadata document: %w", err)
+		return nil, err
 	}
 	if m.ID != id {
-		return nil, fmt.Errorf("the client's metadata document is that of %q", m.ID)
+		return nil, fmt.Errorf("it is that of %q", m.ID)
 	}
 	m.TokenEndpointAuthMethod = methodNone // the document is public, so it cannot agree on a secret
 	if f := complete(&m.ClientRegistrationMetadata); f != nil {
