@@ -76,7 +76,7 @@ func (q *Settled) mayShow(head *wire.Frame) bool {
 
 // shownBy describes what one frame shows.
 func (q *Settled) shownBy(f *wire.Frame) Next {
-	summary := wording.Shorten(f.Summary(), 120)
+	summary := wording.Shorten(strings.TrimPrefix(f.Summary(), "? "), 120)
 	said := func(final bool, format string, args ...any) Next {
 		return Next{Text: strings.TrimSuffix(fmt.Sprintf(format, args...), ": "), Seq: f.Seq, final: final}
 	}

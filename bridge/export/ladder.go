@@ -222,6 +222,8 @@ func wireArrow(f *wire.Row, at time.Duration) Arrow {
 		a.Kind, words = ArrowQuestion, f.Method
 	case f.Kind == wire.Request:
 		a.Kind, words = ArrowRequest, f.Method+" "+words
+	case f.Kind == wire.Error && f.Elicits:
+		a.Kind = ArrowError
 	case f.Kind == wire.Error:
 		a.Kind, words = ArrowError, "error "+words
 	case f.Kind == wire.Result && mcp.IsInput(f.Method) && a.From == conversation.ClientParty:

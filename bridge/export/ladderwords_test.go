@@ -35,7 +35,7 @@ func TestLadderSaysWhatFramesAre(t *testing.T) {
 		},
 		"a question that waits": {
 			`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input\u005frequired","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Where?"}}}}}`,
-			ArrowQuestion, "input required: 1 request", "no answer in the log yet", conversation.Waiting,
+			ArrowQuestion, "? Where?", "no answer in the log yet", conversation.Waiting,
 		},
 		"a retry that is due": {
 			`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s"}}`,

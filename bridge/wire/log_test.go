@@ -543,7 +543,7 @@ func TestRows(t *testing.T) {
 		`4 result 1 tools/call |long long long||1`,
 		`1 request 1 tools/call tools/call|add {"a":1}||4`,
 		`3 result "q" elicitation/create |accept name: A|accept|2`,
-		`2 request "q" elicitation/create elicitation/create|Who?||3`,
+		`2 request "q" elicitation/create elicitation/create|? Who?||3`,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -81,6 +81,15 @@ func (p peek) first() peek {
 	return nil
 }
 
+// firstMember returns the value of the first visible member.
+func (p peek) firstMember() (found peek) {
+	p.each(func(_ string, value peek) bool {
+		found = value
+		return false
+	})
+	return found
+}
+
 // last returns the last visible element.
 func (p peek) last() (found peek) {
 	for _, element := range p.elements() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -59,11 +60,12 @@ type Row struct {
 	Frame
 	Summary string
 	Action  string // action of an answer to an elicitation: "accept", "decline", "cancel"; else ""
+	Elicits bool   // it asks the person something; Summary then begins with "? "
 }
 
 // RowOf returns the row of a frame.
 func RowOf(f Frame) Row {
-	row := Row{Frame: f, Summary: f.Summary(), Action: f.Action()}
+	row := Row{Frame: f, Summary: f.Summary(), Action: f.Action(), Elicits: f.elicits()}
 	row.Raw, row.Header = nil, nil
 	row.Message = Message{Kind: f.Message.Kind, Method: f.Message.Method, ID: bytes.Clone(f.Message.ID)}
 	row.Answers = bytes.Clone(f.Answers)
@@ -94,6 +96,7 @@ func (l *Log) largeRow(seq int64, e *entry) Row {
 	l.large.mu.Unlock()
 	row := Row{Frame: lost(l.facts(seq, e)), Summary: large.summary, Action: e.action()}
 	row.Lost, row.Message.ID = false, []byte(large.id)
+	row.Elicits = strings.HasPrefix(large.summary, "? ") && (row.Kind == Request || row.AsksInput)
 	return row
 }
 

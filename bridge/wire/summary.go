@@ -20,8 +20,8 @@ const (
 )
 
 // Summary describes the frame in one line for the list of frames: the tool's
-// name, the question's message, "accept name: Ann", an error's code and
-// message, "info: text", "3/10 message", "11 tools". The summary of a response
+// name, "? Which build?" for a question, "accept name: Ann" for its answer, an
+// error's code and message, "info: text", "3/10 message", "11 tools". The summary of a response
 // depends on Frame.Method. That of a deliberately wrong frame begins with
 // "deliberate" and the name of its fault. The text has at most 200 characters,
 // without control or bidirectional formatting characters. A large frame takes
@@ -131,14 +131,14 @@ func requestWords(method string, params peek) string {
 			name = params.get("uri").text()
 		}
 		if answers := params.get("inputResponses"); answers != nil {
-			return join(" · ", name, "retry: "+answersWords(answers))
+			return join(" · ", answersWords(answers), "retry of "+name)
 		}
 		if params.get("requestState") != nil {
-			return join(" · ", name, "retry")
+			return "retry of " + name
 		}
 		return join(" ", name, params.get("arguments").filled())
 	case mcp.MethodElicit:
-		return join(" — ", params.get("message").text(), params.get("url").text())
+		return asking(questionWords(params), 1, false)
 	case mcp.MethodSample:
 		return contentWords(params.get("messages").last().get("content"))
 	case mcp.MethodComplete:
@@ -179,14 +179,12 @@ func resultWords(method string, result peek) string {
 	if result.get("resultType").text() == "input_required" {
 		requests := result.get("inputRequests")
 		switch n, more := requests.count(); {
-		case n > 0:
-			return "input required: " + requests.counted("request")
-		case more:
-			return "input required: at least one request"
+		case n > 0 || more:
+			return asking(requests.firstMember().requestedWords(), max(n, 1), more)
 		case requests == nil && result.whole() == nil:
 			return "input required" // inputRequests is beyond the visible part
 		}
-		return "input required: nothing but a retry"
+		return onlyRetry
 	}
 	switch method {
 	case mcp.MethodElicit:
@@ -222,10 +220,59 @@ func resultWords(method string, result peek) string {
 
 func errorWords(e peek) string {
 	text := join(" ", e.get("code").text(), e.get("message").text())
-	if asked := e.get("data").get("elicitations"); asked != nil {
-		text = join(" · ", text, asked.counted("elicitation"))
+	asked := e.get("data").get("elicitations")
+	if n, more := asked.count(); n > 0 || more {
+		return join(" · ", asking(questionWords(asked.first()), max(n, 1), more), text)
 	}
 	return text
+}
+
+// elicits reports whether the frame asks the person something, in any of the
+// ways of the protocol's revisions. Its summary then begins with "? ".
+func (f Frame) elicits() bool {
+	switch {
+	case f.Dir == ClientToServer:
+		return false
+	case f.Kind == Request:
+		return f.Method == mcp.MethodElicit
+	case f.Kind == Error:
+		n, more := f.glance("error", f.Message.Error).get("data").get("elicitations").count()
+		return n > 0 || more
+	}
+	return f.AsksInput && !strings.HasPrefix(f.Summary(), onlyRetry)
+}
+
+// onlyRetry is the summary of a result that asks for nothing but another request.
+const onlyRetry = "input required: nothing but a retry"
+
+// asking formats the first of n questions; more says that n is only a minimum.
+func asking(first string, n int, more bool) string {
+	rest := ""
+	if n > 1 {
+		rest = " +" + strconv.Itoa(n-1)
+	}
+	if more {
+		rest += " …"
+	}
+	first = cmp.Or(first, "(no message)")
+	if rest != "" {
+		first = wording.Shorten(tidy(first), summaryRunes-20)
+	}
+	return "? " + first + rest
+}
+
+// questionWords describes the params of elicitation/create.
+func questionWords(params peek) string {
+	return join(" — ", params.get("message").text(), params.get("url").text())
+}
+
+// requestedWords describes one request of an input-required result.
+func (p peek) requestedWords() string {
+	method, params := p.get("method").text(), p.get("params")
+	if method == mcp.MethodElicit {
+		return questionWords(params)
+	}
+	return join(" ", method, requestWords(method, params))
 }
 
 func answerWords(result peek) string {

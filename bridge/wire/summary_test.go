@@ -39,12 +39,13 @@ func TestSummary(t *testing.T) {
 		{"roots/list", result(`{"roots":[{}]}`), "1 root", ""},
 		{"", request("tools/call", `{"name":"add","arguments":{"a":1, "b":"x"}}`), `add {"a":1, "b":"x"}`, ""},
 		{"", request("tools/call", `{"arguments":{},"name":"now"}`), "now", ""},
-		{"", request("tools/call", `{"name":"book","inputResponses":{"q1":{"action":"accept","content":{"seat":"12A","n":2}}},"requestState":"s"}`), "book · retry: accept seat: 12A, n: 2", "accept"},
-		{"", request("tools/call", `{"name":"book","inputResponses":{"a":{"action":"decline"},"b":{"action":"cancel"}}}`), "book · retry: decline; cancel", ""},
-		{"", request("prompts/get", `{"name":"p","inputResponses":{"a":{"action":"decline"},"b":{"action":"decline"}}}`), "p · retry: decline; decline", "decline"},
-		{"", request("tools/call", `{"name":"x","inputResponses":{"poem":{"role":"assistant","content":{"type":"text","text":"t"}}}}`), "x · retry: poem", ""},
-		{"", request("tools/call", `{"name":"book","requestState":"s"}`), "book · retry", ""},
-		{"tools/call", result(`{"resultType":"input_required","inputRequests":{"a":{},"b":{}},"requestState":"x"}`), "input required: 2 requests", ""},
+		{"", request("tools/call", `{"name":"book","inputResponses":{"q1":{"action":"accept","content":{"seat":"12A","n":2}}},"requestState":"s"}`), "accept seat: 12A, n: 2 · retry of book", "accept"},
+		{"", request("tools/call", `{"name":"book","inputResponses":{"a":{"action":"decline"},"b":{"action":"cancel"}}}`), "decline; cancel · retry of book", ""},
+		{"", request("prompts/get", `{"name":"p","inputResponses":{"a":{"action":"decline"},"b":{"action":"decline"}}}`), "decline; decline · retry of p", "decline"},
+		{"", request("tools/call", `{"name":"x","inputResponses":{"poem":{"role":"assistant","content":{"type":"text","text":"t"}}}}`), "poem · retry of x", ""},
+		{"", request("tools/call", `{"name":"book","requestState":"s"}`), "retry of book", ""},
+		{"tools/call", result(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Which build should go out?"}},"b":{},"c":{}},"requestState":"x"}`), "? Which build should go out? +2", ""},
+		{"tools/call", result(`{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage","params":{"messages":[{"content":{"type":"text","text":"Write a poem"}}]}}}}`), "? sampling/createMessage Write a poem", ""},
 		{"tools/call", result(`{"resultType":"input_required","requestState":"x"}`), "input required: nothing but a retry", ""},
 		{"tools/call", result(`{"content":[{"type":"text","text":"It is\nnoon."}]}`), "It is noon.", ""},
 		{"tools/call", result(`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`), "a (and 1 more)", ""},
@@ -58,9 +59,9 @@ func TestSummary(t *testing.T) {
 		{"prompts/get", result(`{"messages":[{"role":"user","content":{"type":"text","text":"Say hello"}}]}`), "1 message: Say hello", ""},
 		{"", request("resources/read", `{"uri":"file:///x"}`), "file:///x", ""},
 		{"resources/read", result(`{"contents":[{"uri":"file:///x","text":"body"}]}`), "1 content: body", ""},
-		{"", request("elicitation/create", `{"message":"Which branch?","requestedSchema":{}}`), "Which branch?", ""},
-		{"", request("elicitation/create", `{"mode":"url","message":"Sign in","url":"https://example.com/in"}`), "Sign in — https://example.com/in", ""},
-		{"", `{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}`, "", ""},
+		{"", request("elicitation/create", `{"message":"Which branch?","requestedSchema":{}}`), "? Which branch?", ""},
+		{"", request("elicitation/create", `{"mode":"url","message":"Sign in","url":"https://example.com/in"}`), "? Sign in — https://example.com/in", ""},
+		{"", `{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}`, "? (no message)", ""},
 		{"elicitation/create", result(`{"action":"accept","content":{"name":"Ann","age":0.10,"ok":true,"tags":["a","b"]}}`), `accept name: Ann, age: 0.10, ok: true, tags: ["a","b"]`, "accept"},
 		{"elicitation/create", result(`{"content":{},"action":"accept"}`), "accept", "accept"},
 		{"elicitation/create", result(`{"action":"decline"}`), "decline", "decline"},
@@ -71,7 +72,7 @@ func TestSummary(t *testing.T) {
 		{"other", result(`{"action":"accept"}`), `{"action":"accept"}`, ""},
 		{"", result(`{"action":"accept"}`), `{"action":"accept"}`, ""},
 		{"tools/call", `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool"}}`, "-32602 Unknown tool", ""},
-		{"tools/call", `{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"Sign in first","data":{"elicitations":[{}]}}}`, "-32042 Sign in first · 1 elicitation", ""},
+		{"tools/call", `{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"Sign in first","data":{"elicitations":[{"message":"Sign in","url":"https://example.com/in"},{}]}}}`, "? Sign in — https://example.com/in +1 · -32042 Sign in first", ""},
 		{"", `{"jsonrpc":"2.0","error":{}}`, "", ""},
 		{"", notification("notifications/message", `{"level":"info","logger":"db","data":"connected"}`), "info db: connected", ""},
 		{"", notification("notifications/message", `{"level":"error","data":{"code":7}}`), `error: {"code":7}`, ""},
@@ -86,7 +87,7 @@ func TestSummary(t *testing.T) {
 		{"", request("sampling/createMessage", `{"messages":[{"role":"user","content":{"type":"text","text":"Write a poem"}}],"maxTokens":5}`), "Write a poem", ""},
 		{"sampling/createMessage", result(`{"model":"m-1","role":"assistant","content":{"type":"text","text":"Roses"}}`), "m-1: Roses", ""},
 		{"", request("x/y", `[1,2]`), "[1,2]", ""},
-		{"", request("elicitation/create", `{"message":"a\u202eb\u0000c\u2028d\u001b[31mred"}`), "a\uFFFDb\uFFFDc dred", ""},
+		{"", request("elicitation/create", `{"message":"a\u202eb\u0000c\u2028d\u001b[31mred"}`), "? a\uFFFDb\uFFFDc dred", ""},
 	}
 	for _, tt := range tests {
 		m, err := ParseMessage([]byte(tt.raw))
@@ -239,9 +240,9 @@ func TestSummaryOfALargeQuestion(t *testing.T) {
 	}
 	many := strings.TrimSuffix(choices.String(), ",")
 	for result, want := range map[string]string{
-		`{"resultType":"input_required","inputRequests":{"pick":{"method":"elicitation/create","params":{"message":"Which?","requestedSchema":{"properties":{"one":{"oneOf":[` + many + `]}}}}}}}`: "input required: at least one request",
+		`{"resultType":"input_required","inputRequests":{"pick":{"method":"elicitation/create","params":{"message":"Which?","requestedSchema":{"properties":{"one":{"oneOf":[` + many + `]}}}}}}}`: "? Which? …",
 		`{"resultType":"input_required","requestState":"` + strings.Repeat("s", 180_000) + `","inputRequests":{"a":{}}}`:                                                                           "input required",
-		`{"resultType":"input_required","inputRequests":{"a":{},"b":{}}}`:                                                                                                                          "input required: 2 requests",
+		`{"resultType":"input_required","inputRequests":{"a":{},"b":{}}}`:                                                                                                                          "? (no message) +1",
 		`{"resultType":"input_required","requestState":"s"}`:                                                                                                                                       "input required: nothing but a retry",
 	} {
 		l := newTestLog(t, Options{})
