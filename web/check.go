@@ -24,6 +24,7 @@ import (
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/rawjson"
+	answers "elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/checkpanel"
@@ -58,6 +59,9 @@ func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (chec
 		return checkpanel.Plan{}, err
 	}
 	p := checkpanel.Plan{Item: item, Key: item.Key, Where: whereOf(spec), Kinds: len(check.Behaviours())}
+	if loaded := s.in.Scripted(); loaded != nil {
+		p.Answers = loaded.Name
+	}
 	if before.Subject == subjectOf(item) {
 		p.Before = len(before.Trials)
 	}
@@ -115,9 +119,13 @@ func (s *Server) startCheck(c echo.Context, f callForm) error {
 	}
 	o := check.Options{
 		Server: headless.Config{
-			Target: spec, Settings: server.Settings, Version: s.config.Version, Timeout: checkConnects, Redaction: s.config.Redaction,
+			Target: spec, Settings: server.Settings, MaxFrame: s.config.MaxFrame, Version: s.config.Version, Timeout: checkConnects,
+			Redaction: s.config.Redaction,
 		},
-		Wanted: []check.Wanted{wanted}, Jobs: max(2*runtime.NumCPU(), 4), Command: live.Command(spec),
+		Wanted: []check.Wanted{wanted}, Jobs: max(2*runtime.NumCPU(), 4),
+	}
+	if loaded := s.in.Scripted(); loaded != nil {
+		o.Honest = []*answers.Script{loaded.Script}
 	}
 	if c.FormValue("destructive") != "" {
 		o.AllowDestructive = []string{item.Key}

@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 )
 
 // checkPushMost is how large a push may be while a check goes on, in bytes.
@@ -19,7 +22,8 @@ const checkPushMost = 12 << 10
 
 // TestCheckOnThePage checks a tool of the demo server: the plan comes first, the matrix
 // fills by small pushes, a second check is refused, each cell leads to its exchange, and
-// Stop leaves a report of what was found until then.
+// Stop leaves a report of what was found until then. Honest answers are those of the
+// loaded script, and the person's own call is left alone.
 func TestCheckOnThePage(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -28,7 +32,17 @@ func TestCheckOnThePage(t *testing.T) {
 			t.Errorf("it leaves %v, %v", left, err)
 		}
 	})
-	o := inspectDemo(t, client.Settings{}).serve()
+	d := inspectDemo(t, client.Settings{})
+	o := d.serve()
+	o.done("/script/load", url.Values{"text": {"answers:\n  - {match: {fields: [ticket]}, answer: {accept: {ticket: CHG-73519}, rest: valid}}\n"}})
+	if _, err := d.in.Begin(calls.Request{Server: "s1", Kind: catalog.Tool, Name: "ask", Key: "ask"}); err != nil {
+		t.Fatal(err)
+	}
+	waits := func() bool {
+		q, err := d.in.Question(1)
+		return err == nil && q.State == conversation.Pending
+	}
+	d.until("the question of the person's call waits", waits)
 	tool := func(key string, more ...string) url.Values {
 		form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {key}}
 		for i := 0; i < len(more); i += 2 {
@@ -41,7 +55,8 @@ func TestCheckOnThePage(t *testing.T) {
 		t.Error("the panel of the tool does not offer a check")
 	}
 	status, plan := o.post("/check", tool("deploy", "tab", "json", "content", `{"service":"search"}`))
-	if status != http.StatusOK || !strings.Contains(plan, "&#34;service&#34;: &#34;search&#34;") || !strings.Contains(plan, "a session of its own") {
+	if status != http.StatusOK || !strings.Contains(plan, "&#34;service&#34;: &#34;search&#34;") || !strings.Contains(plan, "a session of its own") ||
+		!strings.Contains(plan, "<bdi>a script</bdi>") {
 		t.Fatalf("the plan: %d %s", status, plan)
 	}
 	pushes := o.watch(0)
@@ -68,7 +83,7 @@ func TestCheckOnThePage(t *testing.T) {
 		t.Fatalf("the check as it stands: %s", view)
 	}
 	exchange, header := o.get(cell[1])
-	if !strings.Contains(exchange, `id="f3"`) || !strings.Contains(exchange, "deploy: decline, 2025-11-25: pass") || strings.Contains(header.Get("Content-Security-Policy"), "default-src") {
+	if !strings.Contains(exchange, `id="f3"`) || !strings.Contains(exchange, "deploy: decline, 2025-11-25: pass") || !strings.Contains(exchange, "CHG-73519") || strings.Contains(header.Get("Content-Security-Policy"), "default-src") {
 		t.Errorf("the exchange: %v %s", header, exchange[strings.Index(exchange, "</style>"):])
 	}
 	if trials, _ := o.get("/checks/1/behaviours/decline"); !strings.Contains(trials, "A good server: ") || !strings.Contains(trials, "question 1") {
@@ -80,6 +95,9 @@ func TestCheckOnThePage(t *testing.T) {
 	var report check.Report
 	if err := json.Unmarshal([]byte(saved), &report); err != nil || len(report.Results) == 0 || report.Directory != "" || report.Stopped == "" {
 		t.Errorf("the report: %v, %d results, %q", err, len(report.Results), report.Stopped)
+	}
+	if _, err := d.in.Question(2); !waits() || err == nil {
+		t.Errorf("the questions of the trials are among the person's (%v), or the one that was there is gone", err)
 	}
 	if _, again := o.post("/check", tool("deploy", "anew", "1")); !strings.Contains(again, fmt.Sprintf("The last check made %d.", len(report.Results))) {
 		t.Errorf("once more: %s", again)

@@ -19,7 +19,7 @@ func (s *Server) scriptView() views.Script {
 	if loaded == nil {
 		return views.Script{}
 	}
-	return views.Script{Name: loaded.Name, Rules: loaded.Rules}
+	return views.Script{Name: loaded.Name, Rules: len(loaded.Script.Rules)}
 }
 
 // loadScript loads a script from the form value text. It answers further questions.

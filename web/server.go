@@ -37,6 +37,7 @@ type Config struct {
 	Logger     *slog.Logger
 	Token      string // the secret of this run; see [guard.NewToken]
 	Version    string
+	MaxFrame   int64 // of the trials of a check; see [bridge.Config]
 	// Recording writes transcripts, into RecordFolder if the page starts one; nil means
 	// a new Recording.
 	Recording    *recording.Recording

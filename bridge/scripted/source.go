@@ -29,9 +29,9 @@ type Inspection interface {
 
 // Source answers questions with a run of scripts. It implements [inbox.Source].
 type Source struct {
-	Name  string
-	Rules int
-	Run   *script.Run
+	Name   string
+	Script *script.Script // nil where Run has several
+	Run    *script.Run
 	// Left is called for each question that the script leaves to a person, with the
 	// reason. It reports whether to cancel the question instead. If it is nil, all such
 	// questions go to the person.
@@ -42,7 +42,7 @@ type Source struct {
 
 // New begins a run of a script.
 func New(name string, s *script.Script) *Source {
-	return &Source{Name: name, Rules: len(s.Rules), Run: script.NewRun(s)}
+	return &Source{Name: name, Script: s, Run: script.NewRun(s)}
 }
 
 // Decide implements [inbox.Source].

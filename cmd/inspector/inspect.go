@@ -79,7 +79,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
 	}
 	config := place.config(redaction)
-	config.Inspection, config.Recording, config.RecordFolder = in, record, filepath.Dir(o.record)
+	config.Inspection, config.Recording, config.RecordFolder, config.MaxFrame = in, record, filepath.Dir(o.record), o.maxFrame
 	return serve(cmd, in, web.New(config), place)
 }
 

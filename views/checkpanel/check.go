@@ -19,6 +19,7 @@ type Plan struct {
 	Where     string   // how its server is reached in each trial, as a clause
 	Arguments string   // the JSON that it is called with; "" for none
 	MadeUp    string   // why these are not those of the form
+	Answers   string   // name of the script that the page has loaded; "" for none
 	Problems  []string // why it cannot be called
 	Key       string   // what is called: for a template the URI that it comes to
 	Kinds     int      // of behaviours
