@@ -37,8 +37,8 @@ type client struct {
 
 // wellKnown are the clients that need no registration.
 var wellKnown = []*client{
-	{id: ClientID, name: "The demo's own client", anyLoopback: true, grants: []string{grantCode, grantRefresh}},
-	{id: ServiceID, name: "The demo's own service", secret: ServiceSecret, grants: []string{grantClient}},
+	{id: ClientID, name: "Demo client", anyLoopback: true, grants: []string{grantCode, grantRefresh}},
+	{id: ServiceID, name: "Demo service", secret: ServiceSecret, grants: []string{grantClient}},
 }
 
 // mayRedirectTo reports whether a redirect URI is exactly one of the client's.
