@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -21,14 +20,6 @@ func Right(t testing.TB) map[string][]string {
 		}
 		commands[name] = []string{binary}
 	}
-	script := filepath.Join(dir, "server.mjs")
-	err := os.WriteFile(script, typescript.Script, 0o600)
-	if err == nil {
-		err = os.Symlink(installed(t, "npm", "node_modules"), filepath.Join(dir, "node_modules"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands["typescript"] = []string{installed(t, "npm", "node_modules", "node", "bin", "node"), script}
+	commands["typescript"] = nodeScript(t, typescript.Script)
 	return commands
 }

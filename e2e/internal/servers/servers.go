@@ -132,8 +132,9 @@ func freePort(t testing.TB) string {
 }
 
 // listen starts a server and waits until it has printed a line with the given part, and
-// accepts connections. It stops the server at the end of the test.
-func listen(t testing.TB, ready string, env []string, command ...string) {
+// accepts connections. It stops the server at the end of the test, or with the returned
+// function.
+func listen(t testing.TB, ready string, env []string, command ...string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -167,7 +168,7 @@ func listen(t testing.TB, ready string, env []string, command ...string) {
 			}
 		}
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		<-done
 		_ = cmd.Wait()
@@ -178,6 +179,7 @@ func listen(t testing.TB, ready string, env []string, command ...string) {
 			t.Logf("%s printed:\n%s", strings.Join(command, " "), log.String())
 		}
 	})
+	t.Cleanup(stop)
 	select {
 	case <-up:
 	case <-done:
@@ -185,4 +187,20 @@ func listen(t testing.TB, ready string, env []string, command ...string) {
 	case <-time.After(patience):
 		t.Fatalf("%s was not ready after %v", strings.Join(command, " "), patience)
 	}
+	return stop
+}
+
+// nodeScript returns the command for a script of this repository that uses npm packages.
+func nodeScript(t testing.TB, script []byte) []string {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "server.mjs")
+	err := os.WriteFile(path, script, 0o600)
+	if err == nil {
+		err = os.Symlink(installed(t, "npm", "node_modules"), filepath.Join(dir, "node_modules"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{installed(t, "npm", "node_modules", "node", "bin", "node"), path}
 }

@@ -1,0 +1,14 @@
+// Package oauth has the scripts of an authorization server and of a protected MCP server for Node.js.
+package oauth
+
+import _ "embed"
+
+// Provider is npm's oidc-provider.
+//
+//go:embed provider.mjs
+var Provider []byte
+
+// Server is a protected server with the TypeScript SDK.
+//
+//go:embed server.mjs
+var Server []byte
