@@ -114,7 +114,7 @@ func TestSecurityHeaders(t *testing.T) {
 	addr := startServer(t)
 	const in = "Authorization: Bearer " + testToken + "\r\n"
 	want := map[string]string{
-		"Content-Security-Policy":      guard.Policy,
+		"Content-Security-Policy":      guard.Policy(),
 		"X-Content-Type-Options":       "nosniff",
 		"Referrer-Policy":              "no-referrer",
 		"X-Dns-Prefetch-Control":       "off",

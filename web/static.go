@@ -18,28 +18,32 @@ import (
 	"elicitation-inspector/static"
 )
 
-// asset is one static file, ready to send.
+// asset is one static file. It is kept compressed, as browsers ask for it.
 type asset struct {
 	kind  string
-	plain []byte
-	zip   func() []byte
+	plain func() ([]byte, error)
+	zip   func() ([]byte, error)
 	etag  string
 }
 
 // assets returns the static files and the style sheet of ladders by name.
 var assets = sync.OnceValues(func() (map[string]asset, error) {
-	files := map[string][]byte{"ladder.css": []byte(export.LadderStyle)}
+	plain := map[string]func() ([]byte, error){"ladder.css": func() ([]byte, error) { return []byte(export.LadderStyle), nil }}
 	entries, err := static.Files.ReadDir(".")
 	for _, e := range entries {
-		data, readErr := static.Files.ReadFile(e.Name())
-		files[e.Name()], err = data, errors.Join(err, readErr)
+		plain[e.Name()] = func() ([]byte, error) { return static.Files.ReadFile(e.Name()) }
 	}
 	out := map[string]asset{}
-	for name, data := range files {
+	for name, read := range plain {
+		data, readErr := read()
+		err = errors.Join(err, readErr)
 		sum := sha256.Sum256(data)
 		etag := fmt.Sprintf("%q", base64.RawURLEncoding.EncodeToString(sum[:9]))
-		zip := sync.OnceValue(func() []byte { return zipped(data, gzip.DefaultCompression) })
-		out[name] = asset{kinds[path.Ext(name)], data, zip, etag}
+		zip := sync.OnceValues(func() ([]byte, error) {
+			data, err := read()
+			return zipped(data, gzip.DefaultCompression), err
+		})
+		out[name] = asset{kinds[path.Ext(name)], read, zip, etag}
 	}
 	return out, err
 })
@@ -64,11 +68,16 @@ func (s *Server) static(c echo.Context) error {
 	if c.Request().Header.Get("If-None-Match") == a.etag {
 		return c.NoContent(http.StatusNotModified)
 	}
+	read := a.plain
 	if takesGzip(c) {
 		h.Set("Content-Encoding", "gzip")
-		return c.Blob(http.StatusOK, a.kind, a.zip())
+		read = a.zip
 	}
-	return c.Blob(http.StatusOK, a.kind, a.plain)
+	data, err := read()
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, a.kind, data)
 }
 
 // compressMost is the size in bytes up to which compression is not worthwhile.

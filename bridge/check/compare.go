@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -181,18 +182,18 @@ func expression(text string, spans []span) string {
 const word = `[\pL\pN]+(?:[-:./_+][\pL\pN]+)*`
 
 var (
-	token = regexp.MustCompile(word + `|[^\pL\pN]`)
-	digit = regexp.MustCompile(`\pN`)
+	token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(word + `|[^\pL\pN]`) })
+	digit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\pN`) })
 )
 
 // volatileSpans are the words of a text that another run had otherwise, and those that a
 // loose comparison does not trust. The texts are not aligned if more than single words
 // differ.
 func volatileSpans(text, again string, loose bool) (spans []span, aligned bool) {
-	words := token.FindAllString(text, -1)
+	words := token().FindAllString(text, -1)
 	others := words
 	if again != "" {
-		others = token.FindAllString(again, -1)
+		others = token().FindAllString(again, -1)
 	}
 	if len(words) != len(others) {
 		return nil, false
@@ -203,7 +204,7 @@ func volatileSpans(text, again string, loose bool) (spans []span, aligned bool) 
 		if differs && (!isWord(one) || !isWord(others[i])) {
 			return nil, false
 		}
-		if differs || loose && digit.MatchString(one) {
+		if differs || loose && digit().MatchString(one) {
 			spans = append(spans, span{at, at + len(one), word})
 		}
 		at += len(one)

@@ -5,12 +5,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"elicitation-inspector/bridge/wording"
 )
 
-// leak is what only a runtime says, or a program's stack: nobody writes it for a person.
-var leak = regexp.MustCompile(strings.Join([]string{
+// leak finds leaks.
+var leak = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(leaks, "|")) })
+
+// leaks are what only a runtime says, or a program's stack: nobody writes it for a person.
+var leaks = []string{
 	// Go
 	`goroutine \d+ \[[a-z ]+\]:`, `runtime error: `, `nil pointer dereference`, `interface conversion: (?:interface|\S+ )`, `assignment to entry in nil map`, `\.go:\d+ \+0x`,
 	// JavaScript
@@ -29,9 +33,9 @@ var leak = regexp.MustCompile(strings.Join([]string{
 	`undefined method .+ for nil`, `\.rb:\d+:in [` + "`" + `']`,
 	// PHP
 	`PHP (?:Fatal error|Warning|Notice):`, `(?m)^#\d+ .+\.php\(\d+\)`, `Call to a member function .+ on null`,
-}, "|"))
+}
 
-func isLeak(text string) bool { return leak.MatchString(text) }
+func isLeak(text string) bool { return leak().MatchString(text) }
 
 // leaks judges whether what came back shows the inside of the server.
 func (j *judgement) leaks(m Made, what string) {
@@ -43,7 +47,7 @@ func (j *judgement) leaks(m Made, what string) {
 		raw = m.Error
 	}
 	for _, text := range textsIn(raw) {
-		words := leak.FindString(text)
+		words := leak().FindString(text)
 		if words == "" || j.expects(m, words) {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 
 	"elicitation-inspector/static"
 )
@@ -144,11 +145,13 @@ func isPlain(url *url.URL) bool {
 // Policy is the page's content security policy. Scripts may only come from our files,
 // styles from our inline sheet and the sheet of ladders; data: is for the icon that the
 // page draws.
-var Policy = "default-src 'none'; script-src 'self'; style-src 'self' " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
-	"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+var Policy = sync.OnceValue(func() string {
+	return "default-src 'none'; script-src 'self'; style-src 'self' " + static.SheetSource() + "; img-src 'self' data:; media-src 'self'; " +
+		"connect-src 'self'; font-src 'none'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+})
 
 func setSecurityHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", Policy)
+	h.Set("Content-Security-Policy", Policy())
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-DNS-Prefetch-Control", "off") // browsers must not resolve the host of a question's URL in advance

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"elicitation-inspector/bridge/check"
 	"elicitation-inspector/bridge/wording"
@@ -143,11 +144,13 @@ func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 
 // incidental are the parts of a finding's text that differ from trial to trial: what was
 // sent, in parentheses, and what came, in quotes after a colon.
-var incidental = regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|: "(?:[^"\\]|\\.)*"`)
+var incidental = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|: "(?:[^"\\]|\\.)*"`)
+})
 
 // alike reports whether two texts tell the same, but for what is incidental.
 func alike(a, b string) bool {
-	return a == b || incidental.ReplaceAllLiteralString(a, "") == incidental.ReplaceAllLiteralString(b, "")
+	return a == b || incidental().ReplaceAllLiteralString(a, "") == incidental().ReplaceAllLiteralString(b, "")
 }
 
 // Counts are those of all calls.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"elicitation-inspector/bridge/elicit"
 )
@@ -85,12 +86,14 @@ func saysNothing(title []string) bool {
 	})
 }
 
-var variable = regexp.MustCompile(`(?:^| )(?:variable|env)(?: |$)|` +
-	`^(?:the )?(?:name of|name for|path to|path of|location of|id of|reference to|where the|number of|length of)(?: |$)`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^| )(?:variable|env)(?: |$)|` +
+		`^(?:the )?(?:name of|name for|path to|path of|location of|id of|reference to|where the|number of|length of)(?: |$)`)
+})
 
 // namesVariable tells whether a text says that a name is wanted, of something that
 // holds the secret.
-func namesVariable(text []string) bool { return variable.MatchString(strings.Join(text, " ")) }
+func namesVariable(text []string) bool { return variable().MatchString(strings.Join(text, " ")) }
 
 // asksAboutSecret tells whether a text asks which secret, why, or what to do with it.
 func asksAboutSecret(text []string) bool {

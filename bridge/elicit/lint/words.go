@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"elicitation-inspector/bridge/wording"
@@ -13,17 +14,20 @@ import (
 // textMost is how many characters of a text are looked at for words.
 const textMost = 2000
 
-var (
-	apostrophes = regexp.MustCompile(`['’][st](\P{L}|$)`)                // key's and don't are key and don
-	humps       = regexp.MustCompile(`(\p{Ll}|\p{Lo}|\p{L}\d+)(\p{Lu})`) // fooBar and foo2Bar are two words, 2FA is one
-	lastCapital = regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll})`)           // APIKey is API and key
-)
+// breaks are where words end inside of a name.
+var breaks = sync.OnceValue(func() (b struct{ apostrophes, humps, lastCapital *regexp.Regexp }) {
+	b.apostrophes = regexp.MustCompile(`['’][st](\P{L}|$)`)          // key's and don't are key and don
+	b.humps = regexp.MustCompile(`(\p{Ll}|\p{Lo}|\p{L}\d+)(\p{Lu})`) // fooBar and foo2Bar are two words, 2FA is one
+	b.lastCapital = regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll})`)     // APIKey is API and key
+	return b
+})
 
 // wordsOf splits a name or a text into lower-case words: "APIKey", "api_key" and
 // "API key's" are all api and key.
 func wordsOf(text string) []string {
-	text = apostrophes.ReplaceAllString(wording.Shorten(text, textMost), " $1")
-	text = lastCapital.ReplaceAllString(humps.ReplaceAllString(text, "$1 $2"), "$1 $2")
+	b := breaks()
+	text = b.apostrophes.ReplaceAllString(wording.Shorten(text, textMost), " $1")
+	text = b.lastCapital.ReplaceAllString(b.humps.ReplaceAllString(text, "$1 $2"), "$1 $2")
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
