@@ -6,8 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime/debug"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -55,7 +57,18 @@ func (o pageOptions) place(cmd *cobra.Command, logger *slog.Logger) (*place, err
 
 // config returns the configuration of the page's server.
 func (p *place) config(r *redact.Redaction) web.Config {
-	return web.Config{Logger: p.browser.logger, Token: p.token, Version: version(), Redaction: r, Opened: p.browser.close}
+	return web.Config{Logger: p.browser.logger, Token: p.token, Version: version(), Redaction: r, Opened: p.opened}
+}
+
+// startTime is how long after the first request for the page its start takes: the browser
+// has what it needs, and the servers are connected.
+const startTime = time.Second
+
+// opened is called when the page is first requested. The start takes megabytes once, for
+// schemas, compressed scripts and handshakes; they are given back afterwards.
+func (p *place) opened() {
+	p.browser.close()
+	time.AfterFunc(startTime, debug.FreeOSMemory)
 }
 
 // announce prints the address of the page, and opens it in a browser unless --no-open is
