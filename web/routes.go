@@ -62,7 +62,13 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/script/load", s.loadScript)  // load a script that answers further questions: text
 	e.POST("/script/unload", s.unloadScript)
 
-	// Checks of one item. The form of the item is posted to see its check.
+	s.routeChecks(e)
+	s.routeWire(e)
+}
+
+// routeChecks registers the checks of one item. The form of the item is posted to see its
+// check.
+func (s *Server) routeChecks(e *echo.Echo) {
 	e.GET("/check", of(s.named, s.openCheck))
 	e.POST("/check", of(s.posted, s.openCheck)) // what the latest has found; anew: what another would do
 	e.POST("/check/start", of(s.named, s.startCheck))
@@ -71,7 +77,10 @@ func (s *Server) route(e *echo.Echo) {
 	e.GET("/checks/:n/trials/:trial", of(s.checkOf, s.checkExchange)) // the frames of a trial
 	e.GET("/checks/:n/report.html", of(s.checkOf, saveReport("html", "text/html; charset=utf-8")))
 	e.GET("/checks/:n/report.json", of(s.checkOf, saveReport("json", "application/json")))
+}
 
+// routeWire registers the wire log.
+func (s *Server) routeWire(e *echo.Echo) {
 	e.GET("/wire/rows", s.rows)                                 // a window of the log; query filter, since, from, count, near, time
 	e.GET("/wire/complete", s.completeFilter)                   // completions and mistake of a filter line; query line, at
 	e.GET("/wire/frames/:n", of(s.seqOf, s.frame))              // details of a frame; query against compares it with another
