@@ -39,6 +39,15 @@ func (in *Inspection) Server(id string) (Server, error) {
 	return Server{s, in.inbox.Counts(id), in.findings.BySeverity()[id]}, nil
 }
 
+// Add connects to another server, under a name that no other has.
+func (in *Inspection) Add(spec target.Spec) error {
+	id, err := in.servers.Add(spec)
+	if err != nil {
+		return err
+	}
+	return in.Reconnect(id)
+}
+
 // Catalog returns the tools, prompts and resources of a server. The lists are shared and
 // must not be changed, because they may be very long.
 func (in *Inspection) Catalog(id string) (catalog.Catalog, error) { return in.known.Catalog(id) }

@@ -72,7 +72,10 @@ on("submit", async e => {
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form)))
   typed.delete(form)
   const { ok } = await send(form.dataset.post, body)
-  if (ok) return announceOf(form)
+  if (ok) {
+    if (form.dataset.closes !== undefined) form.hidePopover()
+    return announceOf(form)
+  }
   typed.add(form)
   one("[aria-invalid=true]", form)?.focus()
 })

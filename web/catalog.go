@@ -132,7 +132,7 @@ func (s *Server) catalogView(server views.Server, active activity) views.Catalog
 	v := views.Catalog{Server: server, Lists: map[views.Shelf]views.List{}}
 	catalog, err := s.in.Catalog(server.ID)
 	if err != nil {
-		return v // the set of servers does not change during a run
+		return v // a server of a playback that has gone back
 	}
 	v.Loading, v.Err = catalog.Loading, strings.Join(catalog.Errors, "\n")
 	versions := versionsOf(catalog.Items)

@@ -44,6 +44,9 @@ type Config struct {
 	RecordFolder string
 	// Redaction redacts transcripts that are downloaded; nil means the default.
 	Redaction *redact.Redaction
+	// Add connects to the server that a person has typed, as a URL or a command. It is
+	// nil unless the command line allows this, because it lets the page start programs.
+	Add func(line string) error
 	// Opened is called when the address with the token is first requested; may be nil.
 	Opened func()
 }

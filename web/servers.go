@@ -23,6 +23,17 @@ func serverID(c echo.Context) (string, error) { return c.Param("id"), nil }
 
 func (s *Server) server(c echo.Context) (bridge.Server, error) { return s.in.Server(c.Param("id")) }
 
+// addServer connects to a server that the person has typed.
+func (s *Server) addServer(c echo.Context) error {
+	if s.config.Add == nil {
+		return echo.NewHTTPError(http.StatusForbidden, "The page may start programs only if the inspector was started with --allow-add.")
+	}
+	if err := s.config.Add(c.FormValue("address")); err != nil {
+		return bad("%s", sentence(err))
+	}
+	return done(c, nil)
+}
+
 // disconnectTime bounds how long the page waits for a server's orderly end.
 const disconnectTime = 20 * time.Second
 

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -98,6 +99,31 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 	if status, text := d.post("/calls", call); status != http.StatusNotFound {
 		t.Errorf("a tool that is not listed: %d %s", status, text)
 	}
+}
+
+// TestAddServer: the page connects to further servers only where that was allowed.
+func TestAddServer(t *testing.T) {
+	d := inspectDemo(t, client.Settings{})
+	if status, why := d.post("/servers", url.Values{"address": {"sh -c true"}}); status != http.StatusForbidden || !strings.Contains(why, "--allow-add") {
+		t.Errorf("without leave: %d %s, want 403", status, why)
+	}
+	if strings.Contains(d.get("/"), "Add server") {
+		t.Error("the page offers what it may not do")
+	}
+	d.s.config.Add = func(address string) error {
+		if address == "" {
+			return errors.New("there is no address")
+		}
+		return d.in.Add(target.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP})
+	}
+	if status, _ := d.post("/servers", nil); status != http.StatusBadRequest {
+		t.Errorf("no address: %d, want 400", status)
+	}
+	d.done("/servers", url.Values{"address": {"anything"}})
+	d.until("the new server is ready", func() bool {
+		all := d.in.Servers()
+		return len(all) == 2 && all[1].State == servers.Ready && all[1].Label == "demo 2"
+	})
 }
 
 func TestPolicy(t *testing.T) {

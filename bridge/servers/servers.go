@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
@@ -87,7 +88,7 @@ type Config struct {
 // Servers are the live servers of an inspection. All methods are safe for concurrent use.
 type Servers struct {
 	config Config
-	list   []*server // the same for the whole run
+	added  atomic.Pointer[[]*server] // replaced by Add
 
 	mu       sync.Mutex
 	sessions map[string]*session.Session // open sessions by name
@@ -115,10 +116,33 @@ type server struct {
 // New prepares the servers. Nothing is connected before Reconnect.
 func New(c Config) *Servers {
 	all := &Servers{config: c, sessions: map[string]*session.Session{}}
+	var list []*server
 	for i, spec := range c.Targets {
-		all.list = append(all.list, all.newServer(i, spec))
+		list = append(list, all.newServer(i, spec))
 	}
+	all.added.Store(&list)
 	return all
+}
+
+// list returns all servers. The caller must not change it.
+func (all *Servers) list() []*server { return *all.added.Load() }
+
+// Add adds a server after the others, under a name of its own, and returns its id. It
+// is not connected before Reconnect.
+func (all *Servers) Add(spec target.Spec) (id string, err error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.closed {
+		return "", ErrClosed
+	}
+	list, name := all.list(), spec.Name
+	for n := 2; all.IDOf(spec.Name) != ""; n++ {
+		spec.Name = fmt.Sprintf("%s %d", name, n)
+	}
+	s := all.newServer(len(list), spec)
+	list = append(slices.Clone(list), s)
+	all.added.Store(&list)
+	return s.ID, nil
 }
 
 func (all *Servers) newServer(index int, spec target.Spec) *server {
@@ -139,7 +163,7 @@ func (all *Servers) newServer(index int, spec target.Spec) *server {
 }
 
 func (all *Servers) find(id string) (*server, error) {
-	for _, s := range all.list {
+	for _, s := range all.list() {
 		if s.ID == id {
 			return s, nil
 		}
@@ -170,8 +194,9 @@ func (s *server) view() Server {
 
 // All returns every server, in the order of the configuration.
 func (all *Servers) All() []Server {
-	out := make([]Server, len(all.list))
-	for i, s := range all.list {
+	list := all.list()
+	out := make([]Server, len(list))
+	for i, s := range list {
 		out[i] = s.view()
 	}
 	return out
@@ -189,7 +214,7 @@ func (all *Servers) Server(id string) (Server, error) {
 // IDOf returns the id of the server with this name in frames, "" if there is no such
 // server.
 func (all *Servers) IDOf(label string) string {
-	for _, s := range all.list {
+	for _, s := range all.list() {
 		if s.spec.Name == label {
 			return s.ID
 		}
@@ -212,9 +237,10 @@ func (all *Servers) Catalog(id string) (catalog.Catalog, error) {
 // Listed stores a server's catalog, as read on its present session.
 func (all *Servers) Listed(of *session.Session, c catalog.Catalog) {
 	all.mu.Lock()
-	i := slices.IndexFunc(all.list, func(s *server) bool { return s.session == of })
+	list := all.list()
+	i := slices.IndexFunc(list, func(s *server) bool { return s.session == of })
 	if i >= 0 {
-		all.list[i].catalog = c
+		list[i].catalog = c
 	}
 	all.mu.Unlock()
 	if i >= 0 {
@@ -234,7 +260,7 @@ func (all *Servers) Session(name string) *session.Session {
 func (all *Servers) Present(name string) *session.Session {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	for _, s := range all.list {
+	for _, s := range all.list() {
 		if s.session != nil && s.session.Name == name {
 			return s.session
 		}
@@ -265,9 +291,10 @@ func (all *Servers) Close(ctx context.Context) error {
 	all.mu.Lock()
 	all.closed = true
 	all.mu.Unlock()
-	errs := make([]error, len(all.list))
+	list := all.list()
+	errs := make([]error, len(list))
 	var ending sync.WaitGroup
-	for i, s := range all.list {
+	for i, s := range list {
 		ending.Go(func() { errs[i] = s.disconnect(ctx, "the inspector was closed") })
 	}
 	ending.Wait()

@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,29 @@ func TestWords(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestShellWords(t *testing.T) {
+	for line, want := range map[string][]string{
+		"": nil, "  a  b\tc ": {"a", "b", "c"}, `node 'my server.js' --x="a b"`: {"node", "my server.js", "--x=a b"},
+		`a\ b '' "it's \"so\" \n"`: {"a b", "", `it's "so" \n`}, `'it'\''s'`: {"it's"},
+	} {
+		if got, err := ShellWords(line); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v, want %q", line, got, err, want)
+		}
+		again := ""
+		for _, word := range want {
+			again += ShellWord(word) + " "
+		}
+		if got, err := ShellWords(again); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q, quoted as %q: %q, %v", want, again, got, err)
+		}
+	}
+	for _, line := range []string{`a "b`, `a 'b`, `a \`} {
+		if got, err := ShellWords(line); err == nil {
+			t.Errorf("%q: %q, want an error", line, got)
 		}
 	}
 }

@@ -80,6 +80,15 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	}
 	config := place.config(redaction)
 	config.Inspection, config.Recording, config.RecordFolder, config.MaxFrame = in, record, filepath.Dir(o.record), o.maxFrame
+	if o.allowAdd {
+		config.Add = func(line string) error {
+			spec, err := typedSpec(line)
+			if err != nil {
+				return err
+			}
+			return in.Add(spec)
+		}
+	}
 	return serve(cmd, in, web.New(config), place)
 }
 

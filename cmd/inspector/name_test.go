@@ -7,11 +7,28 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"elicitation-inspector/bridge/target"
 )
+
+func TestTypedSpec(t *testing.T) {
+	for line, want := range map[string]target.Spec{
+		" https://example.com/mcp ":     {Name: "example.com", URL: "https://example.com/mcp"},
+		`node 'my server.js' --depth=2`: {Name: "my server.js", Command: []string{"node", "my server.js", "--depth=2"}},
+	} {
+		if got, err := typedSpec(line); err != nil || got.Name != want.Name || got.URL != want.URL || !slices.Equal(got.Command, want.Command) {
+			t.Errorf("%q: %+v, %v", line, got, err)
+		}
+	}
+	for _, line := range []string{" ", `node "server.js`} {
+		if got, err := typedSpec(line); err == nil {
+			t.Errorf("%q: %+v, want an error", line, got)
+		}
+	}
+}
 
 func TestServerName(t *testing.T) {
 	cases := []struct{ command, want string }{

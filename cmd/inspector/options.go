@@ -31,6 +31,7 @@ type options struct {
 	elicitation string
 	elicitRate  int
 	answers     string
+	allowAdd    bool
 	maxFrame    int64
 	verbose     bool
 
@@ -43,6 +44,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	o.page.register(f)
 	o.registerSession(f)
 	f.StringVar(&o.answers, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON, and leave the others to the page")
+	f.BoolVar(&o.allowAdd, "allow-add", false, "let the page connect to further servers; whoever can open it can then start programs")
 	f.IntVar(&o.elicitRate, "elicit-rate", inbox.DefaultRate, "how many questions a minute (`N`) one server may put on show; further ones are held back; 0 for no limit")
 }
 

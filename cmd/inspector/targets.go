@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wording"
 )
 
 // specs returns the servers that the command line names, by an mcp.json or directly.
@@ -50,6 +52,23 @@ func (o *options) specs() ([]target.Spec, error) {
 		header.Add(k, strings.TrimSpace(v))
 	}
 	return []target.Spec{{Name: cmp.Or(o.name, u.Host), URL: o.url, Transport: transport, Header: header}}, nil
+}
+
+// typedSpec returns the server that a person has typed on the page: a URL, or a command
+// with its arguments.
+func typedSpec(line string) (target.Spec, error) {
+	line = strings.TrimSpace(line)
+	if u, err := url.Parse(line); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return target.Spec{Name: u.Host, URL: line}, nil
+	}
+	words, err := wording.ShellWords(line)
+	switch {
+	case err != nil:
+		return target.Spec{}, err
+	case len(words) == 0:
+		return target.Spec{}, errors.New("type a URL, or a command")
+	}
+	return target.Spec{Name: serverName(words, ""), Command: words}, nil
 }
 
 // enabled removes servers that the file disables, and logs them. Servers named on the
