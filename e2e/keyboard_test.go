@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 
 	"elicitation-inspector/e2e/internal/page"
@@ -13,8 +14,18 @@ func TestKeyboardAlone(t *testing.T) {
 	rude := servers.NewRude(t, nil)
 	s := openOn(t, rude.Command)
 	p := s.page
+	// The list of tools is one tab stop, with arrow keys within it.
+	tools := p.Region("Tools").Button("").All()
 	tool := p.Region("Tools").Button("ask").Wait()
-	tabTo(t, p, tool)
+	tabTo(t, p, tools.Nth(0))
+	for n := tools.Count(); n > 0 && !tool.Focused(); n-- {
+		p.Press(page.Down)
+	}
+	p.Press(page.TabKey)
+	if slices.ContainsFunc(tools.Names(), func(name string) bool { return p.Region("Tools").Button(name).Focused() }) {
+		t.Error("Tab goes from one tool to another")
+	}
+	tool.Focus()
 	p.Press(page.Enter)
 	button := p.Region("Call").Button("Call").Wait()
 	tabTo(t, p, button)

@@ -43,10 +43,16 @@ export function notice(text, seconds = 12) {
   if (text && seconds) clearing = setTimeout(notice, 1000 * seconds, "")
 }
 
-/** Makes a screen reader read a text when it next pauses. @param {string} text */
+/** What is to be read aloud next. @type {string[]} */
+let words = []
+
+/** Makes a screen reader read a text when it next pauses, after others of this moment. @param {string} text */
 export function announce(text) {
-  const to = $("announce")
-  to.textContent = to.textContent === text ? text + "\u00a0" : text
+  if (words.push(text) === 1) setTimeout(() => {
+    const to = $("announce"), all = words.join(" ")
+    words = []
+    to.textContent = to.textContent === all ? all + "\u00a0" : all
+  })
 }
 
 /** Copies a text to the clipboard; false if the browser does not allow it. @param {string} text */

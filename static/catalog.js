@@ -77,6 +77,7 @@ async function ask(ul, list, from, to) {
     look(ul)
     say()
     mark()
+    rove()
   }, control.signal)
   if (list.asking?.control === control) list.asking = undefined
 }
@@ -113,7 +114,22 @@ function say() {
 function lookAtAll() {
   for (const ul of all(".items", shelf())) look(ul)
   say()
+  rove()
 }
+
+/** Makes the list one tab stop: the item that had the focus last, or is on show, or is the first. */
+function rove() {
+  const shown = all(".item", shelf()), stop = shown.find(i => i === document.activeElement) ?? shown.find(i => i.tabIndex === 0 && roved.has(i)) ?? shown.find(i => i.ariaCurrent) ?? shown[0]
+  for (const item of shown) item.tabIndex = item === stop ? 0 : -1
+}
+
+/** Items that have had the focus. @type {WeakSet<Element>} */
+const roved = new WeakSet()
+on("focusin", e => {
+  if (!e.target.matches(".item")) return
+  roved.add(e.target)
+  rove()
+})
 
 on("input", e => {
   if (e.target.id !== "search") return

@@ -212,5 +212,6 @@ const own = (e, name) => /^(style|open|aria-busy|aria-current)$/.test(name) || e
   || e.matches(".items") && name === "class"
   || e.matches(".remembered, .none") && name === "hidden"
   || e.matches("#search") && name === "placeholder"
+  || e.matches(".item") && name === "tabindex"
   || e.matches("[data-source], #earlier") && name === "aria-expanded"
   || e.matches(".picks, .picker > input") && /^(hidden|aria-(expanded|activedescendant))$/.test(name)

@@ -58,6 +58,7 @@ export function closeFrame() {
   detail.hidden = splitter.hidden = true
   detail.replaceChildren()
   detail.dispatchEvent(new Event("resized"))
+  detail.dispatchEvent(new Event("closed"))
   $("grid").focus({ preventScroll: true })
 }
 

@@ -38,6 +38,12 @@ export function remembered(name) {
 /** Formats a whole number with its digits in groups of three. @param {number} n */
 export const grouped = n => n.toLocaleString("en").replaceAll(",", "\u202f")
 
+/** Draws the eye to an element for a moment. @param {Element} e */
+export function pulse(e) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return
+  e.animate([{ boxShadow: "inset 0 0 0 2px var(--accent)", easing: "ease-out" }, { boxShadow: "inset 0 0 0 2px transparent" }], 1200)
+}
+
 /** @param {Element | null} control a control, or a group of them */
 export function focusField(control) {
   const group = control?.matches("[role=radiogroup], [role=group]")

@@ -205,7 +205,7 @@ on("click", e => {
   if (link) {
     setFilter(link.dataset.filter, true)
     showPane("wire")
-    announce(`Only ${link.dataset.filter} is shown.`)
+    announce(link.dataset.filter ? `Only ${link.dataset.filter} is shown.` : "All frames are shown.")
   }
   if (!chip) return
   const { term, group } = chip.dataset, on = chip.ariaPressed === "true"

@@ -8,6 +8,7 @@ import { announce, notice } from "./ask.js"
 import { send, setLines, typed, whenChanged } from "./changes.js"
 import { $, all, focusField, near, on, one } from "./dom.js"
 import { goOnAfter } from "./questions.js"
+import { toEnd } from "./wire.js"
 
 /** @param {EventTarget | null} t @returns {HTMLFormElement | null} */
 const formOf = t => near(t, "form.answer, #args-form")
@@ -132,8 +133,9 @@ export async function showMade({ ok, text: call }) {
   if (ok && await show("?call=" + call)) made()
 }
 
-/** Moves the address and the focus to a new call that is on show. */
+/** Moves the address and the focus to a new call that is on show, and the log to its frames. */
 function made() {
+  toEnd()
   showing("?call=" + one("#call > [data-call]").dataset.call)
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
 }

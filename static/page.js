@@ -5,7 +5,7 @@
  * window of wire rows, and keys. Scripts that every page needs are imported here,
  * so that the browser fetches them together; the others are loaded on demand.
  */
-import { $, bare, focusFirst, near, on, one } from "./dom.js"
+import { $, all, bare, focusFirst, near, on, one } from "./dom.js"
 import { notice } from "./ask.js"
 import "./changes.js"
 import "./clock.js"
@@ -16,6 +16,7 @@ import "./forms.js"
 import "./picker.js"
 import { nextQuestion } from "./questions.js"
 import "./answers.js"
+import "./outcomes.js"
 import "./controls.js"
 import "./unfold.js"
 import "./revision.js"
@@ -51,6 +52,20 @@ on("click", async e => {
     showPane("wire")
     showFrame(Number(frame.dataset.frame))
   }
+})
+
+// Skip links lead to the first control of a part, or to the part itself
+
+on("click", e => {
+  const skip = near(e.target, ".skip")
+  if (!skip) return
+  e.preventDefault()
+  showPane(skip.dataset.pane)
+  const part = $(skip.hash.slice(1)), first = all("[tabindex='0'], a[href], summary, :is(button, input, select, textarea):enabled:not([tabindex='-1'])", part).find(e => e.checkVisibility())
+  if (part.matches("[tabindex]") || first) return (part.matches("[tabindex]") ? part : first).focus()
+  part.tabIndex = -1
+  part.focus()
+  part.addEventListener("blur", () => part.removeAttribute("tabindex"), { once: true })
 })
 
 // Keys

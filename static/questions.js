@@ -5,9 +5,10 @@
  */
 import { announce } from "./ask.js"
 import { fetched, parse, update, whenChanged } from "./changes.js"
-import { $, all, focusFirst, near, on, one, remember, remembered } from "./dom.js"
+import { $, all, focusFirst, near, on, one, pulse, remember, remembered } from "./dom.js"
 import { bring, left } from "./latest.js"
 import { showPane } from "./panes.js"
+import { pointOut } from "./wire.js"
 
 const cards = () => all("#questions > article")
 const waits = (/** @type {any} */ card) => card.dataset.state === "pending"
@@ -40,6 +41,8 @@ function look() {
       arrived.set(card.id, performance.now())
       announce(`${server} asks: ${title(card)}`)
       tell(card)
+      pulse(card)
+      pointOut(Number(one(".asks [data-frame]", card)?.dataset.frame))
     } else if (before) announce(`${outcome}: ${title(card)}`)
   }
   known = now

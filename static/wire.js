@@ -13,7 +13,7 @@ import { announce, drawn, notice } from "./ask.js"
 import { parse, whenChanged } from "./changes.js"
 import { tick } from "./clock.js"
 import { closeFrame, comparing, frameOnShow, openFrame } from "./detail.js"
-import { $, bare, grouped, near, one, remember, remembered } from "./dom.js"
+import { $, bare, grouped, near, one, pulse, remember, remembered } from "./dom.js"
 
 const grid = $("grid"), box = $("rows"), newer = $("newer"), status = $("view-status")
 
@@ -87,6 +87,7 @@ grid.addEventListener("scroll", () => {
 function follow(on) {
   if (on !== following) {
     following = on
+    interrupted = false
     left = frames
     fresh = 0
     $("follow").ariaPressed = String(on)
@@ -96,10 +97,15 @@ function follow(on) {
   if (!newer.hidden) newer.textContent = `${grouped(fresh)} new ↓`
 }
 
-function toEnd() {
+/** Goes to the last row, and follows the log from there on. */
+export function toEnd() {
   follow(true)
   moveTo(lowest())
 }
+
+// A frame that is looked at interrupts following; once it is closed, the log goes on.
+let interrupted = false
+$("detail").addEventListener("closed", () => { if (interrupted) toEnd() })
 
 newer.addEventListener("click", () => {
   toEnd()
@@ -150,6 +156,23 @@ function say() {
   status.textContent = !filter ? since ? grouped(total) + cleared : ""
     : `${grouped(total)} match${cleared}` + (judged < asked ? `, searched ${grouped(judged)} of ${grouped(asked)} so far` : "")
   status.classList.toggle("wait", judged < asked)
+  $("no-match").hidden = !filter || !number || total > 0 || judged < asked
+}
+
+/** A new frame to point out, until a moment after it came. */
+let pointed = { seq: 0, until: 0 }
+
+/** Points out the row of a new frame, as soon as the log shows it. @param {number} seq */
+export function pointOut(seq) {
+  pointed = { seq, until: performance.now() + 2000 }
+  paintSoon()
+}
+
+function pulseRow() {
+  const row = box.querySelector(`[data-seq="${pointed.seq}"]`)
+  if (!row || performance.now() > pointed.until) return
+  pointed.seq = 0
+  pulse(row)
 }
 
 let painting = 0
@@ -189,6 +212,7 @@ function paint() {
   if (active?.isConnected) grid.setAttribute("aria-activedescendant", active.id)
   else grid.removeAttribute("aria-activedescendant")
   tick()
+  pulseRow()
   fetchRows()
 }
 
@@ -416,8 +440,10 @@ function choose(i) {
 function select(i) {
   if (!total) return
   anchor = undefined
+  const before = following || interrupted
   choose(Math.max(0, Math.min(total - 1, i)))
   follow(following && selected === total - 1)
+  interrupted = before && !following
   reveal(selected)
 }
 
@@ -462,7 +488,9 @@ grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
 export function showFrame(seq) {
   if (!(seq >= 1 && seq <= frames)) return notice("That frame is not in the log.", 4)
   if (seq <= since) showFrom(0)
+  const before = following || interrupted
   follow(false)
+  interrupted = before
   forget()
   selected = -1
   selectedSeq = seq
