@@ -139,10 +139,18 @@ func (r Row) beside() bool { return strings.HasSuffix(r.Session, "-compare") }
 // separately.
 func (r Row) About() string {
 	if rest, ok := strings.CutPrefix(r.Summary, r.Action); ok && r.Action != "" && (rest == "" || rest[0] == ' ') {
-		return strings.TrimPrefix(rest, " ")
+		return strings.TrimPrefix(strings.TrimPrefix(rest, " "), "· ")
 	}
 	return r.Summary
 }
+
+// speaks reports whether the frame asks a person something or answers it, so that its
+// words come before its method.
+func (r Row) speaks() bool { return r.Elicits || r.Action != "" }
+
+// question returns the words of a frame that asks something, without the sign before
+// them, which is drawn as an icon.
+func (r Row) question() string { return strings.TrimPrefix(r.Summary, "? ") }
 
 // odd describes a frame that is not paired as it should be.
 func (r Row) odd() (word, means string) {
