@@ -37,7 +37,7 @@ if ($("playback")) await import("./playback.js")
 // Buttons that are redrawn have their listener on the document
 
 on("click", async e => {
-  const item = near(e.target, ".item"), call = near(e.target, "[data-show-call]"), frame = near(e.target, "[data-frame]")
+  const item = near(e.target, ".item, [data-choose]"), call = near(e.target, "[data-show-call]"), frame = near(e.target, "[data-frame]")
   if (item || call) {
     const { server, kind, key, showCall } = (item ?? call).dataset
     const query = call ? "?call=" + showCall : "?" + new URLSearchParams({ server, kind, key })

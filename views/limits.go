@@ -6,6 +6,7 @@ const (
 	PanelMost = 250 << 10 // all questions
 
 	serversMost = 80 << 10
+	startMost   = 40 << 10
 	catalogMost = 110 << 10
 	pinsMost    = 20 << 10
 	rowsMost    = 900_000  // rows of the log in one answer

@@ -31,7 +31,7 @@ type Page struct {
 	Log       LogStatus
 	Seq       int64     // the last push that this page contains
 	Now       time.Time // the present time of the inspection
-	MayAdd    bool      // the page can connect to further servers
+	Start     Start
 	ReadOnly  bool      // a transcript is on show: nothing can be called or answered
 	Recording Recording
 	Script    Script

@@ -393,6 +393,6 @@ func (s *Server) whole() views.Page {
 	return views.Page{
 		Version: s.config.Version, Now: s.in.Now(), Servers: servers, Catalogs: s.catalogViews(servers),
 		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
-		MayAdd: s.config.Add != nil, ReadOnly: s.playback != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
+		Start: s.startView(), ReadOnly: s.playback != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
 	}
 }

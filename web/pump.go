@@ -302,8 +302,10 @@ func (p *pump) drawItem(id itemID, active activity) {
 
 // drawServers draws what has changed of each server.
 func (p *pump) drawServers(c changed) {
+	begun := false // something that the start shows has changed
 	for _, server := range p.in.Servers() {
 		v := serverView(server)
+		begun = begun || c.catalog(v.ID)
 		if c.server(v.ID) || c[changes.Change{Kind: changes.Findings, Server: v.ID}] {
 			p.put(v.RowID(), views.ServerRow(v), "append", "server-list")
 		}
@@ -319,6 +321,9 @@ func (p *pump) drawServers(c changed) {
 		for _, shelf := range views.Shelves {
 			p.put(views.OfferID(v.ID, shelf), views.Offer(catalog, shelf, 0), "append", shelf.OffersID())
 		}
+	}
+	if begun {
+		p.replace("start", views.StartView(p.startView()))
 	}
 }
 

@@ -22,6 +22,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/form/tab", of(s.posted, s.formTab))
 	e.POST("/form/reset", of(s.posted, s.formReset)) // reset a field to its default
 	e.POST("/calls", of(s.posted, s.beginCall))
+	e.POST("/calls/begin", of(s.named, s.beginCall)) // with the arguments that its form starts with
 
 	e.GET("/calls/:n", s.showCall)
 	e.GET("/calls/:n/steps", of(s.call, s.callSteps))   // the whole timeline
