@@ -228,7 +228,7 @@ func wrongTokens() []Variant {
 				return brief(r, i)
 			},
 		}, {
-			Name: "step-up-unnamed", Step: StepUp, GoesOn: true,
+			Name: "step-up-unnamed", Step: StepUp,
 			What:   "The 403 of `" + StepUpTool + "` does not say which scope is missing.",
 			stepUp: func(c *challenge) { c.scope = "" },
 		}, {
