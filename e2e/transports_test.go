@@ -172,10 +172,10 @@ func TestTransportFlag(t *testing.T) {
 	out.page.Region("Tools").Contains("401")
 }
 
-// The demo server alone over HTTP, including the sign-in pages.
-func TestDemoOverHTTP(t *testing.T) {
-	t.Parallel()
-	demo := exec.Command(inspector.Binary, "demo", "--http", "127.0.0.1:0")
+// demoOverHTTP starts the demo server alone, and returns its address. It ends with the test.
+func demoOverHTTP(t *testing.T, flags ...string) string {
+	t.Helper()
+	demo := exec.Command(inspector.Binary, append([]string{"demo", "--http", "127.0.0.1:0"}, flags...)...)
 	out, err := demo.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestDemoOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	defer func() {
+	t.Cleanup(func() {
 		_ = demo.Process.Signal(os.Interrupt)
 		select {
 		case err := <-ended:
@@ -195,7 +195,7 @@ func TestDemoOverHTTP(t *testing.T) {
 			_ = demo.Process.Kill()
 			t.Error("the demo server did not end when it was interrupted")
 		}
-	}()
+	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	go func() {
 		_, _ = io.Copy(io.Discard, out)
@@ -208,7 +208,13 @@ func TestDemoOverHTTP(t *testing.T) {
 	if !ok {
 		t.Fatalf("the demo server printed %q", line)
 	}
+	return address
+}
 
+// The demo server alone over HTTP, including the sign-in pages.
+func TestDemoOverHTTP(t *testing.T) {
+	t.Parallel()
+	address := demoOverHTTP(t)
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		s := open(t, "--protocol", revision, address)
 		s.page.Region("Servers").Contains("HTTP").Contains(revision)
