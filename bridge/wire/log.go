@@ -65,6 +65,7 @@ type Log struct {
 	earlier   map[uint32]uint32 // maps a request to the previous one with the same id, if that had no response yet
 	line      []byte            // buffer for one line
 	recorders atomic.Pointer[[]*Recorder]
+	mask      atomic.Pointer[func(*Frame) *Frame]
 
 	large *largeRows
 	marks *marks
@@ -126,6 +127,10 @@ func newLog() *Log {
 	return l
 }
 
+// Mask makes Append keep what mask returns in place of each frame, so that secrets
+// never get into the log. mask must not block.
+func (l *Log) Mask(mask func(*Frame) *Frame) { l.mask.Store(&mask) }
+
 // Append adds a frame and returns it as it is kept: with Seq, Size, Kind,
 // Message, Method, Pair, Latency, Duplicate and Orphan filled in, and Time if
 // it was zero. Frames are numbered in the order in which they are appended.
@@ -141,6 +146,9 @@ func newLog() *Log {
 func (l *Log) Append(f Frame) Frame {
 	if l.spool == nil {
 		return f
+	}
+	if mask := l.mask.Load(); mask != nil {
+		f = *(*mask)(&f)
 	}
 	l.complete(&f)
 

@@ -47,6 +47,8 @@ const (
 	NoteStreamClosed    NoteKind = "stream-closed"    // Times: how often so far
 	NoteEndpoint        NoteKind = "endpoint"         // To: where messages are posted, in HTTP+SSE
 	NoteServerLost      NoteKind = "server-lost"      // Why
+	NoteSentAgain       NoteKind = "sent-again"       // a request is sent once more, with the token of a sign-in: Of
+	NoteSignIn          NoteKind = "sign-in"          // SignIn, Took, At [Bytes] [Why]: one exchange of a sign-in
 
 	// Of the conversation.
 	NoteProbeUnanswered  NoteKind = "probe-unanswered"   // Took: how long the client waited for server/discover
@@ -96,7 +98,8 @@ type Note struct {
 	Pointer    string          `json:"pointer,omitempty"`     // to the question's params, in the frame that asked
 	Completion string          `json:"completion,omitempty"`  // of a URL: "completed", "marked"
 	TurnedAway bool            `json:"turned_away,omitempty"` // the question was refused because too many of its server waited
-	At         time.Time       `json:"at,omitzero"`           // time of the event, if the note was made later
+	SignIn     *SignIn         `json:"sign_in,omitempty"`
+	At         time.Time       `json:"at,omitzero"` // time of the event, if the note was made later
 }
 
 // ByInspector is Note.By where the inspector asked a process to end.
@@ -195,6 +198,10 @@ func (n *Note) httpWords(f *Frame) string {
 		return n.stream() + " has ended without the response"
 	case NoteStreamClosed:
 		return fmt.Sprintf("the server has ended the GET event stream (%d times so far); it is opened again", n.Times)
+	case NoteSentAgain:
+		return f.HTTPMethod + " of " + n.posted(f) + " is sent again, with an access token"
+	case NoteSignIn:
+		return n.signInWords(f)
 	case NoteEndpoint:
 		return "the server's message endpoint is " + n.To
 	}

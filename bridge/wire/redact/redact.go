@@ -41,6 +41,7 @@ type Redaction struct {
 	fields  map[string]bool // lower case
 	paths   []path
 	sent    http.Header // headers that the person adds to requests
+	given   bool        // only redacts the values given to Secret
 	values  *vault      // nil if nothing is redacted
 	shown   atomic.Pointer[shown]
 }
@@ -85,6 +86,21 @@ func New(rules ...string) (*Redaction, error) {
 
 // Nothing returns a Redaction that redacts nothing.
 func Nothing() *Redaction { return &Redaction{} }
+
+// Given returns a Redaction that redacts the values given to Secret, and nothing else.
+func Given() *Redaction { return &Redaction{values: new(vault), given: true} }
+
+// Secret redacts values that the inspector itself handles, such as tokens. Values of less
+// than eight characters are only redacted where they are a complete string.
+func (r *Redaction) Secret(rule string, values ...string) {
+	for _, value := range values {
+		reach := reachOf(value)
+		if reach < anywhere {
+			reach = asWhole
+		}
+		r.values.add(secret{text: value, rule: rule, reach: reach})
+	}
+}
 
 // orDefault returns r, or for nil a default that has not seen any frame.
 func (r *Redaction) orDefault() *Redaction {

@@ -21,6 +21,7 @@ type sweep struct {
 	upto   int64           // redact only secrets known by this frame
 	stands func(*secret)   // called with secrets that remain; may be nil
 	urls   bool            // redact the values in queries of URLs, too
+	keeps  bool            // the frame keeps the values in queries; see keepsQueries
 	named  map[string]bool // values that rules have redacted in the frame's message
 	found  bool            // something was redacted
 }
@@ -31,13 +32,21 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	if r.values == nil || r.values.empty() && !r.hasRules() && len(f.Header) == 0 && f.URL == "" && f.Kind != wire.NoteFrame && f.Note == nil {
 		return f // most frames
 	}
+	if r.given && r.values.empty() {
+		return f
+	}
 	out := *f
 	out.Raw, s.named = r.learn(f)
 	s.found = !bytes.Equal(out.Raw, f.Raw)
+	s.keeps = r.keepsQueries(f)
 	out.Header = s.header(f.Header)
-	out.URL = s.text(s.withoutQuery(f.URL))
+	out.URL = f.URL
+	if !s.keeps {
+		out.URL = s.withoutQuery(f.URL)
+	}
+	out.URL = s.text(out.URL)
 	out.Server, out.Session = s.text(f.Server), s.text(f.Session)
-	s.urls = f.Kind == wire.NoteFrame && !f.IsMark() // a mark has a person's words
+	s.urls = f.Kind == wire.NoteFrame && !s.keeps && !f.IsMark() // a mark has a person's words
 	switch {
 	case f.IsText():
 		out.Raw = s.bytes(out.Raw)
@@ -46,7 +55,7 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 	default:
 		out.Raw = s.json(out.Raw)
 	}
-	s.urls = true
+	s.urls = !s.keeps
 	s.note(f, &out)
 	if !s.found {
 		return f
@@ -68,26 +77,10 @@ func (s *sweep) frame(f *wire.Frame) *wire.Frame {
 // learn remembers the values in f that rules name. It returns the frame's redacted
 // bytes, and the values redacted in them.
 func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
-	for name, values := range f.Header {
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		rule := strings.ToLower(name)
-		for _, value := range values {
-			switch {
-			case r.headers[name]:
-				for _, part := range credentials(name, value) {
-					r.remember(part, rule, f.Seq, r.fields[rule])
-				}
-			case addressHeaders[name]:
-				r.rememberQuery(value, f.Seq)
-			}
-		}
+	if r.given {
+		return f.Raw, nil
 	}
-	r.rememberQuery(f.URL, f.Seq)
-	if f.Kind == wire.NoteFrame && f.IsText() {
-		for _, address := range addressIn.FindAllString(string(f.Raw), -1) {
-			r.rememberQuery(strings.TrimRight(address, addressEnd), f.Seq)
-		}
-	}
+	r.learnHTTP(f)
 	if !r.hasRules() {
 		return f.Raw, nil
 	}
@@ -105,6 +98,39 @@ func (r *Redaction) learn(f *wire.Frame) (raw []byte, named map[string]bool) {
 		r.members(f.Note.JSON(), tell)
 	}
 	return raw, named
+}
+
+// keepsQueries reports whether the values in queries stay. Those of a sign-in were
+// redacted by name when it was logged.
+func (r *Redaction) keepsQueries(f *wire.Frame) bool {
+	return r.given || f.Note != nil && f.Note.Kind == wire.NoteSignIn
+}
+
+// learnHTTP remembers the values in the headers and addresses of f.
+func (r *Redaction) learnHTTP(f *wire.Frame) {
+	for name, values := range f.Header {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		rule := strings.ToLower(name)
+		for _, value := range values {
+			switch {
+			case r.headers[name]:
+				for _, part := range credentials(name, value) {
+					r.remember(part, rule, f.Seq, r.fields[rule])
+				}
+			case addressHeaders[name] && !r.keepsQueries(f):
+				r.rememberQuery(value, f.Seq)
+			}
+		}
+	}
+	if r.keepsQueries(f) {
+		return
+	}
+	r.rememberQuery(f.URL, f.Seq)
+	if f.Kind == wire.NoteFrame && f.IsText() {
+		for _, address := range addressIn.FindAllString(string(f.Raw), -1) {
+			r.rememberQuery(strings.TrimRight(address, addressEnd), f.Seq)
+		}
+	}
 }
 
 // remember adds a value to the known secrets. A value that the person has not named is
@@ -214,10 +240,11 @@ func (s *sweep) headerValue(name, value string) string {
 			return Placeholder
 		}
 	}
-	switch name {
-	case "Location", "Content-Location", "Referer":
+	switch {
+	case s.keeps:
+	case name == "Location", name == "Content-Location", name == "Referer":
 		value = WithoutQuery(value)
-	case "Link", "Refresh":
+	case name == "Link", name == "Refresh":
 		value = s.withoutQueries(value)
 	}
 	return s.text(value)
