@@ -1,0 +1,125 @@
+package signin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// Request is a request of a sign-in that waits for the person's decision. Its secrets are
+// masked.
+type Request struct {
+	Step   wire.Step
+	Method string
+	URL    string // without the query, if that is in Fields
+	// Fields are the parameters in the query of the authorization URL and of the redirect,
+	// and in the form of a token request.
+	Fields []Field
+	Body   string // of a registration, as JSON
+}
+
+// Field is one parameter of a request. The value of a secret is [redact.Placeholder].
+type Field struct{ Name, Value string }
+
+// Decision is what becomes of a request that was held.
+type Decision struct {
+	Stop bool // the sign-in ends here
+	// Changed has the request to send; nil sends it as it is. A field whose value is
+	// [redact.Placeholder] keeps its secret; a field that is not there is not sent.
+	Changed *Request
+}
+
+// ErrNotHeld is the error of a decision about a request that is not held any more.
+var ErrNotHeld = errors.New("no request of a sign-in is held")
+
+// errStopped ends a sign-in whose request the person does not let go.
+var errStopped = errors.New("you stopped it before this request")
+
+// fieldsOf returns parameters as fields, sorted by name, with their secrets masked.
+func (m masks) fieldsOf(v url.Values) (out []Field) {
+	for name, values := range m.values(v) {
+		for _, value := range values {
+			out = append(out, Field{name, value})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// restored returns the fields as parameters, with the secrets of the original ones.
+func restored(fields []Field, original url.Values) url.Values {
+	out, used := url.Values{}, map[string]int{}
+	for _, f := range fields {
+		if f.Value == redact.Placeholder {
+			if i := used[f.Name]; i < len(original[f.Name]) {
+				f.Value = original[f.Name][i]
+			}
+			used[f.Name]++
+		}
+		out.Add(f.Name, f.Value)
+	}
+	return out
+}
+
+// held lets the person look at a request, and change it, if sign-ins go step by step. It
+// returns the request's URL, parameters and body as they are to be sent.
+func (f *Flow) held(ctx context.Context, step wire.Step, method string, u *url.URL, params url.Values, body []byte) (*url.URL, url.Values, []byte, error) {
+	if !f.Stepwise() {
+		return u, params, body, nil
+	}
+	shown := *u
+	if step == wire.StepAuthorization || step == wire.StepRedirect {
+		shown.RawQuery = ""
+	}
+	m := f.desk.masks()
+	req := &Request{Step: step, Method: method, URL: m.address(&shown), Fields: m.fieldsOf(params)}
+	if step == wire.StepRegistration {
+		req.Body = m.body(http.Header{}, body, false)
+	}
+	decided := make(chan Decision, 1)
+	f.update(func(a *Attempt) {
+		a.State, a.Held = Held, req
+		f.decided = decided
+	})
+	defer f.update(func(a *Attempt) {
+		a.State, a.Held = Running, nil
+		f.decided = nil
+	})
+	var d Decision
+	select {
+	case d = <-decided:
+	case <-ctx.Done():
+		return nil, nil, nil, context.Cause(ctx)
+	}
+	switch {
+	case d.Stop:
+		return nil, nil, nil, errStopped
+	case d.Changed == nil:
+		return u, params, body, nil
+	}
+	changed := u
+	if d.Changed.URL != req.URL {
+		var err error
+		if changed, err = url.Parse(d.Changed.URL); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if d.Changed.Body != req.Body {
+		body = []byte(d.Changed.Body)
+	}
+	return changed, restored(d.Changed.Fields, params), body, nil
+}
+
+// withBody gives a request another body.
+func withBody(req *http.Request, body []byte) {
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+}

@@ -1,0 +1,182 @@
+package signin
+
+import (
+	"encoding/base64"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/redact"
+)
+
+// plainParams are the parameters of authorization, token and redirect requests whose
+// values are no secrets. The values of all others are masked.
+var plainParams = set(`response_type response_mode client_id redirect_uri scope resource audience code_challenge
+	code_challenge_method prompt iss error error_description error_uri grant_type client_assertion_type
+	subject_token_type requested_token_type token_type expires_in`)
+
+// secretMembers are the members of JSON documents whose values are masked.
+var secretMembers = set(`access_token refresh_token id_token client_secret registration_access_token client_assertion
+	assertion subject_token actor_token code code_verifier state nonce password device_code`)
+
+// secretHeaders are the headers whose values are masked, except for the name of a scheme.
+var secretHeaders = set("authorization proxy-authorization cookie set-cookie dpop")
+
+func set(names string) map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		m[name] = true
+	}
+	return m
+}
+
+// masks replaces the secrets of sign-ins by a placeholder: by their names where they come
+// up, and by their values from there on.
+type masks struct {
+	known *redact.Redaction
+	jwts  map[string]wire.JWT // collects the JWTs among the secrets, by name; may be nil
+}
+
+// learn makes a value known as a secret. Of a JWT, its signature is known as well.
+func (m masks) learn(name, value string) {
+	m.known.Secret("sign-in", value)
+	jwt, ok := DecodeJWT(value)
+	if !ok {
+		return
+	}
+	_, signature, _ := cutJWT(value)
+	m.known.Secret("sign-in", signature)
+	if m.jwts != nil {
+		m.jwts[name] = jwt
+	}
+}
+
+// text returns text without the secrets that are known.
+func (m masks) text(text string) string { return m.known.Text(text) }
+
+// values returns parameters with their secrets masked, which are known from then on.
+func (m masks) values(in url.Values) url.Values {
+	out := url.Values{}
+	for name, values := range in {
+		for _, value := range values {
+			out.Add(name, m.param(name, value))
+		}
+	}
+	return out
+}
+
+func (m masks) param(name, value string) string {
+	switch {
+	case value == "":
+		return ""
+	case !plainParams[name]:
+		m.learn(name, value)
+		return redact.Placeholder
+	}
+	return m.text(redact.WithoutQuery(value))
+}
+
+// encode is [url.Values.Encode], but leaves the placeholder readable.
+func encode(v url.Values) string {
+	return strings.ReplaceAll(v.Encode(), url.QueryEscape(redact.Placeholder), redact.Placeholder)
+}
+
+// address returns a URL with the secrets in its query masked.
+func (m masks) address(u *url.URL) string {
+	plain := *u
+	plain.User, plain.Fragment, plain.RawFragment = nil, "", ""
+	if u.RawQuery != "" {
+		plain.RawQuery = encode(m.values(u.Query()))
+	}
+	return plain.String()
+}
+
+// header returns headers with their secrets masked.
+func (m masks) header(h http.Header) http.Header {
+	out := h.Clone()
+	for name, values := range out {
+		for i, value := range values {
+			switch lower := strings.ToLower(name); {
+			case secretHeaders[lower]:
+				values[i] = m.credentials(value)
+			case lower == "location":
+				if u, err := url.Parse(value); err == nil {
+					values[i] = m.address(u)
+				}
+			default:
+				values[i] = m.text(value)
+			}
+		}
+	}
+	return out
+}
+
+// credentials masks the value of a header with credentials, and leaves its scheme.
+func (m masks) credentials(value string) string {
+	scheme, rest, ok := strings.Cut(value, " ")
+	if !ok || strings.ContainsAny(scheme, "=;") {
+		m.learn("", value)
+		return redact.Placeholder
+	}
+	m.learn("", rest)
+	if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "Basic") {
+		_, password, _ := strings.Cut(string(pair), ":")
+		m.learn("", password)
+	}
+	return scheme + " " + redact.Placeholder
+}
+
+// body returns the body of a request or a response with its secrets masked. secret says
+// that it may be nothing but a secret, as the answer of a token endpoint is.
+func (m masks) body(h http.Header, body []byte, secret bool) string {
+	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	switch {
+	case len(body) == 0:
+		return ""
+	case rawjson.Valid(body):
+		return m.text(string(m.json(body, secret)))
+	case media == "application/x-www-form-urlencoded", secret && media == "text/plain":
+		if v, err := url.ParseQuery(string(body)); err == nil {
+			return encode(m.values(v))
+		}
+	}
+	if secret {
+		return redact.Placeholder
+	}
+	return m.text(string(body))
+}
+
+// json masks the strings of an object by the names of its members, at any depth. With
+// strict, it masks all strings but those that are known to be no secrets.
+func (m masks) json(body []byte, strict bool) []byte {
+	c := rawjson.NewCursor(body)
+	var out []byte
+	from := 0
+	var walk func(name string, depth int)
+	walk = func(name string, depth int) {
+		switch kind := c.Kind(); {
+		case kind == rawjson.Object && depth < rawjson.MaxDepth:
+			for member := range c.Members() {
+				walk(member.String(), depth+1)
+			}
+		case kind == rawjson.Array && depth < rawjson.MaxDepth:
+			for range c.Elements() {
+				walk(name, depth+1)
+			}
+		case kind == rawjson.String && (secretMembers[name] || strict && !plainParams[name]):
+			start := c.Offset()
+			c.Skip()
+			m.learn(name, rawjson.Text(body[start:c.Offset()]))
+			out = append(append(out, body[from:start]...), `"`+redact.Placeholder+`"`...)
+			from = c.Offset()
+		default:
+			c.Skip()
+		}
+	}
+	walk("", 0)
+	return append(slices.Clip(out), body[from:]...)
+}

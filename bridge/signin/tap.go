@@ -1,0 +1,163 @@
+package signin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// Limits of one HTTP exchange of a sign-in.
+const (
+	exchangeTime  = 30 * time.Second
+	answerMost    = 1 << 20 // bytes of a response's body
+	redirectsMost = 5
+)
+
+// tap is the round tripper below the SDK's flows. It classifies each request, lets the
+// person look at it, sends it, and logs it with its response.
+type tap struct{ flow *Flow }
+
+// answer is a response that was read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// response returns the answer for the SDK.
+func (a *answer) response(req *http.Request) *http.Response {
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", a.status, http.StatusText(a.status)), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: a.header.Clone(), Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: req,
+	}
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
+	f, r := t.flow, t.flow.run
+	if r == nil {
+		return nil, errors.New("no sign-in goes on")
+	}
+	var body []byte
+	if req.Body != nil {
+		var err error
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return nil, err
+		}
+		_ = req.Body.Close()
+	}
+	req = req.Clone(req.Context())
+	if known := r.documents[req.URL.String()]; known != nil && req.Method == http.MethodGet {
+		return known.response(req), nil // the second grant of a sign-in reads the same metadata
+	}
+	form := r.enter(req, body)
+	if r.refusal != nil {
+		return nil, r.refusal
+	}
+	asked := req.URL.String() + "\n" + string(body)
+	if known := f.registered[asked]; known != nil && r.step == wire.StepRegistration {
+		f.update(func(a *Attempt) {
+			a.Steps = append(a.Steps, Taken{Step: r.step, URL: f.desk.masks().address(req.URL), Status: known.status, Reused: true})
+		})
+		r.judge(req, known)
+		return known.response(req), nil
+	}
+	u, form, body, err := f.held(req.Context(), r.step, req.Method, req.URL, form, body)
+	if err != nil {
+		return nil, err
+	}
+	if req.URL = u; form != nil {
+		body = []byte(form.Encode())
+	}
+	if body != nil {
+		withBody(req, body)
+	}
+	out, err := t.exchange(req, body)
+	if err != nil {
+		return nil, err
+	}
+	switch why := r.judge(req, out); {
+	case r.step == wire.StepRegistration && out.status < 300 && why == "":
+		f.registered[asked] = out
+	case out.status == http.StatusOK && req.Method == http.MethodGet:
+		r.documents[req.URL.String()] = out
+	}
+	return out.response(req), nil
+}
+
+// exchange sends a request, reads the response, and logs both.
+func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
+	began := time.Now()
+	out, err := send(req, t.flow.desk.network)
+	took := time.Since(began)
+	f, r := t.flow, t.flow.run
+	m := f.desk.masks()
+	m.jwts = map[string]wire.JWT{}
+	secret := r.step == wire.StepToken || r.step == wire.StepRefresh
+	taken := Taken{Step: r.step, URL: m.address(req.URL), Took: took}
+	shown := &wire.SignIn{Number: r.number, Step: r.step, Header: m.header(req.Header), Sent: m.body(req.Header, body, false)}
+	frame := wire.Frame{HTTPMethod: req.Method, Note: &wire.Note{SignIn: shown, At: began, Took: took.Round(time.Microsecond).String()}}
+	if err != nil {
+		taken.Why = m.text(plainly(err))
+	} else {
+		shown.Received = m.body(out.header, out.body, secret && out.status < 300)
+		frame.Header = m.header(out.header)
+		taken.Status, taken.Why = out.status, m.text(r.wrong(req, out))
+	}
+	if len(m.jwts) > 0 {
+		shown.JWTs = m.jwts
+	}
+	f.took(taken, frame)
+	return out, err
+}
+
+// newNetwork returns the transport below all sign-ins.
+func newNetwork() *http.Transport {
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: exchangeTime, IdleConnTimeout: exchangeTime,
+		MaxResponseHeaderBytes: answerMost,
+	}
+}
+
+// send sends a request to a safe address, and reads the response within the limits.
+func send(req *http.Request, network http.RoundTripper) (*answer, error) {
+	if err := safe(req.URL); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), exchangeTime)
+	defer cancel()
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", "elicitation-inspector")
+	}
+	resp, err := network.RoundTrip(req.WithContext(ctx))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("no response within %s", exchangeTime)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, answerMost+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the response: %w", err)
+	case len(body) > answerMost:
+		return nil, fmt.Errorf("the response has more than %d bytes", answerMost)
+	}
+	return &answer{resp.StatusCode, resp.Header, body}, nil
+}
+
+// plainly returns an error without the URL that net/http puts in front of it.
+func plainly(err error) string {
+	if wrapped := new(url.Error); errors.As(err, &wrapped) {
+		return wrapped.Err.Error()
+	}
+	return err.Error()
+}
