@@ -15,6 +15,7 @@ import (
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -67,7 +68,10 @@ func (s *Session) connectBy(spec target.Spec, settings client.Settings) error {
 		defer cancel()
 		s.mu.Lock()
 		if useless := s.handshake.useless; useless != nil {
-			err = fmt.Errorf("%s: %w", mcp.MethodDiscover, useless)
+			err = useless
+			if failed := new(signin.Error); !errors.As(useless, &failed) {
+				err = fmt.Errorf("%s: %w", mcp.MethodDiscover, useless)
+			}
 		}
 		s.mu.Unlock()
 		close(failed)

@@ -12,6 +12,7 @@ import (
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -27,7 +28,7 @@ type handshake struct {
 	answered   int      // how many of these requests have a response
 	fallback   string   // why initialize was tried although server/discover was not refused
 	discovered bool     // server/discover was answered
-	useless    error    // why the DiscoverResult is unusable; nil if it is usable
+	useless    error    // why the handshake cannot go on: the DiscoverResult is unusable, or signing in failed
 }
 
 // probing is sending middleware: unless the revision is pinned, it stops waiting for
@@ -42,8 +43,19 @@ func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 		if patience == 0 {
 			patience = DefaultProbe
 		}
-		ctx, cancel := context.WithTimeoutCause(ctx, patience, errProbe)
-		defer cancel()
+		ctx, giveUp := context.WithCancelCause(ctx)
+		defer giveUp(nil)
+		s.Go(func() {
+			for waiting := true; waiting; {
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(patience):
+					waiting = s.signingIn() // the server has answered then, by asking for a token
+				}
+			}
+			giveUp(errProbe)
+		})
 		res, err := next(ctx, method, req)
 		if err != nil && errors.Is(context.Cause(ctx), errProbe) {
 			s.fellBack(fmt.Sprintf("had no answer within %s", patience))
@@ -52,6 +64,9 @@ func (s *Session) probing(next sdk.MethodHandler) sdk.MethodHandler {
 		return res, err
 	}
 }
+
+// signingIn reports whether the requests of the connection wait for a sign-in.
+func (s *Session) signingIn() bool { return s.Spec.Access != nil && s.Spec.Access.Busy() }
 
 var errProbe = errors.New("no answer to server/discover")
 
@@ -82,6 +97,17 @@ func (s *Session) ofNoUse(m wire.Message) bool {
 	defer s.mu.Unlock()
 	s.handshake.useless = err
 	return err != nil
+}
+
+// refused ends the handshake if signing in failed for its first request: another one
+// would lead to the same sign-in again.
+func (s *Session) refused(m wire.Message, err *signin.Error) {
+	if m.Method != mcp.MethodDiscover {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.handshake.useless = err
 }
 
 // diedOfProbe reports whether a process ended at server/discover without answering it,

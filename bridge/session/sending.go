@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -9,6 +10,7 @@ import (
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -114,6 +116,9 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 // Undelivered implements [target.Observer].
 func (s *Session) Undelivered(u target.Unit, err error) {
 	m := u.Message
+	if failed := new(signin.Error); errors.As(err, &failed) {
+		s.refused(m, failed)
+	}
 	if u.Status == 0 { // an HTTP refusal is noted already, with its text
 		note := wire.Frame{Note: &wire.Note{Kind: wire.NoteNotDelivered, Why: err.Error()}, Failed: true}
 		if m.Kind == wire.Request {

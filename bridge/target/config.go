@@ -18,7 +18,7 @@ import (
 // members are ignored.
 //
 // A server is a process ("command", "args", "env", "envFile", "cwd") or a URL ("url",
-// "headers"), and its "type" is stdio, http, sse or streamable-http. As in VS Code, the
+// "headers", "oauth"), and its "type" is stdio, http, sse or streamable-http. As in VS Code, the
 // type http, like a URL without a type, tries HTTP+SSE when Streamable HTTP is refused.
 // A "disabled" server is only returned as [Spec.Disabled], unless names has it.
 //

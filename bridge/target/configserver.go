@@ -71,6 +71,7 @@ func (s *configServer) read(entry hujson.Value, named bool) {
 	default:
 		s.spec.URL = s.text("url")
 		s.readHeaders()
+		s.readSignIn()
 	}
 }
 

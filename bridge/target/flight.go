@@ -3,6 +3,7 @@ package target
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,7 @@ import (
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
 )
 
@@ -25,6 +27,7 @@ type flight struct {
 	req    *http.Request
 	cancel context.CancelCauseFunc
 	wrote  atomic.Bool // the whole request was written
+	of     string      // what the request carries, for notes; see ofUnit
 	over   func()      // ends the flight, once
 }
 
@@ -68,6 +71,7 @@ func (r *remote) prepare(req *http.Request) (*flight, error) {
 	if f.req.Header.Get("User-Agent") == "" {
 		f.req.Header.Set("User-Agent", "elicitation-inspector")
 	}
+	f.authorize()
 	return f, nil
 }
 
@@ -132,11 +136,12 @@ func address(req *http.Request) string {
 // do sends the request. The flight ends when do fails, or when the response's body is
 // closed.
 func (f *flight) do() (*http.Response, error) {
-	resp, err := f.remote.base.RoundTrip(f.req)
+	resp, err := f.signedIn()
 	if err != nil {
+		var refused *signin.Error
 		if cause := context.Cause(f.req.Context()); cause != nil {
 			err = cause
-		} else {
+		} else if !errors.As(err, &refused) {
 			f.remote.suspect()
 		}
 		f.over()

@@ -52,6 +52,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		r.tap.observer.Undelivered(u, err)
 		return nil, &Failure{Method: u.Message.Method, Text: err.Error()}
 	}
+	f.of = ofUnit(u)
 	resp, err := f.do()
 	if err != nil {
 		if givenUp := req.Context().Err() != nil || r.life.Err() != nil; !givenUp || !f.wrote.Load() {

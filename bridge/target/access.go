@@ -1,0 +1,95 @@
+package target
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"elicitation-inspector/bridge/wire"
+)
+
+// Access has the access tokens for a server. Frames of a sign-in are passed to note.
+type Access interface {
+	// Token returns the token for the next request, "" if there is none.
+	Token(ctx context.Context, note func(wire.Frame)) string
+	// SignIn gets a new token after the server has refused a request. again says that the
+	// request was sent with a new token before.
+	SignIn(ctx context.Context, refused *http.Response, again bool, note func(wire.Frame)) error
+	// Busy reports whether requests wait for a sign-in, which may take a person's time.
+	Busy() bool
+}
+
+// signInsMost is how often one request may lead to a sign-in: for want of a token, and
+// for want of a scope.
+const signInsMost = 2
+
+// access returns what has the tokens for a request; nil if the request gets none.
+func (f *flight) access() Access {
+	if f.remote.spec.Access == nil || !f.remote.own(f.req.URL) {
+		return nil
+	}
+	return f.remote.spec.Access
+}
+
+// authorize gives the request the token that there is.
+func (f *flight) authorize() {
+	a := f.access()
+	if a == nil {
+		return
+	}
+	f.req.Header.Del("Authorization")
+	if token := a.Token(f.req.Context(), f.remote.tap.observer.Noted); token != "" {
+		f.req.Header.Set("Authorization", "Bearer "+token)
+	}
+}
+
+// signedIn sends the request. If the server refuses it for want of a token or of a scope,
+// it signs in, and sends the request again.
+func (f *flight) signedIn() (*http.Response, error) {
+	r := f.remote
+	for times := 0; ; times++ {
+		resp, err := r.base.RoundTrip(f.req)
+		if err != nil || times == signInsMost || f.access() == nil || r.closing.Load() || !wantsSignIn(resp) {
+			return resp, err
+		}
+		said := r.explanation(resp)
+		resp.Body, resp.Request = http.NoBody, f.req
+		r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: f.of, Said: quoted(said.head)}))
+		if err := f.access().SignIn(f.req.Context(), resp, times > 0, r.tap.observer.Noted); err != nil {
+			return nil, err
+		}
+		f.authorize()
+		if f.req.GetBody != nil {
+			if f.req.Body, err = f.req.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		again := wire.Frame{Note: &wire.Note{Kind: wire.NoteSentAgain, Of: f.of}, HTTPMethod: f.req.Method, URL: address(f.req), Header: f.sent()}
+		r.tap.observer.Noted(again)
+	}
+}
+
+// wantsSignIn reports whether a response asks for a token, or for a token with more
+// scopes (specification 2025-11-25, Authorization, Access Token Usage, and Scope
+// Challenge Handling).
+func wantsSignIn(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized:
+		return true
+	case http.StatusForbidden:
+	default:
+		return false
+	}
+	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return false
+	}
+	for _, c := range challenges {
+		if strings.EqualFold(c.Scheme, "bearer") && c.Params["error"] == "insufficient_scope" {
+			return true
+		}
+	}
+	return false
+}
