@@ -24,6 +24,7 @@ import (
 	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/session"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -49,6 +50,9 @@ type Config struct {
 	// MaxFrame is the maximum size of a message in bytes; longer ones are cut. 0 means
 	// the target package's default.
 	MaxFrame int64
+	// SignIns has the sign-ins to servers behind OAuth; nil means a desk of the
+	// inspection's own, where nobody can sign in. The caller closes its desk.
+	SignIns *signin.Desk
 	// JudgeLater keeps the linter from checking frames before [Inspection.Judge] is
 	// called.
 	JudgeLater bool
@@ -79,6 +83,8 @@ type Inspection struct {
 	recent       *recent.Reader
 	findings     *placed.Findings
 	script       atomic.Pointer[scripted.Source]
+	signIns      *signin.Desk
+	unwatch      func() // stops watching signIns
 	parsed       elicit.Parsed
 
 	mu     sync.Mutex
@@ -104,14 +110,16 @@ func New(c Config) *Inspection {
 		conversation: conversation.New(c.Log),
 	}
 	in.findings = placed.New(wiring{in}, c.Log, in.conversation, in.changes)
+	in.useDesk()
 	in.recent = recent.New(c.Log, in.conversation, in.haveRead)
 	in.inbox = inbox.New(wiring{in}, c.Rate)
 	in.calls = calls.New(wiring{in}, in.inbox, in.spawn)
 	in.servers = servers.New(servers.Config{
-		Targets: c.Targets, Settings: c.Settings, Owner: wiring{in}, Changes: in.changes, Life: life, Spawn: in.spawn,
+		Targets: in.config.Targets, Settings: c.Settings, Owner: wiring{in}, Changes: in.changes, Life: life, Spawn: in.spawn,
 		Session: session.Config{Log: c.Log, Logger: c.Logger, Version: c.Version, Probe: c.Probe, MaxFrame: c.MaxFrame, Go: in.running.Go},
 	})
 	in.known = in.servers
+	in.unwatch = in.signIns.Watch(in.signInChanged)
 	return in
 }
 
@@ -183,6 +191,7 @@ func (in *Inspection) close(ctx context.Context) {
 	}
 	in.end()
 	in.running.Wait()
+	in.leaveDesk()
 }
 
 // Waits reports whether a request without a response may still get one: neither side has

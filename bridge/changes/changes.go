@@ -19,13 +19,14 @@ const (
 	Question              // a question was asked or settled
 	Findings              // the linter has new findings about a server
 	Recording             // a recording began, ended or failed
+	SignIn                // a sign-in to a server began, went on or ended, or its token changed
 	Script                // another script answers questions, or none does any more
 )
 
 // Change names one changed part.
 type Change struct {
 	Kind   Kind
-	Server string // the server's id, for Server, Catalog and Findings
+	Server string // the server's id, for Server, Catalog, Findings and SignIn
 	Number int    // number of the call or question
 }
 

@@ -25,6 +25,7 @@ import (
 	"elicitation-inspector/bridge/script"
 	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/servers"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
@@ -46,6 +47,8 @@ type Config struct {
 	Redaction *redact.Redaction
 	// Watch is called for each frame in order; nil for none.
 	Watch func(wire.Frame)
+	// SignIns has the sign-ins to servers behind OAuth; nil means that nobody can sign in.
+	SignIns *signin.Desk
 	// Ask asks a person a question, until ctx ends. nil means that there is no person.
 	Ask func(ctx context.Context, q bridge.Question) (inbox.Answer, error)
 }
@@ -92,7 +95,7 @@ func Start(c Config) (s *Session, err error) {
 	}
 	in := bridge.New(bridge.Config{
 		Targets: []target.Spec{c.Target}, Log: log, Logger: c.Logger, Settings: c.Settings, MaxFrame: c.MaxFrame, Version: c.Version,
-		JudgeLater: true,
+		JudgeLater: true, SignIns: c.SignIns,
 	})
 	s = &Session{
 		config: c, log: log, in: in, recording: recording.New(log, c.Logger, c.Redaction, in.RecordingChanged), changes: in.Subscribe(),
@@ -119,8 +122,9 @@ func Start(c Config) (s *Session, err error) {
 // Connected waits until the server is ready. The error says why it is not.
 func (s *Session) Connected(ctx context.Context) error {
 	var limit <-chan time.Time
+	var timer *time.Timer
 	if s.config.Timeout > 0 {
-		timer := time.NewTimer(s.config.Timeout)
+		timer = time.NewTimer(s.config.Timeout)
 		defer timer.Stop()
 		limit = timer.C
 	}
@@ -138,6 +142,10 @@ func (s *Session) Connected(ctx context.Context) error {
 		case <-s.changes.Ready():
 			s.changes.Take()
 		case <-limit:
+			if flow, err := s.in.SignIn(s.server); err == nil && flow != nil && flow.Busy() {
+				timer.Reset(s.config.Timeout) // a person's time does not count
+				continue
+			}
 			return fmt.Errorf("%w to %s within %v", ErrConnect, server.Label, s.config.Timeout)
 		case <-ctx.Done():
 			return ctx.Err()

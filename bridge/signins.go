@@ -1,0 +1,59 @@
+package bridge
+
+import (
+	"slices"
+
+	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/signin"
+)
+
+// useDesk lets the servers that are reached by a URL lead to sign-ins, unless they are
+// given a token or want none, and keeps the secrets of all sign-ins out of the log.
+func (in *Inspection) useDesk() {
+	if in.signIns = in.config.SignIns; in.signIns == nil {
+		in.signIns = signin.NewDesk(signin.DeskConfig{Headless: true})
+	}
+	in.log.Mask(in.signIns.Masked)
+	in.config.Targets = slices.Clone(in.config.Targets)
+	for i := range in.config.Targets {
+		t := &in.config.Targets[i]
+		if t.URL == "" || t.Problem != nil || t.Header.Get("Authorization") != "" {
+			continue
+		}
+		if flow := in.signIns.Flow(t.Key()+" "+t.Name, t.Name, t.URL, t.SignIn); flow != nil {
+			t.Access = flow
+		}
+	}
+}
+
+// leaveDesk is called when no connection needs a token any more.
+func (in *Inspection) leaveDesk() {
+	in.unwatch()
+	if in.config.SignIns == nil {
+		if err := in.signIns.Close(); err != nil {
+			in.logger.Warn("closing", "error", err)
+		}
+	}
+}
+
+func (in *Inspection) signInChanged(flow *signin.Flow) {
+	for _, s := range in.servers.All() {
+		if own, err := in.SignIn(s.ID); err == nil && own == flow {
+			in.changes.Mark(changes.Change{Kind: changes.SignIn, Server: s.ID})
+		}
+	}
+}
+
+// SignIn returns the flow that signs in to a server; nil if the server has none, because
+// it is no URL, has a token of its own, or the inspection is a replay.
+func (in *Inspection) SignIn(server string) (*signin.Flow, error) {
+	if in.replay != nil {
+		return nil, nil
+	}
+	t, err := in.Target(server)
+	if err != nil {
+		return nil, err
+	}
+	flow, _ := t.Access.(*signin.Flow)
+	return flow, nil
+}
