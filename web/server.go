@@ -47,6 +47,9 @@ type Config struct {
 	// Add connects to the server that a person has typed, as a URL or a command. It is
 	// nil unless the command line allows this, because it lets the page start programs.
 	Add func(line string) error
+	// Callback takes browsers that come back from an authorization server, at
+	// [signin.CallbackPath]. It admits them itself; nil if there are none.
+	Callback http.Handler
 	// Opened is called when the address with the token is first requested; may be nil.
 	Opened func()
 }
@@ -144,6 +147,7 @@ func (s *Server) work(ctx context.Context) (end func()) {
 // requests finish.
 func serve(ctx context.Context, l net.Listener, c Config, handler http.Handler, closePages func()) error {
 	door := guard.New(c.Token, l.Addr(), http.MaxBytesHandler(handler, bodyMost))
+	door.Callback = c.Callback
 	if c.Opened != nil {
 		door.Opened = sync.OnceFunc(c.Opened)
 	}

@@ -176,6 +176,8 @@ func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call hea
 		return out, err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
+	config.SignIns = newDesk(cmd, o.noInput)
+	defer func() { err = errors.Join(err, config.SignIns.Close()) }()
 	config.Watch = n.watch
 	if t := newTerminal(n); t != nil && !o.noInput {
 		config.Ask = t.ask

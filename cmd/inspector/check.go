@@ -124,9 +124,10 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if !o.quiet {
 		options.Chosen, options.Progress = p.chosen, p.tell
 	}
+	options.Server.SignIns = newDesk(cmd, false)
 	r, err := check.Run(cmd.Context(), options)
 	p.end()
-	if err := closing(); err != nil {
+	if err := errors.Join(closing(), options.Server.SignIns.Close()); err != nil {
 		warn(cmd, "%v", err)
 	}
 	switch {

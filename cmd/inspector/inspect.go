@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/scripted"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/web"
@@ -57,9 +58,19 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		return fmt.Errorf("making the wire log: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	place, err := o.page.place(cmd, logger)
+	if err != nil {
+		return err
+	}
+	defer place.browser.close()
+	if a, ok := place.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
+	}
+	desk := signin.NewDesk(signin.DeskConfig{Page: "http://" + shownAddress(place.listener.Addr())})
+	defer func() { err = errors.Join(err, desk.Close()) }()
 	in := bridge.New(bridge.Config{
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,
-		MaxFrame: o.maxFrame, Version: version(),
+		MaxFrame: o.maxFrame, Version: version(), SignIns: desk,
 	})
 	in.AnswerBy(source)
 	record := recording.New(log, logger, redaction, in.RecordingChanged)
@@ -70,15 +81,8 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 			return fmt.Errorf("--record: %w", err)
 		}
 	}
-	place, err := o.page.place(cmd, logger)
-	if err != nil {
-		return err
-	}
-	defer place.browser.close()
-	if a, ok := place.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
-	}
 	config := place.config(redaction)
+	config.Callback = desk
 	config.Inspection, config.Recording, config.RecordFolder, config.MaxFrame = in, record, filepath.Dir(o.record), o.maxFrame
 	if o.allowAdd {
 		config.Add = func(line string) error {

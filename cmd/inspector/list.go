@@ -104,6 +104,8 @@ func (o *listOptions) read(cmd *cobra.Command) (c catalog.Catalog, err error) {
 		return c, err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
+	config.SignIns = newDesk(cmd, false)
+	defer func() { err = errors.Join(err, config.SignIns.Close()) }()
 	config.Watch = (&narrator{out: cmd.ErrOrStderr(), quiet: o.quiet}).watch
 	s, err := headless.Open(cmd.Context(), config)
 	if err != nil {

@@ -27,6 +27,7 @@ type options struct {
 	record      string
 	recordNew   bool
 	redact      redactOptions
+	signIn      signInOptions
 	protocol    string
 	elicitation string
 	elicitRate  int
@@ -66,6 +67,7 @@ func (o *options) registerTarget(f *pflag.FlagSet) {
 	f.StringVar(&o.name, "name", "", "the `NAME` of the server, instead of its command or host")
 	f.StringVar(&o.config, "config", "", "connect to the servers of an mcp.json `FILE`")
 	f.StringArrayVar(&o.servers, "server", nil, "with --config: only this server, by its `NAME` (repeat)")
+	o.signIn.register(f)
 	o.redact.register(f, "of transcripts")
 	o.maxFrame = wire.DefaultMaxFrame
 	f.Func("max-frame", "the `SIZE` past which a message is cut in the log and not passed on, in bytes, or with k, M, G, Ki, Mi or Gi (default 64Mi)", o.setMaxFrame)
@@ -113,6 +115,8 @@ func (o *options) consistent() error {
 		return usage("--header needs a URL")
 	case (len(o.env) > 0 || o.dir != "") && o.command == nil:
 		return usage("--env and --cwd need a command")
+	case o.signIn.named() != "" && o.url == "":
+		return usage("%s needs a URL", o.signIn.named())
 	case o.transport != "auto" && o.url == "":
 		return usage("--transport needs a URL")
 	case o.elicitRate < 0:

@@ -21,6 +21,7 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire/redact"
 )
@@ -34,6 +35,8 @@ type runOptions struct {
 	timeout time.Duration
 	verbose bool
 	redact  redactOptions
+	signIn  signInOptions
+	desk    *signin.Desk
 }
 
 func newRun() *cobra.Command {
@@ -63,6 +66,7 @@ call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this ord
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long (`D`) connecting, and each call, may take, unless the file says; 0 for no limit")
 	f.StringVar(&o.record, "record", "", "write a transcript of each target into this `DIR`")
 	o.redact.register(f, "of transcripts")
+	o.signIn.register(f)
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell what happens in the calls on standard error")
 	return cmd
 }
@@ -98,7 +102,7 @@ type tested struct {
 // of them is used.
 var gravest = []int{exitConnect, exitTimeout, exitUnanswered, exitUnmet, exitRPC, exitError, exitFindings}
 
-func (o *runOptions) run(cmd *cobra.Command, args []string) error {
+func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	var command []string
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		if args, command = args[:dash], args[dash:]; len(command) == 0 {
@@ -121,6 +125,8 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	o.desk = newDesk(cmd, false)
+	defer func() { err = errors.Join(err, o.desk.Close()) }()
 	turns := make(chan struct{}, o.jobs)
 	var running sync.WaitGroup
 	for _, s := range suites {
@@ -198,7 +204,7 @@ func (o *runOptions) callAll(cmd *cobra.Command, s *suite, command []string, fai
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	n := &narrator{out: cmd.ErrOrStderr(), quiet: !o.verbose}
-	config.Watch = n.watch
+	config.Watch, config.SignIns = n.watch, o.desk
 	session, err := headless.Open(cmd.Context(), config)
 	if err != nil {
 		return err
@@ -278,7 +284,9 @@ func (o *runOptions) config(s *suite, command []string) (c headless.Config, clos
 		c.Target = target.Spec{Name: serverName(command, ""), Command: command}
 		return c, closing, nil
 	}
-	c.Target, closing, err = scenarioTarget(s.scenario.Target, s.File, c.Redaction)
+	if c.Target, closing, err = scenarioTarget(s.scenario.Target, s.File, c.Redaction); err == nil {
+		c.Target.SignIn, err = o.signIn.config()
+	}
 	return c, closing, err
 }
 

@@ -21,6 +21,10 @@ func (o *options) specs() ([]target.Spec, error) {
 		if err != nil {
 			return nil, usageError{err}
 		}
+		for i := range specs {
+			specs[i].SignIn.Off = specs[i].SignIn.Off || o.signIn.off
+			specs[i].SignIn.Keep = specs[i].SignIn.Keep || o.signIn.keep
+		}
 		return specs, nil
 	}
 	for _, e := range o.env {
@@ -51,7 +55,11 @@ func (o *options) specs() ([]target.Spec, error) {
 		}
 		header.Add(k, strings.TrimSpace(v))
 	}
-	return []target.Spec{{Name: cmp.Or(o.name, u.Host), URL: o.url, Transport: transport, Header: header}}, nil
+	signIn, err := o.signIn.config()
+	if err != nil {
+		return nil, err
+	}
+	return []target.Spec{{Name: cmp.Or(o.name, u.Host), URL: o.url, Transport: transport, Header: header, SignIn: signIn}}, nil
 }
 
 // typedSpec returns the server that a person has typed on the page: a URL, or a command

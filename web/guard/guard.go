@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/static"
 )
 
@@ -24,6 +25,9 @@ type Guard struct {
 	cookie string          // name of the cookie with the token
 	hosts  map[string]bool // allowed Host headers, in lower case
 	next   http.Handler
+	// Callback gets the requests for signin.CallbackPath without a token, because they come
+	// from another site; may be nil.
+	Callback http.Handler
 	// Opened is called when the token came in an address; may be nil.
 	Opened func()
 }
@@ -92,6 +96,10 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if origins := r.Header.Values("Origin"); len(origins) > 0 && (len(origins) > 1 || !g.own(origins[0])) {
 		refuse(w, http.StatusForbidden, "The inspector does not answer to pages of another origin.")
+		return
+	}
+	if g.Callback != nil && r.URL.Path == signin.CallbackPath {
+		g.Callback.ServeHTTP(w, r)
 		return
 	}
 	given := r.URL.Query().Get("token")
