@@ -30,6 +30,8 @@ type DeskConfig struct {
 	Headless bool
 	// Tell tells a person to open the authorization URL; nil if nobody is there.
 	Tell func(server, address string)
+	// Warn tells what is wrong with the system's keyring; nil if nobody wants to know.
+	Warn func(text string)
 }
 
 // Desk has the sign-ins of one run of the inspector, to all its servers. It knows their
@@ -83,7 +85,11 @@ func (d *Desk) Flow(key, name, server string, c Config) *Flow {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.flows[key] == nil {
-		d.flows[key] = &Flow{desk: d, name: name, server: u, config: c, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
+		f := &Flow{desk: d, name: name, server: u, config: c, remember: func() {}, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
+		if c.Keep {
+			f.remember = sync.OnceFunc(f.load)
+		}
+		d.flows[key] = f
 	}
 	return d.flows[key]
 }

@@ -88,6 +88,7 @@ func (f *Flow) tell(u *url.URL) error {
 	case f.desk.config.Tell == nil:
 		return errors.New("a person must sign in, and nobody is there; a client secret or --header 'Authorization: Bearer TOKEN' needs no person")
 	}
+	f.log(wire.StepAuthorization, u, 0, "")
 	f.desk.config.Tell(f.name, u.String())
 	return nil
 }

@@ -26,6 +26,8 @@ type Flow struct {
 	name   string // the server's name
 	server *url.URL
 	config Config
+	// remember takes the token that is kept, the first time that it is called.
+	remember func()
 
 	// turn is held while a sign-in or a refresh runs. It guards the fields below it.
 	turn        chan struct{}

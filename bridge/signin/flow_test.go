@@ -5,37 +5,41 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/signin/signintest"
 	"elicitation-inspector/bridge/wire"
 )
 
 // user signs in to a world with a flow, and keeps the frames that are logged.
 type user struct {
-	*world
+	*signintest.World
+	t    *testing.T
 	desk *signin.Desk
 	flow *signin.Flow
 	log  *wire.Log
 }
 
-func newUser(t *testing.T, w *world, c signin.Config, d signin.DeskConfig) *user {
+func newUser(t *testing.T, w *signintest.World, c signin.Config, d signin.DeskConfig) *user {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &user{world: w, desk: signin.NewDesk(d), log: log}
+	u := &user{World: w, t: t, desk: signin.NewDesk(d), log: log}
 	log.Mask(u.desk.Masked)
 	t.Cleanup(func() {
 		if err := errors.Join(u.desk.Close(), log.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	if u.flow = u.desk.Flow("key", "protected", w.resource.URL+"/mcp", c); u.flow == nil {
+	if u.flow = u.desk.Flow("key", "protected", w.Resource.URL+"/mcp", c); u.flow == nil {
 		t.Fatal("there is no flow")
 	}
 	return u
@@ -49,7 +53,7 @@ func (u *user) logged(f wire.Frame) {
 // get requests the resource, and signs in if that is refused.
 func (u *user) get(ctx context.Context) (int, error) {
 	for again := false; ; again = true {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.resource.URL+"/mcp", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.Resource.URL+"/mcp", nil)
 		if err != nil {
 			return 0, err
 		}
@@ -133,12 +137,7 @@ func (u *user) noSecrets() {
 			all.WriteString(name + strings.Join(values, " "))
 		}
 	}
-	u.world.mu.Lock()
-	defer u.world.mu.Unlock()
-	secrets := u.world.secrets
-	for _, form := range u.world.forms {
-		secrets = append(secrets, form.Get("code_verifier"))
-	}
+	secrets := u.Secrets()
 	for _, secret := range secrets {
 		if secret != "" && (strings.Contains(all.String(), secret) || strings.Contains(all.String(), url.QueryEscape(secret))) {
 			u.t.Errorf("the log has the secret %q", secret)
@@ -150,13 +149,13 @@ func (u *user) noSecrets() {
 }
 
 func TestSignIn(t *testing.T) {
-	u := newUser(t, newWorld(t), signin.Config{}, signin.DeskConfig{})
+	u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
 	u.visits()
 	if status, err := u.get(t.Context()); err != nil || status != http.StatusNoContent {
 		t.Fatalf("the request ended with %d, %v", status, err)
 	}
 	a, _ := u.flow.Attempt()
-	if a.State != signin.Done || a.Registration != signin.Dynamic || a.Issuer != u.issuer.URL || a.Resource != u.resource.URL+"/mcp" || a.ClientID != "client-1" {
+	if a.State != signin.Done || a.Registration != signin.Dynamic || a.Issuer != u.Issuer.URL || a.Resource != u.Resource.URL+"/mcp" || a.ClientID != "client-1" {
 		t.Errorf("the attempt is %+v", a)
 	}
 	want := "[resource metadata authorization server metadata client registration authorization redirect token]"
@@ -172,4 +171,192 @@ func join(steps []wire.Step) string {
 		words = append(words, s.String())
 	}
 	return "[" + strings.Join(words, " ") + "]"
+}
+
+// A sign-in that ends without a token names the step and the reason.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name  string
+		spoil func(*signintest.World)
+		step  wire.Step
+		why   string
+	}{
+		{"another resource", func(w *signintest.World) { w.Metadata["resource"] = "https://other.example/mcp" }, wire.StepResource, "the resource https://other.example/mcp, and not of"},
+		{"no authorization server", func(w *signintest.World) { delete(w.Metadata, "authorization_servers") }, wire.StepResource, "no authorization servers"},
+		{"an unsafe authorization server", func(w *signintest.World) { w.Metadata["authorization_servers"] = []string{"http://as.example"} }, wire.StepResource, "neither https"},
+		{"another issuer", func(w *signintest.World) { w.Server["issuer"] = "https://evil.example" }, wire.StepServer, `does not match`},
+		{"no PKCE", func(w *signintest.World) { delete(w.Server, "code_challenge_methods_supported") }, wire.StepServer, "PKCE"},
+		{"no registration", func(w *signintest.World) { delete(w.Server, "registration_endpoint") }, wire.StepRegistration, "no configured client registration"},
+		{"iss is not the issuer", func(w *signintest.World) { w.Iss = "https://evil.example" }, wire.StepRedirect, `issuer "https://evil.example" does not match`},
+		{"access denied", func(w *signintest.World) { w.Denied = "access_denied" }, wire.StepRedirect, "access_denied"},
+		{"no token", func(w *signintest.World) {
+			w.Token = func(url.Values) (int, map[string]any) {
+				return http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "too late"}
+			}
+		}, wire.StepToken, "HTTP 400: invalid_grant: too late"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := signintest.New(t)
+			c.spoil(w)
+			u := newUser(t, w, signin.Config{}, signin.DeskConfig{})
+			u.visits()
+			_, err := u.get(t.Context())
+			a, _ := u.flow.Attempt()
+			if err == nil || a.State != signin.Failed || a.At != c.step || !strings.Contains(a.Why, c.why) {
+				t.Errorf("the sign-in ended with %v at %q: %q\n%v", a.State, a.At, a.Why, err)
+			}
+		})
+	}
+}
+
+// waits calls then as soon as the sign-in is in a state.
+func (u *user) waits(in signin.State, then func()) {
+	var once sync.Once
+	stop := u.desk.Watch(func(f *signin.Flow) {
+		if a, _ := f.Attempt(); a.State == in {
+			once.Do(func() { go then() })
+		}
+	})
+	u.t.Cleanup(stop)
+}
+
+// A person may end a sign-in, and a connection that goes withdraws it.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	cases := map[signin.State]func(*user, context.CancelFunc){
+		signin.Declined:  func(u *user, _ context.CancelFunc) { _ = u.flow.Decline() },
+		signin.Cancelled: func(u *user, _ context.CancelFunc) { _ = u.flow.Cancel() },
+		signin.Withdrawn: func(_ *user, gone context.CancelFunc) { gone() },
+	}
+	for state, end := range cases {
+		u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+		ctx, gone := context.WithCancel(t.Context())
+		u.waits(signin.Waiting, func() { end(u, gone) })
+		if _, err := u.get(ctx); err == nil {
+			t.Errorf("%s: there is no error", state)
+		}
+		gone()
+		a, _ := u.flow.Attempt()
+		if a.State != state || !a.State.Over() || a.Ended.IsZero() {
+			t.Errorf("the sign-in is %s, want %s", a.State, state)
+		}
+		if _, waits := u.flow.Open(); waits || u.flow.Decline() == nil {
+			t.Errorf("%s: the sign-in still waits for a person", state)
+		}
+	}
+}
+
+// Requests that are refused at the same time lead to one sign-in.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+	u.visits()
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			if status, err := u.get(t.Context()); err != nil || status != http.StatusNoContent {
+				t.Errorf("a request ended with %d, %v", status, err)
+			}
+		})
+	}
+	all.Wait()
+	if a, _ := u.flow.Attempt(); a.Number != 1 {
+		t.Errorf("there were %d sign-ins", a.Number)
+	}
+}
+
+// A token that is expired or revoked is refreshed, and the client is registered once.
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+	u.visits()
+	get := func() {
+		t.Helper()
+		if status, err := u.get(t.Context()); err != nil || status != http.StatusNoContent {
+			t.Fatalf("the request ended with %d, %v", status, err)
+		}
+	}
+	get()
+	if err := u.flow.Expire(); err != nil {
+		t.Fatal(err)
+	}
+	get()
+	u.Revoke()
+	get()
+	if err := u.flow.SignOut(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	get()
+	want := "[resource metadata authorization server metadata client registration authorization redirect token token refresh token refresh " +
+		"resource metadata authorization server metadata authorization redirect token]"
+	if got := join(u.steps()); got != want {
+		t.Errorf("the steps are %s, want %s", got, want)
+	}
+	u.noSecrets()
+}
+
+// Step by step, each request waits for a decision, and may be changed.
+func TestStepByStep(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+	u.visits()
+	u.flow.SetStepwise(true)
+	var held []wire.Step
+	stop := u.desk.Watch(func(f *signin.Flow) {
+		a, _ := f.Attempt()
+		if a.State != signin.Held || len(held) > 0 && held[len(held)-1] == a.Held.Step {
+			return
+		}
+		held = append(held, a.Held.Step)
+		var d signin.Decision
+		if a.Held.Step == wire.StepToken {
+			changed := *a.Held
+			changed.Fields = slices.Clone(changed.Fields)
+			for i := range changed.Fields {
+				if changed.Fields[i].Name == "resource" {
+					changed.Fields[i].Value = "https://other.example/"
+				}
+			}
+			d.Changed = &changed
+		}
+		if err := f.Decide(d); err != nil {
+			t.Error(err)
+		}
+	})
+	defer stop()
+	_, err := u.get(t.Context())
+	a, _ := u.flow.Attempt()
+	if err == nil || a.State != signin.Failed || a.At != wire.StepToken || !strings.Contains(a.Why, "invalid_grant") {
+		t.Errorf("the sign-in ended with %v at %q: %q", a.State, a.At, a.Why)
+	}
+	want := "[resource metadata authorization server metadata client registration authorization redirect token]"
+	if got := join(held); got != want {
+		t.Errorf("the steps that were held are %s, want %s", got, want)
+	}
+	u.noSecrets()
+}
+
+// The callback takes nothing but a state that is awaited, once.
+func TestCallback(t *testing.T) {
+	t.Parallel()
+	desk := signin.NewDesk(signin.DeskConfig{})
+	for _, c := range []struct {
+		method, target string
+		status         int
+	}{
+		{http.MethodGet, "/oauth/callback?code=x&state=unknown", http.StatusBadRequest},
+		{http.MethodGet, "/oauth/callback", http.StatusBadRequest},
+		{http.MethodPost, "/oauth/callback?code=x&state=unknown", http.StatusNotFound},
+		{http.MethodGet, "/other", http.StatusNotFound},
+		{http.MethodGet, "/oauth/callback?state=" + strings.Repeat("x", 20<<10), http.StatusNotFound},
+	} {
+		w := httptest.NewRecorder()
+		desk.ServeHTTP(w, httptest.NewRequest(c.method, c.target, nil))
+		if w.Code != c.status || strings.Contains(w.Body.String(), "unknown") {
+			t.Errorf("%s %.40s: %d %s", c.method, c.target, w.Code, w.Body)
+		}
+	}
 }

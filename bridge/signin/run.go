@@ -195,7 +195,12 @@ func (r *run) wrongResource(req *http.Request, body []byte) string {
 	case got != want:
 		return fmt.Sprintf("the metadata at the root is that of the resource %s, and not of %s", got, want)
 	case len(servers) == 0:
-		return "the metadata names no authorization server"
+		return "the metadata has no authorization servers"
+	}
+	for _, server := range servers {
+		if u, err := url.Parse(server); err != nil || safe(u) != nil {
+			return fmt.Sprintf("the authorization server %s is neither https nor on this machine", server)
+		}
 	}
 	return ""
 }

@@ -31,6 +31,9 @@ func (f *Flow) grant(g *grant) {
 	f.mu.Lock()
 	f.granted = g
 	f.mu.Unlock()
+	if f.config.Keep {
+		f.save(g)
+	}
 	f.desk.changed(f)
 }
 
@@ -38,6 +41,7 @@ func (f *Flow) grant(g *grant) {
 // It refreshes a token that has expired. If that fails, the server
 // says what it thinks of a request without a token. note logs frames of a refresh.
 func (f *Flow) Token(ctx context.Context, note func(wire.Frame)) string {
+	f.remember()
 	f.mu.Lock()
 	f.note = note
 	now := f.granted

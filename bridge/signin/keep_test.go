@@ -1,0 +1,54 @@
+package signin_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/zalando/go-keyring"
+
+	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/signin/signintest"
+)
+
+// A token that is kept serves the next run, which needs no person, and can refresh it.
+func TestKeep(t *testing.T) {
+	keyring.MockInit()
+	w := signintest.New(t)
+	first := newUser(t, w, signin.Config{Keep: true}, signin.DeskConfig{})
+	first.visits()
+	if _, err := first.get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := newUser(t, w, signin.Config{Keep: true}, signin.DeskConfig{Headless: true})
+	if status, err := second.get(t.Context()); err != nil || status != http.StatusNoContent || len(second.steps()) != 0 {
+		t.Errorf("with the token that is kept: %d, %v, %v", status, err, second.steps())
+	}
+	w.Revoke()
+	if status, err := second.get(t.Context()); err != nil || status != http.StatusNoContent || join(second.steps()) != "[token refresh]" {
+		t.Errorf("with a token that is refreshed: %d, %v, %v", status, err, second.steps())
+	}
+	second.noSecrets()
+	if err := second.flow.SignOut(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	third := newUser(t, w, signin.Config{Keep: true}, signin.DeskConfig{Headless: true})
+	if _, err := third.get(t.Context()); err == nil {
+		t.Error("the token is kept after signing out")
+	}
+}
+
+// Without a keyring, tokens stay in memory, and that is told.
+func TestNoKeyring(t *testing.T) {
+	keyring.MockInitWithError(errors.New("there is no keyring"))
+	var said strings.Builder
+	u := newUser(t, signintest.New(t), signin.Config{Keep: true}, signin.DeskConfig{Warn: func(text string) { said.WriteString(text + "\n") }})
+	u.visits()
+	if status, err := u.get(t.Context()); err != nil || status != http.StatusNoContent {
+		t.Errorf("the request ended with %d, %v", status, err)
+	}
+	if strings.Count(said.String(), "there is no keyring; it stays in memory") != 2 {
+		t.Errorf("this was told:\n%s", said.String())
+	}
+}
