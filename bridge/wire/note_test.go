@@ -59,6 +59,15 @@ func notes() []Frame {
 		meta("the event stream that answers tools/call has ended without the response", Note{Kind: NoteStreamEnded, Of: "tools/call"}),
 		meta("the server has ended the GET event stream (3 times so far); it is opened again", Note{Kind: NoteStreamClosed, Times: 3}),
 		meta("the server's message endpoint is /message", Note{Kind: NoteEndpoint, To: "/message"}),
+		http("POST", 0, "POST of tools/call is sent again, with an access token", Note{Kind: NoteSentAgain, Of: "tools/call"}),
+		func() Frame {
+			f := http("GET", 404, "sign-in, resource metadata: GET https://a.example/.well-known/x was answered with HTTP 404 Not Found: gone", Note{
+				Kind: NoteSignIn, Why: "gone", Took: "3ms", At: at,
+				SignIn: &SignIn{Number: 1, Step: StepResource, Received: "no", JWTs: map[string]JWT{"access_token": {json.RawMessage("{}"), json.RawMessage("{}")}}},
+			})
+			f.URL = "https://a.example/.well-known/x"
+			return f
+		}(),
 		meta("the server cannot be reached any more: refused", Note{Kind: NoteServerLost, Why: "the server cannot be reached any more: refused"}),
 		meta("server/discover had no answer within 10s: the server is taken to be of an older revision, and initialize is tried", Note{Kind: NoteProbeUnanswered, Took: "10s"}),
 		meta("the process ended at server/discover: it is started again, and initialize is tried at once", Note{Kind: NoteProbeFatal}),
@@ -108,7 +117,7 @@ func TestNotesRoundTrip(t *testing.T) {
 func TestNotesInWords(t *testing.T) {
 	for _, want := range notes() {
 		switch want.Note.Kind {
-		case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded, NoteStillRuns: // these were never said in words
+		case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded, NoteStillRuns, NoteSignIn, NoteSentAgain: // these were never said in words
 			continue
 		}
 		got := Frame{Dir: Meta, Raw: want.Raw}
