@@ -41,7 +41,7 @@ func (in *Inspection) Server(id string) (Server, error) {
 
 // Add connects to another server, under a name that no other has.
 func (in *Inspection) Add(spec target.Spec) error {
-	id, err := in.servers.Add(spec)
+	id, err := in.servers.Add(in.withAccess(spec))
 	if err != nil {
 		return err
 	}

@@ -1,29 +1,34 @@
 package bridge
 
 import (
-	"slices"
-
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/target"
 )
 
-// useDesk lets the servers that are reached by a URL lead to sign-ins, unless they are
-// given a token or want none, and keeps the secrets of all sign-ins out of the log.
+// useDesk gives the servers that are reached by a URL their flows, unless they have a
+// token already or want none, and keeps the secrets of all sign-ins out of the log.
 func (in *Inspection) useDesk() {
 	if in.signIns = in.config.SignIns; in.signIns == nil {
 		in.signIns = signin.NewDesk(signin.DeskConfig{Headless: true})
 	}
 	in.log.Mask(in.signIns.Masked)
-	in.config.Targets = slices.Clone(in.config.Targets)
-	for i := range in.config.Targets {
-		t := &in.config.Targets[i]
-		if t.URL == "" || t.Problem != nil || t.Header.Get("Authorization") != "" {
-			continue
-		}
-		if flow := in.signIns.Flow(t.Key()+" "+t.Name, t.Name, t.URL, t.SignIn); flow != nil {
-			t.Access = flow
-		}
+	targets := make([]target.Spec, len(in.config.Targets))
+	for i, spec := range in.config.Targets {
+		targets[i] = in.withAccess(spec)
 	}
+	in.config.Targets = targets
+}
+
+// withAccess returns a server with its flow, if it can have one.
+func (in *Inspection) withAccess(spec target.Spec) target.Spec {
+	if spec.URL == "" || spec.Problem != nil || spec.Header.Get("Authorization") != "" {
+		return spec
+	}
+	if flow := in.signIns.Flow(spec.Key()+" "+spec.Name, spec.Name, spec.URL, spec.SignIn); flow != nil {
+		spec.Access = flow
+	}
+	return spec
 }
 
 // leaveDesk is called when no connection needs a token any more.

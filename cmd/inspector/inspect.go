@@ -66,7 +66,10 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	if a, ok := place.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
 		logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
 	}
-	desk := signin.NewDesk(signin.DeskConfig{Page: "http://" + shownAddress(place.listener.Addr())})
+	desk := signin.NewDesk(signin.DeskConfig{
+		Page: "http://" + shownAddress(place.listener.Addr()),
+		Warn: func(text string) { logger.Warn(text) },
+	})
 	defer func() { err = errors.Join(err, desk.Close()) }()
 	in := bridge.New(bridge.Config{
 		Targets: specs, Log: log, Logger: logger, Settings: settings, Rate: o.elicitRate,

@@ -68,7 +68,7 @@ func (o *signInOptions) config() (signin.Config, error) {
 // newDesk returns the desk of a command without a page. If a person must sign in, it says
 // so on standard error.
 func newDesk(cmd *cobra.Command, nobody bool) *signin.Desk {
-	c := signin.DeskConfig{Headless: true}
+	c := signin.DeskConfig{Headless: true, Warn: func(text string) { warn(cmd, "%s", text) }}
 	if !nobody {
 		c.Tell = func(server, address string) {
 			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s asks you to sign in. Open this address in a browser:\n%s\n", server, address)
