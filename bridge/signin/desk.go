@@ -82,13 +82,13 @@ func (d *Desk) Flow(key, name, server string, c Config) *Flow {
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	d.masks().learn("client_secret", c.ClientSecret)
+	f := &Flow{desk: d, name: name, server: u, config: c, remember: func() {}, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
+	if c.Keep {
+		f.remember = sync.OnceFunc(f.load)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.flows[key] == nil {
-		f := &Flow{desk: d, name: name, server: u, config: c, remember: func() {}, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
-		if c.Keep {
-			f.remember = sync.OnceFunc(f.load)
-		}
 		d.flows[key] = f
 	}
 	return d.flows[key]
