@@ -44,7 +44,7 @@ func (t Tally) words() string {
 	part := func(s lint.Severity, one, many string) string {
 		return either(t[s] > 0, wording.Count(t[s], one, many), "")
 	}
-	return wording.Join(", ", part(lint.Violation, "violation", "violations"), part(lint.Should, "SHOULD not followed", "SHOULDs not followed"), part(lint.Advice, "piece of advice", "pieces of advice"))
+	return wording.Join(" · ", part(lint.Violation, "violation", "violations"), part(lint.Should, "SHOULD", "SHOULD"), part(lint.Advice, "advice", "advice"))
 }
 
 // found describes the number of a server's findings.
@@ -56,8 +56,7 @@ func (r Row) foundWords() string {
 	if n == 1 {
 		return r.Findings.words()
 	}
-	gravest := Tally{r.Findings.gravest(): 1}
-	return wording.Count(n, "finding", "findings") + ", the most serious a " + strings.TrimPrefix(gravest.words(), "1 ")
+	return wording.Count(n, "finding", "findings") + ": " + r.Findings.words()
 }
 
 // whereIn returns a JSON pointer into a frame, or a word for the whole frame.

@@ -32,7 +32,7 @@ type Page struct {
 	Seq       int64     // the last push that this page contains
 	Now       time.Time // the present time of the inspection
 	Start     Start
-	ReadOnly  bool      // a transcript is on show: nothing can be called or answered
+	ReadOnly  bool // a transcript is on show: nothing can be called or answered
 	Recording Recording
 	Script    Script
 	Replay    *Replay // the transcript on show, nil for a live inspection

@@ -78,13 +78,13 @@ func (q Question) digest() string {
 func (q Question) outcome() string {
 	switch {
 	case q.State == QuestionAnswered && q.Wrong != "":
-		return "wait"
+		return "bad"
 	case q.State == QuestionAnswered && q.Action == "accept":
 		return "good"
 	case q.State == QuestionAnswered && q.Action != "error":
 		return "plain"
 	case q.State == QuestionWithdrawn:
-		return "wait"
+		return "plain"
 	}
 	return "bad"
 }

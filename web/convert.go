@@ -24,6 +24,7 @@ import (
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
+	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
 )
 
@@ -194,6 +195,24 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 	return out
 }
 
+// placeFindings puts the findings about a property of a schema at its field.
+func placeFindings(fields []forms.Field, found []lint.Finding) {
+	const properties = "/requestedSchema/properties/"
+	for _, one := range lint.GravestFirst(found) {
+		_, at, ok := strings.Cut(one.Pointer, properties)
+		if !ok {
+			continue
+		}
+		name, _, _ := strings.Cut(at, "/")
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		for i := range fields {
+			if fields[i].Name == name {
+				fields[i].Found = append(fields[i].Found, one)
+			}
+		}
+	}
+}
+
 // questionView shows a question; sub is what its form holds, nil for what was
 // typed so far.
 func (s *Server) questionView(q bridge.Question, sub *submission, problems []elicit.Problem) views.Question {
@@ -232,6 +251,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 			}
 		}
 		v.Form = sub.view(formID(q.Number), a.fields, problems, a.wrap)
+		placeFindings(v.Form.Fields, q.Findings)
 		if q.Request != nil {
 			v.Form.Trouble = q.Request.Trouble
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/a-h/templ"
 
 	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/views/markup"
 )
 
@@ -16,7 +17,8 @@ type Field struct {
 	ID       string // element id of the control; the label, hint and error derive theirs from it
 	Input    elicit.Input
 	Problems []string // in words
-	Changed  bool     // differs from the default, so that a reset makes sense
+	Found    []lint.Finding
+	Changed  bool // differs from the default, so that a reset makes sense
 }
 
 // Form is a set of controls for a schema, with the resulting JSON.
@@ -44,6 +46,7 @@ const (
 	fieldsMost  = 96 << 10 // fields of a form
 	fieldMost   = 32 << 10 // one field
 	contentMost = 96 << 10 // text in the JSON tab
+	foundMost   = 3        // findings beside one field
 )
 
 // TooLong reports whether a text is too long for the text box of the JSON tab.
