@@ -72,6 +72,9 @@ func (i Item) id() string { return fmt.Sprintf("%s-%s-%d", i.Server, ShelfOf(i.K
 // AboutID is the id of the element that [ItemAbout] draws.
 func (i Item) AboutID() string { return i.id() + "-about" }
 
+// titled reports whether an item has a title for people besides its name.
+func (i Item) titled() bool { return i.Title != "" && i.Title != i.Name }
+
 // about describes an item in one line, in the server's words.
 func (i Item) about() string {
 	key := either(i.Kind == catalog.Resource || i.Kind == catalog.Template, i.Key, "")
