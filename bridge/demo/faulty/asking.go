@@ -34,10 +34,10 @@ var endless = []*tool{
 // crossing are the tools that cannot be called by two at the same time.
 var crossing = []*tool{
 	{
-		name: "assign_desk", title: "Assign a desk", does: "It takes the first answer that comes for that to its oldest question.", before: mcp.Revision20260728,
+		name: "assign_desk", title: "Assign a desk", does: "It takes an answer for that to its oldest question, so that a call can go without a response.", before: mcp.Revision20260728,
 		asks: []question{{message: "Who gets the desk?", fields: `"colleague":{"type":"string","title":"Colleague"}`}},
 		says: "The desk belongs to {colleague}.", inOrder: true,
-		plants: found("fail", "crossed-answers", "several-at-once"),
+		plants: found("fail", "crossed-answers|no-response", "several-at-once"),
 	},
 	{
 		name: "leave_message", title: "Leave a message", does: "It takes the first answer of a session for all calls.",

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"elicitation-inspector/bridge/mcp"
@@ -24,6 +25,7 @@ type call struct {
 	capabilities json.RawMessage // of the client
 	ctx          context.Context
 	end          context.CancelFunc
+	asks         func() // the first question waits for its answer, or will not come
 
 	asked   int               // questions so far, in this round
 	answers []json.RawMessage // to the first of them, since 2026-07-28
@@ -77,6 +79,9 @@ func (s *server) call(m message, revision string) {
 	}
 	s.calls[string(m.ID)] = c
 	s.mu.Unlock()
+	asks := make(chan struct{})
+	c.asks = sync.OnceFunc(func() { close(asks) })
+	oneAtATime := c.tool.deaf || c.tool.alone
 	s.work.Go(func() {
 		defer c.leave()
 		r := c.resume(m.Params)
@@ -87,18 +92,18 @@ func (s *server) call(m message, revision string) {
 			s.send(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, r.member)
 		}
 	})
+	if oneAtATime { // so that another call comes while the question waits
+		<-asks
+	}
 }
 
 func (c *call) leave() {
-	cancelled := c.ctx.Err() != nil
 	c.end()
+	c.asks()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls[string(c.id)] == c {
 		delete(c.calls, string(c.id))
-	}
-	if cancelled && c.tool.spoiltByCancel {
-		c.spoilt[c.tool.name] = true
 	}
 }
 

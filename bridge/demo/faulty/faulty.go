@@ -127,6 +127,9 @@ func (s *server) receive(line []byte) {
 	case m.Method == mcp.NotificationCancelled:
 		s.mu.Lock()
 		c := s.calls[string(rawjson.Member(m.Params, "requestId"))]
+		if c != nil && c.tool.spoiltByCancel {
+			s.spoilt[c.tool.name] = true
+		}
 		s.mu.Unlock()
 		if c != nil {
 			c.end()
@@ -235,6 +238,7 @@ func (s *server) expect(c *call) (id string, p *pending) {
 	s.last = c.tool
 	id, p = strconv.Itoa(s.questions), &pending{call: c, number: s.questions, answer: make(chan answer, 1)}
 	s.pending[id] = p
+	c.asks()
 	return id, p
 }
 

@@ -75,7 +75,9 @@ func (c *call) resume(params json.RawMessage) *reply {
 	case err != nil:
 		return rpcError(mcp.CodeInvalidParams, "requestState is not taken: "+err.Error(), nil)
 	case sender != nil && sender.wanders:
+		c.mu.Lock()
 		c.tool = sender
+		c.mu.Unlock()
 	case sender != c.tool:
 		return rpcError(mcp.CodeInvalidParams, "requestState belongs to another request", nil)
 	}
