@@ -269,12 +269,7 @@ func (j *judgement) after(m Made) {
 	if m.Call == nil || j.Exit != nil || m.succeeded() {
 		return
 	}
-	open := waitingOn[j.Behaviour]
-	for _, call := range j.Calls {
-		if call.unanswered() && open == "" {
-			open = j.waits(call)
-		}
-	}
+	open := j.leftOpen()
 	if what, seq := j.missing(m); what != "" {
 		gravest, why := Fail, ""
 		switch {
@@ -282,8 +277,8 @@ func (j *judgement) after(m Made) {
 			gravest, why = Inconclusive, ", but neither does a second call after an honest first one"
 		case open != "":
 			gravest, why = Inconclusive, ", but the question of the call before is still open: "+open
-		case j.waits(m) != "":
-			gravest, why = Inconclusive, ", but "+j.waits(m)
+		case j.busy(m) != "":
+			gravest, why = Inconclusive, ", but "+j.busy(m)
 		}
 		j.find(ruleUnusable, gravest, "The next call in the session was answered honestly. "+what+why+".", m.began(), m.lastAnswer(), seq)
 		return
@@ -303,6 +298,21 @@ func (j *judgement) after(m Made) {
 		j.refusesAfter = true
 	}
 	j.find(ruleRefusesAfter, Inconclusive, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s). %s", m.failure(), why), m.began(), m.lastAnswer(), m.ResultSeq)
+}
+
+// leftOpen says why the question of the trial's call may still be open to the server; ""
+// if it is not.
+func (j *judgement) leftOpen() string {
+	if j.Behaviour == "response-after-cancel" {
+		return "" // it is answered, and the call is over
+	}
+	open := waitingOn[j.Behaviour]
+	for _, call := range j.Calls {
+		if call.unanswered() && open == "" {
+			open = j.waits(call)
+		}
+	}
+	return open
 }
 
 // failed reports whether the call came back as a failure, or not at all.

@@ -21,7 +21,7 @@ func (j *judgement) compared() {
 		return
 	}
 	deed := j.deed()
-	if deed == nil || len(j.Calls) != 1 || !slices.ContainsFunc(j.Honest, Made.succeeded) {
+	if deed == nil || len(j.Calls) != 1 || !slices.ContainsFunc(j.Honest, j.accepted) {
 		return
 	}
 	m := j.Calls[0]
@@ -45,6 +45,13 @@ func (j *judgement) compared() {
 	case isContentFault(j.Behaviour):
 		j.usesContent(m, deed, frames)
 	}
+}
+
+// accepted reports whether an honest call succeeded in which the question of the deed was
+// accepted. Where nothing valid could be made up for it, honest answers cancel it, too.
+func (j *judgement) accepted(honest Made) bool {
+	place := slices.Index(j.Calls[0].Questions, j.deed())
+	return honest.succeeded() && place >= 0 && place < len(honest.Questions) && honest.Questions[place].Action == "accept"
 }
 
 // isContentFault reports whether a behaviour accepts with content that its schema certainly

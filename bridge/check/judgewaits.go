@@ -41,6 +41,12 @@ func (j *judgement) waits(m Made) string {
 	if slices.Contains(noMessages, j.Behaviour) && j.Revision < mcp.Revision20260728 {
 		return "the answer was no response by the protocol's schema"
 	}
+	return j.busy(m)
+}
+
+// busy says why a server may leave a call without a response, whatever the behaviour; ""
+// if it may not.
+func (j *judgement) busy(m Made) string {
 	for _, q := range m.Questions {
 		switch {
 		case waitingOn[q.Fault] != "":
