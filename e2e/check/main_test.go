@@ -3,15 +3,24 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"elicitation-inspector/bridge/demo/faulty"
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
+// serving is the variable that makes the test binary the faulty server.
+const serving = "E2E_CHECK_FAULTY"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(serving) != "" {
+		faulty.Serve(context.Background(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit})
+		return
+	}
 	code, err := prepared(m.Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,80 +1,207 @@
 package check
 
 import (
-	"encoding/json"
+	"context"
+	"flag"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/check"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/demo/faulty"
-	"elicitation-inspector/e2e/internal/inspector"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// Everything that is planted in the faulty server is found, and nothing else.
+var whole = flag.Bool("whole", false, "try every behaviour on every tool in every revision")
+
+// TestFaultyServer finds everything that is planted in the faulty server, and nothing else.
 func TestFaultyServer(t *testing.T) {
-	compare(t, checked(t, inspector.Binary, "demo", "--faulty"), faulty.Planted())
+	t.Parallel()
+	table(t, target.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}}, faulty.Planted())
 }
 
-// In the demo server, too.
+// TestDemo finds everything that is planted in the demo server, and nothing else.
 func TestDemo(t *testing.T) {
-	compare(t, checked(t, inspector.Binary, "demo"), faulty.PlantedInDemo())
+	t.Parallel()
+	server := demo.New(demo.Options{})
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	table(t, target.Spec{Name: demo.Name, Builtin: server.MCP}, faulty.PlantedInDemo())
 }
 
-// Servers that are right get no fail and no warning.
+// TestRightServersAreClean finds nothing in servers that are right.
 func TestRightServersAreClean(t *testing.T) {
+	t.Parallel()
 	for name, command := range servers.Right(t) {
-		t.Run(name, func(t *testing.T) { compare(t, checked(t, command...), nil) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			table(t, target.Spec{Name: name, Command: command}, nil)
+		})
 	}
 }
 
-// checked is the report of `inspector check` on a server.
-func checked(t *testing.T, command ...string) check.Report {
+// offered is something to call, and the revisions in which the server offers it.
+type offered struct {
+	catalog.Item
+	revisions []string
+}
+
+// catalogOf is everything that a server offers, by the revisions that it speaks.
+func catalogOf(t *testing.T, spec target.Spec) (list []*offered) {
 	t.Helper()
-	out, code := run(t, append([]string{"check", "-q", "--format", "json", "--allow-destructive", "delete_files", "--"}, command...)...)
-	var report check.Report
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		t.Fatalf("exit code %d: reading the report: %v", code, err)
+	for _, revision := range mcp.Revisions {
+		s, err := headless.Open(t.Context(), headless.Config{Target: spec, Settings: client.Settings{Protocol: revision, Choice: client.ChoiceExplicit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Catalog(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		server, err := s.Server()
+		if err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if server.Info.Protocol != revision {
+			continue
+		}
+		for _, item := range c.Items {
+			i := slices.IndexFunc(list, func(o *offered) bool { return o.Key == item.Key && o.Kind == item.Kind })
+			if i < 0 {
+				i, list = len(list), append(list, &offered{Item: item})
+			}
+			list[i].revisions = append(list[i].revisions, revision)
+		}
 	}
-	if report.Stopped != "" || len(report.Calls) == 0 {
-		t.Fatalf("%d calls were checked; stopped: %q", len(report.Calls), report.Stopped)
+	return list
+}
+
+// together is how many tools of a server are checked at the same time.
+const together = 8
+
+// table checks all that a server offers, and compares what is found with what is planted.
+// Without -whole, it checks each tool in one revision, with those behaviours that show what
+// is planted and some others; see [reduced].
+func table(t *testing.T, spec target.Spec, plants []faulty.Plant) {
+	var running sync.WaitGroup
+	places := make(chan struct{}, together)
+	trials, offers := make(chan int, 1), catalogOf(t, spec)
+	trials <- 0
+	for i, item := range offers {
+		if item.Kind == catalog.Template {
+			continue
+		}
+		own := slices.DeleteFunc(slices.Clone(plants), func(p faulty.Plant) bool { return p.Tool != item.Key })
+		running.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			o := check.Options{
+				Server: headless.Config{Target: spec}, Jobs: 4, AllowDestructive: []string{item.Key},
+				Wanted: []check.Wanted{{Kind: item.Kind, Key: item.Key}}, Revisions: item.revisions,
+			}
+			if !*whole {
+				reduced(&o, i, own)
+			}
+			report, err := check.Run(context.WithoutCancel(t.Context()), o)
+			if err != nil {
+				t.Errorf("%s: %v", item.Key, err)
+				return
+			}
+			if report.Stopped != "" {
+				t.Errorf("%s: stopped: %s", item.Key, report.Stopped)
+			}
+			compare(t, report, own)
+			trials <- len(report.Results) + <-trials
+		})
 	}
-	t.Logf("%d trials in %v", len(report.Results), report.Took)
-	return report
+	running.Wait()
+	t.Logf("%d trials of %d offers", <-trials, len(offers))
+}
+
+// reduced chooses what is tried of the tool at a place in the list: the newest revision of
+// every third tool, the second newest of the next, and so on, and behaviours in turn.
+func reduced(o *check.Options, place int, plants []faulty.Plant) {
+	all, others := check.BehaviourNames(), 4
+	if len(plants) == 0 {
+		others = 16
+	}
+	o.Behaviours = []string{"accept", "decline", "cancel"}
+	for i := range others {
+		o.Behaviours = append(o.Behaviours, all[(place*others+i)%len(all)])
+	}
+	revision := o.Revisions[place%len(o.Revisions)]
+	for _, p := range plants {
+		o.Behaviours = append(o.Behaviours, p.Behaviours...)
+		switch p.Rules[0] {
+		case "uses-invalid-content": // shows where other invalid content is refused
+			o.Behaviours = append(o.Behaviours, "wrong-type")
+		case "forged-state": // shows where the state matters
+			o.Behaviours = append(o.Behaviours, "no-state")
+		case "refuses-afterwards": // shows where most trials leave the tool of use
+			o.Behaviours = nil
+		}
+		if o.Behaviours == nil {
+			break
+		}
+		if !slices.Contains(p.Revisions, revision) {
+			revision = p.Revisions[0]
+		}
+	}
+	o.Revisions = []string{revision}
+	if o.Wanted[0].Key == "flood" { // ten thousand messages in each trial are no better than a hundred
+		o.Wanted[0].Arguments = []byte(`{"count":100}`)
+	}
 }
 
 // compare says what was found though it is not planted, and what is planted and was not
 // found.
-func compare(t *testing.T, report check.Report, plants []faulty.Plant) {
+func compare(t *testing.T, report *check.Report, plants []faulty.Plant) {
 	t.Helper()
 	seen := map[string]bool{}
 	ran := map[string]bool{}
 	for _, r := range report.Results {
 		tool := report.Calls[r.Call].Key
-		ran[key(tool, r.Revision, r.Behaviour)] = true
+		ran[key(r.Revision, r.Behaviour)] = true
 		for _, f := range r.Findings {
 			if f.Verdict != check.Fail && f.Verdict != check.Warn {
 				continue
 			}
-			i := slices.IndexFunc(plants, func(p faulty.Plant) bool { return p.Tool == tool && covers(p, r, f) })
+			i := slices.IndexFunc(plants, func(p faulty.Plant) bool { return covers(p, r, f) })
 			if i < 0 {
 				t.Errorf("%s, %s, %s (question %d, field %q): %s %s: %s\n%s", tool, r.Revision, r.Behaviour, r.Question, r.Field, f.Verdict, f.Rule, f.Text, r.Reproduce)
 				continue
 			}
-			seen[key(tool, r.Revision, r.Behaviour, string(f.Verdict), strings.Join(plants[i].Rules, "|"))] = true
+			seen[key(r.Revision, r.Behaviour, fmt.Sprint(i))] = true
 		}
 	}
-	for _, p := range plants {
+	for i, p := range plants {
 		for _, revision := range p.Revisions {
+			if !slices.Contains(report.Revisions, revision) {
+				continue
+			}
 			tried := false
 			for _, b := range p.Behaviours {
-				if !ran[key(p.Tool, revision, b)] {
+				if !ran[key(revision, b)] {
 					continue
 				}
 				tried = true
-				if rules := strings.Join(p.Rules, "|"); !seen[key(p.Tool, revision, b, p.Verdict, rules)] {
-					t.Errorf("%s, %s, %s: no %s %s", p.Tool, revision, b, p.Verdict, rules)
+				if !seen[key(revision, b, fmt.Sprint(i))] {
+					t.Errorf("%s, %s, %s: no %s %s", p.Tool, revision, b, p.Verdict, strings.Join(p.Rules, "|"))
 				}
 			}
 			if !tried {
