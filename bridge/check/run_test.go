@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/mcp"
@@ -270,5 +271,33 @@ func TestHangingIsSeenTwice(t *testing.T) {
 		if seen := strings.Contains(all, "no-response fail") && strings.Contains(all, "It was so in two trials"); seen != (tool == "broken") || declined.Load() != 2 {
 			t.Errorf("%s: declined %d times\n%s", tool, declined.Load(), all)
 		}
+	}
+}
+
+// TestPromptsAndResources checks what asks besides tools, and prints how to call it again.
+func TestPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	o := builtin(t)
+	o.Behaviours, o.Revisions = []string{behaviourDecline, "missing-field"}, []string{mcp.Revision20251125}
+	o.Wanted = []Wanted{
+		{Kind: catalog.Prompt, Key: "release_notes", Arguments: json.RawMessage(`{"version":"1.4.0"}`)},
+		{Kind: catalog.Resource, Key: "contract://lease/old-mill"},
+	}
+	report, err := Run(t.Context(), o)
+	if err != nil || report.Stopped != "" || len(report.Calls) != 2 {
+		t.Fatalf("%v, stopped: %s, calls: %v", err, report.Stopped, report.Calls)
+	}
+	again := []string{`--prompt release_notes --args '{"version":"1.4.0"}'`, "--resource contract://lease/old-mill"}
+	declined := 0
+	for _, r := range report.Results {
+		if r.Verdict == Fail || r.Verdict == Warn || !strings.Contains(r.Reproduce, again[r.Call]) {
+			t.Errorf("%s, %s: %s %+v, again by %s", report.Calls[r.Call].Key, r.Behaviour, r.Outcome, r.Findings, r.Reproduce)
+		}
+		if r.Behaviour == behaviourDecline {
+			declined++
+		}
+	}
+	if declined < 2 {
+		t.Errorf("%d questions were declined", declined)
 	}
 }

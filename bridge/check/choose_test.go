@@ -1,0 +1,64 @@
+package check
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/script"
+)
+
+// TestForbiddenCalls has what is forbidden skipped with the reason, and the rest called.
+func TestForbiddenCalls(t *testing.T) {
+	t.Parallel()
+	items := []catalog.Item{
+		{Kind: catalog.Tool, Key: "reads", ReadOnly: true},
+		{Kind: catalog.Tool, Key: "writes"},
+		{Kind: catalog.Tool, Key: "deletes", Destructive: true},
+		{Kind: catalog.Tool, Key: "runs long", OnlyAsTask: true},
+		{Kind: catalog.Tool, Key: "takes what cannot be made up", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"not":{}}},"required":["a"]}`)},
+		{Kind: catalog.Prompt, Key: "prompt"},
+		{Kind: catalog.Resource, Key: "file:///a"},
+		{Kind: catalog.Template, Key: "file:///{name}"},
+	}
+	internal, err := script.ParseText("w*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name    string
+		options Options
+		calls   []string
+		skipped map[string]string // why, by what is not called for a reason of its own
+	}{
+		{"nothing is said", Options{}, []string{"reads", "writes", "prompt", "file:///a"}, map[string]string{"deletes": "--allow-destructive deletes"}},
+		{"only what reads", Options{ReadOnly: true}, []string{"reads", "prompt", "file:///a"}, map[string]string{"writes": "readOnlyHint"}},
+		{"what reads, and what is allowed", Options{ReadOnly: true, AllowDestructive: []string{"deletes"}}, []string{"reads", "prompt", "file:///a"}, map[string]string{"deletes": "readOnlyHint"}},
+		{"a tool is allowed", Options{AllowDestructive: []string{"deletes"}}, []string{"reads", "writes", "deletes", "prompt", "file:///a"}, nil},
+		{"a tool is named", Options{Wanted: []Wanted{{Key: "deletes"}}}, nil, map[string]string{"deletes": "destructiveHint"}},
+		{"a pattern is skipped", Options{Skip: []*script.Text{internal}}, []string{"reads", "prompt", "file:///a"}, map[string]string{"writes": "plan skips"}},
+	} {
+		calls, skipped, err := test.options.choose(items)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		var keys []string
+		for _, c := range calls {
+			keys = append(keys, c.Key)
+		}
+		if !slices.Equal(keys, test.calls) {
+			t.Errorf("%s: %v are called", test.name, keys)
+		}
+		for key, why := range test.skipped {
+			if !slices.ContainsFunc(skipped, func(s Skipped) bool { return s.Key == key && strings.Contains(s.Why, why) }) {
+				t.Errorf("%s: %s is not skipped for %q: %+v", test.name, key, why, skipped)
+			}
+		}
+	}
+	if _, _, err := (&Options{Wanted: []Wanted{{Key: "delets"}}}).choose(items); !errors.Is(err, ErrNotOffered) || !strings.Contains(err.Error(), `did you mean "deletes"?`) {
+		t.Errorf("what is not offered: %v", err)
+	}
+}
