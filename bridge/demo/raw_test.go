@@ -314,6 +314,10 @@ func TestRequestState(t *testing.T) {
 			t.Errorf("a requestState that is %s: %v", what, err)
 		}
 	}
+	// The deadline of this answer is in the requestState that came with the question.
+	if _, err := b.call(protocol.MethodCallTool, `{"name":"impatient","inputResponses":{"seats":{"action":"cancel"}}}`); err == nil || !strings.Contains(err.Error(), "requestState is missing") {
+		t.Errorf("a requestState that is left out: %v", err)
+	}
 }
 
 func flip(s string) string {
