@@ -155,3 +155,39 @@ func TestDocumentedTests(t *testing.T) {
 		})
 	}
 }
+
+// TestMapHasEveryPackage: the map of docs/architecture.md names every package, and nothing
+// else.
+func TestMapHasEveryPackage(t *testing.T) {
+	list := exec.Command("go", "list", "./...")
+	list.Dir = filepath.Join("..", "..")
+	packages, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped := map[string]bool{}
+	var above []string // the packages that a line is indented below
+	for line := range strings.Lines(examples(t, "architecture.md", "")[0]) {
+		names := strings.TrimSpace(line[:min(len(line), 23)])
+		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
+		if names == "" || depth > len(above) {
+			continue // words that go on
+		}
+		above = above[:depth]
+		for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return strings.ContainsRune(", ", r) }) {
+			mapped[strings.Join(append(above, name), "/")] = true
+		}
+		above = append(above, strings.FieldsFunc(names, func(r rune) bool { return strings.ContainsRune(", ", r) })[0])
+	}
+	for name := range strings.Lines(string(packages)) {
+		name = strings.TrimPrefix(strings.TrimSpace(name), "elicitation-inspector/")
+		if !mapped[name] {
+			t.Errorf("%s is not on the map", name)
+		}
+		delete(mapped, name)
+	}
+	delete(mapped, "e2e") // a module of its own
+	for name := range mapped {
+		t.Errorf("%s is on the map, and is no package", name)
+	}
+}
