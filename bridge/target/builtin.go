@@ -58,6 +58,11 @@ func openBuiltin(s Spec, t *tap, opts Options) (way, error) {
 	return b, nil
 }
 
+func (b *builtin) abandon() {
+	b.asked.Store(true)
+	b.lineConn.abandon()
+}
+
 // end closes the server's input, and then its output if the server does not end within
 // the grace.
 func (b *builtin) end(patience context.Context) error {
