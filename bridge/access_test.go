@@ -22,7 +22,7 @@ func TestTokenWanted(t *testing.T) {
 		want                         []string
 	}{
 		{name: "401", status: 401, body: "no token", challenge: `Bearer resource_metadata="https://example.com/.well-known/x"`,
-			want: []string{"HTTP 401 Unauthorized: no token. Give a token with " + how, `WWW-Authenticate: Bearer resource_metadata="https://example.com/.well-known/x"`}},
+			want: []string{"HTTP 401 Unauthorized: no token; signing in failed at the ", ". Give a token with " + how, `WWW-Authenticate: Bearer resource_metadata="https://example.com/.well-known/x"`}},
 		{name: "401 with JSON-RPC", status: 401, body: `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Log in first"}}`, want: []string{"401", "Log in first", "Give a token with " + how}},
 		{name: "401 that answers the request", status: 401, body: `{"jsonrpc":"2.0","id":ID,"error":{"code":-32001,"message":"Log in first"}}`, challenge: "Bearer", want: []string{"401", "Log in first", "Give a token with " + how, "WWW-Authenticate: Bearer"}},
 		{name: "401 with a token", status: 401, token: "Bearer old", want: []string{"that was sent is not accepted", how}},

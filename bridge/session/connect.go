@@ -69,7 +69,7 @@ func (s *Session) connectBy(spec target.Spec, settings client.Settings) error {
 		s.mu.Lock()
 		if useless := s.handshake.useless; useless != nil {
 			err = useless
-			if failed := new(signin.Error); !errors.As(useless, &failed) {
+			if !errors.As(useless, new(*signin.Error)) {
 				err = fmt.Errorf("%s: %w", mcp.MethodDiscover, useless)
 			}
 		}

@@ -12,7 +12,6 @@ import (
 
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
-	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
@@ -101,7 +100,7 @@ func (s *Session) ofNoUse(m wire.Message) bool {
 
 // refused ends the handshake if signing in failed for its first request: another one
 // would lead to the same sign-in again.
-func (s *Session) refused(m wire.Message, err *signin.Error) {
+func (s *Session) refused(m wire.Message, err error) {
 	if m.Method != mcp.MethodDiscover {
 		return
 	}

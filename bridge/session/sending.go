@@ -116,8 +116,8 @@ func (s *Session) sentResponse(m wire.Message, f wire.Frame) bool {
 // Undelivered implements [target.Observer].
 func (s *Session) Undelivered(u target.Unit, err error) {
 	m := u.Message
-	if failed := new(signin.Error); errors.As(err, &failed) {
-		s.refused(m, failed)
+	if errors.As(err, new(*signin.Error)) {
+		s.refused(m, err)
 	}
 	if u.Status == 0 { // an HTTP refusal is noted already, with its text
 		note := wire.Frame{Note: &wire.Note{Kind: wire.NoteNotDelivered, Why: err.Error()}, Failed: true}

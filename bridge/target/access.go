@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
 )
 
 // Access has the access tokens for a server. Frames of a sign-in are passed to note.
@@ -58,7 +59,8 @@ func (f *flight) signedIn() (*http.Response, error) {
 		resp.Body, resp.Request = http.NoBody, f.req
 		r.tap.observer.Noted(noteOf(resp, wire.Note{Kind: wire.NoteHTTPStatus, Of: f.of, Said: quoted(said.head)}))
 		if err := f.access().SignIn(f.req.Context(), resp, times > 0, r.tap.observer.Noted); err != nil {
-			return nil, err
+			refusal := "HTTP " + statusText(resp) + wording.After(": ", errorText(resp, said.head))
+			return nil, &Failure{Status: resp.StatusCode, Text: refusal + "; " + err.Error(), Challenge: challenge(resp), cause: err}
 		}
 		f.authorize()
 		if f.req.GetBody != nil {

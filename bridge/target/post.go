@@ -58,7 +58,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		if givenUp := req.Context().Err() != nil || r.life.Err() != nil; !givenUp || !f.wrote.Load() {
 			r.tap.observer.Undelivered(u, err)
 		}
-		return nil, &Failure{Method: u.Message.Method, Text: inWords(err), cause: err}
+		return nil, failedRequest(u.Message.Method, err)
 	}
 	switch {
 	case followed(resp):
@@ -77,6 +77,16 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		resp.Header.Del(sessionHeader)
 	}
 	return resp, err
+}
+
+// failedRequest returns the failure of a request that got no response, or only one that
+// asks for a token.
+func failedRequest(method string, err error) *Failure {
+	if refused := new(Failure); errors.As(err, &refused) {
+		refused.Method = method
+		return refused
+	}
+	return &Failure{Method: method, Text: inWords(err), cause: err}
 }
 
 // refused handles a response with a status of 300 or above. If its body is a JSON-RPC
