@@ -41,7 +41,8 @@ export const grouped = n => n.toLocaleString("en").replaceAll(",", "\u202f")
 /** Draws the eye to an element for a moment. @param {Element} e */
 export function pulse(e) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return
-  e.animate([{ boxShadow: "inset 0 0 0 2px var(--accent)", easing: "ease-out" }, { boxShadow: "inset 0 0 0 2px transparent" }], 1200)
+  const outlineOffset = "-2px"
+  e.animate([{ outline: "2px solid var(--accent)", outlineOffset, easing: "ease-out" }, { outline: "2px solid transparent", outlineOffset }], 1200)
 }
 
 /** @param {Element | null} control a control, or a group of them */

@@ -168,7 +168,7 @@ func (all *Servers) find(id string) (*server, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %q", ErrUnknown, id)
+	return nil, ErrUnknown // the id is internal: nobody wants to read it
 }
 
 // Target is how a server is reached, for connections beside its own.
