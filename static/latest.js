@@ -15,12 +15,20 @@ function sight() {
   return { top: Math.max(top, $("calls").getBoundingClientRect().bottom), bottom }
 }
 
-/** Scrolls the pane until an element is in view, from its beginning if it is too tall. @param {any} e */
+/** The room above what was brought into view, in pixels. */
+const margin = 10
+
+/**
+ * Scrolls the pane until an element is in view: from its start, if it is too tall, and
+ * from the head of its call, if both fit.
+ * @param {any} e
+ */
 export function bring(e) {
   const { top, bottom } = sight(), r = e.getBoundingClientRect()
   if (r.top >= top && r.bottom <= bottom) return
-  one(".head", near(e, ".called"))?.scrollIntoView({ block: "nearest" })
-  e.scrollIntoView({ block: r.height > bottom - top ? "start" : "nearest" })
+  const head = one(".head", near(e, ".called"))?.getBoundingClientRect().top ?? r.top
+  const first = (r.bottom - head <= bottom - top - margin ? head : r.top) - top - margin
+  pane.scrollTop += r.top < top ? first : Math.min(r.bottom - bottom + margin, first)
 }
 
 /** The element of the latest event; null for none. @returns {any} */
