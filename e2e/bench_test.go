@@ -63,37 +63,46 @@ func (f figure) verdict() string {
 // BenchmarkFigures measures how long users wait and how much of their machine the
 // inspector takes, from real runs of the binary in a real browser. It fails if a bound is
 // missed by a factor that cannot be noise. Run it with -benchtime 1x, as the task bench
-// does.
+// does; with -bench 'BenchmarkFigures/load' it measures one group.
 func BenchmarkFigures(b *testing.B) {
-	for b.Loop() {
-		busy := loadAverage()
-		figures := slices.Concat(
-			measureStart(b, 21),
-			measureLoad(b, 11),
-			measureQuestions(b, 41),
-			measureFlood(b, 3),
-			measureMemory(b),
-			measureTap(b, 5),
-			measureMillion(b),
-			measureHuge(b),
-			measureOpen(b, 3),
-			measurePlayback(b),
-			measureCall(b, 21),
-			measureScript(b, 7),
-			measureCheck(b),
-		)
-		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "\nfigure\tmedian\tbest\tworst\tbound\truns\t")
-		for _, f := range figures {
-			fmt.Fprintf(table, "%s\t%.4g %s\t%.4g\t%.4g\t%.4g\t%d\t%s\t%s\n", f.what, f.median(), f.unit,
-				quantile(f.values, 0), quantile(f.values, 1), f.bound, len(f.values), f.verdict(), f.note)
-			if strings.HasPrefix(f.verdict(), "MISSED") {
-				b.Errorf("%s: median %.4g %s, the bound is %.4g", f.what, f.median(), f.unit, f.bound)
+	busy := loadAverage()
+	var figures []figure
+	for _, group := range []struct {
+		name    string
+		measure func(b *testing.B) []figure
+	}{
+		{"start", func(b *testing.B) []figure { return measureStart(b, 21) }},
+		{"load", func(b *testing.B) []figure { return measureLoad(b, 11) }},
+		{"questions", func(b *testing.B) []figure { return measureQuestions(b, 41) }},
+		{"form", func(b *testing.B) []figure { return measureForm(b, 11) }},
+		{"flood", func(b *testing.B) []figure { return measureFlood(b, 3) }},
+		{"memory", measureMemory},
+		{"tap", func(b *testing.B) []figure { return measureTap(b, 5) }},
+		{"million", measureMillion},
+		{"huge", measureHuge},
+		{"open", func(b *testing.B) []figure { return measureOpen(b, 3) }},
+		{"playback", measurePlayback},
+		{"call", func(b *testing.B) []figure { return measureCall(b, 21) }},
+		{"script", func(b *testing.B) []figure { return measureScript(b, 7) }},
+		{"check", measureCheck},
+	} {
+		b.Run(group.name, func(b *testing.B) {
+			for b.Loop() {
+				figures = append(figures, group.measure(b)...)
 			}
-		}
-		fmt.Fprintf(table, "\n%d processors, load average before the run: %s\n\n", runtime.NumCPU(), busy)
-		_ = table.Flush()
+		})
 	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nfigure\tmedian\tbest\tworst\tbound\truns\t")
+	for _, f := range figures {
+		fmt.Fprintf(table, "%s\t%.4g %s\t%.4g\t%.4g\t%.4g\t%d\t%s\t%s\n", f.what, f.median(), f.unit,
+			quantile(f.values, 0), quantile(f.values, 1), f.bound, len(f.values), f.verdict(), f.note)
+		if strings.HasPrefix(f.verdict(), "MISSED") {
+			b.Errorf("%s: median %.4g %s, the bound is %.4g", f.what, f.median(), f.unit, f.bound)
+		}
+	}
+	fmt.Fprintf(table, "\n%d processors, load average before the run: %s\n\n", runtime.NumCPU(), busy)
+	_ = table.Flush()
 }
 
 // loadAverage returns the system's load: on a busy machine the times mean little.
@@ -158,10 +167,11 @@ func (l *load) listen(event any) {
 
 // measureLoad loads the page of the demo in fresh browser contexts.
 func measureLoad(b *testing.B, runs int) []figure {
-	packed := figure{what: "first load, compressed", unit: "kB", bound: 100, noise: 1}
+	packed := figure{what: "first load, compressed", unit: "kB", bound: 80, noise: 1}
 	content := figure{what: "first load, uncompressed", unit: "kB", bound: 2770, noise: 1}
-	requests := figure{what: "first load, requests", unit: "", bound: 30, noise: 1}
-	paint := figure{what: "first contentful paint", unit: "ms", bound: 150, noise: 2}
+	requests := figure{what: "first load, requests", unit: "", bound: 5, noise: 1}
+	paint := figure{what: "first contentful paint, to that of one word", unit: "×", bound: 2, noise: 1.5}
+	ready := figure{what: "navigation to a keystroke that counts", unit: "ms", bound: 250, noise: 2}
 	least := figure{what: "first contentful paint of one word, to compare", unit: "ms"}
 	word := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -171,12 +181,15 @@ func measureLoad(b *testing.B, runs int) []figure {
 	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, "--no-open", "--listen", "127.0.0.1:0")
 	for range runs {
 		// Measure the paint without listening to the network or reading the page.
-		for url, f := range map[string]*figure{p.URL: &paint, word.URL: &least} {
-			tab := browser.Open(b, url)
-			f.values = append(f.values, painted(tab))
-			tab.Close()
-		}
+		first, word := painted(b, p.URL), painted(b, word.URL)
+		paint.values = append(paint.values, first/word)
+		least.values = append(least.values, word)
 		tab := browser.Blank(b)
+		tab.BeforeLoad(pressSlash)
+		tab.Goto(p.URL)
+		ready.values = append(ready.values, page.Eval[float64](tab, "window.keyCounts"))
+		tab.Close()
+		tab = browser.Blank(b)
 		var l load
 		if err := chromedp.Listen(tab.Context(), l.listen); err != nil {
 			b.Fatal(err)
@@ -196,12 +209,24 @@ func measureLoad(b *testing.B, runs int) []figure {
 		tab.Close()
 	}
 	p.Stop()
-	return []figure{packed, content, requests, paint, least}
+	return []figure{packed, content, requests, paint, least, ready}
 }
 
-// painted returns the time of the page's first contentful paint, in ms since the start of
-// its navigation.
-func painted(tab *page.Page) float64 {
+// pressSlash presses the key that leads to the search until the search has the focus.
+const pressSlash = `window.keyCounts = new Promise(done => {
+	const timer = setInterval(() => {
+		document.body?.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}));
+		if (document.activeElement?.type !== 'search') return;
+		clearInterval(timer);
+		done(performance.now());
+	}, 2);
+})`
+
+// painted opens a page, and returns the time of its first contentful paint, in ms since
+// the start of its navigation.
+func painted(b *testing.B, url string) float64 {
+	tab := browser.Open(b, url)
+	defer tab.Close()
 	return page.Eval[float64](tab, `new Promise(done => new PerformanceObserver(l => {
 		const e = l.getEntriesByName('first-contentful-paint')[0];
 		if (e) done(e.startTime);
@@ -278,6 +303,45 @@ func measureQuestions(b *testing.B, runs int) []figure {
 	tab.Close()
 	p.Stop()
 	return []figure{arrive, answer}
+}
+
+// watchFields records the time from a click on Call until the many fields of its question
+// are painted.
+const watchFields = `document.addEventListener('click', e => {
+	if (e.target.closest?.('button')?.textContent.trim() !== 'Call') return;
+	window.fieldsPainted = new Promise(done => {
+		const look = () => {
+			if (document.querySelectorAll('article[data-state=pending] .field').length < 50) return requestAnimationFrame(look);
+			const { port1, port2 } = new MessageChannel(); // gets its message after the frame is painted
+			port1.onmessage = () => done(performance.now() - e.timeStamp);
+			port2.postMessage(0);
+		};
+		requestAnimationFrame(look);
+	});
+}, true)`
+
+// measureForm times a click on Call until the form of its question, with fifty fields of
+// five kinds, is painted.
+func measureForm(b *testing.B, runs int) []figure {
+	f := figure{what: "click on Call to a question of 50 fields painted", unit: "ms", bound: 100, noise: 2}
+	kinds := []string{`"string"`, `"integer"`, `"boolean"`, `"string","enum":["red","green","blue"]`, `"string","format":"date"`}
+	fields := make([]string, 50)
+	for i := range fields {
+		fields[i] = fmt.Sprintf(`"field%d":{"type":%s,"title":"Field %d","description":"What field %d is for"}`, i, kinds[i%len(kinds)], i, i)
+	}
+	rude := servers.NewRude(b, []servers.Question{{Name: "fifty", Params: `{"message":"Fill in fifty.","requestedSchema":{"type":"object","properties":{` + strings.Join(fields, ",") + `}}}`}})
+	s := plain(b, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
+	page.Eval[any](s.page, watchFields)
+	call := s.choose("Tools", "fifty")
+	for range runs {
+		call.Button("Call").Click()
+		f.values = append(f.values, page.Eval[float64](s.page, "window.fieldsPainted"))
+		s.question("Fill in fifty.").Button("Decline").Click()
+		s.page.Until(func() string { return "the call is done" }, func() bool { return call.Button("Call").Exists() })
+	}
+	s.page.Close()
+	s.Stop()
+	return []figure{f}
 }
 
 // measureFlood floods the page with 10,000 log messages while a question is open.

@@ -45,7 +45,7 @@ func TestGuard(t *testing.T) {
 		ok    int    // status for allowed requests
 	}{
 		{"/", "", 200},
-		{"/static/main.js", "", 200},
+		{"/static/bundle.js", "", 200},
 		{"/live?since=0", upgrade, 101},
 		{"/wire.jsonl", "", 200},
 	}

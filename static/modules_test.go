@@ -2,6 +2,7 @@ package static
 
 import (
 	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,11 +11,12 @@ import (
 
 // TestModulesImportOneWay: a module that imports another is not imported by it,
 // by whatever way, so that each can be read, and is run, after what it relies on.
-// main.js imports page.js, which names all others: those that every page needs, so
-// that a browser fetches them together, and those that it fetches when they are
-// needed, which no other names.
+// main.js imports page.js after the first paint, which names all others: those that
+// every page needs, and those that run when they are needed, which no other names.
 func TestModulesImportOneWay(t *testing.T) {
-	names, err := fs.Glob(Files, "*.js")
+	folder := os.DirFS(".")
+	names, err := fs.Glob(folder, "*.js")
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "bundle.js" })
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%d modules, %v", len(names), err)
 	}
@@ -23,7 +25,7 @@ func TestModulesImportOneWay(t *testing.T) {
 	from := regexp.MustCompile(`(?m)^import (?:\{[^}]*\} from )?"\./([a-z]+\.js)"$`)
 	dynamic := regexp.MustCompile(`import\("\./([a-z]+\.js)"\)`)
 	for _, name := range names {
-		text, err := fs.ReadFile(Files, name)
+		text, err := fs.ReadFile(folder, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,6 +36,10 @@ func TestModulesImportOneWay(t *testing.T) {
 			}
 		}
 		for _, m := range dynamic.FindAllStringSubmatch(string(text), -1) {
+			if name == "main.js" && m[1] == "page.js" {
+				imports[name] = append(imports[name], m[1])
+				continue
+			}
 			if name != "page.js" || !slices.Contains(names, m[1]) {
 				t.Errorf("%s imports %s when it is needed", name, m[1])
 			}

@@ -1,5 +1,8 @@
-// Package static holds the page's style sheet, scripts and icon, as they are
-// served. There is no build step: what is in this folder is what the browser gets.
+// Package static holds the page's style sheets, scripts and icon. The browser gets the
+// scripts as one file, bundle.js, which the task generate writes from the modules, since
+// a request for each module would cost the first load a quarter of its time. The bundle
+// is not minified: compressed it would be 5 kB smaller, but stack traces, breakpoints
+// and the differences of a commit can be read without a source map.
 package static
 
 import (
@@ -11,7 +14,7 @@ import (
 
 // Files are everything that is served below /static/.
 //
-//go:embed *.css *.js *.svg
+//go:embed *.css bundle.js *.svg
 var Files embed.FS
 
 // Sheet is the style sheet. The page carries it in its head, so that a browser

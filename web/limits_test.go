@@ -123,7 +123,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 	for name, request := range map[string]string{
 		"the page":        "GET / HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
-		"a script":        "GET /static/main.js HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
+		"a script":        "GET /static/bundle.js HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
 		"the transcript":  "GET /wire.jsonl HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
 		"nothing":         "GET /nowhere HTTP/1.1\r\nHost: " + addr + "\r\n" + in,
 		"no token":        "GET / HTTP/1.1\r\nHost: " + addr + "\r\n",

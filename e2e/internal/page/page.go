@@ -123,23 +123,33 @@ func (p *Page) Requests() []string {
 	return append([]string(nil), p.requests...)
 }
 
-// Goto loads a URL and waits for its load event.
+// Goto loads a URL and waits for its load event, and for the inspector's scripts.
 func (p *Page) Goto(url string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, commandTimeout)
-	defer cancel()
-	if err := chromedp.Do(ctx, chromedp.Navigate(url)); err != nil {
-		p.t.Fatalf("loading %s: %v", url, err)
-	}
+	p.load(url, chromedp.Navigate(url))
 }
 
-// Reload loads the page again and waits for its load event.
+// Reload loads the page again and waits like Goto.
 func (p *Page) Reload() {
+	p.t.Helper()
+	p.load("the page again", chromedp.Reload())
+}
+
+// ready is a promise that the inspector's scripts run, which wait for the first paint.
+// Other pages are ready.
+const ready = `document.querySelector('script[src="/static/bundle.js"]') && new Promise(done => {
+	new PerformanceObserver(l => l.getEntriesByName('ready').length && done()).observe({type: 'mark', buffered: true})
+})`
+
+func (p *Page) load(what string, how chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, commandTimeout)
 	defer cancel()
-	if err := chromedp.Do(ctx, chromedp.Reload()); err != nil {
-		p.t.Fatalf("reloading: %v", err)
+	if err := chromedp.Do(ctx, how); err != nil {
+		p.t.Fatalf("loading %s: %v", what, err)
+	}
+	if _, err := eval[any](p, ready); err != nil {
+		p.t.Fatalf("waiting for the scripts of %s: %v", what, err)
 	}
 }
 
