@@ -27,6 +27,10 @@ function remembered(name) {
     return "";
   }
 }
+function pulse(e) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  e.animate([{ boxShadow: "inset 0 0 0 2px var(--accent)", easing: "ease-out" }, { boxShadow: "inset 0 0 0 2px transparent" }], 1200);
+}
 function focusField(control) {
   const group2 = control?.matches("[role=radiogroup], [role=group]");
   const to = group2 ? one("input:checked", control) ?? one("input", control) : control;
@@ -71,8 +75,11 @@ function notice(text, seconds = 12) {
   if (text && seconds) clearing = setTimeout(notice, 1e3 * seconds, "");
 }
 function announce(text) {
-  const to = $("announce");
-  to.textContent = to.textContent === text ? text + " " : text;
+  if (words.push(text) === 1) setTimeout(() => {
+    const to = $("announce"), all2 = words.join(" ");
+    words = [];
+    to.textContent = to.textContent === all2 ? all2 + " " : all2;
+  });
 }
 async function copied(text) {
   try {
@@ -93,13 +100,14 @@ async function copied(text) {
   back2?.focus();
   return done;
 }
-var post, clearing, standing;
+var post, clearing, standing, words;
 var init_ask = __esm({
   "ask.js"() {
     init_dom();
     post = (url, body, init) => ask(url, { method: "POST", body, ...init });
     clearing = 0;
     standing = "";
+    words = [];
   }
 });
 
@@ -266,7 +274,7 @@ var init_changes = __esm({
     });
     key = (n) => n.id || n.dataset?.item || n.getAttribute?.("name") && `${n.getAttribute("name")}=${n.getAttribute("value")}${n.dataset.force ?? ""}` || "";
     alike = (a, b) => a.nodeName === b.nodeName && key(a) === key(b);
-    own = (e, name) => /^(style|open|aria-busy|aria-current)$/.test(name) || e.role === "tabpanel" && name === "hidden" || e.matches("[role=tab]:not([data-to])") && /^(aria-selected|tabindex)$/.test(name) || e.matches(".items") && name === "class" || e.matches(".remembered, .none") && name === "hidden" || e.matches("#search") && name === "placeholder" || e.matches("[data-source], #earlier") && name === "aria-expanded" || e.matches(".picks, .picker > input") && /^(hidden|aria-(expanded|activedescendant))$/.test(name);
+    own = (e, name) => /^(style|open|aria-busy|aria-current)$/.test(name) || e.role === "tabpanel" && name === "hidden" || e.matches("[role=tab]:not([data-to])") && /^(aria-selected|tabindex)$/.test(name) || e.matches(".items") && name === "class" || e.matches(".remembered, .none") && name === "hidden" || e.matches("#search") && name === "placeholder" || e.matches(".item") && name === "tabindex" || e.matches("[data-source], #earlier") && name === "aria-expanded" || e.matches(".picks, .picker > input") && /^(hidden|aria-(expanded|activedescendant))$/.test(name);
   }
 });
 
@@ -461,6 +469,676 @@ var init_latest = __esm({
   }
 });
 
+// detail.js
+async function openFrame(n, { focus: focus2 = false, against = 0 } = {}) {
+  keepNote();
+  fetching2?.abort();
+  const control = fetching2 = new AbortController();
+  against ||= first !== n ? first : 0;
+  const answer2 = await drawn(`/wire/frames/${n}` + (against ? "?against=" + against : ""), control.signal);
+  if (!answer2 || control.signal.aborted) return;
+  if (against) compareWith(0);
+  detail.replaceChildren(parse(answer2.html));
+  seq = Number(one(".detail-head", detail).dataset.seq);
+  toAddress({ frame: String(seq) });
+  if (against) choose($("detail-tab-compare"));
+  else if ($(face)) choose($(face));
+  if (detail.hidden) {
+    detail.hidden = splitter.hidden = false;
+    detail.dispatchEvent(new Event("resized"));
+  }
+  if (focus2) one("[role=tab][aria-selected=true]", detail)?.focus();
+}
+function closeFrame() {
+  keepNote();
+  fetching2?.abort();
+  seq = 0;
+  toAddress({ frame: "" });
+  detail.hidden = splitter.hidden = true;
+  detail.replaceChildren();
+  detail.dispatchEvent(new Event("resized"));
+  detail.dispatchEvent(new Event("closed"));
+  $("grid").focus({ preventScroll: true });
+}
+function steps(node) {
+  const { name, index } = node.dataset, up = parent(node);
+  if (!up) return [];
+  return [...steps(up), index === void 0 ? name : Number(index)];
+}
+function select(node) {
+  const tree = near(node, ".tree");
+  for (const old of all("[tabindex='0'], [aria-selected=true]", tree)) {
+    old.tabIndex = -1;
+    old.ariaSelected = null;
+  }
+  node.tabIndex = 0;
+  node.ariaSelected = "true";
+  node.focus({ preventScroll: true });
+  one(".line", node).scrollIntoView({ block: "nearest" });
+}
+async function toggle(node, open4 = node.ariaExpanded === "false") {
+  if (open4 && !group(node).childElementCount) await load(node, 0);
+  node.ariaExpanded = String(open4);
+}
+async function load(node, from) {
+  const query = new URLSearchParams({ at: pointer(steps(node)), from: String(from), level: node.ariaLevel });
+  const answer2 = await drawn(`/wire/frames/${frameOf(node)}/nodes?` + query);
+  if (!answer2 || !node.isConnected) return;
+  one(":scope > .more", group(node))?.remove();
+  group(node).append(parse(answer2.html));
+}
+async function showMore(button2) {
+  const { more, string, raw } = button2.dataset;
+  if (button2.ariaBusy) return;
+  button2.ariaBusy = "true";
+  if (more) {
+    const node = near(button2, ".node"), last3 = button2.previousElementSibling;
+    await load(node, Number(more));
+    const next2 = last3?.nextElementSibling;
+    if (next2?.matches(".node")) select(next2);
+    return;
+  }
+  const query = new URLSearchParams({ from: string ?? raw });
+  if (string) query.set("at", pointer(steps(near(button2, ".node"))));
+  const answer2 = await drawn(`/wire/frames/${frameOf(button2)}/${string ? "string" : "more"}?` + query);
+  button2.ariaBusy = null;
+  if (!answer2 || !button2.isConnected) return;
+  const fresh2 = parse(answer2.html), next = one("button.more", fresh2);
+  if (button2.nextElementSibling?.matches(".left")) button2.nextElementSibling.remove();
+  button2.replaceWith(fresh2);
+  next?.focus({ preventScroll: true });
+}
+async function reveal(to) {
+  if (!$("detail-tab-pretty")) return;
+  choose($("detail-tab-pretty"));
+  let node = one("#detail-pretty .tree > .node");
+  for (const step of to.split("/").slice(1).map((s) => s.replaceAll("~1", "/").replaceAll("~0", "~"))) {
+    if (!node.ariaExpanded) break;
+    await toggle(node, true);
+    const child = () => [...group(node).children].find((e) => e.dataset.name === step || e.dataset.index === step);
+    while (!child() && one(":scope > .more", group(node))) await showMore(one(":scope > .more", group(node)));
+    if (!child()) break;
+    node = child();
+  }
+  select(node);
+  one(".line", node).scrollIntoView({ block: "center" });
+}
+function last2(node) {
+  const inside = node.ariaExpanded === "true" && all(":scope > .node", group(node)).at(-1);
+  return inside ? last2(inside) : node;
+}
+function leaveMenu() {
+  $("copy-menu").hidePopover();
+  $("copy").focus();
+}
+async function copy(what) {
+  leaveMenu();
+  if (what === "link") return put(location.origin + "/?" + new URLSearchParams({ ...inAddress("filter") && { filter: inAddress("filter") }, frame: String(seq) }), "The link");
+  if (what === "path") {
+    const chosen = one("#detail-pretty [aria-selected=true]", detail), way = path(chosen ? steps(chosen) : []);
+    return put(way, way);
+  }
+  const answer2 = await drawn(`/wire/frames/${seq}/copy/${what}`);
+  if (answer2) put(answer2.html, { raw: "The frame", pretty: "The frame", line: "The line", curl: "The command", "curl?secrets=1": "The command, with its secrets," }[what] ?? "It");
+}
+async function put(text, words2) {
+  if (!await copied(text)) return notice("The browser does not let this page copy.", 5);
+  notice("");
+  say(words2 + " is copied.");
+}
+function say(text) {
+  announce(text);
+  const button2 = $("copy");
+  if (!button2) return;
+  clearTimeout(saying);
+  button2.textContent = "Copied";
+  saying = setTimeout(() => {
+    button2.textContent = "Copy";
+  }, 1500);
+}
+function mark2() {
+  const form = one("#noting", detail);
+  if (!form) return;
+  const body = new URLSearchParams(
+    /** @type {any} */
+    new FormData(form)
+  );
+  if ($("pin").ariaPressed === "true") body.set("pinned", "1");
+  const text = body.get("note")?.trim() ?? "", noted = $("noted");
+  noted.textContent = text;
+  noted.hidden = !text;
+  $("note-text").defaultValue = $("note-text").value;
+  post(`/wire/frames/${seq}/mark`, body);
+}
+function pin(button2) {
+  button2.ariaPressed = String(button2.ariaPressed !== "true");
+  announce(button2.ariaPressed === "true" ? "Pinned." : "No longer pinned.");
+  mark2();
+}
+function keepNote() {
+  const text = $("note-text");
+  if (seq && text && text.value !== text.defaultValue) mark2();
+}
+function compareWith(n) {
+  first = n;
+  compareBar.hidden = !n;
+  one("span", compareBar).textContent = `Choose the frame to compare #${n} with.`;
+  if (!n) return;
+  announce(one("span", compareBar).textContent);
+  $("grid").focus({ preventScroll: true });
+}
+var detail, splitter, compareBar, seq, face, first, fetching2, frameOnShow, comparing, group, parent, frameOf, pointer, path, saying;
+var init_detail = __esm({
+  "detail.js"() {
+    init_address();
+    init_ask();
+    init_changes();
+    init_dom();
+    init_panes();
+    detail = $("detail");
+    splitter = $("split-detail");
+    compareBar = $("comparing");
+    seq = 0;
+    face = "";
+    first = 0;
+    frameOnShow = () => seq;
+    comparing = () => !!first;
+    detail.addEventListener("chosen", (e) => {
+      if (e.target.matches(":focus, :active")) face = e.target.id;
+    });
+    detail.addEventListener("keydown", (e) => {
+      if (e.key !== "Escape" || e.defaultPrevented || near(e.target, "[role=menu]")) return;
+      e.preventDefault();
+      closeFrame();
+    });
+    detail.addEventListener("click", (e) => {
+      const is = (match) => near(e.target, match);
+      const against = is("[data-against]"), show4 = is("[data-show]"), fold = is(".line"), more = is("button.more");
+      if (is("#detail-close")) closeFrame();
+      else if (is("#pin")) pin(is("#pin"));
+      else if (is("[data-copy-as]")) copy(is("[data-copy-as]").dataset.copyAs);
+      else if (is("#compare-with")) compareWith(seq);
+      else if (against) openFrame(seq, { against: Number(against.dataset.against) });
+      else if (show4) reveal(show4.dataset.show);
+      else if (more) showMore(more);
+      else if (fold) {
+        const node = near(fold, ".node"), { left: left3 } = fold.getBoundingClientRect();
+        select(node);
+        if (node.ariaExpanded && !fold.matches(".end") && /** @type {MouseEvent} */
+        e.clientX < left3 + 16) toggle(node);
+      }
+    });
+    detail.addEventListener("dblclick", (e) => {
+      const line = near(e.target, ".line:not(.end)"), node = near(line, ".node");
+      if (!node?.ariaExpanded) return;
+      getSelection()?.empty();
+      toggle(node);
+    });
+    group = (node) => one(":scope > [role=group]", node);
+    parent = (node) => near(node.parentElement, ".node");
+    frameOf = (e) => near(e, "[data-of]")?.dataset.of ?? seq;
+    pointer = (steps2) => steps2.map((s) => "/" + String(s).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
+    path = (steps2) => "$" + steps2.map((s) => typeof s === "number" ? `[${s}]` : /^[\p{L}_][\p{L}\p{N}_]*$/u.test(s) ? "." + s : `['${JSON.stringify(s).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}']`).join("");
+    detail.addEventListener("keydown", (e) => {
+      const node = (
+        /** @type {any} */
+        e.target
+      );
+      if (!node.matches(".node") || !bare(e)) return;
+      const folds = !!node.ariaExpanded, open4 = node.ariaExpanded === "true", up = parent(node);
+      const sibling = (n, which) => n[which]?.matches(".node") ? n[which] : null;
+      const after2 = (n) => n && (sibling(n, "nextElementSibling") ?? after2(parent(n)));
+      const before2 = sibling(node, "previousElementSibling");
+      const inside = open4 ? one(":scope > .node", group(node)) : null;
+      const root = near(node, ".tree").firstElementChild;
+      let to = node;
+      if (e.key === "ArrowDown") to = inside ?? after2(node);
+      else if (e.key === "ArrowUp") to = before2 ? last2(before2) : up;
+      else if (e.key === "ArrowRight" && folds && !open4) toggle(node, true);
+      else if (e.key === "ArrowRight") to = inside;
+      else if (e.key === "ArrowLeft" && open4) toggle(node, false);
+      else if (e.key === "ArrowLeft") to = up;
+      else if (e.key === "Home") to = root;
+      else if (e.key === "End") to = last2(root);
+      else if ((e.key === "Enter" || e.key === " ") && folds) toggle(node);
+      else if ((e.key === "Enter" || e.key === " ") && one(":scope > .line > .more", node)) showMore(one(":scope > .line > .more", node));
+      else return;
+      e.preventDefault();
+      if (to && to !== node) select(to);
+    });
+    detail.addEventListener("keydown", (e) => {
+      if (!near(e.target, "[role=menuitem]") || e.key !== "Tab") return;
+      e.preventDefault();
+      leaveMenu();
+    });
+    saying = 0;
+    detail.addEventListener("change", (e) => {
+      if (near(e.target, "#noting")) mark2();
+    });
+    detail.addEventListener("submit", (e) => e.preventDefault());
+    addEventListener("pagehide", keepNote);
+    on("visibilitychange", keepNote);
+    one("button", compareBar).addEventListener("click", () => {
+      compareWith(0);
+      $("grid").focus({ preventScroll: true });
+    });
+  }
+});
+
+// wire.js
+function measure() {
+  rowHeight = one(".names", grid).offsetHeight || 24;
+  height = Math.max(0, grid.clientHeight - rowHeight);
+  const full = total * rowHeight;
+  $("spacer").style.height = Math.min(full, tallest) + rowHeight + "px";
+  scale = full > tallest ? (full - height) / (tallest - height) : 1;
+}
+function moveTo(to) {
+  top = Math.max(0, Math.min(lowest(), to));
+  if (Math.abs(grid.scrollTop - top / scale) >= 1) grid.scrollTop = top / scale;
+  bar = grid.scrollTop;
+  paintSoon();
+}
+function follow(on2) {
+  if (on2 !== following) {
+    following = on2;
+    interrupted = false;
+    left2 = frames;
+    fresh = 0;
+    $("follow").ariaPressed = String(on2);
+  }
+  if (!filter) fresh = frames - Math.max(left2, since);
+  newer.hidden = following || fresh <= 0;
+  if (!newer.hidden) newer.textContent = `${grouped(fresh)} new ↓`;
+}
+function toEnd() {
+  follow(true);
+  moveTo(lowest());
+}
+function grown(n, kept2) {
+  if (kept2) $("kept").textContent = kept2;
+  if (n === frames) return;
+  if (n < frames) {
+    for (const i of rows.keys()) stale.add(i);
+    judged = asked = Math.min(judged, n - 1);
+    left2 = Math.min(left2, n);
+  }
+  frames = n;
+  $("frames").textContent = grouped(n);
+  if (filter) fetchRows();
+  else resize(n - since);
+}
+function resize(n) {
+  total = Math.max(0, n);
+  grid.ariaRowCount = total;
+  grid.style.setProperty("--seq", Math.max(3, String(frames).length) * 0.47 + 0.1 + "rem");
+  waitNoMore();
+  say2();
+  measure();
+  follow(following);
+  moveTo(following ? lowest() : top);
+}
+function waitNoMore() {
+  for (const [i, row] of rows) if (row.classList.contains("pending")) stale.add(i);
+}
+function say2() {
+  const cleared = since ? " since cleared" : "";
+  status.textContent = !filter ? since ? grouped(total) + cleared : "" : `${grouped(total)} match${cleared}` + (judged < asked ? `, searched ${grouped(judged)} of ${grouped(asked)} so far` : "");
+  status.classList.toggle("wait", judged < asked);
+  $("no-match").hidden = !filter || !number || total > 0 || judged < asked;
+}
+function pointOut(seq2) {
+  pointed = { seq: seq2, until: performance.now() + 2e3 };
+  paintSoon();
+}
+function pulseRow() {
+  const row = box.querySelector(`[data-seq="${pointed.seq}"]`);
+  if (!row || performance.now() > pointed.until) return;
+  pointed.seq = 0;
+  pulse(row);
+}
+function paintSoon() {
+  painting ||= requestAnimationFrame(paint);
+}
+function sight2() {
+  const first2 = Math.floor(top / rowHeight);
+  return [first2, Math.min(total, first2 + Math.ceil(height / rowHeight) + 1)];
+}
+function paint() {
+  painting = 0;
+  const [first2, end] = sight2(), shown2 = [];
+  const some = following && box.querySelector("[data-seq]"), now = performance.now();
+  let lacks = false;
+  for (let i = first2; i < end; i++) lacks ||= !rows.has(i);
+  if (!some || !lacks) held2 = 0;
+  else if (now - (held2 ||= now) < 500) return fetchRows();
+  for (let i = first2; i < end; i++) {
+    const row = rows.get(i) ?? blank(i);
+    row.style.transform = `translateY(${i * rowHeight - top}px)`;
+    row.ariaSelected = String(i === selected);
+    shown2.push(row);
+  }
+  const keep = new Set(shown2);
+  for (const e of [...box.children]) if (!keep.has(e)) e.remove();
+  shown2.forEach((row, i) => {
+    if (box.children[i] !== row) box.insertBefore(row, box.children[i] ?? null);
+  });
+  const active2 = rows.get(selected);
+  if (active2?.isConnected) grid.setAttribute("aria-activedescendant", active2.id);
+  else grid.removeAttribute("aria-activedescendant");
+  tick();
+  pulseRow();
+  fetchRows();
+}
+function blank(i) {
+  const row = document.createElement("div");
+  Object.assign(row, { className: "row blank", role: "row", ariaRowIndex: String(i + 1), ariaBusy: "true" });
+  return row;
+}
+function forget() {
+  asking2?.control.abort();
+  asking2 = void 0;
+  clearTimeout(again);
+}
+async function fetchRows() {
+  const [first2, end] = sight2(), page2 = end - first2;
+  const due = filter && (!number || judged < frames || asked < frames);
+  if (asking2 && (filter && !number || asking2.from < end && asking2.end > first2)) return;
+  const lacks = (i2) => !rows.has(i2) || stale.has(i2);
+  let from = Math.max(0, first2 - page2), to = following && due ? end + page2 : Math.min(total, end + page2);
+  while (from < to && !lacks(from)) from++;
+  while (to > from && !lacks(to - 1)) to--;
+  const later = from >= to || from >= end + page2 / 2 || to <= first2 - page2 / 2;
+  if (later && (!due || asking2)) return;
+  if (later || filter && !number) to = from = first2;
+  asking2?.control.abort();
+  clearTimeout(again);
+  const control = new AbortController();
+  asking2 = { from, end: to, control };
+  const query = new URLSearchParams({ from: String(from), count: String(to - from), since: String(since), time: timeMode });
+  if (filter) query.set("filter", filter);
+  if (anchor) query.set("near", String(anchor.seq));
+  if (!following) query.set("after", String(left2));
+  const answer2 = await drawn("/wire/rows?" + query, control.signal);
+  if (asking2?.control !== control) return;
+  asking2 = void 0;
+  if (!answer2) return;
+  take(answer2.headers);
+  let i = from;
+  for (const row of [...parse(answer2.html).children]) {
+    rows.set(
+      i,
+      /** @type {HTMLElement} */
+      row
+    );
+    stale.delete(i++);
+  }
+  if (rows.size > most) {
+    for (const i2 of rows.keys()) if (Math.abs(i2 - first2) > most / 3) rows.delete(i2);
+  }
+  if (selected >= 0 && !selectedSeq && rows.has(selected)) choose2(selected);
+  if (i > from) paintSoon();
+  if (filter && judged < frames) again = setTimeout(fetchRows, frames - judged > 2e4 ? 0 : 150);
+}
+function take(headers) {
+  const n = (name) => Number(headers.get(name));
+  const before2 = number, wasJudging = !number || judged < asked;
+  number = headers.get("X-View") ?? "";
+  if (!filter) return;
+  if (before2 && number !== before2) {
+    rows.clear();
+    stale.clear();
+    anchor ??= selectedSeq ? { seq: selectedSeq, select: true } : void 0;
+    selected = -1;
+  }
+  if (headers.has("X-New") && !following) fresh = n("X-New");
+  judged = n("X-Judged");
+  asked = n("X-Frames");
+  waitNoMore();
+  if (asked > frames) grown(asked);
+  if (n("X-Total") !== total || !before2) resize(n("X-Total"));
+  else {
+    follow(following);
+    say2();
+  }
+  settleAnchor(headers);
+  if (wasJudging && judged >= asked) announce(status.textContent ?? "");
+}
+function settleAnchor(headers) {
+  if (!anchor || !headers.has("X-Near")) return;
+  const { seq: seq2, select: pick, open: open4 } = anchor, found = headers.get("X-Near-Found") === "true", at = Number(headers.get("X-Near"));
+  if (!found && filter && judged < seq2) return;
+  anchor = void 0;
+  if (!following || pick) moveTo(at * rowHeight - height / 3);
+  if (pick && found) {
+    selected = at;
+    selectedSeq = seq2;
+    reveal2(at);
+  }
+  if (!open4 || found) return;
+  notice(`Frame ${seq2} is not among those that the filter picks. It is shown below the log.`, 6);
+}
+function resized() {
+  const at = selected * rowHeight, inSight = selected >= 0 && at >= top && at + rowHeight <= top + height;
+  measure();
+  if (following) moveTo(lowest());
+  else if (inSight) reveal2(selected);
+  else moveTo(top);
+}
+function lookThrough(line) {
+  if (line === filter) return;
+  const inSight = rows.get(Math.ceil(top / rowHeight))?.dataset.seq;
+  const seq2 = selectedSeq || (following ? 0 : Number(inSight));
+  filter = line;
+  startOver();
+  anchor = seq2 ? { seq: seq2, select: !!selectedSeq } : void 0;
+  if (filter) fetchRows();
+  else if (anchor) showAt(anchor);
+}
+function startOver() {
+  forget();
+  rows.clear();
+  stale.clear();
+  selected = -1;
+  number = "";
+  judged = filter ? 0 : frames;
+  asked = frames;
+  if (!filter) resize(frames - since);
+  else say2();
+}
+function showAt({ seq: seq2, select: pick }) {
+  anchor = void 0;
+  const i = seq2 - since - 1;
+  if (i < 0 || i >= total) return;
+  if (!following || pick) moveTo(i * rowHeight - height / 3);
+  if (pick) choose2(i);
+  paintSoon();
+}
+function refresh() {
+  for (const i of rows.keys()) stale.add(i);
+  paintSoon();
+}
+function showFrom(seq2) {
+  since = seq2;
+  selectedSeq = 0;
+  $("clear").textContent = since ? "Show all" : "Clear view";
+  startOver();
+  toEnd();
+  if (filter) fetchRows();
+}
+function tell(mode) {
+  timeMode = mode;
+  $("time-mode").textContent = modes[
+    /** @type {keyof modes} */
+    mode
+  ];
+}
+function reveal2(i) {
+  const at = i * rowHeight;
+  moveTo(Math.min(at, Math.max(top, at + rowHeight - height)));
+}
+function choose2(i) {
+  selected = i;
+  selectedSeq = filter ? Number(rows.get(i)?.dataset.seq ?? 0) : since + i + 1;
+  if (selectedSeq && frameOnShow() && !comparing()) openSoon();
+}
+function select2(i) {
+  if (!total) return;
+  anchor = void 0;
+  const before2 = following || interrupted;
+  choose2(Math.max(0, Math.min(total - 1, i)));
+  follow(following && selected === total - 1);
+  interrupted = before2 && !following;
+  reveal2(selected);
+}
+function openSelected(focus2) {
+  clearTimeout(opening);
+  if (selectedSeq) openFrame(selectedSeq, { focus: focus2 });
+}
+function openSoon() {
+  clearTimeout(opening);
+  if (selectedSeq !== frameOnShow()) opening = setTimeout(openSelected, 80);
+}
+function showFrame(seq2) {
+  if (!(seq2 >= 1 && seq2 <= frames)) return notice("That frame is not in the log.", 4);
+  if (seq2 <= since) showFrom(0);
+  const before2 = following || interrupted;
+  follow(false);
+  interrupted = before2;
+  forget();
+  selected = -1;
+  selectedSeq = seq2;
+  anchor = { seq: seq2, select: true, open: true };
+  if (filter) {
+    asked = frames - 1;
+    fetchRows();
+  } else showAt(anchor);
+  openFrame(seq2);
+  grid.focus({ preventScroll: true });
+}
+var grid, box, newer, status, tallest, most, frames, since, filter, number, judged, asked, total, left2, fresh, following, top, bar, selected, selectedSeq, anchor, rows, stale, rowHeight, height, scale, lowest, settling2, interrupted, pointed, painting, held2, asking2, again, state, modes, timeMode, opening, wanted;
+var init_wire = __esm({
+  "wire.js"() {
+    init_address();
+    init_ask();
+    init_changes();
+    init_clock();
+    init_detail();
+    init_dom();
+    grid = $("grid");
+    box = $("rows");
+    newer = $("newer");
+    status = $("view-status");
+    tallest = 8e6;
+    most = 1500;
+    frames = Number($("frames").dataset.frames);
+    since = 0;
+    filter = "";
+    number = "";
+    judged = frames;
+    asked = frames;
+    total = frames;
+    left2 = frames;
+    fresh = 0;
+    following = true;
+    top = 0;
+    bar = 0;
+    selected = -1;
+    selectedSeq = 0;
+    rows = /* @__PURE__ */ new Map();
+    stale = /* @__PURE__ */ new Set();
+    rowHeight = 24;
+    height = 0;
+    scale = 1;
+    lowest = () => Math.max(0, total * rowHeight - height);
+    settling2 = 0;
+    grid.addEventListener("scroll", () => {
+      const at = grid.scrollTop, by = at - bar;
+      if (Math.abs(by) < 1) return;
+      bar = at;
+      anchor = void 0;
+      const fine = scale > 1 && Math.abs(by) < 2 * height;
+      top = Math.max(0, Math.min(lowest(), fine ? top + by : at * scale));
+      if (fine) {
+        clearTimeout(settling2);
+        settling2 = setTimeout(() => moveTo(top), at < 1 || at > tallest - height - 1 ? 0 : 150);
+      }
+      follow(top >= lowest() - rowHeight / 2);
+      paintSoon();
+    }, { passive: true });
+    interrupted = false;
+    $("detail").addEventListener("closed", () => {
+      if (interrupted) toEnd();
+    });
+    newer.addEventListener("click", () => {
+      toEnd();
+      grid.focus();
+    });
+    $("follow").addEventListener("click", () => {
+      if (following) follow(false);
+      else toEnd();
+    });
+    pointed = { seq: 0, until: 0 };
+    painting = 0;
+    held2 = 0;
+    again = 0;
+    new ResizeObserver(resized).observe(grid);
+    $("detail").addEventListener("resized", resized);
+    state = $("log-state").dataset.state;
+    whenChanged(() => {
+      const now = $("log-state").dataset.state;
+      if (now === state) return;
+      state = now;
+      asked = Math.min(asked, frames - 1);
+      refresh();
+    });
+    $("clear").addEventListener("click", () => {
+      showFrom(since ? 0 : frames);
+      announce(since ? "The view is cleared. The log keeps every frame." : "All frames are shown.");
+    });
+    modes = { day: "time", start: "since start", prev: "since previous" };
+    timeMode = remembered("time") in modes ? remembered("time") : "day";
+    $("time-mode").addEventListener("click", () => {
+      const names = Object.keys(modes);
+      tell(names[(names.indexOf(timeMode) + 1) % names.length]);
+      remember("time", timeMode);
+      forget();
+      refresh();
+      announce("The time is told as " + $("time-mode").textContent);
+    });
+    tell(timeMode);
+    grid.addEventListener("click", (e) => {
+      const row = near(e.target, ".window > .row");
+      if (!row?.dataset.seq) return;
+      select2(row.ariaRowIndex - 1);
+      selectedSeq = Number(row.dataset.seq);
+      openSelected();
+    });
+    opening = 0;
+    grid.addEventListener("keydown", (e) => {
+      if (!bare(e) || e.target !== grid) return;
+      const page2 = Math.max(1, Math.floor(height / rowHeight) - 1);
+      const at = selected < 0 ? sight2()[1] : selected;
+      const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page2, PageUp: at - page2, Home: 0, End: total - 1 }[e.key];
+      if (to !== void 0) select2(to);
+      if (e.key === "End") toEnd();
+      else if (e.key === "Enter" && selected >= 0) openSelected(true);
+      else if (e.key === "Escape" && frameOnShow()) closeFrame();
+      else if (e.key === "f") $("follow").click();
+      else if (e.key === "/") $("filter").select();
+      else if (to === void 0) return;
+      e.preventDefault();
+    });
+    resize(total);
+    wanted = () => Number(inAddress("frame"));
+    addEventListener("popstate", () => {
+      if (wanted() && wanted() !== frameOnShow()) showFrame(wanted());
+      else if (!wanted() && frameOnShow()) closeFrame();
+    });
+    if (wanted()) setTimeout(() => showFrame(wanted()));
+  }
+});
+
 // questions.js
 function goOnAfter(n) {
   answered2.add(n);
@@ -475,7 +1153,9 @@ function look2() {
     if (waits(card)) {
       arrived.set(card.id, performance.now());
       announce(`${server} asks: ${title(card)}`);
-      tell(card);
+      tell2(card);
+      pulse(card);
+      pointOut(Number(one(".asks [data-frame]", card)?.dataset.frame));
     } else if (before2) announce(`${outcome}: ${title(card)}`);
   }
   known = now;
@@ -486,14 +1166,14 @@ function look2() {
 }
 async function fetchMore() {
   const panel2 = $("questions");
-  if (fetching2 || !panel2.dataset.more) return;
-  fetching2 = true;
+  if (fetching3 || !panel2.dataset.more) return;
+  fetching3 = true;
   await fetched("/questions?have=" + cards().map((c) => c.dataset.number), ({ html, headers }) => {
-    fetching2 = false;
+    fetching3 = false;
     if (headers.get("X-More") !== "true") delete panel2.dataset.more;
     for (const card of [...parse(html).children]) $(card.id) ? update($(card.id), card) : panel2.append(card);
   });
-  fetching2 = false;
+  fetching3 = false;
 }
 function arrange(all2) {
   const call3 = shown(), panel2 = $("questions"), line = $("elsewhere"), fold = $("earlier");
@@ -548,7 +1228,7 @@ function count(n, open4) {
   $("badge").textContent = n;
   $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain;
 }
-function tell({ id, dataset }) {
+function tell2({ id, dataset }) {
   if (notify.ariaChecked !== "true" || document.hasFocus()) return;
   const note = new Notification(`${dataset.server} asks`, { body: title({ id }), tag: `${location.host} ${id}` });
   note.onclick = () => {
@@ -558,7 +1238,7 @@ function tell({ id, dataset }) {
     if ($(id)) enter($(id));
   };
 }
-var cards, waits, awaited, title, answered2, known, arrived, fetching2, shown, plain, counted, notify;
+var cards, waits, awaited, title, answered2, known, arrived, fetching3, shown, plain, counted, notify;
 var init_questions = __esm({
   "questions.js"() {
     init_ask();
@@ -566,6 +1246,7 @@ var init_questions = __esm({
     init_dom();
     init_latest();
     init_panes();
+    init_wire();
     cards = () => all("#questions > article");
     waits = (card) => card.dataset.state === "pending";
     awaited = () => all("#questions > .awaits");
@@ -573,7 +1254,7 @@ var init_questions = __esm({
     answered2 = /* @__PURE__ */ new Set();
     known = new Map(cards().map((c) => [c.id, c.dataset.outcome]));
     arrived = /* @__PURE__ */ new Map();
-    fetching2 = false;
+    fetching3 = false;
     shown = () => one("#call > [data-key]") && (one("#call > [data-call]")?.dataset.call ?? "0") || "";
     $("earlier").addEventListener("click", () => {
       $("earlier").ariaExpanded = String($("earlier").ariaExpanded === "false");
@@ -667,6 +1348,7 @@ async function showMade({ ok, text: call3 }) {
   if (ok && await show("?call=" + call3)) made();
 }
 function made() {
+  toEnd();
   showing("?call=" + one("#call > [data-call]").dataset.call);
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true });
 }
@@ -686,6 +1368,7 @@ var init_forms = __esm({
     init_changes();
     init_dom();
     init_questions();
+    init_wire();
     formOf = (t) => near(t, "form.answer, #args-form");
     address = (form, what) => form.dataset.question ? `/questions/${form.dataset.question}/${what}` : "/form/" + what.replace("draft", "preview");
     drafts = /* @__PURE__ */ new WeakMap();
@@ -781,7 +1464,7 @@ function reflect(p) {
   else p.chosen.replaceChildren(...selected2.slice(0, 100).map((o) => {
     const li = make("li", {}), button2 = make("button", { type: "button", textContent: o.text, ariaLabel: "Remove " + o.text });
     button2.onclick = () => {
-      toggle(p, o.value, o.text);
+      toggle2(p, o.value, o.text);
       p.input.focus();
     };
     li.append(button2);
@@ -815,7 +1498,7 @@ async function ask2(p, from, around) {
   );
   if (around && answer2.headers.has("X-Near")) p.active = Number(answer2.headers.get("X-Near"));
   if (from || p.list.hidden) draw(p);
-  else reveal(p);
+  else reveal3(p);
 }
 function close(p) {
   p.asking?.abort();
@@ -824,14 +1507,14 @@ function close(p) {
   p.input.ariaExpanded = "false";
   p.input.removeAttribute("aria-activedescendant");
 }
-function reveal(p) {
+function reveal3(p) {
   draw(p, true);
-  const h = height(), at = Math.max(0, p.active) * h;
+  const h = height2(), at = Math.max(0, p.active) * h;
   p.list.scrollTop = Math.min(at, Math.max(p.list.scrollTop, at + h - p.list.clientHeight));
   draw(p);
 }
 function draw(p, moving) {
-  const h = height(), from = Math.max(0, Math.floor(p.list.scrollTop / h) - 2), to = Math.min(p.total, from + 16);
+  const h = height2(), from = Math.max(0, Math.floor(p.list.scrollTop / h) - 2), to = Math.min(p.total, from + 16);
   const room = make("div", { className: "room", role: "presentation" }), chosen = new Set([...p.select.selectedOptions].map((o) => o.value));
   room.style.height = p.total * h + "px";
   for (let i = from; i < to; i++) {
@@ -843,7 +1526,7 @@ function draw(p, moving) {
     option.className = i === p.active ? "on" : "";
     option.ariaSelected = String(chosen.has(option.dataset.value));
     option.style.transform = `translateY(${i * h}px)`;
-    option.onclick = () => take(p, i);
+    option.onclick = () => take2(p, i);
     room.append(option);
   }
   p.list.replaceChildren(p.total || p.asking ? room : make("p", { textContent: "Nothing matches." }));
@@ -851,23 +1534,23 @@ function draw(p, moving) {
   if (active2) p.input.setAttribute("aria-activedescendant", active2.id);
   else p.input.removeAttribute("aria-activedescendant");
 }
-function take(p, at) {
+function take2(p, at) {
   const option = p.rows.get(at);
   if (!option) return;
   p.active = at;
-  toggle(p, option.dataset.value, option.textContent);
+  toggle2(p, option.dataset.value, option.textContent);
   if (p.chosen) draw(p);
   else close(p);
 }
-function toggle(p, value, text) {
-  const known3 = [...p.select.options].find((o) => o.value === value);
-  if (!p.chosen) p.select.value = (known3 ?? p.select.appendChild(new Option(text, value))).value;
-  else if (known3) known3.selected = !known3.selected;
+function toggle2(p, value, text) {
+  const known4 = [...p.select.options].find((o) => o.value === value);
+  if (!p.chosen) p.select.value = (known4 ?? p.select.appendChild(new Option(text, value))).value;
+  else if (known4) known4.selected = !known4.selected;
   else p.select.append(new Option(text, value, false, true));
   reflect(p);
   p.select.dispatchEvent(new Event("input", { bubbles: true }));
 }
-var pickers, page, pickerOf, make, height;
+var pickers, page, pickerOf, make, height2;
 var init_picker = __esm({
   "picker.js"() {
     init_ask();
@@ -878,9 +1561,9 @@ var init_picker = __esm({
     pickerOf = (t) => pickers.get(near(t, ".picker > input")?.parentElement);
     whenChanged(() => {
       for (const box2 of all(".picker")) {
-        const known3 = pickers.get(box2);
-        if (known3?.list.hidden && document.activeElement !== known3.input) reflect(known3);
-        if (known3) continue;
+        const known4 = pickers.get(box2);
+        if (known4?.list.hidden && document.activeElement !== known4.input) reflect(known4);
+        if (known4) continue;
         const [input2, list2, select3, chosen = null] = box2.children;
         const p = { input: input2, list: list2, select: select3, chosen, query: "", total: 0, active: -1, rows: /* @__PURE__ */ new Map(), ready: Promise.resolve() };
         pickers.set(box2, p);
@@ -890,7 +1573,7 @@ var init_picker = __esm({
       }
     });
     make = (name, properties) => Object.assign(document.createElement(name), properties);
-    height = () => 1.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+    height2 = () => 1.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
     on("input", (e) => {
       const p = pickerOf(e.target);
       if (p) open(p, p.input.value);
@@ -904,7 +1587,7 @@ var init_picker = __esm({
       if (!p) return;
       close(p);
       if (p.chosen) p.input.value = "";
-      else if (!p.input.value && p.select.value) toggle(p, "", "");
+      else if (!p.input.value && p.select.value) toggle2(p, "", "");
       else reflect(p);
     });
     on("keydown", (e) => {
@@ -918,9 +1601,9 @@ var init_picker = __esm({
       else if (step) {
         p.ready = p.ready.then(() => {
           p.active = Math.max(0, Math.min(p.total - 1, p.active + step));
-          reveal(p);
+          reveal3(p);
         });
-      } else if (e.key === "Enter" && !p.list.hidden) p.ready.then(() => p.ready).then(() => take(p, p.active));
+      } else if (e.key === "Enter" && !p.list.hidden) p.ready.then(() => p.ready).then(() => take2(p, p.active));
       else if (e.key === "Escape" && !p.list.hidden) {
         close(p);
         reflect(p);
@@ -935,7 +1618,7 @@ async function accept(n) {
   const { ok, status: status2 } = await post(`/questions/${n}/answer`, new URLSearchParams({ action: "accept" }), { keepalive: true });
   if (ok || status2 === 409) goOnAfter(n);
 }
-async function copy(n) {
+async function copy2(n) {
   if (!await copied($(`q${n}-open`)?.getAttribute("href") ?? $(`q${n}-url`).textContent)) {
     return notice("The browser did not let the URL be copied, so nothing was answered.");
   }
@@ -951,7 +1634,7 @@ var init_answers = __esm({
     for (const type of ["click", "auxclick"]) on(type, (e) => {
       const link = near(e.target, "[data-open]"), copies = near(e.target, "[data-copy]");
       if (link && e.button < 2) accept(link.dataset.open);
-      if (copies && e.button === 0) copy(copies.dataset.copy);
+      if (copies && e.button === 0) copy2(copies.dataset.copy);
     });
     on("submit", async (e) => {
       const form = near(e.target, "form.fault");
@@ -972,6 +1655,29 @@ var init_answers = __esm({
   }
 });
 
+// outcomes.js
+var calls, servers, known2, said;
+var init_outcomes = __esm({
+  "outcomes.js"() {
+    init_ask();
+    init_changes();
+    init_dom();
+    calls = () => all(".call-tab").map((tab) => [tab.dataset.showCall, !tab.matches(".running") && one(".state", tab).textContent]);
+    servers = () => all(".server").map((row) => [row.id, row.matches(".failed, .ended, .disconnected") && one(".chip .state", row).textContent]);
+    known2 = new Map([...calls(), ...servers()]);
+    said = (call3) => one(`#result-${call3} > .result > div`)?.innerText.trim().slice(0, 300) ?? "";
+    whenChanged(() => {
+      const before2 = known2;
+      known2 = new Map([...calls(), ...servers()]);
+      for (const [id, ended] of known2) {
+        if (!ended || before2.get(id) === ended) continue;
+        const row = $(id), name = (row ? one(".chip b", row) : one(`.call-tab[data-show-call="${id}"] bdi`)).textContent;
+        announce(row ? `${name} ${ended}. ${one(".reason", row)?.textContent ?? ""}` : `${name}, call ${id}: ${ended}. ${said(id)}`);
+      }
+    });
+  }
+});
+
 // controls.js
 async function press(button2, body = button2.dataset.body) {
   if (button2.ariaBusy) return;
@@ -982,8 +1688,8 @@ async function press(button2, body = button2.dataset.body) {
   if (answer2.ok) announceOf(button2);
   if (button2.dataset.makes) showMade(answer2);
 }
-function announceOf({ dataset: { said: said2 }, selectedOptions }) {
-  if (said2 !== void 0) announce(said2 || selectedOptions[0].text);
+function announceOf({ dataset: { said: said3 }, selectedOptions }) {
+  if (said3 !== void 0) announce(said3 || selectedOptions[0].text);
 }
 var pressed;
 var init_controls = __esm({
@@ -1034,7 +1740,10 @@ var init_controls = __esm({
       );
       typed.delete(form);
       const { ok } = await send(form.dataset.post, body);
-      if (ok) return announceOf(form);
+      if (ok) {
+        if (form.dataset.closes !== void 0) form.hidePopover();
+        return announceOf(form);
+      }
       typed.add(form);
       one("[aria-invalid=true]", form)?.focus();
     });
@@ -1145,22 +1854,22 @@ var init_revision = __esm({
 });
 
 // catalog.js
-function known2(ul) {
+function known3(ul) {
   const { version, total: total2 } = ul.dataset, list2 = lists.get(ul) ?? { search: "", version, total: Number(total2), height: 0 };
   lists.set(ul, list2);
   return list2;
 }
 function look3(ul) {
-  const list2 = known2(ul);
-  if (list2.search !== wanted()) return ask3(ul, list2, 0, most);
+  const list2 = known3(ul);
+  if (list2.search !== wanted2()) return ask3(ul, list2, 0, most2);
   place(ul, list2);
-  const whole = list2.total <= most, [first2, end] = whole ? [0, list2.total] : sight2(ul, list2);
+  const whole = list2.total <= most2, [first2, end] = whole ? [0, list2.total] : sight3(ul, list2);
   const there = new Set(items(ul).map((li) => Number(li.dataset.place)));
   let lacks = list2.version !== ul.dataset.version;
   for (let i = first2; i < end; i++) lacks ||= !there.has(i);
-  if (lacks) ask3(ul, list2, Math.max(0, first2 - beyond), whole ? most : Math.min(list2.total, end + beyond));
+  if (lacks) ask3(ul, list2, Math.max(0, first2 - beyond), whole ? most2 : Math.min(list2.total, end + beyond));
 }
-function sight2(ul, list2) {
+function sight3(ul, list2) {
   const box2 = shelf(), above = box2.getBoundingClientRect().top - ul.getBoundingClientRect().top;
   const first2 = Math.min(list2.total, Math.max(0, Math.floor(above / list2.height)));
   return [first2, Math.max(first2, Math.min(list2.total, Math.ceil((above + box2.clientHeight) / list2.height)))];
@@ -1173,7 +1882,7 @@ function place(ul, list2) {
   for (const li of rows2) li.style.transform = long ? `translateY(${Number(li.dataset.place) * list2.height}px)` : "";
 }
 async function ask3(ul, list2, from, to) {
-  const search = wanted(), { version } = ul.dataset, now = list2.asking;
+  const search = wanted2(), { version } = ul.dataset, now = list2.asking;
   if (now && now.search === search && now.version === version && now.from <= from && now.to >= to) return;
   now?.control.abort();
   const control = new AbortController();
@@ -1183,18 +1892,19 @@ async function ask3(ul, list2, from, to) {
     if (list2.asking?.control !== control || !ul.isConnected) return;
     list2.asking = void 0;
     Object.assign(list2, { search, version, total: Number(headers.get("X-Total")) });
-    put(
+    put2(
       ul,
       /** @type {any[]} */
       [...parse(html).children]
     );
     look3(ul);
-    say();
+    say3();
     mark();
+    rove();
   }, control.signal);
   if (list2.asking?.control === control) list2.asking = void 0;
 }
-function put(ul, fresh2) {
+function put2(ul, fresh2) {
   const key2 = (li) => li.dataset.place + " " + li.dataset.item, at = (li) => Number(li.dataset.place);
   const old = new Map(items(ul).map((li) => [key2(li), li]));
   const rows2 = fresh2.map((li) => {
@@ -1211,24 +1921,29 @@ function put(ul, fresh2) {
     if (li !== ul.children[i]) ul.insertBefore(li, ul.children[i] ?? null);
   });
 }
-function say() {
+function say3() {
   const shown2 = all(".items", shelf()), count2 = shown2.reduce((n, ul) => n + Number(ul.dataset.total), 0);
   const kind = shelf().id.replace("-panel", "");
   $("search").placeholder = count2 === 1 ? `Search 1 ${kind.slice(0, -1)}` : `Search ${grouped(count2)} ${kind}`;
-  one(".none", shelf()).hidden = !shown2.length || shown2.some((ul) => known2(ul).search !== wanted() || known2(ul).total > 0);
+  one(".none", shelf()).hidden = !shown2.length || shown2.some((ul) => known3(ul).search !== wanted2() || known3(ul).total > 0);
 }
 function lookAtAll() {
   for (const ul of all(".items", shelf())) look3(ul);
-  say();
+  say3();
+  rove();
 }
-async function toEnd(top2) {
+function rove() {
+  const shown2 = all(".item", shelf()), stop = shown2.find((i) => i === document.activeElement) ?? shown2.find((i) => i.tabIndex === 0 && roved.has(i)) ?? shown2.find((i) => i.ariaCurrent) ?? shown2[0];
+  for (const item of shown2) item.tabIndex = item === stop ? 0 : -1;
+}
+async function toEnd2(top2) {
   shelf().scrollTop = top2;
   lookAtAll();
-  const shown2 = () => all(".items", shelf()).map(known2);
+  const shown2 = () => all(".items", shelf()).map(known3);
   while (shown2().some((list2) => list2.asking)) await new Promise((done) => setTimeout(done, 20));
   all(".item", shelf()).at(top2 ? -1 : 0)?.focus();
 }
-var lists, beyond, most, shelf, wanted, items;
+var lists, beyond, most2, shelf, wanted2, items, roved;
 var init_catalog = __esm({
   "catalog.js"() {
     init_address();
@@ -1236,10 +1951,16 @@ var init_catalog = __esm({
     init_dom();
     lists = /* @__PURE__ */ new WeakMap();
     beyond = 25;
-    most = 300;
+    most2 = 300;
     shelf = () => one(".shelf:not([hidden])");
-    wanted = () => $("search").value.trim();
+    wanted2 = () => $("search").value.trim();
     items = (ul) => [...ul.children];
+    roved = /* @__PURE__ */ new WeakSet();
+    on("focusin", (e) => {
+      if (!e.target.matches(".item")) return;
+      roved.add(e.target);
+      rove();
+    });
     on("input", (e) => {
       if (e.target.id !== "search") return;
       shelf().scrollTop = 0;
@@ -1261,658 +1982,11 @@ var init_catalog = __esm({
       const shown2 = all(".item", shelf()), at = shown2.indexOf(e.target), item = at >= 0;
       if (e.key === "ArrowDown") shown2[at + 1]?.focus();
       else if (e.key === "ArrowUp") (shown2[at - 1] ?? $("search")).focus();
-      else if (item && e.key === "Home") toEnd(0);
-      else if (item && e.key === "End") toEnd(shelf().scrollHeight);
+      else if (item && e.key === "Home") toEnd2(0);
+      else if (item && e.key === "End") toEnd2(shelf().scrollHeight);
       else return;
       e.preventDefault();
     });
-  }
-});
-
-// detail.js
-async function openFrame(n, { focus: focus2 = false, against = 0 } = {}) {
-  keepNote();
-  fetching3?.abort();
-  const control = fetching3 = new AbortController();
-  against ||= first !== n ? first : 0;
-  const answer2 = await drawn(`/wire/frames/${n}` + (against ? "?against=" + against : ""), control.signal);
-  if (!answer2 || control.signal.aborted) return;
-  if (against) compareWith(0);
-  detail.replaceChildren(parse(answer2.html));
-  seq = Number(one(".detail-head", detail).dataset.seq);
-  toAddress({ frame: String(seq) });
-  if (against) choose($("detail-tab-compare"));
-  else if ($(face)) choose($(face));
-  if (detail.hidden) {
-    detail.hidden = splitter.hidden = false;
-    detail.dispatchEvent(new Event("resized"));
-  }
-  if (focus2) one("[role=tab][aria-selected=true]", detail)?.focus();
-}
-function closeFrame() {
-  keepNote();
-  fetching3?.abort();
-  seq = 0;
-  toAddress({ frame: "" });
-  detail.hidden = splitter.hidden = true;
-  detail.replaceChildren();
-  detail.dispatchEvent(new Event("resized"));
-  $("grid").focus({ preventScroll: true });
-}
-function steps(node) {
-  const { name, index } = node.dataset, up = parent(node);
-  if (!up) return [];
-  return [...steps(up), index === void 0 ? name : Number(index)];
-}
-function select(node) {
-  const tree = near(node, ".tree");
-  for (const old of all("[tabindex='0'], [aria-selected=true]", tree)) {
-    old.tabIndex = -1;
-    old.ariaSelected = null;
-  }
-  node.tabIndex = 0;
-  node.ariaSelected = "true";
-  node.focus({ preventScroll: true });
-  one(".line", node).scrollIntoView({ block: "nearest" });
-}
-async function toggle2(node, open4 = node.ariaExpanded === "false") {
-  if (open4 && !group(node).childElementCount) await load(node, 0);
-  node.ariaExpanded = String(open4);
-}
-async function load(node, from) {
-  const query = new URLSearchParams({ at: pointer(steps(node)), from: String(from), level: node.ariaLevel });
-  const answer2 = await drawn(`/wire/frames/${frameOf(node)}/nodes?` + query);
-  if (!answer2 || !node.isConnected) return;
-  one(":scope > .more", group(node))?.remove();
-  group(node).append(parse(answer2.html));
-}
-async function showMore(button2) {
-  const { more, string, raw } = button2.dataset;
-  if (button2.ariaBusy) return;
-  button2.ariaBusy = "true";
-  if (more) {
-    const node = near(button2, ".node"), last3 = button2.previousElementSibling;
-    await load(node, Number(more));
-    const next2 = last3?.nextElementSibling;
-    if (next2?.matches(".node")) select(next2);
-    return;
-  }
-  const query = new URLSearchParams({ from: string ?? raw });
-  if (string) query.set("at", pointer(steps(near(button2, ".node"))));
-  const answer2 = await drawn(`/wire/frames/${frameOf(button2)}/${string ? "string" : "more"}?` + query);
-  button2.ariaBusy = null;
-  if (!answer2 || !button2.isConnected) return;
-  const fresh2 = parse(answer2.html), next = one("button.more", fresh2);
-  if (button2.nextElementSibling?.matches(".left")) button2.nextElementSibling.remove();
-  button2.replaceWith(fresh2);
-  next?.focus({ preventScroll: true });
-}
-async function reveal2(to) {
-  if (!$("detail-tab-pretty")) return;
-  choose($("detail-tab-pretty"));
-  let node = one("#detail-pretty .tree > .node");
-  for (const step of to.split("/").slice(1).map((s) => s.replaceAll("~1", "/").replaceAll("~0", "~"))) {
-    if (!node.ariaExpanded) break;
-    await toggle2(node, true);
-    const child = () => [...group(node).children].find((e) => e.dataset.name === step || e.dataset.index === step);
-    while (!child() && one(":scope > .more", group(node))) await showMore(one(":scope > .more", group(node)));
-    if (!child()) break;
-    node = child();
-  }
-  select(node);
-  one(".line", node).scrollIntoView({ block: "center" });
-}
-function last2(node) {
-  const inside = node.ariaExpanded === "true" && all(":scope > .node", group(node)).at(-1);
-  return inside ? last2(inside) : node;
-}
-function leaveMenu() {
-  $("copy-menu").hidePopover();
-  $("copy").focus();
-}
-async function copy2(what) {
-  leaveMenu();
-  if (what === "link") return put2(location.origin + "/?" + new URLSearchParams({ ...inAddress("filter") && { filter: inAddress("filter") }, frame: String(seq) }), "The link");
-  if (what === "path") {
-    const chosen = one("#detail-pretty [aria-selected=true]", detail), way = path(chosen ? steps(chosen) : []);
-    return put2(way, way);
-  }
-  const answer2 = await drawn(`/wire/frames/${seq}/copy/${what}`);
-  if (answer2) put2(answer2.html, { raw: "The frame", pretty: "The frame", line: "The line", curl: "The command", "curl?secrets=1": "The command, with its secrets," }[what] ?? "It");
-}
-async function put2(text, words) {
-  if (!await copied(text)) return notice("The browser does not let this page copy.", 5);
-  notice("");
-  say2(words + " is copied.");
-}
-function say2(text) {
-  announce(text);
-  const button2 = $("copy");
-  if (!button2) return;
-  clearTimeout(saying);
-  button2.textContent = "Copied";
-  saying = setTimeout(() => {
-    button2.textContent = "Copy";
-  }, 1500);
-}
-function mark2() {
-  const form = one("#noting", detail);
-  if (!form) return;
-  const body = new URLSearchParams(
-    /** @type {any} */
-    new FormData(form)
-  );
-  if ($("pin").ariaPressed === "true") body.set("pinned", "1");
-  const text = body.get("note")?.trim() ?? "", noted = $("noted");
-  noted.textContent = text;
-  noted.hidden = !text;
-  $("note-text").defaultValue = $("note-text").value;
-  post(`/wire/frames/${seq}/mark`, body);
-}
-function pin(button2) {
-  button2.ariaPressed = String(button2.ariaPressed !== "true");
-  announce(button2.ariaPressed === "true" ? "Pinned." : "No longer pinned.");
-  mark2();
-}
-function keepNote() {
-  const text = $("note-text");
-  if (seq && text && text.value !== text.defaultValue) mark2();
-}
-function compareWith(n) {
-  first = n;
-  compareBar.hidden = !n;
-  one("span", compareBar).textContent = `Choose the frame to compare #${n} with.`;
-  if (!n) return;
-  announce(one("span", compareBar).textContent);
-  $("grid").focus({ preventScroll: true });
-}
-var detail, splitter, compareBar, seq, face, first, fetching3, frameOnShow, comparing, group, parent, frameOf, pointer, path, saying;
-var init_detail = __esm({
-  "detail.js"() {
-    init_address();
-    init_ask();
-    init_changes();
-    init_dom();
-    init_panes();
-    detail = $("detail");
-    splitter = $("split-detail");
-    compareBar = $("comparing");
-    seq = 0;
-    face = "";
-    first = 0;
-    frameOnShow = () => seq;
-    comparing = () => !!first;
-    detail.addEventListener("chosen", (e) => {
-      if (e.target.matches(":focus, :active")) face = e.target.id;
-    });
-    detail.addEventListener("keydown", (e) => {
-      if (e.key !== "Escape" || e.defaultPrevented || near(e.target, "[role=menu]")) return;
-      e.preventDefault();
-      closeFrame();
-    });
-    detail.addEventListener("click", (e) => {
-      const is = (match) => near(e.target, match);
-      const against = is("[data-against]"), show4 = is("[data-show]"), fold = is(".line"), more = is("button.more");
-      if (is("#detail-close")) closeFrame();
-      else if (is("#pin")) pin(is("#pin"));
-      else if (is("[data-copy-as]")) copy2(is("[data-copy-as]").dataset.copyAs);
-      else if (is("#compare-with")) compareWith(seq);
-      else if (against) openFrame(seq, { against: Number(against.dataset.against) });
-      else if (show4) reveal2(show4.dataset.show);
-      else if (more) showMore(more);
-      else if (fold) {
-        const node = near(fold, ".node"), { left: left3 } = fold.getBoundingClientRect();
-        select(node);
-        if (node.ariaExpanded && !fold.matches(".end") && /** @type {MouseEvent} */
-        e.clientX < left3 + 16) toggle2(node);
-      }
-    });
-    detail.addEventListener("dblclick", (e) => {
-      const line = near(e.target, ".line:not(.end)"), node = near(line, ".node");
-      if (!node?.ariaExpanded) return;
-      getSelection()?.empty();
-      toggle2(node);
-    });
-    group = (node) => one(":scope > [role=group]", node);
-    parent = (node) => near(node.parentElement, ".node");
-    frameOf = (e) => near(e, "[data-of]")?.dataset.of ?? seq;
-    pointer = (steps2) => steps2.map((s) => "/" + String(s).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
-    path = (steps2) => "$" + steps2.map((s) => typeof s === "number" ? `[${s}]` : /^[\p{L}_][\p{L}\p{N}_]*$/u.test(s) ? "." + s : `['${JSON.stringify(s).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}']`).join("");
-    detail.addEventListener("keydown", (e) => {
-      const node = (
-        /** @type {any} */
-        e.target
-      );
-      if (!node.matches(".node") || !bare(e)) return;
-      const folds = !!node.ariaExpanded, open4 = node.ariaExpanded === "true", up = parent(node);
-      const sibling = (n, which) => n[which]?.matches(".node") ? n[which] : null;
-      const after2 = (n) => n && (sibling(n, "nextElementSibling") ?? after2(parent(n)));
-      const before2 = sibling(node, "previousElementSibling");
-      const inside = open4 ? one(":scope > .node", group(node)) : null;
-      const root = near(node, ".tree").firstElementChild;
-      let to = node;
-      if (e.key === "ArrowDown") to = inside ?? after2(node);
-      else if (e.key === "ArrowUp") to = before2 ? last2(before2) : up;
-      else if (e.key === "ArrowRight" && folds && !open4) toggle2(node, true);
-      else if (e.key === "ArrowRight") to = inside;
-      else if (e.key === "ArrowLeft" && open4) toggle2(node, false);
-      else if (e.key === "ArrowLeft") to = up;
-      else if (e.key === "Home") to = root;
-      else if (e.key === "End") to = last2(root);
-      else if ((e.key === "Enter" || e.key === " ") && folds) toggle2(node);
-      else if ((e.key === "Enter" || e.key === " ") && one(":scope > .line > .more", node)) showMore(one(":scope > .line > .more", node));
-      else return;
-      e.preventDefault();
-      if (to && to !== node) select(to);
-    });
-    detail.addEventListener("keydown", (e) => {
-      if (!near(e.target, "[role=menuitem]") || e.key !== "Tab") return;
-      e.preventDefault();
-      leaveMenu();
-    });
-    saying = 0;
-    detail.addEventListener("change", (e) => {
-      if (near(e.target, "#noting")) mark2();
-    });
-    detail.addEventListener("submit", (e) => e.preventDefault());
-    addEventListener("pagehide", keepNote);
-    on("visibilitychange", keepNote);
-    one("button", compareBar).addEventListener("click", () => {
-      compareWith(0);
-      $("grid").focus({ preventScroll: true });
-    });
-  }
-});
-
-// wire.js
-function measure() {
-  rowHeight = one(".names", grid).offsetHeight || 24;
-  height2 = Math.max(0, grid.clientHeight - rowHeight);
-  const full = total * rowHeight;
-  $("spacer").style.height = Math.min(full, tallest) + rowHeight + "px";
-  scale = full > tallest ? (full - height2) / (tallest - height2) : 1;
-}
-function moveTo(to) {
-  top = Math.max(0, Math.min(lowest(), to));
-  if (Math.abs(grid.scrollTop - top / scale) >= 1) grid.scrollTop = top / scale;
-  bar = grid.scrollTop;
-  paintSoon();
-}
-function follow(on2) {
-  if (on2 !== following) {
-    following = on2;
-    left2 = frames;
-    fresh = 0;
-    $("follow").ariaPressed = String(on2);
-  }
-  if (!filter) fresh = frames - Math.max(left2, since);
-  newer.hidden = following || fresh <= 0;
-  if (!newer.hidden) newer.textContent = `${grouped(fresh)} new ↓`;
-}
-function toEnd2() {
-  follow(true);
-  moveTo(lowest());
-}
-function grown(n, kept2) {
-  if (kept2) $("kept").textContent = kept2;
-  if (n === frames) return;
-  if (n < frames) {
-    for (const i of rows.keys()) stale.add(i);
-    judged = asked = Math.min(judged, n - 1);
-    left2 = Math.min(left2, n);
-  }
-  frames = n;
-  $("frames").textContent = grouped(n);
-  if (filter) fetchRows();
-  else resize(n - since);
-}
-function resize(n) {
-  total = Math.max(0, n);
-  grid.ariaRowCount = total;
-  grid.style.setProperty("--seq", Math.max(3, String(frames).length) * 0.47 + 0.1 + "rem");
-  waitNoMore();
-  say3();
-  measure();
-  follow(following);
-  moveTo(following ? lowest() : top);
-}
-function waitNoMore() {
-  for (const [i, row] of rows) if (row.classList.contains("pending")) stale.add(i);
-}
-function say3() {
-  const cleared = since ? " since cleared" : "";
-  status.textContent = !filter ? since ? grouped(total) + cleared : "" : `${grouped(total)} match${cleared}` + (judged < asked ? `, searched ${grouped(judged)} of ${grouped(asked)} so far` : "");
-  status.classList.toggle("wait", judged < asked);
-}
-function paintSoon() {
-  painting ||= requestAnimationFrame(paint);
-}
-function sight3() {
-  const first2 = Math.floor(top / rowHeight);
-  return [first2, Math.min(total, first2 + Math.ceil(height2 / rowHeight) + 1)];
-}
-function paint() {
-  painting = 0;
-  const [first2, end] = sight3(), shown2 = [];
-  const some = following && box.querySelector("[data-seq]"), now = performance.now();
-  let lacks = false;
-  for (let i = first2; i < end; i++) lacks ||= !rows.has(i);
-  if (!some || !lacks) held2 = 0;
-  else if (now - (held2 ||= now) < 500) return fetchRows();
-  for (let i = first2; i < end; i++) {
-    const row = rows.get(i) ?? blank(i);
-    row.style.transform = `translateY(${i * rowHeight - top}px)`;
-    row.ariaSelected = String(i === selected);
-    shown2.push(row);
-  }
-  const keep = new Set(shown2);
-  for (const e of [...box.children]) if (!keep.has(e)) e.remove();
-  shown2.forEach((row, i) => {
-    if (box.children[i] !== row) box.insertBefore(row, box.children[i] ?? null);
-  });
-  const active2 = rows.get(selected);
-  if (active2?.isConnected) grid.setAttribute("aria-activedescendant", active2.id);
-  else grid.removeAttribute("aria-activedescendant");
-  tick();
-  fetchRows();
-}
-function blank(i) {
-  const row = document.createElement("div");
-  Object.assign(row, { className: "row blank", role: "row", ariaRowIndex: String(i + 1), ariaBusy: "true" });
-  return row;
-}
-function forget() {
-  asking2?.control.abort();
-  asking2 = void 0;
-  clearTimeout(again);
-}
-async function fetchRows() {
-  const [first2, end] = sight3(), page2 = end - first2;
-  const due = filter && (!number || judged < frames || asked < frames);
-  if (asking2 && (filter && !number || asking2.from < end && asking2.end > first2)) return;
-  const lacks = (i2) => !rows.has(i2) || stale.has(i2);
-  let from = Math.max(0, first2 - page2), to = following && due ? end + page2 : Math.min(total, end + page2);
-  while (from < to && !lacks(from)) from++;
-  while (to > from && !lacks(to - 1)) to--;
-  const later = from >= to || from >= end + page2 / 2 || to <= first2 - page2 / 2;
-  if (later && (!due || asking2)) return;
-  if (later || filter && !number) to = from = first2;
-  asking2?.control.abort();
-  clearTimeout(again);
-  const control = new AbortController();
-  asking2 = { from, end: to, control };
-  const query = new URLSearchParams({ from: String(from), count: String(to - from), since: String(since), time: timeMode });
-  if (filter) query.set("filter", filter);
-  if (anchor) query.set("near", String(anchor.seq));
-  if (!following) query.set("after", String(left2));
-  const answer2 = await drawn("/wire/rows?" + query, control.signal);
-  if (asking2?.control !== control) return;
-  asking2 = void 0;
-  if (!answer2) return;
-  take2(answer2.headers);
-  let i = from;
-  for (const row of [...parse(answer2.html).children]) {
-    rows.set(
-      i,
-      /** @type {HTMLElement} */
-      row
-    );
-    stale.delete(i++);
-  }
-  if (rows.size > most2) {
-    for (const i2 of rows.keys()) if (Math.abs(i2 - first2) > most2 / 3) rows.delete(i2);
-  }
-  if (selected >= 0 && !selectedSeq && rows.has(selected)) choose2(selected);
-  if (i > from) paintSoon();
-  if (filter && judged < frames) again = setTimeout(fetchRows, frames - judged > 2e4 ? 0 : 150);
-}
-function take2(headers) {
-  const n = (name) => Number(headers.get(name));
-  const before2 = number, wasJudging = !number || judged < asked;
-  number = headers.get("X-View") ?? "";
-  if (!filter) return;
-  if (before2 && number !== before2) {
-    rows.clear();
-    stale.clear();
-    anchor ??= selectedSeq ? { seq: selectedSeq, select: true } : void 0;
-    selected = -1;
-  }
-  if (headers.has("X-New") && !following) fresh = n("X-New");
-  judged = n("X-Judged");
-  asked = n("X-Frames");
-  waitNoMore();
-  if (asked > frames) grown(asked);
-  if (n("X-Total") !== total || !before2) resize(n("X-Total"));
-  else {
-    follow(following);
-    say3();
-  }
-  settleAnchor(headers);
-  if (wasJudging && judged >= asked) announce(status.textContent ?? "");
-}
-function settleAnchor(headers) {
-  if (!anchor || !headers.has("X-Near")) return;
-  const { seq: seq2, select: pick, open: open4 } = anchor, found = headers.get("X-Near-Found") === "true", at = Number(headers.get("X-Near"));
-  if (!found && filter && judged < seq2) return;
-  anchor = void 0;
-  if (!following || pick) moveTo(at * rowHeight - height2 / 3);
-  if (pick && found) {
-    selected = at;
-    selectedSeq = seq2;
-    reveal3(at);
-  }
-  if (!open4 || found) return;
-  notice(`Frame ${seq2} is not among those that the filter picks. It is shown below the log.`, 6);
-}
-function resized() {
-  const at = selected * rowHeight, inSight = selected >= 0 && at >= top && at + rowHeight <= top + height2;
-  measure();
-  if (following) moveTo(lowest());
-  else if (inSight) reveal3(selected);
-  else moveTo(top);
-}
-function lookThrough(line) {
-  if (line === filter) return;
-  const inSight = rows.get(Math.ceil(top / rowHeight))?.dataset.seq;
-  const seq2 = selectedSeq || (following ? 0 : Number(inSight));
-  filter = line;
-  startOver();
-  anchor = seq2 ? { seq: seq2, select: !!selectedSeq } : void 0;
-  if (filter) fetchRows();
-  else if (anchor) showAt(anchor);
-}
-function startOver() {
-  forget();
-  rows.clear();
-  stale.clear();
-  selected = -1;
-  number = "";
-  judged = filter ? 0 : frames;
-  asked = frames;
-  if (!filter) resize(frames - since);
-  else say3();
-}
-function showAt({ seq: seq2, select: pick }) {
-  anchor = void 0;
-  const i = seq2 - since - 1;
-  if (i < 0 || i >= total) return;
-  if (!following || pick) moveTo(i * rowHeight - height2 / 3);
-  if (pick) choose2(i);
-  paintSoon();
-}
-function refresh() {
-  for (const i of rows.keys()) stale.add(i);
-  paintSoon();
-}
-function showFrom(seq2) {
-  since = seq2;
-  selectedSeq = 0;
-  $("clear").textContent = since ? "Show all" : "Clear view";
-  startOver();
-  toEnd2();
-  if (filter) fetchRows();
-}
-function tell2(mode) {
-  timeMode = mode;
-  $("time-mode").textContent = modes[
-    /** @type {keyof modes} */
-    mode
-  ];
-}
-function reveal3(i) {
-  const at = i * rowHeight;
-  moveTo(Math.min(at, Math.max(top, at + rowHeight - height2)));
-}
-function choose2(i) {
-  selected = i;
-  selectedSeq = filter ? Number(rows.get(i)?.dataset.seq ?? 0) : since + i + 1;
-  if (selectedSeq && frameOnShow() && !comparing()) openSoon();
-}
-function select2(i) {
-  if (!total) return;
-  anchor = void 0;
-  choose2(Math.max(0, Math.min(total - 1, i)));
-  follow(following && selected === total - 1);
-  reveal3(selected);
-}
-function openSelected(focus2) {
-  clearTimeout(opening);
-  if (selectedSeq) openFrame(selectedSeq, { focus: focus2 });
-}
-function openSoon() {
-  clearTimeout(opening);
-  if (selectedSeq !== frameOnShow()) opening = setTimeout(openSelected, 80);
-}
-function showFrame(seq2) {
-  if (!(seq2 >= 1 && seq2 <= frames)) return notice("That frame is not in the log.", 4);
-  if (seq2 <= since) showFrom(0);
-  follow(false);
-  forget();
-  selected = -1;
-  selectedSeq = seq2;
-  anchor = { seq: seq2, select: true, open: true };
-  if (filter) {
-    asked = frames - 1;
-    fetchRows();
-  } else showAt(anchor);
-  openFrame(seq2);
-  grid.focus({ preventScroll: true });
-}
-var grid, box, newer, status, tallest, most2, frames, since, filter, number, judged, asked, total, left2, fresh, following, top, bar, selected, selectedSeq, anchor, rows, stale, rowHeight, height2, scale, lowest, settling2, painting, held2, asking2, again, state, modes, timeMode, opening, wanted2;
-var init_wire = __esm({
-  "wire.js"() {
-    init_address();
-    init_ask();
-    init_changes();
-    init_clock();
-    init_detail();
-    init_dom();
-    grid = $("grid");
-    box = $("rows");
-    newer = $("newer");
-    status = $("view-status");
-    tallest = 8e6;
-    most2 = 1500;
-    frames = Number($("frames").dataset.frames);
-    since = 0;
-    filter = "";
-    number = "";
-    judged = frames;
-    asked = frames;
-    total = frames;
-    left2 = frames;
-    fresh = 0;
-    following = true;
-    top = 0;
-    bar = 0;
-    selected = -1;
-    selectedSeq = 0;
-    rows = /* @__PURE__ */ new Map();
-    stale = /* @__PURE__ */ new Set();
-    rowHeight = 24;
-    height2 = 0;
-    scale = 1;
-    lowest = () => Math.max(0, total * rowHeight - height2);
-    settling2 = 0;
-    grid.addEventListener("scroll", () => {
-      const at = grid.scrollTop, by = at - bar;
-      if (Math.abs(by) < 1) return;
-      bar = at;
-      anchor = void 0;
-      const fine = scale > 1 && Math.abs(by) < 2 * height2;
-      top = Math.max(0, Math.min(lowest(), fine ? top + by : at * scale));
-      if (fine) {
-        clearTimeout(settling2);
-        settling2 = setTimeout(() => moveTo(top), at < 1 || at > tallest - height2 - 1 ? 0 : 150);
-      }
-      follow(top >= lowest() - rowHeight / 2);
-      paintSoon();
-    }, { passive: true });
-    newer.addEventListener("click", () => {
-      toEnd2();
-      grid.focus();
-    });
-    $("follow").addEventListener("click", () => {
-      if (following) follow(false);
-      else toEnd2();
-    });
-    painting = 0;
-    held2 = 0;
-    again = 0;
-    new ResizeObserver(resized).observe(grid);
-    $("detail").addEventListener("resized", resized);
-    state = $("log-state").dataset.state;
-    whenChanged(() => {
-      const now = $("log-state").dataset.state;
-      if (now === state) return;
-      state = now;
-      asked = Math.min(asked, frames - 1);
-      refresh();
-    });
-    $("clear").addEventListener("click", () => {
-      showFrom(since ? 0 : frames);
-      announce(since ? "The view is cleared. The log keeps every frame." : "All frames are shown.");
-    });
-    modes = { day: "time", start: "since start", prev: "since previous" };
-    timeMode = remembered("time") in modes ? remembered("time") : "day";
-    $("time-mode").addEventListener("click", () => {
-      const names = Object.keys(modes);
-      tell2(names[(names.indexOf(timeMode) + 1) % names.length]);
-      remember("time", timeMode);
-      forget();
-      refresh();
-      announce("The time is told as " + $("time-mode").textContent);
-    });
-    tell2(timeMode);
-    grid.addEventListener("click", (e) => {
-      const row = near(e.target, ".window > .row");
-      if (!row?.dataset.seq) return;
-      select2(row.ariaRowIndex - 1);
-      selectedSeq = Number(row.dataset.seq);
-      openSelected();
-    });
-    opening = 0;
-    grid.addEventListener("keydown", (e) => {
-      if (!bare(e) || e.target !== grid) return;
-      const page2 = Math.max(1, Math.floor(height2 / rowHeight) - 1);
-      const at = selected < 0 ? sight3()[1] : selected;
-      const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page2, PageUp: at - page2, Home: 0, End: total - 1 }[e.key];
-      if (to !== void 0) select2(to);
-      if (e.key === "End") toEnd2();
-      else if (e.key === "Enter" && selected >= 0) openSelected(true);
-      else if (e.key === "Escape" && frameOnShow()) closeFrame();
-      else if (e.key === "f") $("follow").click();
-      else if (e.key === "/") $("filter").select();
-      else if (to === void 0) return;
-      e.preventDefault();
-    });
-    resize(total);
-    wanted2 = () => Number(inAddress("frame"));
-    addEventListener("popstate", () => {
-      if (wanted2() && wanted2() !== frameOnShow()) showFrame(wanted2());
-      else if (!wanted2() && frameOnShow()) closeFrame();
-    });
-    if (wanted2()) setTimeout(() => showFrame(wanted2()));
   }
 });
 
@@ -1992,9 +2066,9 @@ function colour() {
   paint2.scrollLeft = input.scrollLeft;
 }
 function open2() {
-  const { items: items2, from, to } = ways, known3 = input.value.slice(from, to);
+  const { items: items2, from, to } = ways, known4 = input.value.slice(from, to);
   active = -1;
-  list.hidden = !items2.length || items2.length === 1 && items2[0].text === known3 || document.activeElement !== input;
+  list.hidden = !items2.length || items2.length === 1 && items2[0].text === known4 || document.activeElement !== input;
   if (list.hidden) return close2();
   list.replaceChildren(...items2.map(({ text, means }, i) => {
     const option = document.createElement("li");
@@ -2095,7 +2169,7 @@ var init_filter = __esm({
       if (link) {
         setFilter(link.dataset.filter, true);
         showPane("wire");
-        announce(`Only ${link.dataset.filter} is shown.`);
+        announce(link.dataset.filter ? `Only ${link.dataset.filter} is shown.` : "All frames are shown.");
       }
       if (!chip) return;
       const { term, group: group2 } = chip.dataset, on2 = chip.ariaPressed === "true";
@@ -2121,6 +2195,36 @@ var init_filter = __esm({
       if (inAddress("filter") !== input.value.trim()) setFilter(inAddress("filter"));
     });
     if (inAddress("filter")) setFilter(inAddress("filter"));
+  }
+});
+
+// export.js
+var init_export = __esm({
+  "export.js"() {
+    init_address();
+    init_ask();
+    init_dom();
+    on("click", async (e) => {
+      const button2 = near(e.target, "[data-copy-from]"), text = button2 && await drawn(button2.dataset.copyFrom);
+      if (!text) return;
+      if (!await copied(text.html)) return notice("The browser does not let this page copy.", 5);
+      announce(button2.textContent + " is copied.");
+      button2.classList.add("copied");
+      setTimeout(() => button2.classList.remove("copied"), 1500);
+    });
+    $("export-more").addEventListener("beforetoggle", (e) => {
+      if (e.newState !== "open") return;
+      const { call: call3 } = one("#call > [data-call]")?.dataset ?? {};
+      const filters = (
+        /** @type {Record<string, string>} */
+        { call: call3 && `call:${call3}`, filter: inAddress("filter") }
+      );
+      for (const part of all("[data-scope]:not([data-scope=session])", $("export-more"))) {
+        const filter3 = filters[part.dataset.scope];
+        part.hidden = !filter3;
+        for (const link of all("a", part)) link.href = link.dataset.path + "?" + new URLSearchParams({ download: "1", filter: filter3 });
+      }
+    });
   }
 });
 
@@ -2382,11 +2486,11 @@ function look4() {
   else $("playback-frame").textContent = grouped(dragged);
   const chosen = one("option[selected]", $("playback-speed"));
   if (chosen && document.activeElement !== $("playback-speed")) chosen.selected = true;
-  if (said === rate + now || !Number(now)) return;
-  said = rate + now;
+  if (said2 === rate + now || !Number(now)) return;
+  said2 = rate + now;
   setTime(Number(now), Number(rate));
 }
-var dragged, before, said;
+var dragged, before, said2;
 var init_playback = __esm({
   "playback.js"() {
     init_ask();
@@ -2395,7 +2499,7 @@ var init_playback = __esm({
     init_dom();
     dragged = -1;
     before = "";
-    said = "";
+    said2 = "";
     on("input", (e) => {
       if (e.target.id !== "playback-position") return;
       dragged = Number(e.target.value);
@@ -2429,6 +2533,7 @@ var init_page = __esm({
     init_picker();
     init_questions();
     init_answers();
+    init_outcomes();
     init_controls();
     init_unfold();
     init_revision();
@@ -2436,6 +2541,7 @@ var init_page = __esm({
     init_wire();
     init_detail();
     init_filter();
+    init_export();
     init_live();
     on("toggle", (e) => {
       if (e.target.id === "ledger") Promise.resolve().then(() => init_ledger());
@@ -2449,7 +2555,7 @@ var init_page = __esm({
     if (inAddress("check")) (await Promise.resolve().then(() => (init_check(), check_exports))).reopen(inAddress("check"));
     if ($("playback")) await Promise.resolve().then(() => (init_playback(), playback_exports));
     on("click", async (e) => {
-      const item = near(e.target, ".item"), call3 = near(e.target, "[data-show-call]"), frame = near(e.target, "[data-frame]");
+      const item = near(e.target, ".item, [data-choose]"), call3 = near(e.target, "[data-show-call]"), frame = near(e.target, "[data-frame]");
       if (item || call3) {
         const { server, kind, key: key2, showCall } = (item ?? call3).dataset;
         const query = call3 ? "?call=" + showCall : "?" + new URLSearchParams({ server, kind, key: key2 });
@@ -2464,6 +2570,17 @@ var init_page = __esm({
         showPane("wire");
         showFrame(Number(frame.dataset.frame));
       }
+    });
+    on("click", (e) => {
+      const skip = near(e.target, ".skip");
+      if (!skip) return;
+      e.preventDefault();
+      showPane(skip.dataset.pane);
+      const part = $(skip.hash.slice(1)), first2 = all("[tabindex='0'], a[href], summary, :is(button, input, select, textarea):enabled:not([tabindex='-1'])", part).find((e2) => e2.checkVisibility());
+      if (part.matches("[tabindex]") || first2) return (part.matches("[tabindex]") ? part : first2).focus();
+      part.tabIndex = -1;
+      part.focus();
+      part.addEventListener("blur", () => part.removeAttribute("tabindex"), { once: true });
     });
     on("keydown", (e) => {
       if (!bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return;

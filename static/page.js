@@ -24,6 +24,7 @@ import "./catalog.js"
 import { showFrame } from "./wire.js"
 import "./detail.js"
 import "./filter.js"
+import "./export.js"
 import { connect } from "./live.js"
 
 // Scripts that are loaded on demand

@@ -39,12 +39,13 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/questions/:n/draft", of(s.typed, s.draft))               // keep the draft; answers with its JSON
 	e.POST("/questions/:n/tab", of(s.typed, s.questionTab))
 	e.POST("/questions/:n/reset", of(s.typed, s.resetField))
-	e.POST("/questions/:n/answer", of(s.question, s.answer))       // accept, decline or cancel
-	e.GET("/questions/:n/faults", of(s.question, s.faults))        // the faults that apply to it
-	e.POST("/questions/:n/misbehave", of(s.question, s.misbehave)) // answer with a fault: fault, field and its parameters
-	e.POST("/questions/:n/again", of(number, s.again))             // repeat an answer
-	e.GET("/ledger", s.ledger)                                     // all questions of the run; query sort, filter
-	e.POST("/questions/:n/complete", act(number, s.complete))      // mark a URL as done
+	e.POST("/questions/:n/answer", of(s.question, s.answer))            // accept, decline or cancel
+	e.GET("/questions/:n/faults", of(s.question, s.faults))             // the faults that apply to it
+	e.POST("/questions/:n/misbehave", of(s.question, s.misbehave))      // answer with a fault: fault, field and its parameters
+	e.POST("/questions/:n/again", of(number, s.again))                  // repeat an answer
+	e.GET("/questions/:n/copy/:form", of(s.question, s.copiedQuestion)) // an elicitation as text: markdown, call, or code for go-sdk, mcp-go, typescript, python
+	e.GET("/ledger", s.ledger)                                          // all questions of the run; query sort, filter
+	e.POST("/questions/:n/complete", act(number, s.complete))           // mark a URL as done
 
 	e.POST("/servers", s.addServer)                          // connect to another server: address; only with --allow-add
 	e.GET("/servers/:id/findings", of(s.server, s.findings)) // all findings of a server
@@ -94,6 +95,7 @@ func (s *Server) routeWire(e *echo.Echo) {
 	e.POST("/wire/frames/:n/mark", of(s.seqOf, s.mark))         // set its mark: pinned, colour, note
 	e.GET("/wire/frames/:n/ladder", of(s.seqOf, s.frameLadder)) // the sequence diagram of its call, like that of a call
 	e.GET("/wire.jsonl", s.transcript)                          // the transcript so far; query filter
+	e.GET("/export/:format", s.exported)                        // the log as a document: html, markdown, mermaid, har, json; query filter
 }
 
 // of makes a handler that first finds the object of a request, such as a question.

@@ -22,6 +22,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/logtest"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
@@ -579,6 +580,39 @@ func TestSaveFiltered(t *testing.T) {
 	}
 	if lines := strings.Count(s.text("/wire.jsonl", nil), "\n"); lines != 30 {
 		t.Errorf("all of it is %d lines", lines)
+	}
+}
+
+// Each format of an export has the frames that the filter picks, and their notes.
+func TestExport(t *testing.T) {
+	s := newLogServer(t, wire.Options{})
+	s.some(3)
+	for _, format := range export.Formats() {
+		r := s.ask(http.MethodGet, "/export/"+string(format), url.Values{"filter": {"call:1"}}, nil)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch format {
+		case export.HAR: // nothing went over HTTP
+			if r.StatusCode != http.StatusUnprocessableEntity {
+				t.Errorf("har: %s, %.200s", r.Status, body)
+			}
+		default:
+			if r.StatusCode != http.StatusOK || len(body) == 0 || !strings.Contains(r.Header.Get("Content-Disposition"), `"session`+format.Extension()) {
+				t.Errorf("%s: %s, %q, %.200s", format, r.Status, r.Header.Get("Content-Disposition"), body)
+			}
+		}
+	}
+	for path, status := range map[string]int{"/export/word": http.StatusBadRequest, "/export/html?filter=ms>": http.StatusUnprocessableEntity} {
+		path, query, _ := strings.Cut(path, "?")
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := s.ask(http.MethodGet, path, values, nil); r.StatusCode != status {
+			t.Errorf("%s: %s", path, r.Status)
+		}
 	}
 }
 

@@ -2,13 +2,16 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge/export"
+	"elicitation-inspector/bridge/export/snippet"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/redact"
@@ -50,6 +53,39 @@ func (s *Server) copied(c echo.Context, seq int64) error {
 		return c.String(http.StatusOK, export.Curl(redaction.Frame(&f)))
 	}
 	return echo.ErrNotFound
+}
+
+// copiedQuestion answers with an elicitation as plain text in the form that the path
+// names: markdown (a report of its frames), call (the command line that makes its call),
+// or code for an SDK. What is left out of transcripts is left out.
+func (s *Server) copiedQuestion(c echo.Context, q answerable) error {
+	if q.Request == nil {
+		return bad("Question %d is no elicitation that can be read.", q.Number)
+	}
+	redaction, err := s.redaction(c)
+	if err != nil {
+		return err
+	}
+	var text string
+	switch form := c.Param("form"); form {
+	case "markdown":
+		var b strings.Builder
+		d := export.Document{Log: s.marks(), Seqs: slices.Values([]int64{q.AskedSeq, q.AnswerSeq}), Redact: redaction, Title: q.Request.Message}
+		err = d.Write(c.Request().Context(), &b, export.Markdown)
+		text = b.String()
+	case "call":
+		call, callErr := s.in.Call(q.Call)
+		server, serverErr := s.in.Target(q.Server)
+		err = errors.Join(callErr, serverErr)
+		text = redaction.Text(call.Request.CommandLine(server.CommandLine()))
+	default:
+		text, err = snippet.Of(snippet.SDK(form), q.Request)
+		text = redaction.Text(text)
+	}
+	if err != nil {
+		return err
+	}
+	return c.String(http.StatusOK, text)
 }
 
 // redaction returns the redaction for copies, which has learned all frames. The query

@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,10 +10,12 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/web/saved"
 )
 
 // rowsMost is how many rows of the log one answer contains.
@@ -222,10 +223,21 @@ func (s *Server) completeFilter(c echo.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
-// transcript streams the frames so far as lines of a transcript: all of them, or those
-// that a filter selects, with their marks.
+// transcript answers with the transcript of the frames that the query filter picks.
 func (s *Server) transcript(c echo.Context) error {
-	log := s.in.Log()
+	return s.selected(c, func(frames saved.Selection) error { return frames.Transcript(c) })
+}
+
+// exported answers with these frames in the format that the path names.
+func (s *Server) exported(c echo.Context) error {
+	format, err := export.ParseFormat(c.Param("format"))
+	if err != nil {
+		return bad("%s", sentence(err))
+	}
+	return s.selected(c, func(frames saved.Selection) error { return frames.Document(c, format) })
+}
+
+func (s *Server) selected(c echo.Context, save func(saved.Selection) error) error {
 	line := c.QueryParam("filter")
 	filter, err := query.Parse(line)
 	if err != nil {
@@ -235,45 +247,9 @@ func (s *Server) transcript(c echo.Context) error {
 	if err := view.Update(c.Request().Context()); err != nil {
 		return err
 	}
-	h := c.Response().Header()
-	h.Set("Content-Type", "application/x-ndjson; charset=utf-8")
-	if c.QueryParam("download") != "" {
-		h.Set("Content-Disposition", `attachment; filename="transcript.jsonl"`)
-	}
-	c.Response().WriteHeader(http.StatusOK)
-	if err := wire.WriteFrames(c.Response(), log, withMarks(s.marks(), view), s.config.Redaction); err != nil {
-		return err
-	}
-	if err := s.warnOfRemains(c, view); err != nil {
-		return err
-	}
-	return s.marks().WriteMarks(c.Response(), func(seq int64) bool { _, in := view.Index(seq); return in })
-}
-
-// warnOfRemains logs the frames of a downloaded transcript that still contain values
-// which a rule redacts elsewhere.
-func (s *Server) warnOfRemains(c echo.Context, view *query.View) error {
-	remains, err := s.config.Redaction.Remaining(c.Request().Context(), s.in.Log(), withMarks(s.marks(), view), false)
-	for _, left := range remains {
-		s.logger.Warn("a transcript was saved that is not rid of what is left out: " + left.String())
-	}
-	return err
-}
-
-// withMarks lists the frames of a view, and the frames that store their marks, in
-// order.
-func withMarks(noted *wire.Log, view *query.View) iter.Seq[int64] {
-	seqs := slices.Collect(view.All())
-	marked, _ := noted.Marked()
-	for _, seq := range marked {
-		if _, in := view.Index(seq); in {
-			if by := noted.Marking(seq); by != 0 {
-				seqs = append(seqs, by)
-			}
-		}
-	}
-	slices.Sort(seqs)
-	return slices.Values(slices.Compact(seqs))
+	return save(saved.Selection{
+		Log: s.in.Log(), Marks: s.marks(), View: view, Redaction: s.config.Redaction, Title: line, Version: s.config.Version, Logger: s.logger,
+	})
 }
 
 // mark sets a person's mark of a frame.

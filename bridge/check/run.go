@@ -67,7 +67,7 @@ type runner struct {
 // [headless.ErrConnect] for a server that cannot be reached, and [ErrNotOffered] for a
 // call that there is not.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	o.Command = cmp.Or(o.Command, commandOf(o.Server.Target))
+	o.Command = cmp.Or(o.Command, o.Server.Target.CommandLine())
 	r := &runner{Options: &o, progress: newProgress(), slots: newSlots(max(o.Jobs, 1))}
 	r.report = Report{
 		Format: 1, Inspector: o.Server.Version, Target: o.Server.Target.Address(), Began: r.began.Round(time.Millisecond),

@@ -1,18 +1,17 @@
-package check
+package target
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
-	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wording"
 )
 
-// commandOf names a server in a command line of the inspector, as a shell has it; "" for
-// the built-in one. Values of headers and of the environment may be secret, and are
+// CommandLine names the server in a command line of the inspector, as a shell has it; ""
+// for the built-in one. Values of headers and of the environment may be secret, and are
 // variables of the shell in it.
-func commandOf(s target.Spec) string {
+func (s Spec) CommandLine() string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
 		words = append(words, "--header", `"`+name+": $"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+`"`)
@@ -24,7 +23,7 @@ func commandOf(s target.Spec) string {
 	if s.Dir != "" {
 		words = append(words, "--cwd", wording.ShellWord(s.Dir))
 	}
-	if s.Transport != target.TransportAuto {
+	if s.Transport != TransportAuto {
 		words = append(words, "--transport", string(s.Transport))
 	}
 	switch {

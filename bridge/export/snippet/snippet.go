@@ -1,0 +1,87 @@
+// Package snippet writes the code of a server that asks a question, for the SDKs that
+// servers are written with.
+package snippet
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
+)
+
+// SDK is a library that servers are written with.
+type SDK string
+
+// The libraries.
+const (
+	GoSDK      SDK = "go-sdk"     // github.com/modelcontextprotocol/go-sdk
+	MCPGo      SDK = "mcp-go"     // github.com/mark3labs/mcp-go
+	TypeScript SDK = "typescript" // @modelcontextprotocol/sdk
+	Python     SDK = "python"     // FastMCP in the package mcp
+)
+
+// SDKs lists the libraries.
+func SDKs() []SDK { return []SDK{GoSDK, MCPGo, TypeScript, Python} }
+
+// String names the library for people.
+func (s SDK) String() string {
+	switch s {
+	case GoSDK:
+		return "Go (go-sdk)"
+	case MCPGo:
+		return "Go (mcp-go)"
+	case TypeScript:
+		return "TypeScript SDK"
+	case Python:
+		return "Python (FastMCP)"
+	}
+	return string(s)
+}
+
+//go:embed *.tmpl
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"go":     goString,
+	"js":     jsString,
+	"python": strconv.QuoteToASCII, // its escapes are Python's, too
+	"indent": func(tabs int, raw json.RawMessage) string {
+		return strings.ReplaceAll(rawjson.Pretty(raw), "\n", "\n"+strings.Repeat("  ", tabs))
+	},
+	"text": func(raw json.RawMessage) string { return rawjson.Pretty(raw) },
+}).ParseFS(files, "*.tmpl"))
+
+// Of returns the code that asks a question by a request of revision 2025-11-25, with the
+// schema as the server sent it.
+func Of(s SDK, question *elicit.Request) (string, error) {
+	t := templates.Lookup(string(s) + ".tmpl")
+	if t == nil {
+		return "", fmt.Errorf("there is no code for %q", s)
+	}
+	var b strings.Builder
+	err := t.Execute(&b, struct {
+		*elicit.Request
+		URLMode bool
+	}{question, question.Mode == elicit.ModeURL})
+	if err != nil || s != GoSDK && s != MCPGo {
+		return b.String(), err
+	}
+	code, err := format.Source([]byte(b.String()))
+	return string(code), err
+}
+
+// goString writes a string literal, which is raw where it can be.
+func goString(s string) string {
+	if strings.Contains(s, "\n") && strconv.CanBackquote(strings.ReplaceAll(s, "\n", "")) {
+		return "`" + s + "`"
+	}
+	return strconv.Quote(s)
+}
+
+func jsString(s string) string { return string(rawjson.AppendQuoted(nil, s)) }

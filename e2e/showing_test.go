@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// TestShowing has what a person shows to others, on one page of the demo.
+func TestShowing(t *testing.T) {
+	s := open(t)
+	s.call("deploy")
+	s.question("Which build should go out?").Button("Decline").Click()
+	s.result("")
+
+	t.Run("export", func(t *testing.T) {
+		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
+		log := s.page.Region("Wire log")
+		filter := log.Field("Filter")
+		filter.Fill("method:tools/call")
+		s.page.Press(page.Enter)
+		log.Button("Export").Click()
+		menu := log.Role("group", "Export")
+		for name, want := range map[string]string{
+			"Whole session as HTML": "tools/list", "This call as Markdown": "Which build", "This filter as JSON Lines": "tools/call",
+		} {
+			link := menu.Link(name).Attr("href")
+			body := s.get(link)
+			if !strings.Contains(body, want) {
+				t.Errorf("%s at %s lacks %q: %.300s", name, link, want, body)
+			}
+			if alone := !strings.HasPrefix(name, "Whole"); alone && strings.Contains(body, `"method":"tools/list"`) {
+				t.Errorf("%s has other frames", name)
+			}
+		}
+		s.page.Press(page.Escape)
+	})
+
+	t.Run("copy as", func(t *testing.T) {
+		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
+		if got, want := s.get("/questions/1/copy/call"), `inspector call deploy`; !strings.HasPrefix(got, want) {
+			t.Errorf("the command line is %q", got)
+		}
+		if got := s.get("/questions/1/copy/markdown"); !strings.Contains(got, "Which build should go out?") {
+			t.Errorf("the report is %s", got)
+		}
+		s.call("deploy")
+		question := s.question("Which build should go out?")
+		question.Role("DisclosureTriangle", "Copy as…").Click()
+		question.Button("Go (go-sdk)").Click()
+		s.page.Role("status", "").Contains("Go (go-sdk) is copied.")
+		question.Button("Cancel").Click()
+	})
+
+	t.Run("code", func(t *testing.T) {
+		dir := t.TempDir()
+		overlay := map[string]string{}
+		for _, sdk := range []string{"go-sdk", "mcp-go"} {
+			code := filepath.Join(dir, sdk+".go")
+			write(t, code, s.get("/questions/1/copy/"+sdk))
+			write(t, filepath.Join(dir, sdk+"-main.go"), "package main\n\nvar _ = ask\n\nfunc main() {}\n")
+			for _, name := range []string{sdk + ".go", sdk + "-main.go"} {
+				place, err := filepath.Abs(filepath.Join("snippet-"+sdk, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				overlay[place] = filepath.Join(dir, name)
+			}
+		}
+		replace, err := json.Marshal(map[string]any{"Replace": overlay})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "overlay.json"), string(replace))
+		run(t, ".", "go", "build", "-o", dir, "-overlay", filepath.Join(dir, "overlay.json"), "./snippet-go-sdk", "./snippet-mcp-go")
+	})
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a command in a folder, and returns what it prints.
+func run(t *testing.T, dir string, command ...string) string {
+	t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
+	}
+	return string(out)
+}
