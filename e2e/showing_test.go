@@ -57,6 +57,43 @@ func TestShowing(t *testing.T) {
 		question.Button("Cancel").Click()
 	})
 
+	t.Run("palette", func(t *testing.T) {
+		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
+		find := func(search, option string) {
+			t.Helper()
+			s.page.Press("k", page.Ctrl)
+			s.page.Role("combobox", "Find").HasFocus()
+			s.page.Type(search)
+			s.page.Role("option", option).HasAttr("aria-selected", "true")
+			s.page.Press(page.Enter)
+			s.page.Role("dialog", "Command palette").Gone()
+		}
+		find("pay_invoice", "Pay an invoice pay_invoice · tool · demo")
+		s.page.Region("Call").Role("heading", "pay_invoice").Wait()
+		find("#1", "#1 frame")
+		s.page.Region("Wire log").Role("group", "Frame").Contains("#1")
+		find("keys", "Keys action")
+		s.page.Role("group", "Keys").Wait()
+		s.page.Press(page.Escape)
+	})
+
+	t.Run("present", func(t *testing.T) {
+		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
+		s.page.Button("Present").Click()
+		s.page.Region("Tools").Gone()
+		s.page.Press("k", page.Ctrl)
+		s.page.Type("call 1 ·")
+		s.page.Role("option", "deploy call 1 · done").Click()
+		s.page.Region("Ladder").Role("group", "Sequence diagram").Wait()
+		s.page.Reload()
+		s.page.Button("Present").HasAttr("aria-pressed", "true").Click()
+		s.page.Role("combobox", "Theme").Choose("Dark")
+		s.page.Reload()
+		if scheme := page.Eval[string](s.page, "getComputedStyle(document.documentElement).colorScheme"); scheme != "dark" {
+			t.Errorf("the theme is %q", scheme)
+		}
+	})
+
 	t.Run("code", func(t *testing.T) {
 		dir := t.TempDir()
 		overlay := map[string]string{}

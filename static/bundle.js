@@ -155,18 +155,18 @@ function push(changes) {
   for (const change of changes) apply(change);
   settle();
 }
-async function drawInTurn(answer2, draw4) {
+async function drawInTurn(answer2, draw5) {
   asking++;
   try {
-    return draw4(await answer2);
+    return draw5(await answer2);
   } finally {
     if (!--asking) held.splice(0).forEach(push);
     settle();
   }
 }
-function fetched(url, draw4, signal) {
+function fetched(url, draw5, signal) {
   const late = AbortSignal.timeout(2e4);
-  return drawInTurn(drawn(url, signal ? AbortSignal.any([signal, late]) : late), (answer2) => answer2 ? draw4(answer2) : void 0);
+  return drawInTurn(drawn(url, signal ? AbortSignal.any([signal, late]) : late), (answer2) => answer2 ? draw5(answer2) : void 0);
 }
 function apply({ id, html, op, at }) {
   const old = $(id);
@@ -527,25 +527,25 @@ async function load(node, from) {
   one(":scope > .more", group(node))?.remove();
   group(node).append(parse(answer2.html));
 }
-async function showMore(button2) {
-  const { more, string, raw } = button2.dataset;
-  if (button2.ariaBusy) return;
-  button2.ariaBusy = "true";
+async function showMore(button3) {
+  const { more, string, raw } = button3.dataset;
+  if (button3.ariaBusy) return;
+  button3.ariaBusy = "true";
   if (more) {
-    const node = near(button2, ".node"), last3 = button2.previousElementSibling;
+    const node = near(button3, ".node"), last3 = button3.previousElementSibling;
     await load(node, Number(more));
     const next2 = last3?.nextElementSibling;
     if (next2?.matches(".node")) select(next2);
     return;
   }
   const query = new URLSearchParams({ from: string ?? raw });
-  if (string) query.set("at", pointer(steps(near(button2, ".node"))));
-  const answer2 = await drawn(`/wire/frames/${frameOf(button2)}/${string ? "string" : "more"}?` + query);
-  button2.ariaBusy = null;
-  if (!answer2 || !button2.isConnected) return;
+  if (string) query.set("at", pointer(steps(near(button3, ".node"))));
+  const answer2 = await drawn(`/wire/frames/${frameOf(button3)}/${string ? "string" : "more"}?` + query);
+  button3.ariaBusy = null;
+  if (!answer2 || !button3.isConnected) return;
   const fresh2 = parse(answer2.html), next = one("button.more", fresh2);
-  if (button2.nextElementSibling?.matches(".left")) button2.nextElementSibling.remove();
-  button2.replaceWith(fresh2);
+  if (button3.nextElementSibling?.matches(".left")) button3.nextElementSibling.remove();
+  button3.replaceWith(fresh2);
   next?.focus({ preventScroll: true });
 }
 async function reveal(to) {
@@ -588,12 +588,12 @@ async function put(text, words2) {
 }
 function say(text) {
   announce(text);
-  const button2 = $("copy");
-  if (!button2) return;
+  const button3 = $("copy");
+  if (!button3) return;
   clearTimeout(saying);
-  button2.textContent = "Copied";
+  button3.textContent = "Copied";
   saying = setTimeout(() => {
-    button2.textContent = "Copy";
+    button3.textContent = "Copy";
   }, 1500);
 }
 function mark2() {
@@ -610,9 +610,9 @@ function mark2() {
   $("note-text").defaultValue = $("note-text").value;
   post(`/wire/frames/${seq}/mark`, body);
 }
-function pin(button2) {
-  button2.ariaPressed = String(button2.ariaPressed !== "true");
-  announce(button2.ariaPressed === "true" ? "Pinned." : "No longer pinned.");
+function pin(button3) {
+  button3.ariaPressed = String(button3.ariaPressed !== "true");
+  announce(button3.ariaPressed === "true" ? "Pinned." : "No longer pinned.");
   mark2();
 }
 function keepNote() {
@@ -1332,15 +1332,15 @@ function toTrouble(root) {
   focusField(wrong2 ?? problems);
   announce([n && (n === 1 ? "1 field needs attention." : `${n} fields need attention.`), problems?.innerText].filter(Boolean).join(" "));
 }
-async function answer(form, button2) {
-  const n = form.dataset.question ?? "", force = button2?.dataset.force && { force: 1 };
-  const { ok, status: status2 } = await submit(form, `/questions/${n}/answer`, { action: button2?.value ?? "accept", ...force });
+async function answer(form, button3) {
+  const n = form.dataset.question ?? "", force = button3?.dataset.force && { force: 1 };
+  const { ok, status: status2 } = await submit(form, `/questions/${n}/answer`, { action: button3?.value ?? "accept", ...force });
   if (status2 === 422) toTrouble($("q" + n));
   else if (ok || status2 === 409) goOnAfter(n);
 }
-async function call(form, button2) {
+async function call(form, button3) {
   if (one("#call .running")) return;
-  const { ok, status: status2 } = await submit(form, "/calls", button2?.dataset.force && { force: 1 });
+  const { ok, status: status2 } = await submit(form, "/calls", button3?.dataset.force && { force: 1 });
   if (status2 === 422) toTrouble($("call"));
   else if (ok) made();
 }
@@ -1423,8 +1423,8 @@ var init_forms = __esm({
         if (e.repeat) e.preventDefault();
         else if (e.ctrlKey || e.metaKey) {
           e.preventDefault();
-          const button2 = one("button.primary:enabled", form);
-          if (button2) form.requestSubmit(button2);
+          const button3 = one("button.primary:enabled", form);
+          if (button3) form.requestSubmit(button3);
         }
       }
       const cancel = one("[value=cancel]", near(e.target, "[data-state=pending]"));
@@ -1462,12 +1462,12 @@ function reflect(p) {
   const selected2 = [...p.select.selectedOptions];
   if (!p.chosen) p.input.value = p.select.value && selected2[0].text;
   else p.chosen.replaceChildren(...selected2.slice(0, 100).map((o) => {
-    const li = make("li", {}), button2 = make("button", { type: "button", textContent: o.text, ariaLabel: "Remove " + o.text });
-    button2.onclick = () => {
+    const li = make("li", {}), button3 = make("button", { type: "button", textContent: o.text, ariaLabel: "Remove " + o.text });
+    button3.onclick = () => {
       toggle2(p, o.value, o.text);
       p.input.focus();
     };
-    li.append(button2);
+    li.append(button3);
     return li;
   }));
 }
@@ -1564,11 +1564,11 @@ var init_picker = __esm({
         const known4 = pickers.get(box2);
         if (known4?.list.hidden && document.activeElement !== known4.input) reflect(known4);
         if (known4) continue;
-        const [input2, list2, select3, chosen = null] = box2.children;
-        const p = { input: input2, list: list2, select: select3, chosen, query: "", total: 0, active: -1, rows: /* @__PURE__ */ new Map(), ready: Promise.resolve() };
+        const [input3, list3, select3, chosen = null] = box2.children;
+        const p = { input: input3, list: list3, select: select3, chosen, query: "", total: 0, active: -1, rows: /* @__PURE__ */ new Map(), ready: Promise.resolve() };
         pickers.set(box2, p);
-        list2.addEventListener("scroll", () => draw(p));
-        list2.addEventListener("mousedown", (e) => e.preventDefault());
+        list3.addEventListener("scroll", () => draw(p));
+        list3.addEventListener("mousedown", (e) => e.preventDefault());
         reflect(p);
       }
     });
@@ -1679,14 +1679,14 @@ var init_outcomes = __esm({
 });
 
 // controls.js
-async function press(button2, body = button2.dataset.body) {
-  if (button2.ariaBusy) return;
-  button2.ariaBusy = "true";
-  pressed = button2;
-  const answer2 = await post(button2.dataset.post, new URLSearchParams(body));
-  button2.ariaBusy = null;
-  if (answer2.ok) announceOf(button2);
-  if (button2.dataset.makes) showMade(answer2);
+async function press(button3, body = button3.dataset.body) {
+  if (button3.ariaBusy) return;
+  button3.ariaBusy = "true";
+  pressed = button3;
+  const answer2 = await post(button3.dataset.post, new URLSearchParams(body));
+  button3.ariaBusy = null;
+  if (answer2.ok) announceOf(button3);
+  if (button3.dataset.makes) showMade(answer2);
 }
 function announceOf({ dataset: { said: said3 }, selectedOptions }) {
   if (said3 !== void 0) announce(said3 || selectedOptions[0].text);
@@ -1708,9 +1708,9 @@ var init_controls = __esm({
       if (document.activeElement === document.body) next?.focus({ preventScroll: true });
     });
     on("click", (e) => {
-      const button2 = near(e.target, "button[data-post]"), every = near(button2, ".every"), settings = near(e.target, "[data-settings-of]");
-      if (every) press(button2, { every: button2.ariaPressed === "true" ? 0 : one(".seconds", every).value });
-      else if (button2) press(button2);
+      const button3 = near(e.target, "button[data-post]"), every = near(button3, ".every"), settings = near(e.target, "[data-settings-of]");
+      if (every) press(button3, { every: button3.ariaPressed === "true" ? 0 : one(".seconds", every).value });
+      else if (button3) press(button3);
       if (settings) {
         const more = $(`server-${settings.dataset.settingsOf}-more`);
         more.showPopover({ source: one(`[popovertarget="${more.id}"]`) });
@@ -1718,8 +1718,8 @@ var init_controls = __esm({
       }
     });
     on("change", async (e) => {
-      const { form, name, value, checked, dataset } = e.target, button2 = one("[aria-pressed=true]", near(e.target, ".every"));
-      if (button2) press(button2, { every: value });
+      const { form, name, value, checked, dataset } = e.target, button3 = one("[aria-pressed=true]", near(e.target, ".every"));
+      if (button3) press(button3, { every: value });
       if (!dataset.post) return;
       const { ok } = await post(dataset.post, new URLSearchParams({ [name]: checked === false ? "" : value }));
       if (ok) announceOf(e.target);
@@ -1772,32 +1772,32 @@ var init_unfold = __esm({
       if (e.target.dataset?.source && e.target.open) fill(e.target);
     }, true);
     on("click", (e) => {
-      const button2 = near(e.target, "button[data-source]");
-      if (!button2) return;
-      button2.ariaExpanded = String(!isOpen(button2));
-      if (isOpen(button2)) fill(button2);
-      else $(button2.dataset.into).replaceChildren();
+      const button3 = near(e.target, "button[data-source]");
+      if (!button3) return;
+      button3.ariaExpanded = String(!isOpen(button3));
+      if (isOpen(button3)) fill(button3);
+      else $(button3.dataset.into).replaceChildren();
     });
     whenChanged(() => {
       for (const e of all("[data-source]")) if (isOpen(e) && fetched2.get(e.dataset.into) !== e.dataset.version) fill(e);
     });
     on("click", async (e) => {
-      const save2 = near(e.target, "a.show-all"), button2 = near(e.target, "[data-text]");
+      const save2 = near(e.target, "a.show-all"), button3 = near(e.target, "[data-text]");
       if (save2) save2.search = location.search;
-      if (!button2) return;
+      if (!button3) return;
       e.preventDefault();
-      if (button2.ariaBusy) return;
-      button2.ariaBusy = "true";
+      if (button3.ariaBusy) return;
+      button3.ariaBusy = "true";
       const query = new URLSearchParams(location.search);
-      query.set("from", button2.dataset.from);
-      const answer2 = await drawn(`/texts/${button2.dataset.text}?` + query);
-      button2.ariaBusy = null;
-      if (!answer2 || !button2.isConnected) return;
-      const fresh2 = parse(answer2.html), next = one("button", fresh2), inner = near(button2, ".rest");
-      const rest = inner ?? button2.previousElementSibling;
+      query.set("from", button3.dataset.from);
+      const answer2 = await drawn(`/texts/${button3.dataset.text}?` + query);
+      button3.ariaBusy = null;
+      if (!answer2 || !button3.isConnected) return;
+      const fresh2 = parse(answer2.html), next = one("button", fresh2), inner = near(button3, ".rest");
+      const rest = inner ?? button3.previousElementSibling;
       if (inner) {
         one("a.show-all", rest)?.remove();
-        button2.replaceWith(fresh2);
+        button3.replaceWith(fresh2);
       } else rest.append(fresh2);
       if (!next) announce("All of it is shown.");
       rest.tabIndex = -1;
@@ -1807,12 +1807,12 @@ var init_unfold = __esm({
 });
 
 // revision.js
-async function callAgain(button2, call3, target, protocol) {
-  if (button2.ariaBusy) return;
-  button2.ariaBusy = "true";
+async function callAgain(button3, call3, target, protocol) {
+  if (button3.ariaBusy) return;
+  button3.ariaBusy = "true";
   announce("Reconnecting.");
   const made2 = await post(`/calls/${call3}/again`);
-  button2.ariaBusy = null;
+  button3.ariaBusy = null;
   if (made2.ok) remember(entry(target), protocol);
   showMade(made2);
 }
@@ -1855,43 +1855,43 @@ var init_revision = __esm({
 
 // catalog.js
 function known3(ul) {
-  const { version, total: total2 } = ul.dataset, list2 = lists.get(ul) ?? { search: "", version, total: Number(total2), height: 0 };
-  lists.set(ul, list2);
-  return list2;
+  const { version, total: total2 } = ul.dataset, list3 = lists.get(ul) ?? { search: "", version, total: Number(total2), height: 0 };
+  lists.set(ul, list3);
+  return list3;
 }
 function look3(ul) {
-  const list2 = known3(ul);
-  if (list2.search !== wanted2()) return ask3(ul, list2, 0, most2);
-  place(ul, list2);
-  const whole = list2.total <= most2, [first2, end] = whole ? [0, list2.total] : sight3(ul, list2);
+  const list3 = known3(ul);
+  if (list3.search !== wanted2()) return ask3(ul, list3, 0, most2);
+  place(ul, list3);
+  const whole = list3.total <= most2, [first2, end] = whole ? [0, list3.total] : sight3(ul, list3);
   const there = new Set(items(ul).map((li) => Number(li.dataset.place)));
-  let lacks = list2.version !== ul.dataset.version;
+  let lacks = list3.version !== ul.dataset.version;
   for (let i = first2; i < end; i++) lacks ||= !there.has(i);
-  if (lacks) ask3(ul, list2, Math.max(0, first2 - beyond), whole ? most2 : Math.min(list2.total, end + beyond));
+  if (lacks) ask3(ul, list3, Math.max(0, first2 - beyond), whole ? most2 : Math.min(list3.total, end + beyond));
 }
-function sight3(ul, list2) {
+function sight3(ul, list3) {
   const box2 = shelf(), above = box2.getBoundingClientRect().top - ul.getBoundingClientRect().top;
-  const first2 = Math.min(list2.total, Math.max(0, Math.floor(above / list2.height)));
-  return [first2, Math.max(first2, Math.min(list2.total, Math.ceil((above + box2.clientHeight) / list2.height)))];
+  const first2 = Math.min(list3.total, Math.max(0, Math.floor(above / list3.height)));
+  return [first2, Math.max(first2, Math.min(list3.total, Math.ceil((above + box2.clientHeight) / list3.height)))];
 }
-function place(ul, list2) {
-  const rows2 = items(ul), long = rows2.length < list2.total;
+function place(ul, list3) {
+  const rows2 = items(ul), long = rows2.length < list3.total;
   ul.classList.toggle("long", long);
-  list2.height = long ? rows2[0]?.offsetHeight || 52 : list2.height || 52;
-  ul.style.height = long ? list2.total * list2.height + "px" : "";
-  for (const li of rows2) li.style.transform = long ? `translateY(${Number(li.dataset.place) * list2.height}px)` : "";
+  list3.height = long ? rows2[0]?.offsetHeight || 52 : list3.height || 52;
+  ul.style.height = long ? list3.total * list3.height + "px" : "";
+  for (const li of rows2) li.style.transform = long ? `translateY(${Number(li.dataset.place) * list3.height}px)` : "";
 }
-async function ask3(ul, list2, from, to) {
-  const search = wanted2(), { version } = ul.dataset, now = list2.asking;
+async function ask3(ul, list3, from, to) {
+  const search = wanted2(), { version } = ul.dataset, now = list3.asking;
   if (now && now.search === search && now.version === version && now.from <= from && now.to >= to) return;
   now?.control.abort();
   const control = new AbortController();
-  list2.asking = { from, to, search, version, control };
+  list3.asking = { from, to, search, version, control };
   const query = new URLSearchParams({ shelf: ul.dataset.shelf, search, from: String(from), count: String(to - from) });
   await fetched(`/servers/${ul.dataset.of}/items?` + query, ({ html, headers }) => {
-    if (list2.asking?.control !== control || !ul.isConnected) return;
-    list2.asking = void 0;
-    Object.assign(list2, { search, version, total: Number(headers.get("X-Total")) });
+    if (list3.asking?.control !== control || !ul.isConnected) return;
+    list3.asking = void 0;
+    Object.assign(list3, { search, version, total: Number(headers.get("X-Total")) });
     put2(
       ul,
       /** @type {any[]} */
@@ -1902,7 +1902,7 @@ async function ask3(ul, list2, from, to) {
     mark();
     rove();
   }, control.signal);
-  if (list2.asking?.control === control) list2.asking = void 0;
+  if (list3.asking?.control === control) list3.asking = void 0;
 }
 function put2(ul, fresh2) {
   const key2 = (li) => li.dataset.place + " " + li.dataset.item, at = (li) => Number(li.dataset.place);
@@ -1940,7 +1940,7 @@ async function toEnd2(top2) {
   shelf().scrollTop = top2;
   lookAtAll();
   const shown2 = () => all(".items", shelf()).map(known3);
-  while (shown2().some((list2) => list2.asking)) await new Promise((done) => setTimeout(done, 20));
+  while (shown2().some((list3) => list3.asking)) await new Promise((done) => setTimeout(done, 20));
   all(".item", shelf()).at(top2 ? -1 : 0)?.focus();
 }
 var lists, beyond, most2, shelf, wanted2, items, roved;
@@ -2205,12 +2205,12 @@ var init_export = __esm({
     init_ask();
     init_dom();
     on("click", async (e) => {
-      const button2 = near(e.target, "[data-copy-from]"), text = button2 && await drawn(button2.dataset.copyFrom);
+      const button3 = near(e.target, "[data-copy-from]"), text = button3 && await drawn(button3.dataset.copyFrom);
       if (!text) return;
       if (!await copied(text.html)) return notice("The browser does not let this page copy.", 5);
-      announce(button2.textContent + " is copied.");
-      button2.classList.add("copied");
-      setTimeout(() => button2.classList.remove("copied"), 1500);
+      announce(button3.textContent + " is copied.");
+      button3.classList.add("copied");
+      setTimeout(() => button3.classList.remove("copied"), 1500);
     });
     $("export-more").addEventListener("beforetoggle", (e) => {
       if (e.newState !== "open") return;
@@ -2224,6 +2224,97 @@ var init_export = __esm({
         part.hidden = !filter3;
         for (const link of all("a", part)) link.href = link.dataset.path + "?" + new URLSearchParams({ download: "1", filter: filter3 });
       }
+    });
+  }
+});
+
+// palette.js
+async function find() {
+  asking4?.abort();
+  asking4 = new AbortController();
+  const answer2 = await drawn("/palette?" + new URLSearchParams({ search: input2.value }), asking4.signal);
+  if (!answer2) return;
+  list2.replaceChildren(parse(answer2.html));
+  mark3(0);
+}
+function mark3(n) {
+  const options = all("[role=option]", list2), to = options.at(n % options.length);
+  for (const option of options) option.ariaSelected = String(option === to);
+  input2.setAttribute("aria-activedescendant", to?.id ?? "");
+  to?.scrollIntoView({ block: "nearest" });
+}
+var palette, input2, list2, asking4;
+var init_palette = __esm({
+  "palette.js"() {
+    init_ask();
+    init_changes();
+    init_dom();
+    palette = $("palette");
+    input2 = $("palette-input");
+    list2 = $("palette-list");
+    on("keydown", (e) => {
+      if (e.key.toLowerCase() !== "k" || !(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey) return;
+      e.preventDefault();
+      if (palette.open) return palette.close();
+      palette.showModal();
+      input2.select();
+      find();
+    });
+    input2.addEventListener("input", find);
+    input2.addEventListener("keydown", (e) => {
+      const options = all("[role=option]", list2), at = options.findIndex((o) => o.ariaSelected === "true");
+      if (e.key === "ArrowDown") mark3(at + 1);
+      else if (e.key === "ArrowUp") mark3(at - 1);
+      else if (e.key === "Enter") options[at]?.click();
+      else return;
+      e.preventDefault();
+    });
+    document.addEventListener("click", (e) => {
+      const option = near(e.target, "#palette-list [role=option]:not([aria-disabled])");
+      if (!option && e.target !== palette) return;
+      palette.close();
+      const control = option?.dataset.press && one(option.dataset.press);
+      control?.scrollIntoView({ block: "nearest" });
+      if (control?.matches("button")) control.click();
+      else control?.focus();
+    }, true);
+  }
+});
+
+// present.js
+function draw2() {
+  const { call: call3 } = one("#call > [data-call]")?.dataset ?? {};
+  if (button.ariaPressed !== "true" || !call3 || call3 === drawn2) return;
+  drawn2 = call3;
+  if ($("ladder").hidden) $("ladder-button").click();
+}
+function present(on2) {
+  button.ariaPressed = String(on2);
+  document.documentElement.classList.toggle("presenting", on2);
+  toAddress({ present: on2 ? "1" : "" });
+  drawn2 = "";
+  draw2();
+}
+var button, theme, drawn2;
+var init_present = __esm({
+  "present.js"() {
+    init_address();
+    init_changes();
+    init_dom();
+    button = $("present");
+    theme = $("theme");
+    drawn2 = "";
+    button.addEventListener("click", () => present(button.ariaPressed === "false"));
+    on("keydown", (e) => {
+      if (e.key !== "p" || !bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return;
+      e.preventDefault();
+      button.click();
+    });
+    if (inAddress("present")) present(true);
+    whenChanged(draw2);
+    theme.addEventListener("change", () => {
+      document.documentElement.dataset.theme = theme.value;
+      document.cookie = `inspector_theme=${theme.value}; Path=/; SameSite=Strict; Max-Age=${theme.value ? 31536e3 : 0}`;
     });
   }
 });
@@ -2280,7 +2371,7 @@ var init_live = __esm({
 
 // ledger.js
 var ledger_exports = {};
-async function draw2() {
+async function draw3() {
   again2 = fetching4;
   if (fetching4 || !isOpen2()) return;
   fetching4 = true;
@@ -2291,7 +2382,7 @@ async function draw2() {
     update(old, fresh2);
   }
   fetching4 = false;
-  if (again2) draw2();
+  if (again2) draw3();
 }
 var ledger, filter2, sort, fetching4, again2, isOpen2;
 var init_ledger = __esm({
@@ -2307,14 +2398,14 @@ var init_ledger = __esm({
     fetching4 = false;
     again2 = false;
     isOpen2 = () => ledger.matches(":popover-open");
-    ledger.addEventListener("toggle", draw2);
-    filter2.addEventListener("input", draw2);
-    whenChanged(draw2);
+    ledger.addEventListener("toggle", draw3);
+    filter2.addEventListener("input", draw3);
+    whenChanged(draw3);
     on("click", async (e) => {
       const head = near(e.target, "[data-ledger-sort]"), anew = near(e.target, "[data-anew]");
       if (head) {
         sort = head.dataset.ledgerSort;
-        draw2();
+        draw3();
       }
       if (near(e.target, "#ledger :is([data-frame], [data-show-call], [data-post], [data-anew])")) ledger.hidePopover();
       if (!anew) return;
@@ -2341,14 +2432,14 @@ function wanted3() {
 function show2(on2) {
   pane2.hidden = !on2;
   grid2.hidden = on2;
-  button.ariaPressed = String(on2);
+  button2.ariaPressed = String(on2);
   if (on2) return;
   address2 = "";
   fetching5?.abort();
   clearTimeout(again3);
   pane2.replaceChildren();
 }
-async function draw3() {
+async function draw4() {
   clearTimeout(again3);
   fetching5?.abort();
   fetching5 = new AbortController();
@@ -2357,7 +2448,7 @@ async function draw3() {
   const fresh2 = pane2.cloneNode();
   fresh2.append(parse(answer2.html));
   update(pane2, fresh2);
-  if (one(".ladder-head", pane2).dataset.running === "true") again3 = setTimeout(draw3, 1e3);
+  if (one(".ladder-head", pane2).dataset.running === "true") again3 = setTimeout(draw4, 1e3);
 }
 function toggle3() {
   if (!pane2.hidden) {
@@ -2368,16 +2459,16 @@ function toggle3() {
   if (!to) return notice("Choose a frame, or make a call, to see its ladder.", 4);
   address2 = to;
   show2(true);
-  draw3();
+  draw4();
 }
-var button, pane2, grid2, address2, fetching5, again3, style, styled, call2;
+var button2, pane2, grid2, address2, fetching5, again3, style, styled, call2;
 var init_ladder = __esm({
   "ladder.js"() {
     init_ask();
     init_changes();
     init_detail();
     init_dom();
-    button = $("ladder-button");
+    button2 = $("ladder-button");
     pane2 = $("ladder");
     grid2 = $("grid");
     address2 = "";
@@ -2407,7 +2498,7 @@ var init_ladder = __esm({
       call2 = now;
       if (address2.startsWith("/calls/") && now) {
         address2 = `/calls/${now}/ladder`;
-        draw3();
+        draw4();
       }
     });
   }
@@ -2427,14 +2518,14 @@ async function show3(html) {
   panel.showPopover();
   (one("#check-start:enabled", view) ?? one("h2", view)).focus();
 }
-async function open3(button2) {
+async function open3(button3) {
   const form = $("args-form"), { server, kind, key: key2 } = form.dataset;
   toAddress({ check: new URLSearchParams({ server, kind, key: key2 }).toString() });
   const body = new URLSearchParams(
     /** @type {any} */
     new FormData(form)
   );
-  if (button2.dataset.check) body.set("anew", "1");
+  if (button3.dataset.check) body.set("anew", "1");
   const { ok, text } = await post("/check", body);
   if (ok) await show3(text);
 }
@@ -2460,13 +2551,13 @@ var init_check = __esm({
       if (inAddress("check")) reopen(inAddress("check"));
     });
     panel.addEventListener("click", async (e) => {
-      const button2 = near(e.target, "[data-copies]");
-      if (!button2) return;
-      if (!await copied(one("pre", button2.parentElement).textContent.trim())) return notice("The browser does not let this page copy.", 5);
+      const button3 = near(e.target, "[data-copies]");
+      if (!button3) return;
+      if (!await copied(one("pre", button3.parentElement).textContent.trim())) return notice("The browser does not let this page copy.", 5);
       announce("Copied.");
-      button2.textContent = "Copied";
+      button3.textContent = "Copied";
       setTimeout(() => {
-        button2.textContent = "Copy";
+        button3.textContent = "Copy";
       }, 1500);
     });
   }
@@ -2542,6 +2633,8 @@ var init_page = __esm({
     init_detail();
     init_filter();
     init_export();
+    init_palette();
+    init_present();
     init_live();
     on("toggle", (e) => {
       if (e.target.id === "ledger") Promise.resolve().then(() => init_ledger());

@@ -25,6 +25,8 @@ import { showFrame } from "./wire.js"
 import "./detail.js"
 import "./filter.js"
 import "./export.js"
+import "./palette.js"
+import "./present.js"
 import { connect } from "./live.js"
 
 // Scripts that are loaded on demand

@@ -19,6 +19,7 @@ import (
 // Page holds everything that the first page shows.
 type Page struct {
 	Version   string // the inspector's own version
+	Theme     string // "light" or "dark", if the person has chosen one
 	Servers   []Server
 	Catalogs  []Catalog // one per server, in the order of Servers
 	Calls     []CallTab // the latest calls that are kept, oldest first

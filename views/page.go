@@ -34,6 +34,9 @@ func (p Page) pane() string {
 	return "work"
 }
 
+// themes are the values of [Page.Theme], with their names.
+var themes = []struct{ value, name string }{{"", "System theme"}, {"light", "Light"}, {"dark", "Dark"}}
+
 // keyTable is the help for keys.
 var keyTable = []struct {
 	keys []string
@@ -49,5 +52,7 @@ var keyTable = []struct {
 	{[]string{"Home", "End"}, "first frame; last frame, and follow"},
 	{[]string{"f"}, "in the wire log: follow what comes, or stop following"},
 	{[]string{"↵", "Esc"}, "open the frame; close it"},
+	{[]string{"Ctrl k", "⌘ k"}, "command palette"},
+	{[]string{"p"}, "present: big type, the question beside its ladder; once more: back"},
 	{[]string{"?"}, "this list"},
 }

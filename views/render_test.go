@@ -555,7 +555,7 @@ func TestSettledSaysWhy(t *testing.T) {
 		q.State, q.Action, q.By, q.Reason, q.Digest, q.Waited = c.state, c.action, c.by, c.reason, "build 2291", 4200*time.Millisecond
 		q.Unfolded = true
 		doc := draw(t, QuestionCard(q))
-		line := text(only(t, doc, "summary", tag("summary")))
+		line := text(every(doc, tag("summary"))[0])
 		for _, want := range append(c.want, "Deploy to production?", "4.2 s") {
 			if !strings.Contains(line, want) {
 				t.Errorf("%s: the line does not say %q: %q", c.state, want, line)

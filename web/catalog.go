@@ -15,6 +15,8 @@ import (
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/palette"
+	find "elicitation-inspector/web/palette"
 )
 
 // This file draws the catalogs of the servers. A page gets the length of each list and
@@ -172,6 +174,11 @@ func (s *Server) items(c echo.Context, server bridge.Server) error {
 		c.Response().Header().Set("X-Total", strconv.Itoa(min(l.Total, views.ItemsMost)))
 		return views.ItemRows(l), err
 	})
+}
+
+// palette answers with what the command palette finds.
+func (s *Server) palette(c echo.Context) error {
+	return html(c, palette.Found(find.Find(s.in, c.QueryParam("search"), s.playback != nil)))
 }
 
 // hasWords reports whether an item's texts contain all words, which must be in lower

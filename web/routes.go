@@ -44,6 +44,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/questions/:n/misbehave", of(s.question, s.misbehave))      // answer with a fault: fault, field and its parameters
 	e.POST("/questions/:n/again", of(number, s.again))                  // repeat an answer
 	e.GET("/questions/:n/copy/:form", of(s.question, s.copiedQuestion)) // an elicitation as text: markdown, call, or code for go-sdk, mcp-go, typescript, python
+	e.GET("/palette", s.palette)                                        // what the command palette leads to; query search
 	e.GET("/ledger", s.ledger)                                          // all questions of the run; query sort, filter
 	e.POST("/questions/:n/complete", act(number, s.complete))           // mark a URL as done
 

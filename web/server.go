@@ -281,6 +281,9 @@ func (s *Server) page(c echo.Context) error {
 	seq, done := s.hub.Drawing()
 	p := s.whole()
 	p.Seq = seq
+	if theme, err := c.Cookie("inspector_theme"); err == nil && (theme.Value == "light" || theme.Value == "dark") {
+		p.Theme = theme.Value
+	}
 	s.choose(c, &p)
 	text, err := draw(c.Request().Context(), views.PageView(p))
 	if err == nil && len(text) > markup.PageMost {

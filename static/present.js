@@ -1,0 +1,43 @@
+// @ts-check
+/** Showing the page to others: big type, the question beside its ladder; and the theme. */
+import { inAddress, toAddress } from "./address.js"
+import { whenChanged } from "./changes.js"
+import { $, bare, on, one } from "./dom.js"
+
+const button = $("present"), theme = $("theme")
+
+/** The call whose ladder was opened last: one that the person has closed stays closed. */
+let drawn = ""
+
+function draw() {
+  const { call } = one("#call > [data-call]")?.dataset ?? {}
+  if (button.ariaPressed !== "true" || !call || call === drawn) return
+  drawn = call
+  if ($("ladder").hidden) $("ladder-button").click()
+}
+
+/** @param {boolean} on */
+function present(on) {
+  button.ariaPressed = String(on)
+  document.documentElement.classList.toggle("presenting", on)
+  toAddress({ present: on ? "1" : "" })
+  drawn = ""
+  draw()
+}
+
+button.addEventListener("click", () => present(button.ariaPressed === "false"))
+
+on("keydown", e => {
+  if (e.key !== "p" || !bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return
+  e.preventDefault()
+  button.click()
+})
+
+if (inAddress("present")) present(true)
+whenChanged(draw)
+
+// The server draws the page in the theme, so that no other one is ever seen.
+theme.addEventListener("change", () => {
+  document.documentElement.dataset.theme = theme.value
+  document.cookie = `inspector_theme=${theme.value}; Path=/; SameSite=Strict; Max-Age=${theme.value ? 31536000 : 0}`
+})

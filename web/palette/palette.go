@@ -1,0 +1,89 @@
+// Package palette finds what the command palette leads to: items, calls, questions,
+// servers, frames and actions.
+package palette
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/palette"
+)
+
+// most is how many entries are shown.
+const most = 50
+
+// Find returns the entries whose texts contain all words of a search, actions last; a
+// number, also with #, finds the frame.
+func Find(in *bridge.Inspection, search string, readOnly bool) []palette.Entry {
+	f := finding{words: strings.Fields(strings.ToLower(search))}
+	if seq, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(search), "#"), 10, 64); err == nil && seq >= 1 && seq <= in.Log().Len() {
+		f.found = append(f.found, palette.Entry{Title: "#" + strconv.FormatInt(seq, 10), About: "frame", Does: templ.Attributes{"data-frame": strconv.FormatInt(seq, 10)}})
+	}
+	for _, q := range in.Questions() {
+		if q.Request != nil && q.AskedSeq > 0 {
+			f.add(q.Request.Message, "question "+strconv.Itoa(q.Number)+" · "+q.State.String(), "", templ.Attributes{"data-press": "#q" + strconv.Itoa(q.Number) + "-message"})
+		}
+	}
+	for _, s := range in.Servers() {
+		f.add(s.Label, "server", "", templ.Attributes{"data-press": "[popovertarget=server-" + s.ID + "-more]"})
+		catalog, err := in.Catalog(s.ID)
+		if err != nil {
+			continue
+		}
+		for _, item := range catalog.Items {
+			title, about := item.Name, string(item.Kind)+" · "+s.Label
+			if item.Title != "" && item.Title != item.Name {
+				title, about = item.Title, item.Name+" · "+about
+			}
+			f.add(title, about, "item", templ.Attributes{"data-server": s.ID, "data-kind": string(item.Kind), "data-key": views.Handle(item.Key)})
+		}
+	}
+	for _, c := range in.Calls() {
+		f.add(c.Request.Name, "call "+strconv.Itoa(c.Number)+" · "+c.State.String(), "", templ.Attributes{"data-show-call": strconv.Itoa(c.Number)})
+	}
+	for _, a := range actions {
+		if !readOnly || !a.live {
+			f.add(a.name, "action", "", templ.Attributes{"data-press": a.control})
+		}
+	}
+	return f.found
+}
+
+type finding struct {
+	words []string
+	found []palette.Entry
+}
+
+func (f *finding) add(title, about, class string, does templ.Attributes) {
+	if len(f.found) == most {
+		return
+	}
+	text := strings.ToLower(title + "\n" + about)
+	for _, word := range f.words {
+		if !strings.Contains(text, word) {
+			return
+		}
+	}
+	f.found = append(f.found, palette.Entry{Title: markup.Brief(title), About: markup.Brief(about), Class: class, Does: does})
+}
+
+// actions are the controls of the page that the palette presses.
+var actions = []struct {
+	name    string
+	control string // a CSS selector
+	live    bool   // not in a transcript
+}{
+	{"Present", "#present", false},
+	{"Export", "[popovertarget=export-more]", false},
+	{"Ladder of the call on show", "#ladder-button", false},
+	{"Questions of the run (Ledger)", "[popovertarget=ledger]", false},
+	{"Follow the wire log", "#follow", false},
+	{"Record a transcript", "#recording-button", true},
+	{"Answer by a script", "#script-button", true},
+	{"Keys", "[popovertarget=keys]", false},
+}
