@@ -29,7 +29,8 @@ function remembered(name) {
 }
 function pulse(e) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  e.animate([{ boxShadow: "inset 0 0 0 2px var(--accent)", easing: "ease-out" }, { boxShadow: "inset 0 0 0 2px transparent" }], 1200);
+  const outlineOffset = "-2px";
+  e.animate([{ outline: "2px solid var(--accent)", outlineOffset, easing: "ease-out" }, { outline: "2px solid transparent", outlineOffset }], 1200);
 }
 function focusField(control) {
   const group2 = control?.matches("[role=radiogroup], [role=group]");
@@ -419,8 +420,9 @@ function sight() {
 function bring(e) {
   const { top: top2, bottom } = sight(), r = e.getBoundingClientRect();
   if (r.top >= top2 && r.bottom <= bottom) return;
-  one(".head", near(e, ".called"))?.scrollIntoView({ block: "nearest" });
-  e.scrollIntoView({ block: r.height > bottom - top2 ? "start" : "nearest" });
+  const head = one(".head", near(e, ".called"))?.getBoundingClientRect().top ?? r.top;
+  const first2 = (r.bottom - head <= bottom - top2 - margin ? head : r.top) - top2 - margin;
+  pane.scrollTop += r.top < top2 ? first2 : Math.min(r.bottom - bottom + margin, first2);
 }
 function latest() {
   const n = one("#call > [data-call]")?.dataset.call, mine = `#questions > [data-call="${n}"]`;
@@ -440,12 +442,13 @@ function look() {
   }
   if (e && kept) bring(e);
 }
-var pane, last, kept, scrolled, typed2, inPane;
+var pane, margin, last, kept, scrolled, typed2, inPane;
 var init_latest = __esm({
   "latest.js"() {
     init_changes();
     init_dom();
     pane = $("work");
+    margin = 10;
     last = "";
     kept = false;
     scrolled = false;
