@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson/peek"
 )
 
 // claim reads isError and resultType of a result into Failed and AsksInput.
@@ -15,12 +16,12 @@ func (f *Frame) claim() {
 		return
 	}
 	f.Failed, f.AsksInput = false, false
-	f.part("result", f.Message.Result).each(func(name string, value peek) bool {
+	f.part("result", f.Message.Result).Each(func(name string, value peek.JSON) bool {
 		switch name {
 		case "isError":
-			f.Failed = string(value.whole()) == "true"
+			f.Failed = string(value.Whole()) == "true"
 		case "resultType":
-			f.AsksInput = value.text() == "input_required"
+			f.AsksInput = value.Text() == "input_required"
 		}
 		return true
 	})
@@ -79,7 +80,7 @@ func (l *Log) toolOf(s *session, f *Frame) (tool uint16) {
 		request, _ := l.details.at(l.index.at(f.Pair).detail)
 		tool = request.tool
 	case out && f.Method == mcp.NotificationCancelled:
-		id := hashID(f.glance("params", f.Message.Params).get("requestId").whole())
+		id := hashID(f.glance("params", f.Message.Params).Get("requestId").Whole())
 		if i := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id }); i >= 0 {
 			tool = s.open[i].tool
 			s.open = slices.Delete(s.open, i, i+1)
@@ -114,7 +115,7 @@ func (f *Frame) toolCalled() string {
 	if f.Kind != Request || f.Method != mcp.MethodCallTool {
 		return ""
 	}
-	return f.part("params", f.Message.Params).get("name").text()
+	return f.part("params", f.Message.Params).Get("name").Text()
 }
 
 // tellsOfCall reports whether servers send this method because of a running

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson/peek"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -84,11 +85,11 @@ func (f Frame) Action() string {
 	var action string
 	switch {
 	case f.Kind == Result && f.Method == mcp.MethodElicit:
-		action = f.glance("result", f.Message.Result).get("action").text()
+		action = f.glance("result", f.Message.Result).Get("action").Text()
 	case f.Kind == Request && mcp.AsksForInput(f.Method):
 		first := true
-		f.glance("params", f.Message.Params).get("inputResponses").each(func(_ string, answer peek) bool {
-			one := answer.get("action").text()
+		f.glance("params", f.Message.Params).Get("inputResponses").Each(func(_ string, answer peek.JSON) bool {
+			one := answer.Get("action").Text()
 			if first {
 				action, first = one, false
 			}
@@ -107,62 +108,64 @@ func (f Frame) Action() string {
 
 // part returns whole, or if that is nil and the frame is truncated, the rest of
 // the member with that name.
-func (f *Frame) part(name string, whole []byte) peek {
+func (f *Frame) part(name string, whole []byte) peek.JSON {
 	if whole == nil && f.Truncated {
-		return peekAt(f.Raw).get(name)
+		return peekAt(f.Raw).Get(name)
 	}
 	return whole
 }
 
-// glance returns part, cut to summaryWindow.
-func (f *Frame) glance(name string, whole []byte) peek { return peekAt(f.part(name, whole)) }
+func peekAt(b []byte) peek.JSON { return b[:min(len(b), summaryWindow)] }
 
-func requestWords(method string, params peek) string {
+// glance returns part, cut to summaryWindow.
+func (f *Frame) glance(name string, whole []byte) peek.JSON { return peekAt(f.part(name, whole)) }
+
+func requestWords(method string, params peek.JSON) string {
 	switch method {
 	case mcp.MethodInitialize:
-		return join(", ", implementation(params.get("clientInfo")), protocol(params.get("protocolVersion")))
+		return join(", ", implementation(params.Get("clientInfo")), protocol(params.Get("protocolVersion")))
 	case mcp.MethodDiscover:
-		meta := params.get("_meta")
-		return join(", ", implementation(meta.get("io.modelcontextprotocol/clientInfo")),
-			protocol(meta.get("io.modelcontextprotocol/protocolVersion")))
+		meta := params.Get("_meta")
+		return join(", ", implementation(meta.Get("io.modelcontextprotocol/clientInfo")),
+			protocol(meta.Get("io.modelcontextprotocol/protocolVersion")))
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
-		name := params.get("name").text()
+		name := params.Get("name").Text()
 		if method == mcp.MethodReadResource {
-			name = params.get("uri").text()
+			name = params.Get("uri").Text()
 		}
-		if answers := params.get("inputResponses"); answers != nil {
+		if answers := params.Get("inputResponses"); answers != nil {
 			return join(" · ", answersWords(answers), "retry of "+name)
 		}
-		if params.get("requestState") != nil {
+		if params.Get("requestState") != nil {
 			return "retry of " + name
 		}
-		return join(" ", name, params.get("arguments").filled())
+		return join(" ", name, params.Get("arguments").Filled())
 	case mcp.MethodElicit:
 		return asking(questionWords(params), 1, false)
 	case mcp.MethodSample:
-		return contentWords(params.get("messages").last().get("content"))
+		return contentWords(params.Get("messages").Last().Get("content"))
 	case mcp.MethodComplete:
-		ref, argument := params.get("ref"), params.get("argument")
-		return join(" ", ref.get("name").text(), ref.get("uri").text(),
-			argument.get("name").text()+"="+argument.get("value").text())
+		ref, argument := params.Get("ref"), params.Get("argument")
+		return join(" ", ref.Get("name").Text(), ref.Get("uri").Text(),
+			argument.Get("name").Text()+"="+argument.Get("value").Text())
 	case mcp.MethodSetLevel:
-		return params.get("level").text()
+		return params.Get("level").Text()
 	case "resources/subscribe", "resources/unsubscribe", mcp.NotificationResourceUpdated:
-		return params.get("uri").text()
+		return params.Get("uri").Text()
 	case mcp.NotificationMessage:
-		return join(": ", join(" ", params.get("level").text(), params.get("logger").text()), params.get("data").text())
+		return join(": ", join(" ", params.Get("level").Text(), params.Get("logger").Text()), params.Get("data").Text())
 	case mcp.NotificationProgress:
-		progress := params.get("progress").text() + wording.After("/", params.get("total").text())
-		return join(" ", progress, params.get("message").text())
+		progress := params.Get("progress").Text() + wording.After("/", params.Get("total").Text())
+		return join(" ", progress, params.Get("message").Text())
 	case mcp.NotificationCancelled:
-		return join(": ", join(" ", "request", params.get("requestId").text()), params.get("reason").text())
+		return join(": ", join(" ", "request", params.Get("requestId").Text()), params.Get("reason").Text())
 	case mcp.NotificationElicitComplete:
-		return params.get("elicitationId").text()
+		return params.Get("elicitationId").Text()
 	}
-	if n, _ := params.count(); n == 1 && params.get("_meta") != nil {
+	if n, _ := params.Count(); n == 1 && params.Get("_meta") != nil {
 		return "" // every request carries _meta since 2026-07-28
 	}
-	return params.filled()
+	return params.Filled()
 }
 
 // lists maps the methods that return a list to the result's member that holds
@@ -175,13 +178,13 @@ var lists = map[string][2]string{
 	mcp.MethodListRoots:     {"roots", "root"},
 }
 
-func resultWords(method string, result peek) string {
-	if result.get("resultType").text() == "input_required" {
-		requests := result.get("inputRequests")
-		switch n, more := requests.count(); {
+func resultWords(method string, result peek.JSON) string {
+	if result.Get("resultType").Text() == "input_required" {
+		requests := result.Get("inputRequests")
+		switch n, more := requests.Count(); {
 		case n > 0 || more:
-			return asking(requests.firstMember().requestedWords(), max(n, 1), more)
-		case requests == nil && result.whole() == nil:
+			return asking(requestedWords(requests.FirstMember()), max(n, 1), more)
+		case requests == nil && result.Whole() == nil:
 			return "input required" // inputRequests is beyond the visible part
 		}
 		return onlyRetry
@@ -190,39 +193,39 @@ func resultWords(method string, result peek) string {
 	case mcp.MethodElicit:
 		return answerWords(result)
 	case mcp.MethodInitialize:
-		return join(", ", implementation(result.get("serverInfo")), protocol(result.get("protocolVersion")))
+		return join(", ", implementation(result.Get("serverInfo")), protocol(result.Get("protocolVersion")))
 	case mcp.MethodDiscover:
-		versions := wording.After("knows ", strings.Join(result.get("supportedVersions").texts(), " "))
-		return join(", ", implementation(result.get("_meta").get("io.modelcontextprotocol/serverInfo")), versions)
+		versions := wording.After("knows ", strings.Join(result.Get("supportedVersions").Texts(), " "))
+		return join(", ", implementation(result.Get("_meta").Get("io.modelcontextprotocol/serverInfo")), versions)
 	case mcp.MethodCallTool:
-		text := cmp.Or(contentWords(result.get("content")), result.get("structuredContent").filled())
-		if string(result.get("isError").whole()) == "true" {
+		text := cmp.Or(contentWords(result.Get("content")), result.Get("structuredContent").Filled())
+		if string(result.Get("isError").Whole()) == "true" {
 			return join(": ", "error", text)
 		}
 		return text
 	case mcp.MethodGetPrompt:
-		messages := result.get("messages")
-		return join(": ", messages.counted("message"), contentWords(messages.first().get("content")))
+		messages := result.Get("messages")
+		return join(": ", messages.Counted("message"), contentWords(messages.First().Get("content")))
 	case mcp.MethodReadResource:
-		contents := result.get("contents")
-		return join(": ", contents.counted("content"), contents.first().get("text").text())
+		contents := result.Get("contents")
+		return join(": ", contents.Counted("content"), contents.First().Get("text").Text())
 	case mcp.MethodSample:
-		return join(": ", result.get("model").text(), contentWords(result.get("content")))
+		return join(": ", result.Get("model").Text(), contentWords(result.Get("content")))
 	case mcp.MethodComplete:
-		values := result.get("completion").get("values")
-		return join(": ", values.counted("value"), values.filled())
+		values := result.Get("completion").Get("values")
+		return join(": ", values.Counted("value"), values.Filled())
 	}
 	if list, ok := lists[method]; ok {
 		return listWords(result, list[0], list[1])
 	}
-	return result.filled()
+	return result.Filled()
 }
 
-func errorWords(e peek) string {
-	text := join(" ", e.get("code").text(), e.get("message").text())
-	asked := e.get("data").get("elicitations")
-	if n, more := asked.count(); n > 0 || more {
-		return join(" · ", asking(questionWords(asked.first()), max(n, 1), more), text)
+func errorWords(e peek.JSON) string {
+	text := join(" ", e.Get("code").Text(), e.Get("message").Text())
+	asked := e.Get("data").Get("elicitations")
+	if n, more := asked.Count(); n > 0 || more {
+		return join(" · ", asking(questionWords(asked.First()), max(n, 1), more), text)
 	}
 	return text
 }
@@ -236,7 +239,7 @@ func (f Frame) elicits() bool {
 	case f.Kind == Request:
 		return f.Method == mcp.MethodElicit
 	case f.Kind == Error:
-		n, more := f.glance("error", f.Message.Error).get("data").get("elicitations").count()
+		n, more := f.glance("error", f.Message.Error).Get("data").Get("elicitations").Count()
 		return n > 0 || more
 	}
 	return f.AsksInput && !strings.HasPrefix(f.Summary(), onlyRetry)
@@ -262,39 +265,39 @@ func asking(first string, n int, more bool) string {
 }
 
 // questionWords describes the params of elicitation/create.
-func questionWords(params peek) string {
-	return join(" — ", params.get("message").text(), params.get("url").text())
+func questionWords(params peek.JSON) string {
+	return join(" — ", params.Get("message").Text(), params.Get("url").Text())
 }
 
 // requestedWords describes one request of an input-required result.
-func (p peek) requestedWords() string {
-	method, params := p.get("method").text(), p.get("params")
+func requestedWords(p peek.JSON) string {
+	method, params := p.Get("method").Text(), p.Get("params")
 	if method == mcp.MethodElicit {
 		return questionWords(params)
 	}
 	return join(" ", method, requestWords(method, params))
 }
 
-func answerWords(result peek) string {
-	action, content := result.get("action").text(), result.get("content")
+func answerWords(result peek.JSON) string {
+	action, content := result.Get("action").Text(), result.Get("content")
 	if action == "" {
-		return result.filled()
+		return result.Filled()
 	}
 	if len(content) == 0 || content[0] != '{' {
-		return join(" ", action, content.filled())
+		return join(" ", action, content.Filled())
 	}
 	var fields []string
-	content.each(func(name string, value peek) bool {
-		fields = append(fields, name+": "+value.text())
+	content.Each(func(name string, value peek.JSON) bool {
+		fields = append(fields, name+": "+value.Text())
 		return len(fields) < 20
 	})
 	return join(" ", action, strings.Join(fields, ", "))
 }
 
-func answersWords(answers peek) string {
+func answersWords(answers peek.JSON) string {
 	var out []string
-	answers.each(func(name string, answer peek) bool {
-		if words := answerWords(answer); answer.get("action") != nil {
+	answers.Each(func(name string, answer peek.JSON) bool {
+		if words := answerWords(answer); answer.Get("action") != nil {
 			out = append(out, words)
 		} else {
 			out = append(out, name)
@@ -304,34 +307,34 @@ func answersWords(answers peek) string {
 	return strings.Join(out, "; ")
 }
 
-func listWords(result peek, member, one string) string {
-	text := result.get(member).counted(one)
-	if result.get("nextCursor") != nil {
+func listWords(result peek.JSON, member, one string) string {
+	text := result.Get(member).Counted(one)
+	if result.Get("nextCursor") != nil {
 		text += ", more to come"
 	}
 	return text
 }
 
-func contentWords(content peek) string {
+func contentWords(content peek.JSON) string {
 	rest := 0
 	if len(content) > 0 && content[0] == '[' {
-		n, _ := content.count()
+		n, _ := content.Count()
 		rest = n - 1
-		content = content.first()
+		content = content.First()
 	}
-	kind := content.get("type").text()
+	kind := content.Get("type").Text()
 	var text string
 	switch kind {
 	case "text":
-		text = content.get("text").text()
+		text = content.Get("text").Text()
 	case "image", "audio":
-		text = join(" ", kind, content.get("mimeType").text())
+		text = join(" ", kind, content.Get("mimeType").Text())
 	case "resource_link":
-		text = join(" ", "link", content.get("uri").text())
+		text = join(" ", "link", content.Get("uri").Text())
 	case "resource":
-		text = join(" ", "resource", content.get("resource").get("uri").text())
+		text = join(" ", "resource", content.Get("resource").Get("uri").Text())
 	default:
-		text = content.filled()
+		text = content.Filled()
 	}
 	if rest > 0 {
 		text = wording.Shorten(tidy(text), summaryRunes-20) + " (and " + strconv.Itoa(rest) + " more)"
@@ -339,11 +342,11 @@ func contentWords(content peek) string {
 	return text
 }
 
-func implementation(info peek) string {
-	return join(" ", cmp.Or(info.get("title").text(), info.get("name").text()), info.get("version").text())
+func implementation(info peek.JSON) string {
+	return join(" ", cmp.Or(info.Get("title").Text(), info.Get("name").Text()), info.Get("version").Text())
 }
 
-func protocol(version peek) string { return wording.After("protocol ", version.text()) }
+func protocol(version peek.JSON) string { return wording.After("protocol ", version.Text()) }
 
 func join(sep string, parts ...string) (out string) {
 	for _, part := range parts {
