@@ -21,7 +21,7 @@ const event = `async function(what, n) {
 	};
 	for (let before = {};;) {
 		await new Promise(requestAnimationFrame);
-		const e = find(), ready = e && (what === 'result' || e.contains(document.activeElement));
+		const e = find(), ready = e && one('[data-show-call="' + n + '"].call-tab') && (what === 'result' || e.contains(document.activeElement));
 		const hidden = ready ? seen(e) : what + ' ' + n + ' has not come';
 		const button = what === 'question' ? e?.querySelector('[value=decline]') : one('#call .head .primary');
 		button?.scrollIntoView({block: 'nearest'});

@@ -399,14 +399,14 @@ func offered(f Found) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, story := range f.Stories {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<li><button type=\"button\" class=\"story\" data-post=\"/calls/begin\" data-makes data-body=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<li><button type=\"button\" class=\"story\" data-post=\"/calls/begin\" data-makes=\"call\" data-body=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var16 string
 				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(url.Values{"server": {f.Server.ID}, "kind": {string(story.Item.Kind)}, "key": {story.Item.Handle()}}.Encode())
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `start.templ`, Line: 80, Col: 198}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `start.templ`, Line: 80, Col: 205}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 				if templ_7745c5c3_Err != nil {
