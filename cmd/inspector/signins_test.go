@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"elicitation-inspector/bridge/demo"
+	faulted "elicitation-inspector/bridge/demo/protected"
+)
+
+// watched is the demo behind OAuth, with what passed there that nobody may keep.
+type watched struct {
+	base string
+
+	mu      sync.Mutex
+	secrets []string
+}
+
+func watch(t *testing.T) *watched {
+	t.Helper()
+	d := demo.New(demo.Options{})
+	web := httptest.NewUnstartedServer(nil)
+	w := &watched{base: "http://" + web.Listener.Addr().String(), secrets: []string{faulted.ServiceSecret}}
+	handler := faulted.Handler(d, faulted.Options{BaseURL: w.base})
+	web.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.URL.Path, "/auth/") || strings.HasSuffix(r.URL.Path, "-huge/auth/tokens") {
+			handler.ServeHTTP(rw, r)
+			return
+		}
+		sent, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, r)
+		w.keep(string(sent), answer)
+		for name, values := range answer.Header() {
+			rw.Header()[name] = values
+		}
+		rw.WriteHeader(answer.Code)
+		_, _ = rw.Write(answer.Body.Bytes())
+	})
+	web.Start()
+	t.Cleanup(func() {
+		web.Close()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// keep notes the secrets of an exchange.
+func (w *watched) keep(sent string, answer *httptest.ResponseRecorder) {
+	form, _ := url.ParseQuery(sent)
+	back, _ := url.Parse(answer.Header().Get("Location"))
+	var got map[string]any
+	_ = json.Unmarshal(answer.Body.Bytes(), &got)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range []string{"code", "code_verifier", "refresh_token", "access_token", "client_secret"} {
+		said, _ := got[name].(string)
+		for _, value := range []string{form.Get(name), back.Query().Get(name), said} {
+			if value != "" {
+				w.secrets = append(w.secrets, value)
+			}
+		}
+	}
+}
+
+var hiddenField = regexp.MustCompile(`name="request" value="(\w+)"`)
+
+// allow opens an authorization URL, presses Allow, and goes back to the inspector, like a person. It returns what the
+// inspector's page says.
+func allow(address string) (status int, text string, err error) {
+	res, err := http.Get(address) // a refusal leads back by itself
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if m := hiddenField.FindSubmatch(body); m != nil && err == nil {
+		res, err = http.PostForm(address, url.Values{"request": {string(m[1])}, "choice": {"allow"}, "user": {"Robin"}})
+		if err != nil {
+			return 0, "", err
+		}
+		defer res.Body.Close()
+		body, err = io.ReadAll(res.Body)
+	}
+	return res.StatusCode, string(body), err
+}
+
+// attempted is the outcome of a call, with every output of it.
+type attempted struct {
+	code     int
+	err      string
+	outputs  map[string]string
+	callback string // what the page says to which the browser comes back
+}
+
+// signInAndCall calls a tool at a variant. Whoever it asks to sign in does.
+func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string) attempted {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	record := filepath.Join(dir, "flow.jsonl")
+	tool := "who_am_i"
+	if v.Step == faulted.StepUp {
+		tool = faulted.StepUpTool
+	}
+	args := append([]string{"call", tool, "--protocol", "2025-11-25", "--timeout", "10s", "--record", record}, flags...)
+	cmd := exec.CommandContext(t.Context(), self, append(args, w.base+v.Path())...)
+	cmd.Env = append(os.Environ(), asInspector+"=1", "TMPDIR="+dir)
+	var out strings.Builder
+	cmd.Stdout = &out
+	pipe, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c attempted
+	var said strings.Builder
+	for in := bufio.NewScanner(pipe); in.Scan(); {
+		if !strings.HasPrefix(in.Text(), w.base) || !strings.Contains(in.Text(), "/consent?") {
+			said.WriteString(in.Text() + "\n")
+			continue
+		}
+		status, text, err := allow(in.Text())
+		if err != nil {
+			t.Error(err)
+		}
+		if c.callback = text; status >= 400 {
+			_ = cmd.Process.Signal(os.Interrupt) // the inspector waits for an answer that it can use
+		}
+	}
+	_ = cmd.Wait() // the exit code is checked
+	c.code, c.err = cmd.ProcessState.ExitCode(), said.String()
+	c.outputs = map[string]string{"standard output": out.String(), "standard error": c.err, "the callback page": c.callback}
+	if v.Name == "" {
+		for _, format := range []string{"html", "markdown", "har", "mermaid"} {
+			exported := inspectorRun(t, "export", record, "--format", format)
+			c.outputs["export "+format] = exported.out + exported.err
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, path := range files {
+		raw, _ := os.ReadFile(path)
+		c.outputs[filepath.Base(path)] = string(raw)
+	}
+	return c
+}
+
+// refusals are what a call says at each variant at which it must fail: the step, and a part of the reason.
+var refusals = map[string][2]string{
+	"resource-metadata-missing":   {"resource metadata", "404"},
+	"resource-metadata-elsewhere": {"resource metadata", "404"},
+	"resource-mismatch":           {"resource metadata", "/other"},
+	"no-authorization-server":     {"resource metadata", "authorization server"},
+	"resource-metadata-invalid":   {"resource metadata", "JSON"},
+	"resource-metadata-huge":      {"resource metadata", "bytes"},
+	"server-metadata-missing":     {"authorization server metadata", "404"},
+	"issuer-mismatch":             {"authorization server metadata", "https://elsewhere.example"},
+	"s256-missing":                {"authorization server metadata", "S256"},
+	"pkce-missing":                {"authorization server metadata", "PKCE"},
+	"http-endpoints":              {"authorization server metadata", "http://elsewhere.example"},
+	"server-metadata-invalid":     {"authorization server metadata", ""},
+	"server-metadata-huge":        {"authorization server metadata", "bytes"},
+	"registration-refused":        {"client registration", "Registration is closed."},
+	"registration-empty":          {"client registration", "client_id"},
+	"scope-refused":               {"redirect", "invalid_scope"},
+	"denied":                      {"redirect", "access_denied"},
+	"iss-missing":                 {"redirect", "iss"},
+	"iss-wrong":                   {"redirect", "https://elsewhere.example"},
+	"token-refused":               {"token", "invalid_grant"},
+	"token-unavailable":           {"token", "503"},
+	"token-redirected":            {"token", "307"},
+	"token-invalid":               {"token", ""},
+	"token-huge":                  {"token", "bytes"},
+	"token-type":                  {"token", "mac"},
+	"audience-wrong":              {"", "audience"},
+	"step-up-unnamed":             {"", "403"},
+	"step-up-endless":             {"", "403"},
+}
+
+// Where a sign-in must fail, a call says at which step, and why; elsewhere it works. No output has a token, a code or a
+// secret.
+func TestCallAtEachVariant(t *testing.T) {
+	t.Parallel()
+	w := watch(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(faulted.ServiceSecret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	service := []string{"--oauth-client-id", faulted.ServiceID, "--oauth-client-secret-file", secret}
+	t.Run("all", func(t *testing.T) {
+		for _, v := range append([]faulted.Variant{{}}, faulted.Variants()...) {
+			if v.Name == "refresh-refused" || strings.HasSuffix(v.Name, "-hanging") {
+				continue // they take the time that a token lives, or that the inspector waits
+			}
+			t.Run("person "+v.Name, func(t *testing.T) {
+				t.Parallel()
+				var flags []string
+				if v.Name == "preregistered" {
+					flags = []string{"--oauth-client-id", faulted.ClientID}
+				}
+				w.judge(t, v, w.signInAndCall(t, v, flags...))
+			})
+			if v.Name != "" && v.Step != faulted.StepToken && v.Step != faulted.StepRequest && v.Step != faulted.StepUp {
+				continue
+			}
+			t.Run("service "+v.Name, func(t *testing.T) {
+				t.Parallel()
+				w.judge(t, v, w.signInAndCall(t, v, service...))
+			})
+		}
+	})
+	if len(w.secrets) < 50 {
+		t.Errorf("only %d secrets were searched for", len(w.secrets))
+	}
+}
+
+func (w *watched) judge(t *testing.T, v faulted.Variant, c attempted) {
+	t.Helper()
+	switch refusal, fails := refusals[v.Name]; {
+	case v.Name == "state-wrong":
+		if c.code == 0 || c.callback == "" {
+			t.Errorf("exit code %d, and the callback page said %q", c.code, c.callback)
+		}
+	case !fails && c.code != 0:
+		t.Errorf("exit code %d:\n%s", c.code, c.err)
+	case fails && c.code == 0:
+		t.Error("the call succeeded")
+	case fails && (refusal[0] != "" && !strings.Contains(c.err, "failed at the "+refusal[0]+":") || !strings.Contains(html.UnescapeString(c.err), refusal[1])):
+		t.Errorf("want %q and %q in\n%s", refusal[0], refusal[1], c.err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, text := range c.outputs {
+		holds(t, name, text, w.secrets)
+	}
+}
