@@ -176,6 +176,7 @@ func (f *Flow) authorize(ctx context.Context, refused *http.Response) error {
 		if err := f.byCredentials(ctx, refused); !errors.Is(err, errNotOffered) {
 			return err
 		}
+		f.run.refusal = nil
 	}
 	err := f.byCode(ctx, refused)
 	if secret && errors.Is(err, errNotOffered) && !f.desk.config.Headless {

@@ -63,8 +63,15 @@ func run(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("making the wire log: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	access, err := signInConfig(os.Getenv("MCP_CONFORMANCE_SCENARIO"), os.Getenv("MCP_CONFORMANCE_CONTEXT"))
+	if err != nil {
+		return err
+	}
+	desk := newDesk()
+	defer func() { err = errors.Join(err, desk.Close()) }()
 	in := bridge.New(bridge.Config{
-		Targets:  []target.Spec{{Name: "suite", URL: args[len(args)-1], Transport: target.TransportHTTP}},
+		Targets:  []target.Spec{{Name: "suite", URL: args[len(args)-1], Transport: target.TransportHTTP, SignIn: access}},
+		SignIns:  desk,
 		Log:      log,
 		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Settings: settings,

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"elicitation-inspector/bridge/signin"
+)
+
+// metadataDocument is the client-ID metadata document that the suite's authorization
+// server expects of a client that has one.
+const metadataDocument = "https://conformance-test.local/client-metadata.json"
+
+// signInConfig returns what the client knows of itself in a scenario.
+func signInConfig(scenario, context string) (c signin.Config, err error) {
+	if scenario == "auth/basic-cimd" {
+		c.MetadataURL = metadataDocument
+	}
+	if context == "" {
+		return c, nil
+	}
+	var given struct {
+		ClientID     string `json:"client_id"`
+		ClientSecret string `json:"client_secret"`
+	}
+	if err := json.Unmarshal([]byte(context), &given); err != nil {
+		return c, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
+	}
+	c.ClientID, c.ClientSecret = given.ClientID, given.ClientSecret
+	return c, c.Check()
+}
+
+// newDesk returns a desk at which everybody who is asked to sign in does: the suite's
+// authorization server sends the browser back by itself.
+func newDesk() *signin.Desk {
+	warn := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	return signin.NewDesk(signin.DeskConfig{Headless: true, Warn: warn, Tell: func(_, address string) {
+		go func() {
+			resp, err := http.Get(address)
+			if err != nil {
+				warn(err.Error())
+				return
+			}
+			defer resp.Body.Close()
+			_, _ = io.Copy(io.Discard, resp.Body)
+		}()
+	}})
+}
