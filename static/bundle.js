@@ -1739,7 +1739,7 @@ var init_controls = __esm({
       pressed = e.submitter;
       const body = new URLSearchParams(
         /** @type {any} */
-        new FormData(form)
+        new FormData(form, e.submitter)
       );
       typed.delete(form);
       const { ok } = await send(form.dataset.post, body);

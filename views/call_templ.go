@@ -1640,7 +1640,7 @@ func timeline(c Call) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = since(c.Started).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Since(c.Started).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
 	"elicitation-inspector/bridge/elicit/link"
@@ -36,7 +38,8 @@ type Page struct {
 	ReadOnly  bool // a transcript is on show: nothing can be called or answered
 	Recording Recording
 	Script    Script
-	Replay    *Replay // the transcript on show, nil for a live inspection
+	Replay    *Replay         // the transcript on show, nil for a live inspection
+	SignIns   templ.Component // the cards of the sign-ins
 }
 
 // ServerState is the state of a server's connection.
@@ -76,6 +79,7 @@ type Server struct {
 	TurnedAway   int             // questions that were refused because too many wait
 	Findings     Tally           // of the linter's
 	Since        time.Time
+	SignIn       templ.Component // what there is to do about its token; nil if it has none
 }
 
 // Comparison compares what a server offers under two declarations of the client.

@@ -425,7 +425,7 @@ func asks(q Question, does string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = since(q.Asked).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Since(q.Asked).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

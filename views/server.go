@@ -13,6 +13,9 @@ import (
 func (s Server) RowID() string  { return "server-" + s.ID }
 func (s Server) HeldID() string { return "held-" + s.ID }
 
+// Colour is the class of the server's colour.
+func (s Server) Colour() string { return colour(s.Index) }
+
 // shown describes a server: its version and transport.
 func (s Server) shown() string {
 	return wording.Join(" · ", markup.Brief(s.Version), markup.Brief(s.How))

@@ -1017,7 +1017,7 @@ func wireRow(r Row) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = since(r.Time).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Since(r.Time).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"elicitation-inspector/bridge"
@@ -26,6 +27,8 @@ import (
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/signincard"
+	"elicitation-inspector/web/signins"
 )
 
 // This file turns the state of an inspection into the plain data that the
@@ -46,9 +49,24 @@ func serverView(s bridge.Server) views.Server {
 func (s *Server) serverViews() []views.Server {
 	var out []views.Server
 	for _, server := range s.in.Servers() {
-		out = append(out, serverView(server))
+		v := serverView(server)
+		if token, ok := signins.Token(s.in, v.ID); ok {
+			v.SignIn = signincard.TokenView(token)
+		}
+		out = append(out, v)
 	}
 	return out
+}
+
+// signIns draws the cards of all sign-ins.
+func (s *Server) signIns(servers []views.Server) templ.Component {
+	var cards []signincard.Card
+	for _, server := range servers {
+		if card, ok := signins.Card(s.in, server); ok {
+			cards = append(cards, card)
+		}
+	}
+	return signincard.Cards(cards)
 }
 
 // serverOf shows the server with an id.
@@ -414,5 +432,6 @@ func (s *Server) whole() views.Page {
 		Version: s.config.Version, Now: s.in.Now(), Servers: servers, Catalogs: s.catalogViews(servers),
 		Calls: calls, Earlier: earlier, Questions: questions, More: more, Log: s.wholeLog(),
 		Start: s.startView(), ReadOnly: s.playback != nil, Replay: s.replayView(), Recording: s.recordingView(), Script: s.scriptView(),
+		SignIns: s.signIns(servers),
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/signincard"
 	"elicitation-inspector/web/push"
+	"elicitation-inspector/web/signins"
 )
 
 // How often at most the page is told of what people do not react to at once.
@@ -74,11 +76,12 @@ func (p *pump) run() {
 			now := changed{}
 			for _, c := range p.sub.Take() {
 				calm[c] = true
-				if c.Kind == changes.Question {
+				if c.Kind == changes.Question || c.Kind == changes.SignIn {
 					now[c] = true
 				}
 			}
 			p.drawQuestions(now)
+			p.drawSignIns(now)
 		}
 		if timer == nil {
 			timer = time.After(calmEvery)
@@ -300,11 +303,27 @@ func (p *pump) drawItem(id itemID, active activity) {
 	}
 }
 
+// drawSignIns draws the sign-ins that have changed, and what there is to do about the
+// tokens of their servers.
+func (p *pump) drawSignIns(c changed) {
+	for _, server := range p.in.Servers() {
+		if !c[changes.Change{Kind: changes.SignIn, Server: server.ID}] {
+			continue
+		}
+		if card, ok := signins.Card(p.in, serverView(server)); ok {
+			p.put(card.ID(), signincard.View(card), "append", "sign-ins")
+		}
+		if token, ok := signins.Token(p.in, server.ID); ok {
+			p.replace(token.ID(), signincard.TokenView(token))
+		}
+	}
+	p.publish()
+}
+
 // drawServers draws what has changed of each server.
 func (p *pump) drawServers(c changed) {
 	begun := false // something that the start shows has changed
-	for _, server := range p.in.Servers() {
-		v := serverView(server)
+	for _, v := range p.serverViews() {
 		begun = begun || c.catalog(v.ID)
 		if c.server(v.ID) || c[changes.Change{Kind: changes.Findings, Server: v.ID}] {
 			p.put(v.RowID(), views.ServerRow(v), "append", "server-list")

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/web/signins"
 )
 
 // route registers the endpoints. Each is behind the guard.
@@ -66,6 +68,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/script/load", s.loadScript)  // load a script that answers further questions: text
 	e.POST("/script/unload", s.unloadScript)
 
+	signins.Route(e, s.in)
 	s.routeChecks(e)
 	s.routeWire(e)
 }

@@ -1,0 +1,129 @@
+// Package signins serves the sign-ins of the page: their cards, and what the person does
+// about them.
+package signins
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/elicit/link"
+	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views"
+	"elicitation-inspector/views/signincard"
+)
+
+// Card returns the card of the latest sign-in to a server; false if there was none.
+func Card(in *bridge.Inspection, server views.Server) (signincard.Card, bool) {
+	flow, err := in.SignIn(server.ID)
+	if err != nil || flow == nil {
+		return signincard.Card{}, false
+	}
+	a, ok := flow.Attempt()
+	if !ok {
+		return signincard.Card{}, false
+	}
+	c := signincard.Card{
+		Server: server, Number: a.Number, State: signincard.State(a.State.String()), Over: a.State.Over(),
+		Refreshes: a.Grant == signin.GrantRefresh, Facts: factsOf(a), Stepwise: flow.Stepwise(), Why: a.Why, Began: a.Began,
+	}
+	if a.State == signin.Failed {
+		c.At = a.At.String()
+	}
+	if c.Over {
+		c.Took = a.Ended.Sub(a.Began)
+	}
+	if a.Endpoint != "" {
+		address := link.Judge(a.Endpoint)
+		c.Address = &address
+	}
+	for _, t := range a.Steps {
+		c.Steps = append(c.Steps, stepOf(t))
+	}
+	if a.Held != nil {
+		c.Held = requestOf(*a.Held)
+		c.Held.At = at(a)
+	}
+	return c, true
+}
+
+// factsOf lists what is known of a sign-in.
+func factsOf(a signin.Attempt) (out []signincard.Fact) {
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, signincard.Fact{Name: name, Value: value})
+		}
+	}
+	refused := ""
+	if a.Refused != 0 {
+		refused = fmt.Sprintf("HTTP %d %s", a.Refused, http.StatusText(a.Refused))
+	}
+	add("Refused with", wording.Join(" · ", refused, a.Challenge))
+	add("Authorization server", a.Issuer)
+	add("Scopes", strings.Join(a.Scopes, " "))
+	add("Resource", a.Resource)
+	add("Redirect", a.RedirectURI)
+	add("Client", wording.Join(", by ", a.ClientID, string(a.Registration)))
+	return out
+}
+
+func stepOf(t signin.Taken) signincard.Step {
+	s := signincard.Step{Name: wording.Capital(t.Step.String()), Method: methodOf(t.Step), URL: t.URL, Took: t.Took, Why: t.Why}
+	switch {
+	case t.Reused:
+		s.Outcome = "known from before"
+	case t.Step == wire.StepAuthorization:
+		s.Outcome = "opened"
+	case t.Step == wire.StepRedirect:
+		s.Outcome = "came back"
+	case t.Status != 0:
+		s.Outcome = fmt.Sprintf("HTTP %d", t.Status)
+	default:
+		s.Outcome = "no response"
+	}
+	return s
+}
+
+// at tells the request that is held from all others.
+func at(a signin.Attempt) string { return fmt.Sprintf("%d-%d", a.Number, len(a.Steps)) }
+
+// methodOf returns the HTTP method of a step.
+func methodOf(s wire.Step) string {
+	switch s {
+	case wire.StepRegistration, wire.StepToken, wire.StepRefresh:
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
+
+func requestOf(r signin.Request) *signincard.Request {
+	out := &signincard.Request{Step: r.Step.String(), Method: r.Method, URL: r.URL, Fixed: r.Step == wire.StepRedirect, Body: r.Body}
+	for _, f := range r.Fields {
+		out.Fields = append(out.Fields, signincard.Fact(f))
+	}
+	for _, c := range changesOf(r) {
+		out.Changes = append(out.Changes, signincard.Change{ID: c.id, Name: c.name})
+	}
+	return out
+}
+
+// Token returns what is known of a server's token; false if it has none of ours.
+func Token(in *bridge.Inspection, server string) (signincard.Token, bool) {
+	flow, err := in.SignIn(server)
+	if err != nil || flow == nil {
+		return signincard.Token{}, false
+	}
+	s := flow.Status()
+	t := signincard.Token{
+		Server: server, SignedIn: s.SignedIn, Expires: s.Expires, Refreshes: s.Refreshing, Scopes: s.Scopes,
+		Stepwise: flow.Stepwise(), Busy: flow.Busy(),
+	}
+	if t.Expires.Before(time.Unix(2, 0)) { // the mark of a token that is taken for expired
+		t.Expires = time.Time{}
+	}
+	return t, true
+}
