@@ -6,7 +6,8 @@
 import { drawn, notice } from "./ask.js"
 import { parse, update, whenChanged } from "./changes.js"
 import { frameOnShow, openFrame } from "./detail.js"
-import { $, near, one } from "./dom.js"
+import { $, near, on, one } from "./dom.js"
+import { showPane } from "./panes.js"
 
 const button = $("ladder-button"), pane = $("ladder"), grid = $("grid")
 
@@ -58,10 +59,22 @@ export function toggle() {
   }
   const to = wanted()
   if (!to) return notice("Choose a frame, or make a call, to see its ladder.", 4)
+  open(to)
+}
+
+/** @param {string} to */
+function open(to) {
   address = to
   show(true)
   draw()
 }
+
+on("click", e => {
+  const button = near(e.target, "[data-ladder]")
+  if (!button) return
+  showPane("wire")
+  open(button.dataset.ladder)
+})
 
 pane.addEventListener("click", (/** @type {MouseEvent} */ e) => {
   const link = near(e.target, ".drawing a"), to = link?.getAttribute("href") ?? link?.getAttribute("xlink:href")

@@ -69,6 +69,7 @@ func (s *Server) route(e *echo.Echo) {
 	e.POST("/script/unload", s.unloadScript)
 
 	signins.Route(e, s.in)
+	e.GET("/servers/:id/signin/ladder", of(s.server, s.latestSignIn)) // like that of a call
 	s.routeChecks(e)
 	s.routeWire(e)
 }

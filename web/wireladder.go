@@ -14,6 +14,7 @@ import (
 	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/export"
 	"elicitation-inspector/views"
+	"elicitation-inspector/web/signins"
 )
 
 // callLadder answers with the ladder of a call.
@@ -24,13 +25,19 @@ func (s *Server) callLadder(c echo.Context, call bridge.Call) error {
 	return s.ladder(c, call.LastRequest(), fmt.Sprintf("/calls/%d/ladder", call.Number), !call.State.Over())
 }
 
-// frameLadder answers with the ladder of the call that a frame belongs to.
+// frameLadder answers with the ladder of the call or the sign-in that a frame belongs to.
 func (s *Server) frameLadder(c echo.Context, seq int64) error {
+	f, err := s.in.Log().Frame(seq)
+	if err != nil {
+		return err
+	}
+	if f.Note != nil && f.Note.SignIn != nil {
+		return s.signInLadder(c, f.Server, f.Note.SignIn.Number, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
+	}
 	return s.ladder(c, seq, fmt.Sprintf("/wire/frames/%d/ladder", seq), false)
 }
 
-// ladder answers with the ladder of the call around a frame: for the page, or, if the
-// query as is svg or mermaid, as a file.
+// ladder answers with the ladder of the call around a frame.
 func (s *Server) ladder(c echo.Context, seq int64, address string, running bool) error {
 	ctx := c.Request().Context()
 	if err := s.in.Conversation().Update(ctx); err != nil {
@@ -43,7 +50,35 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 	if err != nil {
 		return err
 	}
-	l := export.Draw(e)
+	return s.sendLadder(c, export.Draw(e), exchangeLine(e), address, running || !e.State.Over() || e.State == conversation.Waiting)
+}
+
+// latestSignIn answers with the ladder of the latest sign-in to a server.
+func (s *Server) latestSignIn(c echo.Context, server bridge.Server) error {
+	card, ok := signins.Card(s.in, serverView(server))
+	if !ok {
+		return echo.ErrNotFound
+	}
+	return s.signInLadder(c, server.Label, card.Number, "/servers/"+server.ID+"/signin/ladder", !card.Over)
+}
+
+func (s *Server) signInLadder(c echo.Context, server string, number int, address string, running bool) error {
+	frames, err := signins.Frames(c.Request().Context(), s.in.Log(), server, number)
+	if err != nil {
+		return err
+	}
+	if len(frames) == 0 {
+		return echo.NewHTTPError(http.StatusNotFound, "Nothing of this sign-in is in the log yet.")
+	}
+	for i, f := range frames {
+		frames[i] = s.config.Redaction.Frame(f)
+	}
+	return s.sendLadder(c, export.DrawSignIn(server, frames), "", address, running)
+}
+
+// sendLadder answers with a ladder: for the page, or, if the query as is svg or mermaid, as
+// a file.
+func (s *Server) sendLadder(c echo.Context, l *export.Ladder, follow, address string, running bool) (err error) {
 	var b bytes.Buffer
 	switch as := c.QueryParam("as"); as {
 	case "svg":
@@ -60,7 +95,7 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 		return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })
 	})
 	return html(c, views.LadderView(views.Ladder{
-		Title: l.Title, Text: l.Text, Address: address, Follow: exchangeLine(e), Running: running || !e.State.Over() || e.State == conversation.Waiting, Drawing: drawing,
+		Title: l.Title, Text: l.Text, Address: address, Follow: follow, Running: running, Drawing: drawing,
 	}))
 }
 

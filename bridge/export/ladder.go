@@ -15,8 +15,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Ladder is a call drawn as a sequence diagram: three lanes, server, client and person,
-// with time running down. Lengths are in pixels, from the upper left corner.
+// Ladder is a call or a sign-in drawn as a sequence diagram: a lane for each party, and
+// time running down. Lengths are in pixels, from the upper left corner.
 //
 // The space between two arrows has room for a label, and grows with the time between
 // them, on one scale for the whole drawing. Only a time so long that it would squeeze
@@ -38,6 +38,7 @@ type Ladder struct {
 // Lane is the vertical line of one party.
 type Lane struct {
 	Party conversation.Party
+	ID    string // its name in Mermaid
 	Name  string
 }
 
@@ -135,9 +136,9 @@ func Draw(e *conversation.Call) *Ladder {
 	l := &Ladder{
 		ID: fmt.Sprintf("ladder-%d", e.Place), Title: paper.Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e), Width: ladderWidth,
 		Lanes: []Lane{
-			{conversation.ServerParty, paper.Line(e.Server+" (server)", 34)},
-			{conversation.ClientParty, "client"},
-			{conversation.PersonParty, "person"},
+			{conversation.ServerParty, "S", paper.Line(e.Server+" (server)", 34)},
+			{conversation.ClientParty, "C", "client"},
+			{conversation.PersonParty, "P", "person"},
 		},
 	}
 	if e.Place == 0 && len(e.Frames) > 0 {

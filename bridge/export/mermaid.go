@@ -16,8 +16,13 @@ import (
 func (l *Ladder) Mermaid(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")
-	fmt.Fprintf(&b, "  participant S as %s\n", mermaid(l.Lanes[0].Name))
-	b.WriteString("  participant C as client\n  actor P as person\n")
+	for _, lane := range l.Lanes {
+		is := "participant"
+		if lane.ID == "P" {
+			is = "actor"
+		}
+		fmt.Fprintf(&b, "  %s %s as %s\n", is, lane.ID, mermaid(lane.Name))
+	}
 	l.mermaid(&b, "S", false)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -29,7 +34,11 @@ const noteworthy = time.Second
 // mermaid writes the statements of the ladder. server is the id of its server's lane.
 // titled adds the title, for a diagram with several ladders.
 func (l *Ladder) mermaid(b *strings.Builder, server string, titled bool) {
-	lanes := map[conversation.Party]string{conversation.ServerParty: server, conversation.ClientParty: "C", conversation.PersonParty: "P"}
+	lanes := map[conversation.Party]string{}
+	for _, lane := range l.Lanes {
+		lanes[lane.Party] = lane.ID
+	}
+	lanes[conversation.ServerParty] = server
 	if titled {
 		fmt.Fprintf(b, "  Note over %s,P: %s\n", server, mermaid(l.Title+" · "+l.Text))
 	}

@@ -99,10 +99,10 @@ func (a Arrow) Numbered() bool { return a.Kind != ArrowAsk && a.Kind != ArrowRep
 func since(d time.Duration) string { return "+" + wording.Duration(d) }
 
 // tear returns the path of a jagged line, which marks a Gap.
-func tear(y int) string {
+func tear(y, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "M90 %d", y)
-	for x, up := 96, 3; x <= ladderWidth-10; x, up = x+6, 3-up {
+	for x, up := 96, 3; x <= width-10; x, up = x+6, 3-up {
 		fmt.Fprintf(&b, " L%d %d", x, y-up)
 	}
 	return b.String()

@@ -3,6 +3,7 @@
 package signins
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"elicitation-inspector/bridge/elicit/link"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/wire"
+	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/bridge/wording"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/signincard"
@@ -126,4 +128,26 @@ func Token(in *bridge.Inspection, server string) (signincard.Token, bool) {
 		t.Expires = time.Time{}
 	}
 	return t, true
+}
+
+// Frames returns the exchanges of a sign-in, in order.
+func Frames(ctx context.Context, log *wire.Log, server string, number int) (out []*wire.Frame, err error) {
+	filter, err := query.Parse("kind:note server:" + query.Quote(server))
+	if err != nil {
+		return nil, err
+	}
+	view := query.NewView(log, filter, nil)
+	if err := view.Update(ctx); err != nil {
+		return nil, err
+	}
+	for _, seq := range view.Seqs(0, int(view.Len())) {
+		f, err := log.Frame(seq)
+		if err != nil {
+			return nil, err
+		}
+		if f.Note != nil && f.Note.SignIn != nil && f.Note.SignIn.Number == number {
+			out = append(out, &f)
+		}
+	}
+	return out, nil
 }
