@@ -519,9 +519,9 @@ function select(node) {
   node.focus({ preventScroll: true });
   one(".line", node).scrollIntoView({ block: "nearest" });
 }
-async function toggle(node, open4 = node.ariaExpanded === "false") {
-  if (open4 && !group(node).childElementCount) await load(node, 0);
-  node.ariaExpanded = String(open4);
+async function toggle(node, open5 = node.ariaExpanded === "false") {
+  if (open5 && !group(node).childElementCount) await load(node, 0);
+  node.ariaExpanded = String(open5);
 }
 async function load(node, from) {
   const query = new URLSearchParams({ at: pointer(steps(node)), from: String(from), level: node.ariaLevel });
@@ -688,18 +688,18 @@ var init_detail = __esm({
         e.target
       );
       if (!node.matches(".node") || !bare(e)) return;
-      const folds = !!node.ariaExpanded, open4 = node.ariaExpanded === "true", up = parent(node);
+      const folds = !!node.ariaExpanded, open5 = node.ariaExpanded === "true", up = parent(node);
       const sibling = (n, which) => n[which]?.matches(".node") ? n[which] : null;
       const after2 = (n) => n && (sibling(n, "nextElementSibling") ?? after2(parent(n)));
       const before2 = sibling(node, "previousElementSibling");
-      const inside = open4 ? one(":scope > .node", group(node)) : null;
+      const inside = open5 ? one(":scope > .node", group(node)) : null;
       const root = near(node, ".tree").firstElementChild;
       let to = node;
       if (e.key === "ArrowDown") to = inside ?? after2(node);
       else if (e.key === "ArrowUp") to = before2 ? last2(before2) : up;
-      else if (e.key === "ArrowRight" && folds && !open4) toggle(node, true);
+      else if (e.key === "ArrowRight" && folds && !open5) toggle(node, true);
       else if (e.key === "ArrowRight") to = inside;
-      else if (e.key === "ArrowLeft" && open4) toggle(node, false);
+      else if (e.key === "ArrowLeft" && open5) toggle(node, false);
       else if (e.key === "ArrowLeft") to = up;
       else if (e.key === "Home") to = root;
       else if (e.key === "End") to = last2(root);
@@ -909,7 +909,7 @@ function take(headers) {
 }
 function settleAnchor(headers) {
   if (!anchor || !headers.has("X-Near")) return;
-  const { seq: seq2, select: pick, open: open4 } = anchor, found = headers.get("X-Near-Found") === "true", at = Number(headers.get("X-Near"));
+  const { seq: seq2, select: pick, open: open5 } = anchor, found = headers.get("X-Near-Found") === "true", at = Number(headers.get("X-Near"));
   if (!found && filter && judged < seq2) return;
   anchor = void 0;
   if (!following || pick) moveTo(at * rowHeight - height / 3);
@@ -918,7 +918,7 @@ function settleAnchor(headers) {
     selectedSeq = seq2;
     reveal2(at);
   }
-  if (!open4 || found) return;
+  if (!open5 || found) return;
   notice(`Frame ${seq2} is not among those that the filter picks. It is shown below the log.`, 6);
 }
 function resized() {
@@ -1221,13 +1221,13 @@ function goOn(n) {
   const row = one(`#q${n} :is(.foot button, summary)`);
   (row?.checkVisibility() ? row : $("earlier")).focus({ preventScroll: true });
 }
-function count(n, open4) {
-  if (`${n} ${open4}` === counted) return;
-  counted = `${n} ${open4}`;
+function count(n, open5) {
+  if (`${n} ${open5}` === counted) return;
+  counted = `${n} ${open5}`;
   document.title = (n ? `(${n}) ` : "") + "Elicitation Inspector";
   $("badge").hidden = !n;
-  $("waiting").hidden = !n && !open4;
-  $("waiting").textContent = n === 1 ? "1 question waits" : n ? `${n} questions wait` : open4 === 1 ? "1 URL is open" : `${open4} URLs are open`;
+  $("waiting").hidden = !n && !open5;
+  $("waiting").textContent = n === 1 ? "1 question waits" : n ? `${n} questions wait` : open5 === 1 ? "1 URL is open" : `${open5} URLs are open`;
   $("badge").textContent = n;
   $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain;
 }
@@ -2105,9 +2105,9 @@ function move(to) {
   at.scrollIntoView({ block: "nearest" });
 }
 function take3(i) {
-  const { from, to, items: items2 } = ways, { text } = items2[i], open4 = /[:<>=]$/.test(text);
+  const { from, to, items: items2 } = ways, { text } = items2[i], open5 = /[:<>=]$/.test(text);
   const rest = input.value.slice(to);
-  input.setRangeText(text + (open4 || rest ? "" : " "), from, to, "end");
+  input.setRangeText(text + (open5 || rest ? "" : " "), from, to, "end");
   input.focus();
   close2();
   typed3(true);
@@ -2460,6 +2460,9 @@ function toggle3() {
   }
   const to = wanted3();
   if (!to) return notice("Choose a frame, or make a call, to see its ladder.", 4);
+  open3(to);
+}
+function open3(to) {
   address2 = to;
   show2(true);
   draw4();
@@ -2471,6 +2474,7 @@ var init_ladder = __esm({
     init_changes();
     init_detail();
     init_dom();
+    init_panes();
     button2 = $("ladder-button");
     pane2 = $("ladder");
     grid2 = $("grid");
@@ -2481,6 +2485,12 @@ var init_ladder = __esm({
       style.onload = style.onerror = done;
     });
     document.head.append(style);
+    on("click", (e) => {
+      const button3 = near(e.target, "[data-ladder]");
+      if (!button3) return;
+      showPane("wire");
+      open3(button3.dataset.ladder);
+    });
     pane2.addEventListener("click", (e) => {
       const link = near(e.target, ".drawing a"), to = link?.getAttribute("href") ?? link?.getAttribute("xlink:href");
       if (near(e.target, "[data-rows]")) show2(false);
@@ -2510,7 +2520,7 @@ var init_ladder = __esm({
 // check.js
 var check_exports = {};
 __export(check_exports, {
-  open: () => open3,
+  open: () => open4,
   reopen: () => reopen
 });
 async function show3(html) {
@@ -2521,7 +2531,7 @@ async function show3(html) {
   panel.showPopover();
   (one("#check-start:enabled", view) ?? one("h2", view)).focus();
 }
-async function open3(button3) {
+async function open4(button3) {
   const form = $("args-form"), { server, kind, key: key2 } = form.dataset;
   toAddress({ check: new URLSearchParams({ server, kind, key: key2 }).toString() });
   const body = new URLSearchParams(
