@@ -46,7 +46,7 @@ func TestCheckThisTool(t *testing.T) {
 	check.Contains("It was stopped. This is what was found until then.")
 	tab.Reload()
 	crash := check.Link("decline, 2025-11-25: fail").Wait()
-	check.Contains("It was stopped.").Contains("Honest answers").Contains("no-response")
+	check.Contains("It was stopped.").Contains("Honest answers").Contains("process-ended")
 	check.Role("DisclosureTriangle", "Reproduce").Nth(0).Click()
 	check.Contains("inspector call crash_on_decline").Contains("<<'EOF'")
 	check.Button("Copy").Nth(0).Click()
@@ -63,7 +63,7 @@ func TestCheckThisTool(t *testing.T) {
 	}
 	check.Link("Save report as HTML").Wait()
 	saved := page.Eval[string](tab, "fetch('/checks/1/report.html').then(r => r.text())")
-	if !strings.Contains(saved, "no-response") || !strings.Contains(saved, "<title>") {
+	if !strings.Contains(saved, "process-ended") || !strings.Contains(saved, "<title>") {
 		t.Errorf("the report: %.500s", saved)
 	}
 	check.Button("Check again").Click()
