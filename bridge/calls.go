@@ -144,7 +144,11 @@ func (in *Inspection) Begin(r calls.Request) (Call, error) {
 	if r.Timeout == 0 {
 		r.Timeout = in.config.CallTimeout
 	}
-	return overlaid(in.calls.Begin(conn, r), nil), nil
+	begun := in.calls.Begin(conn, r)
+	if flow, err := in.SignIn(r.Server); err == nil && flow != nil {
+		in.calls.SigningIn(r.Server, flow.Busy())
+	}
+	return overlaid(begun, nil), nil
 }
 
 // Repeat continues a call that ended because an input request of its last round was

@@ -44,6 +44,7 @@ func (in *Inspection) leaveDesk() {
 func (in *Inspection) signInChanged(flow *signin.Flow) {
 	for _, s := range in.servers.All() {
 		if own, err := in.SignIn(s.ID); err == nil && own == flow {
+			in.calls.SigningIn(s.ID, flow.Busy())
 			in.changes.Mark(changes.Change{Kind: changes.SignIn, Server: s.ID})
 		}
 	}

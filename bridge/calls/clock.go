@@ -15,6 +15,7 @@ type clock struct {
 	began   time.Time
 	open    int           // number of waiting questions
 	held    bool          // the call waits for a person without a question: for the visit of a URL, or after many rounds
+	signing bool          // the server asks for a sign-in, which takes a person's time
 	oldest  time.Time     // start of the present wait
 	paused  time.Duration // total time of earlier waits
 	stopped bool
@@ -41,13 +42,17 @@ func (w *clock) waited(at time.Time) time.Duration {
 }
 
 // waits reports whether the call waits for a person.
-func (w *clock) waits() bool { return w.open > 0 || w.held }
+func (w *clock) waits() bool { return w.open > 0 || w.held || w.signing }
 
 // set changes the number of waiting questions, and whether the call waits for a person
 // without a question.
 func (w *clock) set(at time.Time, open int, held bool) {
+	w.change(at, func() { w.open, w.held = open, held })
+}
+
+func (w *clock) change(at time.Time, change func()) {
 	before, waited := w.waits(), w.waited(at)
-	w.open, w.held = open, held
+	change()
 	switch after := w.waits(); {
 	case w.stopped || before == after:
 	case after:
@@ -62,7 +67,7 @@ func (w *clock) set(at time.Time, open int, held bool) {
 }
 
 func (w *clock) stop(at time.Time) {
-	w.paused, w.open, w.held = w.waited(at), 0, false
+	w.paused, w.open, w.held, w.signing = w.waited(at), 0, false, false
 	w.stopped = true
 	if w.timer != nil {
 		w.timer.Stop()
@@ -77,6 +82,23 @@ func (w *clock) tell(c *Wait, now time.Time) {
 	}
 	if w.open > 0 {
 		c.Asked = w.oldest
+	}
+}
+
+// SigningIn stops the clocks of a server's calls while somebody signs in there, or starts
+// them again.
+func (cs *Calls) SigningIn(server string, is bool) {
+	var changed []int
+	cs.mu.Lock()
+	for _, c := range cs.calls {
+		if c != nil && c.Request.Server == server && c.over == conversation.Running && c.clock.signing != is {
+			c.clock.change(time.Now(), func() { c.clock.signing = is })
+			changed = append(changed, c.Number)
+		}
+	}
+	cs.mu.Unlock()
+	for _, number := range changed {
+		cs.owner.CallChanged(number)
 	}
 }
 

@@ -74,18 +74,25 @@ const (
 	Dynamic            Registration = "dynamic registration"
 )
 
-// safe returns an error unless a URL is https, or on this machine.
-func safe(u *url.URL) error {
-	switch {
+// safe returns an error unless a URL is https, or http on this machine. A server that is
+// not on this machine may not name what is.
+func (f *Flow) safe(u *url.URL) error {
+	local := isLoopback(u.Hostname())
+	switch origin := u.Scheme + "://" + u.Host; {
 	case u.Host == "":
 		return fmt.Errorf("%q names no host", u.Redacted())
-	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
+	case local && !isLoopback(f.server.Hostname()):
+		return fmt.Errorf("%s is on this machine, and the server that names it is not", origin)
+	case u.Scheme == "https", u.Scheme == "http" && local:
 		return nil
+	default:
+		return fmt.Errorf("%s is neither https nor on this machine", origin)
 	}
-	return fmt.Errorf("%s is neither https nor on this machine", u.Scheme+"://"+u.Host)
 }
 
+// isLoopback reports whether a host is this machine (RFC 6761, section 6.3, for its names).
 func isLoopback(host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && (ip.IsLoopback() || ip.IsUnspecified())
 }

@@ -21,6 +21,9 @@ func (f *Flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 		return nil, err
 	}
 	r := f.run
+	if err := r.undiscovered(); err != nil {
+		return nil, err
+	}
 	r.step = wire.StepAuthorization
 	if !r.offers(GrantCode) || u.Host == "" {
 		return nil, errNotOffered
@@ -34,7 +37,7 @@ func (f *Flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 		return nil, err
 	}
 	u.RawQuery = params.Encode()
-	if err := safe(u); err != nil {
+	if err := f.safe(u); err != nil {
 		return nil, fmt.Errorf("the authorization endpoint %w", err)
 	}
 	came, forget := f.desk.await(params.Get("state"))
@@ -86,7 +89,7 @@ func (f *Flow) tell(u *url.URL) error {
 	case !f.desk.config.Headless:
 		return nil
 	case f.desk.config.Tell == nil:
-		return errors.New("a person must sign in, and nobody is there; a client secret or --header 'Authorization: Bearer TOKEN' needs no person")
+		return errors.New("a person must sign in, and nobody is there; a client secret (--oauth-client-id and --oauth-client-secret-file), a token that --oauth-keep has kept, or --header 'Authorization: Bearer TOKEN' needs no person")
 	}
 	f.log(wire.StepAuthorization, u, 0, "")
 	f.desk.config.Tell(f.name, u.String())

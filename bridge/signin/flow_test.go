@@ -13,26 +13,25 @@ import (
 	"testing"
 
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/signin/signintest"
 	"elicitation-inspector/bridge/wire"
 )
 
 // user signs in to a world with a flow, and keeps the frames that are logged.
 type user struct {
-	*signintest.World
+	*world
 	t    *testing.T
 	desk *signin.Desk
 	flow *signin.Flow
 	log  *wire.Log
 }
 
-func newUser(t *testing.T, w *signintest.World, c signin.Config, d signin.DeskConfig) *user {
+func newUser(t *testing.T, w *world, c signin.Config, d signin.DeskConfig) *user {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &user{World: w, t: t, desk: signin.NewDesk(d), log: log}
+	u := &user{world: w, t: t, desk: signin.NewDesk(d), log: log}
 	log.Mask(u.desk.Masked)
 	t.Cleanup(func() {
 		if err := errors.Join(u.desk.Close(), log.Close()); err != nil {
@@ -149,7 +148,7 @@ func (u *user) noSecrets() {
 }
 
 func TestSignIn(t *testing.T) {
-	u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+	u := newUser(t, newWorld(t), signin.Config{}, signin.DeskConfig{})
 	u.visits()
 	if status, err := u.get(t.Context()); err != nil || status != http.StatusNoContent {
 		t.Fatalf("the request ended with %d, %v", status, err)
@@ -178,19 +177,19 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
-		spoil func(*signintest.World)
+		spoil func(*world)
 		step  wire.Step
 		why   string
 	}{
-		{"another resource", func(w *signintest.World) { w.Metadata["resource"] = "https://other.example/mcp" }, wire.StepResource, "the resource https://other.example/mcp, and not of"},
-		{"no authorization server", func(w *signintest.World) { delete(w.Metadata, "authorization_servers") }, wire.StepResource, "no authorization servers"},
-		{"an unsafe authorization server", func(w *signintest.World) { w.Metadata["authorization_servers"] = []string{"http://as.example"} }, wire.StepResource, "neither https"},
-		{"another issuer", func(w *signintest.World) { w.Server["issuer"] = "https://evil.example" }, wire.StepServer, `does not match`},
-		{"no PKCE", func(w *signintest.World) { delete(w.Server, "code_challenge_methods_supported") }, wire.StepServer, "PKCE"},
-		{"no registration", func(w *signintest.World) { delete(w.Server, "registration_endpoint") }, wire.StepRegistration, "no configured client registration"},
-		{"iss is not the issuer", func(w *signintest.World) { w.Iss = "https://evil.example" }, wire.StepRedirect, `issuer "https://evil.example" does not match`},
-		{"access denied", func(w *signintest.World) { w.Denied = "access_denied" }, wire.StepRedirect, "access_denied"},
-		{"no token", func(w *signintest.World) {
+		{"another resource", func(w *world) { w.Metadata["resource"] = "https://other.example/mcp" }, wire.StepResource, "the resource https://other.example/mcp, and not of"},
+		{"no authorization server", func(w *world) { delete(w.Metadata, "authorization_servers") }, wire.StepResource, "no authorization servers"},
+		{"an unsafe authorization server", func(w *world) { w.Metadata["authorization_servers"] = []string{"http://as.example"} }, wire.StepResource, "neither https"},
+		{"another issuer", func(w *world) { w.Server["issuer"] = "https://evil.example" }, wire.StepServer, "the issuer is"},
+		{"no PKCE", func(w *world) { delete(w.Server, "code_challenge_methods_supported") }, wire.StepServer, "PKCE"},
+		{"no registration", func(w *world) { delete(w.Server, "registration_endpoint") }, wire.StepRegistration, "no configured client registration"},
+		{"iss is not the issuer", func(w *world) { w.Iss = "https://evil.example" }, wire.StepRedirect, `issuer "https://evil.example" does not match`},
+		{"access denied", func(w *world) { w.Denied = "access_denied" }, wire.StepRedirect, "access_denied"},
+		{"no token", func(w *world) {
 			w.Token = func(url.Values) (int, map[string]any) {
 				return http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "too late"}
 			}
@@ -199,7 +198,7 @@ func TestFailures(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := signintest.New(t)
+			w := newWorld(t)
 			c.spoil(w)
 			u := newUser(t, w, signin.Config{}, signin.DeskConfig{})
 			u.visits()
@@ -232,7 +231,7 @@ func TestEnds(t *testing.T) {
 		signin.Withdrawn: func(_ *user, gone context.CancelFunc) { gone() },
 	}
 	for state, end := range cases {
-		u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+		u := newUser(t, newWorld(t), signin.Config{}, signin.DeskConfig{})
 		ctx, gone := context.WithCancel(t.Context())
 		u.waits(signin.Waiting, func() { end(u, gone) })
 		if _, err := u.get(ctx); err == nil {
@@ -252,7 +251,7 @@ func TestEnds(t *testing.T) {
 // Requests that are refused at the same time lead to one sign-in.
 func TestTogether(t *testing.T) {
 	t.Parallel()
-	u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+	u := newUser(t, newWorld(t), signin.Config{}, signin.DeskConfig{})
 	u.visits()
 	var all sync.WaitGroup
 	for range 5 {
@@ -271,7 +270,7 @@ func TestTogether(t *testing.T) {
 // A token that is expired or revoked is refreshed, and the client is registered once.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
-	u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+	u := newUser(t, newWorld(t), signin.Config{}, signin.DeskConfig{})
 	u.visits()
 	get := func() {
 		t.Helper()
@@ -301,7 +300,7 @@ func TestRefresh(t *testing.T) {
 // Step by step, each request waits for a decision, and may be changed.
 func TestStepByStep(t *testing.T) {
 	t.Parallel()
-	u := newUser(t, signintest.New(t), signin.Config{}, signin.DeskConfig{})
+	u := newUser(t, newWorld(t), signin.Config{}, signin.DeskConfig{})
 	u.visits()
 	u.flow.SetStepwise(true)
 	var held []wire.Step

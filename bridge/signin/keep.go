@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/zalando/go-keyring"
 	"golang.org/x/oauth2"
@@ -20,6 +21,8 @@ type kept struct {
 	ClientID     string           `json:"client_id,omitempty"`
 	ClientSecret string           `json:"client_secret,omitempty"`
 	Endpoint     *oauth2.Endpoint `json:"endpoint,omitempty"` // nil for a token that cannot be refreshed
+	// Registered are the responses to registrations, by what was asked for.
+	Registered map[string]json.RawMessage `json:"registered,omitempty"`
 }
 
 // load takes the token that the keyring has. What is wrong with the keyring is told, and
@@ -44,6 +47,11 @@ func (f *Flow) load() {
 	m.learn("access_token", k.Token.AccessToken)
 	m.learn("refresh_token", k.Token.RefreshToken)
 	m.learn("client_secret", k.ClientSecret)
+	for asked, body := range k.Registered {
+		header := http.Header{"Content-Type": {"application/json"}}
+		_ = m.body(header, body, false) // makes its secrets known
+		f.registered[asked] = &answer{http.StatusCreated, header, body}
+	}
 	g := &grant{token: k.Token, resource: k.Resource}
 	if k.Endpoint != nil {
 		g.config = &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: *k.Endpoint}
@@ -61,7 +69,10 @@ func (f *Flow) save(g *grant) {
 		}
 		return
 	}
-	k := kept{Token: g.token, Resource: g.resource}
+	k := kept{Token: g.token, Resource: g.resource, Registered: map[string]json.RawMessage{}}
+	for asked, answer := range f.registered {
+		k.Registered[asked] = answer.body
+	}
 	if c := g.config; c != nil {
 		k.ClientID, k.ClientSecret, k.Endpoint = c.ClientID, c.ClientSecret, &c.Endpoint
 	}

@@ -9,13 +9,12 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/signin/signintest"
 )
 
 // A token that is kept serves the next run, which needs no person, and can refresh it.
 func TestKeep(t *testing.T) {
 	keyring.MockInit()
-	w := signintest.New(t)
+	w := newWorld(t)
 	first := newUser(t, w, signin.Config{Keep: true}, signin.DeskConfig{})
 	first.visits()
 	if _, err := first.get(t.Context()); err != nil {
@@ -43,7 +42,7 @@ func TestKeep(t *testing.T) {
 func TestNoKeyring(t *testing.T) {
 	keyring.MockInitWithError(errors.New("there is no keyring"))
 	var said strings.Builder
-	u := newUser(t, signintest.New(t), signin.Config{Keep: true}, signin.DeskConfig{Warn: func(text string) { said.WriteString(text + "\n") }})
+	u := newUser(t, newWorld(t), signin.Config{Keep: true}, signin.DeskConfig{Warn: func(text string) { said.WriteString(text + "\n") }})
 	u.visits()
 	if status, err := u.get(t.Context()); err != nil || status != http.StatusNoContent {
 		t.Errorf("the request ended with %d, %v", status, err)

@@ -30,6 +30,8 @@ type run struct {
 	resource  string
 	mismatch  string // why metadata of the resource that was found is not to be used
 	found     bool   // metadata of the resource was found, and is used
+	served    bool   // metadata of the authorization server was found, and is used
+	missing   int    // status of the latest place that has no metadata
 	issuers   []string
 	grants    []string // those that the authorization server supports, nil if it does not say
 	refusal   error    // why nothing more is sent
@@ -66,9 +68,24 @@ func (r *run) enter(req *http.Request, body []byte) url.Values {
 	case media == "application/x-www-form-urlencoded":
 		return r.enterToken(req, body)
 	default:
-		r.step = wire.StepRegistration
+		if r.refusal = r.undiscovered(); r.refusal == nil {
+			r.step = wire.StepRegistration
+		}
 	}
 	return nil
+}
+
+// undiscovered returns an error if the authorization server has no metadata. The
+// endpoints that the SDK would guess are those of revision 2025-03-26, which the
+// inspector does not speak.
+func (r *run) undiscovered() error {
+	if r.served {
+		return nil
+	}
+	if r.step = wire.StepServer; !r.found {
+		r.step = wire.StepResource
+	}
+	return fmt.Errorf("there is no metadata: HTTP %d", r.missing)
 }
 
 func (r *run) enterToken(_ *http.Request, body []byte) url.Values {
@@ -76,10 +93,14 @@ func (r *run) enterToken(_ *http.Request, body []byte) url.Values {
 	if err != nil {
 		return nil
 	}
-	r.step = wire.StepToken
-	switch form.Get("grant_type") {
-	case "refresh_token":
+	if form.Get("grant_type") == string(GrantRefresh) {
 		r.step = wire.StepRefresh
+	} else if r.refusal = r.undiscovered(); r.refusal != nil {
+		return nil
+	} else {
+		r.step = wire.StepToken
+	}
+	switch form.Get("grant_type") {
 	case string(GrantCredentials):
 		if !r.offers(GrantCredentials) {
 			r.refusal = errNotOffered
@@ -110,6 +131,8 @@ func (r *run) judge(req *http.Request, a *answer) (why string) {
 	ok := a.status >= 200 && a.status < 300
 	switch {
 	case a.status >= 300 && a.status < 400:
+	case a.status >= 400 && a.status < 500:
+		r.missing = a.status
 	case r.step == wire.StepResource && ok && why != "":
 		r.mismatch = why
 	case r.step == wire.StepResource && ok:
@@ -119,8 +142,10 @@ func (r *run) judge(req *http.Request, a *answer) (why string) {
 		if len(r.issuers) > 0 {
 			r.flow.update(func(at *Attempt) { at.Issuer = r.issuers[0] })
 		}
-	case r.step == wire.StepServer && ok && why == "":
-		r.step = wire.StepRegistration
+	case r.step == wire.StepServer && ok && why != "", (r.step == wire.StepToken || r.step == wire.StepRefresh) && ok && why != "":
+		r.refusal = errors.New(why)
+	case r.step == wire.StepServer && ok:
+		r.served, r.step = true, wire.StepRegistration
 		r.grants = texts(rawjson.Member(a.body, "grant_types_supported"))
 		issuer := rawjson.Text(rawjson.Member(a.body, "issuer"))
 		r.flow.update(func(at *Attempt) { at.Issuer = issuer })
@@ -156,6 +181,17 @@ func (r *run) wrong(req *http.Request, a *answer) string {
 		return r.wrongServer(a.body)
 	case r.step == wire.StepRegistration && rawjson.Text(rawjson.Member(a.body, "client_id")) == "":
 		return "the response has no client_id"
+	case r.step == wire.StepToken || r.step == wire.StepRefresh:
+		return wrongToken(a.body)
+	}
+	return ""
+}
+
+// wrongToken judges the answer of a token endpoint. The SDK says what is wrong with other
+// points of it.
+func wrongToken(body []byte) string {
+	if kind := rawjson.Text(rawjson.Member(body, "token_type")); kind != "" && !strings.EqualFold(kind, "Bearer") {
+		return fmt.Sprintf("the token_type is %q, and not Bearer", kind)
 	}
 	return ""
 }
@@ -198,8 +234,10 @@ func (r *run) wrongResource(req *http.Request, body []byte) string {
 		return "the metadata has no authorization servers"
 	}
 	for _, server := range servers {
-		if u, err := url.Parse(server); err != nil || safe(u) != nil {
-			return fmt.Sprintf("the authorization server %s is neither https nor on this machine", server)
+		if u, err := url.Parse(server); err != nil {
+			return fmt.Sprintf("the authorization server %q is no URL", server)
+		} else if err := r.flow.safe(u); err != nil {
+			return fmt.Sprintf("the authorization server %v", err)
 		}
 	}
 	return ""
@@ -214,8 +252,16 @@ func (r *run) wrongServer(body []byte) string {
 		return fmt.Sprintf("the issuer is %q, and not %q", issuer, r.issuers[0])
 	case len(methods) == 0:
 		return "code_challenge_methods_supported is missing, so that PKCE may not be supported"
-	case !slices.Contains(methods, "S256"):
+	case !slices.Contains(methods, "S256") && r.grant != GrantCredentials:
 		return "code_challenge_methods_supported does not have S256"
+	}
+	for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {
+		address := rawjson.Text(rawjson.Member(body, name))
+		if u, err := url.Parse(address); address != "" && err != nil {
+			return fmt.Sprintf("the %s %q is no URL", name, address)
+		} else if address != "" && r.flow.safe(u) != nil {
+			return fmt.Sprintf("the %s %v", name, r.flow.safe(u))
+		}
 	}
 	return ""
 }
@@ -239,8 +285,10 @@ func (r *run) failure(ctx context.Context, err error) *Error {
 		return &Error{State: Cancelled}
 	case cause != nil:
 		return &Error{State: Withdrawn}
-	case errors.Is(err, errNotOffered):
+	case errors.Is(err, errNotOffered), errors.Is(r.refusal, errNotOffered):
 		return &Error{Failed, wire.StepServer, "the authorization server offers no grant that this client can use: it has " + strings.Join(r.grants, ", ")}
+	case r.refusal != nil:
+		return &Error{Failed, r.step, r.flow.desk.masks().text(plainly(r.refusal))}
 	case errors.As(err, &refused):
 		a := answer{status: refused.Response.StatusCode, body: refused.Body}
 		return &Error{Failed, r.step, r.flow.desk.masks().text(r.refused(&a))}

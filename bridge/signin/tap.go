@@ -55,7 +55,10 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	req = req.Clone(req.Context())
 	if known := r.documents[req.URL.String()]; known != nil && req.Method == http.MethodGet {
-		return known.response(req), nil // the second grant of a sign-in reads the same metadata
+		return known.response(req), nil // a sign-in asks each place once, for both grants
+	}
+	if r.refusal != nil {
+		return nil, r.refusal
 	}
 	form := r.enter(req, body)
 	if r.refusal != nil {
@@ -81,12 +84,16 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	out, err := t.exchange(req, body)
 	if err != nil {
+		r.refusal = err // the SDK would try the next place, and forget why
 		return nil, err
 	}
+	step := r.step
 	switch why := r.judge(req, out); {
-	case r.step == wire.StepRegistration && out.status < 300 && why == "":
+	case r.refusal != nil:
+		return nil, r.refusal
+	case step == wire.StepRegistration && out.status < 300 && why == "":
 		f.registered[asked] = out
-	case out.status == http.StatusOK && req.Method == http.MethodGet:
+	case req.Method == http.MethodGet:
 		r.documents[req.URL.String()] = out
 	}
 	return out.response(req), nil
@@ -95,7 +102,7 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 // exchange sends a request, reads the response, and logs both.
 func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
 	began := time.Now()
-	out, err := send(req, t.flow.desk.network)
+	out, err := t.flow.send(req)
 	took := time.Since(began)
 	f, r := t.flow, t.flow.run
 	m := f.desk.masks()
@@ -127,8 +134,8 @@ func newNetwork() *http.Transport {
 }
 
 // send sends a request to a safe address, and reads the response within the limits.
-func send(req *http.Request, network http.RoundTripper) (*answer, error) {
-	if err := safe(req.URL); err != nil {
+func (f *Flow) send(req *http.Request) (*answer, error) {
+	if err := f.safe(req.URL); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), exchangeTime)
@@ -136,7 +143,7 @@ func send(req *http.Request, network http.RoundTripper) (*answer, error) {
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "elicitation-inspector")
 	}
-	resp, err := network.RoundTrip(req.WithContext(ctx))
+	resp, err := f.desk.network.RoundTrip(req.WithContext(ctx))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("no response within %s", exchangeTime)
 	}

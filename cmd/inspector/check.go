@@ -124,7 +124,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if !o.quiet {
 		options.Chosen, options.Progress = p.chosen, p.tell
 	}
-	options.Server.SignIns = newDesk(cmd, false)
+	options.Server.SignIns = newDesk(cmd, true)
 	r, err := check.Run(cmd.Context(), options)
 	p.end()
 	if err := errors.Join(closing(), options.Server.SignIns.Close()); err != nil {

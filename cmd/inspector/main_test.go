@@ -8,13 +8,23 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zalando/go-keyring"
 )
 
 // asInspector is the environment variable that makes the test binary the inspector.
 const asInspector = "INSPECTOR_TEST_RUN"
 
+// inKeyring is the environment variable that has the account and the secret of the one
+// entry in the keyring of such an inspector.
+const inKeyring = "INSPECTOR_TEST_KEYRING"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asInspector) != "" {
+		if account, secret, ok := strings.Cut(os.Getenv(inKeyring), " "); ok {
+			keyring.MockInit()
+			_ = keyring.Set("elicitation-inspector", account, secret) // never fails in a mock
+		}
 		main()
 		return
 	}

@@ -125,7 +125,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	o.desk = newDesk(cmd, false)
+	o.desk = newDesk(cmd, true)
 	defer func() { err = errors.Join(err, o.desk.Close()) }()
 	turns := make(chan struct{}, o.jobs)
 	var running sync.WaitGroup

@@ -153,9 +153,11 @@ func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string
 	c.code, c.err = cmd.ProcessState.ExitCode(), said.String()
 	c.outputs = map[string]string{"standard output": out.String(), "standard error": c.err, "the callback page": c.callback}
 	if v.Name == "" {
-		for _, format := range []string{"html", "markdown", "har", "mermaid"} {
+		for _, format := range []string{"html", "markdown", "har", "mermaid", "json", "jsonl"} {
 			exported := inspectorRun(t, "export", record, "--format", format)
-			c.outputs["export "+format] = exported.out + exported.err
+			if c.outputs["export "+format] = exported.out + exported.err; exported.code != 0 || exported.out == "" {
+				t.Errorf("%s: exit code %d\n%s", format, exported.code, exported.err)
+			}
 		}
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
@@ -198,16 +200,18 @@ var refusals = map[string][2]string{
 	"step-up-endless":             {"", "403"},
 }
 
+// serviceFlags are the flags of a client that needs no person.
+func serviceFlags(t *testing.T) []string {
+	t.Helper()
+	return []string{"--oauth-client-id", faulted.ServiceID, "--oauth-client-secret-file", write(t, "secret", faulted.ServiceSecret+"\n")}
+}
+
 // Where a sign-in must fail, a call says at which step, and why; elsewhere it works. No output has a token, a code or a
 // secret.
 func TestCallAtEachVariant(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(faulted.ServiceSecret+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	service := []string{"--oauth-client-id", faulted.ServiceID, "--oauth-client-secret-file", secret}
+	service := serviceFlags(t)
 	t.Run("all", func(t *testing.T) {
 		for _, v := range append([]faulted.Variant{{}}, faulted.Variants()...) {
 			if v.Name == "refresh-refused" || strings.HasSuffix(v.Name, "-hanging") {

@@ -1,6 +1,4 @@
-// Package signintest has an authorization server and a resource that it protects, for
-// tests.
-package signintest
+package signin_test
 
 import (
 	"cmp"
@@ -17,9 +15,9 @@ import (
 	"testing"
 )
 
-// World is an authorization server and a resource that it protects, on two origins. Its
+// world is an authorization server and a resource that it protects, on two origins. Its
 // exported fields may be changed before the first request.
-type World struct {
+type world struct {
 	Resource *httptest.Server // answers 401 without a token, at /mcp
 	Issuer   *httptest.Server
 
@@ -40,9 +38,9 @@ type World struct {
 	valid   map[string]bool
 }
 
-// New starts both servers, which end with the test.
-func New(t *testing.T) *World {
-	w := &World{codes: map[string]url.Values{}, valid: map[string]bool{}}
+// newWorld starts both servers, which end with the test.
+func newWorld(t *testing.T) *world {
+	w := &world{codes: map[string]url.Values{}, valid: map[string]bool{}}
 	w.Resource = httptest.NewServer(http.HandlerFunc(w.serveResource))
 	t.Cleanup(w.Resource.Close)
 	w.Issuer = httptest.NewServer(http.HandlerFunc(w.serveIssuer))
@@ -57,14 +55,14 @@ func New(t *testing.T) *World {
 	return w
 }
 
-func (w *World) note(r *http.Request) {
+func (w *world) note(r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = append(w.asked, r.Method+" "+r.URL.Path)
 }
 
 // Secret returns a new secret.
-func (w *World) Secret(prefix string) string {
+func (w *world) Secret(prefix string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := prefix + rand.Text()
@@ -72,7 +70,7 @@ func (w *World) Secret(prefix string) string {
 	return text
 }
 
-func (w *World) serveResource(rw http.ResponseWriter, r *http.Request) {
+func (w *world) serveResource(rw http.ResponseWriter, r *http.Request) {
 	w.note(r)
 	if strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {
 		w.document(rw, w.Metadata, r.URL.Path == "/.well-known/oauth-protected-resource/mcp")
@@ -94,7 +92,7 @@ func (w *World) serveResource(rw http.ResponseWriter, r *http.Request) {
 	rw.WriteHeader(http.StatusNoContent)
 }
 
-func (w *World) document(rw http.ResponseWriter, document map[string]any, here bool) {
+func (w *world) document(rw http.ResponseWriter, document map[string]any, here bool) {
 	if !here || document == nil {
 		http.NotFound(rw, &http.Request{})
 		return
@@ -103,7 +101,7 @@ func (w *World) document(rw http.ResponseWriter, document map[string]any, here b
 	_ = json.NewEncoder(rw).Encode(document)
 }
 
-func (w *World) serveIssuer(rw http.ResponseWriter, r *http.Request) {
+func (w *world) serveIssuer(rw http.ResponseWriter, r *http.Request) {
 	w.note(r)
 	switch r.URL.Path {
 	case "/.well-known/oauth-authorization-server":
@@ -140,7 +138,7 @@ func (w *World) serveIssuer(rw http.ResponseWriter, r *http.Request) {
 }
 
 // GiveToken is the default of Token. It checks the code and its verifier, and gives a JWT and a refresh token.
-func (w *World) GiveToken(form url.Values) (int, map[string]any) {
+func (w *world) GiveToken(form url.Values) (int, map[string]any) {
 	if form.Get("grant_type") == "authorization_code" {
 		w.mu.Lock()
 		asked := w.codes[form.Get("code")]
@@ -161,21 +159,21 @@ func (w *World) GiveToken(form url.Values) (int, map[string]any) {
 }
 
 // Requests returns method and path of the requests so far, in order.
-func (w *World) Requests() []string {
+func (w *world) Requests() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.asked)
 }
 
 // Secrets returns the codes, tokens, secrets and verifiers so far.
-func (w *World) Secrets() []string {
+func (w *world) Secrets() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.secrets)
 }
 
 // Revoke makes all tokens so far invalid.
-func (w *World) Revoke() {
+func (w *world) Revoke() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.valid)
