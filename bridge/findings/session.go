@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/url"
 	"slices"
 
 	"elicitation-inspector/bridge/elicit/lint"
@@ -32,6 +33,9 @@ type session struct {
 	listens  map[string]bool     // ids of the client's subscriptions/listen requests
 	offers   map[string]*offer   // by elicitationId
 	noise    int
+	server   *url.URL // of the first request over Streamable HTTP, nil before
+	metadata string   // where the latest challenge says that the server's metadata is
+	signIn   signIn
 	blamed   map[string]bool // ids of messages that a fault has sent; "" for messages without an id
 
 	frame *wire.Frame // the frame that is linted
@@ -86,6 +90,8 @@ func newSession() *session {
 func (s *session) judge(ctx context.Context, f *wire.Frame) []Found {
 	s.frame, s.found = f, nil
 	switch {
+	case f.Kind == wire.NoteFrame:
+		s.noted(f)
 	case f.Dir == wire.ClientToServer:
 		s.sent(f)
 	case f.Kind == wire.Request:
@@ -116,6 +122,9 @@ func (s *session) broken(place int, rule, pointer, format string, args ...any) {
 }
 
 func (s *session) sent(f *wire.Frame) {
+	if s.server == nil && f.URL != "" && f.Transport == "http" {
+		s.server, _ = url.Parse(f.URL)
+	}
 	if f.Fault != "" && len(s.blamed) < most {
 		s.blamed[string(f.Message.ID)] = true // the server's reaction to a fault is not its own mistake
 	}

@@ -13,12 +13,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"elicitation-inspector/bridge/demo"
 	faulted "elicitation-inspector/bridge/demo/protected"
+	"elicitation-inspector/bridge/findings"
+	"elicitation-inspector/bridge/wire"
 )
 
 // watched is the demo behind OAuth, with what passed there that nobody may keep.
@@ -105,6 +108,7 @@ func allow(address string) (status int, text string, err error) {
 type attempted struct {
 	code     int
 	err      string
+	broken   string // the rules that the transcript breaks
 	outputs  map[string]string
 	callback string // what the page says to which the browser comes back
 }
@@ -160,6 +164,7 @@ func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string
 			}
 		}
 	}
+	c.broken = rulesIn(t, record)
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, path := range files {
 		raw, _ := os.ReadFile(path)
@@ -204,6 +209,51 @@ var refusals = map[string][2]string{
 func serviceFlags(t *testing.T) []string {
 	t.Helper()
 	return []string{"--oauth-client-id", faulted.ServiceID, "--oauth-client-secret-file", write(t, "secret", faulted.ServiceSecret+"\n")}
+}
+
+// broken are the rules that the linter finds broken at each variant, in the order of the frames, without repetitions.
+var broken = map[string]string{
+	"challenge-missing":           "challenge-missing",
+	"challenge-scheme":            "challenge-missing",
+	"resource-metadata-missing":   "resource-metadata-missing",
+	"resource-metadata-elsewhere": "resource-metadata-missing",
+	"resource-mismatch":           "resource-mismatch",
+	"resource-metadata-invalid":   "resource-metadata-invalid",
+	"server-metadata-invalid":     "server-metadata-invalid",
+	"no-authorization-server":     "authorization-server-missing",
+	"server-metadata-missing":     "server-metadata-missing",
+	"issuer-mismatch":             "issuer-mismatch",
+	"s256-missing":                "s256-missing",
+	"pkce-missing":                "s256-missing",
+	"http-endpoints":              "endpoint-insecure",
+	"iss-missing":                 "iss-mismatch",
+	"iss-wrong":                   "iss-mismatch",
+	"token-redirected":            "redirect-elsewhere",
+	"step-up-unnamed":             "scope-unnamed",
+}
+
+// rulesIn returns the rules that a transcript breaks.
+func rulesIn(t *testing.T, path string) string {
+	t.Helper()
+	log, err := wire.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found, _, err := findings.Of(t.Context(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []string
+	for _, f := range found {
+		if !slices.Contains(rules, f.Rule) {
+			rules = append(rules, f.Rule)
+		}
+	}
+	return strings.Join(rules, " ")
 }
 
 // Where a sign-in must fail, a call says at which step, and why; elsewhere it works. No output has a token, a code or a
@@ -252,6 +302,9 @@ func (w *watched) judge(t *testing.T, v faulted.Variant, c attempted) {
 		t.Error("the call succeeded")
 	case fails && (refusal[0] != "" && !strings.Contains(c.err, "failed at the "+refusal[0]+":") || !strings.Contains(html.UnescapeString(c.err), refusal[1])):
 		t.Errorf("want %q and %q in\n%s", refusal[0], refusal[1], c.err)
+	}
+	if c.broken != broken[v.Name] {
+		t.Errorf("the linter finds %q broken, want %q", c.broken, broken[v.Name])
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -390,6 +390,8 @@ var ofSequences = []string{
 	"completion-malformed", "completion-unknown", "completion-of-form", "completion-repeated", "completion-declined", "completion-early", "completion-removed",
 	"stdout-noise", "request-id-taken", "request-without-id", "response-unasked", "error-without-id", "server-request-removed", "cancelled-by-server",
 	"sampling-undeclared", "roots-undeclared",
+	"challenge-missing", "challenge-scope-missing", "scope-unnamed", "resource-metadata-missing", "resource-metadata-invalid", "server-metadata-invalid", "resource-mismatch", "authorization-server-missing",
+	"server-metadata-missing", "issuer-mismatch", "s256-missing", "endpoint-insecure", "iss-mismatch", "redirect-elsewhere", "token-in-url",
 }
 
 // envelopeTests are those of the rules around elicitations.

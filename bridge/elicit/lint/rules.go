@@ -33,12 +33,19 @@ const (
 	schemaPage   = "schema"
 	transports   = "basic/transports"
 	stdio        = "basic/transports/stdio"
+	access       = "basic/authorization"
+	discovery    = access + "/authorization-server-discovery"
+	security     = access + "/security-considerations"
 	introduction = "" // the section of what stands above a page's first heading
 )
 
 // The documents besides MCP's specification that rules cite.
 const (
+	rfc6750          = "RFC 6750"
 	rfc8259          = "RFC 8259"
+	rfc8414          = "RFC 8414"
+	rfc9207          = "RFC 9207"
+	rfc9728          = "RFC 9728"
 	schemaValidation = "JSON Schema Validation 2020-12"
 )
 
@@ -81,6 +88,8 @@ var (
 	// completions is what a notification of a URL's outcome has to be.
 	completions = sources{november: must(elicitation, "Completion Notifications for URL Mode Elicitation")}
 	inputs      = must(roundTrips, "Server Requirements (Basic Workflow)")
+	// located is what a protected server has to say about its authorization server.
+	located = always(must(access, "Authorization Server Location")).in(july, must(discovery, "Authorization Server Location"))
 )
 
 var rules = []Rule{
@@ -184,6 +193,23 @@ var rules = []Rule{
 	{"error-removed", "error -32042 in a revision that does not have it", sinceJuly(must(basic, "Error Codes")).in(june, unsourced)},
 	{"error-malformed", "error -32042 without a list of elicitations", sources{november: must(elicitation, "URL Elicitation Required Error")}},
 	{"error-not-url", "an elicitation in error -32042 that is not in URL mode", sources{november: must(elicitation, "URL Elicitation Required Error")}},
+
+	// Signing in.
+	{"challenge-missing", "a 401 without a challenge for a Bearer token", always(elsewhere(rfc6750, "3. The WWW-Authenticate Response Header Field")).in(june, located[june])},
+	{"challenge-scope-missing", "a 401 whose challenge names no scope", sources{november: should(access, "Protected Resource Metadata Discovery Requirements"), july: advice(access, "Scope Selection Strategy")}},
+	{"scope-unnamed", "a 403 for want of a scope that it does not name", sinceNovember(should(access, "Runtime Insufficient Scope Errors"))},
+	{"resource-metadata-missing", "no metadata of the protected server where it belongs", located},
+	{"resource-metadata-invalid", "metadata of the protected server that is no JSON object", always(elsewhere(rfc9728, "3.2. Protected Resource Metadata Response"))},
+	{"resource-mismatch", "metadata of another resource", always(elsewhere(rfc9728, "3.3. Protected Resource Metadata Validation"))},
+	{"authorization-server-missing", "metadata that names no authorization server", located},
+	{"server-metadata-missing", "an authorization server without metadata", always(must(access, "Overview"))},
+	{"server-metadata-invalid", "metadata of the authorization server that is no JSON object", always(elsewhere(rfc8414, "3.2. Authorization Server Metadata Response"))},
+	{"issuer-mismatch", "metadata of another issuer", always(elsewhere(rfc8414, "3.3. Authorization Server Metadata Validation")).in(july, must(discovery, "Authorization Server Metadata Discovery"))},
+	{"s256-missing", "an authorization server that does not offer PKCE with S256", always(must(access, "Authorization Code Protection")).in(june, advice(access, "Authorization Code Protection")).in(july, must(security, "Authorization Code Protection"))},
+	{"endpoint-insecure", "an authorization server or an endpoint of it without HTTPS that is not on this machine", always(must(access, "Communication Security")).in(july, must(security, "Communication Security"))},
+	{"iss-mismatch", "a redirect with another issuer, or without the one that the metadata promises", always(elsewhere(rfc9207, "2.4. Validating the Issuer Identifier"))},
+	{"redirect-elsewhere", "a request of a sign-in that is redirected to another origin", always(unsourced)},
+	{"token-in-url", "a token in a URL", always(must(access, "Token Requirements"))},
 }
 
 var ruleByID = func() map[string]Rule {
