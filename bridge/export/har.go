@@ -151,7 +151,7 @@ func (x *export) entry(t *transfer) ([]byte, error) {
 	if guessed {
 		unknown = append(unknown, "The path and scheme of the address are not recorded.")
 	}
-	if t.post == 0 {
+	if t.post == 0 && !t.signIn {
 		unknown = append(unknown, "The headers of the request are not recorded.")
 	}
 	e.Comment = strings.Join(unknown, " ")
@@ -174,6 +174,9 @@ func (x *export) entry(t *transfer) ([]byte, error) {
 		if seq == t.post {
 			e.posted(&f)
 			continue
+		}
+		if t.signIn {
+			began = e.signedIn(&f, &body)
 		}
 		if first.IsZero() {
 			first = f.Time
@@ -218,6 +221,19 @@ func (e *harEntry) posted(f *wire.Frame) {
 	}
 	e.Response.Status, e.Response.StatusText = http.StatusAccepted, http.StatusText(http.StatusAccepted)
 	e.Response.Comment = "No response is recorded; none but this is called for."
+}
+
+// signedIn writes an exchange of a sign-in. It returns the time of the request.
+func (e *harEntry) signedIn(f *wire.Frame, body *bytes.Buffer) time.Time {
+	in := f.Note.SignIn
+	e.Request.Headers = pairs(in.Header)
+	if in.Sent != "" {
+		e.Request.BodySize = int64(len(in.Sent))
+		e.Request.Post = &harPosted{MIME: in.Header.Get("Content-Type"), Params: []harPair{}, Text: in.Sent}
+	}
+	body.WriteString(in.Received)
+	took, _ := time.ParseDuration(f.Note.Took) // none for what the browser does
+	return f.Time.Add(-took)
 }
 
 func (e *harEntry) answered(f *wire.Frame, comment string) {

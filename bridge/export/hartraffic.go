@@ -13,6 +13,7 @@ import (
 type transfer struct {
 	method string
 	post   int64   // frame of the posted message, 0 for GET and DELETE
+	signIn bool    // an exchange of a sign-in, which its only frame has whole
 	frames []int64 // all frames in order: the posted message, a note of the response, its messages
 	url    string
 	on     *httpSession
@@ -89,6 +90,8 @@ func (s *httpSession) posted(f *wire.Frame) {
 // answered it, or as a transfer of its own for other methods.
 func (s *httpSession) noted(f *wire.Frame) {
 	switch method := notedMethod(f); {
+	case f.Note != nil && f.Note.SignIn != nil:
+		s.begin(&transfer{method: f.HTTPMethod, signIn: true, frames: []int64{f.Seq}, url: f.URL})
 	case method == "":
 	case method == http.MethodPost:
 		if s.pending != nil && s.pending.unanswered() {
