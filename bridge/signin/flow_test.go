@@ -211,6 +211,23 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A server elsewhere may not have the inspector ask what is on this machine.
+func TestRemoteServerNamesThisMachine(t *testing.T) {
+	t.Parallel()
+	for _, place := range []string{"http://127.0.0.1:1/metadata", "https://localhost/metadata", "https://a.localhost./metadata", "https://[::1]/metadata", "https://0.0.0.0/metadata"} {
+		desk := signin.NewDesk(signin.DeskConfig{})
+		flow := desk.Flow("key", "remote", "https://server.example/mcp", signin.Config{})
+		req := httptest.NewRequest(http.MethodPost, "https://server.example/mcp", nil)
+		refused := &http.Response{StatusCode: http.StatusUnauthorized, Request: req, Body: http.NoBody, Header: http.Header{
+			"Www-Authenticate": {`Bearer resource_metadata="` + place + `"`},
+		}}
+		err := flow.SignIn(t.Context(), refused, false, func(wire.Frame) {})
+		if a, _ := flow.Attempt(); err == nil || a.At != wire.StepResource || !strings.Contains(a.Why, "is on this machine") {
+			t.Errorf("%s: the sign-in ended with %v", place, err)
+		}
+	}
+}
+
 // waits calls then as soon as the sign-in is in a state.
 func (u *user) waits(in signin.State, then func()) {
 	var once sync.Once

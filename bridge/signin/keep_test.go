@@ -3,6 +3,8 @@ package signin_test
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -35,6 +37,34 @@ func TestKeep(t *testing.T) {
 	third := newUser(t, w, signin.Config{Keep: true}, signin.DeskConfig{Headless: true})
 	if _, err := third.get(t.Context()); err == nil {
 		t.Error("the token is kept after signing out")
+	}
+}
+
+// The client is not registered again in the next run.
+func TestKeepsRegistration(t *testing.T) {
+	keyring.MockInit()
+	w := newWorld(t)
+	var desk *signin.Desk
+	page := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { desk.ServeHTTP(rw, r) }))
+	defer page.Close()
+	for run, want := range []string{
+		"[resource metadata authorization server metadata client registration authorization redirect token]",
+		"[token refresh resource metadata authorization server metadata authorization redirect token]",
+	} {
+		u := newUser(t, w, signin.Config{Keep: true}, signin.DeskConfig{Page: page.URL})
+		desk = u.desk
+		u.visits()
+		if status, err := u.get(t.Context()); err != nil || status != http.StatusNoContent || join(u.steps()) != want {
+			t.Errorf("run %d: %d, %v, %v", run+1, status, err, u.steps())
+		}
+		u.noSecrets()
+		w.Revoke()
+		w.Token = func(form url.Values) (int, map[string]any) {
+			if form.Get("grant_type") == "refresh_token" {
+				return http.StatusBadRequest, map[string]any{"error": "invalid_grant"}
+			}
+			return w.GiveToken(form)
+		}
 	}
 }
 

@@ -1,0 +1,109 @@
+package signin_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"elicitation-inspector/bridge"
+	"elicitation-inspector/bridge/calls"
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/headless"
+	"elicitation-inspector/bridge/servers"
+	"elicitation-inspector/bridge/signin"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// A call's clock stands still while a person signs in for it.
+func TestClockOfCallsStops(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Inner = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return pinging() }, nil)
+	w.Token = func(form url.Values) (int, map[string]any) {
+		status, body := w.GiveToken(form)
+		delete(body, "refresh_token")
+		return status, body
+	}
+	asked := make(chan string, 1)
+	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { asked <- address }})
+	log, err := wire.NewLog(wire.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := bridge.New(bridge.Config{Targets: []target.Spec{{Name: "guarded", URL: w.Resource.URL + "/mcp"}}, Log: log, SignIns: desk, Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() {
+		if err := errors.Join(in.Close(context.Background()), desk.Close(), log.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	changed := in.Subscribe()
+	defer changed.Close()
+	until := func(is func() bool) {
+		for !is() {
+			<-changed.Ready()
+			changed.Take()
+		}
+	}
+	in.Start()
+	visit(t, <-asked)
+	id := in.Servers()[0].ID
+	until(func() bool { s, err := in.Server(id); return err != nil || s.State == servers.Ready })
+	w.Revoke()
+	call, err := in.Begin(calls.Request{Server: id, Kind: catalog.Tool, Name: "ping", Key: "ping"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := <-asked
+	if now, err := in.Call(call.Number); err != nil || !now.Yours {
+		t.Errorf("the clock goes on: %+v, %v", now.Wait, err)
+	}
+	visit(t, address)
+	until(func() bool { now, err := in.Call(call.Number); return err != nil || now.State.Over() })
+	if now, err := in.Call(call.Number); err != nil || now.Failure != "" || now.Waited == 0 {
+		t.Errorf("the call ended with %+v, %v", now, err)
+	}
+}
+
+func pinging() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "guarded", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "ping"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{}, nil, nil
+	})
+	return s
+}
+
+// A server over HTTP+SSE is signed in to like others: for its stream, and for a message
+// whose token is refused later.
+func TestSignInOverSSE(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Inner = mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return pinging() }, nil)
+	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { go visit(t, address) }})
+	session, err := headless.Open(t.Context(), headless.Config{
+		Target:  target.Spec{Name: "guarded", URL: w.Resource.URL + "/mcp", Transport: target.TransportSSE},
+		SignIns: desk,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, revoked := range []bool{false, true} {
+		if revoked {
+			w.Revoke()
+		}
+		if out, err := session.Call(t.Context(), headless.Call{Kind: catalog.Tool, Key: "ping"}); err != nil || out.Failure != "" || out.Result == nil {
+			t.Errorf("the call ended with %+v, %v", out, err)
+		}
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := desk.Close(); err != nil {
+		t.Error(err)
+	}
+}
