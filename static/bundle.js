@@ -1149,7 +1149,7 @@ function goOnAfter(n) {
 }
 function look2() {
   const now = /* @__PURE__ */ new Map();
-  for (const card of arrange(cards())) {
+  for (const card of [...arrange(cards()), ...signIns()]) {
     const { server, outcome } = card.dataset, before2 = known.get(card.id);
     now.set(card.id, outcome);
     if (before2 === outcome) continue;
@@ -1159,10 +1159,10 @@ function look2() {
       tell2(card);
       pulse(card);
       pointOut(Number(one(".asks [data-frame]", card)?.dataset.frame));
-    } else if (before2) announce(`${outcome}: ${title(card)}`);
+    } else if (before2 && outcome !== "running") announce(`${outcome}: ${title(card)}`);
   }
   known = now;
-  count(cards().filter(waits).length, awaited().length);
+  count(cards().filter(waits).length, awaited().length, signIns().filter(waits).length);
   for (const n of answered2) if (!$("q" + n) || !waits($("q" + n))) goOn(n);
   welcome();
   fetchMore();
@@ -1209,7 +1209,7 @@ function enter(card) {
   bring(card);
 }
 function nextQuestion() {
-  const waiting = cards().filter(waits);
+  const waiting = [...signIns(), ...cards()].filter(waits);
   if (!waiting.length) return false;
   showPane("work");
   enter(waiting[(waiting.indexOf(near(document.activeElement, "article")) + 1) % waiting.length]);
@@ -1221,13 +1221,16 @@ function goOn(n) {
   const row = one(`#q${n} :is(.foot button, summary)`);
   (row?.checkVisibility() ? row : $("earlier")).focus({ preventScroll: true });
 }
-function count(n, open5) {
-  if (`${n} ${open5}` === counted) return;
-  counted = `${n} ${open5}`;
+function count(questions, open5, signIns2) {
+  const now = `${questions} ${open5} ${signIns2}`, n = questions + signIns2;
+  if (now === counted) return;
+  counted = now;
   document.title = (n ? `(${n}) ` : "") + "Elicitation Inspector";
   $("badge").hidden = !n;
   $("waiting").hidden = !n && !open5;
-  $("waiting").textContent = n === 1 ? "1 question waits" : n ? `${n} questions wait` : open5 === 1 ? "1 URL is open" : `${open5} URLs are open`;
+  const asked2 = questions === 1 ? "1 question waits" : questions ? `${questions} questions wait` : "";
+  const asks = signIns2 === 1 ? "1 sign-in waits" : signIns2 ? `${signIns2} sign-ins wait` : "";
+  $("waiting").textContent = n ? [asks, asked2].filter(Boolean).join(", ") : open5 === 1 ? "1 URL is open" : `${open5} URLs are open`;
   $("badge").textContent = n;
   $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain;
 }
@@ -1241,7 +1244,7 @@ function tell2({ id, dataset }) {
     if ($(id)) enter($(id));
   };
 }
-var cards, waits, awaited, title, answered2, known, arrived, fetching3, shown, plain, counted, notify;
+var cards, signIns, waits, awaited, title, answered2, known, arrived, fetching3, shown, plain, counted, notify;
 var init_questions = __esm({
   "questions.js"() {
     init_ask();
@@ -1251,11 +1254,12 @@ var init_questions = __esm({
     init_panes();
     init_wire();
     cards = () => all("#questions > article");
-    waits = (card) => card.dataset.state === "pending";
+    signIns = () => all("#sign-ins > article");
+    waits = (card) => /^(pending|waiting|held)$/.test(card.dataset.state);
     awaited = () => all("#questions > .awaits");
     title = (card) => $(card.id + "-message")?.textContent.slice(0, 300);
     answered2 = /* @__PURE__ */ new Set();
-    known = new Map(cards().map((c) => [c.id, c.dataset.outcome]));
+    known = new Map([...cards(), ...signIns()].map((c) => [c.id, c.dataset.outcome]));
     arrived = /* @__PURE__ */ new Map();
     fetching3 = false;
     shown = () => one("#call > [data-key]") && (one("#call > [data-call]")?.dataset.call ?? "0") || "";

@@ -11,7 +11,8 @@ import { showPane } from "./panes.js"
 import { pointOut } from "./wire.js"
 
 const cards = () => all("#questions > article")
-const waits = (/** @type {any} */ card) => card.dataset.state === "pending"
+const signIns = () => all("#sign-ins > article")
+const waits = (/** @type {any} */ card) => /^(pending|waiting|held)$/.test(card.dataset.state)
 const awaited = () => all("#questions > .awaits")
 const title = (/** @type {any} */ card) => $(card.id + "-message")?.textContent.slice(0, 300)
 
@@ -25,7 +26,7 @@ export function goOnAfter(n) {
 }
 
 /** The outcome of every question at the last look. */
-let known = new Map(cards().map(c => [c.id, c.dataset.outcome]))
+let known = new Map([...cards(), ...signIns()].map(c => [c.id, c.dataset.outcome]))
 
 /** New questions that have not had the focus, with the time of their arrival. @type {Map<string, number>} */
 const arrived = new Map()
@@ -33,7 +34,7 @@ const arrived = new Map()
 /** Handles new and settled questions. */
 function look() {
   const now = new Map()
-  for (const card of arrange(cards())) {
+  for (const card of [...arrange(cards()), ...signIns()]) {
     const { server, outcome } = card.dataset, before = known.get(card.id)
     now.set(card.id, outcome)
     if (before === outcome) continue
@@ -43,10 +44,10 @@ function look() {
       tell(card)
       pulse(card)
       pointOut(Number(one(".asks [data-frame]", card)?.dataset.frame))
-    } else if (before) announce(`${outcome}: ${title(card)}`)
+    } else if (before && outcome !== "running") announce(`${outcome}: ${title(card)}`)
   }
   known = now
-  count(cards().filter(waits).length, awaited().length)
+  count(cards().filter(waits).length, awaited().length, signIns().filter(waits).length)
   for (const n of answered) if (!$("q" + n) || !waits($("q" + n))) goOn(n)
   welcome()
   fetchMore()
@@ -117,7 +118,7 @@ function enter(card) {
 
 /** Moves to the next waiting question, after the one with the focus; false if there is none. */
 export function nextQuestion() {
-  const waiting = cards().filter(waits)
+  const waiting = [...signIns(), ...cards()].filter(waits)
   if (!waiting.length) return false
   showPane("work")
   enter(waiting[(waiting.indexOf(near(document.activeElement, "article")) + 1) % waiting.length])
@@ -139,14 +140,17 @@ function goOn(n) {
 const plain = $("icon").href
 let counted = ""
 
-/** @param {number} n waiting questions @param {number} open URLs whose outcome is awaited */
-function count(n, open) {
-  if (`${n} ${open}` === counted) return
-  counted = `${n} ${open}`
+/** @param {number} questions that wait @param {number} open URLs whose outcome is awaited @param {number} signIns that wait */
+function count(questions, open, signIns) {
+  const now = `${questions} ${open} ${signIns}`, n = questions + signIns
+  if (now === counted) return
+  counted = now
   document.title = (n ? `(${n}) ` : "") + "Elicitation Inspector"
   $("badge").hidden = !n
   $("waiting").hidden = !n && !open
-  $("waiting").textContent = n === 1 ? "1 question waits" : n ? `${n} questions wait` : open === 1 ? "1 URL is open" : `${open} URLs are open`
+  const asked = questions === 1 ? "1 question waits" : questions ? `${questions} questions wait` : ""
+  const asks = signIns === 1 ? "1 sign-in waits" : signIns ? `${signIns} sign-ins wait` : ""
+  $("waiting").textContent = n ? [asks, asked].filter(Boolean).join(", ") : open === 1 ? "1 URL is open" : `${open} URLs are open`
   $("badge").textContent = n
   $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain
 }

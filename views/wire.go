@@ -24,9 +24,10 @@ type face struct {
 // faces returns the tabs that make sense for this frame, the best first.
 func (d Detail) faces() []face {
 	return slices.DeleteFunc([]face{
+		{d.Exchange != nil, "exchange", "Exchange"},
 		{d.Tree != nil, "pretty", "Pretty"},
 		{true, "raw", "Raw"},
-		{d.Status != 0 || len(d.Header) > 0, "headers", "Headers"},
+		{d.Exchange == nil && (d.Status != 0 || len(d.Header) > 0), "headers", "Headers"},
 		{d.Kind == wire.Request || d.Kind.IsResponse() || d.Pair != 0, "pair", "Pair"},
 		{len(d.Found) > 0, "findings", "Findings " + strconv.Itoa(len(d.Found))},
 		{true, "compare", "Compare"},

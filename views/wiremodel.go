@@ -43,10 +43,11 @@ type Detail struct {
 	PairRow  *Row
 	PairTree templ.Component // JSON of the paired frame; nil if it has none, or is too large
 	Found    []lint.Finding
-	Follow   string // the filter for its exchange, "" if it belongs to none
-	Curl     bool   // the frame can be sent again over HTTP
-	Earlier  *Row   // the request that this frame may repeat
-	Diff     *Diff  // difference to another frame; nil if none was chosen
+	Follow   string          // the filter for its exchange, "" if it belongs to none
+	Curl     bool            // the frame can be sent again over HTTP
+	Exchange templ.Component // the HTTP exchange of a sign-in; nil for other frames
+	Earlier  *Row            // the request that this frame may repeat
+	Diff     *Diff           // difference to another frame; nil if none was chosen
 }
 
 // HeaderLine is one HTTP header.

@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/views/signincard"
 )
 
 const (
@@ -119,6 +120,9 @@ func (s *Server) detail(c echo.Context, f wire.Frame) (views.Detail, error) {
 	}
 	if rawjson.Valid(f.Raw) {
 		d.Tree = markup.Tree("JSON of the frame", f.Raw, d.Found)
+	}
+	if f.Note != nil && f.Note.SignIn != nil {
+		d.Exchange = signincard.ExchangeView(s.config.Redaction.Frame(&f))
 	}
 	if len(f.Header) > 0 || f.URL != "" {
 		if err := s.addHeader(c, &d, f); err != nil {

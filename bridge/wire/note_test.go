@@ -61,7 +61,7 @@ func notes() []Frame {
 		meta("the server's message endpoint is /message", Note{Kind: NoteEndpoint, To: "/message"}),
 		http("POST", 0, "POST of tools/call is sent again, with an access token", Note{Kind: NoteSentAgain, Of: "tools/call"}),
 		func() Frame {
-			f := http("GET", 404, "sign-in, resource metadata: GET https://a.example/.well-known/x was answered with HTTP 404 Not Found: gone", Note{
+			f := http("GET", 404, "sign-in, resource metadata: HTTP 404 Not Found to GET https://a.example/.well-known/x: gone", Note{
 				Kind: NoteSignIn, Why: "gone", Took: "3ms", At: at,
 				SignIn: &SignIn{Number: 1, Step: StepResource, Received: "no", JWTs: map[string]JWT{"access_token": {json.RawMessage("{}"), json.RawMessage("{}")}}},
 			})

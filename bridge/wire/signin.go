@@ -63,9 +63,9 @@ func (n *Note) signInWords(f *Frame) string {
 	if n.SignIn != nil {
 		step = n.SignIn.Step.String()
 	}
-	text := "sign-in, " + step + ": " + f.HTTPMethod + " " + f.URL
+	text := "sign-in, " + step + ": "
 	if f.Status != 0 {
-		text += " was answered with HTTP " + strconv.Itoa(f.Status) + wording.After(" ", http.StatusText(f.Status))
+		text += "HTTP " + strconv.Itoa(f.Status) + wording.After(" ", http.StatusText(f.Status)) + " to "
 	}
-	return text + wording.After(": ", n.Why)
+	return text + f.HTTPMethod + " " + f.URL + wording.After(": ", n.Why)
 }

@@ -86,17 +86,23 @@ func path(server, what string) string { return "/servers/" + server + "/signin/"
 
 func (c Card) path(what string) string { return path(c.Server.ID, what) }
 
-// title says what goes on.
+// title says what it is for.
 func (c Card) title() string {
-	switch {
-	case c.Held != nil:
-		return "Send the request for the " + c.Held.Step + "?"
-	case c.Refreshes:
-		return "Refresh the token"
-	case c.State == Waiting:
-		return "Sign in to go on"
+	if c.Refreshes {
+		return "Refresh the token for " + c.Server.Label
 	}
-	return "Sign in"
+	return "Sign in to " + c.Server.Label
+}
+
+// doing says what goes on.
+func (c Card) doing() string {
+	switch c.State {
+	case Held:
+		return "holds a request for you"
+	case Waiting:
+		return "waits for you to sign in"
+	}
+	return "requests are on their way"
 }
 
 // word describes the state of a sign-in that is over.
@@ -120,7 +126,7 @@ func (c Card) outcome() string {
 
 // digest says how it ended.
 func (c Card) digest() string {
-	return wording.Join(": ", wording.After("at the step ", c.At), c.Why)
+	return wording.Join(": ", wording.After("at the ", c.At), c.Why)
 }
 
 // state describes a token.

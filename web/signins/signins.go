@@ -64,12 +64,12 @@ func factsOf(a signin.Attempt) (out []signincard.Fact) {
 	if a.Refused != 0 {
 		refused = fmt.Sprintf("HTTP %d %s", a.Refused, http.StatusText(a.Refused))
 	}
-	add("Refused with", wording.Join(" · ", refused, a.Challenge))
 	add("Authorization server", a.Issuer)
 	add("Scopes", strings.Join(a.Scopes, " "))
 	add("Resource", a.Resource)
 	add("Redirect", a.RedirectURI)
 	add("Client", wording.Join(", by ", a.ClientID, string(a.Registration)))
+	add("Asked by", wording.Join(" · ", refused, a.Challenge))
 	return out
 }
 
