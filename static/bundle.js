@@ -2438,6 +2438,7 @@ function wanted3() {
 }
 function show2(on2) {
   pane2.hidden = !on2;
+  pane2.classList.toggle("fills", on2 && pane2.classList.contains("fills"));
   grid2.hidden = on2;
   button2.ariaPressed = String(on2);
   if (on2) return;
@@ -2450,11 +2451,12 @@ async function draw4() {
   clearTimeout(again3);
   fetching5?.abort();
   fetching5 = new AbortController();
-  const [answer2] = await Promise.all([drawn(address2, fetching5.signal), styled]);
+  const [answer2] = await Promise.all([drawn(address2 + "?width=" + (pane2.clientWidth - 28), fetching5.signal), styled]);
   if (!answer2 || !address2) return;
   const fresh2 = pane2.cloneNode();
   fresh2.append(parse(answer2.html));
   update(pane2, fresh2);
+  fill2(pane2.classList.contains("fills"));
   if (one(".ladder-head", pane2).dataset.running === "true") again3 = setTimeout(draw4, 1e3);
 }
 function toggle3() {
@@ -2471,7 +2473,12 @@ function open3(to) {
   show2(true);
   draw4();
 }
-var button2, pane2, grid2, address2, fetching5, again3, style, styled, call2;
+function fill2(on2) {
+  pane2.classList.toggle("fills", on2);
+  const button3 = one("[data-fill]", pane2);
+  if (button3) button3.ariaPressed = String(on2);
+}
+var button2, pane2, grid2, address2, fetching5, again3, style, styled, width, call2;
 var init_ladder = __esm({
   "ladder.js"() {
     init_ask();
@@ -2495,21 +2502,37 @@ var init_ladder = __esm({
       showPane("wire");
       open3(button3.dataset.ladder);
     });
+    width = 0;
+    new ResizeObserver(() => {
+      if (pane2.hidden || pane2.clientWidth === width) return;
+      width = pane2.clientWidth;
+      clearTimeout(again3);
+      again3 = setTimeout(draw4, 150);
+    }).observe(pane2);
+    pane2.addEventListener("click", (e) => {
+      if (near(e.target, "[data-fill]")) fill2(!pane2.classList.contains("fills"));
+    });
     pane2.addEventListener("click", (e) => {
       const link = near(e.target, ".drawing a"), to = link?.getAttribute("href") ?? link?.getAttribute("xlink:href");
       if (near(e.target, "[data-rows]")) show2(false);
       if (!to || e.ctrlKey || e.metaKey || e.shiftKey) return;
       e.preventDefault();
+      fill2(false);
       openFrame(Number(new URLSearchParams(to.split("?")[1]).get("frame")));
     });
     pane2.addEventListener("keydown", (e) => {
       if (e.key !== "Escape" || e.defaultPrevented) return;
       e.preventDefault();
+      if (pane2.classList.contains("fills")) return fill2(false);
       show2(false);
       grid2.focus({ preventScroll: true });
     });
     call2 = "";
     whenChanged(() => {
+      if (one(".ladder-head", pane2)?.dataset.running === "true") {
+        clearTimeout(again3);
+        again3 = setTimeout(draw4, 200);
+      }
       const now = one("#call > [data-call]")?.dataset.call ?? "";
       if (now === call2) return;
       call2 = now;

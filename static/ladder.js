@@ -30,6 +30,7 @@ function wanted() {
 /** @param {boolean} on */
 function show(on) {
   pane.hidden = !on
+  pane.classList.toggle("fills", on && pane.classList.contains("fills"))
   grid.hidden = on
   button.ariaPressed = String(on)
   if (on) return
@@ -44,11 +45,12 @@ async function draw() {
   clearTimeout(again)
   fetching?.abort()
   fetching = new AbortController()
-  const [answer] = await Promise.all([drawn(address, fetching.signal), styled])
+  const [answer] = await Promise.all([drawn(address + "?width=" + (pane.clientWidth - 28), fetching.signal), styled])
   if (!answer || !address) return
   const fresh = pane.cloneNode()
   fresh.append(parse(answer.html))
   update(pane, fresh)
+  fill(pane.classList.contains("fills"))
   if (one(".ladder-head", pane).dataset.running === "true") again = setTimeout(draw, 1000)
 }
 
@@ -76,17 +78,39 @@ on("click", e => {
   open(button.dataset.ladder)
 })
 
+let width = 0
+
+new ResizeObserver(() => {
+  if (pane.hidden || pane.clientWidth === width) return
+  width = pane.clientWidth
+  clearTimeout(again)
+  again = setTimeout(draw, 150)
+}).observe(pane)
+
+/** Lets the ladder fill the page, or only its pane. @param {boolean} on */
+function fill(on) {
+  pane.classList.toggle("fills", on)
+  const button = one("[data-fill]", pane)
+  if (button) button.ariaPressed = String(on)
+}
+
+pane.addEventListener("click", (/** @type {MouseEvent} */ e) => {
+  if (near(e.target, "[data-fill]")) fill(!pane.classList.contains("fills"))
+})
+
 pane.addEventListener("click", (/** @type {MouseEvent} */ e) => {
   const link = near(e.target, ".drawing a"), to = link?.getAttribute("href") ?? link?.getAttribute("xlink:href")
   if (near(e.target, "[data-rows]")) show(false)
   if (!to || e.ctrlKey || e.metaKey || e.shiftKey) return
   e.preventDefault()
+  fill(false)
   openFrame(Number(new URLSearchParams(to.split("?")[1]).get("frame")))
 })
 
 pane.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
   if (e.key !== "Escape" || e.defaultPrevented) return
   e.preventDefault()
+  if (pane.classList.contains("fills")) return fill(false)
   show(false)
   grid.focus({ preventScroll: true })
 })
@@ -94,6 +118,10 @@ pane.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
 // Another call in the middle changes the ladder, unless a frame is on show.
 let call = ""
 whenChanged(() => {
+  if (one(".ladder-head", pane)?.dataset.running === "true") {
+    clearTimeout(again)
+    again = setTimeout(draw, 200)
+  }
   const now = one("#call > [data-call]")?.dataset.call ?? ""
   if (now === call) return
   call = now

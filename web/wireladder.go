@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -50,7 +51,11 @@ func (s *Server) ladder(c echo.Context, seq int64, address string, running bool)
 	if err != nil {
 		return err
 	}
-	return s.sendLadder(c, export.Draw(e), exchangeLine(e), address, running || !e.State.Over() || e.State == conversation.Waiting)
+	l := export.Draw(e, widthOf(c))
+	if running {
+		l.Live()
+	}
+	return s.sendLadder(c, l, exchangeLine(e), address, running || !e.State.Over() || e.State == conversation.Waiting)
 }
 
 // latestSignIn answers with the ladder of the latest sign-in to a server.
@@ -73,7 +78,7 @@ func (s *Server) signInLadder(c echo.Context, server string, number int, address
 	for i, f := range frames {
 		frames[i] = s.config.Redaction.Frame(f)
 	}
-	return s.sendLadder(c, export.DrawSignIn(server, frames), "", address, running)
+	return s.sendLadder(c, export.DrawSignIn(server, frames, widthOf(c)), "", address, running)
 }
 
 // sendLadder answers with a ladder: for the page, or, if the query as is svg or mermaid, as
@@ -97,6 +102,16 @@ func (s *Server) sendLadder(c echo.Context, l *export.Ladder, follow, address st
 	return html(c, views.LadderView(views.Ladder{
 		Title: l.Title, Text: l.Text, Address: address, Follow: follow, Running: running, Drawing: drawing,
 	}))
+}
+
+// widthOf returns the width in pixels that a ladder is asked for in, or 0 for that of a
+// file.
+func widthOf(c echo.Context) int {
+	width, err := strconv.Atoi(c.QueryParam("width"))
+	if err != nil {
+		return 0
+	}
+	return max(1, min(width, 1600))
 }
 
 // exchangeLine returns the filter line for the frames of a call.

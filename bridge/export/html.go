@@ -30,12 +30,10 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(paper.Templates().Funcs(template.FuncMap{
 		"add":    func(a, b int) int { return a + b },
 		"sub":    func(a, b int) int { return a - b },
-		"lane":   laneOf,
 		"since":  since,
-		"tear":   tear,
 		"clock":  clockOf,
 		"judge":  link.Judge,
-		"ladder": func(c *conversation.Call) drawing { return drawing{Ladder: Draw(c), Href: frameLink} },
+		"ladder": func(c *conversation.Call) drawing { return drawing{Ladder: Draw(c, 0), Href: frameLink} },
 		"pairs":  pairs,
 		"story": func(q *conversation.Question) []string {
 			return story(q, func(s string) string { return paper.Line(s, 200) })

@@ -16,7 +16,8 @@ import (
 )
 
 // Ladder is a call or a sign-in drawn as a sequence diagram: a lane for each party, and
-// time running down. Lengths are in pixels, from the upper left corner.
+// time running down. Lengths are in pixels, from the upper left corner. The lanes stand
+// from left to right, the person first and the server last.
 //
 // The space between two arrows has room for a label, and grows with the time between
 // them, on one scale for the whole drawing. Only a time so long that it would squeeze
@@ -50,7 +51,10 @@ type Arrow struct {
 	From, To conversation.Party
 	Kind     ArrowKind
 	Y        int
-	Label    string        // one line, cut to the available width
+	Label    string        // one line, cut to the room for it
+	Lines    []string      // the label, wrapped to the width between two lanes
+	Tail     int           // X where the shaft begins
+	Tip      int           // X where the shaft ends
 	Full     string        // one line, cut only at 400 columns
 	At       time.Duration // time since the call began
 }
@@ -100,13 +104,17 @@ type Note struct {
 
 // Measures of a ladder, in pixels unless noted.
 const (
-	ladderWidth = 760
+	laneWidth   = 304 // between two lanes in a file
+	laneLeast   = 80  // between two lanes: narrower, no label is readable
 	ladderTop   = 58  // Y of the first arrow
-	rowHeight   = 27  // smallest distance of two arrows
+	rowHeight   = 27  // smallest distance of two arrows with labels of one line
+	lineHeight  = 12  // of a further line of a label
+	letterWidth = 6   // of a column of a label, about
+	linesMost   = 3   // of a label
 	hopHeight   = 20  // smallest distance of two arrows of one frame
 	gapHeight   = 130 // height that the longest time adds
 	allGaps     = 480 // height that all times together add
-	labelWidth  = 32  // width of a label, in columns
+	labelWidth  = 42  // width of a label, in columns
 )
 
 // A time between arrows is drawn in full up to longGap, or up to longFactor times the
@@ -131,23 +139,42 @@ type row struct {
 	note   string
 }
 
-// Draw returns the ladder of a call.
-func Draw(e *conversation.Call) *Ladder {
+// Draw returns the ladder of a call for a place of a width in pixels; 0 is for a file.
+func Draw(e *conversation.Call, width int) *Ladder {
 	l := &Ladder{
-		ID: fmt.Sprintf("ladder-%d", e.Place), Title: paper.Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e), Width: ladderWidth,
+		ID: fmt.Sprintf("ladder-%d", e.Place), Title: paper.Line(strings.TrimSpace(e.Method+" "+e.Name), 120), Text: sentence(e),
 		Lanes: []Lane{
-			{conversation.ServerParty, "S", paper.Line(e.Server+" (server)", 34)},
-			{conversation.ClientParty, "C", "client"},
 			{conversation.PersonParty, "P", "person"},
+			{conversation.ClientParty, "C", "client"},
+			{conversation.ServerParty, "S", paper.Line(e.Server+" (server)", 34)},
 		},
 	}
 	if e.Place == 0 && len(e.Frames) > 0 {
 		l.ID = fmt.Sprintf("ladder-f%d", e.Frames[0].Seq)
 	}
 	rows := rowsOf(e)
+	l.fit(width)
 	ys := l.place(rows)
 	l.bars(e, rows, ys)
 	return l
+}
+
+// What a log does not have, and a call that runs waits for.
+const (
+	noResponse = "no response in the log"
+	noAnswer   = "no answer in the log yet"
+)
+
+// Live has the ladder say what a call that runs waits for.
+func (l *Ladder) Live() {
+	for i := range l.Notes {
+		switch l.Notes[i].Text {
+		case noResponse:
+			l.Notes[i].Text = "waiting for the response…"
+		case noAnswer:
+			l.Notes[i].Text = "waiting for an answer…"
+		}
+	}
 }
 
 func rowsOf(e *conversation.Call) []row {
@@ -179,11 +206,11 @@ func rowsOf(e *conversation.Call) []row {
 	last := clock.Sub(e.Start)
 	switch e.State {
 	case conversation.Running:
-		rows = append(rows, row{at: last, note: "no response in the log"})
+		rows = append(rows, row{at: last, note: noResponse})
 	case conversation.Waiting:
 		note := "the call has not been made again"
 		if e.Pending() > 0 {
-			note = "no answer in the log yet"
+			note = noAnswer
 		}
 		rows = append(rows, row{at: last, note: note})
 	}

@@ -30,10 +30,10 @@ func exchangesOfTalk(t *testing.T, name string) []*conversation.Call {
 func drawn(t *testing.T, e *conversation.Call, embedded bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	err := Draw(e).SVG(&b)
+	err := Draw(e, 0).SVG(&b)
 	if embedded {
 		b.Reset()
-		err = Draw(e).Embed(&b, nil)
+		err = Draw(e, 0).Embed(&b, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestLadderGolden(t *testing.T) {
 		e := exchangesOfTalk(t, name)[0]
 		logtest.Golden(t, "testdata/ladders/"+name+".svg", drawn(t, e, false))
 		var b bytes.Buffer
-		if err := Draw(e).Mermaid(&b); err != nil {
+		if err := Draw(e, 0).Mermaid(&b); err != nil {
 			t.Fatal(err)
 		}
 		logtest.Golden(t, "testdata/ladders/"+name+".mmd", b.Bytes())
@@ -128,7 +128,7 @@ func TestLaddersOfRecordings(t *testing.T) {
 // drawn shorter.
 func checkScale(t *testing.T, e *conversation.Call) {
 	t.Helper()
-	l := Draw(e)
+	l := Draw(e, 0)
 	for i := 1; i < len(l.Ticks); i++ {
 		a, b := l.Ticks[i-1], l.Ticks[i]
 		if b.Y <= a.Y || b.At < a.At {
@@ -158,7 +158,7 @@ func TestGap(t *testing.T) {
 +1h c2s {"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}
 +4s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
 `)...))[0]
-	l := Draw(e)
+	l := Draw(e, 0)
 	if l.Height > 500 {
 		t.Errorf("%d high", l.Height)
 	}
@@ -192,7 +192,7 @@ func TestLadderIsBounded(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&b, `+1ms s2c {"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"n","requestedSchema":{"type":"object","properties":{}}}}`+"\n", i)
 	}
-	l := Draw(callsOf(t, logtest.New(t, logtest.Talk(t, b.String())...))[0])
+	l := Draw(callsOf(t, logtest.New(t, logtest.Talk(t, b.String())...))[0], 0)
 	if len(l.Arrows) > 2*rowsMost || l.Height > 20_000 || len(l.Notes) != 2 {
 		t.Errorf("%d arrows, %d high, notes %+v", len(l.Arrows), l.Height, l.Notes)
 	}
@@ -254,7 +254,7 @@ func TestHostileLadders(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := Draw(e).Mermaid(&b); err != nil {
+		if err := Draw(e, 0).Mermaid(&b); err != nil {
 			t.Fatal(err)
 		}
 		checkMermaid(t, b.String())

@@ -39,7 +39,7 @@ func TestLadderSaysWhatFramesAre(t *testing.T) {
 		},
 		"a retry that is due": {
 			`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s"}}`,
-			ArrowQuestion, "input required: nothing but a r…", "the call has not been made again", conversation.Waiting,
+			ArrowQuestion, "input required: nothing but a retry", "the call has not been made again", conversation.Waiting,
 		},
 		"a large question": {
 			`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"` + strings.Repeat("s", 100_000) + `","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Where?"}}}}}`,
@@ -50,7 +50,7 @@ func TestLadderSaysWhatFramesAre(t *testing.T) {
 			l := logtest.New(t, logtest.Talk(t, call+"+1s s2c "+tt.answer)...)
 			x := follow(t, l)
 			e := read(t, x, 1, conversation.Reading{})
-			ladder := Draw(e)
+			ladder := Draw(e, 0)
 			a := ladder.Arrows[1]
 			if a.Kind != tt.kind || a.Label != tt.label {
 				t.Errorf("the arrow is %s %q, want %s %q", a.Kind, a.Label, tt.kind, tt.label)
@@ -83,7 +83,7 @@ func TestExchangeRefusedByStatus(t *testing.T) {
 		!strings.HasSuffix(sentence(e), " POST of tools/call was answered with 503 Service Unavailable.") {
 		t.Errorf("%v, %d frames: %s", e.State, len(e.Frames), sentence(e))
 	}
-	if a := Draw(e).Arrows[1]; a.Kind != ArrowError || a.From != conversation.ServerParty || a.Seq != 2 {
+	if a := Draw(e, 0).Arrows[1]; a.Kind != ArrowError || a.From != conversation.ServerParty || a.Seq != 2 {
 		t.Errorf("the refusal is drawn as %+v", a)
 	}
 	if n := x.Of(2); n != 1 {

@@ -1,11 +1,51 @@
 package export
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/export/paper"
 )
+
+// fit sets the width of the ladder: that of its place, but enough for readable labels;
+// or, if it is 0, that for a file.
+func (l *Ladder) fit(width int) {
+	between := len(l.Lanes) - 1
+	if width == 0 {
+		width = 92 + laneWidth*between + 60
+	}
+	l.Width = max(width, 62+laneLeast*between+28)
+}
+
+// margins are the room beside the lanes: the times stand on the left of all of them.
+func (l *Ladder) margins() (left, right int) {
+	if l.Width >= 600 {
+		return 92, 60
+	}
+	return 62, 28
+}
+
+// Lane returns the X of a party's lane.
+func (l *Ladder) Lane(p conversation.Party) int {
+	left, right := l.margins()
+	at := slices.IndexFunc(l.Lanes, func(lane Lane) bool { return lane.Party == p })
+	return left + (l.Width-left-right)*at/(len(l.Lanes)-1)
+}
+
+// span sets where an arrow begins and ends, at a distance from the lanes, on which there
+// are bars; and wraps its label.
+func (l *Ladder) span(a *Arrow) {
+	from, to := l.Lane(a.From), l.Lane(a.To)
+	way := cmp.Compare(to, from)
+	a.Tail, a.Tip = from+8*way, to-8*way
+	columns := a.Length() / letterWidth
+	if a.Numbered() {
+		columns -= 3
+	}
+	a.Lines = paper.Wrap(a.Label, max(columns, 6), linesMost)
+}
 
 func (l *Ladder) place(rows []row) []int {
 	var gaps []time.Duration
@@ -27,6 +67,12 @@ func (l *Ladder) place(rows []row) []int {
 				y += hopHeight - rowHeight
 			}
 		}
+		lines := 1
+		for j := range r.arrows {
+			l.span(&r.arrows[j])
+			lines = max(lines, len(r.arrows[j].Lines))
+		}
+		y += (lines - 1) * lineHeight
 		ys[i] = y
 		for _, a := range r.arrows {
 			a.Y = y

@@ -126,7 +126,7 @@ func (x *export) mermaid(w io.Writer) error {
 			lane = fmt.Sprintf("S%d", len(lanes)+1)
 		}
 		var one strings.Builder
-		l := Draw(call)
+		l := Draw(call, 0)
 		l.mermaid(&one, lane, true)
 		if body.Len()+one.Len() > mermaidMost {
 			left = len(x.Places) - i
@@ -134,16 +134,15 @@ func (x *export) mermaid(w io.Writer) error {
 		}
 		if lanes[call.Server] == "" {
 			lanes[call.Server] = lane
-			names = append(names, l.Lanes[0].Name)
+			names = append(names, l.Lanes[len(l.Lanes)-1].Name)
 		}
 		body.WriteString(one.String())
 	}
 	var head strings.Builder
-	head.WriteString("sequenceDiagram\n")
+	head.WriteString("sequenceDiagram\n  actor P as person\n  participant C as client\n")
 	for i, name := range names {
 		fmt.Fprintf(&head, "  participant S%d as %s\n", i+1, mermaid(name))
 	}
-	head.WriteString("  participant C as client\n  actor P as person\n")
 	if left > 0 {
 		fmt.Fprintf(&body, "  Note over C,P: %s more left out, as Mermaid draws no larger diagrams\n", wording.Plural(left, "exchange"))
 	}

@@ -18,20 +18,20 @@ const (
 	browserLane
 )
 
-// DrawSignIn returns the ladder of a sign-in. The frames are those of its exchanges, in
-// order, and at least one.
-func DrawSignIn(server string, frames []*wire.Frame) *Ladder {
+// DrawSignIn returns the ladder of a sign-in for a place of a width in pixels; 0 is for a
+// file. The frames are those of its exchanges, in order, and at least one.
+func DrawSignIn(server string, frames []*wire.Frame, width int) *Ladder {
 	first := frames[0].Note
 	l := &Ladder{
 		ID: fmt.Sprintf("ladder-f%d", frames[0].Seq), Title: fmt.Sprintf("Sign-in %d", first.SignIn.Number),
 		Lanes: []Lane{
-			{conversation.ServerParty, "S", paper.Line(server+" (server)", 34)},
-			{conversation.ClientParty, "C", "client"},
-			{issuerLane, "A", "authorization server"},
 			{browserLane, "B", "browser"},
+			{issuerLane, "A", "authorization server"},
+			{conversation.ClientParty, "C", "client"},
+			{conversation.ServerParty, "S", paper.Line(server+" (server)", 34)},
 		},
 	}
-	l.Width = laneOf(browserLane) + laneOf(0)
+	l.fit(width)
 	var rows []row
 	for _, f := range frames {
 		rows = append(rows, rowsOfExchange(f, began(frames[0]))...)

@@ -57,8 +57,6 @@ func (d drawing) Top() int {
 	return 0
 }
 
-func laneOf(p conversation.Party) int { return 120 + 240*int(p) }
-
 // Label returns the text beside a bar: how long it took; "" if there is no room for it.
 func (b Bar) Label() string {
 	if b.Open || b.Took <= 0 || b.To-b.From < 12 || b.Party == conversation.ServerParty {
@@ -74,21 +72,16 @@ func (b Bar) Label() string {
 // Middle is the Y of the bar's middle.
 func (b Bar) Middle() int { return b.From + (b.To-b.From)/2 }
 
-// Tail is the X where the shaft of an arrow begins, Tip the X where it ends. Both keep
-// a distance from the lanes, on which there are bars.
-func (a Arrow) Tail() int { return laneOf(a.From) + 8*a.way() }
-func (a Arrow) Tip() int  { return laneOf(a.To) - 8*a.way() }
+func (a Arrow) Left() int   { return min(a.Tail, a.Tip) }
+func (a Arrow) Length() int { return max(a.Tail, a.Tip) - a.Left() }
+func (a Arrow) Middle() int { return (a.Tail + a.Tip) / 2 }
 
-// way is 1 for an arrow to the right, and -1 for one to the left.
-func (a Arrow) way() int { return cmp.Compare(a.To, a.From) }
-
-func (a Arrow) Left() int   { return min(a.Tail(), a.Tip()) }
-func (a Arrow) Length() int { return max(a.Tail(), a.Tip()) - a.Left() }
-func (a Arrow) Middle() int { return (a.Tail() + a.Tip()) / 2 }
+// Top is the upper edge of the arrow's label.
+func (a Arrow) Top() int { return a.Y - 4 - (len(a.Lines)-1)*lineHeight }
 
 // Head is the path of the arrow's head.
 func (a Arrow) Head() string {
-	tip, barb := a.Tip(), a.Tip()-6*a.way()
+	tip, barb := a.Tip, a.Tip-6*cmp.Compare(a.Tip, a.Tail)
 	return fmt.Sprintf("M%d %d L%d %d L%d %d", barb, a.Y-4, tip, a.Y, barb, a.Y+4)
 }
 
@@ -98,11 +91,20 @@ func (a Arrow) Numbered() bool { return a.Kind != ArrowAsk && a.Kind != ArrowRep
 
 func since(d time.Duration) string { return "+" + wording.Duration(d) }
 
-// tear returns the path of a jagged line, which marks a Gap.
-func tear(y, width int) string {
+// Times is the X where times and rounds end.
+func (l *Ladder) Times() int {
+	left, _ := l.margins()
+	return left - 12
+}
+
+// First is the X of the first lane.
+func (l *Ladder) First() int { return l.Lane(l.Lanes[0].Party) }
+
+// Tear returns the path of a jagged line, which marks a Gap.
+func (l *Ladder) Tear(y int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "M90 %d", y)
-	for x, up := 96, 3; x <= width-10; x, up = x+6, 3-up {
+	fmt.Fprintf(&b, "M%d %d", l.Times(), y)
+	for x, up := l.Times()+6, 3; x <= l.Width-10; x, up = x+6, 3-up {
 		fmt.Fprintf(&b, " L%d %d", x, y-up)
 	}
 	return b.String()

@@ -48,3 +48,21 @@ func Cut(s string) (head, note string) {
 	}
 	return strings.ToValidUTF8(s[:CutAt], ""), fmt.Sprintf("The first %d of %d bytes.", CutAt, len(s))
 }
+
+// Wrap returns s, which is one line, as lines of a number of columns, broken at spaces
+// where possible; the last one is cut.
+func Wrap(s string, columns, most int) []string {
+	var lines []string
+	for len(lines) < most-1 {
+		head := Line(s, columns)
+		if head == s {
+			break
+		}
+		head = strings.TrimSuffix(head, "…")
+		if at := strings.LastIndexByte(head, ' '); at > len(head)/3 {
+			head = head[:at]
+		}
+		lines, s = append(lines, head), strings.TrimLeft(s[len(head):], " ")
+	}
+	return append(lines, Line(s, columns))
+}
