@@ -26,7 +26,7 @@ func TestCheckAndSendAnyway(t *testing.T) {
 	}
 	q.Field("Share").Fill("1.50")
 	q.Field("Mail").Fill("ada(at)example.org")
-	q.Region("Will send").Contains("1.50").Contains("ada(at)")
+	q.Role("group", "Will send").Contains("1.50").Contains("ada(at)")
 	q.Button("Accept").Click()
 
 	share := q.Field("Share").HasAttr("aria-invalid", "true").HasFocus()
@@ -66,20 +66,20 @@ func TestJSONTab(t *testing.T) {
 	q := s.question("Release?")
 	q.Field("Mail").Fill("ada@example.org")
 	q.Field("Share").Fill("0.10")
-	q.Region("Will send").Contains("0.10")
+	q.Role("group", "Will send").Contains("0.10")
 	q.TabNamed("JSON").Click()
 	text := q.Field("Content").Wait()
 	if got, want := compact(t, text.Value()), `{"branch":"main","share":0.10,"mail":"ada@example.org"}`; got != want {
 		t.Errorf("the JSON tab holds %s, want %s", got, want)
 	}
 	text.Paste(`{"mail": "eve@example.org", "extra": [1, {"x": 1.0}], "share": 0.250}`)
-	q.Region("Will send").Contains("0.250")
+	q.Role("group", "Will send").Contains("0.250")
 	q.TabNamed("Form").Click()
 	q.Field("Mail").HasValue("eve@example.org")
 	q.Field("Share").HasValue("0.250")
 	q.Field("Branch").HasValue("")
 	q.Field("Branch").Fill("fix")
-	q.Region("Will send").Contains("fix").Contains("extra")
+	q.Role("group", "Will send").Contains("fix").Contains("extra")
 	sent := s.accept(q, 1)
 	for _, part := range []string{`"extra":[1,{"x":1.0}]`, `"share":0.250`, `"branch":"fix"`} {
 		if !strings.Contains(sent, part) {

@@ -18,7 +18,7 @@ func TestMainJob(t *testing.T) {
 		t.Errorf("the default is not what Accept sends: %s", got)
 	}
 	q.Field("Build").Choose("2288 · Price rounding fixed, yesterday")
-	q.Region("Will send").Contains("2288")
+	q.Role("group", "Will send").Contains("2288")
 	s.accept(q, 1)
 	s.state("Which build should go out?", "answered")
 
@@ -29,7 +29,7 @@ func TestMainJob(t *testing.T) {
 	q.Field("Share of traffic").Fill("0.10")
 	q.Field("Notify").Choose("On-call")
 	q.Field("Notify").Choose("Team channel")
-	q.Region("Will send").Contains("team")
+	q.Role("group", "Will send").Contains("team")
 	if sent, want := s.accept(q, 2), `{"action":"accept","content":{"environment":"canary","ticket":"CHG-20418","share":0.10,"notify":["team","me"]}}`; sent != want {
 		t.Errorf("sent %s, want %s", sent, want)
 	}
@@ -75,7 +75,7 @@ func TestDigits(t *testing.T) {
 	s.call("transfer_money")
 	q := s.page.Region("Questions").Article("").All().Having("data-state", "pending").Wait()
 	q.Field("Amount").Fill("1250.10")
-	q.Region("Will send").Contains("1250.10")
+	q.Role("group", "Will send").Contains("1250.10")
 	sent := s.accept(q, 1)
 	for _, digits := range []string{`"amount":1250.10,`, `"invoice":9007199254740993,`} {
 		if !strings.Contains(sent, digits) {

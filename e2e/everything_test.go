@@ -68,7 +68,7 @@ func (s *session) everythingAccepts() {
 	q.Field("Titled Single Select Enum").Choose("Wonder Woman")
 	q.Field("Titled Multiple Select Enum").Choose("Trout")
 	q.Field("Legacy Titled Single Select Enum").Choose("Fish")
-	q.Region("Will send").Contains("pet-4")
+	q.Role("group", "Will send").Contains("pet-4")
 
 	sent := s.accept(q, 1)
 	const content = `{"name":"Ada “the first” Lovelace & sons <i>","check":false,"firstLine":"It was a dark and stormy night.",` +

@@ -193,7 +193,7 @@ var fields = []field{
 		name: "a default changed and reset", schema: properties(`"s":{"type":"string","title":"Branch","default":"main"}`),
 		fill: func(t *testing.T, q *page.Control) {
 			q.Field("Branch").Fill("other")
-			q.Region("Will send").Contains("other")
+			q.Role("group", "Will send").Contains("other")
 			q.Button("Reset").Click()
 			q.Field("Branch").HasValue("main")
 		},
@@ -203,7 +203,7 @@ var fields = []field{
 		name: "an optional text is left out", schema: properties(`"s":{"type":"string","title":"Why"},"k":{"type":"string","title":"Keep","default":"k"}`),
 		fill: func(t *testing.T, q *page.Control) {
 			q.Field("Why").Fill("x")
-			q.Region("Will send").Contains(`"x"`)
+			q.Role("group", "Will send").Contains(`"x"`)
 			q.Field("Why").Fill("")
 		},
 		content: `{"k":"k"}`,
@@ -306,7 +306,7 @@ func TestFields(t *testing.T) {
 			}
 			want := `{"action":"accept","content":` + f.content + `}`
 			if s.page.Question(message).Having("data-state", "pending").Exists() {
-				q.Region("Will send").Matches("is "+want, func(string) bool { return willSend(t, q) == want })
+				q.Role("group", "Will send").Matches("is "+want, func(string) bool { return willSend(t, q) == want })
 				q.Button("Accept").Click()
 			}
 			if f.uncheckable {

@@ -31,7 +31,7 @@ func TestFirstCall(t *testing.T) {
 	fill := func(field, value string) func(*page.Control) {
 		return func(q *page.Control) {
 			q.Field(field).Type(value)
-			q.Region("Will send").Contains(value)
+			q.Role("group", "Will send").Contains(value)
 			accept(q)
 		}
 	}

@@ -86,7 +86,7 @@ func floodOnce(t testing.TB, n int) flooded {
 		}
 		f.sent++
 	}
-	q.Region("Will send").Contains(f.typed)
+	q.Role("group", "Will send").Contains(f.typed)
 	q.Button("Accept").Click()
 	rude.Until("the answer", func(line string) bool { return strings.Contains(line, `{"signer":"`+f.typed+`"}`) })
 	tab.Close()

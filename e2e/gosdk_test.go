@@ -27,7 +27,7 @@ func TestGoSDKServer(t *testing.T) {
 			s.call("test_input_required_result_elicitation")
 			q := s.question("What is your name?")
 			q.Field("name").Type("Ünal")
-			q.Region("Will send").Contains("Ünal")
+			q.Role("group", "Will send").Contains("Ünal")
 			s.accept(q, 1)
 			s.result("Hello, Ünal!")
 
@@ -59,11 +59,11 @@ func (s *session) multiRound() {
 	s.call("test_input_required_result_multi_round")
 	q := s.question("Step 1: What is your name?")
 	q.Field("name").Type("Ada")
-	q.Region("Will send").Contains("Ada")
+	q.Role("group", "Will send").Contains("Ada")
 	q.Button("Accept").Click()
 	q = s.question("Step 2: What is your favorite color?")
 	q.Field("color").Type("sea green")
-	q.Region("Will send").Contains("sea green")
+	q.Role("group", "Will send").Contains("sea green")
 	q.Button("Accept").Click()
 	s.result("Multi-round complete: Ada likes sea green")
 }
@@ -81,7 +81,7 @@ func TestGoSDKServerRequests(t *testing.T) {
 	ask("Which name should the account have?")
 	q := s.question("Which name should the account have?")
 	q.Field("username").Type("gopher")
-	q.Region("Will send").Contains("gopher")
+	q.Role("group", "Will send").Contains("gopher")
 	if got, want := s.accept(q, 1), `{"action":"accept","content":{"username":"gopher"}}`; got != want {
 		t.Errorf("sent %s, want %s", got, want)
 	}
@@ -110,7 +110,7 @@ func TestGoSDKServerRequests(t *testing.T) {
 	q.Field("untitledMulti").Choose("option1")
 	q.Field("untitledMulti").Choose("option3")
 	q.Field("titledMulti").Choose("Second Option")
-	q.Region("Will send").Contains("value2")
+	q.Role("group", "Will send").Contains("value2")
 	if got, want := s.accept(q, 5), `{"action":"accept","content":{"legacyEnum":"opt1","titledMulti":["value2"],"titledSingle":"value3","untitledMulti":["option1","option3"],"untitledSingle":"option2"}}`; got != want {
 		t.Errorf("sent %s, want %s", got, want)
 	}

@@ -30,14 +30,14 @@ func TestGoSDKRounds(t *testing.T) {
 			s.call("test_input_required_result_request_state")
 			q := s.question("Please confirm")
 			q.Field("ok").Choose("Yes")
-			q.Region("Will send").Contains("true")
+			q.Role("group", "Will send").Contains("true")
 			s.accept(q, 1)
 			s.result("state-ok: requestState received and confirmation accepted")
 
 			s.call("test_input_required_result_multiple_inputs")
 			q = s.question("What is your name?")
 			q.Field("name").Type("Ada")
-			q.Region("Will send").Contains("Ada")
+			q.Role("group", "Will send").Contains("Ada")
 			q.Button("Accept").Click()
 			s.state("What is your name?", "answered")
 			// The other two can be accepted with their defaults.
@@ -51,7 +51,7 @@ func TestGoSDKRounds(t *testing.T) {
 			s.choose("Prompts", "test_input_required_result_prompt").Button("Call").Click()
 			q = s.question("Please provide context for the prompt")
 			q.Field("context").Type("a talk")
-			q.Region("Will send").Contains("a talk")
+			q.Role("group", "Will send").Contains("a talk")
 			q.Button("Accept").Click()
 			s.result("Context: a talk")
 			if all := s.findings(); len(all) > 0 {

@@ -18,7 +18,7 @@ func TestDraftsAreKept(t *testing.T) {
 	q := s.question("Who signs the release?")
 	q.Field("Signer").Fill("Grace H")
 	q.Field("Urgent").Choose("Yes")
-	q.Region("Will send").Contains("Grace H").Contains("true")
+	q.Role("group", "Will send").Contains("Grace H").Contains("true")
 
 	typed := func(p *page.Page) *page.Control {
 		q := p.Question("Who signs the release?").HasAttr("data-state", "pending")
@@ -26,7 +26,7 @@ func TestDraftsAreKept(t *testing.T) {
 		if !q.Field("Urgent").Radio("Yes").Checked() {
 			t.Error("the choice is lost")
 		}
-		q.Region("Will send").Contains("Grace H").Contains("true")
+		q.Role("group", "Will send").Contains("Grace H").Contains("true")
 		return q
 	}
 	s.page.Reload()
@@ -38,7 +38,7 @@ func TestDraftsAreKept(t *testing.T) {
 
 	// Text typed here appears on other pages, and is sent.
 	q.Field("Signer").Type("opper")
-	q.Region("Will send").Contains("Grace Hopper")
+	q.Role("group", "Will send").Contains("Grace Hopper")
 	other.Reload()
 	q.Field("Signer").HasValue("Grace Hopper")
 	q.Button("Accept").Click()
@@ -70,7 +70,7 @@ func TestDroppedWebsocket(t *testing.T) {
 	p.call("ask_three") // by the other page
 	s.question("How many people go to Turku?")
 	q.Field("Signer").HasValue("Ada L.").HasFocus()
-	q.Region("Will send").Contains("Ada L.")
+	q.Role("group", "Will send").Contains("Ada L.")
 	s.page.DropSockets()
 	q.Button("Accept").Click()
 	s.state("Who signs the release?", "answered")
@@ -88,7 +88,7 @@ func TestTwoTabsAnswerAtOnce(t *testing.T) {
 	second := s.page.Tab(s.Base + "/")
 	other := second.Question("Who signs the release?").Having("data-state", "pending").Wait()
 	q.Field("Signer").Fill("First")
-	q.Region("Will send").Contains("First")
+	q.Role("group", "Will send").Contains("First")
 	other.Button("Decline").Wait()
 
 	accept, decline := q.Button("Accept").Where(), other.Button("Decline").Where()

@@ -37,7 +37,7 @@ func TestKeyboardAlone(t *testing.T) {
 	p.Type("Radia")
 	tabTo(t, p, q.Field("Urgent"))
 	p.Press(page.Down) // from Unset to Yes
-	q.Region("Will send").Contains("true")
+	q.Role("group", "Will send").Contains("true")
 	tabTo(t, p, q.Button("Accept"))
 	p.Press(page.Space)
 	s.result(`received: {"action":"accept","content":{"signer":"Radia","urgent":true}}`)
@@ -67,7 +67,7 @@ func TestKeysOfAQuestion(t *testing.T) {
 	s.call("ask_both")
 	q := s.question("Both?")
 	q.Field("Line").Fill("one")
-	q.Region("Will send").Contains("one")
+	q.Role("group", "Will send").Contains("one")
 	p.Press(page.Enter)
 	s.result(`received: {"action":"accept","content":{"line":"one"}}`)
 
@@ -75,7 +75,7 @@ func TestKeysOfAQuestion(t *testing.T) {
 	q = s.question("Both?")
 	q.Field("Odd").Fill("{}")
 	p.Press(page.Enter) // a new line, in a field of several lines
-	q.Region("Will send").Contains("odd")
+	q.Role("group", "Will send").Contains("odd")
 	p.Press(page.Enter, page.Ctrl)
 	s.result(`received: {"action":"accept","content":{"odd":{}}}`)
 

@@ -18,7 +18,7 @@ func TestMCPGoExample(t *testing.T) {
 	q.Field("projectName").Type("bridge")
 	q.Field("framework").Choose("vue")
 	q.Field("includeTests").Choose("No")
-	q.Region("Will send").Contains("false")
+	q.Role("group", "Will send").Contains("false")
 	s.accept(q, 1)
 	s.result("Created project 'bridge' with framework: vue, tests: false")
 
@@ -42,7 +42,7 @@ func TestMCPGoExample(t *testing.T) {
 	q.Button("Accept").Click()
 	q.Button("Send anyway").Wait()
 	q.Field("proceed").Choose("Yes")
-	q.Region("Will send").Contains("true")
+	q.Role("group", "Will send").Contains("true")
 	s.accept(q, 4)
 	s.result("Processed 109 characters of data (request #1)")
 }

@@ -54,7 +54,7 @@ func TestNames(t *testing.T) {
 	for _, button := range []string{"Accept", "Decline", "Cancel"} {
 		q.Button(button).Wait()
 	}
-	q.Region("Will send").Contains(`"branch"`)
+	q.Role("group", "Will send").Contains(`"branch"`)
 	q.TabNamed("Form").HasAttr("aria-selected", "true")
 	q.TabNamed("JSON").Click()
 	q.Role("textbox", "Content").Wait()

@@ -52,7 +52,7 @@ func TestRoundOfSeveralQuestions(t *testing.T) {
 		q := s.question(message).Contains("three").Contains("round 1")
 		q.HasAttr("data-call", "1")
 		q.Field("Value").Fill(value)
-		q.Region("Will send").Contains(value)
+		q.Role("group", "Will send").Contains(value)
 		q.Button("Accept").Click()
 		s.state(message, "answered")
 		if n := len(server.Calls("three")); n != 1 {
@@ -281,7 +281,7 @@ func TestRoundOfMixedRequests(t *testing.T) {
 		switch shown := q.Text(); {
 		case strings.Contains(shown, "Pay invoice 2026-118"):
 			q.Field("I approve").Choose("Yes")
-			q.Region("Will send").Contains("true")
+			q.Role("group", "Will send").Contains("true")
 		case strings.Contains(shown, "sampling/createMessage"):
 			q.Contains("12 copper gutters")
 			text := q.Role("textbox", "").All().Nth(0)
@@ -289,9 +289,9 @@ func TestRoundOfMixedRequests(t *testing.T) {
 				t.Errorf("the answer to sampling is not filled in: %q", text.Value())
 			}
 			text.Paste(`{"role":"assistant","content":{"type":"text","text":"Gutters for the mill."},"model":"by-hand"}`)
-			q.Region("Will send").Contains("Gutters for the mill.")
+			q.Role("group", "Will send").Contains("Gutters for the mill.")
 		case strings.Contains(shown, "roots/list"):
-			q.Region("Will send").Contains("file:///")
+			q.Role("group", "Will send").Contains("file:///")
 		default:
 			t.Fatalf("what is this? %q", shown)
 		}
@@ -301,7 +301,7 @@ func TestRoundOfMixedRequests(t *testing.T) {
 	}
 	q := s.question("From which account?").Contains("round 2")
 	q.Field("Account").Choose("Repairs, 6,000.00 EUR")
-	q.Region("Will send").Contains("repairs")
+	q.Role("group", "Will send").Contains("repairs")
 	q.Button("Accept").Click()
 	s.result("from the account repairs").Contains("Gutters for the mill.").Contains("Filed in tmp.")
 }

@@ -71,10 +71,10 @@ func (s *session) result(part string) *page.Control {
 // numbers and strings byte for byte.
 func willSend(t testing.TB, question *page.Control) string {
 	t.Helper()
-	shown := question.Region("Will send").Text()
+	shown := question.Role("group", "Will send").Text()
 	from := strings.Index(shown, "{")
 	if from < 0 {
-		t.Fatalf("%s shows no JSON: %q", question.Region("Will send"), shown)
+		t.Fatalf("%s shows no JSON: %q", question.Role("group", "Will send"), shown)
 	}
 	return compact(t, shown[from:])
 }

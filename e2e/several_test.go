@@ -27,7 +27,7 @@ func TestSeveralQuestionsAtOnce(t *testing.T) {
 
 	q := s.question("How many people go to Turku?")
 	q.Field("People").Fill("3")
-	q.Region("Will send").Contains("3")
+	q.Role("group", "Will send").Contains("3")
 	s.accept(q, 1)
 	s.question("How many people go to Lisbon?").Button("Decline").Click()
 	s.state("How many people go to Lisbon?", "answered")
@@ -57,12 +57,12 @@ func TestQuestionsOfSeveralCalls(t *testing.T) {
 	}
 	colour.Field("colour").Fill("red")
 	size.Field("size").Fill("XL")
-	colour.Region("Will send").Contains("red")
+	colour.Role("group", "Will send").Contains("red")
 	colour.Button("Accept").Click()
 	s.page.Region("Questions").Button("Earlier (1)").Click() // the settled questions of calls that are not on show
 	s.state("Which colour?", "answered")
 	size.Field("size").HasValue("XL")
-	size.Region("Will send").Contains("XL")
+	size.Role("group", "Will send").Contains("XL")
 	size.Button("Accept").Click()
 	s.result(`received: {"action":"accept","content":{"size":"XL"}}`)
 	rude.Until("the first answer", func(line string) bool { return strings.Contains(line, `{"colour":"red"}`) })
@@ -125,7 +125,7 @@ func TestConfigFile(t *testing.T) {
 	s.page.Region("Call").Button("Call").Click()
 	q := s.question("Who signs the release?").Contains("beta")
 	q.Field("Signer").Fill("Bea")
-	q.Region("Will send").Contains("Bea")
+	q.Role("group", "Will send").Contains("Bea")
 	q.Button("Accept").Click()
 	s.result(`received: {"action":"accept","content":{"signer":"Bea"}}`)
 	if got := len(alpha.Answers()); got != 0 {

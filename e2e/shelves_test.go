@@ -14,7 +14,7 @@ func TestPromptsAndResourcesAsk(t *testing.T) {
 			call.Button("Call").Click()
 			q := s.question("Release notes for 1.4.0: who reads them?").Contains("release_notes")
 			q.Field("Tone").Choose("dry")
-			q.Region("Will send").Contains("dry")
+			q.Role("group", "Will send").Contains("dry")
 			s.accept(q, 1)
 			s.result("Write the release notes of version 1.4.0 for users, in a dry tone.")
 
@@ -22,13 +22,13 @@ func TestPromptsAndResourcesAsk(t *testing.T) {
 			const why = "Why do you want to read the old-mill of lease? It goes into the register."
 			q = s.question(why).Contains("lease")
 			q.Field("Reason").Choose("Curiosity")
-			q.Region("Will send").Contains("curiosity")
+			q.Role("group", "Will send").Contains("curiosity")
 			s.accept(q, 2)
 			s.result("-32602").Contains("Curiosity is not enough.")
 			s.choose("Resources", "lease").Button("Call").Click()
 			q = s.question(why)
 			q.Field("Reason").Choose("Audit")
-			q.Region("Will send").Contains("audit")
+			q.Role("group", "Will send").Contains("audit")
 			s.accept(q, 3)
 			s.result("The rent is a sack of flour a month.")
 			if all := s.findings(); len(all) > 0 {

@@ -74,7 +74,7 @@ func TestHTTPSessionAndHeaders(t *testing.T) {
 	call.Button("Call").Click()
 	q := s.question("Which name?")
 	q.Field("username").Fill("gopher")
-	q.Region("Will send").Contains("gopher")
+	q.Role("group", "Will send").Contains("gopher")
 	s.accept(q, 1)
 	s.result("action=accept, content=map[username:gopher]")
 	live := s.Wire()

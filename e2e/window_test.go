@@ -82,7 +82,7 @@ func TestVeryManyTools(t *testing.T) {
 	s.page.Region("Call").Button("Call").Click()
 	s.page.Region("Result").Contains("{}")
 	search.Fill("no such thing")
-	tools.Contains("Nothing matches")
+	tools.Contains("No matches")
 	search.Fill("")
 	tools.Button("tool_0").Wait()
 

@@ -342,6 +342,14 @@ var init_address = __esm({
 function showPane(name) {
   document.body.dataset.pane = name;
   for (const a of all(".panes a")) a.ariaCurrent = a.dataset.pane === name ? "true" : null;
+  fold(name, false);
+}
+function fold(name, on2) {
+  const button3 = $("fold-" + name);
+  if (!button3) return;
+  document.body.classList.toggle("no-" + name, on2);
+  button3.ariaExpanded = String(!on2);
+  remember("no-" + name, on2 ? "1" : "");
 }
 function choose(tab) {
   if (tab.dataset.to) return;
@@ -361,13 +369,19 @@ var init_panes = __esm({
       e.preventDefault();
       showPane(link.dataset.pane);
     });
+    for (const name of ["side", "wire"]) {
+      fold(name, !!remembered("no-" + name));
+      $("fold-" + name).addEventListener("click", () => fold(name, !document.body.classList.contains("no-" + name)));
+    }
     for (const bar2 of all("[role=separator]")) {
-      const upright = bar2.ariaOrientation === "vertical", name = upright ? "--columns" : "--detail";
-      const box2 = bar2.parentElement, pane3 = bar2.nextElementSibling;
+      const upright = bar2.ariaOrientation === "vertical", { size: name, least, rest } = bar2.dataset;
+      const pane3 = $(bar2.getAttribute("aria-controls")), box2 = bar2.parentElement;
+      const after2 = pane3.compareDocumentPosition(bar2) === Node.DOCUMENT_POSITION_PRECEDING;
       const size = () => pane3.getBoundingClientRect()[upright ? "width" : "height"];
       const set = (px) => {
         const room = upright ? box2.clientWidth : box2.clientHeight;
-        px = px && Math.round(Math.max(upright ? 320 : 96, Math.min(px, room - (upright ? 560 : 160))));
+        if (upright && px && px < least / 2) return fold(pane3.dataset.pane, true);
+        px = px && Math.round(Math.max(Number(least), Math.min(px, room - rest)));
         box2.style.setProperty(name, px ? px + "px" : "");
         bar2.ariaValueNow = Math.round(100 * size() / room);
         remember(name, px ? String(px) : "");
@@ -378,16 +392,18 @@ var init_panes = __esm({
         e.preventDefault();
       });
       bar2.addEventListener("pointermove", (e) => {
-        const { right, bottom } = pane3.getBoundingClientRect();
-        if (bar2.hasPointerCapture(e.pointerId)) set(upright ? right - e.clientX : bottom - e.clientY);
+        if (!bar2.hasPointerCapture(e.pointerId)) return;
+        const { left: left3, right, bottom } = pane3.getBoundingClientRect();
+        set(!upright ? bottom - e.clientY : after2 ? right - e.clientX : e.clientX - left3);
       });
       bar2.addEventListener("lostpointercapture", () => bar2.classList.remove("moving"));
       bar2.addEventListener("dblclick", () => set(0));
       bar2.addEventListener("keydown", (e) => {
         const step = { ArrowLeft: 24, ArrowUp: 24, ArrowRight: -24, ArrowDown: -24, Home: 9999, End: -9999 }[e.key];
-        if (!step) return;
+        if (e.key === "Enter" && upright) fold(pane3.dataset.pane, true);
+        else if (step) set(Math.max(Number(least), size() + (after2 ? step : -step)));
+        else return;
         e.preventDefault();
-        set(size() + step);
       });
       set(Number(remembered(name)));
     }
@@ -656,7 +672,7 @@ var init_detail = __esm({
     });
     detail.addEventListener("click", (e) => {
       const is = (match) => near(e.target, match);
-      const against = is("[data-against]"), show4 = is("[data-show]"), fold = is(".line"), more = is("button.more");
+      const against = is("[data-against]"), show4 = is("[data-show]"), fold2 = is(".line"), more = is("button.more");
       if (is("#detail-close")) closeFrame();
       else if (is("#pin")) pin(is("#pin"));
       else if (is("[data-copy-as]")) copy(is("[data-copy-as]").dataset.copyAs);
@@ -664,10 +680,10 @@ var init_detail = __esm({
       else if (against) openFrame(seq, { against: Number(against.dataset.against) });
       else if (show4) reveal(show4.dataset.show);
       else if (more) showMore(more);
-      else if (fold) {
-        const node = near(fold, ".node"), { left: left3 } = fold.getBoundingClientRect();
+      else if (fold2) {
+        const node = near(fold2, ".node"), { left: left3 } = fold2.getBoundingClientRect();
         select(node);
-        if (node.ariaExpanded && !fold.matches(".end") && /** @type {MouseEvent} */
+        if (node.ariaExpanded && !fold2.matches(".end") && /** @type {MouseEvent} */
         e.clientX < left3 + 16) toggle(node);
       }
     });
@@ -919,7 +935,7 @@ function settleAnchor(headers) {
     reveal2(at);
   }
   if (!open5 || found) return;
-  notice(`Frame ${seq2} is not among those that the filter picks. It is shown below the log.`, 6);
+  notice(`Frame ${seq2} is hidden by the filter. It is shown below the log.`, 6);
 }
 function resized() {
   const at = selected * rowHeight, inSight = selected >= 0 && at >= top && at + rowHeight <= top + height;
@@ -1107,7 +1123,7 @@ var init_wire = __esm({
       remember("time", timeMode);
       forget();
       refresh();
-      announce("The time is told as " + $("time-mode").textContent);
+      announce("Times are shown as: " + $("time-mode").textContent);
     });
     tell(timeMode);
     grid.addEventListener("click", (e) => {
@@ -1179,15 +1195,15 @@ async function fetchMore() {
   fetching3 = false;
 }
 function arrange(all2) {
-  const call3 = shown(), panel2 = $("questions"), line = $("elsewhere"), fold = $("earlier");
+  const call3 = shown(), panel2 = $("questions"), line = $("elsewhere"), fold2 = $("earlier");
   const stage = (c) => waits(c) ? 0 : c.matches(".awaits") ? 1 : 2;
   const sorted = all2.toSorted((a, b) => stage(a) - stage(b) || (stage(a) < 2 ? 1 : -1) * (a.dataset.number - b.dataset.number));
   const others = sorted.filter((c) => call3 && c.dataset.call !== "0" && c.dataset.call !== call3);
   const own2 = sorted.filter((c) => !others.includes(c)), waiting = others.filter((c) => stage(c) < 2), earlier = others.filter((c) => stage(c) === 2);
   line.hidden = !waiting.length;
-  fold.hidden = !earlier.length;
-  fold.textContent = `Earlier (${earlier.length})`;
-  const row = [...own2, line, ...waiting, fold, ...earlier];
+  fold2.hidden = !earlier.length;
+  fold2.textContent = `Earlier (${earlier.length})`;
+  const row = [...own2, line, ...waiting, fold2, ...earlier];
   row.forEach((e, i) => {
     if (e !== panel2.children[i]) (panel2.moveBefore ?? panel2.insertBefore).call(panel2, e, panel2.children[i] ?? null);
   });
@@ -1228,8 +1244,8 @@ function count(questions, open5, signIns2) {
   document.title = (n ? `(${n}) ` : "") + "Elicitation Inspector";
   $("badge").hidden = !n;
   $("waiting").hidden = !n && !open5;
-  const asked2 = questions === 1 ? "1 question waits" : questions ? `${questions} questions wait` : "";
-  const asks = signIns2 === 1 ? "1 sign-in waits" : signIns2 ? `${signIns2} sign-ins wait` : "";
+  const asked2 = questions === 1 ? "1 question waiting" : questions ? `${questions} questions waiting` : "";
+  const asks = signIns2 === 1 ? "1 sign-in waiting" : signIns2 ? `${signIns2} sign-ins waiting` : "";
   $("waiting").textContent = n ? [asks, asked2].filter(Boolean).join(", ") : open5 === 1 ? "1 URL is open" : `${open5} URLs are open`;
   $("badge").textContent = n;
   $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain;
@@ -1536,7 +1552,7 @@ function draw(p, moving) {
     option.onclick = () => take2(p, i);
     room.append(option);
   }
-  p.list.replaceChildren(p.total || p.asking ? room : make("p", { textContent: "Nothing matches." }));
+  p.list.replaceChildren(p.total || p.asking ? room : make("p", { textContent: "No matches" }));
   const active2 = one(".on", room);
   if (active2) p.input.setAttribute("aria-activedescendant", active2.id);
   else p.input.removeAttribute("aria-activedescendant");
@@ -1580,7 +1596,7 @@ var init_picker = __esm({
       }
     });
     make = (name, properties) => Object.assign(document.createElement(name), properties);
-    height2 = () => 1.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+    height2 = () => parseFloat(getComputedStyle(document.body).getPropertyValue("--option")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
     on("input", (e) => {
       const p = pickerOf(e.target);
       if (p) open(p, p.input.value);
@@ -2026,7 +2042,8 @@ async function typed3(offer) {
   } catch {
     return;
   }
-  if (offer) open2();
+  if (offer && unfinished()) open2();
+  else close2();
   if (!ways.error) {
     explain();
     if (offer) apply2();
@@ -2071,6 +2088,10 @@ function colour() {
   }
   paint2.replaceChildren(...pieces);
   paint2.scrollLeft = input.scrollLeft;
+}
+function unfinished() {
+  const before2 = input.value.slice(0, input.selectionStart);
+  return !before2.trim() || /\S$/.test(before2);
 }
 function open2() {
   const { items: items2, from, to } = ways, known4 = input.value.slice(from, to);
@@ -2144,6 +2165,9 @@ var init_filter = __esm({
       if (option) take3([...list.children].indexOf(option));
     });
     input.addEventListener("input", () => typed3(true));
+    input.addEventListener("click", () => {
+      if (!input.value) typed3(true);
+    });
     input.addEventListener("scroll", () => {
       paint2.scrollLeft = input.scrollLeft;
     });
@@ -2153,7 +2177,7 @@ var init_filter = __esm({
     });
     input.addEventListener("keydown", (e) => {
       if (!bare(e) || e.isComposing) return;
-      if (e.key === "ArrowDown" && list.hidden) typed3(true);
+      if (e.key === "ArrowDown" && list.hidden) typed3(true).then(open2);
       else if (e.key === "ArrowDown") move(active + 1);
       else if (e.key === "ArrowUp" && !list.hidden) move(active < 0 ? list.children.length - 1 : active - 1);
       else if ((e.key === "Enter" || e.key === "Tab") && active >= 0) take3(active);
@@ -2421,7 +2445,7 @@ var init_ledger = __esm({
       showing(query);
       showPane("work");
       const form = $("args-form");
-      for (const fold of all("details", form)) fold.open = true;
+      for (const fold2 of all("details", form)) fold2.open = true;
       focusFirst(form, one(".primary", form));
     });
   }

@@ -55,7 +55,8 @@ async function typed(offer) {
   } catch {
     return // more was typed, or the inspector is gone, which other scripts show
   }
-  if (offer) open()
+  if (offer && unfinished()) open()
+  else close()
   if (!ways.error) {
     explain()
     if (offer) apply()
@@ -107,6 +108,12 @@ function colour() {
 }
 
 // The list
+
+/** Tells whether a term is being typed, or none is there yet: a list under a finished line would cover the rows. */
+function unfinished() {
+  const before = input.value.slice(0, input.selectionStart)
+  return !before.trim() || /\S$/.test(before)
+}
 
 function open() {
   const { items, from, to } = ways, known = input.value.slice(from, to)
@@ -163,6 +170,7 @@ list.addEventListener("click", (/** @type {Event} */ e) => {
 })
 
 input.addEventListener("input", () => typed(true))
+input.addEventListener("click", () => { if (!input.value) typed(true) })
 input.addEventListener("scroll", () => { paint.scrollLeft = input.scrollLeft })
 input.addEventListener("blur", () => {
   close()
@@ -171,7 +179,7 @@ input.addEventListener("blur", () => {
 
 input.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
   if (!bare(e) || e.isComposing) return
-  if (e.key === "ArrowDown" && list.hidden) typed(true)
+  if (e.key === "ArrowDown" && list.hidden) typed(true).then(open)
   else if (e.key === "ArrowDown") move(active + 1)
   else if (e.key === "ArrowUp" && !list.hidden) move(active < 0 ? list.children.length - 1 : active - 1)
   else if ((e.key === "Enter" || e.key === "Tab") && active >= 0) take(active)

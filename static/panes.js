@@ -2,10 +2,11 @@
 /** The pane that a narrow window shows, the panels of tabs, and the sizes of panes. */
 import { $, all, bare, near, on, remember, remembered } from "./dom.js"
 
-/** @param {string} name */
+/** Shows a pane: the only one of a narrow window, or a folded one of a wide window. @param {string} name */
 export function showPane(name) {
   document.body.dataset.pane = name
   for (const a of all(".panes a")) a.ariaCurrent = a.dataset.pane === name ? "true" : null
+  fold(name, false)
 }
 
 on("click", e => {
@@ -15,16 +16,34 @@ on("click", e => {
   showPane(link.dataset.pane)
 })
 
-// Splitters
+// Columns that are folded
+
+/** @param {string} name of a pane with a button @param {boolean} on */
+function fold(name, on) {
+  const button = $("fold-" + name)
+  if (!button) return
+  document.body.classList.toggle("no-" + name, on)
+  button.ariaExpanded = String(!on)
+  remember("no-" + name, on ? "1" : "")
+}
+
+for (const name of ["side", "wire"]) {
+  fold(name, !!remembered("no-" + name))
+  $("fold-" + name).addEventListener("click", () => fold(name, !document.body.classList.contains("no-" + name)))
+}
+
+// Splitters: the pane beside one is its aria-controls
 
 for (const bar of all("[role=separator]")) {
-  const upright = bar.ariaOrientation === "vertical", name = upright ? "--columns" : "--detail"
-  const box = bar.parentElement, pane = bar.nextElementSibling
+  const upright = bar.ariaOrientation === "vertical", { size: name, least, rest } = bar.dataset
+  const pane = $(bar.getAttribute("aria-controls")), box = bar.parentElement
+  const after = pane.compareDocumentPosition(bar) === Node.DOCUMENT_POSITION_PRECEDING
   const size = () => pane.getBoundingClientRect()[upright ? "width" : "height"]
   /** @param {number} px 0 for the style sheet's value */
   const set = px => {
     const room = upright ? box.clientWidth : box.clientHeight
-    px = px && Math.round(Math.max(upright ? 320 : 96, Math.min(px, room - (upright ? 560 : 160))))
+    if (upright && px && px < least / 2) return fold(pane.dataset.pane, true)
+    px = px && Math.round(Math.max(Number(least), Math.min(px, room - rest)))
     box.style.setProperty(name, px ? px + "px" : "")
     bar.ariaValueNow = Math.round(100 * size() / room)
     remember(name, px ? String(px) : "")
@@ -35,16 +54,18 @@ for (const bar of all("[role=separator]")) {
     e.preventDefault()
   })
   bar.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => {
-    const { right, bottom } = pane.getBoundingClientRect()
-    if (bar.hasPointerCapture(e.pointerId)) set(upright ? right - e.clientX : bottom - e.clientY)
+    if (!bar.hasPointerCapture(e.pointerId)) return
+    const { left, right, bottom } = pane.getBoundingClientRect()
+    set(!upright ? bottom - e.clientY : after ? right - e.clientX : e.clientX - left)
   })
   bar.addEventListener("lostpointercapture", () => bar.classList.remove("moving"))
   bar.addEventListener("dblclick", () => set(0))
   bar.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
     const step = { ArrowLeft: 24, ArrowUp: 24, ArrowRight: -24, ArrowDown: -24, Home: 9999, End: -9999 }[e.key]
-    if (!step) return
+    if (e.key === "Enter" && upright) fold(pane.dataset.pane, true)
+    else if (step) set(Math.max(Number(least), size() + (after ? step : -step)))
+    else return
     e.preventDefault()
-    set(size() + step)
   })
   set(Number(remembered(name)))
 }

@@ -101,7 +101,7 @@ function close(p) {
   p.input.removeAttribute("aria-activedescendant")
 }
 
-const height = () => 1.75 * parseFloat(getComputedStyle(document.documentElement).fontSize)
+const height = () => parseFloat(getComputedStyle(document.body).getPropertyValue("--option")) * parseFloat(getComputedStyle(document.documentElement).fontSize)
 
 /** Scrolls to the active option. @param {Picker} p */
 function reveal(p) {
@@ -128,7 +128,7 @@ function draw(p, moving) {
     option.onclick = () => take(p, i)
     room.append(option)
   }
-  p.list.replaceChildren(p.total || p.asking ? room : make("p", { textContent: "Nothing matches." }))
+  p.list.replaceChildren(p.total || p.asking ? room : make("p", { textContent: "No matches" }))
   const active = one(".on", room)
   if (active) p.input.setAttribute("aria-activedescendant", active.id)
   else p.input.removeAttribute("aria-activedescendant")

@@ -148,8 +148,8 @@ function count(questions, open, signIns) {
   document.title = (n ? `(${n}) ` : "") + "Elicitation Inspector"
   $("badge").hidden = !n
   $("waiting").hidden = !n && !open
-  const asked = questions === 1 ? "1 question waits" : questions ? `${questions} questions wait` : ""
-  const asks = signIns === 1 ? "1 sign-in waits" : signIns ? `${signIns} sign-ins wait` : ""
+  const asked = questions === 1 ? "1 question waiting" : questions ? `${questions} questions waiting` : ""
+  const asks = signIns === 1 ? "1 sign-in waiting" : signIns ? `${signIns} sign-ins waiting` : ""
   $("waiting").textContent = n ? [asks, asked].filter(Boolean).join(", ") : open === 1 ? "1 URL is open" : `${open} URLs are open`
   $("badge").textContent = n
   $("icon").href = n ? "data:image/svg+xml," + encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#9a5b00"/><text x="16" y="23.5" font-family="system-ui,sans-serif" font-size="21" font-weight="700" text-anchor="middle" fill="#fff">${Math.min(n, 99)}</text></svg>`) : plain

@@ -314,7 +314,7 @@ function settleAnchor(headers) {
     reveal(at)
   }
   if (!open || found) return
-  notice(`Frame ${seq} is not among those that the filter picks. It is shown below the log.`, 6)
+  notice(`Frame ${seq} is hidden by the filter. It is shown below the log.`, 6)
 }
 
 /** Called when the log's size on the page has changed. A chosen row in sight stays in sight. */
@@ -415,7 +415,7 @@ $("time-mode").addEventListener("click", () => {
   remember("time", timeMode)
   forget()
   refresh()
-  announce("The time is told as " + $("time-mode").textContent)
+  announce("Times are shown as: " + $("time-mode").textContent)
 })
 
 tell(timeMode)

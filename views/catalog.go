@@ -75,6 +75,11 @@ func (i Item) AboutID() string { return i.id() + "-about" }
 // titled reports whether an item has a title for people besides its name.
 func (i Item) titled() bool { return i.Title != "" && i.Title != i.Name }
 
+// describedBy returns the ids of what describes an item besides its name.
+func (i Item) describedBy() string {
+	return wording.Join(" ", either(i.titled(), i.id()+"-title", ""), i.AboutID())
+}
+
 // about describes an item in one line, in the server's words.
 func (i Item) about() string {
 	key := either(i.Kind == catalog.Resource || i.Kind == catalog.Template, i.Key, "")

@@ -126,7 +126,7 @@ func ScriptView(s Script) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</textarea></p><p class=\"dim\" id=\"script-about\">An answers file, YAML or JSON. Questions that it matches are answered as they come; the others are left to you.</p><p class=\"error\" id=\"script-problem\" role=\"alert\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</textarea></p><p class=\"dim\" id=\"script-about\">An answers file in YAML or JSON. It answers the questions that it matches as they arrive and leaves the others to you.</p><p class=\"error\" id=\"script-problem\" role=\"alert\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

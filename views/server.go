@@ -29,7 +29,7 @@ func (s Server) stateWord() string {
 // condition describes the state of a server that cannot be called, as part of a sentence.
 func (s Server) condition() string {
 	words := map[ServerState]string{
-		ServerConnecting: "is still connecting", ServerFailed: "could not be connected", ServerEnded: "has ended",
+		ServerConnecting: "is still connecting", ServerFailed: "could not be reached", ServerEnded: "has exited",
 	}
 	return cmp.Or(words[s.State], "is "+s.stateWord())
 }

@@ -176,15 +176,15 @@ func TestClocks(t *testing.T) {
 		{Call{State: CallRunning, Started: start}, ""},
 		{
 			Call{State: CallRunning, Started: start, Waiting: 1, Yours: true, WaitedSince: start.Add(12 * time.Second), Timeout: 60 * time.Second},
-			"total since 1000000 waiting for you since 1012000 server’s time 12.0 s of 60 s",
+			"total since 1000000 waiting for you since 1012000 server 12.0 s of 60 s",
 		},
 		{
 			Call{State: CallRunning, Started: start, Waited: 18 * time.Second},
-			"total since 1000000 waiting for you 18.0 s server’s time since 1018000",
+			"total since 1000000 waiting for you 18.0 s server since 1018000",
 		},
 		{
 			Call{State: CallDone, Duration: 5 * time.Second, Waited: 4 * time.Second, Timeout: 1500 * time.Millisecond},
-			"total 5.0 s waiting for you 4.0 s server’s time 1.0 s of 1.5 s",
+			"total 5.0 s waiting for you 4.0 s server 1.0 s of 1.5 s",
 		},
 	} {
 		if got := read(c.call); got != c.want {

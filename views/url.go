@@ -15,7 +15,7 @@ func dangerous(a *link.Verdict) bool {
 // consent explains that opening an address means accepting, or why it cannot be opened.
 func consent(a *link.Verdict) string {
 	if follows(a) {
-		return "Opening it, in a new tab, means accepting."
+		return "Opening it (in a new tab) counts as accepting."
 	}
 	if a.Openable {
 		return "It is too long for a browser to open."

@@ -242,10 +242,10 @@ func briefJSON(raw []byte) string {
 
 // chips are frequent filters. A chip replaces others of its group.
 var chips = []struct{ name, group, term, means string }{
-	{"Questions", "what", "is:question", "what servers ask"},
-	{"Answers", "what", "is:answer", "what was answered"},
-	{"Errors", "what", "kind:error", "what failed: errors, results with isError, HTTP 400 and above, exits with a code"},
-	{"Noise", "what", "kind:noise,stderr", "what is no message"},
-	{"Findings", "what", "finding:any", "what the linter has something to say of"},
-	{"Pinned", "what", "is:pinned", "frames that are pinned"},
+	{"Questions", "what", "is:question", "Questions from servers"},
+	{"Answers", "what", "is:answer", "Answers to questions"},
+	{"Errors", "what", "kind:error", "Failures: errors, results with isError, HTTP 400 and above, exits with a code"},
+	{"Noise", "what", "kind:noise,stderr", "Everything that is not a message"},
+	{"Findings", "what", "finding:any", "Frames with findings"},
+	{"Pinned", "what", "is:pinned", "Pinned frames"},
 }

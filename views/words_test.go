@@ -43,10 +43,10 @@ func TestTimelineKeepsBothEnds(t *testing.T) {
 // The reason why a server cannot be called is a sentence in every state of the server.
 func TestNotReady(t *testing.T) {
 	for state, want := range map[ServerState]string{
-		ServerConnecting:   "far is still connecting, so nothing can be called.",
-		ServerFailed:       "far could not be connected, so nothing can be called.",
-		ServerEnded:        "far has ended, so nothing can be called.",
-		ServerDisconnected: "far is disconnected, so nothing can be called.",
+		ServerConnecting:   "far is still connecting.",
+		ServerFailed:       "far could not be reached. Reconnect to call tools.",
+		ServerEnded:        "far has exited. Reconnect to call tools.",
+		ServerDisconnected: "far is disconnected. Reconnect to call tools.",
 	} {
 		doc := draw(t, CallPanel(&CallForm{Server: Server{Label: "far", State: state}}, nil))
 		if got := text(doc); !strings.Contains(strings.Join(strings.Fields(got), " "), want) {

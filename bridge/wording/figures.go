@@ -29,18 +29,6 @@ func Lasted(d time.Duration) string {
 	return Clock(d)
 }
 
-// Millis formats a latency as a number of milliseconds, for a column.
-func Millis(d time.Duration) string {
-	ms := float64(d) / float64(time.Millisecond)
-	switch {
-	case ms < 10:
-		return strconv.FormatFloat(ms, 'f', 1, 64)
-	case ms >= 10_000: // a person's time: milliseconds do not matter
-		return Clock(d)
-	}
-	return Grouped(int64(ms + 0.5))
-}
-
 // TimeOfDay formats a wall-clock time to the second.
 func TimeOfDay(t time.Time) string { return t.Format(time.TimeOnly) }
 

@@ -21,11 +21,6 @@ func TestTimes(t *testing.T) {
 			t.Errorf("Lasted(%s) = %q, want %q", d, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{410 * time.Microsecond: "0.4", 41 * time.Millisecond: "41", 4249 * time.Millisecond: "4\u202f249"} {
-		if got := Millis(d); got != want {
-			t.Errorf("Millis(%s) = %q, want %q", d, got, want)
-		}
-	}
 }
 
 func TestGrouped(t *testing.T) {

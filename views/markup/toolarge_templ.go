@@ -43,7 +43,7 @@ func TooLarge(id string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" aria-label=\"Too large to be drawn\"><p class=\"note\"><b>This is too large to be drawn here.</b> The wire log has every byte of it.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" aria-label=\"Too large to be drawn\"><p class=\"note\"><b>This is too large to show here.</b> The wire log has every byte of it.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
