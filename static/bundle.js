@@ -2454,6 +2454,7 @@ var init_ledger = __esm({
 // ladder.js
 var ladder_exports = {};
 __export(ladder_exports, {
+  open: () => open3,
   toggle: () => toggle3
 });
 function wanted3() {
@@ -2493,6 +2494,7 @@ function toggle3() {
   open3(to);
 }
 function open3(to) {
+  showPane("wire");
   address2 = to;
   show2(true);
   draw4();
@@ -2520,12 +2522,6 @@ var init_ladder = __esm({
       style.onload = style.onerror = done;
     });
     document.head.append(style);
-    on("click", (e) => {
-      const button3 = near(e.target, "[data-ladder]");
-      if (!button3) return;
-      showPane("wire");
-      open3(button3.dataset.ladder);
-    });
     width = 0;
     new ResizeObserver(() => {
       if (pane2.hidden || pane2.clientWidth === width) return;
@@ -2704,7 +2700,9 @@ var init_page = __esm({
       if (e.target.id === "ledger") Promise.resolve().then(() => init_ledger());
     }, true);
     on("click", async (e) => {
-      if (near(e.target, "#ladder-button")) (await Promise.resolve().then(() => (init_ladder(), ladder_exports))).toggle();
+      const to = near(e.target, "[data-ladder]")?.dataset.ladder;
+      if (to) (await Promise.resolve().then(() => (init_ladder(), ladder_exports))).open(to);
+      else if (near(e.target, "#ladder-button")) (await Promise.resolve().then(() => (init_ladder(), ladder_exports))).toggle();
     });
     on("click", async (e) => {
       if (near(e.target, "[data-check]")) (await Promise.resolve().then(() => (init_check(), check_exports))).open(near(e.target, "[data-check]"));

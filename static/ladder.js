@@ -6,7 +6,7 @@
 import { drawn, notice } from "./ask.js"
 import { parse, update, whenChanged } from "./changes.js"
 import { frameOnShow, openFrame } from "./detail.js"
-import { $, near, on, one } from "./dom.js"
+import { $, near, one } from "./dom.js"
 import { showPane } from "./panes.js"
 
 const button = $("ladder-button"), pane = $("ladder"), grid = $("grid")
@@ -64,19 +64,13 @@ export function toggle() {
   open(to)
 }
 
-/** @param {string} to */
-function open(to) {
+/** Shows a ladder. @param {string} to its URL */
+export function open(to) {
+  showPane("wire")
   address = to
   show(true)
   draw()
 }
-
-on("click", e => {
-  const button = near(e.target, "[data-ladder]")
-  if (!button) return
-  showPane("wire")
-  open(button.dataset.ladder)
-})
 
 let width = 0
 

@@ -32,7 +32,11 @@ import { connect } from "./live.js"
 // Scripts that are loaded on demand
 
 on("toggle", e => { if (e.target.id === "ledger") import("./ledger.js") }, true)
-on("click", async e => { if (near(e.target, "#ladder-button")) (await import("./ladder.js")).toggle() })
+on("click", async e => {
+  const to = near(e.target, "[data-ladder]")?.dataset.ladder
+  if (to) (await import("./ladder.js")).open(to)
+  else if (near(e.target, "#ladder-button")) (await import("./ladder.js")).toggle()
+})
 on("click", async e => { if (near(e.target, "[data-check]")) (await import("./check.js")).open(near(e.target, "[data-check]")) })
 if (inAddress("check")) (await import("./check.js")).reopen(inAddress("check"))
 if ($("playback")) await import("./playback.js")
