@@ -1,0 +1,112 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// signIn waits for the card of a sign-in in a state.
+func (s *session) signIn(state string) *page.Control {
+	s.t.Helper()
+	return s.page.Region("Sign-ins").Article("").All().Having("data-state", state).Wait()
+}
+
+// consents presses a button on the page of an authorization server, in the tab that Open has
+// opened, and waits until the browser is back.
+func (s *session) consents(issuer, button string) {
+	s.t.Helper()
+	s.signIn("waiting").Link("Open").Click()
+	tab := s.page.Opened(issuer)
+	tab.Button(button).Click()
+	tab.Role("heading", "Back at the inspector").Wait()
+	tab.Close()
+}
+
+// noSecrets fails the test if something of a secret shape is in the page, the transcript or
+// the frames' details: a JWT, a code, a verifier or a state.
+func (s *session) noSecrets() {
+	s.t.Helper()
+	for _, path := range []string{"/", "/wire.jsonl", "/wire/rows?from=0&count=500"} {
+		resp, err := s.Client().Get(s.Base + path)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			s.t.Fatalf("%s: %s, %v", path, resp.Status, err)
+		}
+		if found := secretShape.FindString(string(body)); found != "" {
+			s.t.Errorf("%s has %q", path, found)
+		}
+	}
+}
+
+var secretShape = regexp.MustCompile(`eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{20,}|[?&](code|state|code_verifier)=[\w-]{8,}|(access|refresh)_token\\*":\\*"[\w.-]{8,}`)
+
+// A person signs in to the protected demo by the page, answers a question of its tool,
+// declines a step-up, and is denied one.
+func TestSignInByPage(t *testing.T) {
+	t.Parallel()
+	address := demoOverHTTP(t, "--protected")
+	issuer := strings.TrimSuffix(address, "/mcp")
+	s := open(t, address)
+	s.signIn("waiting").Contains(issuer + "/auth").Contains("demo.use").Contains("dynamic registration").Contains("Authorization server metadata")
+	s.page.Reload()
+	s.signIn("waiting").Contains("HTTP 401")
+	s.consents(issuer, "Allow")
+	s.signIn("signed in")
+	s.call("deploy")
+	s.page.Region("Questions").Article("").All().Having("data-state", "pending").Wait().Button("Decline").Click()
+	s.noSecrets()
+
+	// The token's exchange shows what its JWT says.
+	s.page.Goto(s.Base + "/?frame=" + s.stepFrame("token"))
+	s.page.Role("group", "Frame").Contains("grant_type").Contains("access_token, decoded").Contains("scope")
+
+	// Without the scope, the tool leads to another sign-in, which is declined.
+	s.call("transfer_money")
+	s.signIn("waiting").Contains("demo.transfer").Button("Decline").Click()
+	s.signIn("declined")
+	s.result("declined")
+
+	// Denied at the authorization server.
+	s.page.Region("Call").Button("Call").Click()
+	s.consents(issuer, "Deny")
+	s.signIn("failed").Contains("redirect").Contains("access_denied").Button("Ladder").Click()
+	s.page.Region("Ladder").Contains("authorization server").Contains("browser").Contains("redirect")
+	s.noSecrets()
+}
+
+// stepFrame returns the number of the latest frame of a step.
+func (s *session) stepFrame(step string) (seq string) {
+	s.t.Helper()
+	for _, f := range s.Wire() {
+		if f.Text != nil && strings.HasPrefix(*f.Text, "sign-in, "+step+": ") {
+			seq = strconv.FormatInt(f.Seq, 10)
+		}
+	}
+	return seq
+}
+
+// A sign-in that breaks says at which step, and why.
+func TestSignInNamesStep(t *testing.T) {
+	t.Parallel()
+	address := strings.TrimSuffix(demoOverHTTP(t, "--protected"), "/mcp")
+	for variant, want := range map[string][]string{
+		"resource-mismatch":    {"at the resource metadata", "resource"},
+		"issuer-mismatch":      {"at the authorization server metadata", "issuer"},
+		"registration-refused": {"at the client registration"},
+	} {
+		card := open(t, address+"/bad/"+variant+"/mcp").signIn("failed")
+		for _, words := range want {
+			card.Contains(words)
+		}
+	}
+}
