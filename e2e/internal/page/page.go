@@ -264,6 +264,27 @@ func (p *Page) Size(width, height int64) {
 	}
 }
 
+// Touch sets whether the page is on a touch screen, where the pointer is coarse.
+func (p *Page) Touch(on bool) {
+	p.t.Helper()
+	if _, err := call(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: on}); err != nil {
+		p.t.Fatalf("setting the touch screen: %v", err)
+	}
+}
+
+// Media sets features of the medium, such as "prefers-color-scheme", "dark", in pairs. Those
+// that are not named are the browser's own.
+func (p *Page) Media(features ...string) {
+	p.t.Helper()
+	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{}}
+	for i := 0; i+1 < len(features); i += 2 {
+		params.Features = append(params.Features, &emulation.MediaFeature{Name: features[i], Value: features[i+1]})
+	}
+	if _, err := call(p, emulation.SetEmulatedMedia, params); err != nil {
+		p.t.Fatalf("setting the medium: %v", err)
+	}
+}
+
 // Screenshot returns the page as a PNG.
 func (p *Page) Screenshot() ([]byte, error) {
 	res, err := call(p, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{})

@@ -35,11 +35,16 @@ func Cache() string {
 	return ".cache"
 }
 
+// Installed returns a path in the cache, which may not exist.
+func Installed(elem ...string) string {
+	return filepath.Join(append([]string{Cache()}, elem...)...)
+}
+
 // installed returns a path in the cache. If it does not exist, the test fails with
 // instructions.
 func installed(t testing.TB, elem ...string) string {
 	t.Helper()
-	path := filepath.Join(append([]string{Cache()}, elem...)...)
+	path := Installed(elem...)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%v\nThe tests' servers are not installed: run the task `servers` (see Taskfile.yml).", err)
 	}

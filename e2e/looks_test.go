@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/look"
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// viewport is a size of the page, with a mouse or a finger.
+type viewport struct {
+	width, height int64
+	touch         bool
+}
+
+func (w viewport) String() string { return fmt.Sprintf("%d×%d", w.width, w.height) }
+
+// least is the size that a target has at least, in CSS pixels.
+func (w viewport) least() int {
+	if w.touch {
+		return 44
+	}
+	return 24
+}
+
+// apply gives the page this size, with the pane of a state in sight.
+func (w viewport) apply(p *page.Page, pane string) {
+	p.Size(w.width, w.height)
+	p.Touch(w.touch)
+	page.Eval[any](p, fmt.Sprintf(`(async () => {
+		if (innerWidth < 900) document.querySelector('.panes [data-pane=%s]').click();
+		for (let i = 0; i < 2; i++) await new Promise(r => requestAnimationFrame(r));
+		// The ladder is drawn again for the width of its pane.
+		const ladder = document.getElementById('ladder'), fits = () => !ladder.checkVisibility() || Number(ladder.querySelector('svg')?.getAttribute('width')) === Math.max(250, Math.min(ladder.clientWidth - 28, 1600));
+		for (let i = 0; i < 100 && !fits(); i++) await new Promise(r => setTimeout(r, 30));
+	})()`, pane))
+}
+
+// full is the window in which the states are made.
+var full = viewport{1440, 900, false}
+
+// judged are the windows in which each state is judged.
+var judged = []viewport{full, {768, 1024, true}, {320, 568, true}}
+
+// In each state, nothing overflows, overlaps or is covered, every target is large enough,
+// and the message of the question that waits is in sight; and axe-core finds nothing, in
+// forced colours either.
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	for _, j := range journeys {
+		t.Run(j.name, func(t *testing.T) {
+			t.Parallel()
+			s := j.start(t)
+			for _, state := range j.states {
+				state.show(s)
+				for _, fault := range faults(t, s.page, state) {
+					t.Errorf("%s: %s", state.name, fault)
+				}
+			}
+		})
+	}
+}
+
+// faults judges a state in all windows.
+func faults(t testing.TB, p *page.Page, s state) []string {
+	var all []string
+	for _, w := range judged {
+		w.apply(p, s.pane)
+		found := look.Faults(p, w.least())
+		if s.ask {
+			if hidden := look.Message(p); hidden != "" {
+				found = append(found, "the message is out of sight: "+hidden)
+			}
+		}
+		for _, f := range found {
+			all = append(all, w.String()+": "+f)
+		}
+	}
+	full.apply(p, s.pane)
+	all = append(all, look.Axe(t, p)...)
+	p.Media("forced-colors", "active")
+	for _, f := range look.Axe(t, p, "color-contrast") {
+		all = append(all, "forced colours: "+f)
+	}
+	p.Media("forced-colors", "none")
+	slices.Sort(all)
+	return slices.CompactFunc(all, func(a, b string) bool { return strings.EqualFold(a, b) })
+}
