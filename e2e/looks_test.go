@@ -42,8 +42,9 @@ func (w viewport) apply(p *page.Page, pane string) {
 // full is the window in which the states are made.
 var full = viewport{1440, 900, false}
 
-// judged are the windows in which each state is judged.
-var judged = []viewport{full, {768, 1024, true}, {320, 568, true}}
+// judged are the windows in which each state is judged: the usual one, and the narrowest and
+// lowest, for a finger.
+var judged = []viewport{full, {320, 568, true}}
 
 // In each state, nothing overflows, overlaps or is covered, every target is large enough,
 // and the message of the question that waits is in sight; and axe-core finds nothing, in
