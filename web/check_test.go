@@ -127,7 +127,7 @@ func TestDestructiveToolsAreTicked(t *testing.T) {
 	}
 	form.Set("destructive", "1")
 	o.done("/check/start", form)
-	o.pushed(pushes, `delete_files, decline`)
+	o.pushed(pushes, "decline, 2026-07-28: ")
 	o.done("/checks/2/stop", nil)
 	o.pushed(pushes, "It was stopped.")
 	if r := report(2); len(r.Results) == 0 || len(r.Skipped) > 0 {
