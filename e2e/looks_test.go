@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,11 @@ func (w viewport) apply(p *page.Page, pane string) {
 	})()`, pane))
 }
 
+var whole = flag.Bool("whole", false, "judge the looks of every state, and make all calls of a long row")
+
+// oftenJudged are the journeys whose looks each run judges: the quickest ones.
+var oftenJudged = []string{"several", "results", "links", "findings"}
+
 // full is the window in which the states are made.
 var full = viewport{1440, 900, false}
 
@@ -49,9 +55,14 @@ var judged = []viewport{full, {320, 568, true}}
 // In each state, nothing overflows, overlaps or is covered, every target is large enough,
 // and the message of the question that waits is in sight; and axe-core finds nothing, in
 // forced colours either.
+//
+// Without -whole, only some of the journeys are made.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	for _, j := range journeys {
+		if !*whole && !slices.Contains(oftenJudged, j.name) {
+			continue
+		}
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
 			s := j.start(t)
