@@ -254,7 +254,7 @@ var fields = []field{
 func ordinary(names []string) []string {
 	var found []string
 	for _, n := range names {
-		if n != "" && n != "Several lines" && n != "Send empty text" && n != "Send empty list" {
+		if n != "" && n != "Several lines" && n != "Send empty text" && n != "Send empty list" && n != "Will send" {
 			found = append(found, n)
 		}
 	}

@@ -73,7 +73,7 @@ func TestShowing(t *testing.T) {
 		find("#1", "#1 frame")
 		s.page.Region("Wire log").Role("group", "Frame").Contains("#1")
 		find("keys", "Keys action")
-		s.page.Role("group", "Keys").Wait()
+		s.page.Role("dialog", "Keys").Wait()
 		s.page.Press(page.Escape)
 	})
 

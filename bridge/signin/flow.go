@@ -106,8 +106,10 @@ func (f *Flow) SignIn(ctx context.Context, refused *http.Response, again bool, n
 	switch {
 	case others && failure != nil:
 		return failure // of a sign-in that this request has waited for
-	case others, now != nil && used != "" && used != now.header() && refused.StatusCode == http.StatusUnauthorized:
+	case others:
 		return nil
+	case refused.StatusCode == http.StatusUnauthorized && now != nil && used != now.header() && (used != "" || !again && !now.expired()):
+		return nil // there is a token by now that the request was not sent with
 	case refused.StatusCode == http.StatusUnauthorized && !again && now != nil && now.token.RefreshToken != "":
 		if f.refresh(ctx, now) == nil {
 			return nil

@@ -284,6 +284,28 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// A request that went out before there was a token, and is refused afterwards, goes out
+// again with the token, and leads to no sign-in of its own.
+func TestRefusedLate(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, newWorld(t), signin.Config{}, signin.DeskConfig{})
+	u.visits()
+	early, err := http.Get(u.Resource.URL + "/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	early.Body.Close()
+	if status, err := u.get(t.Context()); err != nil || status != http.StatusNoContent {
+		t.Fatalf("the request ended with %d, %v", status, err)
+	}
+	if err := u.flow.SignIn(t.Context(), early, false, u.logged); err != nil {
+		t.Error(err)
+	}
+	if a, _ := u.flow.Attempt(); a.Number != 1 {
+		t.Errorf("there were %d sign-ins", a.Number)
+	}
+}
+
 // A token that is expired or revoked is refreshed, and the client is registered once.
 func TestRefresh(t *testing.T) {
 	t.Parallel()

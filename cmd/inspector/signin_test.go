@@ -64,7 +64,7 @@ func TestCallWithoutAPerson(t *testing.T) {
 		if got.code != c.code || !strings.Contains(got.err, c.err) {
 			t.Errorf("%s: exit code %d, want %d\n%s\n%s", c.name, got.code, c.code, got.out, got.err)
 		}
-		holds(t, c.name, got.out+got.err, w.secrets)
+		holds(t, c.name, got.out+got.err, w.known())
 	}
 }
 
@@ -108,6 +108,6 @@ func TestKeptToken(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v\n%s", args[0], err, out)
 		}
-		holds(t, args[0], string(out), w.secrets)
+		holds(t, args[0], string(out), w.known())
 	}
 }
