@@ -1,8 +1,6 @@
 package bridge
 
 import (
-	"fmt"
-
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
@@ -36,9 +34,10 @@ func (w wiring) Asked(s *session.Session, r client.InputRequest) {
 	if s.Overtaken(r.Request) {
 		in.inbox.Complete(q.Number)
 	}
-	if in.calls.Over(q) {
-		in.inbox.Withdraw(conversation.ByPolicy, fmt.Sprintf("call %d ended", q.Call), true, func(other *inbox.Question) bool { return other.Number == q.Number })
+	if by, reason := s.Released(); by != "" {
+		w.Released(s, by, reason)
 	}
+	in.calls.WithdrawLate(q)
 }
 
 // Cancelled implements [session.Owner].
@@ -56,14 +55,7 @@ func (w wiring) Completed(question int) { w.in.inbox.Complete(question) }
 func (w wiring) Closing(s *session.Session, reason string) { w.in.inbox.Dismiss(s.Name, reason) }
 
 // Released implements [session.Owner].
-func (w wiring) Released(s *session.Session, byServer bool, reason string) {
-	by := conversation.ByPolicy
-	switch {
-	case s.Deliberate() != "":
-		by = conversation.ByFault
-	case byServer:
-		by = conversation.ByServer
-	}
+func (w wiring) Released(s *session.Session, by, reason string) {
 	its := func(q *inbox.Question) bool { return q.Session == s.Name }
 	w.in.inbox.Withdraw(by, reason, false, its)
 	w.in.inbox.Hopeless(its)

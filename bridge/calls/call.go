@@ -234,11 +234,14 @@ func (c *call) withdraw() {
 	stopped := c.over == conversation.Stopped
 	alone := !c.calls.runs(c.session)
 	c.calls.mu.Unlock()
-	by, reason := conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
+	by, reason := c.conn.Released() // the end of the connection also ends the call
+	connected := by == ""
 	if stopped {
 		by, reason = conversation.ByPerson, fmt.Sprintf("you stopped call %d", c.Number)
+	} else if connected {
+		by, reason = conversation.ByPolicy, fmt.Sprintf("call %d ended", c.Number)
 	}
-	c.calls.inbox.Withdraw(by, reason, true, func(q *inbox.Question) bool {
+	c.calls.inbox.Withdraw(by, reason, connected, func(q *inbox.Question) bool {
 		if q.Guessed {
 			return alone && q.Call != 0 && q.Session == c.session
 		}

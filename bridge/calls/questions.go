@@ -51,14 +51,13 @@ func (cs *Calls) Changed(q inbox.Question) {
 	})
 }
 
-// Over reports whether the call of a question has ended, so that the answer has no use. A
-// question with a guessed call counts as over when no call runs on its connection.
-func (cs *Calls) Over(q inbox.Question) bool {
+// WithdrawLate withdraws a question that was put into the inbox after its call had ended.
+func (cs *Calls) WithdrawLate(q inbox.Question) {
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if q.Guessed {
-		return !cs.runs(q.Session)
-	}
 	c, err := cs.find(q.Call)
-	return err == nil && c.over != conversation.Running
+	late := err == nil && c.over != conversation.Running
+	cs.mu.Unlock()
+	if late {
+		c.withdraw()
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/target"
@@ -99,11 +100,26 @@ func (s *Session) Explain(reason string) string {
 // Release releases the calls and questions that wait on the session, and ends its
 // context. Nothing is asked or answered afterwards.
 func (s *Session) Release(byServer bool, reason string) {
+	by := conversation.ByPolicy
+	switch {
+	case s.Deliberate() != "":
+		by = conversation.ByFault
+	case byServer:
+		by = conversation.ByServer
+	}
 	s.mu.Lock()
-	s.released = true
+	s.released.by, s.released.reason = by, reason
 	s.mu.Unlock()
-	s.owner.Released(s, byServer, reason)
+	s.owner.Released(s, by, reason)
 	s.cancel(errors.New(reason))
+}
+
+// Released returns who or what ended the session, and why; "", "" before [Session.Release].
+// A question that the server asked just before can reach the owner just after.
+func (s *Session) Released() (by, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.released.by, s.released.reason
 }
 
 // Close ends the session from our side: waiting questions are answered with cancel,

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/mcp"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/signin"
@@ -63,7 +64,7 @@ func (s *Session) connectBy(spec target.Spec, settings client.Settings) error {
 	own := s.client(settings)
 	session, err := own.Connect(s.ctx, link.Transport(), &sdk.ClientSessionOptions{ProtocolVersion: settings.Protocol})
 	if err != nil {
-		s.owner.Released(s, true, "the connection that carried it ended")
+		s.owner.Released(s, conversation.ByServer, "the connection that carried it ended")
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), EndTime)
 		defer cancel()
 		s.mu.Lock()

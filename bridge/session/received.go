@@ -151,13 +151,10 @@ func (s *Session) ask(u target.Unit, f wire.Frame, b belongs) {
 	r.AskedSeq, r.Asked = f.Seq, f.Time
 	s.owner.Asked(s, r)
 	s.mu.Lock()
-	cancelled, released := in.cancelled, s.released
+	cancelled := in.cancelled
 	s.mu.Unlock()
 	if cancelled != "" { // the server cancelled while the question was being logged
 		s.owner.Cancelled(number, cancelled)
-	}
-	if released {
-		s.owner.Released(s, false, "the connection was about to end")
 	}
 }
 

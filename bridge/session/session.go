@@ -44,8 +44,9 @@ type Owner interface {
 	// still be answered.
 	Closing(s *Session, reason string)
 	// Released reports that the questions and calls that still wait get no answer any
-	// more. It may be called more than once.
-	Released(s *Session, byServer bool, reason string)
+	// more, by whom or what (conversation.ByServer and the like) and why. It may be
+	// called more than once.
+	Released(s *Session, by, reason string)
 	// Listed passes the server's catalog each time after lists were read.
 	Listed(s *Session, c catalog.Catalog)
 }
@@ -103,7 +104,7 @@ type Session struct {
 	spoilt    map[string]*outgoing       // requests for a fault to change, by ticket
 	ending    string                     // the fault that ended the connection; "" for none
 	closing   bool
-	released  bool // nothing can be asked or answered any more
+	released  struct{ by, reason string } // who ended the session, and why; nothing can be asked or answered any more
 	killed    bool
 }
 

@@ -58,7 +58,7 @@ func (l *listener) Completed(question int) {
 }
 func (l *listener) Closing(*Session, string)         {}
 func (l *listener) Listed(*Session, catalog.Catalog) {}
-func (l *listener) Released(_ *Session, _ bool, reason string) {
+func (l *listener) Released(_ *Session, _, reason string) {
 	l.released = append(l.released, reason)
 }
 
@@ -120,13 +120,17 @@ func TestCancelledAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// A question that arrives while the connection ends is released at once.
+// A question can arrive while the connection ends. Its owner learns from the session why it
+// gets no answer.
 func TestAskedWhileTheConnectionEnds(t *testing.T) {
 	s, l := tapped(t, mcp.Revision20251125)
-	s.Release(false, "reconnecting")
+	if by, _ := s.Released(); by != "" {
+		t.Error("the session is released before its end")
+	}
+	s.Release(true, "exited with code 3")
 	s.Received(unit(t, asks))
-	if !slices.Equal(l.released, []string{"reconnecting", "the connection was about to end"}) {
-		t.Errorf("released: %q", l.released)
+	if by, reason := s.Released(); by != conversation.ByServer || reason != "exited with code 3" || !slices.Equal(l.released, []string{reason}) {
+		t.Errorf("released by %s: %q, and the owner was told %q", by, reason, l.released)
 	}
 }
 
