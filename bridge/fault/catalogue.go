@@ -141,7 +141,7 @@ var catalogue = []entry{
 		Name: "cancel-then-accept", Group: Bytes, Title: "Cancel, then accept", Does: "Answers with cancel, and then accepts under the same id.",
 		Good: "It takes the first answer and ignores the second.", Section: resultAnswers, Params: []string{"answer"},
 	}},
-	{fits: (*Facts).cancels, build: afterCancel, Fault: Fault{
+	{fits: (*Facts).cancels, build: afterCancel, late: true, Fault: Fault{
 		Name: "response-after-cancel", Group: Bytes, Title: "Cancel the call, then answer", Does: "Cancels the call that asks, and answers its question after that.",
 		Good: "It stops the call when it is cancelled, and ignores the answer.", Section: map[string]string{june: "Cancellation, Behavior Requirements", november: "Cancellation, Behavior Requirements"}, Params: []string{"answer"},
 	}},
@@ -149,7 +149,7 @@ var catalogue = []entry{
 		Name: "half-then-rest", Group: Bytes, Title: "Send half a message, then the rest", Does: "Writes the first half of the answer, waits 2 seconds (or as many as you say), and writes the rest.",
 		Good: "It waits for the whole message, and serves others meanwhile.", Section: map[string]string{june: "Transports, stdio", november: "Transports, stdio", july: "stdio, Sending Messages"}, Params: []string{"seconds", "answer"},
 	}},
-	{fits: (*Facts).responds, build: whenWithdrawn, Fault: Fault{
+	{fits: (*Facts).responds, build: whenWithdrawn, late: true, Fault: Fault{
 		Name: "answer-withdrawn", Group: Bytes, Title: "Answer once the question is withdrawn", Does: "Waits until the server takes the question back or its call is over, and answers then.",
 		Good: "It ignores an answer that it has given up waiting for.", Section: late, Params: []string{"answer"},
 	}},

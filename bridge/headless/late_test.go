@@ -1,0 +1,62 @@
+package headless
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/client"
+	"elicitation-inspector/bridge/demo/faulty"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/script"
+	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire"
+)
+
+// serving is the environment variable that makes the test binary the faulty server.
+const serving = "HEADLESS_TEST_FAULTY"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serving) != "" {
+		faulty.Serve(context.Background(), faulty.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit})
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestLateAnswersGoOut has a call return only when the answer that a fault sends after the
+// call's end is in the log, behind the cancellation of the call.
+func TestLateAnswersGoOut(t *testing.T) {
+	t.Parallel()
+	for range 10 { // the call's end and the answer are a race
+		s, err := Open(t.Context(), Config{
+			Target:   target.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}},
+			Settings: client.Settings{Protocol: mcp.Revision20251125, Choice: client.ChoiceExplicit, Elicitation: client.DeclareBoth},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := script.Parse("answers", []byte("default: {fault: response-after-cancel}"), os.LookupEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Call(t.Context(), Call{Kind: catalog.Tool, Key: "hold_parcel", Scripts: []*script.Script{rules}})
+		cancelled, answered := int64(0), int64(0)
+		for seq := int64(1); seq <= s.Log().Len(); seq++ {
+			switch e := s.Log().Entry(seq); {
+			case e.Dir() != wire.ClientToServer:
+			case e.Method() == mcp.NotificationCancelled:
+				cancelled = seq
+			case e.Fault() != "":
+				answered = seq
+			}
+		}
+		if err != nil || cancelled == 0 || answered < cancelled {
+			t.Errorf("%v: cancelled in frame %d, and answered in frame %d", err, cancelled, answered)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
