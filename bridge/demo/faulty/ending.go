@@ -120,7 +120,7 @@ var crashing = []*tool{
 		name: "hold_parcel", title: "Hold a parcel", does: "It gives up after a while, and crashes on an answer that comes later.", before: mcp.Revision20260728,
 		asks: []question{{message: "At which counter?", fields: `"counter":{"type":"string","title":"Counter","enum":["Station","Market"]}`}},
 		says: "The parcel waits at the counter: {counter}.", breaksOn: withdrawn, patience: 4 * time.Second,
-		plants: also(found("fail", "process-ended", "answer-withdrawn"), "response-after-cancel", "late", "half-then-rest", "byte-by-byte"),
+		plants: also(found("fail", "process-ended", "answer-withdrawn", "response-after-cancel"), "late", "half-then-rest", "byte-by-byte"),
 	},
 	{
 		name: "read_meter", title: "Read the meter", does: "It crashes on bytes that are no JSON.",

@@ -125,15 +125,7 @@ func (s *server) receive(line []byte) {
 	case m.Method == "":
 		s.settle(m)
 	case m.Method == mcp.NotificationCancelled:
-		s.mu.Lock()
-		c := s.calls[string(rawjson.Member(m.Params, "requestId"))]
-		if c != nil && c.tool.spoiltByCancel {
-			s.spoilt[c.tool.name] = true
-		}
-		s.mu.Unlock()
-		if c != nil {
-			c.end()
-		}
+		s.cancel(string(rawjson.Member(m.Params, "requestId")))
 	case m.ID != nil && !s.deaf():
 		s.serve(m)
 	}
@@ -242,12 +234,36 @@ func (s *server) expect(c *call) (id string, p *pending) {
 	return id, p
 }
 
-// withdraw forgets a question.
+// withdraw stops waiting for the answer to a question, unless that answer has come.
 func (s *server) withdraw(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.pending, id)
-	s.over[id] = withdrawn
+	if s.pending[id] != nil {
+		delete(s.pending, id)
+		s.over[id] = withdrawn
+	}
+}
+
+// cancel ends the call of a request that the client has cancelled. It withdraws the
+// call's questions itself, because the call may notice its end only after the next line
+// of the input is read, and that line may hold the answer to one of them.
+func (s *server) cancel(request string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calls[request]
+	if c == nil {
+		return
+	}
+	if c.tool.spoiltByCancel {
+		s.spoilt[c.tool.name] = true
+	}
+	for id, p := range s.pending {
+		if p.call == c {
+			delete(s.pending, id)
+			s.over[id] = withdrawn
+		}
+	}
+	c.end()
 }
 
 // settle takes a response of the client's.
