@@ -11,14 +11,15 @@ import (
 	"elicitation-inspector/bridge/script"
 )
 
-// honest is how a call is answered by a good client: by rules of answers files, and
-// where none matches otherwise.
+// honest describes how a well-behaved client answers a call's questions: by the rules of
+// answers files, and by a default for questions that no rule matches.
 type honest struct {
 	rules     []json.RawMessage
 	otherwise json.RawMessage
 }
 
-// honestOf joins answers files. The rules of the first come first.
+// honestOf joins answers files. The rules of earlier files come first, and the first
+// default counts.
 func honestOf(scripts []*script.Script) (h honest) {
 	for _, s := range scripts {
 		for _, rule := range s.Rules {
@@ -34,7 +35,7 @@ func honestOf(scripts []*script.Script) (h honest) {
 	return h
 }
 
-// rule is a rule that comes before the honest ones.
+// rule is a rule of the answers file that comes before the honest rules.
 type rule struct {
 	match  json.RawMessage // nil for any question
 	answer json.RawMessage
@@ -42,7 +43,7 @@ type rule struct {
 	times  int
 }
 
-// file writes an answers file.
+// file returns an answers file with the given rules, the honest rules and the default.
 func (h honest) file(rules ...rule) string {
 	var b strings.Builder
 	if len(rules)+len(h.rules) > 0 {
@@ -72,8 +73,8 @@ func (h honest) file(rules ...rule) string {
 	return b.String()
 }
 
-// object writes a JSON object of names and values in turn. A value that is nil leaves
-// its member out.
+// object writes a JSON object from alternating names and values. It omits members whose
+// value is nil.
 func object(members ...any) json.RawMessage {
 	out := []byte{'{'}
 	for i := 0; i < len(members); i += 2 {
@@ -93,8 +94,9 @@ func object(members ...any) json.RawMessage {
 	return append(out, '}')
 }
 
-// distinct is content that a form takes as well as base, and that differs from it in
-// every field that allows it. Each of several, from 0, has other values.
+// distinct returns valid content that differs from base in every field that has another
+// valid value. Each number several, from 0, gives other values. It returns base if no such
+// content is valid.
 func distinct(request *elicit.Request, base json.RawMessage, several int) json.RawMessage {
 	var members []any
 	for name, was := range rawjson.Members(base) {
@@ -113,7 +115,8 @@ func distinct(request *elicit.Request, base json.RawMessage, several int) json.R
 	return content
 }
 
-// another is a value that a field takes in place of one that it has.
+// another returns a valid value for the field that differs from was, or was if none is
+// found.
 func another(f elicit.Field, was json.RawMessage, several int) json.RawMessage {
 	for _, value := range others(f, several) {
 		problems, err := elicit.Check(f.Schema, value)
@@ -124,7 +127,7 @@ func another(f elicit.Field, was json.RawMessage, several int) json.RawMessage {
 	return was
 }
 
-// others are values that hardly stand anywhere by chance.
+// others lists values for a field that are unlikely to be in a result by chance.
 func others(f elicit.Field, several int) (list []json.RawMessage) {
 	text := func(format string) {
 		list = append(list, rawjson.AppendQuoted(nil, fmt.Sprintf(format, []string{"narwhal", "quokka", "axolotl", "pangolin"}[several%4])))

@@ -11,9 +11,10 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// MadeUp are arguments that an input schema takes: the defaults of its properties, and
-// for those that are required and have none an example, or a value of their type. What
-// is optional and has no default is left out. nil is for a schema without properties.
+// MadeUp makes up arguments that are valid by an input schema. It takes the default of
+// each property; required properties without a default get an example, or else a value of
+// their type, and optional ones are omitted. It returns nil for a schema without
+// properties.
 func MadeUp(schema json.RawMessage) (json.RawMessage, error) {
 	fields, err := elicit.FieldsOf(schema)
 	if err != nil {
@@ -44,7 +45,7 @@ func MadeUp(schema json.RawMessage) (json.RawMessage, error) {
 	return arguments, nil
 }
 
-// argument is a value that a property takes.
+// argument returns a valid value for a property of the schema.
 func argument(f elicit.Field) (json.RawMessage, error) {
 	candidates := []json.RawMessage{f.Default}
 	for _, example := range rawjson.Elements(rawjson.Member(f.Schema, "examples")) {

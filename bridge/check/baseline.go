@@ -6,19 +6,19 @@ import (
 	"elicitation-inspector/bridge/catalog"
 )
 
-// Baseline says what became of the fails and warnings of an earlier report. One that is
-// found in several trials counts in each.
+// Baseline compares the fails and warnings of a report with those of an earlier one. A
+// finding counts once for each trial that shows it.
 type Baseline struct {
-	Began   time.Time `json:"began"` // of the earlier report
+	Began   time.Time `json:"began"` // when the earlier report began
 	Server  string    `json:"server"`
-	New     int       `json:"new"`               // the earlier report does not have them; see Finding.New
-	Known   int       `json:"known"`             // in both reports
-	Mended  []Past    `json:"mended,omitempty"`  // tried again, and not found
-	Unclear []Past    `json:"unclear,omitempty"` // tried again, with a trial that is inconclusive now
-	Gone    []Past    `json:"gone,omitempty"`    // not tried this time
+	New     int       `json:"new"`               // findings that only this report has; see Finding.New
+	Known   int       `json:"known"`             // findings in both reports
+	Mended  []Past    `json:"mended,omitempty"`  // earlier findings whose trials ran again and no longer show them
+	Unclear []Past    `json:"unclear,omitempty"` // earlier findings with a trial that is inconclusive in this report
+	Gone    []Past    `json:"gone,omitempty"`    // earlier findings whose trials did not run this time
 }
 
-// Past is a finding of an earlier report.
+// Past is a finding of the earlier report.
 type Past struct {
 	Kind      catalog.Kind `json:"kind"`
 	Key       string       `json:"key"`

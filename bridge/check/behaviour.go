@@ -8,7 +8,8 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// own are the behaviours that are no faults, in the order in which they are tried.
+// own lists the behaviours that are not faults of package fault, in the order in which
+// they are tried.
 var own = []Behaviour{
 	{behaviourAccept, "Honest answers", "Accept", "Accepts every question with valid content.", "It answers the call, and goes on serving."},
 	{behaviourDecline, "Honest answers", "Decline", "Declines one question, and accepts the others.", "It does nothing that the question was to allow, answers the call, and goes on serving."},
@@ -20,7 +21,7 @@ var own = []Behaviour{
 	{behaviourSeveral, "Several calls", "Several calls at once", "Makes the call three times at the same time, with different contents, and answers the last question first.", "It gives each call the answer to its own question."},
 }
 
-// unplanned are the faults that need what only a person can write.
+// unplanned lists the faults that need content or a result that only a person can write.
 var unplanned = []string{"given-content", "given-result"}
 
 // Behaviours lists all behaviours in the order in which reports have them.
@@ -34,7 +35,7 @@ func Behaviours() []Behaviour {
 	return list
 }
 
-// BehaviourNames are the names of all behaviours.
+// BehaviourNames lists the names of all behaviours.
 func BehaviourNames() []string {
 	var names []string
 	for _, b := range Behaviours() {
@@ -43,28 +44,29 @@ func BehaviourNames() []string {
 	return names
 }
 
-// declarations are what the client declares in the behaviours that are about it, in the
-// revisions that tell the modes apart.
+// declarations holds the elicitation capability that the client declares, by behaviour.
+// They apply to revisions that distinguish the modes.
 var declarations = map[string]client.Elicitation{
 	behaviourNone: client.DeclareNone, behaviourForm: client.DeclareForm, behaviourURL: client.DeclareURL,
 }
 
-// declarable reports whether a revision lets the client declare what a behaviour does.
+// declarable reports whether the client can declare a behaviour's elicitation capability
+// in a revision.
 func declarable(behaviour, revision string) bool {
 	return behaviour == behaviourNone || revision != mcp.Revision20250618
 }
 
-// How the faults differ whose trials mostly wait.
+// Behaviours whose trials run in another order or with other times than most.
 var (
-	// plainAnswers begin before others: honest calls are what the others are compared
-	// with, and refusals are what people look at first.
+	// plainAnswers lists the behaviours whose trials run first: the judge compares other
+	// trials with honest calls, and people look at refusals first.
 	plainAnswers = []string{behaviourAccept, behaviourDecline, behaviourCancel}
 
-	// waiting are the faults that leave the server without an answer that it can use, so
-	// that a trial is likely to last until its limit.
+	// waiting lists the faults that give the server no answer that it can use, so that a
+	// trial is likely to last until its time limit.
 	waiting = []string{"never", "wrong-id", "retyped-id", "invalid-json", "answer-withdrawn", "close-connection", "late", "half-then-rest", "byte-by-byte"}
-	// slow are the seconds that a fault is given.
+	// slow holds the delay of a fault in seconds.
 	slow = map[string]float64{"late": 3, "half-then-rest": 1, "byte-by-byte": 1}
-	// ending are the faults that end the connection.
+	// ending lists the faults that end the connection.
 	ending = []string{"close-connection", "kill-process"}
 )

@@ -1,6 +1,7 @@
-// Package check judges a server under every behaviour that a client can have. It makes
-// each call that asks something once per behaviour and revision, each time in a session
-// of its own, keeps what the wire showed, and judges it by the specification.
+// Package check tries every behaviour that a client can have on a server, and judges what
+// the server does by the specification. It makes each call that asks a question once per
+// behaviour and revision, each time in a session of its own, and judges the recorded
+// frames.
 package check
 
 import (
@@ -14,29 +15,29 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Verdict says how a server stood a trial.
+// Verdict is the judgement on a server's conduct in one trial.
 type Verdict string
 
-// The verdicts, the gravest first.
+// The verdicts, most severe first.
 const (
-	Fail         Verdict = "fail"         // a MUST is broken, or the server died or hung
-	Warn         Verdict = "warn"         // a SHOULD is broken
-	Inconclusive Verdict = "inconclusive" // the wire cannot show it
+	Fail         Verdict = "fail"         // the server breaks a MUST, crashes or hangs
+	Warn         Verdict = "warn"         // the server breaks a SHOULD
+	Inconclusive Verdict = "inconclusive" // the frames do not show whether the server did right
 	Pass         Verdict = "pass"
 )
 
-// Call is a call that is put on trial.
+// Call is a tool call, prompt or resource that the check makes.
 type Call struct {
 	Kind      catalog.Kind    `json:"kind"`
 	Key       string          `json:"key"` // a tool's or prompt's name, a resource's URI
 	Title     string          `json:"title,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	// MadeUp: the arguments were made up from the defaults, examples and types of the
-	// call's input schema.
+	// MadeUp reports that the check made the arguments up from the defaults, examples and
+	// types of the input schema.
 	MadeUp bool `json:"madeUp,omitempty"`
 }
 
-// Skipped is a call that is not made, with the reason in a sentence.
+// Skipped is a call that the check does not make, with the reason in a sentence.
 type Skipped struct {
 	Call
 	Why string `json:"why"`
@@ -47,10 +48,10 @@ type Behaviour struct {
 	// Name never changes. The name of a behaviour that answers with a fault of package
 	// fault is the fault's.
 	Name  string `json:"name"`
-	Group string `json:"group"` // heading that it stands under in reports
+	Group string `json:"group"` // heading of its rows in reports
 	Title string `json:"title"`
 	Does  string `json:"does"` // what the client does, in a sentence
-	Good  string `json:"good"` // what a good server does then, in a sentence
+	Good  string `json:"good"` // how a good server reacts, in a sentence
 }
 
 // Trial is one call made once with one behaviour in one revision.
@@ -58,121 +59,123 @@ type Trial struct {
 	Call      int    `json:"call"` // index into Report.Calls
 	Behaviour string `json:"behaviour"`
 	Revision  string `json:"revision"`
-	// Question is the place of the question that is answered so among those of the call,
-	// from 1; 0 for all of them, and for behaviours that are not about an answer.
+	// Question is the position, from 1, of the question that the behaviour answers among
+	// the questions of the call. It is 0 if the behaviour answers all questions, or is not
+	// about an answer.
 	Question int    `json:"question,omitempty"`
-	Field    string `json:"field,omitempty"` // of the form, where the behaviour is about one
+	Field    string `json:"field,omitempty"` // name of the form field that the behaviour is about; "" for none
 }
 
-// Observation is what the log of one trial shows, before it is judged.
+// Observation holds the log of one trial and what was read from it. The judge turns it
+// into findings.
 type Observation struct {
 	Trial
-	Settings client.Settings // as they were declared in this trial
+	Settings client.Settings // settings that the client declared in this trial
 
-	// Unconnected says why there was no session; "" if there was one.
+	// Unconnected is the reason why the trial had no session; "" if it had one.
 	Unconnected string
-	// Calls are the calls on trial: one, or several where the behaviour makes several at
-	// once. Each holds its questions as they were asked and answered.
+	// Calls holds the calls of the trial with their questions and answers: one call, or
+	// several if the behaviour makes several at once.
 	Calls []Made
-	// Exit is how the server's process ended, or its connection, though this side did
-	// nothing to end it; nil if it did not.
+	// Exit is the end of the server's process or connection that the client did not cause;
+	// nil if there was none.
 	Exit *Exit
-	// After is the same call made again in the same session with honest answers, to see
-	// whether the server is still usable. It is nil where the session was ended on purpose.
+	// After is the same call, made again in the same session with honest answers. It shows
+	// whether the server is still usable. It is nil if the behaviour ends the session.
 	After *Made
-	// Again is the same as After once more, where After came back as a failure: nil where
-	// it did not.
+	// Again is a third call like After. It is nil unless After failed.
 	Again *Made
-	// Honest are the same call with honest answers and full capabilities in sessions of
-	// their own, in this revision, in the order in which they were made: what a good
-	// client sees. There are at least two, unless the first failed.
+	// Honest holds the same call, made with honest answers and full capabilities in
+	// sessions of their own, in order: the results that a good client gets in this
+	// revision. It has at least two calls, unless the first one failed.
 	Honest []Made
-	// HonestAfter are the calls that were made after each of Honest, in its session, with
-	// honest answers too: what a second call gets where nothing went wrong before. It is
-	// nil where that is not known.
+	// HonestAfter holds the honest call that followed each call of Honest in its session:
+	// the results of a second call after nothing went wrong. It is nil if they are
+	// unknown.
 	HonestAfter []Made
-	// Found are what the linter finds in the log of the trial.
+	// Found holds the linter's findings in the log of the trial.
 	Found []findings.Found
-	// Ended is how the server stood its connection's end, where the behaviour ends it:
-	// nil otherwise.
+	// Ended is the end of the server's process or connection after the behaviour ended the
+	// connection; nil if it did not.
 	Ended *Exit
-	// Last is the number of the trial's last frame.
+	// Last is the sequence number of the trial's last frame.
 	Last int64
-	// Log is read for evidence. It is closed after the trial was judged.
+	// Log holds the frames of the trial. It is closed once the trial has been judged.
 	Log *wire.Log
 }
 
-// Made is one call as it was made.
+// Made is a call of a trial, as read from the log.
 type Made struct {
 	*conversation.Call
 	Arguments json.RawMessage
-	// TimedOut: no response came within Limit, counting only the server's own time.
+	// TimedOut reports that the server sent no response within Limit of its own time.
 	TimedOut bool
 	Limit    time.Duration
 }
 
-// Exit is the end of a process or a connection.
+// Exit is the end of a server's process or connection.
 type Exit struct {
-	Seq   int64         // frame of the note
-	Text  string        // of the note: "exited with status 3"
-	After time.Duration // since the answer or act that came before it
+	Seq   int64         // frame of the note that reports the end
+	Text  string        // text of the note: "exited with status 3"
+	After time.Duration // time since the client last sent something
 }
 
-// Finding is one thing that is said of a trial.
+// Finding is a defect, or a doubt, that one trial shows.
 type Finding struct {
-	Rule    string  `json:"rule"` // id of a Rule, or of a rule of the linter
+	Rule    string  `json:"rule"` // ID of a Rule of this package or of the linter
 	Verdict Verdict `json:"verdict"`
 	Text    string  `json:"text"` // what happened, in a sentence
-	// Reference names the place that backs the rule in the trial's revision: "MCP
+	// Reference cites the section of the specification that the rule is based on: "MCP
 	// 2025-11-25, client/elicitation, Response Actions". It is "" for Inconclusive.
 	Reference string  `json:"reference,omitempty"`
-	Frames    []int64 `json:"frames"` // the evidence, by number in the trial's transcript
-	// New: the earlier report of Report.Baseline does not have it.
+	Frames    []int64 `json:"frames"` // sequence numbers of the frames that prove it
+	// New reports that the earlier report of Report.Baseline does not have the finding.
 	New bool `json:"new,omitempty"`
 }
 
-// Result is what came of a trial.
+// Result is the verdict on one trial with its findings and evidence.
 type Result struct {
 	Trial
-	Verdict  Verdict       `json:"verdict"` // the gravest of Findings; Pass where there are none
+	Verdict  Verdict       `json:"verdict"` // the most severe verdict of Findings; Pass without findings
 	Findings []Finding     `json:"findings,omitempty"`
 	Outcome  string        `json:"outcome"` // how the call ended, in words
 	Took     time.Duration `json:"took"`    // nanoseconds
-	// Transcript is the name of the trial's transcript; "" where none is kept.
+	// Transcript is the file name of the trial's transcript; "" if none is written.
 	Transcript string `json:"transcript,omitempty"`
-	// Evidence are the frames that findings name, and those around them that explain it.
+	// Evidence holds the frames that the findings name, their requests, and the answer
+	// under trial with its question.
 	Evidence []Frame `json:"evidence,omitempty"`
-	// Reproduce is a shell command that does the same again, ready to paste.
+	// Reproduce is a shell command that repeats the trial.
 	Reproduce string `json:"reproduce"`
 }
 
-// Frame is a frame as reports quote it.
+// Frame is a frame as reports show it.
 type Frame struct {
 	Seq        int64  `json:"seq"`
 	Time       string `json:"time"` // RFC 3339 with milliseconds
 	Direction  string `json:"direction"`
-	Deliberate string `json:"deliberate,omitempty"` // name of the fault that it is part of
+	Deliberate string `json:"deliberate,omitempty"` // name of the fault that sent it; "" for honest frames
 	Summary    string `json:"summary"`
-	Text       string `json:"text"` // the message as it was on the wire; long ones are cut, and say so
+	Text       string `json:"text"` // the message as sent; long messages are cut and end with their size
 }
 
-// Report is what a check has found. Its JSON form is documented in docs/check.md.
+// Report holds all results of a check. docs/check.md documents its JSON form.
 type Report struct {
 	Format    int           `json:"format"`    // 1
-	Inspector string        `json:"inspector"` // version
-	Target    string        `json:"target"`    // as it was reached: a command line or a URL
-	Server    string        `json:"server"`    // name and version, as the server says
+	Inspector string        `json:"inspector"` // version of the inspector
+	Target    string        `json:"target"`    // command line or URL of the server
+	Server    string        `json:"server"`    // name and version that the server reports
 	Began     time.Time     `json:"began"`
 	Took      time.Duration `json:"took"` // nanoseconds
-	// Stopped says why the check did not come to its end; "" if it did.
+	// Stopped is the reason why the check ended early; "" if it did not.
 	Stopped    string      `json:"stopped,omitempty"`
-	Revisions  []string    `json:"revisions"`         // that the server speaks
-	Calls      []Call      `json:"calls"`             // that asked something
-	Silent     []Call      `json:"silent,omitempty"`  // that asked nothing
-	Skipped    []Skipped   `json:"skipped,omitempty"` // that were not made
+	Revisions  []string    `json:"revisions"`         // revisions that the server speaks
+	Calls      []Call      `json:"calls"`             // calls that asked a question
+	Silent     []Call      `json:"silent,omitempty"`  // calls that asked nothing
+	Skipped    []Skipped   `json:"skipped,omitempty"` // calls that were not made
 	Behaviours []Behaviour `json:"behaviours"`        // in the order of the matrix's rows
 	Results    []Result    `json:"results"`
-	Directory  string      `json:"transcripts,omitempty"` // where the transcripts are
-	// Baseline compares the report with an earlier one; nil if that was not asked for.
+	Directory  string      `json:"transcripts,omitempty"` // folder of the transcripts
+	// Baseline compares the report with an earlier one; nil without an earlier report.
 	Baseline *Baseline `json:"baseline,omitempty"`
 }

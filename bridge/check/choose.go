@@ -12,26 +12,26 @@ import (
 	"elicitation-inspector/bridge/spelling"
 )
 
-// Wanted is a call that is to be put on trial.
+// Wanted names a call that the user asked to check.
 type Wanted struct {
-	Kind      catalog.Kind // "" for any: a tool, or else a prompt, or else a resource
+	Kind      catalog.Kind // "" takes the first tool, else prompt, else resource with this key
 	Key       string
-	Arguments json.RawMessage // nil to make them up
-	Timeout   time.Duration   // 0 for that of all calls
+	Arguments json.RawMessage // nil lets the check make them up
+	Timeout   time.Duration   // 0 takes the timeout of all calls
 	Honest    []*script.Script
 }
 
-// ErrNotOffered is for a call that is wanted and that the server does not offer.
+// ErrNotOffered is the error for a wanted call that the server does not offer.
 var ErrNotOffered = errors.New("the server does not offer")
 
-// chosen is a call with how it is answered honestly.
+// chosen is a call that the check makes, with its honest answers.
 type chosen struct {
 	Call
 	honest  honest
 	timeout time.Duration
 }
 
-// choose says which calls are made, and which are not.
+// choose returns the calls to make, and the offered ones to skip with their reasons.
 func (o *Options) choose(items []catalog.Item) (calls []chosen, skipped []Skipped, err error) {
 	wanted := o.Wanted
 	for _, item := range items {
@@ -61,7 +61,7 @@ func (o *Options) choose(items []catalog.Item) (calls []chosen, skipped []Skippe
 	return calls, skipped, nil
 }
 
-// find finds what is wanted among what is offered.
+// find finds the wanted item among the offered ones.
 func find(items []catalog.Item, w Wanted) (catalog.Item, error) {
 	var names []string
 	for _, kind := range []catalog.Kind{catalog.Tool, catalog.Prompt, catalog.Resource, catalog.Template} {
@@ -77,7 +77,7 @@ func find(items []catalog.Item, w Wanted) (catalog.Item, error) {
 			}
 		}
 	}
-	if w.Kind == catalog.Resource { // one that a template stands for is in no list
+	if w.Kind == catalog.Resource { // the list has templates, but not the resources that they stand for
 		return catalog.Item{Kind: w.Kind, Key: w.Key}, nil
 	}
 	hint := ""
@@ -87,7 +87,7 @@ func find(items []catalog.Item, w Wanted) (catalog.Item, error) {
 	return catalog.Item{}, fmt.Errorf("%w %q%s", ErrNotOffered, w.Key, hint)
 }
 
-// forbids says why something must not be called; "" if it may.
+// forbids returns the reason why the options forbid a call; "" if they allow it.
 func (o *Options) forbids(item catalog.Item) string {
 	skips := func(t *script.Text) bool { return t.Matches(item.Key) }
 	switch {
@@ -105,14 +105,14 @@ func (o *Options) forbids(item catalog.Item) string {
 	return ""
 }
 
-// makeUp makes up the arguments of a call. It returns why that failed, or "".
+// makeUp sets made-up arguments. It returns the reason if that fails, or else "".
 func (c *chosen) makeUp(item catalog.Item) (why string) {
 	arguments, err := MadeUp(item.Schema)
 	if err != nil {
 		return fmt.Sprintf("No arguments could be made up: %v. Give them with --args or in a plan.", err)
 	}
 	c.Arguments, c.MadeUp = arguments, arguments != nil
-	if arguments == nil && item.Kind == catalog.Tool { // many servers refuse a call without the member
+	if arguments == nil && item.Kind == catalog.Tool { // many servers refuse a tool call without arguments
 		c.Arguments = json.RawMessage(`{}`)
 	}
 	return ""

@@ -11,7 +11,8 @@ import (
 	"elicitation-inspector/bridge/script"
 )
 
-// TestForbiddenCalls has what is forbidden skipped with the reason, and the rest called.
+// TestForbiddenCalls expects forbidden calls to be skipped with a reason, and all others
+// to be made.
 func TestForbiddenCalls(t *testing.T) {
 	t.Parallel()
 	items := []catalog.Item{
@@ -32,7 +33,7 @@ func TestForbiddenCalls(t *testing.T) {
 		name    string
 		options Options
 		calls   []string
-		skipped map[string]string // why, by what is not called for a reason of its own
+		skipped map[string]string // reasons, by key of calls that are forbidden for a special reason
 	}{
 		{"nothing is said", Options{}, []string{"reads", "writes", "prompt", "file:///a"}, map[string]string{"deletes": "--allow-destructive deletes"}},
 		{"only what reads", Options{ReadOnly: true}, []string{"reads", "prompt", "file:///a"}, map[string]string{"writes": "readOnlyHint"}},

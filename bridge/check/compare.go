@@ -14,34 +14,35 @@ import (
 	"elicitation-inspector/bridge/rawjson/diff"
 )
 
-// change is a value that was sent in honest calls, and what the trial sent in its place.
+// change is a value that honest calls sent, and the value that the trial sent instead.
 type change struct {
-	old, new json.RawMessage // new is nil where the trial sent nothing
-	any      bool            // anything but old may stand in its place, whatever was sent
-	telling  bool            // a new value in the result shows that it was used
+	old, new json.RawMessage // new is nil if the trial sent no value
+	any      bool            // any text may replace old in the result
+	telling  bool            // if the result has the new value, the server used it
 }
 
-// comparison compares results with that of an honest call.
+// comparison compares results with the result of one honest call.
 type comparison struct {
 	honest  json.RawMessage
-	again   json.RawMessage // of another honest call with the same answers; nil if there is none
+	again   json.RawMessage // result of another honest call with the same answers; nil for none
 	changes []change
-	blank   []string // what programs print for a value that is not there
-	loose   bool     // whatever has a digit may change from run to run
+	blank   []string // texts that programs print for a missing value
+	loose   bool     // words and numbers with a digit may differ
 	told    bool
 }
 
-// What programs print in place of a value that they did not get. The first are no
-// words of any language.
+// Texts that programs print for a missing value. Those of undefined are not words of any
+// language.
 var (
 	undefined = []string{"undefined", "<nil>", "%!s(<nil>)", "%!v(<nil>)", "%!d(<nil>)", "<no value>", "NaN"}
 	blanks    = append(slices.Clone(undefined), "null", "None", "nil", "")
 )
 
-// comparedMost bounds the texts that are compared in parts.
+// comparedMost is the largest total length in bytes of two texts that are compared word by
+// word.
 const comparedMost = 64 << 10
 
-// of compares a result.
+// of returns how a result relates to the honest one: different, same or filled.
 func (c *comparison) of(result json.RawMessage) standing {
 	c.told = false
 	switch {
@@ -53,7 +54,7 @@ func (c *comparison) of(result json.RawMessage) standing {
 	return same
 }
 
-// value reports whether the differences of two values are those that are expected.
+// value reports whether two JSON values have only expected differences.
 func (c *comparison) value(honest, again, got json.RawMessage) bool {
 	list, total, err := diff.Of(honest, got, 200)
 	if err != nil || total > len(list) {
@@ -92,7 +93,8 @@ func (c *comparison) expected(d diff.Difference, honest, again, got json.RawMess
 	return c.loose && before == rawjson.Number || then != nil && !equal(then, d.Before) // it changes from run to run
 }
 
-// replaced reports whether a value stands in place of another as the trial sent them.
+// replaced reports whether the result has a value that the trial sent where the honest
+// result has the value that the honest call sent.
 func (c *comparison) replaced(old, new json.RawMessage) bool {
 	for _, change := range c.changes {
 		if old == nil || !equal(change.old, old) {
@@ -117,14 +119,15 @@ func (c *comparison) replaced(old, new json.RawMessage) bool {
 	return false
 }
 
-// equal reports whether two values are the same, but for white space and the order of members.
+// equal reports whether two JSON values differ only in white space and in the order of
+// members.
 func equal(a, b json.RawMessage) bool {
 	_, total, err := diff.Of(a, b, 1)
 	return err == nil && total == 0
 }
 
-// text compares two texts: JSON by its values, others by what stands around the values
-// that were sent.
+// text reports whether two texts have only expected differences. It compares texts that
+// are JSON objects or arrays as JSON.
 func (c *comparison) text(honest, again, got string) bool {
 	if isContainer(honest) && isContainer(got) {
 		return c.value(json.RawMessage(honest), json.RawMessage(again), json.RawMessage(got))
@@ -153,15 +156,15 @@ func isContainer(text string) bool {
 	return (kind == rawjson.Object || kind == rawjson.Array) && rawjson.Valid([]byte(text))
 }
 
-// span is a part of a text, and the expression that it may be replaced by. Those that
-// tell something capture it.
+// span is a part of a text, with the regular expression for what may replace it. If a
+// replacement shows that the server used a value, the expression captures it.
 type span struct {
 	from, to   int
 	expression string
 }
 
-// expression matches a text in which spans are replaced. Of spans that overlap the first
-// and longest counts.
+// expression returns the regular expression for a text with its spans replaced. Of
+// overlapping spans it takes the first, and the longest of those that begin together.
 func expression(text string, spans []span) string {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
 	var out strings.Builder
@@ -178,7 +181,7 @@ func expression(text string, spans []span) string {
 	return out.String()
 }
 
-// word is what is taken as one: a time, an id and a path are words, too.
+// word matches one word. Times, ids and paths are one word each.
 const word = `[\pL\pN]+(?:[-:./_+][\pL\pN]+)*`
 
 var (
@@ -186,9 +189,9 @@ var (
 	digit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\pN`) })
 )
 
-// volatileSpans are the words of a text that another run had otherwise, and those that a
-// loose comparison does not trust. The texts are not aligned if more than single words
-// differ.
+// volatileSpans returns the words of a text that differ in another run, and in a loose
+// comparison also those with a digit. aligned is false if the texts differ in more than
+// single words.
 func volatileSpans(text, again string, loose bool) (spans []span, aligned bool) {
 	words := token().FindAllString(text, -1)
 	others := words
@@ -217,8 +220,8 @@ func isWord(text string) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// valueSpans are the places in an honest text where a value stands that the trial did
-// not send: there the old value may stand, or the new one.
+// valueSpans returns the positions of the honest calls' values in a text. At each of them
+// the old value and the new one are expected.
 func (c *comparison) valueSpans(text string) (spans []span) {
 	for _, change := range c.changes {
 		olds := forms(change.old)
@@ -247,7 +250,7 @@ func (c *comparison) valueSpans(text string) (spans []span) {
 				switch {
 				case len(alternatives) == 0:
 					continue
-				case quoted: // another type may go without the quotation marks
+				case quoted: // a value of another type may be printed without quotation marks
 					s.expression = `(?:` + literal + `|["'` + "`" + `“]?` + group + strings.Join(alternatives, "|") + `)["'` + "`" + `”]?)`
 				default:
 					s.expression = `(?:` + literal + `|` + group + strings.Join(alternatives, "|") + `))`
@@ -259,7 +262,8 @@ func (c *comparison) valueSpans(text string) (spans []span) {
 	return spans
 }
 
-// quoted takes the quotation marks around a span into it, if there are any.
+// quoted extends the span over the quotation marks around it, and reports whether there
+// are any.
 func (s *span) quoted(text string) bool {
 	for _, marks := range [][2]string{{`"`, `"`}, {`'`, `'`}, {"`", "`"}, {"“", "”"}} {
 		if strings.HasSuffix(text[:s.from], marks[0]) && strings.HasPrefix(text[s.to:], marks[1]) {
@@ -271,7 +275,7 @@ func (s *span) quoted(text string) bool {
 	return false
 }
 
-// occurrences are where a value stands in a text and is no part of a longer word.
+// occurrences returns the positions of a value in a text, except inside longer words.
 func occurrences(text, value string) (list []int) {
 	for at := 0; value != ""; {
 		i := strings.Index(text[at:], value)
@@ -289,19 +293,20 @@ func occurrences(text, value string) (list []int) {
 	return list
 }
 
-// joins reports whether a character and the edge of a value would read as one word.
+// joins reports whether a character next to the edge of a value would be part of the same
+// word.
 func joins(r rune, edge string) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r)) && (edge[0] >= utf8.RuneSelf || isWord(edge))
 }
 
-// forms are the ways in which programs print a value, the longest first.
+// forms lists the texts that programs print for a value, longest first.
 func forms(value json.RawMessage) (list []string) {
 	compact := string(rawjson.AppendCompact(nil, value))
 	switch rawjson.KindOf(value) {
 	case rawjson.String:
 		list = []string{rawjson.Text(value)}
 		if inner := compact[1 : len(compact)-1]; inner != list[0] {
-			list = append(list, inner) // with its escapes
+			list = append(list, inner) // with its JSON escapes
 		}
 	case rawjson.Boolean:
 		list = []string{compact, strings.ToUpper(compact[:1]) + compact[1:]}

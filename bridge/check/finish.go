@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 )
 
-// finish puts the report together.
+// finish completes the report.
 func (r *runner) finish(ctx context.Context) {
 	out := &r.report
 	out.Took = time.Since(r.began).Round(time.Millisecond)
@@ -20,7 +20,7 @@ func (r *runner) finish(ctx context.Context) {
 	case r.failed != nil:
 		out.Stopped = "some trials could not be made: " + r.failed.Error()
 	}
-	place := map[int]int{} // of the calls on trial, by their index here
+	place := map[int]int{} // index in the report, by index in r.calls
 	for i, c := range r.calls {
 		why, untried := r.untried[i]
 		switch {
@@ -51,12 +51,13 @@ func (r *runner) finish(ctx context.Context) {
 	tellOnce(out.Results)
 }
 
-// undeclaredMode is the linter's rule about questions in a mode that was not declared.
+// undeclaredMode is the ID of the linter's rule on questions in a mode that the client did
+// not declare.
 const undeclaredMode = "mode-undeclared"
 
-// tellOnce leaves out what the linter finds in a call and a revision after it has found
-// it once: one defect is one finding. Where the client declares less, what was not declared
-// differs, and so does the defect.
+// tellOnce keeps each linter finding only in the first trial of its call and revision, so
+// that one defect is one finding. Questions in an undeclared mode stay once for each
+// declaration of the client, because these are different defects.
 func tellOnce(results []Result) {
 	rules := map[string]bool{}
 	for _, rule := range lint.Rules() {

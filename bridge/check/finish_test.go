@@ -8,8 +8,8 @@ import (
 	"elicitation-inspector/bridge/catalog"
 )
 
-// TestToldOnce has what the linter finds told once for a call and a revision, and what is
-// asked in a mode that was not declared once for each declaration.
+// TestToldOnce expects one linter finding for each defect of a call and revision, and one
+// for each declaration if a question comes in an undeclared mode.
 func TestToldOnce(t *testing.T) {
 	t.Parallel()
 	one := func(behaviour, rule string) Result {
@@ -30,7 +30,8 @@ func TestToldOnce(t *testing.T) {
 	}
 }
 
-// TestToolsGetArguments has tools called with an object, also where nothing is in it.
+// TestToolsGetArguments expects tools to be called with an arguments object, even with an
+// empty one.
 func TestToolsGetArguments(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[catalog.Kind]string{catalog.Tool: "{}", catalog.Prompt: ""} {

@@ -13,23 +13,22 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// How long the server may take for a call that is answered honestly, and for others at
-// least.
+// Time limits of the server's own time: for honest calls, and the minimum for other calls.
 const (
 	honestLimit = 15 * time.Second
 	leastLimit  = 5 * time.Second
 )
 
-// slowFrom is how long an honest call takes that mostly waits.
+// slowFrom is the duration from which an honest call counts as mostly waiting.
 const slowFrom = 4 * worksFor
 
-// reference is what honest runs of a call in a revision have shown.
+// reference holds the honest runs of a call in a revision.
 type reference struct {
 	made, after []Made
-	rules       map[string]bool // of the linter, that the server breaks in them
+	rules       map[string]bool // IDs of the linter rules that the server breaks in these runs
 }
 
-// group makes all trials of a call in a revision.
+// group runs all trials of a call in a revision.
 func (r *runner) group(ctx context.Context, c *chosen, base Trial) {
 	first := r.honest(ctx, c, base, 1)
 	if first == nil {
@@ -71,11 +70,11 @@ func (r *runner) group(ctx context.Context, c *chosen, base Trial) {
 	r.together(assessed)
 }
 
-// confirm makes trials again in which no response came in time, with twice the time: on a
-// busy machine that can be nobody's fault. Where a trial of a behaviour ends so again, the
-// others of the behaviour are taken to do so, too.
+// confirm repeats trials without a response in time, with twice the limit, because a busy
+// machine can be the cause. It stops at the first trial of a behaviour that times out
+// again: the behaviour's other trials then keep their findings.
 func (r *runner) confirm(ctx context.Context, c *chosen, trials []*trial, limit time.Duration, ref reference, list []*assessed) {
-	hung := map[string][]int{} // by behaviour
+	hung := map[string][]int{} // indexes into list by behaviour
 	for i, one := range list {
 		if one != nil && one.hung() {
 			hung[one.Behaviour] = append(hung[one.Behaviour], i)
@@ -104,7 +103,7 @@ func (r *runner) confirm(ctx context.Context, c *chosen, trials []*trial, limit 
 
 func isElicitation(q *conversation.Question) bool { return q.Method == mcp.MethodElicit }
 
-// questions are those of the first call of a trial.
+// questions returns the questions of the trial's first call.
 func (m *made) questions() []*conversation.Question {
 	if len(m.Calls) == 0 {
 		return nil
@@ -112,7 +111,7 @@ func (m *made) questions() []*conversation.Question {
 	return m.Calls[0].Questions
 }
 
-// honest makes a call with honest answers; nil if ctx ends.
+// honest makes a call with honest answers. It returns nil if ctx ends.
 func (r *runner) honest(ctx context.Context, c *chosen, base Trial, run int) *made {
 	t := &trial{Trial: base, run: run, answers: c.honest.file()}
 	t.Behaviour = behaviourAccept
@@ -124,8 +123,8 @@ func (r *runner) honest(ctx context.Context, c *chosen, base Trial, run int) *ma
 	return r.make(ctx, c, t, limit)
 }
 
-// limit is how long the server may take for a call, by how long it takes for an honest
-// client.
+// limit returns the limit of the server's own time in a call, from the durations of honest
+// calls unless the options have one.
 func (r *runner) limit(c *chosen, honest []Made) time.Duration {
 	if limit := max(r.Timeout, c.timeout); limit != 0 {
 		return limit
@@ -139,8 +138,8 @@ func (r *runner) limit(c *chosen, honest []Made) time.Duration {
 	return limit
 }
 
-// othersOf are the tools that a state of this one may be sent to: those that may be
-// called, and first those that may be called with any client.
+// othersOf lists the other tools that a requestState may be sent to. It leaves out
+// forbidden and destructive ones.
 func (r *runner) othersOf(c *chosen) (names []string) {
 	for _, item := range r.items {
 		if item.Kind == c.Kind && item.Key != c.Key && item.Kind == catalog.Tool && r.forbids(item) == "" && !item.Destructive {
@@ -150,7 +149,8 @@ func (r *runner) othersOf(c *chosen) (names []string) {
 	return names
 }
 
-// weigh judges honest runs, which are compared with each other.
+// weigh judges the honest runs by comparing them with each other, and adds the most severe
+// result to the report.
 func (r *runner) weigh(c *chosen, runs []*made) reference {
 	ref := reference{rules: map[string]bool{}}
 	for _, m := range runs {
@@ -162,7 +162,7 @@ func (r *runner) weigh(c *chosen, runs []*made) reference {
 			ref.rules[f.Rule] = true
 		}
 	}
-	var worst *assessed // of runs that are alike the first
+	var worst *assessed // the first of equally severe ones
 	for _, m := range runs {
 		m.Honest, m.HonestAfter = ref.made, ref.after
 		one := r.judge(c, m)
@@ -176,7 +176,7 @@ func (r *runner) weigh(c *chosen, runs []*made) reference {
 	return ref
 }
 
-// try makes a trial and judges it by itself; nil if ctx ends.
+// try runs a trial and judges it without the other trials. It returns nil if ctx ends.
 func (r *runner) try(ctx context.Context, c *chosen, t *trial, limit time.Duration, ref reference) *assessed {
 	m := r.make(ctx, c, t, limit)
 	if m == nil {
@@ -184,15 +184,15 @@ func (r *runner) try(ctx context.Context, c *chosen, t *trial, limit time.Durati
 	}
 	defer m.close()
 	m.Honest, m.HonestAfter = ref.made, ref.after
-	// What the server does wrong in honest runs too is told of those.
+	// Linter findings that honest runs have too are reported there.
 	m.Found = slices.DeleteFunc(m.Found, func(f findings.Found) bool { return ref.rules[f.Rule] })
 	one := r.judge(c, m)
 	r.ended(r.result(one))
 	return one
 }
 
-// together judges the trials of a call in a revision by each other, and adds what came of
-// them.
+// together judges the trials of a call in a revision by comparing them with each other,
+// and adds their results to the report.
 func (r *runner) together(list []*assessed) {
 	var all []*judgement
 	list = slices.DeleteFunc(list, func(one *assessed) bool { return one == nil })
@@ -205,14 +205,14 @@ func (r *runner) together(list []*assessed) {
 	}
 }
 
-// quiet notes that a call asks nothing in a revision.
+// quiet notes a call that timed out in a revision without asking anything.
 func (r *runner) quiet(call int, m *made) {
 	if m.Calls[0].TimedOut {
 		r.skip(call, fmt.Sprintf("In %s it asked nothing, and gave no response within %v.", m.Revision, m.Calls[0].Limit))
 	}
 }
 
-// over adds what came of a trial.
+// over adds the final result of a trial to the report.
 func (r *runner) over(result Result) {
 	r.add(result)
 	r.ended(result)
@@ -220,7 +220,7 @@ func (r *runner) over(result Result) {
 
 func (r *runner) ended(result Result) {
 	if r.Ended != nil {
-		result.Findings = slices.Clone(result.Findings) // those of the report may still change
+		result.Findings = slices.Clone(result.Findings) // the report's findings may still change
 		r.Ended(result)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Names of behaviours that the judge knows and that are no faults.
+// Names of the behaviours that are not faults and that the judge treats specially.
 const (
 	behaviourAccept        = "accept"
 	behaviourDecline       = "decline"
@@ -28,31 +28,33 @@ const (
 	behaviourSeveral       = "several-at-once"
 )
 
-// standing is how what a call came to stands to what honest calls come to.
+// standing is the outcome of comparing a call's result with the results of honest calls.
 type standing int
 
 const (
-	unknown   standing = iota // there is nothing to compare
-	refused                   // it failed, or asked again
-	different                 // it has a result of its own, not only in times and numbers
-	unlike                    // it differs in times and numbers
-	same                      // word for word, but for what changes from run to run
-	filled                    // the same, with what the trial sent in place of what honest calls sent
+	unknown   standing = iota // there is no honest result, or nothing to compare with it
+	refused                   // the call failed, or asked more questions than honest calls
+	different                 // the result differs in more than times and numbers
+	unlike                    // the result differs in times and numbers only
+	same                      // the result is equal, except for words that change from run to run
+	filled                    // the result is equal, except that it has the values that the trial sent
 )
 
-// judgement is a trial that is being judged.
+// judgement is a trial with the findings so far.
 type judgement struct {
 	*Observation
 	findings []Finding
 	standing standing
-	// carries: honest results have what only the requestState can have kept.
+	// carries reports that the honest result has values that the server can know only from
+	// the requestState.
 	carries bool
-	// refusesAfter: the next call failed, and nothing explains that but the trial, or chance.
+	// refusesAfter reports that the next call failed with no other cause than the trial or
+	// chance.
 	refusesAfter bool
 }
 
-// judgeAlone says what a trial shows of its server by itself. It finds nothing where the
-// server did right, or did what no rule forbids. [judgeTogether] says more.
+// judgeAlone returns the findings that one trial shows without other trials. It finds
+// nothing if the server did right, or broke no rule. [judgeTogether] adds findings.
 func judgeAlone(o *Observation) *judgement {
 	j := &judgement{Observation: o}
 	if o.Unconnected != "" {
@@ -81,7 +83,8 @@ func judgeAlone(o *Observation) *judgement {
 // rank orders the verdicts, the gravest first.
 func rank(v Verdict) int { return slices.Index([]Verdict{Fail, Warn, Inconclusive, Pass}, v) }
 
-// find adds a finding that is no graver than its rule is in the revision, nor than gravest.
+// find adds a finding. Its verdict is at most gravest, and at most the verdict of the rule
+// in this revision.
 func (j *judgement) find(rule string, gravest Verdict, text string, frames ...int64) {
 	frames = slices.DeleteFunc(frames, func(seq int64) bool { return seq == 0 })
 	slices.Sort(frames)
@@ -96,7 +99,7 @@ func (j *judgement) find(rule string, gravest Verdict, text string, frames ...in
 	j.findings = append(j.findings, f)
 }
 
-// deed is the question that was answered as the behaviour has it; nil if there is none.
+// deed returns the question with the answer under trial; nil if there is none.
 func (j *judgement) deed() *conversation.Question {
 	plain := j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel
 	for _, call := range j.Calls {
@@ -121,7 +124,8 @@ func (j *judgement) needsDeed() bool {
 	return err == nil || j.Question > 0 && (j.Behaviour == behaviourDecline || j.Behaviour == behaviourCancel)
 }
 
-// tried reports whether the client could act as the trial wanted.
+// tried reports whether the client could carry the behaviour out. If not, it adds a
+// finding with the reason.
 func (j *judgement) tried() bool {
 	if !j.needsDeed() || j.deed() != nil {
 		return true
@@ -143,9 +147,7 @@ func (j *judgement) tried() bool {
 	return false
 }
 
-// Of one call.
-
-// began is the frame of its first request; 0 if there is none.
+// began returns the sequence number of the call's first request; 0 if there is none.
 func (m Made) began() int64 {
 	if m.Call == nil || len(m.Rounds) == 0 {
 		return 0
@@ -153,17 +155,18 @@ func (m Made) began() int64 {
 	return m.Rounds[0].Request
 }
 
-// responded reports whether a result or an error came.
+// responded reports whether the server sent a result or an error.
 func (m Made) responded() bool { return m.Call != nil && (m.Result != nil || m.Error != nil) }
 
-// succeeded reports whether a result came that says of no failure.
+// succeeded reports whether the server sent a result without isError.
 func (m Made) succeeded() bool {
 	return m.Call != nil && m.State == conversation.Done && m.Result != nil
 }
 
 func (m Made) isTool() bool { return m.Call != nil && m.Method == mcp.MethodCallTool }
 
-// lastAnswer is the frame of the last answer that went to the server; 0 if there is none.
+// lastAnswer returns the sequence number of the last answer that the client sent; 0 if
+// there is none.
 func (m Made) lastAnswer() (seq int64) {
 	for _, q := range m.Questions {
 		seq = max(seq, q.AnswerSeq)
@@ -171,8 +174,8 @@ func (m Made) lastAnswer() (seq int64) {
 	return seq
 }
 
-// sharedByHonest reports whether the same was seen after honest answers: then it is told
-// there, and not once more for every behaviour.
+// sharedByHonest reports whether calls with honest answers show the same defect. It is
+// then reported for honest answers only, not again for every behaviour.
 func (j *judgement) sharedByHonest(calls []Made, seen func(Made) bool) bool {
 	return j.Behaviour != behaviourAccept && slices.ContainsFunc(calls, seen)
 }
@@ -193,7 +196,7 @@ func (j *judgement) answered(m Made) {
 	frames := []int64{m.began(), m.lastAnswer(), seq}
 	switch why := j.waits(m); {
 	case why != "":
-		if !m.TimedOut && seq == 0 { // the connection's end, by the client
+		if !m.TimedOut && seq == 0 { // the client ended the connection
 			what = "The call got no response"
 		}
 		j.find(ruleNoResponse, Inconclusive, fmt.Sprintf("%s, but %s.", what, why), frames...)
@@ -206,8 +209,8 @@ func (j *judgement) answered(m Made) {
 
 func (m Made) unanswered() bool { return m.Call != nil && !m.responded() }
 
-// missing says that a call has no response; "" where something else came in its place,
-// or the client ended the call itself.
+// missing describes a call without a response, and names the frame that shows it. It
+// returns "" if the call has a response or the client ended the call.
 func (j *judgement) missing(m Made) (what string, seq int64) {
 	if m.TimedOut {
 		return fmt.Sprintf("The call got no response within %s", wording.Duration(m.Limit)), 0
@@ -235,7 +238,7 @@ func (j *judgement) missing(m Made) (what string, seq int64) {
 	return "", 0
 }
 
-// refusedForEver judges a call that asks the same again after every refusal.
+// refusedForEver judges a call that asks the same question again after every refusal.
 func (j *judgement) refusedForEver(m Made) {
 	const most = 20
 	if m.Call == nil {
@@ -253,7 +256,8 @@ func (j *judgement) refusedForEver(m Made) {
 	}
 }
 
-// questionKey is the same for two questions that ask the same thing.
+// questionKey returns equal keys for questions that ask the same thing; "" if the request
+// is not an elicitation.
 func questionKey(q *conversation.Question) string {
 	if q.Method != mcp.MethodElicit {
 		return ""
@@ -264,7 +268,7 @@ func questionKey(q *conversation.Question) string {
 	return lint.QuestionKey(q.Params)
 }
 
-// after judges the call that was made after the trial.
+// after judges the call that follows the trial in its session.
 func (j *judgement) after(m Made) {
 	if m.Call == nil || j.Exit != nil || m.succeeded() {
 		return
@@ -300,11 +304,11 @@ func (j *judgement) after(m Made) {
 	j.find(ruleRefusesAfter, Inconclusive, fmt.Sprintf("The next call in the session was answered honestly, and failed (%s). %s", m.failure(), why), m.began(), m.lastAnswer(), m.ResultSeq)
 }
 
-// leftOpen says why the question of the trial's call may still be open to the server; ""
-// if it is not.
+// leftOpen returns the reason why the question under trial may still be open on the
+// server; "" if it is settled.
 func (j *judgement) leftOpen() string {
 	if j.Behaviour == "response-after-cancel" {
-		return "" // it is answered, and the call is over
+		return "" // it was answered after the end of its call
 	}
 	open := waitingOn[j.Behaviour]
 	for _, call := range j.Calls {
@@ -315,10 +319,10 @@ func (j *judgement) leftOpen() string {
 	return open
 }
 
-// failed reports whether the call came back as a failure, or not at all.
+// failed reports whether the call got an error, a result with isError, or no response.
 func (m Made) failed() bool { return !m.succeeded() }
 
-// failure is what a call says that failed.
+// failure returns the texts of a failed call's result or error, shortened.
 func (m Made) failure() string {
 	raw := m.Result
 	if m.Error != nil {
@@ -332,17 +336,17 @@ func (j *judgement) declaresLess() bool {
 	return slices.Contains([]string{behaviourNone, behaviourForm, behaviourURL}, j.Behaviour)
 }
 
-// declines reports whether a question was declined.
+// declines reports whether the behaviour declines a question.
 func (j *judgement) declines() bool {
 	return slices.Contains([]string{behaviourDecline, behaviourDeclineAlways, "decline-with-content"}, j.Behaviour)
 }
 
-// isInternal reports whether an error says that the server is at fault.
+// isInternal reports whether an error has the code of an internal error.
 func isInternal(object json.RawMessage) bool {
 	return string(rawjson.Member(object, "code")) == fmt.Sprint(mcp.CodeInternalError)
 }
 
-// outlived judges how the server stood the end of its input.
+// outlived judges a process that did not exit after its input was closed.
 func (j *judgement) outlived() {
 	if j.Ended == nil {
 		return

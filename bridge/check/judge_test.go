@@ -25,7 +25,7 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// The test binary is also the servers under test, one for each taste.
+// TestMain makes the test binary also the servers under test, one for each taste.
 func TestMain(m *testing.M) {
 	if name := os.Getenv("CHECK_TEST_SERVER"); name != "" {
 		serve(tastes[name])
@@ -34,20 +34,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// taste is how a server deals with a tool call. It returns a result or an error object.
+// taste is the behaviour of a server in a tool call. It returns a result or an error
+// object.
 type taste func(s *tasted) (result, failure string)
 
-// tasted is a call that a taste deals with.
+// tasted is a call that a taste handles.
 type tasted struct {
 	id, params json.RawMessage
 	revision   string
 	declared   bool
-	calls      int // so far
+	calls      int // number of calls so far
 	out        *bufio.Writer
 	in         *bufio.Reader
 }
 
-// ask asks by a request, and waits for its answer: the result, or the error.
+// ask sends an elicitation request and waits for its answer: the result, or the error.
 func (s *tasted) ask(message, schema string) (result, failure json.RawMessage) {
 	return s.elicit(fmt.Sprintf(`{"message":%q,"requestedSchema":{"type":"object",%s}}`, message, schema))
 }
@@ -75,7 +76,7 @@ func (s *tasted) action(answer json.RawMessage) string {
 	return rawjson.Text(rawjson.Member(answer, "action"))
 }
 
-// text is a result of one text.
+// text returns a result with one text.
 func text(format string, args ...any) string {
 	return fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, rawjson.AppendQuoted(nil, fmt.Sprintf(format, args...)))
 }
@@ -84,7 +85,7 @@ func failed(format string, args ...any) string {
 	return strings.TrimSuffix(text(format, args...), "}") + `,"isError":true}`
 }
 
-// serve is a server with one tool, which reads one message after the other.
+// serve is a server with one tool that reads one message at a time.
 func serve(t taste) {
 	s := &tasted{in: bufio.NewReader(os.Stdin), out: bufio.NewWriter(os.Stdout)}
 	for {
@@ -115,7 +116,7 @@ func serve(t taste) {
 	}
 }
 
-// observe makes a call of a server as a behaviour has it, and after that an honest one.
+// observe makes a call with a behaviour, and then an honest call.
 func observe(t *testing.T, name, revision, behaviour, answers string) *Observation {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trial.jsonl")
@@ -128,7 +129,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 	}
 	limit := 5 * time.Second
 	if slices.Contains(waitedOn, behaviour) {
-		limit = 3 * time.Second // it passes, after the question has come
+		limit = 3 * time.Second // such a trial lasts until the limit
 	}
 	ctx := context.Background()
 	o := &Observation{Trial: Trial{Behaviour: behaviour, Revision: revision}}
@@ -152,7 +153,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 		t.Fatal(err)
 	}
 	outcomes := []headless.Outcome{out}
-	for range 2 { // the next call, and once more if it fails
+	for range 2 { // the next call, and another one if it failed
 		after, err := call(honestAnswers)
 		if err != nil {
 			break
@@ -212,7 +213,7 @@ func observe(t *testing.T, name, revision, behaviour, answers string) *Observati
 
 const honestAnswers = "default: {accept: valid}\n"
 
-// answersOf are the answers files of behaviours.
+// answersOf returns the answers file of a behaviour.
 func answersOf(behaviour, field string) string {
 	answer := fmt.Sprintf("{fault: %s}", behaviour)
 	switch {
@@ -230,7 +231,8 @@ func answersOf(behaviour, field string) string {
 	return "answers:\n  - match: {nth: 1}\n    answer: " + answer + "\n" + honestAnswers
 }
 
-// trial is a behaviour, and a field where it is about one: "wrong-type name".
+// judged runs trials of a server and judges them. A trial is a behaviour, or a behaviour
+// and a field: "wrong-type name".
 func judged(t *testing.T, server, revision string, trials ...string) map[string][]Finding {
 	t.Helper()
 	var honest, after []Made
@@ -257,7 +259,7 @@ func judged(t *testing.T, server, revision string, trials ...string) map[string]
 	return found
 }
 
-// said of trials: "rule verdict", without what is inconclusive.
+// verdictsOf lists the findings as "rule verdict", without those less severe than least.
 func verdictsOf(found []Finding, least Verdict) (list []string) {
 	for _, f := range found {
 		if rank(f.Verdict) <= rank(least) {
@@ -268,16 +270,16 @@ func verdictsOf(found []Finding, least Verdict) (list []string) {
 	return slices.Compact(list)
 }
 
-// every is every behaviour that answers one question and does not end the connection.
+// every lists the behaviours that answer one question and do not end the connection.
 var every = []string{
 	behaviourAccept, behaviourDecline, behaviourCancel, "decline-with-content", "missing-field name", "wrong-type size", "extra-field",
 	"no-content", "array-content", "unknown-action", "null-result", "any-error", "cancel-then-accept", "no-elicitation",
 }
 
-// waitedOn are behaviours after which a server waits on.
+// waitedOn lists behaviours after which the server keeps waiting for an answer.
 var waitedOn = []string{"never", "wrong-id", "retyped-id"}
 
-// A server that is right is found to be right, whatever its taste.
+// TestRightServers expects no finding for servers that are right.
 func TestRightServers(t *testing.T) {
 	t.Parallel()
 	for name := range tastes {
@@ -297,7 +299,7 @@ func TestRightServers(t *testing.T) {
 	}
 }
 
-// A server may wait on where no answer came that it can use.
+// TestWaitingOn allows a server to keep waiting if it got no answer that it can use.
 func TestWaitingOn(t *testing.T) {
 	t.Parallel()
 	for trial, found := range judged(t, "right: greets", mcp.Revision20250618, waitedOn...) {
@@ -307,13 +309,13 @@ func TestWaitingOn(t *testing.T) {
 	}
 }
 
-// What is wrong is found, with the frames that show it, and nothing else is.
+// TestWrongServers expects exactly the planted defects, with the frames that prove them.
 func TestWrongServers(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		server, trial string
 		want          []string
-		words         string // of the first
+		words         string // in the text of the first finding
 	}{
 		{"uses whatever comes", "wrong-type name", []string{"uses-invalid-content warn"}, "Hello 12345, size 3!"},
 		{"uses whatever comes", "above-maximum size", []string{"uses-invalid-content warn"}, "size 10!"},
@@ -348,8 +350,8 @@ func TestWrongServers(t *testing.T) {
 	}
 }
 
-// A result that is the same after a decline says nothing by itself, but something together
-// with that of a cancel.
+// TestDeclineTakenForAccept expects a result that is equal after a decline to prove
+// something only together with the result after a cancel.
 func TestDeclineTakenForAccept(t *testing.T) {
 	t.Parallel()
 	const server = "takes a decline for an accept"
@@ -365,7 +367,8 @@ func TestDeclineTakenForAccept(t *testing.T) {
 	}
 }
 
-// A tool that fails after one trial is told from one that fails by chance only by the others.
+// TestFailsAfterwards expects that only other trials tell a tool that fails after one
+// trial from a tool that fails by chance.
 func TestFailsAfterwards(t *testing.T) {
 	t.Parallel()
 	const server = "fails for ever after an error"

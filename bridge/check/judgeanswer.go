@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// compared judges what a call came to by what honest calls come to.
+// compared judges the trial's result by comparing it with the results of honest calls.
 func (j *judgement) compared() {
 	if j.Behaviour == behaviourSeveral {
 		j.crossed()
@@ -47,27 +47,28 @@ func (j *judgement) compared() {
 	}
 }
 
-// accepted reports whether an honest call succeeded in which the question of the deed was
-// accepted. Where nothing valid could be made up for it, honest answers cancel it, too.
+// accepted reports whether an honest call succeeded after the question under trial was
+// accepted. Honest answers cancel a question if no valid content can be made up for it.
 func (j *judgement) accepted(honest Made) bool {
 	place := slices.Index(j.Calls[0].Questions, j.deed())
 	return honest.succeeded() && place >= 0 && place < len(honest.Questions) && honest.Questions[place].Action == "accept"
 }
 
-// isContentFault reports whether a behaviour accepts with content that its schema certainly
-// does not take. A further field is none: JSON Schema takes it.
+// isContentFault reports whether a fault sends content that is invalid by the question's
+// schema. It is false for extra-field, because JSON Schema allows further fields.
 func isContentFault(name string) bool {
 	f, err := fault.Find(name)
 	return err == nil && f.Group == fault.Content && name != "extra-field" && name != "given-content"
 }
 
-// askedAgain reports whether the server asked more than in honest calls.
+// askedAgain reports whether the server asked more questions than in honest calls.
 func (j *judgement) askedAgain() bool {
 	return !slices.ContainsFunc(j.Honest, func(m Made) bool { return m.Call != nil && len(m.Questions) >= len(j.Calls[0].Questions) })
 }
 
-// against compares a result with each honest one, and tells how it stands to that which says most.
-// changes are what the trial sent in place of what that honest call sent.
+// against compares a result with each honest result and returns the most telling standing.
+// changes returns the values that the trial sent in place of those that an honest call
+// sent.
 func (j *judgement) against(result json.RawMessage, blank []string, changes func(honest Made) []change) standing {
 	most := different
 	for i, h := range j.Honest {
@@ -89,7 +90,7 @@ func (j *judgement) against(result json.RawMessage, blank []string, changes func
 	return most
 }
 
-// sameAnswers reports whether the questions of two calls were answered with the same content.
+// sameAnswers reports whether two calls have the same content in their answers.
 func sameAnswers(a, b Made) bool {
 	return slices.EqualFunc(a.Questions, b.Questions, func(p, q *conversation.Question) bool {
 		one, other := contentOf(p), contentOf(q)
@@ -97,11 +98,12 @@ func sameAnswers(a, b Made) bool {
 	})
 }
 
-// contentOf is the content of an answer; nil if it has none.
+// contentOf returns the content of an answer; nil if it has none.
 func contentOf(q *conversation.Question) json.RawMessage { return rawjson.Member(q.Answer, "content") }
 
-// changes are the fields that the trial's answers give another value than an honest
-// call's. telling says which new values of the deed show that its content was used.
+// changes returns a function that lists the fields whose values differ between the trial's
+// answers and an honest call's. telling reports whether a new value in the result proves
+// that the server used the content under trial.
 func (j *judgement) changes(deed *conversation.Question, telling func(field string, value json.RawMessage) bool) func(Made) []change {
 	return func(honest Made) (list []change) {
 		for i, q := range j.Calls[0].Questions {
@@ -123,11 +125,11 @@ func (j *judgement) changes(deed *conversation.Question, telling func(field stri
 	}
 }
 
-// usesContent judges whether content that breaks its schema was used.
+// usesContent judges whether the server used content that is invalid by the schema.
 func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []int64) {
 	required := requiredOf(deed)
 	if len(required) == 0 && slices.Contains(absent, j.Behaviour) {
-		return // nothing is required that could be missing
+		return // the schema requires no field
 	}
 	telling := func(field string, value json.RawMessage) bool {
 		return value != nil || slices.Contains(required, field) || j.Behaviour == "array-content"
@@ -141,10 +143,10 @@ func (j *judgement) usesContent(m Made, deed *conversation.Question, frames []in
 	}
 }
 
-// absent are the faults that leave the content of an answer out.
+// absent lists the faults that omit the content of an answer.
 var absent = []string{"no-content", "null-content"}
 
-// requiredOf are the fields that a question's schema requires.
+// requiredOf lists the fields that a question's schema requires.
 func requiredOf(q *conversation.Question) (required []string) {
 	if request, err := elicit.Parse(q.Params); err == nil {
 		for _, f := range request.Fields {
@@ -156,7 +158,7 @@ func requiredOf(q *conversation.Question) (required []string) {
 	return required
 }
 
-// wrongOf says what is wrong with an answer, inside a sentence.
+// wrongOf describes the defect of an answer, for use inside a sentence.
 func wrongOf(q *conversation.Question) string {
 	if problems := q.Anyway(); len(problems) > 0 {
 		return strings.TrimSuffix(problems[0].Text, ".")
@@ -168,10 +170,11 @@ func quoteResult(m Made) string {
 	return wording.Quoted(script.TextOf(m.Result))
 }
 
-// unclearRefusal is why a result that is the same after a refusal says nothing by itself.
+// unclearRefusal ends the text on a result that is equal after a refusal, if no other
+// trial shows that the result depends on the answer.
 const unclearRefusal = ", word for word. Nothing on the wire shows whether it depends on the answer at all."
 
-// actsOnRefusal judges whether an answer that is no acceptance was taken for one.
+// actsOnRefusal judges whether the server treated a decline or cancel as an accept.
 func (j *judgement) actsOnRefusal(m Made, deed *conversation.Question, frames []int64) {
 	telling := func(string, json.RawMessage) bool { return true }
 	what := fmt.Sprintf("The answer was no acceptance (%s), and the result is that of an honest call", said(deed))
@@ -183,7 +186,7 @@ func (j *judgement) actsOnRefusal(m Made, deed *conversation.Question, frames []
 	}
 }
 
-// said is the action of an answer, inside a sentence.
+// said returns the action of an answer, for use inside a sentence.
 func said(q *conversation.Question) string {
 	if q.Action == "" {
 		return "it had no action"
@@ -191,7 +194,7 @@ func said(q *conversation.Question) string {
 	return q.Action
 }
 
-// usesRefused judges whether content that came with a refusal was used.
+// usesRefused judges whether the server used content that came with a decline or cancel.
 func (j *judgement) usesRefused(m Made, deed *conversation.Question, frames []int64) {
 	telling := func(_ string, value json.RawMessage) bool { return isDistinct(value) }
 	what := fmt.Sprintf("The answer was %s, and the result is that of an honest call", said(deed))
@@ -208,8 +211,8 @@ func (j *judgement) usesRefused(m Made, deed *conversation.Question, frames []in
 	}
 }
 
-// mentioned is a field of an answer whose value stands in a result that can have it from
-// nowhere else; "" if there is none.
+// mentioned returns a field of the answer whose value is in the result and cannot come
+// from elsewhere; "" if there is none.
 func (j *judgement) mentioned(m Made, deed *conversation.Question) string {
 	for name, value := range rawjson.Members(contentOf(deed)) {
 		form := forms(value)[0]
@@ -224,7 +227,7 @@ func (j *judgement) mentioned(m Made, deed *conversation.Question) string {
 	return ""
 }
 
-// isDistinct reports whether a value is unlikely to stand in a result by chance.
+// isDistinct reports whether a value is unlikely to be in a result by chance.
 func isDistinct(value json.RawMessage) bool {
 	switch rawjson.KindOf(value) {
 	case rawjson.String:
@@ -237,10 +240,11 @@ func isDistinct(value json.RawMessage) bool {
 	return false
 }
 
-// forgeries are the behaviours that bring a state back which is not the one that came.
+// forgeries lists the faults that send no requestState, or another one than the server
+// sent.
 var forgeries = []string{"changed-state", "invented-state", "no-state"}
 
-// takesState judges whether a state that is not the server's own was taken for it.
+// takesState judges whether the server accepted a requestState that it did not send.
 func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int64) {
 	j.standing = j.against(m.Result, nil, func(h Made) (list []change) {
 		list = j.changes(deed, func(string, json.RawMessage) bool { return false })(h)
@@ -260,16 +264,17 @@ func (j *judgement) takesState(m Made, deed *conversation.Question, frames []int
 	}
 }
 
-// takesForeign judges whether another tool took the state of this one, and the answer.
+// takesForeign judges whether another tool accepted the requestState and the answer of
+// this one.
 func (j *judgement) takesForeign(m Made, deed *conversation.Question, frames []int64) {
 	if name := j.mentioned(m, deed); name != "" {
 		j.find(ruleForeignState, Fail, fmt.Sprintf("Another tool took the requestState and the answer of this one: its result has the value of %q: %s", name, quoteResult(m)), frames...)
 	}
 }
 
-// carried are the values of an honest result that were answered in rounds before the one
-// of the deed, and that stand nowhere else in the call: since a server keeps nothing
-// between rounds, they come from the state.
+// carried lists the values of an honest result that were answered in rounds before the
+// question under trial, and that no question and no later answer has. The server keeps
+// nothing between rounds, so it read them from the requestState.
 func (j *judgement) carried(h Made, deed *conversation.Question) (list []json.RawMessage) {
 	for _, q := range h.Questions {
 		if q.Round >= deed.Round {
@@ -289,7 +294,7 @@ func (j *judgement) carried(h Made, deed *conversation.Question) (list []json.Ra
 	return list
 }
 
-// textsIn are the texts and numbers in a JSON value.
+// textsIn lists the texts and numbers in a JSON value.
 func textsIn(raw json.RawMessage) (list []string) {
 	switch rawjson.KindOf(raw) {
 	case rawjson.Object:

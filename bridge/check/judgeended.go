@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// ended judges the end of a process or connection that nobody asked for.
+// ended judges a process or connection that ended without a cause on the client's side.
 func (j *judgement) ended() {
 	if j.Exit == nil {
 		return
@@ -54,8 +54,8 @@ func (j *judgement) ended() {
 	j.find(ruleProcessEnded, gravest, text, frames...)
 }
 
-// lastWords are what the server wrote to standard error before its end: where it
-// crashed, the line that says so, and else the last one.
+// lastWords returns the server's last line on standard error; if the server crashed, the
+// line that reports the crash.
 func (j *judgement) lastWords() (words string, seqs []int64, crashed bool) {
 	const most = 200 // lines
 	for seq := j.Last; seq > 0 && len(seqs) < most; seq-- {
@@ -65,7 +65,7 @@ func (j *judgement) lastWords() (words string, seqs []int64, crashed bool) {
 		}
 		line := strings.TrimSpace(string(f.Raw))
 		if isLeak(line) || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") {
-			words, seqs, crashed = line, []int64{seq}, true // an earlier line says more
+			words, seqs, crashed = line, []int64{seq}, true // an earlier line is closer to the cause
 		}
 		if words == "" {
 			words, seqs = line, []int64{seq}

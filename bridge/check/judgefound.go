@@ -7,14 +7,15 @@ import (
 	"elicitation-inspector/bridge/findings"
 )
 
-// framesMost bounds the frames that are named where the linter finds the same again.
+// framesMost is the number of frames that one finding names if the linter finds the same
+// defect several times.
 const framesMost = 5
 
-// linted takes over what the linter finds, each thing once.
+// linted adds the linter's findings, each defect once.
 func (j *judgement) linted() {
 	type key struct{ rule, pointer string }
 	of := func(f findings.Found) key { return key{f.Rule, f.Pointer} }
-	at := map[key]int{} // index in j.findings
+	at := map[key]int{} // index into j.findings
 	for _, f := range j.Found {
 		i, known := at[of(f)]
 		switch {

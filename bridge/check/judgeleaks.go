@@ -10,10 +10,11 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// leak finds leaks.
+// leak matches any of leaks.
 var leak = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(leaks, "|")) })
 
-// leaks are what only a runtime says, or a program's stack: nobody writes it for a person.
+// leaks lists patterns of texts that only a language runtime or a stack trace prints, and
+// that nobody writes for a person.
 var leaks = []string{
 	// Go
 	`goroutine \d+ \[[a-z ]+\]:`, `runtime error: `, `nil pointer dereference`, `interface conversion: (?:interface|\S+ )`, `assignment to entry in nil map`, `\.go:\d+ \+0x`,
@@ -37,7 +38,8 @@ var leaks = []string{
 
 func isLeak(text string) bool { return leak().MatchString(text) }
 
-// leaks judges whether what came back shows the inside of the server.
+// leaks judges whether a result or an error shows stack traces or runtime errors of the
+// server.
 func (j *judgement) leaks(m Made, what string) {
 	if m.Call == nil {
 		return
@@ -60,9 +62,9 @@ func (j *judgement) leaks(m Made, what string) {
 	}
 }
 
-// expects reports whether words are no leak of this trial: what was sent has them, or an
-// honest result has. A call that fails is not expected to have any, unless it fails so
-// after honest answers, where that is told.
+// expects reports whether words do not count as a leak of this trial, because the client
+// sent them or an honest result has them. A failed call has no expected words, unless it
+// fails with the same ones after honest answers.
 func (j *judgement) expects(m Made, words string) bool {
 	has := func(raw []byte) bool {
 		return slices.ContainsFunc(textsIn(raw), func(text string) bool { return strings.Contains(text, words) })

@@ -10,9 +10,9 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// judgeTogether judges the trials of one call in one revision by each other: a result that
-// is that of an honest call word for word shows something if other trials show that it
-// depends on the answer, or that the state matters.
+// judgeTogether judges the trials of one call in one revision by comparing them. A result
+// that equals an honest one proves something only if other trials show that the result
+// depends on the answer, or that the server checks the requestState.
 func judgeTogether(list []*judgement) {
 	failsAfterwards(list)
 	if slices.ContainsFunc(list, (*judgement).unsteady) {
@@ -48,12 +48,13 @@ func judgeTogether(list []*judgement) {
 	}
 }
 
-// noFields are the faults of content that has no fields to look at: to refuse it shows
-// nothing about other content.
+// noFields lists the content faults that send no fields. A refusal of them proves nothing
+// about content with fields.
 var noFields = append(slices.Clone(absent), "array-content")
 
-// failsAfterwards tells the trials that leave a tool of no use from tools that fail by
-// chance: the next call fails twice, after few of the trials, and never once only.
+// failsAfterwards separates trials that make a tool unusable from tools that fail by
+// chance: after few of the trials the next call fails twice, and after none it fails only
+// once.
 func failsAfterwards(list []*judgement) {
 	made, failing := 0, 0
 	for _, j := range list {
@@ -76,8 +77,8 @@ func failsAfterwards(list []*judgement) {
 	}
 }
 
-// unsteady reports whether honest calls, those after a trial among them, come to results
-// that differ by more than times and numbers: then another result shows nothing.
+// unsteady reports whether the results of honest calls differ in more than times and
+// numbers, so that a different result proves nothing.
 func (j *judgement) unsteady() bool {
 	calls := slices.Concat(j.Honest, j.HonestAfter)
 	if j.After != nil && !j.declaresLess() && !(j.After.failed() && j.says(ruleRefusesAfter, Warn)) {
@@ -92,28 +93,28 @@ func (j *judgement) unsteady() bool {
 	return false
 }
 
-// says reports whether a finding of a rule has a verdict.
+// says reports whether the trial has a finding of the rule with the verdict.
 func (j *judgement) says(rule string, v Verdict) bool {
 	return slices.ContainsFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == v })
 }
 
-// opposite is the other way to refuse a question.
+// opposite holds the other way to refuse a question, by behaviour.
 var opposite = map[string]string{
 	behaviourDecline: behaviourCancel, "decline-with-content": behaviourCancel,
 	behaviourCancel: behaviourDecline, "cancel-with-content": behaviourDecline, "cancel-then-accept": behaviourDecline,
 }
 
-// instead puts a finding in place of that by which the same rule says that nothing is known.
+// instead replaces the inconclusive finding of a rule with a new one.
 func (j *judgement) instead(rule string, gravest Verdict, text string, frames []int64) {
 	j.findings = slices.DeleteFunc(j.findings, func(f Finding) bool { return f.Rule == rule && f.Verdict == Inconclusive })
 	j.find(rule, gravest, text, frames...)
 }
 
-// crossed judges whether calls at the same time got each other's answers.
+// crossed judges whether simultaneous calls got each other's answers.
 func (j *judgement) crossed() {
 	type shown struct {
 		call  Made
-		whose []int // the calls whose content the result shows
+		whose []int // indexes of the calls whose content the result shows
 	}
 	var results []shown
 	guessed := false
@@ -150,8 +151,8 @@ func (j *judgement) crossed() {
 	}
 }
 
-// showsContent reports whether a result is that of an honest call with the content that
-// a call was answered with.
+// showsContent reports whether the result of a call equals an honest one with the content
+// that another call was answered with.
 func (j *judgement) showsContent(m, answered Made) bool {
 	return j.against(m.Result, nil, func(h Made) (list []change) {
 		for i, q := range answered.Questions {

@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// waitingOn are the behaviours after which a server may wait on, or after which there
-// is no response to be waited for.
+// waitingOn holds, by behaviour, the reason why a server may still wait for an answer or
+// owes no response.
 var waitingOn = map[string]string{
 	"never":                   "no answer went out",
 	"never-retry":             "the call was not made again",
@@ -29,11 +29,12 @@ var waitingOn = map[string]string{
 	"new-session":             "the session was ended",
 }
 
-// noMessages are the behaviours whose answer is no message of a revision in which answers
-// are responses: their result is no object.
+// noMessages lists the behaviours whose answer is not a valid response before 2026-07-28,
+// because its result is not an object.
 var noMessages = []string{"null-result", "string-result"}
 
-// waits says why a server may leave a call without a response; "" if it may not.
+// waits returns the reason why a server may leave a call without a response; "" if it may
+// not.
 func (j *judgement) waits(m Made) string {
 	if why := waitingOn[j.Behaviour]; why != "" {
 		return why
@@ -44,8 +45,8 @@ func (j *judgement) waits(m Made) string {
 	return j.busy(m)
 }
 
-// busy says why a server may leave a call without a response, whatever the behaviour; ""
-// if it may not.
+// busy returns the reason, other than the behaviour itself, why a server may leave a call
+// without a response; "" if there is none.
 func (j *judgement) busy(m Made) string {
 	for _, q := range m.Questions {
 		switch {
@@ -69,8 +70,8 @@ func (j *judgement) busy(m Made) string {
 	return ""
 }
 
-// askedOn reports whether the server has answered every round of a call, or every one but
-// the last, of which it had less than half of the time.
+// askedOn reports whether the server answered every round of a call, or every round but
+// the last, which it had less than half of the time limit for.
 func (j *judgement) askedOn(m Made) bool {
 	n := len(m.Rounds)
 	if n == 0 {
@@ -84,7 +85,7 @@ func (j *judgement) askedOn(m Made) bool {
 }
 
 // reported reports whether the server sent progress or log messages in the second half of
-// the time that a call had.
+// the call's time limit.
 func (j *judgement) reported(m Made) bool {
 	if j.Log == nil || m.Call == nil {
 		return false
@@ -100,8 +101,8 @@ func (j *judgement) reported(m Made) bool {
 	return false
 }
 
-// undelivered reports whether a message of the client in a call did not reach the server,
-// as where it takes long to send it on purpose.
+// undelivered reports whether the server did not receive a message of the call, for
+// example because the client sent it slowly on purpose.
 func (j *judgement) undelivered(m Made) bool {
 	for seq := m.began(); j.Log != nil && seq > 0 && seq <= j.Last; seq++ {
 		f, err := j.Log.Frame(seq)

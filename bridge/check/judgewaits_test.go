@@ -11,7 +11,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// timedOut is a call whose last of some rounds began some time before the limit passed.
+// timedOut returns a timed-out call with some rounds, of which the last was open for this
+// long.
 func timedOut(rounds int, open time.Duration) Made {
 	end := time.Now()
 	m := Made{Call: &conversation.Call{Number: 1, Method: mcp.MethodCallTool, State: conversation.Failed, End: end}, TimedOut: true, Limit: 5 * time.Second}
@@ -21,8 +22,8 @@ func timedOut(rounds int, open time.Duration) Made {
 	return m
 }
 
-// TestAskingOn does not blame a server that answers each round, and asks again, for having
-// left the call without a response, but one that leaves a later round without any.
+// TestAskingOn expects no failure for a server that answers each round and asks again, but
+// one for a server that leaves a later round without a response.
 func TestAskingOn(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -40,7 +41,7 @@ func TestAskingOn(t *testing.T) {
 	}
 }
 
-// TestNotDelivered does not blame a server for what did not reach it.
+// TestNotDelivered expects no failure for a message that did not reach the server.
 func TestNotDelivered(t *testing.T) {
 	t.Parallel()
 	log, err := wire.NewLog(wire.Options{})
@@ -60,8 +61,8 @@ func TestNotDelivered(t *testing.T) {
 	}
 }
 
-// TestStillReporting does not blame a server that is still at work, however many messages
-// it has sent before.
+// TestStillReporting expects no failure for a server that still reports progress, however
+// many messages it has sent before.
 func TestStillReporting(t *testing.T) {
 	t.Parallel()
 	log, err := wire.NewLog(wire.Options{})
@@ -70,10 +71,10 @@ func TestStillReporting(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	log.Append(wire.Frame{Dir: wire.ClientToServer, Call: 1, Raw: json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)})
-	for range 1000 { // more than a conversation tells of
+	for range 1000 { // more messages than a conversation keeps
 		log.Append(wire.Frame{Dir: wire.ServerToClient, Call: 1, Raw: json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`)})
 	}
-	for reported, want := range map[time.Duration]Verdict{time.Second: Inconclusive, 4 * time.Second: Fail} { // before the end
+	for reported, want := range map[time.Duration]Verdict{time.Second: Inconclusive, 4 * time.Second: Fail} { // time before the end of the call
 		call := timedOut(1, 5*time.Second)
 		call.End = log.Head(log.Len()).Time.Add(reported)
 		j := &judgement{Observation: &Observation{Trial: Trial{Behaviour: behaviourDecline, Revision: mcp.Revision20251125}, Log: log, Last: log.Len()}}

@@ -21,12 +21,12 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// made is a trial that was made, with its log, which close lets go of.
+// made is a finished trial with its log, which close releases.
 type made struct {
 	*Observation
 	trial      *trial
 	transport  string
-	transcript string // the name of its file; "" for none
+	transcript string // file name; "" if no transcript is written
 	began      time.Time
 	took       time.Duration
 	session    *headless.Session
@@ -34,7 +34,7 @@ type made struct {
 
 func (m *made) close() { _ = m.session.Close() } // the connection has ended before
 
-// make makes a trial. It returns nil if ctx ends before the trial is over.
+// make runs a trial. It returns nil if ctx ends before the trial does.
 func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Duration) *made {
 	place, err := r.slots.take(ctx, t.waits || t.slow || t.pause > 0, slices.Contains(plainAnswers, t.Behaviour))
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 		return nil
 	}
 	outcomes := m.converse(ctx, place, c, t, limit)
-	_ = m.session.End() // a server that has to be killed is no matter of this trial
+	_ = m.session.End() // a server that has to be killed does not spoil the trial
 	if ctx.Err() != nil {
 		m.close()
 		return nil
@@ -70,10 +70,10 @@ func (r *runner) make(ctx context.Context, c *chosen, t *trial, limit time.Durat
 	return m
 }
 
-// outcomes are the calls of a trial, and how far the log was when they were over.
+// outcomes holds the ended calls of a trial, and the length of the log at that time.
 type outcomes struct {
 	calls []headless.Outcome
-	after []headless.Outcome // the call that follows, and where it fails once more
+	after []headless.Outcome // the honest call that follows, and a second one if it failed
 	limit time.Duration
 	over  int64
 }
@@ -86,7 +86,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 		m.Unconnected = err.Error()
 		return out
 	}
-	if t.Behaviour == "other-tool" { // the lists say what that can be
+	if t.Behaviour == "other-tool" { // the catalog names the other tools
 		if _, err := m.session.Catalog(ctx); err != nil {
 			m.Unconnected = err.Error()
 			return out
@@ -116,7 +116,7 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	if server, err := m.session.Server(); err != nil || server.State != servers.Ready || t.ends || t.alone {
 		return out
 	}
-	if t.Behaviour == behaviourAccept && out.calls[0].TimedOut { // the next one would take as long
+	if t.Behaviour == behaviourAccept && out.calls[0].TimedOut { // the next call would take as long
 		return out
 	}
 	for range 2 {
@@ -131,7 +131,8 @@ func (m *made) converse(ctx context.Context, place *slot, c *chosen, t *trial, l
 	return out
 }
 
-// goOn waits for the session that a fault has begun, and for the call that goes on in it.
+// goOn waits for the session that the fault new-session starts, and for the call that
+// continues in it.
 func (m *made) goOn(ctx context.Context, out *outcomes) {
 	ctx, done := context.WithTimeout(ctx, out.limit)
 	defer done()
@@ -143,7 +144,7 @@ func (m *made) goOn(ctx context.Context, out *outcomes) {
 	}
 }
 
-// read reads what the log shows.
+// read reads the observation from the log.
 func (m *made) read(c *chosen, out outcomes) error {
 	ctx := context.Background()
 	m.Log = m.session.Log()
@@ -196,10 +197,10 @@ func (m *made) read(c *chosen, out outcomes) error {
 
 var errNoCall = errors.New("the log does not have the call")
 
-// exits finds how the process or the connection ended: by itself up to the frame over, or
-// on purpose.
+// exits finds the end of the process or the connection in the log: an unexpected end up to
+// frame over, or the end that the behaviour causes.
 func (m *made) exits(over int64) {
-	var acted time.Time // the client, for the last time
+	var acted time.Time // when the client last sent something
 	for seq := int64(1); seq <= m.Last; seq++ {
 		head := m.Log.Head(seq)
 		if head.Dir == wire.ClientToServer || head.Fault != "" && head.Dir == wire.Meta {
@@ -229,7 +230,7 @@ func (m *made) exits(over int64) {
 	}
 }
 
-// nameOf names a trial where progress is shown.
+// nameOf returns the name of a trial for progress displays.
 func (r *runner) nameOf(c *chosen, t *trial) string {
 	parts := []string{c.Key, t.Behaviour}
 	if t.Field != "" {
@@ -238,7 +239,7 @@ func (r *runner) nameOf(c *chosen, t *trial) string {
 	return strings.Join(append(parts, t.Revision), ", ")
 }
 
-// transcriptName is the name of a trial's transcript.
+// transcriptName returns the file name of a trial's transcript.
 func transcriptName(c *chosen, t *trial) string {
 	parts := []string{string(c.Kind), c.Key, t.Behaviour}
 	if t.Question > 0 {
@@ -258,7 +259,8 @@ func transcriptName(c *chosen, t *trial) string {
 	return strings.Join(parts, "_") + ".jsonl"
 }
 
-// plainName is a text with nothing in it that names of files cannot have.
+// plainName replaces the characters of a text that file names cannot have, and shortens
+// it.
 func plainName(text string) string {
 	const most = 40
 	return string([]rune(strings.Map(func(c rune) rune {

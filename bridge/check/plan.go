@@ -16,36 +16,36 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// questionsMost is how many questions of a call are answered badly, one at a time.
+// questionsMost is the number of questions of a call that behaviours answer, one question
+// per trial.
 const questionsMost = 5
 
-// trial is a Trial with how it is made.
+// trial is a Trial with the settings for running it.
 type trial struct {
 	Trial
-	run      int                // of several that are made alike, from 1
-	answers  string             // the answers file that it is made by
-	declared client.Elicitation // "" for what is usual
-	times    int                // calls at once
-	pause    time.Duration      // that the behaviour takes by itself
-	limit    time.Duration      // of all that a call may take
-	waits    bool               // mostly for the limit
-	slow     bool               // whatever the behaviour, since the call takes long
-	ends     bool               // the connection, on purpose
-	alone    bool               // no call follows, since none of that kind has a response
+	run      int                // counts repeated trials, from 1; 0 for a trial that runs once
+	answers  string             // the answers file
+	declared client.Elicitation // the elicitation capability; "" for the default
+	times    int                // number of simultaneous calls
+	pause    time.Duration      // time that the behaviour itself takes
+	limit    time.Duration      // time limit of a call, including pause
+	waits    bool               // the trial is likely to last until its limit
+	slow     bool               // honest calls already take long
+	ends     bool               // the behaviour ends the connection
+	alone    bool               // no honest call follows, because honest calls get no response
 }
 
-// asked is a question that honest runs were asked, with what is needed to answer it
-// otherwise.
+// asked is a question of an honest run, with the facts for answering it differently.
 type asked struct {
-	place   int             // among those of the call, from 1
-	match   json.RawMessage // of the rule that answers it alone
+	place   int             // position among the questions of the call, from 1
+	match   json.RawMessage // of a rule that matches only this question
 	message string
 	facts   fault.Facts
-	answer  json.RawMessage // the honest one; nil if there was none
+	answer  json.RawMessage // the honest answer; nil if there was none
 }
 
-// questions are the elicitations of an honest run. messages reports whether a message was
-// asked in every honest run, so that it tells the question.
+// questions returns the elicitations of an honest run. messages reports whether every
+// honest run asked a question with this message, so that a rule can match it.
 func questions(log *wire.Log, all []*conversation.Question, transport, key string, others []string, messages func(string) bool) (list []asked) {
 	var states []json.RawMessage
 	for i, q := range all {
@@ -78,13 +78,13 @@ func questions(log *wire.Log, all []*conversation.Question, transport, key strin
 	return list
 }
 
-// stateful reports whether a requestState came with the question.
+// stateful reports whether the question came with a requestState.
 func (a asked) stateful() bool { return a.facts.State != nil }
 
-// messageShown is how much of a message stands in the rule that matches it.
+// messageShown is the number of characters of a message in the rule that matches it.
 const messageShown = 80
 
-// matches is a match for one question alone.
+// matches returns the match of a rule for this question only.
 func (a *asked) matches(all []*conversation.Question, messages func(string) bool) json.RawMessage {
 	if a.message == "" || !messages(a.message) {
 		return object("nth", json.RawMessage(strconv.Itoa(a.place)))
@@ -106,8 +106,8 @@ func (a *asked) matches(all []*conversation.Question, messages func(string) bool
 	return object("message", pattern, "nth", json.RawMessage(strconv.Itoa(nth)))
 }
 
-// plan lists the trials of a call that asks in a revision, in the order in which they
-// are best begun: those that mostly wait first.
+// plan lists the trials of a call in a revision. Trials that mostly wait come first,
+// because they take longest.
 func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 	var trials []*trial
 	add := func(t trial, behaviour string, rules ...rule) *trial {
@@ -138,10 +138,10 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 		q.facts.Revision = base.Revision
 		for _, f := range fault.For(q.facts) {
 			if slices.Contains(forgeries, f.Name) && slices.ContainsFunc(list[i+1:], asked.stateful) {
-				continue // a later state holds more
+				continue // a later question's state holds more answers
 			}
 			of := f.Name
-			if f.Group == fault.Content && f.Field != "" { // each field of each form that differs
+			if f.Group == fault.Content && f.Field != "" { // once for each field of each different form
 				of += " " + f.Field + " " + string(q.facts.Request.Schema)
 			}
 			if tried[of] || slices.Contains(unplanned, f.Name) {
@@ -168,12 +168,13 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 	return trials
 }
 
-// abandoned is how long a process may go on whose input was closed.
+// abandoned is how long a process may keep running after its input was closed.
 const abandoned = 5 * time.Second
 
 func quoted(text string) json.RawMessage { return rawjson.AppendQuoted(nil, text) }
 
-// content is what a question was honestly accepted with; nil if it was not.
+// content returns the content of the honest answer; nil if it was not an accept with
+// content.
 func (a *asked) content() json.RawMessage {
 	if content := rawjson.Member(a.answer, "content"); rawjson.KindOf(content) == rawjson.Object {
 		return content
@@ -181,7 +182,7 @@ func (a *asked) content() json.RawMessage {
 	return nil
 }
 
-// spoilt is the answer of an answers file that misbehaves.
+// spoilt returns the answer of an answers file that carries the fault out.
 func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 	var seconds, answer, tool any = json.RawMessage(nil), json.RawMessage(nil), json.RawMessage(nil)
 	field := any(json.RawMessage(nil))
@@ -208,14 +209,14 @@ func (a *asked) spoilt(f fault.Fault) json.RawMessage {
 	return object("fault", f.Name, "field", field, "seconds", seconds, "tool", tool, "answer", answer)
 }
 
-// How several calls at once are made and answered.
+// Number of simultaneous calls, and the delay between their answers.
 const (
 	severalCalls = 3
 	severalDelay = 200 * time.Millisecond
 )
 
-// severally answers the first question of each of several calls in reverse order, with
-// contents that differ.
+// severally returns rules that answer the first question of simultaneous calls in reverse
+// order, with different content.
 func severally(first asked) (rules []rule) {
 	var about any = json.RawMessage(nil)
 	if message := rawjson.Member(first.match, "message"); message != nil {

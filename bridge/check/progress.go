@@ -5,41 +5,41 @@ import (
 	"time"
 )
 
-// Progress is how far a check has come.
+// Progress is the progress of a check.
 type Progress struct {
-	Done, Total int           // trials; more of them come up as calls are found to ask
-	Left        time.Duration // until the end, as far as it can be told; 0 if it cannot
-	Now         string        // the trial that was begun last
+	Done, Total int           // number of trials; Total grows when further calls turn out to ask questions
+	Left        time.Duration // estimated remaining time; 0 if it is unknown
+	Now         string        // the trial that began last
 }
 
-// progress counts, and keeps what came of the trials so far.
+// progress counts the trials, and keeps the results so far.
 type progress struct {
 	began time.Time
 
 	mu          sync.Mutex
 	done, total int
 	now         string
-	under       map[*trial]time.Time // since when those that go on do
-	busy        time.Duration        // all trials that are done took together
+	under       map[*trial]time.Time // start times of the running trials
+	busy        time.Duration        // total duration of the ended trials
 	kinds       map[string]*kind     // by behaviour
 
 	results []Result
-	untried map[int]string // why calls that asked nothing are not among those, by index
-	failed  error          // what went wrong here, and is no matter of the server's
+	untried map[int]string // reasons why calls that asked nothing were not tried, by index
+	failed  error          // the first error that the server did not cause
 }
 
-// kind is the trials of one behaviour.
+// kind counts the trials of one behaviour.
 type kind struct {
 	open, done int
-	took       time.Duration // those that are done took together
-	guess      time.Duration // how long one takes, as long as none is done; 0 for as long as the others
+	took       time.Duration // total duration of the ended trials
+	guess      time.Duration // estimated duration while no trial has ended; 0 for the average of all
 }
 
 func newProgress() *progress {
 	return &progress{began: time.Now(), under: map[*trial]time.Time{}, kinds: map[string]*kind{}, untried: map[int]string{}}
 }
 
-// expect adds trials that come up.
+// expect adds planned trials.
 func (p *progress) expect(trials []*trial, limit time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,21 +75,21 @@ func (p *progress) end(t *trial) {
 	k.took += took
 }
 
-// add adds what came of a trial.
+// add adds the result of a trial.
 func (p *progress) add(result Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.results = append(p.results, result)
 }
 
-// skip notes why a call is not on trial.
+// skip notes the reason why a call was not tried.
 func (p *progress) skip(call int, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.untried[call] = why
 }
 
-// trouble notes what went wrong here.
+// trouble notes an error that the server did not cause.
 func (p *progress) trouble(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,8 +98,8 @@ func (p *progress) trouble(err error) {
 	}
 }
 
-// look is how far it is. The time left is what the trials that are left will take, by
-// as many at once as there were so far.
+// look returns the progress. It estimates the remaining time from the durations of ended
+// trials and from the average number of simultaneous trials.
 func (p *progress) look() Progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,10 +129,10 @@ func (p *progress) look() Progress {
 	return out
 }
 
-// progressEvery is how often it is told.
+// progressEvery is the interval between two reports of the progress.
 const progressEvery = 250 * time.Millisecond
 
-// tell tells how far it is until the returned function is called, and once more then.
+// tell reports the progress at intervals until stop is called, and then a last time.
 func (p *progress) tell(told func(Progress)) (stop func()) {
 	if told == nil {
 		return func() {}

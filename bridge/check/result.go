@@ -16,13 +16,13 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// verdicts, the gravest first.
+// verdicts lists the verdicts, most severe first.
 var verdicts = []Verdict{Fail, Warn, Inconclusive, Pass}
 
-// graver reports whether a verdict is graver than another.
+// graver reports whether verdict a is more severe than b.
 func graver(a, b Verdict) bool { return slices.Index(verdicts, a) < slices.Index(verdicts, b) }
 
-// worstOf is the gravest verdict of findings.
+// worstOf returns the most severe verdict of the findings; Pass without findings.
 func worstOf(list []Finding) Verdict {
 	out := Pass
 	for _, f := range list {
@@ -33,15 +33,16 @@ func worstOf(list []Finding) Verdict {
 	return out
 }
 
-// assessed is a trial that was judged by itself, with what reports show of it.
+// assessed is a judged trial with the frames that reports can show. It does not need the
+// log.
 type assessed struct {
 	*judgement
-	result Result          // without what follows from the findings
-	frames map[int64]Frame // those that findings can name, now or later
-	pairs  map[int64]int64 // by response, their requests
+	result Result          // without findings, verdict and evidence
+	frames map[int64]Frame // frames that findings can name, by sequence number
+	pairs  map[int64]int64 // sequence numbers of requests, by that of the response
 }
 
-// judge judges a trial by itself. Its log is not needed any more then.
+// judge judges a trial without the other trials. The log can be closed afterwards.
 func (r *runner) judge(c *chosen, m *made) *assessed {
 	hide := r.Server.Redaction
 	if err := hide.Learn(context.Background(), m.Log); err != nil {
@@ -54,7 +55,7 @@ func (r *runner) judge(c *chosen, m *made) *assessed {
 	return one
 }
 
-// hung reports whether it counts against the server that a response did not come in time.
+// hung reports whether the trial has a failure because no response came in time.
 func (one *assessed) hung() bool {
 	timedOut := one.After != nil && one.After.TimedOut || slices.ContainsFunc(one.Calls, func(m Made) bool { return m.TimedOut })
 	return timedOut && slices.ContainsFunc(one.findings, Finding.ofHanging)
@@ -64,7 +65,7 @@ func (f Finding) ofHanging() bool {
 	return f.Verdict == Fail && (f.Rule == ruleNoResponse || f.Rule == ruleUnusable)
 }
 
-// seenTwice says that the server has hung in two trials.
+// seenTwice adds to such findings that the server hung in two trials.
 func (one *assessed) seenTwice() {
 	for i, f := range one.findings {
 		if f.ofHanging() {
@@ -73,7 +74,7 @@ func (one *assessed) seenTwice() {
 	}
 }
 
-// result is what reports show of a trial. Secrets are left out.
+// result returns the result of a trial for reports, with secrets redacted.
 func (r *runner) result(one *assessed) Result {
 	out := one.result
 	out.Findings, out.Verdict = one.findings, worstOf(one.findings)
@@ -84,7 +85,7 @@ func (r *runner) result(one *assessed) Result {
 	return out
 }
 
-// outcome says how the trial's call ended.
+// outcome describes the end of the trial's calls.
 func (m *made) outcome() string {
 	if len(m.Calls) == 0 {
 		return wording.Shorten("no session: "+m.Unconnected, 200)
@@ -116,15 +117,15 @@ func endOf(c *Made) string {
 	return wording.Shorten("result: "+text, most)
 }
 
-// Bounds on the evidence of a result.
+// Limits of a result's evidence.
 const (
 	keptMost     = 60
 	evidenceMost = 20
 	textMost     = 4000 // characters
 )
 
-// keep keeps the frames that findings name, the questions and answers of the calls, and
-// how the calls began and ended.
+// keep copies the frames that findings can name: those that they name now, and the
+// requests, responses, questions and answers of the calls.
 func (one *assessed) keep(hide *redact.Redaction, m *made) {
 	var seqs []int64
 	for _, f := range one.findings {
@@ -155,7 +156,7 @@ func (one *assessed) keep(hide *redact.Redaction, m *made) {
 	}
 }
 
-// quote is a frame as reports quote it.
+// quote returns a frame as reports show it.
 func quote(f wire.Frame) Frame {
 	text := string(f.Raw)
 	if cut := wording.Shorten(text, textMost); cut != text {
@@ -166,8 +167,8 @@ func quote(f wire.Frame) Frame {
 	}
 }
 
-// evidence are the frames that findings name, with the requests of responses, and the
-// question that was answered badly with its answer.
+// evidence returns the frames that the findings name, the requests of named responses, and
+// the answer under trial with its question.
 func (one *assessed) evidence() (frames []Frame) {
 	var seqs []int64
 	for _, f := range one.findings {
@@ -194,7 +195,7 @@ func (one *assessed) evidence() (frames []Frame) {
 	return frames
 }
 
-// reproduce is a command line that makes a trial again.
+// reproduce returns a command line that repeats a trial.
 func (r *runner) reproduce(c *chosen, t *trial) string {
 	words := []string{"inspector", "call"}
 	if t.Behaviour == behaviourSeveral {

@@ -8,14 +8,15 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// Rule is one thing that a check can find besides what the linter finds.
+// Rule is a rule of the check. The linter has further ones.
 type Rule struct {
-	ID       string // never changes
-	Breaks   string // what breaks it
-	Evidence string // what shows that
-	Unclear  string // when nothing graver than Inconclusive is said
-	// Sources tells where the rule stands, by revision. One that is advice, or a
-	// revision without an entry, makes the rule say nothing graver than Inconclusive.
+	ID       string // ID of the rule, which never changes
+	Breaks   string // what breaks the rule
+	Evidence string // which frames prove it
+	Unclear  string // when the verdict is at most Inconclusive
+	// Sources holds the section of the specification that the rule is based on, by
+	// revision. Without an entry, or with one that is only advice, the rule gives at most
+	// Inconclusive.
 	Sources map[string]lint.Source
 }
 
@@ -47,7 +48,7 @@ func always(s lint.Source) sources {
 	return sources{mcp.Revision20250618: s, mcp.Revision20251125: s, mcp.Revision20260728: s}
 }
 
-// but is the same, except in one revision.
+// but returns a copy with another source for one revision.
 func (m sources) but(revision string, s lint.Source) sources {
 	m = maps.Clone(m)
 	m[revision] = s
@@ -73,8 +74,8 @@ const (
 	ruleCrossed        = "crossed-answers"
 )
 
-// replies is what makes every request get a response: messages follow JSON-RPC 2.0,
-// by section 5 of which a server must reply.
+// replies is the source of the rules that require a response: messages follow JSON-RPC
+// 2.0, whose section 5 says that a server must reply.
 var replies = always(must(pageBasic, "Messages"))
 
 var rules = []Rule{
@@ -180,12 +181,12 @@ var ruleByID = func() map[string]Rule {
 	return byID
 }()
 
-// Rules lists all rules of a check in the order in which they are documented. Those
-// of the linter are not among them.
+// Rules lists the rules of the check in the order in which they are documented, without
+// those of the linter.
 func Rules() []Rule { return slices.Clone(rules) }
 
-// Verdict is the gravest verdict that a rule gives in a revision, and the place that
-// backs it; "" where none does.
+// Verdict returns the most severe verdict that the rule can give in a revision, and the
+// reference to its source; "" if it has no source.
 func (r Rule) Verdict(revision string) (v Verdict, reference string) {
 	source, ok := r.Sources[revision]
 	if v = verdictOf(source.Severity); !ok || v == Inconclusive {
@@ -194,7 +195,7 @@ func (r Rule) Verdict(revision string) (v Verdict, reference string) {
 	return v, source.Reference(revision)
 }
 
-// verdictOf is the verdict on what breaks a rule of that severity.
+// verdictOf returns the verdict for breaking a rule of this severity.
 func verdictOf(s lint.Severity) Verdict {
 	switch s {
 	case lint.Violation:

@@ -15,13 +15,14 @@ import (
 
 var update = flag.Bool("update", false, "write the table of rules to docs/check-rules.md")
 
-// Every place that a rule cites exists; see the test of the linter's rules.
+// TestCitationsExist expects every section that a rule cites to exist; see the test of the
+// linter's rules.
 func TestCitationsExist(t *testing.T) {
 	raw, err := os.ReadFile("../elicit/lint/testdata/sections.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var headings map[string]map[string][]string // by revision and page
+	var headings map[string]map[string][]string // section titles, by revision and page
 	if err := json.Unmarshal(raw, &headings); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestCitationsExist(t *testing.T) {
 	}
 }
 
-// The part of docs/check-rules.md below its mark is written by -update.
+// TestDocumented compares the part of docs/check-rules.md below its mark with the rules;
+// -update writes it.
 func TestDocumented(t *testing.T) {
 	const file, mark = "../../docs/check-rules.md", "<!-- rules -->\n"
 	text, err := os.ReadFile(file)

@@ -16,39 +16,38 @@ import (
 	"elicitation-inspector/bridge/script"
 )
 
-// Options say what is checked, and how.
+// Options configures a check.
 type Options struct {
-	// Server is what to connect to. The check itself chooses what of its settings differs
-	// between trials: the revision, what is declared of elicitation, and the transcript.
-	// Its Timeout bounds connecting.
+	// Server configures the sessions. The check itself sets the revision, the elicitation
+	// capability and the transcript of each trial. The Timeout limits connecting.
 	Server headless.Config
-	// Wanted is what is called; empty for everything that the server offers.
+	// Wanted holds the calls to check; empty checks everything that the server offers.
 	Wanted []Wanted
-	// Honest are answers files of honest answers, after those of a call.
+	// Honest holds further answers files with honest answers; those of a Wanted call come
+	// first.
 	Honest     []*script.Script
-	Revisions  []string      // to try; empty for all
-	Behaviours []string      // by name; empty for all
-	Timeout    time.Duration // of the server's own time in a call; 0 for what fits the call
-	Jobs       int           // how many trials at once, without those that only wait
-	// ReadOnly, AllowDestructive and Skip say what must not be called; see [script.Plan].
+	Revisions  []string      // empty tries all
+	Behaviours []string      // names; empty tries all
+	Timeout    time.Duration // limit of the server's own time in a call; 0 derives it from honest calls
+	Jobs       int           // number of simultaneous trials, not counting those that only wait
+	// ReadOnly, AllowDestructive and Skip restrict the calls; see [script.Plan].
 	ReadOnly         bool
 	AllowDestructive []string
 	Skip             []*script.Text
-	// Record is the folder that a transcript of each trial is written to; "" for none.
+	// Record is the folder for the transcripts of trials; "" writes none.
 	Record string
-	// Command names the server in a command line of the inspector, as a shell has it; ""
-	// to say how Server has it.
+	// Command is the server's part of the inspector command lines in the report, quoted
+	// for a shell; "" derives it from Server.
 	Command string
-	// Chosen is told what will be called and what will not, before anything is.
+	// Chosen is called with the calls to make and those to skip, before any call is made.
 	Chosen func(calls []Call, skipped []Skipped)
-	// Met is told what the server calls itself, and which revisions it speaks, the newest
-	// first. It is called before Chosen.
+	// Met is called with the server's name and its revisions, newest first, before Chosen.
 	Met func(server string, revisions []string)
-	// Ended is told what came of a trial as soon as it is over, and again once all trials of
-	// its call and revision are and are judged by each other too. The report has the last
-	// word. It is called by several goroutines.
+	// Ended is called with the result of each trial when the trial has ended, and again
+	// when the trials of its call and revision have been compared. The report can still
+	// differ. It is called from several goroutines.
 	Ended func(Result)
-	// Progress is told how far the check is, several times a second.
+	// Progress is called with the progress several times a second.
 	Progress func(Progress)
 }
 
@@ -60,12 +59,12 @@ type runner struct {
 	slots     *slots
 	calls     []chosen
 	items     []catalog.Item
-	revisions []string // that the server speaks, the newest first
+	revisions []string // revisions that the server speaks, newest first
 }
 
-// Run checks a server. If ctx ends, the report is what was found so far. The error is
-// [headless.ErrConnect] for a server that cannot be reached, and [ErrNotOffered] for a
-// call that there is not.
+// Run checks a server. If ctx ends, it returns a report of the results so far. The error
+// is [headless.ErrConnect] if the server cannot be reached, and [ErrNotOffered] if the
+// server does not offer a wanted call.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o.Command = cmp.Or(o.Command, o.Server.Target.CommandLine())
 	r := &runner{Options: &o, progress: newProgress(), slots: newSlots(max(o.Jobs, 1))}
@@ -105,12 +104,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return &r.report, nil
 }
 
-// tries reports whether a behaviour is to be tried.
+// tries reports whether the options include a behaviour.
 func (r *runner) tries(behaviour string) bool {
 	return len(r.Behaviours) == 0 || slices.Contains(r.Behaviours, behaviour)
 }
 
-// greet finds out which revisions the server speaks, and what it offers.
+// greet finds out which revisions the server speaks and what it offers.
 func (r *runner) greet(ctx context.Context) error {
 	revisions := r.Revisions
 	if len(revisions) == 0 {
@@ -147,7 +146,7 @@ func (r *runner) greet(ctx context.Context) error {
 	return errs[0]
 }
 
-// greeted is what a server says of itself.
+// greeted holds the name, revision and catalog that a server reports.
 type greeted struct {
 	server, protocol string
 	items            []catalog.Item
@@ -176,7 +175,7 @@ func (r *runner) meet(ctx context.Context, revision string) (m greeted) {
 	return greeted{server: name, protocol: server.Info.Protocol, items: c.Items}
 }
 
-// config is how the session of a trial is made.
+// config returns the configuration of a trial's session.
 func (r *runner) config(t *trial) headless.Config {
 	c := r.Server
 	c.Settings.Protocol, c.Settings.Choice, c.Settings.Elicitation = t.Revision, client.ChoiceExplicit, t.declared

@@ -22,7 +22,8 @@ import (
 	"elicitation-inspector/bridge/target"
 )
 
-// builtin checks the demo server in this process, in which no story time passes.
+// builtin configures a check of the demo server in this process, with a clock that stands
+// still.
 func builtin(t *testing.T) Options {
 	t.Helper()
 	server := demo.New(demo.Options{Pause: func(context.Context, time.Duration) error { return nil }})
@@ -34,7 +35,8 @@ func builtin(t *testing.T) Options {
 	return Options{Server: headless.Config{Target: target.Spec{Name: demo.Name, Builtin: server.MCP}}, Jobs: 4}
 }
 
-// TestEveryBehaviourIsTried has each behaviour tried that fits a call of the demo server.
+// TestEveryBehaviourIsTried expects each behaviour to be tried that fits a call of the
+// demo server.
 func TestEveryBehaviourIsTried(t *testing.T) {
 	t.Parallel()
 	o := builtin(t)
@@ -51,7 +53,7 @@ func TestEveryBehaviourIsTried(t *testing.T) {
 			t.Errorf("question %d was declined", r.Question)
 		}
 	}
-	// What else there is needs a process, a stream of HTTP, a URL, or a number with a step.
+	// These behaviours need a process, an HTTP stream, a URL, or a number with a step.
 	elsewhere := []string{"not-multiple", "kill-process", "drop-stream", "accept-unopened", "accept-with-content", "retry-before-completion", "never-retry"}
 	for _, b := range Behaviours() {
 		if tried[b.Name] == slices.Contains(elsewhere, b.Name) {
@@ -63,7 +65,7 @@ func TestEveryBehaviourIsTried(t *testing.T) {
 	}
 }
 
-// TestAnswersAreRead has the answers file of every trial read as it is printed.
+// TestAnswersAreRead expects the answers file in every Reproduce to be valid.
 func TestAnswersAreRead(t *testing.T) {
 	t.Parallel()
 	rules, err := script.Parse("answers", []byte("answers: [{match: {message: \"*: {x} 'y' # \\\"z\\\"*\"}, answer: {accept: {a: {$env: HOME}}}}]\ndefault: decline"), os.LookupEnv)
@@ -81,7 +83,8 @@ func TestAnswersAreRead(t *testing.T) {
 	}
 }
 
-// TestMadeUpArguments has arguments made up that an input schema takes, or not at all.
+// TestMadeUpArguments expects made-up arguments to be valid by the input schema, or an
+// error.
 func TestMadeUpArguments(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
@@ -104,7 +107,7 @@ func TestMadeUpArguments(t *testing.T) {
 	}
 }
 
-// TestProgressIsTold has the progress of a check told.
+// TestProgressIsTold expects a check to report its progress.
 func TestProgressIsTold(t *testing.T) {
 	t.Parallel()
 	o := builtin(t)
@@ -121,7 +124,8 @@ func TestProgressIsTold(t *testing.T) {
 	}
 }
 
-// TestProgressIsToldOften has the progress told at least twice a second, until it is over.
+// TestProgressIsToldOften expects a report at least twice a second until the check is
+// over.
 func TestProgressIsToldOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,8 +142,8 @@ func TestProgressIsToldOften(t *testing.T) {
 	})
 }
 
-// TestJobsAreBound has as many trials work at the same time as there are jobs, and those
-// that wait hold up no other.
+// TestJobsAreBound expects as many working trials as there are jobs, and waiting trials
+// that hold up no other.
 func TestJobsAreBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,10 +165,10 @@ func TestJobsAreBound(t *testing.T) {
 		synctest.Wait()
 
 		over = make(chan struct{})
-		for i := range (waitingFor + parkedFor) * jobs { // which wait for each other, and leave room to work
+		for i := range (waitingFor + parkedFor) * jobs { // they wait for each other, and leave room to work
 			go s.hold(t, i < waitingFor*jobs, false, func(p *slot) { p.during(func() { <-over }) })
 		}
-		time.Sleep(time.Minute) // of the test's own time
+		time.Sleep(time.Minute) // of the test's own clock
 		if known, found := len(s.waiting), len(s.parked); known != waitingFor*jobs || found != parkedFor*jobs {
 			t.Errorf("%d wait that were known to, and %d others", known, found)
 		}
@@ -178,8 +182,8 @@ func TestJobsAreBound(t *testing.T) {
 	})
 }
 
-// TestUrgentTrialsWorkFirst has trials that wait for long, and those that others wait for,
-// begin before others, and has what is interrupted leave its turn to the next.
+// TestUrgentTrialsWorkFirst expects urgent trials to begin before others, and an
+// interrupted trial to leave its turn to the next.
 func TestUrgentTrialsWorkFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -213,7 +217,7 @@ func TestUrgentTrialsWorkFirst(t *testing.T) {
 	})
 }
 
-// hold does something in a place of its own.
+// hold runs do in a place of its own.
 func (s *slots) hold(t *testing.T, waits, urgent bool, do func(*slot)) {
 	p, err := s.take(t.Context(), waits, urgent)
 	if err != nil {
@@ -224,7 +228,7 @@ func (s *slots) hold(t *testing.T, waits, urgent bool, do func(*slot)) {
 	do(p)
 }
 
-// TestInterruptedReport has the report so far after an interruption.
+// TestInterruptedReport expects an interrupted check to return its results so far.
 func TestInterruptedReport(t *testing.T) {
 	t.Parallel()
 	o := builtin(t)
@@ -242,8 +246,8 @@ func TestInterruptedReport(t *testing.T) {
 	}
 }
 
-// TestHangingIsSeenTwice has a trial without a response made again, and only what gives
-// none then, too, counts against the server.
+// TestHangingIsSeenTwice expects a trial without a response to run again, and a failure
+// only if the second run has no response either.
 func TestHangingIsSeenTwice(t *testing.T) {
 	t.Parallel()
 	for tool, hangs := range map[string]int32{"busy": 1, "broken": 100} {
@@ -274,7 +278,8 @@ func TestHangingIsSeenTwice(t *testing.T) {
 	}
 }
 
-// TestPromptsAndResources checks what asks besides tools, and prints how to call it again.
+// TestPromptsAndResources expects prompts and resources to be checked, with command lines
+// that repeat the calls.
 func TestPromptsAndResources(t *testing.T) {
 	t.Parallel()
 	o := builtin(t)

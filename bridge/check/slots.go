@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// slots bounds how many trials go on at once: those that work, and those that only wait
-// for the server, of which there can be more.
+// slots limits the number of simultaneous trials. Trials that only wait for the server
+// have a higher limit than those that work.
 type slots struct {
-	waiting chan struct{} // those that are known to wait before they begin
-	parked  chan struct{} // others, which are found to wait
+	waiting chan struct{} // one place for each trial that is expected to wait
+	parked  chan struct{} // one place for each other trial that turned out to wait
 
 	mu   sync.Mutex
-	free int // places to work
-	// urgent and others wait for a place to work, in turn. What is urgent comes first:
-	// what takes long however much else goes on, and what others wait for.
+	free int // number of free places to work
+	// urgent and others are the queues for a place to work. urgent goes first: trials that
+	// last long in any case, and trials whose results other trials need.
 	urgent, others []chan struct{}
 }
 
-// How many trials may wait for each that works.
+// Number of waiting trials for each trial that works.
 const (
 	waitingFor = 10
 	parkedFor  = 3
@@ -55,13 +55,13 @@ func (s *slots) enter(ctx context.Context, urgent bool) error {
 		*queue = slices.Delete(*queue, i, i+1)
 	}
 	s.mu.Unlock()
-	if i < 0 { // it has the place already
+	if i < 0 { // exit of another trial has already given it the place
 		s.exit()
 	}
 	return ctx.Err()
 }
 
-// exit gives a place to work to the next trial.
+// exit passes a place to work on to the next trial in the queues.
 func (s *slots) exit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,15 +77,15 @@ func (s *slots) exit() {
 	*queue = (*queue)[1:]
 }
 
-// slot is the place of one trial. It is for one goroutine.
+// slot is the place of one trial. Only one goroutine uses it.
 type slot struct {
 	of    *slots
 	works bool
-	waits chan struct{} // of the slots, that it has a place in; nil for none
+	waits chan struct{} // the channel of slots that it has a place in; nil for none
 }
 
-// take waits for a place. A trial that is known to wait for long has its place among
-// those before it begins, and begins before others, as does what is urgent.
+// take waits for a place. A trial that is expected to wait long first needs a place among
+// those, and is urgent.
 func (s *slots) take(ctx context.Context, waits, urgent bool) (*slot, error) {
 	p := &slot{of: s}
 	if waits {
@@ -104,11 +104,11 @@ func (s *slots) take(ctx context.Context, waits, urgent bool) (*slot, error) {
 	return p, nil
 }
 
-// worksFor is how long a trial is taken to work after it has made its call. What takes
-// longer is the server's waiting.
+// worksFor is how long a trial counts as working after its call began. After that it
+// counts as waiting for the server.
 const worksFor = 50 * time.Millisecond
 
-// during runs f, and lets another trial work once f only waits.
+// during runs f. If f takes longer than worksFor, another trial may work meanwhile.
 func (p *slot) during(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -123,8 +123,8 @@ func (p *slot) during(f func()) {
 	}
 }
 
-// park notes that the trial only waits from now on, so that another may work. Where too
-// many wait already, it keeps its place.
+// park notes that the trial only waits from now on, so that another one may work. If too
+// many trials wait already, it keeps its place to work.
 func (p *slot) park() {
 	if !p.works {
 		return
@@ -141,7 +141,7 @@ func (p *slot) park() {
 	p.works = false
 }
 
-// leave gives the place back.
+// leave frees the place.
 func (p *slot) leave() {
 	if p.works {
 		p.of.exit()

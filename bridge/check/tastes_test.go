@@ -14,7 +14,7 @@ import (
 
 const schema = `"properties":{"name":{"type":"string","minLength":2},"size":{"type":"integer","maximum":9,"default":3}},"required":["name"]`
 
-// greet asks who is there, and says what a taste says of an accepted answer.
+// greet asks for a name, and answers with what says returns for an accepted answer.
 func greet(says func(s *tasted, content json.RawMessage) (string, string)) taste {
 	return func(s *tasted) (string, string) {
 		answer, failure := s.ask("Who is it?", schema)
@@ -28,7 +28,7 @@ func greet(says func(s *tasted, content json.RawMessage) (string, string)) taste
 	}
 }
 
-// problemsOf are what is wrong with content.
+// problemsOf lists the problems of content.
 func problemsOf(content json.RawMessage) []elicit.Problem {
 	if content == nil {
 		return []elicit.Problem{{Text: "there is none"}}
@@ -40,7 +40,7 @@ func problemsOf(content json.RawMessage) []elicit.Problem {
 	return problems
 }
 
-// checked is greet for content that is valid.
+// checked is greet for valid content.
 func checked(says func(s *tasted, name, size string) string) taste {
 	return greet(func(s *tasted, content json.RawMessage) (string, string) {
 		if problems := problemsOf(content); len(problems) > 0 {
@@ -52,7 +52,7 @@ func checked(says func(s *tasted, name, size string) string) taste {
 
 func hello(_ *tasted, name, size string) string { return text("Hello %s, size %s!", name, size) }
 
-// tastes are the servers under test.
+// tastes holds the servers under test, by name.
 var tastes = map[string]taste{
 	"right: greets": checked(hello),
 	"right: thanks whatever is said": func(s *tasted) (string, string) {

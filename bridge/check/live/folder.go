@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// newFolder makes a folder for transcripts. It removes those of processes that were
-// killed before they could.
+// newFolder makes a folder for transcripts. It removes the folders of processes that were
+// killed.
 func newFolder() (string, error) {
-	host, err := os.Hostname() // containers that share the folder number their processes by themselves
+	host, err := os.Hostname() // containers that share the folder have process ids of their own
 	if err != nil {
 		return "", err
 	}
@@ -26,7 +26,7 @@ func newFolder() (string, error) {
 		rest, mine := strings.CutPrefix(e.Name(), prefix)
 		number, _, _ := strings.Cut(rest, "-")
 		if pid, err := strconv.Atoi(number); mine && err == nil && gone(pid) {
-			_ = os.RemoveAll(filepath.Join(os.TempDir(), e.Name())) // it may be another user's
+			_ = os.RemoveAll(filepath.Join(os.TempDir(), e.Name())) // it may belong to another user
 		}
 	}
 	return os.MkdirTemp("", fmt.Sprintf("%s%d-", prefix, os.Getpid()))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestFoldersOfTheDead has a folder removed whose process was killed, and nothing else.
+// TestFoldersOfTheDead expects only the folder of a killed process to be removed.
 func TestFoldersOfTheDead(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dead := exec.Command(os.Args[0], "-test.run", "^$")

@@ -1,5 +1,5 @@
-// Package live makes one check at a time beside an inspection, and keeps what came of
-// the latest while it goes on and after it is over.
+// Package live runs one check at a time during an inspection, and keeps the results of the
+// latest one.
 package live
 
 import (
@@ -16,41 +16,41 @@ import (
 	"elicitation-inspector/bridge/check"
 )
 
-// Subject is what is checked: one thing that a server offers.
+// Subject is the tool, prompt or resource that a check calls.
 type Subject struct {
-	Server string // its id
+	Server string // id of the server
 	Kind   catalog.Kind
 	Key    string
 }
 
-// State says where a check stands.
+// State is the stage of a check.
 type State string
 
 // The states of a check.
 const (
 	Running  State = "running"
-	Stopping State = "stopping" // the trials that go on are being ended
+	Stopping State = "stopping" // the running trials are being ended
 	Over     State = "over"
 )
 
-// Check is a check as it stands.
+// Check is the state of a check.
 type Check struct {
 	Number int // from 1
 	Subject
 	Arguments json.RawMessage
 	State     State
-	Name      string   // of the server, as it says
-	Revisions []string // that it speaks, the newest first; nil until that is known
+	Name      string   // name that the server reports
+	Revisions []string // revisions that the server speaks, newest first; nil until they are known
 	Progress  check.Progress
 	Trials    []Trial       // in the order in which they ended
-	Report    *check.Report // once the check is over; nil if there is none
-	Err       error         // why there is no report
+	Report    *check.Report // nil until the check is over, or if it failed
+	Err       error         // the reason why there is no report
 }
 
-// Trial is what came of a trial.
+// Trial is the result of a trial so far.
 type Trial struct {
 	check.Result
-	Version int // counts how often something else was said of it
+	Version int // counts the changes of the result, from 1
 }
 
 // Errors of a [Lab].
@@ -60,7 +60,7 @@ var (
 	ErrUnknown = errors.New("this check is not kept any more")
 )
 
-// Lab makes checks. All methods are safe for concurrent use.
+// Lab runs checks. All methods are safe for concurrent use.
 type Lab struct {
 	changed func()
 	life    context.Context
@@ -68,20 +68,20 @@ type Lab struct {
 	running sync.WaitGroup
 
 	mu     sync.Mutex
-	latest *Check // its slices only grow, or are replaced
+	latest *Check // readers share its slices, so that these only grow or are replaced
 	stop   context.CancelFunc
-	folder string // of the latest check's transcripts
+	folder string // transcripts of the latest check
 	closed bool
 }
 
-// New makes a lab. changed is called when a check is not as it was; it must not block.
+// New makes a lab. It calls changed after each change of a check; changed must not block.
 func New(changed func()) *Lab {
 	life, end := context.WithCancel(context.Background())
 	return &Lab{changed: changed, life: life, end: end}
 }
 
-// Begin begins a check in the background. The error is [ErrBusy] while another goes on.
-// Where its transcripts are, and who is told of it, is the lab's business.
+// Begin starts a check in the background. The error is [ErrBusy] while another check runs.
+// The lab sets Record, Met, Ended and Progress of the options.
 func (l *Lab) Begin(s Subject, arguments json.RawMessage, o check.Options) error {
 	ctx, stop := context.WithCancel(l.life)
 	err := l.begin(&Check{Number: 1, Subject: s, Arguments: arguments, State: Running}, stop, func(before string) {
@@ -96,7 +96,7 @@ func (l *Lab) Begin(s Subject, arguments json.RawMessage, o check.Options) error
 	return nil
 }
 
-// begin makes c the latest check, which run makes.
+// begin makes c the latest check, and starts run with the folder of the previous check.
 func (l *Lab) begin(c *Check, stop context.CancelFunc, run func(before string)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +114,7 @@ func (l *Lab) begin(c *Check, stop context.CancelFunc, run func(before string)) 
 	return nil
 }
 
-// run makes a check, in place of that whose transcripts are in the folder before.
+// run runs a check after removing the folder of the previous one.
 func (l *Lab) run(ctx context.Context, o check.Options, before string) {
 	removed := os.RemoveAll(before)
 	folder, err := newFolder()
@@ -141,7 +141,8 @@ func (l *Lab) run(ctx context.Context, o check.Options, before string) {
 	})
 }
 
-// ofItself is a report without the transcripts, which go with the lab.
+// ofItself returns the report without the names of transcripts, whose folder the lab
+// removes.
 func ofItself(report *check.Report) *check.Report {
 	out := *report
 	out.Directory, out.Results = "", slices.Clone(out.Results)
@@ -151,7 +152,7 @@ func ofItself(report *check.Report) *check.Report {
 	return &out
 }
 
-// told takes in what is said of a trial.
+// told adds or replaces the result of a trial.
 func (c *Check) told(r check.Result) {
 	i := slices.IndexFunc(c.Trials, func(t Trial) bool { return t.Trial == r.Trial })
 	if i < 0 {
@@ -161,11 +162,11 @@ func (c *Check) told(r check.Result) {
 	if reflect.DeepEqual(r, c.Trials[i].Result) {
 		return
 	}
-	c.Trials = slices.Clone(c.Trials) // readers have the old one
+	c.Trials = slices.Clone(c.Trials) // readers have the old slice
 	c.Trials[i] = Trial{Result: r, Version: c.Trials[i].Version + 1}
 }
 
-// change changes the latest check.
+// change changes the latest check, and calls changed.
 func (l *Lab) change(f func(*Check)) {
 	l.mu.Lock()
 	f(l.latest)
@@ -173,7 +174,7 @@ func (l *Lab) change(f func(*Check)) {
 	l.changed()
 }
 
-// Stop ends a check. What was found until then stays.
+// Stop ends a check. Its results so far stay.
 func (l *Lab) Stop(number int) error {
 	stop, err := l.stopping(number)
 	if err == nil {
@@ -195,7 +196,7 @@ func (l *Lab) stopping(number int) (stop context.CancelFunc, err error) {
 	return l.stop, nil
 }
 
-// Latest is the check that was begun last; false if there was none.
+// Latest returns the latest check; false if there was none.
 func (l *Lab) Latest() (Check, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,7 +206,7 @@ func (l *Lab) Latest() (Check, bool) {
 	return *l.latest, true
 }
 
-// Folder is where the transcripts of a check are.
+// Folder returns the folder of a check's transcripts.
 func (l *Lab) Folder(number int) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -215,7 +216,7 @@ func (l *Lab) Folder(number int) (string, error) {
 	return l.folder, nil
 }
 
-// Close ends the check that goes on, and removes its transcripts. No further one begins.
+// Close ends the running check and removes its transcripts. No further check can begin.
 func (l *Lab) Close() error {
 	l.mu.Lock()
 	l.closed = true

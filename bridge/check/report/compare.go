@@ -11,8 +11,9 @@ import (
 	"elicitation-inspector/bridge/elicit/lint"
 )
 
-// trialKey names a trial in every report. Of what the linter finds, only the call and
-// the revision count: it is told in the first trial that shows it, whichever that is.
+// trialKey identifies a trial across reports. For a linter finding it is only the call and
+// the revision, because the finding stands in the first trial that shows it, which can be
+// another one each time.
 type trialKey struct {
 	kind                       catalog.Kind
 	key, revision              string
@@ -24,7 +25,8 @@ type findingKey struct {
 	rule string
 }
 
-// Compare sets Baseline of a report, and New of its findings, by an earlier report.
+// Compare sets the Baseline of a report, and New of its findings, by comparing it with an
+// earlier report.
 func Compare(earlier, now *check.Report) {
 	linted := lintRules()
 	before, tried, clear := map[findingKey]bool{}, map[trialKey]bool{}, map[trialKey]bool{}
@@ -83,7 +85,7 @@ func keyOf(r *check.Report, one *check.Result, linted bool) trialKey {
 	return key
 }
 
-// defect is a fail or a warning.
+// defect is a finding with verdict Fail or Warn.
 type defect struct {
 	result  *check.Result
 	finding *check.Finding
@@ -106,7 +108,7 @@ func defects(r *check.Report, linted map[string]bool) func(yield func(findingKey
 
 func isDefect(v check.Verdict) bool { return v == check.Fail || v == check.Warn }
 
-// Compared says what a comparison has shown: "2 new, 3 mended". It is "" without one.
+// Compared sums the comparison up: "2 new, 3 mended". It is "" without a baseline.
 func Compared(b *check.Baseline) string {
 	if b == nil {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"elicitation-inspector/bridge/check"
 )
 
-// turned is the same report with all its lists in another order.
+// turned returns the report with all its lists in another order.
 func turned(r *check.Report) *check.Report {
 	slices.Reverse(r.Calls)
 	slices.Reverse(r.Behaviours)
@@ -37,7 +37,7 @@ func TestCompare(t *testing.T) {
 			now.Results[3].Findings = []check.Finding{found("not-tried", check.Inconclusive)}
 		}, "0 new, 0 mended, 4 as before, 1 inconclusive now"},
 		"inconclusive is no new": {func(now *check.Report) { now.Results[0].Findings = []check.Finding{found("x", check.Inconclusive)} }, "0 new, 0 mended, 5 as before"},
-		// The linter's findings are told in the first trial that shows them.
+		// The linter's findings stand in the first trial that shows them.
 		"linted in another trial": {func(now *check.Report) {
 			now.Results[3].Findings = append(now.Results[3].Findings, now.Results[1].Findings...)
 			now.Results = slices.Delete(now.Results, 1, 2)

@@ -37,17 +37,17 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	}).Parse(pageText))
 })
 
-// evidenceMost bounds the frames in a page, in bytes.
+// evidenceMost is the largest total size in bytes of the frames in a page.
 const evidenceMost = 8 << 20
 
-// page is the content of the HTML report.
+// page is the data of the HTML report.
 type page struct {
 	*View
-	room int // bytes of frames that can still be written
+	room int // remaining bytes for frames
 }
 
-// writeHTML writes one page that needs no server, network or script. What the server
-// said is text in it.
+// writeHTML writes a page that needs no server, network or script. Texts of the server are
+// only text in it.
 func writeHTML(w io.Writer, r *check.Report) error {
 	return pageTemplate().ExecuteTemplate(w, "check", &page{NewView(r), evidenceMost})
 }
@@ -55,23 +55,23 @@ func writeHTML(w io.Writer, r *check.Report) error {
 func (*page) Style() template.CSS { return template.CSS(paper.Style + pageStyle) }
 func (*page) Policy() string      { return paper.Policy(paper.Style+pageStyle, "") }
 
-// meanings say what verdicts mean.
+// meanings describes the verdicts.
 var meanings = map[check.Verdict]string{
 	check.Fail: "a MUST is broken, or the server ended or hung", check.Warn: "a SHOULD is broken",
 	check.Inconclusive: "the wire cannot show it", check.Pass: "nothing is wrong",
 }
 
-// past are findings of an earlier report, under a title.
+// past holds findings of the earlier report under a title.
 type past struct {
 	Title string
 	List  []check.Past
 }
 
-// part is what one template of the page is about.
+// part is the data of a template within the page.
 type part struct {
 	*page
 	Call     *Call
-	Place    int // of the call in the page, from 1
+	Place    int // position of the call in the page, from 1
 	Rows     []Row
 	Told     *Told
 	Instance *Instance
@@ -84,7 +84,7 @@ func (p *page) OfRows(list []Row) part       { return part{page: p, Rows: list} 
 func (p *page) OfTold(t *Told) part          { return part{page: p, Told: t} }
 func (p *page) OfInstance(in *Instance) part { return part{page: p, Instance: in} }
 
-// Behaviour is that of the part's instance.
+// Behaviour returns the behaviour of the part's instance.
 func (p part) Behaviour() *check.Behaviour {
 	for i, b := range p.Behaviours {
 		if b.Name == p.Instance.Behaviour {
@@ -94,7 +94,8 @@ func (p part) Behaviour() *check.Behaviour {
 	return nil
 }
 
-// Frames are the evidence of the part's instance; none if the page has no room for it.
+// Frames returns the evidence of the part's instance; nil if the page has no room left for
+// it.
 func (p part) Frames() []check.Frame {
 	size := 0
 	for _, f := range p.Instance.Evidence {
@@ -110,10 +111,10 @@ func (p part) Frames() []check.Frame {
 // Names reports whether the finding names a frame.
 func (in *Instance) Names(seq int64) bool { return slices.Contains(in.Frames, seq) }
 
-// ID is the instance's in the page.
+// ID returns the id of the instance's HTML element.
 func (in *Instance) ID() string { return fmt.Sprintf("f%d-%d", in.Told.Number, in.Place) }
 
-// Given are the arguments of the call, if there are any.
+// Given returns the arguments of the call; nil if there are none.
 func (c *Call) Given() json.RawMessage {
 	for range rawjson.Members(c.Arguments) {
 		return c.Arguments
@@ -121,12 +122,12 @@ func (c *Call) Given() json.RawMessage {
 	return nil
 }
 
-// Passed are the rows in which everything passed.
+// Passed returns the rows in which all trials passed.
 func (c *Call) Passed() []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return !r.Passed() })
 }
 
-// Others are the rows in which something did not pass.
+// Others returns the rows with a trial that did not pass.
 func (c *Call) Others() []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Passed() })
 }

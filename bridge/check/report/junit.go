@@ -12,8 +12,8 @@ import (
 )
 
 // writeJUnit writes a test suite for each call and revision, with a test case for each
-// trial. A warning does not fail its test, as JUnit knows no warnings: it is in the
-// test's output. What is inconclusive is skipped.
+// trial. JUnit has no warnings: a trial with warnings passes, and they are in its output.
+// An inconclusive trial is skipped.
 func writeJUnit(w io.Writer, r *check.Report) error {
 	suites := []junit.Suite{}
 	for i, call := range r.Calls {
@@ -56,7 +56,8 @@ func testCase(one *check.Result, suite string) junit.Case {
 	return c
 }
 
-// sentences are the gravest finding of a trial, in a line, and all that is told of it.
+// sentences returns the rule and text of a trial's most severe finding, and the texts of
+// all findings.
 func sentences(one *check.Result) (rule, message, text string) {
 	var b strings.Builder
 	for _, f := range one.Findings {

@@ -27,8 +27,8 @@ var markdownTemplate = sync.OnceValue(func() *template.Template {
 	}).Parse(markdownText))
 })
 
-// writeMarkdown writes the report for the comment of a pull request. All that the server
-// may have written is in code, so that it cannot act as markup, links or mentions.
+// writeMarkdown writes the report for a comment on a pull request. Texts of the server are
+// in code, so that they cannot act as markup, links or mentions.
 func writeMarkdown(w io.Writer, r *check.Report) error {
 	return markdownTemplate().Execute(w, NewView(r))
 }

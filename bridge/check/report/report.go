@@ -1,5 +1,5 @@
-// Package report writes what a check has found in formats for people and for other
-// programs, and compares it with what an earlier check has found.
+// Package report writes the report of a check in formats for people and for programs, and
+// compares it with an earlier report.
 package report
 
 import (
@@ -16,7 +16,7 @@ var writers = map[string]func(io.Writer, *check.Report) error{
 	"json": writeJSON, "junit": writeJUnit, "markdown": writeMarkdown, "html": writeHTML, "sarif": writeSARIF,
 }
 
-// Formats names the formats.
+// Formats lists the names of the formats.
 func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
 
 // Write writes a report in a format.

@@ -26,10 +26,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file")
 
-// hostile is a text that tries to leave every place that it is put in.
+// hostile is a text that tries to break out of any context.
 const hostile = "</pre></script><img src=x onerror=alert(1)>|`@octocat` ]]> \x1b\u202e&amp;\"'> https://evil.example"
 
-// sample is a report in which the server says hostile things wherever it can.
+// sample returns a report with hostile text wherever the server can put text.
 func sample() *check.Report {
 	finding := func(rule string, v check.Verdict, text string) check.Finding {
 		return check.Finding{Rule: rule, Verdict: v, Text: text, Reference: "MCP 2025-11-25, client/elicitation, Response Actions", Frames: []int64{8, 9}}
@@ -92,7 +92,7 @@ func TestJSONIsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The arguments are indented in the file.
+	// The file has the arguments indented.
 	back.Calls[0].Arguments = r.Calls[0].Arguments
 	if !reflect.DeepEqual(back, r) {
 		t.Errorf("got  %+v\nwant %+v", back, r)
@@ -107,8 +107,8 @@ func TestJSONIsReadAgain(t *testing.T) {
 	}
 }
 
-// The elements of JUnit's XML with the attributes that they must and may have, and their
-// children, as the schema of Jenkins has them.
+// junitElements holds the elements of JUnit's XML with their required and optional
+// attributes and their children, from the schema of Jenkins.
 var junitElements = map[string]struct{ must, may, children string }{
 	"testsuites": {"", "tests failures", "testsuite"},
 	"testsuite":  {"name tests failures errors", "skipped time", "properties testcase"},
@@ -199,8 +199,8 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// The page has only elements that load and run nothing, and links that lead to a place
-// in it.
+// TestHTML expects a page without elements that load or run anything, and only links to
+// places inside it.
 func TestHTML(t *testing.T) {
 	r := sample()
 	Compare(&check.Report{Format: 1, Server: hostile}, r)
@@ -252,8 +252,8 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// outsideCode is Markdown without its code blocks and spans, which end at as many
-// backticks as they begin with.
+// outsideCode returns Markdown without its code blocks and code spans, which end with as
+// many backticks as they begin with.
 func outsideCode(s string) (out string) {
 	for {
 		start := strings.IndexByte(s, '`')
@@ -271,7 +271,7 @@ func outsideCode(s string) (out string) {
 	}
 }
 
-// What the server says stands in code, and cells stay cells.
+// TestMarkdown expects the server's texts in code, and no text that breaks a table cell.
 func TestMarkdown(t *testing.T) {
 	r := sample()
 	Compare(sample(), r)

@@ -16,7 +16,7 @@ import (
 var sarifLevels = map[check.Verdict]string{check.Fail: "error", check.Warn: "warning"}
 
 // writeSARIF writes fails and warnings in the Static Analysis Results Interchange Format
-// (OASIS, version 2.1.0). What is inconclusive is no result of an analysis.
+// (OASIS, version 2.1.0). It omits inconclusive findings.
 func writeSARIF(w io.Writer, r *check.Report) error {
 	out := sarif.NewReport()
 	run := sarif.NewRun()
@@ -46,7 +46,8 @@ func writeSARIF(w io.Writer, r *check.Report) error {
 	return writeIndented(w, out)
 }
 
-// sarifLocation is the trial's transcript, if there is one, and what was tried.
+// sarifLocation returns the trial's transcript, if there is one, and the name of the
+// trial.
 func sarifLocation(r *check.Report, one *check.Result) *sarif.Location {
 	call := r.Calls[one.Call]
 	location := sarif.NewLocation().WithLogicalLocations([]*sarif.LogicalLocation{
@@ -62,7 +63,7 @@ func sarifLocation(r *check.Report, one *check.Result) *sarif.Location {
 	return location
 }
 
-// describedRules say what breaks each rule.
+// describedRules describes what breaks each rule, by ID.
 func describedRules() map[string]string {
 	breaks := map[string]string{}
 	for _, rule := range lint.Rules() {

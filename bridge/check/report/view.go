@@ -11,46 +11,46 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// verdicts, the gravest first.
+// verdicts lists the verdicts, most severe first.
 var verdicts = []check.Verdict{check.Fail, check.Warn, check.Inconclusive, check.Pass}
 
-// View is a report as people read it: a matrix of each call, and what was found.
+// View is a report arranged for people: a matrix of behaviours for each call, and the
+// findings.
 type View struct {
 	*check.Report
 	Calls []*Call
 }
 
-// Call is a call on trial.
+// Call is a call of the report with its matrix and findings.
 type Call struct {
 	check.Call
 	Rows    []Row
 	Found   []*Told // fails and warnings
-	Unclear []*Told // inconclusive
+	Unclear []*Told // inconclusive findings
 	Counts  Counts
 }
 
-// Row is a behaviour in the matrix of a call.
+// Row is the row of a behaviour in the matrix of a call.
 type Row struct {
 	check.Behaviour
 	Cells []Cell // by revision, as in Report.Revisions
 }
 
-// Cell stands for the trials of a behaviour in a revision: those of all questions and
-// fields.
+// Cell sums up the trials of a behaviour in a revision, with all questions and fields.
 type Cell struct {
-	Verdict check.Verdict // the gravest; "" if there are no trials
-	Some    int           // trials with the verdict
+	Verdict check.Verdict // the most severe; "" without trials
+	Some    int           // number of trials with this verdict
 	All     int
-	In      []*Instance // of its findings, the first of each Told; of inconclusive ones only if nothing graver is found
+	In      []*Instance // the findings, one instance of each Told; inconclusive ones only if there are no others
 }
 
-// Told is a finding, once for all the trials of a call that show it.
+// Told is a finding with all the trials of a call that show it.
 type Told struct {
-	check.Finding // as in the first trial
+	check.Finding // of the first trial
 	Call          *Call
 	Number        int
 	In            []*Instance
-	New           int // how many of In are new
+	New           int // number of new instances
 }
 
 // Instance is a finding in one trial.
@@ -58,14 +58,14 @@ type Instance struct {
 	*check.Result
 	check.Finding
 	Told *Told
-	// Place is that of the instance among those of Told, from 1.
+	// Place is the position of the instance in Told.In, from 1.
 	Place int
 }
 
-// Counts are how many trials have a verdict.
+// Counts holds the number of trials by verdict.
 type Counts map[check.Verdict]int
 
-// NewView groups a report.
+// NewView arranges a report.
 func NewView(r *check.Report) *View {
 	v := &View{Report: r}
 	for i, c := range r.Calls {
@@ -104,7 +104,7 @@ func NewView(r *check.Report) *View {
 	return v
 }
 
-// add puts a trial into its cell, and its findings to those like them.
+// add adds a trial to its cell, and its findings to equal ones of other trials.
 func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 	c.Counts[one.Verdict]++
 	at := one.Behaviour + " " + one.Revision
@@ -142,18 +142,18 @@ func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 	}
 }
 
-// incidental are the parts of a finding's text that differ from trial to trial: what was
-// sent, in parentheses, and what came, in quotes after a colon.
+// incidental matches the parts of a finding's text that differ between trials: what the
+// client sent, in parentheses, and what the server sent, in quotes after a colon.
 var incidental = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`frames? \d+|\b[\d.]+ (ms|s|min|h)\b| \([^()]*\)|: "(?:[^"\\]|\\.)*"`)
 })
 
-// alike reports whether two texts tell the same, but for what is incidental.
+// alike reports whether two texts differ only in incidental parts.
 func alike(a, b string) bool {
 	return a == b || incidental().ReplaceAllLiteralString(a, "") == incidental().ReplaceAllLiteralString(b, "")
 }
 
-// Counts are those of all calls.
+// Counts returns the counts of all calls together.
 func (v *View) Counts() Counts {
 	sum := Counts{}
 	for _, c := range v.Calls {
@@ -164,7 +164,7 @@ func (v *View) Counts() Counts {
 	return sum
 }
 
-// Found are the fails and warnings of all calls, the gravest first.
+// Found returns the fails and warnings of all calls, most severe first.
 func (v *View) Found() (list []*Told) {
 	for _, c := range v.Calls {
 		list = append(list, c.Found...)
@@ -183,7 +183,7 @@ func (c Counts) String() string {
 	return strings.Join(words, ", ")
 }
 
-// All is how many trials there are.
+// All returns the number of trials.
 func (c Counts) All() (sum int) {
 	for _, n := range c {
 		sum += n
@@ -196,7 +196,7 @@ func (r *Row) Passed() bool {
 	return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.All > 0 && c.Verdict != check.Pass })
 }
 
-// Trial names what was tried: "wrong-type, question 2, field size, 2025-11-25".
+// Trial names a trial: "wrong-type, question 2, field size, 2025-11-25".
 func Trial(t check.Trial) string {
 	words := []string{t.Behaviour}
 	if t.Question > 0 {
@@ -208,7 +208,7 @@ func Trial(t check.Trial) string {
 	return strings.Join(append(words, t.Revision), ", ")
 }
 
-// Headline says in a sentence what came of the check.
+// Headline sums the check up in a sentence.
 func (v *View) Headline() string {
 	counts := v.Counts()
 	all := wording.Plural(counts.All(), "trial") + " of " + wording.Plural(len(v.Calls), "call")
