@@ -2,7 +2,7 @@ package faulty
 
 import "elicitation-inspector/bridge/mcp"
 
-// undeclared are the tools that ask in a mode which the client has not declared.
+// undeclared lists the tools that ask in a mode that the client has not declared.
 var undeclared = []*tool{
 	{
 		name: "pick_team", title: "Pick a team", does: "It asks a client that has not declared elicitation.",
@@ -18,10 +18,10 @@ var undeclared = []*tool{
 	},
 }
 
-// undeclaredMode are the rules for that: the linter's and the check's own.
+// undeclaredMode holds the IDs of the rules on that defect: the linter's and the check's.
 const undeclaredMode = "mode-undeclared|undeclared-mode"
 
-// endless are the tools that do not take no for an answer.
+// endless lists the tools that ask again after a refusal.
 var endless = []*tool{
 	{
 		name: "rate_hotel", title: "Rate the hotel", does: "It asks again and again until you accept.",
@@ -31,7 +31,7 @@ var endless = []*tool{
 	},
 }
 
-// crossing are the tools that cannot be called by two at the same time.
+// crossing lists the tools that handle simultaneous calls wrongly.
 var crossing = []*tool{
 	{
 		name: "assign_desk", title: "Assign a desk", does: "It takes an answer for that to its oldest question, so that a call can go without a response.", before: mcp.Revision20260728,
@@ -53,7 +53,7 @@ var crossing = []*tool{
 	},
 }
 
-// trusting are the tools that take a requestState which is not theirs.
+// trusting lists the tools that accept a requestState that the server did not send them.
 var trusting = []*tool{
 	{
 		name: "sell_house", title: "Sell the house", does: "It takes a requestState that was changed.", since: mcp.Revision20260728,
@@ -90,7 +90,7 @@ var trusting = []*tool{
 	},
 }
 
-// unruly are the tools that ask in a way that the linter has a rule against.
+// unruly lists the tools whose questions or results break a rule of the linter.
 var unruly = []*tool{
 	{
 		name: "join_wifi", title: "Join the Wi-Fi", does: "It asks for a password in a form.",
@@ -148,7 +148,7 @@ var unruly = []*tool{
 	},
 }
 
-// askTheOldWay sends a request that no answer is waited for.
+// askTheOldWay sends an elicitation request and does not wait for its answer.
 func askTheOldWay(c *call) {
 	if len(c.answers) == 0 && c.declared("form") {
 		loud := question{message: "How loud may it be?", fields: `"volume":{"type":"integer","title":"Volume","minimum":1,"maximum":10}`}

@@ -12,36 +12,36 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// call is one tools/call that is being served.
+// call is a tools/call request that the server is handling.
 //
-// A tool is told as if it could wait for its answers. Since 2026-07-28 nothing waits: it
-// is told from the start in every round, and the first question that has no answer yet
-// ends the round.
+// A tool's code is written as if it could wait for answers. Since 2026-07-28 a server does
+// not wait: each round runs the tool from the start, and the first question without an
+// answer ends the round.
 type call struct {
 	*server
 	tool         *tool
 	id           json.RawMessage
 	revision     string
-	capabilities json.RawMessage // of the client
+	capabilities json.RawMessage // declared by the client
 	ctx          context.Context
 	end          context.CancelFunc
-	asks         func() // the first question waits for its answer, or will not come
+	asks         func() // lets the reader of the input continue; called when the first question is pending, or the call is over
 
-	asked   int               // questions so far, in this round
-	answers []json.RawMessage // to the first of them, since 2026-07-28
+	asked   int               // number of questions so far, in this round
+	answers []json.RawMessage // answers to the first questions, since 2026-07-28
 }
 
-// reply is what a call is answered with: the error that ends a tool early.
+// reply is the response to a call. A tool returns it as an error to end the call early.
 type reply struct {
-	member string // of the response: its result or its error; "" for no response at all
+	member string // the member of the response, "result" or "error" with its value; "" for no response
 }
 
 func (r *reply) Error() string { return "the call ends with " + r.member }
 
-// silence leaves a call without a response.
+// silence is the reply that sends no response.
 var silence = &reply{}
 
-// result is a result of these members.
+// result returns a result with these members.
 func (c *call) result(kind, members string) *reply {
 	if c.revision >= mcp.Revision20260728 {
 		members = fmt.Sprintf(`"resultType":%q,%s`, kind, members)
@@ -64,7 +64,7 @@ func rpcError(code int, why string, data json.RawMessage) *reply {
 	return &reply{fmt.Sprintf(`"error":{"code":%d,"message":%s%s}`, code, encode(why), data)}
 }
 
-// call serves a tools/call.
+// call handles a tools/call request in a goroutine.
 func (s *server) call(m message, revision string) {
 	c := &call{server: s, id: m.ID, revision: revision, capabilities: meta(m, "clientCapabilities")}
 	c.ctx, c.end = context.WithCancel(s.ctx)
@@ -92,7 +92,7 @@ func (s *server) call(m message, revision string) {
 			s.send(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, r.member)
 		}
 	})
-	if oneAtATime { // so that another call comes while the question waits
+	if oneAtATime { // the next call must find the question pending
 		<-asks
 	}
 }
@@ -107,7 +107,7 @@ func (c *call) leave() {
 	}
 }
 
-// ask puts a question to the client and returns its answer.
+// ask sends a question to the client and returns its answer.
 func (c *call) ask(q question) (answer, error) {
 	c.asked++
 	params := q.params(c.revision)
@@ -134,13 +134,13 @@ func (c *call) ask(q question) (answer, error) {
 	}
 }
 
-// takeBack tells the client that a question needs no answer any more.
+// takeBack withdraws a question and sends the client a cancellation of it.
 func (c *call) takeBack(id string) {
 	c.withdraw(id)
 	c.send(`{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s}}`, mcp.NotificationCancelled, id)
 }
 
-// declared reports whether the client has said that it can be asked in this mode.
+// declared reports whether the client has declared the elicitation mode.
 func (c *call) declared(mode string) bool {
 	elicitation := rawjson.Member(c.capabilities, "elicitation")
 	form, url := rawjson.Member(elicitation, "form"), rawjson.Member(elicitation, "url")
@@ -154,11 +154,11 @@ func (c *call) declared(mode string) bool {
 	}
 }
 
-// answer is what came back for a question.
+// answer is the client's answer to a question.
 type answer struct {
 	action  string          // "" if the result has none
 	content json.RawMessage // nil if the result has none
-	failure string          // of a JSON-RPC error
+	failure string          // text about a JSON-RPC error; "" for a result
 }
 
 func answerOf(result, rpcError json.RawMessage) answer {

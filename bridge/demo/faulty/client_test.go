@@ -19,13 +19,13 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// client is the other side of a server, in one synctest bubble with it.
+// client is the client of a server in the same synctest bubble.
 type client struct {
 	t        *testing.T
 	revision string
 	declares string // its elicitation capability; "" for none
 	in       io.WriteCloser
-	words    strings.Builder // last words
+	words    strings.Builder // the server's standard error
 	crashed  bool
 	ended    chan struct{}
 	id       int
@@ -76,7 +76,7 @@ func (c *client) capabilities() string {
 }
 
 func (c *client) send(line string) {
-	_, _ = io.WriteString(c.in, line+"\n") // a server that has crashed reads no more
+	_, _ = io.WriteString(c.in, line+"\n") // a server that has crashed no longer reads
 }
 
 // request sends a request and returns its id.
@@ -89,7 +89,7 @@ func (c *client) request(method, members string) string {
 	return fmt.Sprint(c.id)
 }
 
-// next is what the server has sent when it does nothing more by itself.
+// next returns the messages that the server sends until all goroutines wait.
 func (c *client) next() []message {
 	synctest.Wait()
 	c.mu.Lock()
@@ -99,28 +99,28 @@ func (c *client) next() []message {
 	return came
 }
 
-// asked is a question as it reached the client.
+// asked is a question as the client received it.
 type asked struct {
 	via    elicit.Via
-	id     json.RawMessage // of a request
-	key    string          // of a round
+	id     json.RawMessage // of the request; nil in a round
+	key    string          // in inputRequests; "" for a request
 	state  json.RawMessage
 	params json.RawMessage
 }
 
-// trial is what one call showed.
+// trial is the outcome of a call.
 type trial struct {
 	questions int
 	responded bool
 	isError   bool
-	text      string          // of the result or the error
-	all       string          // of the response
-	content   json.RawMessage // of the last answer that was sent
-	rules     []string        // of the linter that were broken
+	text      string          // text of the result or the error
+	all       string          // the whole response
+	content   json.RawMessage // content of the last answer
+	rules     []string        // IDs of the linter's rules that are broken
 }
 
-// behaviour answers the nth question of a call, from 1, and returns the content that it
-// gave.
+// behaviour answers the nth question of a call, from 1, and returns the content of the
+// answer.
 type behaviour func(c *client, tool, id string, q asked, n int) (content json.RawMessage)
 
 // call makes one call.
@@ -129,7 +129,7 @@ func (c *client) call(tool string, do behaviour) (tr trial) {
 	for {
 		came := c.next()
 		if len(came) == 0 {
-			time.Sleep(10 * time.Second) // of the bubble
+			time.Sleep(10 * time.Second) // on the clock of the bubble
 			if came = c.next(); len(came) == 0 {
 				c.cancel(id)
 				return tr
@@ -230,7 +230,7 @@ func (c *client) retry(tool, responses string, state json.RawMessage) {
 	c.request(mcp.MethodCallTool, members)
 }
 
-// facts are those of a question, for package fault.
+// facts returns the facts of a question for package fault.
 func (c *client) facts(tool string, q asked) fault.Facts {
 	other := "order_lunch"
 	if tool == other {
@@ -242,7 +242,7 @@ func (c *client) facts(tool string, q asked) fault.Facts {
 	}
 }
 
-// spoilt answers the question at a place with a fault, and all others honestly.
+// spoilt answers the question at a position with a fault, and all others honestly.
 func spoilt(name, field string, place int) behaviour {
 	return func(c *client, tool, id string, q asked, n int) json.RawMessage {
 		if n != place {

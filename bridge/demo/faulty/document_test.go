@@ -24,7 +24,7 @@ This page is written by ` + "`go test ./bridge/demo/faulty -update`" + `.
 |---|---|---|---|---|
 `
 
-// The documentation lists the tools as they are.
+// TestDocumentation compares docs/faulty.md with the tools.
 func TestDocumentation(t *testing.T) {
 	const path = "../../../docs/faulty.md"
 	var b strings.Builder

@@ -6,7 +6,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// hanging are the tools that leave a call without a response.
+// hanging lists the tools that leave a call without a response.
 var hanging = []*tool{
 	{
 		name: "order_lunch", title: "Order lunch", does: "It never answers after a decline.",
@@ -65,14 +65,14 @@ var hanging = []*tool{
 	},
 }
 
-// hangUnless waits for the end of the call, unless something is so.
+// hangUnless waits for the end of the call unless so is true.
 func (c *call) hangUnless(so bool) {
 	if !so {
 		<-c.ctx.Done()
 	}
 }
 
-// crashing are the tools that end the process.
+// crashing lists the tools that end the process.
 var crashing = []*tool{
 	{
 		name: "book_ferry", title: "Book the ferry", does: "It crashes on a decline.",

@@ -1,6 +1,6 @@
-// Package faulty is an MCP server whose tools each do exactly one thing wrong, so that
-// whoever looks for defects in servers can be tested. It speaks JSON-RPC by hand, since
-// no library lets a server do all of that.
+// Package faulty is an MCP server whose tools each have exactly one defect, for testing
+// programs that look for defects in servers. It writes JSON-RPC by hand, because libraries
+// do not allow such defects.
 package faulty
 
 import (
@@ -19,20 +19,20 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Name is how the server introduces itself.
+// Name is the name that the server reports.
 const Name = "faulty"
 
-// Options are what a server has of its process.
+// Options configures a server.
 type Options struct {
 	In  io.Reader
 	Out io.Writer
-	Err io.Writer // takes the last words of tools that crash
+	Err io.Writer // gets the error messages of tools that crash
 	// Exit ends the process, as os.Exit does. If it returns, Serve does too.
 	Exit func(code int)
 }
 
-// Serve serves one client over stdio until its input or ctx ends, or a tool crashes.
-// After that a read of In may still be waiting.
+// Serve serves one client over stdio until its input or ctx ends, or a tool crashes. A
+// read of In may continue after it returns.
 func Serve(ctx context.Context, o Options) {
 	ctx, end := context.WithCancel(ctx)
 	s := &server{
@@ -45,7 +45,7 @@ func Serve(ctx context.Context, o Options) {
 	go func() {
 		defer close(written)
 		for line := range s.out {
-			_, _ = o.Out.Write(line) // a client that does not read ends the input, too
+			_, _ = o.Out.Write(line) // a client that no longer reads closes the input, too
 		}
 	}()
 	lines := make(chan []byte)
@@ -66,7 +66,7 @@ func Serve(ctx context.Context, o Options) {
 	<-written
 }
 
-// read passes the lines of a client on.
+// read sends the lines of the input to the channel.
 func read(ctx context.Context, in io.Reader, lines chan<- []byte) {
 	defer close(lines)
 	for r := bufio.NewReader(in); ; {
@@ -86,25 +86,25 @@ func read(ctx context.Context, in io.Reader, lines chan<- []byte) {
 // server serves one client.
 type server struct {
 	Options
-	ctx  context.Context // of everything that waits
+	ctx  context.Context // ends all waiting
 	end  context.CancelFunc
 	out  chan []byte
-	key  []byte // of the seals of requestState
+	key  []byte // key of the signatures in requestState
 	work sync.WaitGroup
 
 	mu           sync.Mutex
-	revision     string          // that was agreed on, up to 2025-11-25
-	capabilities json.RawMessage // of the client, up to 2025-11-25
-	questions    int             // asked so far
+	revision     string          // negotiated revision, up to 2025-11-25
+	capabilities json.RawMessage // declared by the client, up to 2025-11-25
+	questions    int             // number of questions so far
 	pending      map[string]*pending
-	over         map[string]fate  // questions that are not pending any more
-	calls        map[string]*call // that are being served, by the id of their request
-	last         *tool            // that asked
+	over         map[string]fate  // settled questions, by id
+	calls        map[string]*call // running calls, by the id of their request
+	last         *tool            // the tool that asked last
 	kept         map[string]json.RawMessage
-	spoilt       map[string]bool // tools that are of no use any more
+	spoilt       map[string]bool // names of tools that are unusable
 }
 
-// message is any JSON-RPC message. Its parts are as they came.
+// message is any JSON-RPC message. Its members keep their exact bytes.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -164,8 +164,8 @@ func (s *server) initialize(m message) {
 	s.answer(m.ID, revision, `"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":%s`, revision, serverInfo)
 }
 
-// meta is a member of a request's _meta, which says since 2026-07-28 what initialize
-// said before.
+// meta returns a member of the request's _meta, which since 2026-07-28 replaces the
+// members of initialize.
 func meta(m message, name string) json.RawMessage {
 	return rawjson.Member(rawjson.Member(m.Params, "_meta"), "io.modelcontextprotocol/"+name)
 }
@@ -179,7 +179,7 @@ func (s *server) revisionOf(m message) string {
 	return s.revision
 }
 
-// answer answers a request with a result of these members.
+// answer sends a result with these members.
 func (s *server) answer(id json.RawMessage, revision, format string, a ...any) {
 	members := fmt.Sprintf(format, a...)
 	if revision >= mcp.Revision20260728 {
@@ -196,7 +196,7 @@ func (s *server) send(format string, a ...any) {
 	s.out <- append(fmt.Appendf(nil, format, a...), '\n')
 }
 
-// crash ends the process, which says why on its way out.
+// crash ends the process. Unless code is 0, it writes words to standard error before.
 func (s *server) crash(words string, code int) {
 	if code != 0 {
 		fmt.Fprintln(s.Err, words)
@@ -209,20 +209,21 @@ func (s *server) crash(words string, code int) {
 type pending struct {
 	call   *call
 	number int
-	answer chan answer // has room for it
+	answer chan answer // has room for the answer
 }
 
-// fate is what became of a question before a message for it came.
+// fate is the state of the question that a message is about, at the time when the message
+// is read.
 type fate int
 
 const (
-	unknown   fate = iota + 1 // it was never asked
-	answered                  // it has an answer already
-	withdrawn                 // nobody waits for it any more
-	garbled                   // no question can be told from the message
+	unknown   fate = iota + 1 // there is no such question
+	answered                  // the question has an answer already
+	withdrawn                 // the tool no longer waits for the answer
+	garbled                   // the message is not JSON
 )
 
-// expect makes a question that waits, and its id.
+// expect adds a pending question and returns its id.
 func (s *server) expect(c *call) (id string, p *pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +267,7 @@ func (s *server) cancel(request string) {
 	c.end()
 }
 
-// settle takes a response of the client's.
+// settle handles a response of the client.
 func (s *server) settle(m message) {
 	s.mu.Lock()
 	id := string(m.ID)
@@ -287,7 +288,7 @@ func (s *server) settle(m message) {
 	}
 }
 
-// oldest is the first question of a tool that still waits. The caller holds the mutex.
+// oldest returns the first pending question of a tool. The caller holds the mutex.
 func (s *server) oldest(t *tool) (id string, first *pending) {
 	for i, p := range s.pending {
 		if p.call.tool == t && p.call.ctx.Err() == nil && (first == nil || p.number < first.number) {
@@ -297,7 +298,7 @@ func (s *server) oldest(t *tool) (id string, first *pending) {
 	return id, first
 }
 
-// lastAsked is the tool that asked last.
+// lastAsked returns the tool that asked last; an empty tool if none did.
 func (s *server) lastAsked() *tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -307,7 +308,7 @@ func (s *server) lastAsked() *tool {
 	return s.last
 }
 
-// deaf reports whether a tool waits that lets the server do nothing else.
+// deaf reports whether a tool is waiting that stops the server from handling requests.
 func (s *server) deaf() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -319,7 +320,7 @@ func (s *server) deaf() bool {
 	return false
 }
 
-// encode writes what can always be written: strings, numbers and what is made of them.
+// encode returns the JSON of a value that always has one.
 func encode(v any) json.RawMessage {
 	raw, err := rawjson.Encode(v)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 
 const both = `{"form":{},"url":{}}`
 
-// Every tool shows its fault under the behaviours of its plants, in each of its
-// revisions, and is right under all others.
+// TestEachToolHasOneFault expects each tool to show its defect under the behaviours of its
+// plants, in each of its revisions, and no defect under other behaviours.
 func TestEachToolHasOneFault(t *testing.T) {
 	startClock(t)
 	for _, tool := range tools {
@@ -58,8 +58,8 @@ func TestEachToolHasOneFault(t *testing.T) {
 	}
 }
 
-// startClock starts the one clock that all matches of patterns share, so that it is no
-// part of a bubble.
+// startClock starts the clock that all matches of patterns share outside of any synctest
+// bubble.
 func startClock(t *testing.T) {
 	re := regexp2.MustCompile("a")
 	re.MatchTimeout = time.Hour
@@ -72,12 +72,13 @@ func planted(t *tool, behaviour, rule string) bool {
 	return slices.ContainsFunc(t.plants, func(p Plant) bool {
 		all := slices.Concat(p.Behaviours, p.May)
 		isRule := slices.Contains(p.Rules, rule)
-		// What the linter finds stands in the log of every trial.
+		// Each trial's log shows the linter's findings.
 		return isRule && (slices.Contains(all, behaviour) || slices.Contains(all, "*") || slices.Contains(p.Behaviours, "accept"))
 	})
 }
 
-// observe tries every behaviour that fits a tool, and says which rules are broken.
+// observe tries every behaviour that fits a tool, and returns the broken rules by
+// behaviour.
 func observe(t *testing.T, tool *tool, revision string) map[string][]string {
 	shown := map[string][]string{}
 	note := func(name string, rules []string) {
@@ -130,7 +131,7 @@ func observe(t *testing.T, tool *tool, revision string) map[string][]string {
 	return shown
 }
 
-// run runs f with a client of its own.
+// run calls f with a new client in a synctest bubble.
 func run(t *testing.T, revision, declares string, f func(*client)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, revision, declares)
@@ -156,7 +157,7 @@ func decliningAlways(c *client, tool, id string, q asked, n int) json.RawMessage
 	return nil
 }
 
-// kindOf says what is to be expected of a tool after a fault.
+// kindOf returns how a good tool reacts to a fault.
 func kindOf(f fault.Fault, facts fault.Facts) string {
 	patient := []string{"never", "never-retry", "wrong-id", "retyped-id", "answer-withdrawn", "invalid-json", "response-after-cancel"}
 	harmless := []string{"extra-field", "extra-key", "response-twice", "half-then-rest", "byte-by-byte", "late", "missing-key", "same-id",
@@ -179,7 +180,7 @@ func kindOf(f fault.Fault, facts fault.Facts) string {
 	return "result"
 }
 
-// judge says which rules a trial breaks, and whether the tool still works after it.
+// judge returns the rules that a trial breaks, and whether the tool is usable after it.
 func (c *client) judge(t *tool, tr, honest trial, kind string) []string {
 	rules := judged(tr, honest, kind)
 	if c.crashed {
@@ -204,7 +205,7 @@ func (c *client) judge(t *tool, tr, honest trial, kind string) []string {
 	return rules
 }
 
-// judged says which rules the response of a trial breaks, and its questions.
+// judged returns the rules that the questions and the response of a trial break.
 func judged(tr, honest trial, kind string) []string {
 	rules := slices.Clone(tr.rules)
 	for _, mark := range []string{"goroutine ", "(node:internal", "Traceback", "Cannot read properties", "java.base/", "panicked at", "NoneType"} {
@@ -231,8 +232,8 @@ func judged(tr, honest trial, kind string) []string {
 	return rules
 }
 
-// uses reports whether the text of a trial has a value of its content in it, which that
-// of the honest call has not.
+// uses reports whether the text of a trial has a value of its content that the text of the
+// honest call does not have.
 func uses(tr, honest trial) bool {
 	for _, value := range rawjson.Members(tr.content) {
 		if word := plain(value); strings.Contains(tr.text, word) && !strings.Contains(honest.text, word) {
@@ -249,13 +250,13 @@ func (c *client) several(t *tool, first fault.Facts) []string {
 		c.request(mcp.MethodCallTool, fmt.Sprintf(`"name":%q,"arguments":{}`, t.name))
 		came = append(came, c.next()...)
 	}
-	name := "" // of a field that takes any text
+	name := "" // name of a field that accepts any text
 	for _, f := range first.Request.Fields {
 		if f.Kind == elicit.Text && f.Format == "" && f.Pattern == "" && f.MaxLength == nil {
 			name = f.Name
 		}
 	}
-	answers := map[string]string{} // what was sent in reply to which response
+	answers := map[string]string{} // the text that was sent, by question or round, and the text of each result
 	n := 0
 	for len(came) > 0 && n < 12 {
 		last := came[len(came)-1]
@@ -265,7 +266,7 @@ func (c *client) several(t *tool, first fault.Facts) []string {
 		switch {
 		case last.Method == mcp.MethodElicit && c.revision < mcp.Revision20260728:
 			c.respond(t.name, asked{via: elicit.ByRequest, id: last.ID}, filled(parsed(c.t, last.Params), name, word))
-			answers[string(last.ID)] = word // ids of questions run as those of calls do, which come one after the other
+			answers[string(last.ID)] = word // the ids of questions count as those of calls do, whose requests follow each other
 		case rawjson.Text(rawjson.Member(last.Result, "resultType")) == "input_required":
 			for key, r := range rawjson.Members(rawjson.Member(last.Result, "inputRequests")) {
 				c.respond(t.name, asked{via: elicit.InRound, key: key, state: rawjson.Member(last.Result, "requestState")}, filled(parsed(c.t, rawjson.Member(r, "params")), name, word))
@@ -304,14 +305,15 @@ func (c *client) crossed(answers map[string]string, name string) []string {
 	return nil
 }
 
-// previous is the question of a call: initialize has the first id of the client.
+// previous returns the id of a call's question, which is one less because initialize has
+// the client's first id.
 func previous(id string) string {
 	var n int
 	fmt.Sscan(id, &n)
 	return fmt.Sprint(n - 1)
 }
 
-// filled is an honest answer, but for one field.
+// filled returns an honest answer with another value for one field.
 func filled(r *elicit.Request, name, word string) string {
 	if r.Mode == elicit.ModeURL {
 		return `{"action":"accept"}`

@@ -8,21 +8,21 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// Plant is what a check must find in a tool.
+// Plant is a finding that a check must report for a tool.
 type Plant struct {
-	Tool      string   // or in the demo server the name of a prompt, or the URI of a resource
-	Revisions []string // in which it must be found
-	// Behaviours are those under which it must be found, wherever they fit.
+	Tool      string   // name of a tool or prompt, or URI of a resource
+	Revisions []string // revisions in which the check must report it
+	// Behaviours lists the behaviours under which the check must report it, if they fit.
 	Behaviours []string
-	// May are those under which it shows as well, if the trial goes that way.
+	// May lists further behaviours under which the check can report it.
 	May []string
-	// Rules are the ids of the rules that tell of it; any of them will do.
+	// Rules lists the IDs of rules, any of which may report it.
 	Rules   []string
-	Verdict string // as of package check
+	Verdict string // a verdict of package check
 }
 
-// Planted lists what is wrong with the tools, in the order in which they are listed.
-// Whatever else a check says of them is not there.
+// Planted lists the findings for the tools, in the order of tools/list. A check must
+// report no others.
 func Planted() []Plant {
 	var all []Plant
 	for _, t := range tools {
@@ -36,9 +36,8 @@ func Planted() []Plant {
 	return all
 }
 
-// PlantedInDemo lists what is wrong with the tools, prompts and resources of the demo
-// server. Tools that give clients trouble and break no rule are not there: flood,
-// impatient, times_out, ask_many, suspicious_link.
+// PlantedInDemo lists the findings for the demo server. It has none for flood, impatient,
+// times_out, ask_many and suspicious_link, which make work for clients but break no rule.
 func PlantedInDemo() []Plant {
 	return slices.Concat(
 		of("crash_on_decline", onDecline("fail", "process-ended")),
@@ -49,7 +48,7 @@ func PlantedInDemo() []Plant {
 	)
 }
 
-// of says whose plants they are.
+// of sets the tool and all revisions of plants.
 func of(tool string, plants []Plant) []Plant {
 	for i := range plants {
 		plants[i].Tool, plants[i].Revisions = tool, mcp.Revisions
@@ -57,12 +56,13 @@ func of(tool string, plants []Plant) []Plant {
 	return plants
 }
 
-// found is what a check must find under some behaviours.
+// found returns a plant that must be reported under the behaviours. rules separates the
+// IDs by "|".
 func found(verdict, rules string, behaviours ...string) []Plant {
 	return []Plant{{Rules: strings.Split(rules, "|"), Verdict: verdict, Behaviours: behaviours}}
 }
 
-// also adds behaviours under which a plant may show.
+// also sets the behaviours under which the plants can be reported, too.
 func also(plants []Plant, behaviours ...string) []Plant {
 	for i := range plants {
 		plants[i].May = behaviours
@@ -70,7 +70,7 @@ func also(plants []Plant, behaviours ...string) []Plant {
 	return plants
 }
 
-// in says that plants are to be found in some revisions only.
+// in limits the plants to some revisions.
 func in(plants []Plant, revisions ...string) []Plant {
 	for i := range plants {
 		plants[i].Revisions = revisions
@@ -78,24 +78,24 @@ func in(plants []Plant, revisions ...string) []Plant {
 	return plants
 }
 
-// onDecline is what must be found in a tool that takes a decline wrongly.
+// onDecline returns the plant of a tool that handles a decline wrongly.
 func onDecline(verdict, rules string) []Plant {
 	return also(found(verdict, rules, "decline", "decline-with-content"), "decline-always")
 }
 
-// onCancel is what must be found in a tool that takes a cancel wrongly.
+// onCancel returns the plant of a tool that handles a cancel wrongly.
 func onCancel(verdict, rules string) []Plant {
 	return found(verdict, rules, "cancel", "cancel-with-content", "cancel-then-accept")
 }
 
-// revisions are those that the tool is offered in.
+// revisions lists the revisions that have the tool.
 func (t *tool) revisions() []string {
 	return slices.DeleteFunc(slices.Clone(mcp.Revisions), func(r string) bool {
 		return r < t.since || t.before != "" && r >= t.before
 	})
 }
 
-// find is the tool of a name; nil if there is none in this revision.
+// find returns the tool with a name; nil if the revision does not have it.
 func find(name, revision string) *tool {
 	i := slices.IndexFunc(tools, func(t *tool) bool { return t.name == name && slices.Contains(t.revisions(), revision) })
 	if i < 0 {
@@ -104,7 +104,7 @@ func find(name, revision string) *tool {
 	return tools[i]
 }
 
-// listed are the tools of a revision, as tools/list returns them.
+// listed returns the tools of a revision as a JSON array for tools/list.
 func listed(revision string) string {
 	var list []string
 	for _, t := range tools {
@@ -116,5 +116,5 @@ func listed(revision string) string {
 	return "[" + strings.Join(list, ",") + "]"
 }
 
-// tools are all that there are.
+// tools lists all tools.
 var tools = slices.Concat(hanging, crashing, spoiling, acting, careless, leaking, undeclared, endless, crossing, trusting, unruly)

@@ -13,17 +13,17 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// Why a requestState is not taken.
+// Reasons why a requestState is rejected.
 var (
 	errNoState  = errors.New("there is none")
 	errInvented = errors.New("it is none of this server's")
 	errChanged  = errors.New("it was changed")
 )
 
-// progress is what a requestState holds.
+// progress is the content of a requestState.
 type progress struct {
 	Tool    string            `json:"tool"`
-	Answers []json.RawMessage `json:"answers"` // to the questions so far
+	Answers []json.RawMessage `json:"answers"` // answers to the first questions of the call
 }
 
 func (s *server) sum(text string) []byte {
@@ -32,7 +32,7 @@ func (s *server) sum(text string) []byte {
 	return mac.Sum(nil)
 }
 
-// seal writes a requestState that the client can read and not change.
+// seal returns a signed requestState, which the client can read but not change.
 func (s *server) seal(p progress) string {
 	text := base64.RawURLEncoding.EncodeToString(encode(p))
 	return text + "." + base64.RawURLEncoding.EncodeToString(s.sum(text))
@@ -57,8 +57,8 @@ func (s *server) unseal(state json.RawMessage) (p progress, err error) {
 	return p, err
 }
 
-// resume reads what is known from earlier rounds, and the answer that a round brings.
-// It returns a reply where the call cannot go on.
+// resume reads the answers of earlier rounds from the requestState, and the answer of this
+// round. It returns a reply if the call cannot continue.
 func (c *call) resume(params json.RawMessage) *reply {
 	responses, state := rawjson.Member(params, "inputResponses"), rawjson.Member(params, "requestState")
 	if c.revision < mcp.Revision20260728 || responses == nil && state == nil {
@@ -67,11 +67,11 @@ func (c *call) resume(params json.RawMessage) *reply {
 	p, err := c.unseal(state)
 	sender := find(p.Tool, c.revision)
 	switch {
-	case err != nil && err == c.tool.takes: // it goes on as if that were its own
+	case err != nil && err == c.tool.takes: // the tool accepts it
 		c.answers = c.unknown(responses)
 		return c.collect(responses)
 	case err == errNoState:
-		return nil // it begins again
+		return nil // the call begins anew
 	case err != nil:
 		return rpcError(mcp.CodeInvalidParams, "requestState is not taken: "+err.Error(), nil)
 	case sender != nil && sender.wanders:
@@ -85,8 +85,8 @@ func (c *call) resume(params json.RawMessage) *reply {
 	return c.collect(responses)
 }
 
-// unknown stands for the answers before the one that a round brings, where the state does
-// not have them: somebody has said something.
+// unknown makes up answers to the questions before the one that the round answers, for a
+// requestState that does not have them.
 func (c *call) unknown(responses json.RawMessage) (list []json.RawMessage) {
 	for n, q := range c.tool.asks[:len(c.tool.asks)-1] {
 		if rawjson.Member(responses, keyOf(n)) != nil {
@@ -101,7 +101,7 @@ func (c *call) unknown(responses json.RawMessage) (list []json.RawMessage) {
 	return list
 }
 
-// collect adds the answer of this round, if it is there.
+// collect adds the answer of this round, if there is one.
 func (c *call) collect(responses json.RawMessage) *reply {
 	key := keyOf(len(c.answers))
 	for name := range rawjson.Members(responses) {
@@ -123,7 +123,8 @@ func (c *call) collect(responses json.RawMessage) *reply {
 
 func keyOf(question int) string { return fmt.Sprintf("question %d", question+1) }
 
-// askInRound gives the answer that is known, or ends the round with the question.
+// askInRound returns the answer if an earlier round or this one has it. Otherwise it ends
+// the round with the question.
 func (c *call) askInRound(params json.RawMessage) (answer, error) {
 	n := c.asked - 1
 	if n < len(c.answers) {

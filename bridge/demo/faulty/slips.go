@@ -9,15 +9,15 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// reaction is what a tool does about an answer that it takes wrongly.
+// reaction is a tool's wrong reaction to an answer.
 type reaction = func(*call, answer) (json.RawMessage, error)
 
-// on makes the slips of a tool that takes one kind of answer wrongly.
+// on returns the slip of a tool that reacts wrongly to one kind of answer.
 func on(when func(answer, []elicit.Problem) bool, then reaction) []slip {
 	return []slip{{when, then}}
 }
 
-// Kinds of answers.
+// Conditions on answers.
 
 func declined(a answer, _ []elicit.Problem) bool  { return a.action == "decline" }
 func cancelled(a answer, _ []elicit.Problem) bool { return a.action == "cancel" }
@@ -51,7 +51,8 @@ func withList(a answer, _ []elicit.Problem) bool {
 	return a.action == "accept" && rawjson.KindOf(a.content) == rawjson.Array
 }
 
-// breaking is an object that breaks nothing of its schema but these keywords.
+// breaking returns a condition for content that is an object and breaks only these
+// keywords of its schema.
 func breaking(keywords ...string) func(answer, []elicit.Problem) bool {
 	return func(a answer, problems []elicit.Problem) bool {
 		return rawjson.KindOf(a.content) == rawjson.Object && len(problems) > 0 &&
@@ -59,7 +60,8 @@ func breaking(keywords ...string) func(answer, []elicit.Problem) bool {
 	}
 }
 
-// fractional is an object that has a fraction where the schema asks for a whole number.
+// fractional is the condition for content with a fraction in place of a whole number, and
+// no other problem.
 func fractional(a answer, problems []elicit.Problem) bool {
 	return breaking("type")(a, problems) &&
 		!slices.ContainsFunc(problems, func(p elicit.Problem) bool {
@@ -67,16 +69,16 @@ func fractional(a answer, problems []elicit.Problem) bool {
 		})
 }
 
-// What tools do about them.
+// Reactions.
 
 func hang(c *call, _ answer) (json.RawMessage, error) { return nil, c.hang() }
 
-// act goes on as with any other content.
+// act uses the content of the answer.
 func act(_ *call, a answer) (json.RawMessage, error) { return a.content, nil }
 
 func askAgain(*call, answer) (json.RawMessage, error) { return nil, errAgain }
 
-// crash ends the process with these last words; without any, it is an end without fault.
+// crash ends the process with this error message; without a message, with exit code 0.
 func crash(words string) reaction {
 	return func(c *call, _ answer) (json.RawMessage, error) {
 		code := 1
@@ -88,7 +90,7 @@ func crash(words string) reaction {
 	}
 }
 
-// crashLater ends the process where it is not the first answer of a call.
+// crashLater ends the process at the second answer of a call.
 func crashLater(c *call, a answer) (json.RawMessage, error) {
 	if c.asked > 1 {
 		return crash("panic: assignment to entry in nil map")(c, a)
@@ -96,7 +98,7 @@ func crashLater(c *call, a answer) (json.RawMessage, error) {
 	return nil, c.said("You do not move.")
 }
 
-// spoil leaves the tool of no use, and ends this call as a refusal.
+// spoil makes the tool unusable, and ends this call.
 func spoil(c *call, _ answer) (json.RawMessage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +106,7 @@ func spoil(c *call, _ answer) (json.RawMessage, error) {
 	return nil, c.said("Nothing was done.")
 }
 
-// fail ends the call with a result that is an error.
+// fail ends the call with a result that has isError.
 func fail(text string) reaction {
 	return func(c *call, _ answer) (json.RawMessage, error) { return nil, c.failed(text) }
 }

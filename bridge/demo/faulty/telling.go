@@ -1,6 +1,6 @@
 package faulty
 
-// leaking are the tools that let the client see their insides.
+// leaking lists the tools that show internals of the server.
 var leaking = []*tool{
 	{
 		name: "adopt_dog", title: "Adopt a dog", does: "It shows a stack trace of Go on a decline.",
@@ -46,7 +46,7 @@ var leaking = []*tool{
 	},
 }
 
-// What runtimes print, as it reaches clients.
+// Texts of language runtimes.
 const (
 	goTrace = "panic: runtime error: index out of range [1] with length 1\n\ngoroutine 34 [running]:\n" +
 		"main.(*shelter).adopt(0xc0000b2000, {0xc00001a0e0, 0x7})\n\t/srv/shelter/adopt.go:81 +0x1d4\n" +

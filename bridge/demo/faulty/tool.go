@@ -14,45 +14,45 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// tool asks one thing after another and then says what it has done. It is right in
-// everything but one.
+// tool asks its questions one after another and then reports what it did. It has exactly
+// one defect.
 type tool struct {
 	name, title string
-	does        string // what it does wrong, in a sentence
-	since       string // the first revision that it is offered in; "" for all
-	before      string // the first that it is not offered in; "" for none
+	does        string // its defect, in a sentence
+	since       string // the first revision that has it; "" for all
+	before      string // the first revision that no longer has it; "" for none
 
 	asks []question
-	says string // the result, with the names of fields in braces for what was answered
+	says string // text of the result, with names of fields in braces for their values
 
-	// What it does wrong, which is one of these.
+	// The defect: exactly one of these is set, apart from lost and patience.
 	slips          []slip
-	kind           string           // is its resultType
-	may            func(*call) bool // tells whether the client may be asked; nil goes by what it has declared
-	begins         func(*call)      // comes before its questions
-	breaksOn       fate             // it crashes when a message comes for a question of which this became
-	patience       time.Duration    // it waits no longer for an answer
+	kind           string           // resultType of its result
+	may            func(*call) bool // reports whether the tool asks the client; nil asks if the client has declared the mode
+	begins         func(*call)      // runs before its questions
+	breaksOn       fate             // it crashes on a message for a question with this fate
+	patience       time.Duration    // how long it waits for an answer; 0 for no limit
 	inOrder        bool             // it takes answers in the order of its questions, whatever their ids
-	deaf           bool             // it lets nothing else be served while it waits
-	alone          bool             // it crashes when it is called while it waits
-	remembers      bool             // it takes the first answer of a session for all of its calls
-	spoiltByCancel bool             // a cancelled call leaves it of no use
-	lost           bool             // it never answers when it is of no use; others say so
-	takes          error            // it takes a requestState that has this wrong
-	wanders        bool             // its requestState is taken for that of any tool
-	needsKey       bool             // it crashes when an answer is not among inputResponses
-	needsNoOther   bool             // it crashes when something else is
+	deaf           bool             // the server handles no other request while the tool waits
+	alone          bool             // it crashes if it is called while it waits
+	remembers      bool             // it uses the first answer of a session for all calls
+	spoiltByCancel bool             // it is unusable after a call was cancelled
+	lost           bool             // it never answers when it is unusable; other tools report an error
+	takes          error            // it accepts a requestState with this error
+	wanders        bool             // every tool accepts its requestState
+	needsKey       bool             // it crashes if inputResponses lacks the answer
+	needsNoOther   bool             // it crashes if inputResponses has another member
 
 	plants []Plant
 }
 
-// question is one thing to ask.
+// question is one question of a tool.
 type question struct {
 	message  string
-	fields   string   // the properties of a form's schema
-	required []string // of them; nil for all
-	url      string   // of URL mode
-	noID     bool     // leaves the elicitationId of 2025-11-25 out
+	fields   string   // properties of a form's schema
+	required []string // names of required fields; nil for all
+	url      string   // URL to visit; "" for a form
+	noID     bool     // leaves out the elicitationId of 2025-11-25
 }
 
 func (q question) mode() string {
@@ -72,7 +72,7 @@ func (q question) schema() json.RawMessage {
 	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s}`, q.fields, encode(required))
 }
 
-// params are those of elicitation/create.
+// params returns the params of elicitation/create.
 func (q question) params(revision string) json.RawMessage {
 	var members []string
 	if revision >= mcp.Revision20251125 {
@@ -92,16 +92,17 @@ func (q question) params(revision string) json.RawMessage {
 	return []byte("{" + strings.Join(members, ",") + "}")
 }
 
-// slip is a way of taking some answers wrongly.
+// slip is a wrong reaction to some answers.
 type slip struct {
 	when func(a answer, problems []elicit.Problem) bool
-	// then goes on with content, or ends the call. errAgain asks once more.
+	// then returns the content to continue with, or the reply that ends the call. With
+	// errAgain the tool asks the question again.
 	then func(c *call, a answer) (content json.RawMessage, err error)
 }
 
 var errAgain = errors.New("the question is asked again")
 
-// tell tells the tool, and returns what the call is answered with.
+// run runs the tool and returns the reply to the call.
 func (c *call) tell() *reply {
 	t := c.tool
 	if r := c.enter(); r != nil {
@@ -134,7 +135,7 @@ func (c *call) tell() *reply {
 	return c.said(text)
 }
 
-// plain is a value as it stands in a sentence.
+// plain returns a value for use in a sentence.
 func plain(value json.RawMessage) string {
 	if text, ok := rawjson.Unquote(value); ok {
 		return text
@@ -142,7 +143,8 @@ func plain(value json.RawMessage) string {
 	return string(value)
 }
 
-// enter is what tools do that cannot be used by two, or not any more.
+// enter returns the reply to a call that cannot begin: the tool is unusable, or crashes
+// because another call waits. It returns nil if the call can begin.
 func (c *call) enter() *reply {
 	c.mu.Lock()
 	spoilt, busy := c.spoilt[c.tool.name], false
@@ -162,13 +164,13 @@ func (c *call) enter() *reply {
 	return nil
 }
 
-// hang never answers.
+// hang waits for the end of the call and sends no response.
 func (c *call) hang() *reply {
 	<-c.ctx.Done()
 	return silence
 }
 
-// settled asks until there is an answer to go on with.
+// settled asks a question until an answer lets the tool continue.
 func (c *call) settled(q question) (json.RawMessage, error) {
 	for {
 		if !c.mayAsk(q) {
@@ -199,7 +201,8 @@ func (c *call) cannotAsk(q question) *reply {
 	return rpcError(mcp.CodeMissingCapability, "This client cannot ask its user in "+q.mode()+" mode", []byte(data))
 }
 
-// taken is the content to go on with, if the answer is one to go on with.
+// taken returns the content to continue with. The error is the reply if the answer ends
+// the call.
 func (c *call) taken(q question, a answer) (json.RawMessage, error) {
 	var problems []elicit.Problem
 	if a.action == "accept" && q.url == "" {
@@ -232,8 +235,8 @@ func (c *call) taken(q question, a answer) (json.RawMessage, error) {
 	return a.content, nil
 }
 
-// remembered is the content that the tool goes on with: its own, unless the tool takes
-// that of its first call for all of them.
+// remembered returns the content that the tool uses: that of the answer, or for a tool
+// that remembers, that of the session's first answer.
 func (c *call) remembered(content json.RawMessage) json.RawMessage {
 	if !c.tool.remembers || content == nil {
 		return content

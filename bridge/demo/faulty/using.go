@@ -2,7 +2,7 @@ package faulty
 
 import "elicitation-inspector/bridge/mcp"
 
-// spoiling are the tools that are of no use any more after a bad answer.
+// spoiling lists the tools that are unusable after a bad answer.
 var spoiling = []*tool{
 	{
 		name: "lend_book", title: "Lend a book", does: "It fails for ever after a cancel.",
@@ -30,7 +30,7 @@ var spoiling = []*tool{
 	},
 }
 
-// acting are the tools that do what was not agreed to.
+// acting lists the tools that act although the user refused.
 var acting = []*tool{
 	{
 		name: "mail_newsletter", title: "Mail the newsletter", does: "It mails it though you decline.",
@@ -64,7 +64,7 @@ var acting = []*tool{
 	},
 }
 
-// careless are the tools that use content which breaks its schema.
+// careless lists the tools that use content that breaks its schema.
 var careless = []*tool{
 	{
 		name: "choose_seat", title: "Choose a seat", does: "It takes a seat that it has not offered.",
