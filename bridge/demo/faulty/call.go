@@ -86,7 +86,7 @@ func (s *server) call(m message, revision string) {
 		defer c.leave()
 		r := c.resume(m.Params)
 		if r == nil {
-			r = c.tell()
+			r = c.run()
 		}
 		if r.member != "" && c.ctx.Err() == nil {
 			s.send(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, r.member)

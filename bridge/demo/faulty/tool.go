@@ -103,7 +103,7 @@ type slip struct {
 var errAgain = errors.New("the question is asked again")
 
 // run runs the tool and returns the reply to the call.
-func (c *call) tell() *reply {
+func (c *call) run() *reply {
 	t := c.tool
 	if r := c.enter(); r != nil {
 		return r
