@@ -9,11 +9,11 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// nothing is the column of the cases that the linter has to be silent about.
+// nothing is the expectation that the linter finds nothing.
 const nothing = ""
 
-// A judged case is one request and all that the linter says of it, in each of the
-// revisions that are named. Found are lines "severity rule pointer".
+// judged is a request and all findings in each of the named revisions. Found has lines of
+// the form "severity rule pointer".
 type judged struct {
 	name      string
 	revisions []string
@@ -29,7 +29,7 @@ var (
 	onlyJuly = []string{july}
 )
 
-// form is a form with one field of text: its name, title and description.
+// form returns a form with one text field.
 func form(name, title, description string) string {
 	schema := map[string]any{"type": "string"}
 	if title != "" {
@@ -43,22 +43,22 @@ func form(name, title, description string) string {
 	return ask(`"properties":{` + string(key) + `:` + string(property) + `}`)
 }
 
-// says is a form with one field, under a message.
+// says returns a form with a message and one field.
 func says(message, name string) string {
 	text, _ := json.Marshal(message)
 	return `{"message":` + string(text) + `,"requestedSchema":{"type":"object","properties":{"` + name + `":{"type":"string"}}}}`
 }
 
-// opens is a question in URL mode, as the revision wants it.
+// opens returns a question in URL mode that is valid in the revision.
 func opens(url string) string {
 	text, _ := json.Marshal(url)
 	return `{"mode":"url","message":"Sign in.","url":` + string(text) + `}`
 }
 
-// Fields by name, title and description, as servers word them. These ask for nothing
-// secret, however much it may look so.
+// harmlessFields lists fields that look like secrets but ask for none, as
+// "name|title|description", the way servers word them.
 var harmlessFields = []string{
-	// About a secret, not the secret.
+	// Facts about a secret, not the secret itself.
 	"token_type", "token_type|Token type|bearer or mac", "tokenType|Token|Bearer or JWT?", "token_count", "max_tokens|Max tokens|Most tokens in the answer", "maxOutputTokens", "tokens", "tokens|Tokens|How many tokens to mint",
 	"page_token", "nextPageToken", "cursor|Continuation token", "token_limit|Token limit", "token_name|Token name", "token_expiry|Token expires after|In days", "stop_token|Stop token", "token_symbol|Token symbol", "erc20|ERC20 token", "tokenizer",
 	"token|Environment variable that holds the token", "token|Token variable|Name of the environment variable that holds the token", "api_key_env|API key variable", "env_var|Environment variable|Where the API key is read from", "secret_name|Secret name|Name of the secret in the vault",
@@ -67,21 +67,21 @@ var harmlessFields = []string{
 	"auth_method|Authentication method", "authorization|Authorization", "author|Author", "otp_length|OTP length", "mfa_enabled|MFA enabled", "session_id|Session", "client_id|Client ID", "redirect_uri|Redirect URI",
 	"has_password|Has a password", "x|API key to revoke", "x|Which API key should be deleted?", "x|Why did the one-time code not arrive?", "x|Name for the new token", "x|Standard bearer", "x|Account key figures", "x|Master key signature", "db|Database URL scheme", "x|Social security office",
 	"x|Password expires", "x|Credit card type", "x|Cardholder name", "card_last4|Last 4 digits", "x|OAuth scopes", "jwt_issuer", "seed|Random seed", "verification_url", "encryption_key_id", "kms_key_arn|KMS key ARN", "x|License key", "tokenAddress|Token contract address", "vault_secret|Vault path of the secret", "x|Keystore path", "key|Key|Where the value is stored",
-	// The same word for something else.
+	// Words that also name a secret, with another meaning.
 	"pin|PIN code (postal)", "pin_code|PIN code|Of your town", "pinCode|PIN Code|6-digit postal PIN", "pin|Pin|Colour of the map pin", "pin|GPIO pin|Number of the board's pin", "tan|Tan color", "tan|Tan|The shade of the leather",
 	"access_key|Access key – keyboard shortcut", "accesskey|Access key|Keyboard shortcut of the button", "security_code|Security code – ISIN", "security_code|Security code|ISIN or WKN", "card|Card|Title of the card", "card_number|Card number|Number of your library card",
 	"key|Key|Key of the issue", "key|Primary key", "sort_key", "x|Public key", "x|SSH public key", "issueKey", "x|Keyboard", "x|Key signature", "x|Keyword", "foreign_key|Foreign key", "s3_key|Object key", "translation_key", "partitionKey", "key|Musical key",
 	"pass|Boarding pass", "pass|Ski pass", "passengers", "compass", "passport|Passport|Do you hold one?", "x|Passport country", "passed|Passed", "bypass",
 	"verification_code|Verification code|Printed on the voucher", "code|Code", "promo_code|Promo code", "zip|ZIP code|5 digits", "country_code", "area_code|Area code", "error_code|Error code", "booking_code|Booking code", "license_plate|License plate", "sku|SKU",
 	"pinned", "spin", "opinion", "x|Pin this message", "x|Shopping cart", "x|Business card", "x|Gift card message", "scorecard", "identity|Identity", "idea", "id", "customer_id|Customer ID", "tax_rate|Tax rate", "account_number|Account number", "sort_code|Sort code", "bank|Bank",
-	// What a person tells of themselves, and words that mention a secret.
+	// Personal details, and texts that mention a secret.
 	"name|Name", "email|E-mail|We send a one-time code to this address.", "user|User|The name that goes with your password.", "username|GitHub username", "phone|Phone", "age|Age", "date_of_birth|Date of birth",
 	"value|Value|Never enter your password here.", "note|Note|Please do not enter your card number.", "reason|Reason|Why you reset your password", "address|Address|Where the recovery code was sent", "login|Login|Your username, not your password",
 	"number|Favorite integer|Your favorite integer (do not give us your phone number, pin, or other sensitive info)", "event|Event|What happened when the access token expired", "old|Old account|If you forgot your password, leave this empty.", "model|Model|Counts input tokens",
 	"comment|Comment|May mention passwords and API keys that leaked", "branch|Branch", "repo|Repository|owner/name", "table|Table", "endpoint|Token endpoint", "scopes|Scopes|Scopes of the access token", "city|Ville", "メール|メールアドレス", "straße|Straße",
 }
 
-// Fields that mean a secret and nothing else.
+// secretFields lists fields that certainly ask for a secret.
 var secretFields = []string{
 	"password", "userPassword", "db_password", "new-password", "passphrase", "passwd", "PWD", "x|Password (again)", "x|Ihr Passwort", "x|Contraseña", "x|密码", "password|Value",
 	"apiKey", "api_key", "APIKey", "openai_api_key", "x|API key", "x|Your API Key:", "x|Stripe secret key", "AWS_SECRET_ACCESS_KEY", "x|Private key (PEM)", "x|Seed phrase",
@@ -90,16 +90,16 @@ var secretFields = []string{
 	"value|Value|Paste your API key", "v|Value|Your GitHub password.", "v|Value|Enter the one-time code", "v|Value|Please enter your personal access token here.", "v|Value|Used once. Enter the password of the account.",
 }
 
-// Fields that may mean one.
+// perhapsSecretFields lists fields that may ask for a secret.
 var perhapsSecretFields = []string{
 	"token", "x|GitHub token", "jwt", "secret", "credentials", "pin", "x|Your PIN", "pass", "key", "x|Security code", "x|Verification code", "cardNumber", "x|Card number", "sshKey", "encryption_key",
 	"connection_string", "connectionString|Connection string", "x|Database URL", "passcode", "access_key", "v|Value|The card number, without spaces", "tan",
 }
 
-// Fields for what is personal, but gives no access.
+// identityFields lists fields for personal data that gives no access.
 var identityFields = []string{"ssn", "x|Social Security Number", "x|National ID", "nationalIdNumber", "x|Passport number", "aadhaar", "iban", "x|IBAN", "x|Driver license number"}
 
-// Messages above a field that is called value: the first list asks for nothing secret.
+// harmlessMessages lists messages above a field named value that ask for nothing secret.
 var harmlessMessages = []string{
 	"Please provide your contact information", "Please provide your GitHub username", "Which size?", "What is your name?", "Choose a password policy", "Enter your e-mail for the password reset", "Your password has expired. Which topic is it about?",
 	"Enter your password in the browser, then type the page's title here", "Do not enter your password here", "Never share your API key. What is the project called?", "Enter the name of the environment variable that holds the API key",
@@ -113,10 +113,10 @@ var secretMessages = []string{
 
 var perhapsSecretMessages = []string{"Please enter your verification code", "Enter the security code"}
 
-// Addresses that a form asks people to follow.
+// followed lists texts that ask people to open an address.
 var followed = []string{"Visit https://example.com/terms first", "Please open https://example.com", "Go to www.example.com and fetch the code", "Read [the terms](https://example.com/terms)", "Sign in at https://example.com/login first", `<a href="https://example.com">Terms</a>`}
 
-// Addresses of URL mode in which there is nothing to see.
+// harmlessURLs lists addresses of URL mode without findings.
 var harmlessURLs = []string{
 	"https://mcp.example.com/ui/set_api_key", "https://mcp.example.com/connect?elicitationId=550e8400-e29b-41d4-a716-446655440000", "http://localhost:8080/cb", "http://127.0.0.1/", "http://[::1]:3000/x", "https://example.com/@ann",
 	"https://github.com/login/oauth/authorize?client_id=Iv1.8a61f9b3a7aba766&redirect_uri=https%3A%2F%2Fmcp.example.com%2Fcb&scope=user%3Aemail&state=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.c2lnbmF0dXJlc2ln",
@@ -157,8 +157,8 @@ var judgedURLs = []struct{ url, found string }{
 	{"https:///in", "violation url-invalid"},
 }
 
-// wholeCases are requests in the manner of the specification's examples, of the SDKs'
-// tests and of public servers, and ones with a fault.
+// wholeCases holds requests like those in the specification's examples, the SDKs' tests
+// and public servers, and requests with a defect.
 var wholeCases = []judged{
 	{"the specification's simple request", all, `{"message":"Please provide your GitHub username","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`, nothing},
 	{"the specification's structured request", all, `{"message":"Please provide your contact information","requestedSchema":{"type":"object","properties":{"name":{"type":"string","description":"Your full name"},"email":{"type":"string","format":"email","description":"Your email address"},"age":{"type":"number","minimum":18,"description":"Your age"}},"required":["name","email"]}}`, nothing},
@@ -246,7 +246,7 @@ func judgedCases() []judged {
 	return cases
 }
 
-// Every case is found to be broken as it says, in each of its revisions, and no more.
+// TestJudgedRequests expects exactly the findings of each case in each of its revisions.
 func TestJudgedRequests(t *testing.T) {
 	silent, n := 0, 0
 	for _, c := range judgedCases() {

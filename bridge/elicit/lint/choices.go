@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// maxPerList is how many entries of one list are named before the rest is left
-// out: a list of 10,000 choices has the same fault in most of them.
+// maxPerList is the number of entries of one list with a finding of the same rule. A list
+// of 10,000 choices usually has the same defect in most of them.
 const maxPerList = 3
 
 type listFaults struct {
@@ -26,8 +26,8 @@ func (l listFaults) find(rule, at, format string, args ...any) {
 	}
 }
 
-// lintChoices judges the choices in the schema at a place, which is that of the
-// property or of its items.
+// lintChoices judges the choices of a property, or of its items. at is the pointer to the
+// schema that has them.
 func (p property) lintChoices(at string, k elicit.Keywords) {
 	items := at != p.at
 	if enum := k["enum"]; rawjson.KindOf(enum) == rawjson.Array {
@@ -51,7 +51,7 @@ func (p property) lintChoices(at string, k elicit.Keywords) {
 	}
 }
 
-// lintEnum judges the entries of enum, and counts them.
+// lintEnum judges the entries of enum and returns their number.
 func (p property) lintEnum(at string, k elicit.Keywords, enum json.RawMessage) (n int) {
 	seen := make(map[string]bool)
 	t := k.Text("type")

@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// Severity says how binding the rule is that a message breaks.
+// Severity is how binding a broken rule is.
 type Severity int
 
-// The severities, the gravest first.
+// The severities, most severe first.
 const (
-	Violation Severity = iota // of a MUST, or of the protocol's own schema
-	Should                    // of a SHOULD
-	Advice                    // of no rule, but people or clients will stumble
+	Violation Severity = iota // breaks a MUST, or the protocol's schema
+	Should                    // breaks a SHOULD
+	Advice                    // breaks no rule, but makes trouble for people or clients
 )
 
 var severities = []string{"violation", "should", "advice"}
 
-// String names the severity in a word, as it is exported.
+// String returns the severity as exports have it.
 func (s Severity) String() string { return severities[s] }
 
 // Word returns the display name. SHOULD is the word of the specification (RFC 2119).
 func (s Severity) Word() string { return []string{"Violation", "SHOULD", "Advice"}[s] }
 
-// MarshalText writes the severity as its word.
+// MarshalText returns the severity as exports have it.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the severity's word.
+// UnmarshalText is the inverse of MarshalText.
 func (s *Severity) UnmarshalText(text []byte) error {
 	i := slices.Index(severities, string(text))
 	if i < 0 {
@@ -37,23 +37,23 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Finding is one thing that the linter says of a message.
+// Finding is a defect of a message, or advice about it.
 type Finding struct {
-	Rule      string   `json:"rule"` // the rule's id, such as "secret-in-form"
+	Rule      string   `json:"rule"` // ID of the rule, such as "secret-in-form"
 	Severity  Severity `json:"severity"`
-	Text      string   `json:"text"`      // a sentence in plain words
-	Pointer   string   `json:"pointer"`   // JSON pointer (RFC 6901) into what was linted; "" is the whole
-	Section   string   `json:"section"`   // heading that the rule stands under; "" where there is none
+	Text      string   `json:"text"`      // a sentence
+	Pointer   string   `json:"pointer"`   // JSON pointer (RFC 6901) into the linted value; "" is the whole value
+	Section   string   `json:"section"`   // title of the section with the rule; "" for none
 	Reference string   `json:"reference"` // "MCP 2025-11-25, client/elicitation, Safe URL Handling"
 }
 
-// GravestFirst returns the findings by severity.
+// GravestFirst returns the findings, most severe first.
 func GravestFirst(list []Finding) []Finding {
 	return slices.SortedStableFunc(slices.Values(list), func(a, b Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 }
 
-// Broken is the finding that a message of a revision breaks a rule at a place. There
-// is none where the revision does not have the rule.
+// Broken returns the finding that a message breaks a rule at a pointer; nil if the
+// revision does not have the rule.
 func Broken(revision, rule, pointer, format string, args ...any) []Finding {
 	l := newLinter(revision)
 	l.find(rule, pointer, format, args...)
@@ -67,20 +67,20 @@ type linter struct {
 
 func newLinter(revision string) *linter { return &linter{revision: rulesOf(revision)} }
 
-// find notes that a rule is broken at a place, if the revision has the rule.
+// find adds the finding that a rule is broken at a pointer, if the revision has the rule.
 func (l *linter) find(id, pointer, format string, args ...any) {
 	l.note(id, Violation, pointer, fmt.Sprintf(format, args...))
 }
 
-// guess notes that a rule may be broken. However binding the rule is, a guess is
-// advice, and its text has to read as one.
+// guess adds the finding that a rule may be broken. Its severity is always Advice, and its
+// text must read like a guess.
 func (l *linter) guess(id, pointer, format string, args ...any) {
 	l.note(id, Advice, pointer, fmt.Sprintf(format, args...))
 }
 
 const maxFindings = 200
 
-// note notes a finding that is no graver than its rule, nor than gravest.
+// note adds a finding. Its severity is at most gravest, and at most that of the rule.
 func (l *linter) note(id string, gravest Severity, pointer, text string) {
 	source, ok := ruleByID[id].Sources[l.revision]
 	if !ok || len(l.findings) == maxFindings {

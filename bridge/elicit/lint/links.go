@@ -8,7 +8,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// lintLinks finds addresses that ask to be opened.
+// lintLinks adds a finding for a text that asks people to open an address.
 func (q *question) lintLinks(ptr, where, text string) {
 	if link := linkIn(text); link != "" {
 		q.find("url-in-form", ptr, "The %s looks like it wants a URL followed (%s); clients should not make it clickable there, so URL mode is the way to have it opened.", where, wording.Shorten(link, 60))
@@ -19,9 +19,9 @@ var address = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?i)\\b(?:https?://|www\\.)[^ \\t\\n\\r\"<>()\\[\\]{}'`]*")
 })
 
-// linkIn is the first address in a text that people are meant to follow: a link in
-// Markdown or HTML, or one that the text tells them to open. It is "" if there is none;
-// an address that is only mentioned is none.
+// linkIn returns the first address in a text that people are asked to open: a link in
+// Markdown or HTML, or an address after a verb such as "visit". It returns "" if there is
+// none, or if the text only mentions addresses.
 func linkIn(text string) string {
 	for _, at := range address().FindAllStringIndex(text, -1) {
 		link := strings.TrimRight(text[at[0]:at[1]], ".,;:!?")
@@ -34,10 +34,10 @@ func linkIn(text string) string {
 	return ""
 }
 
-// mentions are words of a clause that only mentions an address.
+// mentions lists the words of clauses that only mention an address.
 var mentions = strings.Fields("not never don eg example like such format deploys will")
 
-// before are the patterns of what stands before an address that people are to follow.
+// before holds the patterns of the text before an address that people are asked to open.
 var before = sync.OnceValue(func() (b struct{ mark, verbs *regexp.Regexp }) {
 	b.mark = regexp.MustCompile(`(?i)(?:\]\(|href=["']?)$`)
 	b.verbs = regexp.MustCompile(`^(?:\S+ ){0,3}(?:(?:visit|click|open|follow|browse|navigate)(?: \S+){0,4}|(?:go|head) (?:to|over)(?: \S+){0,3})$` +
@@ -49,8 +49,8 @@ func isFollowed(text string) bool {
 	if before().mark.MatchString(text) {
 		return true
 	}
-	// Only the clause counts that the address stands in: "Sign in to continue.
-	// The repository is https://…" asks for nothing.
+	// Only the address's own clause counts: "Sign in to continue. The repository is
+	// https://…" does not ask people to open it.
 	clause := wordsOf(text[strings.LastIndexAny(text, ".!?;\n")+1:])
 	return !hasAny(clause, mentions) && before().verbs.MatchString(strings.Join(clause, " "))
 }

@@ -1,5 +1,5 @@
-// Package lint says which rules of the specification an elicitation, or what is
-// around it on the wire, breaks. It judges single messages, and does no I/O.
+// Package lint finds the rules of the specification that an elicitation, or a message
+// around it, breaks. It judges single messages, and does no I/O.
 package lint
 
 import (
@@ -15,18 +15,18 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Input is one elicitation and what has to be known around it.
+// Input is an elicitation with the facts that its rules depend on.
 type Input struct {
 	Params   json.RawMessage // exact bytes of the elicitation's params
 	Revision string          // negotiated protocol revision; "" counts as 2025-11-25
 	Via      elicit.Via
-	Declared []elicit.Mode // what the client declared, see DeclaredModes
-	Offered  string        // the URL that had the same elicitationId earlier in the session, "" if none
-	Answered []string      // the questions that were accepted earlier in the same call, see QuestionKey
+	Declared []elicit.Mode // modes that the client declared; see DeclaredModes
+	Offered  string        // URL of an earlier elicitation of the session with the same elicitationId; "" for none
+	Answered []string      // QuestionKey of each question that was accepted earlier in the same call
 }
 
-// QuestionKey is the same for two elicitations in form mode that ask the same thing
-// in the same words. It is "" for params that ask nothing.
+// QuestionKey returns equal keys for form-mode elicitations with the same message and
+// schema; "" for params that lack one of them.
 func QuestionKey(params json.RawMessage) string {
 	var key bytes.Buffer
 	for _, name := range []string{"message", "requestedSchema"} {
@@ -37,15 +37,15 @@ func QuestionKey(params json.RawMessage) string {
 	return fmt.Sprintf("%x", sha256.Sum256(key.Bytes()))
 }
 
-// The revisions with rules of their own, by their month.
+// The revisions with different rules.
 const (
 	june     = mcp.Revision20250618
 	november = mcp.Revision20251125
 	july     = mcp.Revision20260728
 )
 
-// rulesOf is the revision whose rules hold: revisions are dates, and one that is not
-// known here is judged by the last before it.
+// rulesOf returns the revision whose rules apply to a revision. Revisions are dates: the
+// rules of the latest known revision before an unknown one apply.
 func rulesOf(revision string) string {
 	switch {
 	case revision == "":
@@ -58,9 +58,8 @@ func rulesOf(revision string) string {
 	return july
 }
 
-// DeclaredModes are the modes that a client's elicitation capability declares:
-// none where it is absent, and form alone where it is empty or the revision has
-// no modes yet.
+// DeclaredModes returns the modes of a client's elicitation capability: none if it is
+// absent, and only form if it is empty or the revision has no modes.
 func DeclaredModes(capability json.RawMessage, revision string) []elicit.Mode {
 	if !isObject(capability) {
 		return nil
@@ -79,10 +78,10 @@ func isObject(raw json.RawMessage) bool {
 	return rawjson.Valid(raw) && rawjson.KindOf(raw) == rawjson.Object
 }
 
-// patternTime bounds the time for all patterns of an elicitation together.
+// patternTime limits the time for all patterns of an elicitation together.
 const patternTime = 500 * time.Millisecond
 
-// question is one elicitation under the linter.
+// question is the elicitation that is being linted.
 type question struct {
 	*linter
 	in       Input
@@ -92,9 +91,9 @@ type question struct {
 	deadline time.Time      // for patterns
 }
 
-// Elicitation says what a server's author should know about an elicitation. The
-// rules are those of the revision; [Rules] lists them. It takes about as long as
-// reading the request, and at most half a second longer where patterns are hard.
+// Elicitation returns the findings for an elicitation by the rules of its revision;
+// [Rules] lists them. It takes about as long as parsing the request, plus at most
+// patternTime for its patterns.
 func Elicitation(in Input) []Finding {
 	l := newLinter(in.Revision)
 	if !isObject(in.Params) {
@@ -121,7 +120,8 @@ func Elicitation(in Input) []Finding {
 	return l.findings
 }
 
-// lintDuplicates finds members that stand twice in one object, among so many at most.
+// lintDuplicates finds members with the same name in one object. It examines at most most
+// members and elements, and lowers most by their number.
 func (l *linter) lintDuplicates(raw json.RawMessage, ptr string, most *int) {
 	seen := make(map[string]bool)
 	for name, value := range rawjson.Members(raw) {

@@ -15,19 +15,19 @@ import (
 
 var both = []elicit.Mode{elicit.ModeForm, elicit.ModeURL}
 
-// ask is a form with these members of the schema beside its type.
+// ask returns a form whose schema has these members besides its type.
 func ask(schema string) string {
 	return `{"message":"Which one?","requestedSchema":{"type":"object",` + schema + `}}`
 }
 
-// asking is a form with one property called p.
+// asking returns a form with one property called p.
 func asking(property string) string { return ask(`"properties":{"p":` + property + `}`) }
 
 func visit(members string) string {
 	return `{"mode":"url","message":"Sign in.","url":"https://example.com/in","elicitationId":"e1"` + members + `}`
 }
 
-// in is an elicitation as it usually comes in that revision.
+// in returns an elicitation that comes in the usual way of the revision.
 func in(revision, params string) Input {
 	via := elicit.ByRequest
 	if revision == july {
@@ -36,7 +36,7 @@ func in(revision, params string) Input {
 	return Input{Params: []byte(params), Revision: revision, Via: via, Declared: both}
 }
 
-// found lists findings as rule@pointer.
+// found lists findings as "rule@pointer".
 func found(findings []Finding) []string {
 	var list []string
 	for _, f := range findings {
@@ -51,8 +51,8 @@ const (
 	schem = "/requestedSchema"
 )
 
-// lintTests has for every rule of Elicitation requests that break it and ones that keep
-// it. A request that breaks one rule breaks no other, unless also says so.
+// lintTests has, for every rule of Elicitation, requests that break it and requests that
+// keep it. A request breaks only the named rule, and those in also.
 var lintTests = []struct {
 	rule   string
 	breaks []lintCase
@@ -384,8 +384,8 @@ func TestEveryRule(t *testing.T) {
 	}
 }
 
-// ofSequences are the rules that only a whole session can break. Package findings
-// judges and tests them.
+// ofSequences lists the rules on sequences of messages. Package findings judges and tests
+// them.
 var ofSequences = []string{
 	"completion-malformed", "completion-unknown", "completion-of-form", "completion-repeated", "completion-declined", "completion-early", "completion-removed",
 	"stdout-noise", "request-id-taken", "request-without-id", "response-unasked", "error-without-id", "server-request-removed", "cancelled-by-server",
@@ -394,7 +394,7 @@ var ofSequences = []string{
 	"server-metadata-missing", "issuer-mismatch", "s256-missing", "endpoint-insecure", "iss-mismatch", "redirect-elsewhere", "token-in-url",
 }
 
-// envelopeTests are those of the rules around elicitations.
+// envelopeTests has the tests of the rules on messages around elicitations.
 var envelopeTests = []struct {
 	rule, pointer string
 	breaks        func() []Finding
@@ -472,7 +472,7 @@ func TestDeclaredModes(t *testing.T) {
 	}
 }
 
-// A finding has the same members wherever it is exported.
+// TestFindingsAsJSON expects the same members of a finding in every export.
 func TestFindingsAsJSON(t *testing.T) {
 	findings := Elicitation(in(nov, asking(`{"type":"string","title":"<Password>"}`)))
 	want := `[

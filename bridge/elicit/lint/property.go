@@ -55,8 +55,8 @@ func (p property) lintType() {
 	}
 }
 
-// isWrong tells whether the schema at a place, or below it, has been found to be
-// wrong.
+// isWrong reports whether the schema at a pointer, or a part of it, already has a finding
+// about its structure that is more than advice.
 func (p property) isWrong(at string) bool {
 	return slices.ContainsFunc(p.findings, func(f Finding) bool {
 		rest, inside := strings.CutPrefix(f.Pointer, at)
@@ -104,7 +104,8 @@ func (p property) lintFormat() {
 	}
 }
 
-// limits are the pairs of keywords between which a value has to be.
+// limits lists the pairs of keywords whose values are the lower and the upper limit of a
+// value.
 var limits = [][2]string{
 	{"minLength", "maxLength"}, {"minItems", "maxItems"},
 	{"minimum", "maximum"}, {"minimum", "exclusiveMaximum"}, {"exclusiveMinimum", "maximum"}, {"exclusiveMinimum", "exclusiveMaximum"},
@@ -145,8 +146,8 @@ func (p property) lintPattern() {
 	}
 }
 
-// lintTexts judges what people read of a property. A field for an address may
-// well show one.
+// lintTexts judges the texts of a property for people. The texts of a field for an address
+// may contain one.
 func (p property) lintTexts() {
 	for _, keyword := range []string{"title", "description"} {
 		if t := rawjson.KindOf(p.k[keyword]); t != rawjson.None && t != rawjson.String {
@@ -177,8 +178,8 @@ func (p property) lintDefault() {
 	}
 }
 
-// defaultType is what a property's default has to be, in words, where it is something
-// else. Revision 2025-06-18 knows defaults of booleans only.
+// defaultType names the type that a property's default must have; "" if the default has
+// it. Revision 2025-06-18 has only defaults of booleans.
 func (p property) defaultType() string {
 	t, got := p.k.Text("type"), rawjson.KindOf(p.k["default"])
 	if p.revision == june && t != "boolean" {

@@ -89,7 +89,7 @@ func (q *question) lintForm() {
 	q.lintSecretMessage(message)
 }
 
-// lintSecretMessage finds a message that asks for a secret where no field says so.
+// lintSecretMessage finds a message that asks for a secret if no field does.
 func (q *question) lintSecretMessage(message string) {
 	asked := secretInMessage(message)
 	if q.has("secret-in-form", "identity-in-form") {
@@ -100,7 +100,7 @@ func (q *question) lintSecretMessage(message string) {
 		return
 	}
 	if asked.sort == certain && (len(texts) > 1 || !saysNothing(wordsOf(texts[0].Name)) || !saysNothing(wordsOf(texts[0].Label))) {
-		asked.sort = likely // the fields may be for something else
+		asked.sort = likely // the fields may ask for something else
 	}
 	q.findSecret("/message", "The message", asked)
 }
@@ -109,12 +109,13 @@ func (q *question) lintSecretField(ptr string, f elicit.Field) {
 	asked := secretIn(f)
 	isValue := func(f elicit.Field) bool { return f.Name == "value" }
 	if asked.sort == likely && isKey(wordsOf(f.Name)) && slices.ContainsFunc(q.fields, isValue) {
-		return // a key and its value
+		return // the name of a setting beside its value
 	}
 	q.findSecret(ptr, wording.Quoted(f.Label), asked)
 }
 
-// findSecret says that something asks for a secret, if it does, and where that belongs.
+// findSecret adds the finding that a message or field asks for a secret, if it does, with
+// advice on what to do.
 func (q *question) findSecret(ptr, who string, asked secret) {
 	hint, guess := "Secrets belong in URL mode, where they do not pass through the client.", "ask for it in URL mode, where it does not pass through the client."
 	if q.revision == june {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestRealServers lints what servers that others wrote ask. The findings named
-// here are true ones.
+// TestRealServers lints questions of public servers. The expected findings are correct.
 func TestRealServers(t *testing.T) {
 	for _, tt := range []struct {
 		name, revision, params string

@@ -12,14 +12,13 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Result judges the result of a request as far as elicitation goes: its resultType,
-// whether a failed tool wanted to ask by a request, and what is around the
-// elicitations of an input-required result. Each of these is for [Elicitation].
-// Pointers lead into the result.
+// Result judges a result by the rules around elicitation: its resultType, a failed tool
+// that tried to send a request, and the members of an input-required result. [Elicitation]
+// judges the elicitations in it. Pointers are relative to the result.
 func Result(result json.RawMessage, method, revision string) []Finding {
 	l := newLinter(revision)
 	if !isObject(result) {
-		return nil // no MCP result at all, which is not for this linter to say
+		return nil // it is not an MCP result, which other checks report
 	}
 	l.lintUnsent(Unsent(result, nil, revision))
 	raw := rawjson.Member(result, "resultType")
@@ -82,10 +81,10 @@ func (l *linter) lintInputRequest(key string, request json.RawMessage, again boo
 	l.find("input-request-unknown", at+"/method", "The input request %s %s; it can be elicitation/create, sampling/createMessage or roots/list.", wording.Quoted(key), what)
 }
 
-// Error judges the error object of a response as far as elicitation goes: whether
-// the server wanted to ask by a request, and whether error -32042 may be there and
-// has what it needs. Each of its elicitations is for [Elicitation]. Pointers lead
-// into the error object.
+// Error judges the error object of a response by the rules around elicitation: a server
+// that tried to send a request, and whether the revision has error -32042 and its data is
+// complete. [Elicitation] judges the elicitations in it. Pointers are relative to the
+// error object.
 func Error(object json.RawMessage, revision string) []Finding {
 	l := newLinter(revision)
 	if !isObject(object) {

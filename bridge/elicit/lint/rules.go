@@ -7,21 +7,21 @@ import (
 
 // Rule is one rule of the linter.
 type Rule struct {
-	ID     string // never changes
-	Breaks string // what breaks it
+	ID     string // ID of the rule, which never changes
+	Breaks string // what breaks the rule
 
-	// Sources tells where the rule stands, by revision. The rule does not exist in
-	// a revision that has no entry, and nothing is found by it there.
+	// Sources holds the section that the rule is based on, by revision. In a revision
+	// without an entry the rule does not exist.
 	Sources map[string]Source
 }
 
-// Source is the place that backs a rule in one revision, and how binding it is there.
-// One that names no place is the linter's own advice.
+// Source is a section of a specification and how binding it is. Without a document and a
+// page it is the linter's own advice.
 type Source struct {
 	Severity Severity
-	Document string // a document other than MCP's specification; "" for that
-	Page     string // of MCP's specification, as in its address: "client/elicitation"
-	Section  string // the heading; "" for what a page says before its first one
+	Document string // document other than MCP's specification; "" for MCP's
+	Page     string // page of MCP's specification, as in its address: "client/elicitation"
+	Section  string // title of the section; "" for the text before a page's first heading
 }
 
 // The pages that rules cite.
@@ -36,7 +36,7 @@ const (
 	access       = "basic/authorization"
 	discovery    = access + "/authorization-server-discovery"
 	security     = access + "/security-considerations"
-	introduction = "" // the section of what stands above a page's first heading
+	introduction = "" // the text before a page's first heading
 )
 
 // The documents besides MCP's specification that rules cite.
@@ -49,46 +49,46 @@ const (
 	schemaValidation = "JSON Schema Validation 2020-12"
 )
 
-// What the text says: MUST, or the shape that the protocol's own schema gives a
-// message; SHOULD; or something that a server's author does well to know.
+// must is for a MUST and for the shape of a message in the protocol's schema, should for a
+// SHOULD, and advice for texts that bind nobody.
 func must(page, section string) Source   { return Source{Violation, "", page, section} }
 func should(page, section string) Source { return Source{Should, "", page, section} }
 func advice(page, section string) Source { return Source{Advice, "", page, section} }
 
-// elsewhere is what the text of another document says should be.
+// elsewhere returns a source in another document than MCP's specification.
 func elsewhere(document, section string) Source { return Source{Should, document, "", section} }
 
-// unsourced is advice that no text backs.
+// unsourced is advice without a source.
 var unsourced = Source{Severity: Advice}
 
-// sources is where a rule stands, by revision.
+// sources holds the source of a rule by revision.
 type sources map[string]Source
 
 func always(s Source) sources        { return sources{june: s, november: s, july: s} }
 func sinceNovember(s Source) sources { return sources{november: s, july: s} }
 func sinceJuly(s Source) sources     { return sources{july: s} }
 
-// in is the same, except in one revision.
+// in returns a copy with another source for one revision.
 func (m sources) in(revision string, s Source) sources {
 	m = maps.Clone(m)
 	m[revision] = s
 	return m
 }
 
-// The sources that many rules share.
+// Sources that many rules share.
 var (
-	// restricted is what makes a form's schema a subset of JSON Schema.
+	// restricted limits a form's schema to a subset of JSON Schema.
 	restricted = always(must(elicitation, "Requested Schema")).in(june, must(elicitation, "Supported Schema Types"))
-	// flat is what makes it an object of properties.
+	// flat requires a form's schema to be an object with properties.
 	flat = always(must(elicitation, "Requested Schema")).in(june, must(elicitation, "Request Schema"))
-	// parameters are those that every elicitation has.
+	// parameters defines the params of every elicitation.
 	parameters = always(must(elicitation, "Elicitation Requests")).in(june, must(schemaPage, "ElicitRequest"))
 	urlMode    = must(elicitation, "URL Mode Elicitation Requests")
 	safeURLs   = "Safe URL Handling"
-	// completions is what a notification of a URL's outcome has to be.
+	// completions defines the notification of a URL's outcome.
 	completions = sources{november: must(elicitation, "Completion Notifications for URL Mode Elicitation")}
 	inputs      = must(roundTrips, "Server Requirements (Basic Workflow)")
-	// located is what a protected server has to say about its authorization server.
+	// located requires a protected server to name its authorization server.
 	located = always(must(access, "Authorization Server Location")).in(july, must(discovery, "Authorization Server Location"))
 )
 
@@ -223,7 +223,8 @@ var ruleByID = func() map[string]Rule {
 // Rules lists all rules of the linter, in the order in which they are documented.
 func Rules() []Rule { return slices.Clone(rules) }
 
-// Reference names the place in full, as it is cited in a revision.
+// Reference returns the citation of the source in a revision: "MCP 2025-11-25,
+// client/elicitation, Response Actions".
 func (s Source) Reference(revision string) string {
 	switch {
 	case s.Document != "":

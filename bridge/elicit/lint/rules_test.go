@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Every place that a rule cites exists: testdata/sections.json has the headings of
-// the specification's pages in each revision, as modelcontextprotocol.io shows them.
+// TestCitationsExist expects every cited section to exist. testdata/sections.json has the
+// headings of the specification's pages in each revision, as modelcontextprotocol.io shows
+// them.
 func TestCitationsExist(t *testing.T) {
 	raw, err := os.ReadFile("testdata/sections.json")
 	if err != nil {
@@ -56,7 +57,8 @@ func TestCitationsExist(t *testing.T) {
 	}
 }
 
-// A rule finds nothing in a revision that it has no source in.
+// TestRuleWithoutSource expects no finding of a rule in a revision without a source for
+// it.
 func TestRuleWithoutSource(t *testing.T) {
 	for _, r := range Rules() {
 		for _, revision := range []string{june, nov, july} {

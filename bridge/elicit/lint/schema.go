@@ -12,11 +12,11 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// wellScoped is how many fields a single request may have before it is advised
-// to ask for less.
+// wellScoped is the largest number of fields for which the linter does not advise to ask
+// for less.
 const wellScoped = 10
 
-// schemaAt is where an elicitation's schema stands in its params.
+// schemaAt is the pointer to the schema in an elicitation's params.
 const schemaAt = "/requestedSchema"
 
 func (q *question) lintSchema(schema json.RawMessage) {
@@ -64,8 +64,8 @@ func (q *question) lintProperties(k elicit.Keywords) {
 
 const invalidMost = 10
 
-// lintValid finds what is not valid by the schema's own dialect, unless a finding
-// says so already.
+// lintValid adds findings for parts of the schema that are invalid by its own dialect,
+// unless another finding covers them.
 func (q *question) lintValid(schema json.RawMessage) {
 	_, err := elicit.Check(schema, json.RawMessage(`{}`))
 	var invalid *elicit.SchemaError
@@ -79,8 +79,8 @@ func (q *question) lintValid(schema json.RawMessage) {
 	}
 }
 
-// saysFault tells whether a finding already says what is wrong at a place in the
-// schema, or at one that it is part of.
+// saysFault reports whether a finding covers the place in the schema, or a place around
+// it.
 func (q *question) saysFault(pointer string) bool {
 	if pointer == "" {
 		return q.has("keyword-unsupported", "root-not-object")
@@ -92,15 +92,15 @@ func (q *question) saysFault(pointer string) bool {
 	})
 }
 
-// advanced are the keywords that refer to other schemas, combine them or depend
-// on one.
+// advanced lists the keywords that refer to other schemas, combine schemas or make them
+// conditional.
 var advanced = []string{
 	"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
 	"dependentSchemas", "dependentRequired", "dependencies", "patternProperties", "propertyNames",
 	"unevaluatedProperties", "unevaluatedItems", "prefixItems", "contains",
 }
 
-// lintKeywords finds what the restricted subset of JSON Schema leaves out.
+// lintKeywords finds keywords that are not in the subset of JSON Schema for forms.
 func (q *question) lintKeywords(ptr string, schema json.RawMessage, what string) {
 	for name, value := range rawjson.Members(schema) {
 		if slices.Contains(advanced, name) && !isChoices(name, value) {
@@ -109,8 +109,8 @@ func (q *question) lintKeywords(ptr string, schema json.RawMessage, what string)
 	}
 }
 
-// isChoices tells whether a keyword is oneOf or anyOf with entries that are meant as
-// choices: one of them is a constant, or all of them are just texts.
+// isChoices reports whether a oneOf or anyOf lists choices: an entry has const, or all
+// entries are objects with nothing but a title and a description.
 func isChoices(keyword string, list json.RawMessage) bool {
 	if keyword != "oneOf" && keyword != "anyOf" {
 		return false

@@ -9,26 +9,25 @@ import (
 	"elicitation-inspector/bridge/elicit"
 )
 
-// secret is what a text asks for, as far as it tells.
+// secret is the secret that a text asks for, with the certainty of that.
 type secret struct {
-	what string // "a password", for people
+	what string // name for people: "a password"
 	sort secretSort
 }
 
-// secretSort is how sure it is that a phrase stands for a secret, and which kind
-// of sensitive it is.
+// secretSort is the kind of a secret, and how certain it is that a phrase names one.
 type secretSort int
 
 const (
 	noSecret     secretSort = iota
-	certain                 // the phrase means a secret wherever it stands
-	likely                  // it often means a secret, and sometimes something harmless
-	identifying             // the number of an identity document or of a bank account: personal, but no secret
-	spokenOfOnly            // a text speaks of a secret and asks for something else
+	certain                 // the phrase always names a secret
+	likely                  // the phrase often names a secret, and sometimes something harmless
+	identifying             // the number of an identity document or bank account, which is personal but not secret
+	spokenOfOnly            // the text mentions a secret but asks for something else
 )
 
-// secretIn is what kind of secret a field asks for. A choice, or yes and no, gives
-// no secret vocabulary().Away.
+// secretIn returns the secret that a field asks for. Choices, booleans, dates and e-mail
+// addresses are no secrets.
 func secretIn(f elicit.Field) secret {
 	switch {
 	case f.Kind == elicit.Boolean || f.Kind == elicit.SingleChoice || f.Kind == elicit.MultiChoice:
@@ -49,15 +48,15 @@ func secretIn(f elicit.Field) secret {
 	return found
 }
 
-// secretInTexts weighs a field's texts. The title speaks to people, so it counts for
-// more than the name.
+// secretInTexts returns the secret that a field's texts ask for. The title counts more
+// than the name, because people read it.
 func secretInTexts(name, title, description []string, sentences string) secret {
 	byTitle, byName, described := secretNamed(title), secretNamed(name), secretDescribed(sentences)
 	switch {
 	case byTitle.sort == spokenOfOnly, byTitle.sort == likely && byName.sort == spokenOfOnly:
 		return secret{}
 	case sentences != "" && byTitle.sort != certain && byName.sort != certain && (isKey(name) || isKey(title)):
-		return described // there are too many keys
+		return described // there are many kinds of keys
 	case byTitle.sort != noSecret:
 		return surer(byTitle, byName)
 	case speaksOfSecret(description) && described.sort == noSecret && byName.sort != certain:
@@ -65,7 +64,7 @@ func secretInTexts(name, title, description []string, sentences string) secret {
 	case namesVariable(description):
 		return secret{}
 	case byName.sort == spokenOfOnly, byName.sort == likely && !saysNothing(title):
-		return described // the name "pin" with the title "Postal code" is none
+		return described // the name "pin" is not a secret under the title "Postal code"
 	}
 	return surer(byName, described)
 }
@@ -79,7 +78,7 @@ func surer(a, b secret) secret {
 
 func isKey(text []string) bool { return len(text) == 1 && text[0] == "key" }
 
-// saysNothing tells whether a title is missing, or one that any field could have.
+// saysNothing reports whether a title is missing, or so general that it fits any field.
 func saysNothing(title []string) bool {
 	return !slices.ContainsFunc(title, func(w string) bool {
 		return !slices.Contains(vocabulary().General, w) && !slices.Contains(vocabulary().Polite, w)
@@ -91,11 +90,10 @@ var variable = sync.OnceValue(func() *regexp.Regexp {
 		`^(?:the )?(?:name of|name for|path to|path of|location of|id of|reference to|where the|number of|length of)(?: |$)`)
 })
 
-// namesVariable tells whether a text says that a name is wanted, of something that
-// holds the secret.
+// namesVariable reports whether a text asks for the name or the place of a secret.
 func namesVariable(text []string) bool { return variable().MatchString(strings.Join(text, " ")) }
 
-// asksAboutSecret tells whether a text asks which secret, why, or what to do with it.
+// asksAboutSecret reports whether a text asks which secret, why, or what to do with it.
 func asksAboutSecret(text []string) bool {
 	return len(text) > 0 && slices.Contains(vocabulary().Questions, text[0]) || hasAny(text, vocabulary().Changes)
 }
@@ -131,7 +129,7 @@ func secretNamed(text []string) secret {
 			return secret{"", spokenOfOnly}
 		}
 	}
-	// "GitHub token" is one, "tokens" and "page token" are none.
+	// "GitHub token" is a secret; "tokens" and "page token" are not.
 	if n := len(rest); n > 1 && rest[n-1] == "token" && !hasAny(rest[:n-1], vocabulary().Quiet) {
 		return secret{"an access token", likely}
 	}
@@ -142,7 +140,7 @@ func isTamed(rest []string) bool {
 	return len(rest) > 0 && slices.Contains(vocabulary().Tamed, rest[0])
 }
 
-// isAbout tells whether what stands before a phrase makes it something else, as
+// isAbout reports whether the words before a phrase make it the name of something else, as
 // in "name of the API key".
 func isAbout(before []string) bool {
 	if hasAny(before, vocabulary().Elsewhere) {
@@ -159,10 +157,9 @@ func isAbout(before []string) bool {
 	return false
 }
 
-// secretDescribed finds a description that asks for a secret: a sentence that
-// begins with it ("Your API key"), or that tells people to enter it. One that
-// only mentions a secret ("We send a one-time code to this address") asks for
-// none.
+// secretDescribed returns the secret that a description asks for: a sentence begins with
+// it ("Your API key") or tells people to enter it. A description that only mentions a
+// secret ("We send a one-time code to this address") asks for none.
 func secretDescribed(description string) secret {
 	for sentence := range sentencesOf(description) {
 		if found, _, after := secretAsked(sentence); found.sort != noSecret && !isTamed(after) {
@@ -172,8 +169,8 @@ func secretDescribed(description string) secret {
 	return secret{}
 }
 
-// secretAsked finds the secret that a sentence begins with or asks to enter, with
-// what stands before and after it.
+// secretAsked returns the secret that a sentence begins with or tells people to enter, and
+// the words before and after it.
 func secretAsked(sentence []string) (found secret, before, after []string) {
 	asked := 0
 	for asked < len(sentence) && slices.Contains(vocabulary().Polite, sentence[asked]) {
@@ -182,7 +179,7 @@ func secretAsked(sentence []string) (found secret, before, after []string) {
 	for _, p := range vocabulary().Phrases {
 		i := phraseAt(sentence, p.words)
 		if i < 0 || i > asked+3 || p.sort == likely && len(p.words) == 1 {
-			continue // a single word that is not sure says too little in running text
+			continue // in running text, one uncertain word is not enough
 		}
 		if !hasAny(sentence[min(asked, i):i], vocabulary().Detached) {
 			return p.secret, sentence[:i], sentence[i+len(p.words):]
@@ -191,8 +188,8 @@ func secretAsked(sentence []string) (found secret, before, after []string) {
 	return secret{}, nil, nil
 }
 
-// secretInMessage is the secret that a message asks people to enter, such as
-// "Please enter your password".
+// secretInMessage returns the secret that a message asks people to enter, such as "Please
+// enter your password".
 func secretInMessage(message string) secret {
 	for sentence := range sentencesOf(message) {
 		asks := slices.DeleteFunc(slices.Clone(sentence), func(w string) bool { return slices.Contains(vocabulary().Besides, w) })

@@ -12,24 +12,25 @@ import (
 //go:embed secrets.json
 var secretsJSON []byte
 
-// vocabulary is how people and programs speak of secrets, in lower case.
+// vocabulary holds the words by which the linter recognizes requests for secrets, in lower
+// case.
 var vocabulary = sync.OnceValue(func() (v struct {
-	Phrases  phrases // name a secret wherever they stand in a field's name or title
-	Whole    phrases // name one only where they are all that a name or title says, apart from polite words
-	Tamed    words   // may follow a phrase, and make it something about the secret rather than the secret itself
-	Quiet    words   // stand before "token" where it is another kind of token
-	Polite   words   // say nothing about what is asked for
-	Homonyms words   // are of what shares its name with a secret: postal codes, keyboards, securities, colours, maps, games
+	Phrases  phrases // name a secret anywhere in a field's name or title
+	Whole    phrases // name a secret only as the whole name or title, apart from polite words
+	Tamed    words   // after a phrase, make it a fact about the secret
+	Quiet    words   // before "token", make it another kind of token
+	Polite   words   // carry no meaning
+	Homonyms words   // belong to other meanings of a phrase: postal codes, keyboards, securities, colours, maps, games
 
-	General   words // are in titles that any field could have
+	General   words // occur in titles that fit any field
 	Questions words // begin a text that asks which secret, why, or how
-	Changes   words // are in one that asks what to do with it
-	Elsewhere words // before a phrase, make it something that is not to be given
-	About     words // before a phrase, make it something else, as in "name of the API key"
-	Detached  words // may not stand between "your" and a secret: "your email for password resets" asks for none
-	Requested words // are the verbs with which a message asks for something to be entered
-	Away      words // say that it is to be entered somewhere else
-	Besides   words // may be asked for together with a secret, or in asking for it
+	Changes   words // occur in a text that asks what to do with a secret
+	Elsewhere words // before a phrase, show that the text does not ask for the secret
+	About     words // before a phrase, make it the name of something else, as in "name of the API key"
+	Detached  words // between "your" and a phrase, show that the text does not ask for it: "your email for password resets"
+	Requested words // verbs of a message that asks people to enter something
+	Away      words // say that people enter the secret elsewhere
+	Besides   words // may come together with a secret in a request for it
 }) {
 	if err := json.Unmarshal(secretsJSON, &v); err != nil {
 		panic(fmt.Sprintf("reading secrets.json: %v", err))
@@ -37,7 +38,7 @@ var vocabulary = sync.OnceValue(func() (v struct {
 	return v
 })
 
-// words are a set of words, in JSON a list of lines of them.
+// words is a set of words. In JSON it is a list of lines.
 type words []string
 
 func (w *words) UnmarshalJSON(raw []byte) error {
@@ -47,14 +48,14 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// A phrase names a secret.
+// phrase is a sequence of words that names a secret.
 type phrase struct {
 	words []string
 	secret
 }
 
-// phrases are the longest first, so that a text is taken to ask for what it says in
-// full. In JSON those of the same secret are one text, separated by |.
+// phrases is a list of phrases, longest first, because a longer phrase is more specific.
+// In JSON the phrases of one secret are one text, separated by "|".
 type phrases []phrase
 
 func (p *phrases) UnmarshalJSON(raw []byte) error {

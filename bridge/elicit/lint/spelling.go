@@ -12,15 +12,15 @@ import (
 
 var paramNames = []string{"mode", "message", "url", "elicitationId", "requestedSchema", "_meta", "task"}
 
-// keywordNames are the keywords of a schema that a misspelt one may stand for.
+// keywordNames lists the keywords of a schema that a misspelt keyword can mean.
 var keywordNames = []string{
 	"type", "title", "description", "default", "properties", "required", "additionalProperties",
 	"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 	"enum", "enumNames", "oneOf", "anyOf", "allOf", "items", "minItems", "maxItems", "uniqueItems",
 }
 
-// otherNames are words that people use in schemas for something else, and that are
-// not to be taken for misspelt keywords.
+// otherNames lists words that people use in schemas on purpose, and that are not misspelt
+// keywords.
 var otherNames = map[string]bool{
 	"const": true, "not": true, "if": true, "then": true, "else": true, "examples": true, "example": true, "readOnly": true, "writeOnly": true, "deprecated": true,
 	"contains": true, "minContains": true, "maxContains": true, "prefixItems": true, "minProperties": true, "maxProperties": true, "patternProperties": true,

@@ -9,11 +9,11 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// RuleUnsent is the rule that [Unsent] finds broken.
+// RuleUnsent is the ID of the rule on the findings of [Unsent].
 const RuleUnsent = "request-unsent"
 
-// refusals are what the SDKs say where a server wants to send a request in a
-// revision that has none, in lower case. Each names the method beside it.
+// refusals lists texts, in lower case, with which the SDKs reject a server's request in a
+// revision without such requests. The method follows or precedes them.
 var refusals = []string{
 	"cannot be sent while serving a request on protocol version",      // go-sdk 1.8
 	"server-initiated requests are not supported in protocol version", // mcp-go 1.2
@@ -24,8 +24,8 @@ var refusals = []string{
 
 const refusalMost = 16 << 10
 
-// refusedMethod is the method of the request that could not be sent, by the
-// words of an SDK; "" where the text says no such thing.
+// refusedMethod returns the method of the rejected request in an SDK's text; "" if the
+// text is not about one.
 func refusedMethod(text string) string {
 	text = strings.ToLower(text[:min(len(text), refusalMost)])
 	for _, refusal := range refusals {
@@ -41,10 +41,10 @@ func refusedMethod(text string) string {
 	return ""
 }
 
-// Unsent reports which request of its own a server could not send while it worked on
-// a call, by the text of a tool's result that says it failed, or by the message of an
-// error. The pointer leads to that text in the one or the other. The method is ""
-// where neither says so, and in revisions in which servers send requests.
+// Unsent returns the method of a request that the server tried to send during a call, from
+// the texts of a result with isError or from the message of an error, and the pointer to
+// that text. The method is "" if no text says so, and in revisions that have such
+// requests.
 func Unsent(result, rpcError json.RawMessage, revision string) (method, pointer string) {
 	if rulesOf(revision) != july {
 		return "", ""

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What each SDK answers where a tool asks by a request in a revision that has
-// none, as it was on the wire.
+// unsentAnswers holds the recorded response of each SDK to a tool that sends a request in
+// a revision without such requests.
 var unsentAnswers = map[string]string{
 	"go-sdk 1.8.0":                     `{"result":{"content":[{"type":"text","text":"elicitation failed: \"elicitation/create\" cannot be sent while serving a request on protocol version 2026-07-28: return an InputRequests map instead (multi round-trip requests, SEP-2322)"}],"isError":true,"resultType":"complete"}}`,
 	"go-sdk 1.8.0, sampling":           `{"result":{"content":[{"type":"image"},{"type":"text","text":"sampling failed: \"sampling/createMessage\" cannot be sent while serving a request on protocol version 2026-07-28: return an InputRequests map instead (multi round-trip requests, SEP-2322)"}],"isError":true,"resultType":"complete"}}`,

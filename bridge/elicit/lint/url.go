@@ -41,7 +41,7 @@ func (q *question) lintAddress() {
 	q.lintCarried(v.Carried)
 }
 
-// lettered puts a letter in the place of one that is not of ASCII.
+// lettered replaces a letter by an ASCII letter.
 func lettered(r rune) rune {
 	if unicode.IsLetter(r) || unicode.IsMark(r) {
 		return 'x'
@@ -49,8 +49,8 @@ func lettered(r rune) rune {
 	return r
 }
 
-// page is a URL without its query and fragment, which may differ each time that the
-// same page is offered.
+// page returns a URL without query and fragment, which can differ whenever a server sends
+// the same page.
 func page(raw string) string {
 	if i := strings.IndexAny(raw, "?#"); i >= 0 {
 		raw = raw[:i]

@@ -11,10 +11,10 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// textMost is how many characters of a text are looked at for words.
+// textMost is the number of characters of a text that are searched for words.
 const textMost = 2000
 
-// breaks are where words end inside of a name.
+// breaks holds the patterns of the ends of words inside a name.
 var breaks = sync.OnceValue(func() (b struct{ apostrophes, humps, lastCapital *regexp.Regexp }) {
 	b.apostrophes = regexp.MustCompile(`['’][st](\P{L}|$)`)          // key's and don't are key and don
 	b.humps = regexp.MustCompile(`(\p{Ll}|\p{Lo}|\p{L}\d+)(\p{Lu})`) // fooBar and foo2Bar are two words, 2FA is one
@@ -22,8 +22,8 @@ var breaks = sync.OnceValue(func() (b struct{ apostrophes, humps, lastCapital *r
 	return b
 })
 
-// wordsOf splits a name or a text into lower-case words: "APIKey", "api_key" and
-// "API key's" are all api and key.
+// wordsOf splits a name or a text into lower-case words: "APIKey", "api_key" and "API
+// key's" all become api and key.
 func wordsOf(text string) []string {
 	b := breaks()
 	text = b.apostrophes.ReplaceAllString(wording.Shorten(text, textMost), " $1")
@@ -45,7 +45,8 @@ func hasAny(words, set []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(set, w) })
 }
 
-// phraseAt is where a phrase stands in a list of words, -1 if it does not.
+// phraseAt returns the index of a phrase in a list of words; -1 if the list does not have
+// it.
 func phraseAt(list, phrase []string) int {
 	for i := range list {
 		if hasPrefix(list[i:], phrase) {
