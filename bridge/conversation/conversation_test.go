@@ -20,8 +20,8 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Each file of testdata/talks is a log by others, in which nothing says what
-// belongs together; the .golden file beside it is what it comes to.
+// Each file of testdata/talks is a log of another program, which does not record the calls
+// of frames; the .golden file beside it has the calls that the package finds.
 func TestTalks(t *testing.T) {
 	files, err := filepath.Glob("testdata/talks/*.txt")
 	if err != nil || len(files) == 0 {
@@ -45,8 +45,7 @@ func TestTalks(t *testing.T) {
 	}
 }
 
-// strip takes out of a transcript what our inspector knew, so that it is as
-// others would have recorded it.
+// strip removes the fields that only our inspector records from a transcript.
 func strip(t *testing.T, path string) *wire.Log {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -75,8 +74,7 @@ func strip(t *testing.T, path string) *wire.Log {
 	return logtest.Open(t, file)
 }
 
-// What is worked out of the messages alone is what the inspector that made the
-// calls knew.
+// The calls found from the messages alone equal the calls that the inspector recorded.
 func TestForeignRecordingsComeToTheSame(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -86,7 +84,7 @@ func TestForeignRecordingsComeToTheSame(t *testing.T) {
 			}
 			for i, e := range ours {
 				f := theirs[i]
-				for _, q := range e.Questions { // only who asked knows that nobody gave this answer
+				for _, q := range e.Questions { // only the recording inspector knows that nobody gave this answer
 					if q.State == Withdrawn && q.Action == "cancel" {
 						q.State = Answered
 					}
@@ -94,8 +92,8 @@ func TestForeignRecordingsComeToTheSame(t *testing.T) {
 				if got, want := outlineOf(f), outlineOf(e); got != want {
 					t.Errorf("exchange %d:\n got %s\nwant %s", i+1, got, want)
 				}
-				// Two calls run together where one was stopped and the next
-				// begun at once: the inspector could not tell either.
+				// Two calls are merged if one was stopped and the next began at once; the
+				// inspector cannot tell them apart either.
 				if e.Name != "deploy" && e.Name != "release_notes" || e.State == Done {
 					if got, want := seqsOf(f), seqsOf(e); !reflect.DeepEqual(got, want) {
 						t.Errorf("exchange %d %s: frames %v, want %v", i+1, e.Name, got, want)
@@ -122,8 +120,8 @@ func seqsOf(e *Call) []int64 {
 	return out
 }
 
-// Every frame of an exchange is found to be part of it, and the outlines of the
-// list are those of the exchanges.
+// Every frame of a call is found to belong to it, and the outlines of the list equal those
+// of the calls.
 func TestOfAndOutlines(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -149,7 +147,7 @@ func TestOfAndOutlines(t *testing.T) {
 	}
 }
 
-// A log that grows comes to the same, however often it is looked at.
+// A growing log has the same calls, however often it is read.
 func TestUpdateStepByStep(t *testing.T) {
 	for _, path := range logtest.Files(t, recordings) {
 		from := logtest.Open(t, path)
@@ -219,7 +217,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// A flood of notifications is neither read nor kept as a whole.
+// A flood of notifications is neither read nor kept completely.
 func TestFlood(t *testing.T) {
 	frames := logtest.Talk(t, `+0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"flood","_meta":{"progressToken":7}}}`)
 	const n = 3*tellsMost + 5
@@ -240,7 +238,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// An Update, as for an export, takes nothing from those who follow the Changes.
+// An Update, as for an export, leaves the changes for readers of Changes.
 func TestUpdateLeavesChanges(t *testing.T) {
 	var frames []wire.Frame
 	for id := range 2 {
@@ -261,8 +259,8 @@ func TestUpdateLeavesChanges(t *testing.T) {
 	}
 }
 
-// Notifications of several calls, of other frames and of no call at all lie between
-// each other, and each call has its own.
+// Notifications of several calls, of other frames and of no call are interleaved, and each
+// call has its own.
 func TestNotificationsOfSeveralCalls(t *testing.T) {
 	c := follow(t, logtest.New(t, logtest.Talk(t, `
 +0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"one"}}}
@@ -295,8 +293,7 @@ func TestNotificationsOfSeveralCalls(t *testing.T) {
 	}
 }
 
-// What is left out is left out of every part of an exchange, and what is not
-// chosen is not there.
+// Redacted values are in no part of a call, and neither are frames that are not chosen.
 func TestReading(t *testing.T) {
 	text, err := os.ReadFile("testdata/talks/form.txt")
 	if err != nil {
@@ -332,7 +329,7 @@ func TestReading(t *testing.T) {
 	if e.Name != "deploy" || e.Arguments != nil || len(e.Questions) != 1 || e.State != Done {
 		t.Errorf("chosen without its request: %s", outlineOf(e))
 	}
-	// Of a pair, one is told with the other, without what it says.
+	// Of a request and its response, one names the other without its content.
 	e = read(t, x, 1, Reading{Only: func(seq int64) bool { return seq == 9 }})
 	if e.Name != "deploy" || e.State != Done || e.Result != nil || e.ResultSeq != 0 || len(e.Frames) != 1 || len(e.Questions) != 1 {
 		t.Fatalf("the answer alone: %s", outlineOf(e))
@@ -371,7 +368,7 @@ func read(t testing.TB, c *Conversation, place int, how Reading) *Call {
 	return call
 }
 
-// callsOf reads all calls of a log.
+// callsOf returns all calls of a log.
 func callsOf(t testing.TB, l *wire.Log) []*Call {
 	t.Helper()
 	c := follow(t, l)
@@ -382,7 +379,7 @@ func callsOf(t testing.TB, l *wire.Log) []*Call {
 	return out
 }
 
-// dump writes an exchange as the golden files have it.
+// dump writes a call in the format of the golden files.
 func dump(w *bufio.Writer, e *Call) {
 	fmt.Fprintf(w, "%d %s %s %s: %s\n", e.Place, e.Method, e.Name, e.Arguments, e.State)
 	fmt.Fprint(w, "  frames")

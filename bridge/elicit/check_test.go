@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// problems are written as field pointer keyword: text, one a line.
+// problems returns problems as lines of the form "field pointer keyword: text".
 func lines(problems []Problem) string {
 	var list []string
 	for _, p := range problems {
@@ -160,7 +160,8 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// The documents are there, and would do as schemas.
+// The referenced documents exist and are valid schemas, so that only the refusal to load
+// them can make a check fail.
 func TestOtherDocumentsAreNeverLoaded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.json")
 	if err := os.WriteFile(path, []byte(`{"type":"object"}`), 0o600); err != nil {
@@ -224,8 +225,8 @@ func TestHostileChecksEnd(t *testing.T) {
 	}
 }
 
-// A match that is given up is neither for nor against the content, wherever the
-// pattern stands.
+// A pattern match that is given up neither accepts nor rejects the content, wherever the
+// schema has the pattern.
 func TestPatternGivenUpLeavesContentUnchecked(t *testing.T) {
 	text := strings.Repeat("a", 40) + "b"
 	for _, property := range []string{`{"pattern":"^(a+)+$"}`, `{"not":{"pattern":"^(a+)+$"}}`} {
@@ -237,7 +238,7 @@ func TestPatternGivenUpLeavesContentUnchecked(t *testing.T) {
 	}
 }
 
-// manyChoices is a schema whose choices are given as that keyword does.
+// manyChoices returns a schema with many choices under this keyword.
 func manyChoices(n int, list func(entries []string) string, entry func(i int) string) string {
 	entries := make([]string, n)
 	for i := range entries {

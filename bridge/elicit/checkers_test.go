@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCompiledSchemasAreKept checks against the same schemas at the same time, each with
-// a result of its own, and keeps a bounded number of them.
+// TestCompiledSchemasAreKept checks content against the same schemas concurrently. Each
+// check has its own result, and the number of kept schemas is limited.
 func TestCompiledSchemasAreKept(t *testing.T) {
 	t.Parallel()
 	var checking sync.WaitGroup

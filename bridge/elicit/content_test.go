@@ -92,13 +92,13 @@ func TestNoNumberSaysWhy(t *testing.T) {
 	}
 }
 
-// TestSwitchLosesNothing goes from JSON to the form and back, through the form's
-// own encoding.
+// TestSwitchLosesNothing converts JSON to the inputs of the form, through the encoding of
+// an HTML form, and back.
 func TestSwitchLosesNothing(t *testing.T) {
 	for _, tt := range []struct {
 		content string
-		want    string // as it comes back, "" for the same
-		json    []int  // fields that need Input.JSON
+		want    string // the resulting JSON; "" if it is unchanged
+		json    []int  // indexes of fields that need Input.JSON
 	}{
 		{`{}`, "", nil},
 		{`{"note":"a\nb","email":"x","day":"2026-02-28","price":1.50,"count":1e3,"gift":true,"size":"L","tags":["a","c"]}`, "", nil},
@@ -179,8 +179,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// A default that no control can show leaves the ordinary control empty, and the
-// field says why.
+// A default that no control can show leaves the ordinary control empty, and the field has
+// a hint.
 func TestDefaultProblem(t *testing.T) {
 	for _, tt := range []struct{ schema, want string }{
 		{`{"type":"string","enum":["red","blue"],"default":"purple"}`, `The schema’s default, "purple", is not one of the choices, so nothing is chosen.`},
@@ -195,7 +195,7 @@ func TestDefaultProblem(t *testing.T) {
 		{`{"type":"integer","default":"3"}`, `The schema’s default, "3", is not a whole number, so the field is left empty.`},
 		{`{"type":"string","default":null}`, "The schema’s default, null, is not text, so the field is left empty."},
 		{`{"type":"string","default":{"a": [1]}}`, `The schema’s default, {"a":[1]}, is not text, so the field is left empty.`},
-		// What a control can show is for the linter and the check to judge.
+		// Values that a control can show are judged by the linter and the check.
 		{`{"type":"string","format":"date","default":"tomorrow"}`, ""},
 		{`{"type":"string","maxLength":1,"default":"long"}`, ""},
 		{`{"type":"integer","default":1.5}`, ""},
@@ -248,7 +248,7 @@ func FuzzContentRoundTrip(f *testing.F) {
 	})
 }
 
-// posted is the HTML form that InputsFrom reads these inputs from.
+// posted returns the HTML form that InputsFrom reads as these inputs.
 func posted(in Inputs) url.Values {
 	form := make(url.Values)
 	for i, input := range in.Fields {

@@ -70,7 +70,7 @@ func names(fields []Field) string {
 
 func ptr(n int) *int { return &n }
 
-// field reads the schema of one property.
+// field returns the field of a schema's only property.
 func field(t *testing.T, property string) Field {
 	t.Helper()
 	fields, err := FieldsOf([]byte(`{"type":"object","properties":{"p":` + property + `},"required":["p"]}`))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// compiles says why a pattern is no regular expression.
+// compiles returns the error of a pattern that is no regular expression.
 func compiles(pattern string) error {
 	_, err := compilePattern(pattern)
 	return err
@@ -27,7 +27,7 @@ func TestCompilePattern(t *testing.T) {
 	bad := []string{
 		`(`, `)`, `(a`, `a)`, `[`, `[a`, `[z-a]`, `*`, `a**`, `a++`, `+`, `?`, `{2}`, `a{3,2}`, `a{2}{3}`, `^*`, `\b+`, `(?<=a)*`, `\`, `[\`, `(?`, `(?<`, `(?<1a>x)`, `(?<>x)`,
 		`(?<a>x)\k`, `(?<a>x)\k<b>`,
-		// what other languages have
+		// syntax of other languages
 		`(?i)a`, `(?>a)`, `(?#c)a`, `(?'n'a)`, `(?P<n>a)`, `(?(1)a|b)`, `(?x:a b)`, `(?n:a)`, `[(?i)](?i)`, `\((?i)`, `(?:`, `\p{Foo}`,
 	}
 	for _, p := range bad {
@@ -53,16 +53,16 @@ func TestPatternsMatchAsInECMAScript(t *testing.T) {
 	}{
 		{`b`, "abc", true}, // not anchored
 		{`^b$`, "abc", false},
-		{`^a$`, "a\n", false}, // $ is the very end
+		{`^a$`, "a\n", false}, // $ matches only at the end of the text
 		{`^\d$`, "٣", false},  // ASCII digits only
 		{`^\w$`, "é", false},
 		{`^\s$`, "\ufeff", true},
-		{`^.$`, "😀", true}, // a code point, with the u flag
+		{`^.$`, "😀", true}, // a dot matches a code point, as with the u flag
 		{`^.$`, "\u2028", false},
 		{`^\u{1F600}$`, "😀", true},
 		{`^\p{Lu}$`, "Ä", true},
 		{`^[\w-.]+$`, "a-.b", true},
-		{`^(?:(a)|b)*\1$`, "ab", true}, // a group that took no part matches nothing
+		{`^(?:(a)|b)*\1$`, "ab", true}, // a group without a match matches the empty text
 		{`^[^]$`, "\n", true},
 		{`[]`, "a", false},
 		{`(?<=\$)\d+`, "$42", true},
@@ -80,8 +80,8 @@ func TestPatternsMatchAsInECMAScript(t *testing.T) {
 	}
 }
 
-// TestMatchesEnd matches patterns that take exponential time, or endless memory,
-// in an engine that backtracks.
+// TestMatchesEnd matches patterns that take exponential time or memory in a backtracking
+// engine.
 func TestMatchesEnd(t *testing.T) {
 	a := strings.Repeat("a", 40)
 	for pattern, text := range map[string]string{
@@ -111,6 +111,6 @@ func FuzzCompilePattern(f *testing.F) {
 		if err != nil {
 			return
 		}
-		re.MatchString("aA1-é😀\n") // ends, and does not panic; it may give up
+		re.MatchString("aA1-é😀\n") // it must end without a panic; it may give up
 	})
 }

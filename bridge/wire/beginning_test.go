@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The beginning of a log is what the log was when it had no more frames.
+// The beginning of a log equals the log when it had only these frames.
 func TestBeginning(t *testing.T) {
 	source := newTestLog(t, Options{})
 	var frames []Frame
@@ -43,7 +43,7 @@ func TestBeginning(t *testing.T) {
 		grown := b.Grown()
 		b.Extend(n / 2)
 		b.Extend(n)
-		b.Extend(n - 1) // it never shows fewer
+		b.Extend(n - 1) // it never gets shorter
 		if n > 0 {
 			<-grown
 		}
@@ -75,13 +75,13 @@ func TestBeginning(t *testing.T) {
 	if _, err := source.Frame(1); err != nil {
 		t.Errorf("closing a beginning closes the log: %v", err)
 	}
-	source.Extend(3) // means nothing
+	source.Extend(3) // has no effect
 	if source.Len() != int64(len(frames)) {
 		t.Error("a log can be made shorter")
 	}
 }
 
-// Marks are those of the log, whatever is shown of it.
+// Beginnings show the marks of the whole log.
 func TestBeginningSharesMarks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
 	if err := os.WriteFile(path, []byte(`{"session_id":"a","seq":1,"direction":"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"ping"}}

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// flood makes a log of n small frames such as a busy session has: of a
-// hundred, 96 are notifications, and there are a call with its result and a
-// question with its answer.
+// flood returns a log of n small frames as in a busy session: of a hundred, 96 are
+// notifications, and the others a call with its result and a question with its answer.
 func flood(tb testing.TB, n int) *Log {
 	tb.Helper()
 	l := newTestLog(tb, Options{})

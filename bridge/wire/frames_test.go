@@ -2,9 +2,8 @@ package wire
 
 import "math"
 
-// Frames returns the frames whose Seq is at least from and less than from+n,
-// as many as there are. The bytes of neighbours share memory: whoever wants to
-// keep one of many for long takes Frame.
+// Frames returns the frames whose Seq is at least from and less than from+n, if they
+// exist. Neighbouring frames share memory.
 func (l *Log) Frames(from int64, n int) ([]Frame, error) {
 	seqs := l.clip(from, n)
 	out := make([]Frame, 0, len(seqs))
@@ -16,7 +15,7 @@ func (l *Log) Frames(from int64, n int) ([]Frame, error) {
 	return out, err
 }
 
-// clip lists the frames from and on, n at most, that exist.
+// clip lists the sequence numbers of at most n existing frames from this one on.
 func (l *Log) clip(from int64, n int) []int64 {
 	last := min(from+int64(max(n, 0))-1, l.Len())
 	from = max(from, 1)

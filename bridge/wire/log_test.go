@@ -35,7 +35,7 @@ func message(dir Direction, format string, args ...any) Frame {
 	return Frame{Server: "files", Session: "s1", Transport: "stdio", Dir: dir, Raw: fmt.Appendf(nil, format, args...)}
 }
 
-// frames of every kind and form, for whatever must keep them all.
+// frames holds frames of every kind and form.
 func variety() []Frame {
 	big := `{"jsonrpc":"2.0","id":"big","result":{"content":[{"type":"text","text":"` + strings.Repeat("0123456789abcdef", 40_000) + `"}]}}`
 	frames := []Frame{
@@ -81,7 +81,7 @@ func variety() []Frame {
 	return append(frames, noise, note, noteJSON, cut, web, answer, lost)
 }
 
-// same compares what two frames say, and their bytes.
+// same reports whether two frames have equal fields and bytes.
 func same(a, b Frame) error {
 	if !bytes.Equal(a.Raw, b.Raw) {
 		return fmt.Errorf("bytes differ:\n%.200q\n%.200q", a.Raw, b.Raw)
@@ -109,7 +109,7 @@ func TestLogGivesBackWhatWasAppended(t *testing.T) {
 	var want []Frame
 	for range 3 {
 		for _, f := range variety() {
-			// The log must not depend on the caller's bytes afterwards.
+			// The log must not share the caller's bytes.
 			bytesOf := bytes.Clone(f.Raw)
 			f.Raw = bytes.Clone(f.Raw)
 			got := l.Append(f)
@@ -132,7 +132,7 @@ func TestLogGivesBackWhatWasAppended(t *testing.T) {
 	check := func() {
 		t.Helper()
 		for i, w := range want {
-			// A request's pair is not known when it is appended.
+			// The response to a request is unknown when the request is appended.
 			f, err := l.Frame(w.Seq)
 			if err != nil {
 				t.Fatal(err)
@@ -229,15 +229,15 @@ func TestLogPairs(t *testing.T) {
 	}
 }
 
-// Where several requests share an id, a response goes to the one that it can
-// only be for.
+// If several requests have the same id, a response belongs to the only request that it
+// fits.
 func TestLogPairsWhatSharesAnID(t *testing.T) {
 	const request, response = `{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}`, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`
 	for name, tt := range map[string]struct {
-		questions []int   // of the requests
-		answers   []int   // of the responses
+		questions []int   // sequence numbers of the requests
+		answers   []int   // sequence numbers of the responses
 		want      []int64 // the request of each response
-		duplicate int     // responses that are one too many
+		duplicate int     // number of surplus responses
 	}{
 		"by the question":                    {[]int{1, 2}, []int{1}, []int64{1}, 0},
 		"by the questions":                   {[]int{1, 2, 3}, []int{2, 1, 3}, []int64{2, 1, 3}, 0},
@@ -281,7 +281,7 @@ func TestLogCutsLargeFrames(t *testing.T) {
 			t.Errorf("kind %v, %q", f.Kind, show(f.Message))
 		}
 	}
-	// A frame that is whole but large still pairs up.
+	// A large frame is paired like a small one.
 	l.Append(message(ClientToServer, `{"jsonrpc":"2.0","id":3,"method":"m"}`))
 	if f := l.Append(message(ServerToClient, `{"result":"%s","id":3,"jsonrpc":"2.0"}`, strings.Repeat("x", 100))); f.Pair != 2 || f.Kind != Result {
 		t.Errorf("a cut result pairs with %d", f.Pair)
@@ -336,7 +336,7 @@ func TestLogLeavesNoFile(t *testing.T) {
 	if files, _ := os.ReadDir(dir); len(files) != 0 {
 		t.Errorf("Close leaves %v", files)
 	}
-	// Late frames do no harm.
+	// Frames that come after Close do no harm.
 	if f := l.Append(message(Stderr, "late")); f.Seq != 3001 {
 		t.Errorf("a frame after Close has Seq %d", f.Seq)
 	}
@@ -345,7 +345,7 @@ func TestLogLeavesNoFile(t *testing.T) {
 	}
 }
 
-// waitWritten waits until something has got to the disk, or cannot.
+// waitWritten waits until a frame is on the disk, or the disk has failed.
 func waitWritten(t *testing.T, l *Log) {
 	t.Helper()
 	s := l.spool
@@ -393,7 +393,7 @@ func TestLogGoesOnWithoutADisk(t *testing.T) {
 	if lost != st.Lost || fs[n-1].Lost {
 		t.Errorf("%d frames lost, said to be %d", lost, st.Lost)
 	}
-	// A frame too large for what memory is left does not push out the others.
+	// A frame that is too large for the remaining memory leaves the others in memory.
 	big := message(ServerToClient, `{"jsonrpc":"2.0","id":1,"result":"%s"}`, strings.Repeat("y", 2<<20))
 	l.Append(big)
 	if f, err := l.Frame(n + 1); err != nil || !f.Lost || f.Kind != Result {
@@ -420,7 +420,7 @@ func TestLogWhenTheDiskFillsUp(t *testing.T) {
 		t.Fatalf("nothing was written: %v", l.Err())
 	}
 	grown := l.Grown()
-	// From here on the file refuses writes; what is in it can be read.
+	// From here on the file refuses writes, but can be read.
 	l.spool.mu.Lock()
 	file := l.spool.file
 	readOnly, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
@@ -550,8 +550,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// underRace is set in builds with the race detector, where neither memory nor
-// time can be measured.
+// underRace is true in builds with the race detector, which change the use of memory and
+// time.
 var underRace bool
 
 func TestLogMemory(t *testing.T) {
@@ -608,8 +608,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// appendMany appends a frame again and again, with a recorder if one can be
-// opened. Whenever the disk would have to hold too much, it begins anew.
+// appendMany appends a frame many times, with a recorder if one can be opened. It starts
+// with a new log when the disk would have to hold too much.
 func appendMany(b *testing.B, f Frame, open func(path string) (*Recorder, error)) {
 	const most = 256 << 20
 	dir := b.TempDir()
@@ -669,9 +669,8 @@ func BenchmarkFrames(b *testing.B) {
 	})
 }
 
-// A frame larger than all that may wait for the disk, and which has to be
-// copied, is written without another that follows it: whoever appends that
-// waits for it.
+// A frame that is larger than all memory for waiting frames, and has to be copied, is
+// written before the next one, whose Append waits for it.
 func TestLargeFramesThatAreCopied(t *testing.T) {
 	l := newTestLog(t, Options{})
 	noise := bytes.Repeat([]byte("noise "), maxWaiting/6+100)

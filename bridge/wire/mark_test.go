@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// twoSessions is a log whose sessions take turns.
+// twoSessions returns a log whose sessions alternate.
 func twoSessions(t *testing.T, n int) *Log {
 	t.Helper()
 	l := newTestLog(t, Options{})
@@ -61,7 +61,7 @@ func TestMark(t *testing.T) {
 		t.Errorf("in words: %q", s)
 	}
 
-	// Marks are found again in the file, whole or in part.
+	// The file has the marks, whether all of it or a part of it is read.
 	for name, seqs := range map[string][]int64{"all": nil, "some": {1, 4, 6, 8, by}} {
 		path := filepath.Join(t.TempDir(), "flow.jsonl")
 		var b bytes.Buffer
@@ -93,7 +93,7 @@ func TestMark(t *testing.T) {
 			t.Errorf("%s: marked are %v, not %v", name, got, want)
 		}
 
-		// What is marked in a file that is only read is kept until it is written.
+		// Marks of a file that is only read stay in memory until the log is written.
 		if err := read.Mark(1, Mark{Colour: "red"}); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestMarkRefuses(t *testing.T) {
 	}
 }
 
-// What a transcript says can be anything.
+// A transcript can hold any mark.
 func TestMarksThatMakeNoSense(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteFrames(&b, twoSessions(t, 4), nil, nil); err != nil {
@@ -136,7 +136,7 @@ func TestMarksThatMakeNoSense(t *testing.T) {
 	}
 	for i, raw := range []string{
 		`{"mark":{}}`, `{"mark":{"seq":0}}`, `{"mark":{"seq":99,"pinned":true}}`, `{"mark":{"seq":"1"}}`, `{"mark":[]}`,
-		`{"mark":{"seq":8,"pinned":true}}`, // itself: what marks comes after what it marks
+		`{"mark":{"seq":8,"pinned":true}}`, // a mark of itself: the line of a mark comes after the line that it marks
 	} {
 		fmt.Fprintf(&b, `{"session_id":"files-1","seq":%d,"direction":"meta","raw":%s}`+"\n", i+3, raw)
 	}

@@ -54,7 +54,7 @@ func TestParseMessage(t *testing.T) {
 	}
 }
 
-// show tells nil and empty parts apart.
+// show distinguishes nil from empty parts.
 func show(m Message) []string {
 	out := []string{m.Kind.String(), m.Method}
 	for _, part := range []json.RawMessage{m.ID, m.Params, m.Result, m.Error} {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// notes is a frame with a note of each kind, and its words.
+// notes holds a frame with a note of each kind, and its words.
 func notes() []Frame {
 	one := 1
 	at := time.Date(2026, 7, 28, 10, 11, 0, 5, time.UTC)
@@ -89,7 +89,7 @@ func notes() []Frame {
 func TestNotesRoundTrip(t *testing.T) {
 	frames := notes()
 	for i := range frames {
-		frames[i].Raw = nil // Append finds the words
+		frames[i].Raw = nil // Append writes the words
 	}
 	_, text := transcript(t, frames)
 	path := filepath.Join(t.TempDir(), "notes.jsonl")
@@ -113,11 +113,11 @@ func TestNotesRoundTrip(t *testing.T) {
 	}
 }
 
-// A note of an earlier version says in words what is told by fields today.
+// A note of an earlier version has text in place of some fields.
 func TestNotesInWords(t *testing.T) {
 	for _, want := range notes() {
 		switch want.Note.Kind {
-		case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded, NoteStillRuns, NoteSignIn, NoteSentAgain: // these were never said in words
+		case NoteAnswered, NoteSettled, NoteMisbehaved, NoteEnded, NoteStillRuns, NoteSignIn, NoteSentAgain: // these notes never had only text
 			continue
 		}
 		got := Frame{Dir: Meta, Raw: want.Raw}
@@ -140,7 +140,7 @@ func TestNotesInWords(t *testing.T) {
 	}
 }
 
-// The JSON that notes of earlier versions were is read from files.
+// The JSON of notes of earlier versions is read from files.
 func TestNotesOfEarlierVersions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old.jsonl")
 	old := `{"direction":"meta","session_id":"s","call":4,"elicitation":2,"actor":"person","raw":{"answer":{"action":"accept"},"pointer":"/error/data/elicitations/0","completion":"marked","at":"2026-07-28T10:09:58Z"}}
@@ -165,13 +165,13 @@ func TestNotesOfEarlierVersions(t *testing.T) {
 			t.Errorf("frame %d: %+v, want %+v", i+1, frames[i].Note, want)
 		}
 	}
-	// What it says is told as it stands there.
+	// Its text is shown unchanged.
 	if got := frames[2].Summary(); frames[2].HTTPMethod != "GET" || got != "GET of the event stream was answered with 404 Not Found" {
 		t.Errorf("%s: %s", frames[2].HTTPMethod, got)
 	}
 }
 
-// What a server says is no note, whatever it looks like.
+// A frame of a server is no note, whatever its text looks like.
 func TestNotesAreTheInspectors(t *testing.T) {
 	l := newTestLog(t, Options{})
 	words := "process 4711 exited with code 1"
@@ -190,7 +190,7 @@ func TestNotesAreTheInspectors(t *testing.T) {
 	}
 }
 
-// A note of a kind that is not known yet is kept as it is.
+// A note of an unknown kind is kept unchanged.
 func TestNoteOfAnotherKind(t *testing.T) {
 	line := `{"v":1,"session_id":"s","server_label":"","seq":1,"ts":"2026-07-28T10:00:00Z","direction":"meta","transport":"","note":{"kind":"weather","why":"rain"},"text":"it rains"}` + "\n"
 	frames, damage := readAll(t, strings.NewReader(line))

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// hungDisk takes nothing until it is let go.
+// hungDisk blocks writes until it is released.
 type hungDisk struct{ free chan struct{} }
 
 func (d hungDisk) Write(b []byte) (int, error) {
@@ -39,7 +39,7 @@ func TestRecorderGivesUpOnADiskThatHangs(t *testing.T) {
 			l.Append(message(ServerToClient, `{"jsonrpc":"2.0","method":"m","params":["%s"]}`, strings.Repeat("x", largeLine)))
 		})
 	}
-	wg.Wait() // the wire goes on
+	wg.Wait() // Append does not wait for the disk
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "has not taken a write for 50ms") {
 		t.Errorf("the error is %v", err)
 	}
@@ -69,7 +69,7 @@ func TestRecorderSaysThatTheFileWasCut(t *testing.T) {
 	if err := os.Truncate(path, 3); err != nil {
 		t.Fatal(err)
 	}
-	<-r.Failed() // the writer looks by itself
+	<-r.Failed() // the writer notices it without a new frame
 	if err := r.Err(); !strings.Contains(err.Error(), "the file was cut to 3 bytes") {
 		t.Errorf("the error is %v", err)
 	}
@@ -110,7 +110,7 @@ func TestRecorderRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// A second process is told which one records to the file.
+// A second process gets an error that names the process that records to the file.
 func TestRecorderIsAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
 	r, err := OpenRecorder(path, RecordOptions{})
@@ -138,8 +138,8 @@ func TestRecorderIsAlone(t *testing.T) {
 	}
 }
 
-// Lines stay whole where something else appends to the file too, however large
-// they are: each is written at once.
+// Lines stay whole when another process appends to the file, however large they are,
+// because each line is one write.
 func TestRecordersLinesStayWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flow.jsonl")
 	r, err := OpenRecorder(path, RecordOptions{})

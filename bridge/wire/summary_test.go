@@ -17,7 +17,7 @@ func TestSummary(t *testing.T) {
 	}
 	result := func(result string) string { return `{"jsonrpc":"2.0","id":1,"result":` + result + `}` }
 	tests := []struct {
-		method    string // of the request, for a response
+		method    string // method of the request, for a response
 		raw, want string
 		action    string
 	}{
@@ -206,7 +206,7 @@ func BenchmarkSummary(b *testing.B) {
 	}
 }
 
-// Notes that are JSON are told in words.
+// Notes that are JSON have a summary in words.
 func TestSummaryOfNotes(t *testing.T) {
 	for _, tt := range []struct {
 		frame Frame
@@ -232,7 +232,8 @@ func TestSummaryOfNotes(t *testing.T) {
 	}
 }
 
-// What lies too far behind to be seen is not said to be missing.
+// A summary does not claim that a member is missing if it can come after the part that is
+// read.
 func TestSummaryOfALargeQuestion(t *testing.T) {
 	var choices strings.Builder
 	for i := range 10_000 {

@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// transcript appends the frames to a log and gives back what was kept and the
-// transcript of it.
+// transcript appends the frames to a log, and returns the frames as the log has them and
+// the log's transcript.
 func transcript(t *testing.T, frames []Frame) ([]Frame, []byte) {
 	t.Helper()
 	l := newTestLog(t, Options{})
@@ -40,7 +40,8 @@ func transcript(t *testing.T, frames []Frame) ([]Frame, []byte) {
 	return kept, out.Bytes()
 }
 
-// readAll is what the lines of a transcript say, without what only a log knows.
+// readAll returns the frames of a transcript's lines, without the fields that only a log
+// sets.
 func readAll(t *testing.T, r io.Reader) (frames []Frame, damage []error) {
 	t.Helper()
 	text, err := io.ReadAll(r)
@@ -54,7 +55,7 @@ func readAll(t *testing.T, r io.Reader) (frames []Frame, damage []error) {
 		if err == io.EOF {
 			return frames, damage
 		}
-		line.data = bytes.Clone(line.data) // which the frame keeps
+		line.data = bytes.Clone(line.data) // the frame keeps the bytes
 		if err := p.parseText(line); err != nil {
 			damage = append(damage, err)
 		} else if !p.blank {
@@ -65,7 +66,7 @@ func readAll(t *testing.T, r io.Reader) (frames []Frame, damage []error) {
 	}
 }
 
-// alone forgets what only a log knows.
+// alone clears the fields that only a log sets.
 func alone(f Frame) Frame {
 	f.Pair, f.Latency, f.Duplicate, f.Orphan = 0, 0, false, false
 	f.Method, f.AsksInput, f.Failed = f.Message.Method, false, f.Failed && f.Kind == NoteFrame
@@ -86,7 +87,7 @@ func TestTranscriptRoundTrip(t *testing.T) {
 			t.Errorf("frame %d: %v", i+1, err)
 		}
 	}
-	// What is read and appended again is the same log.
+	// Appending the frames that were read makes an equal log.
 	again := make([]Frame, len(got))
 	copy(again, got)
 	for i := range again {
@@ -111,7 +112,7 @@ func TestTranscriptIsJSONLines(t *testing.T) {
 	}
 	sessions := map[string]uint64{}
 	for i, line := range lines[:len(lines)-1] {
-		// The fields, as mcpsnoop declares them.
+		// The fields as mcpsnoop declares them.
 		var env struct {
 			SessionID   string          `json:"session_id"`
 			ServerLabel string          `json:"server_label"`
@@ -199,7 +200,7 @@ func TestReadingReportsDamage(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	// A last line that lacks nothing but its newline is whole.
+	// A last line without a newline is complete.
 	if frames, damage := readAll(t, strings.NewReader(good)); len(frames) != 1 || damage != nil {
 		t.Errorf("%d frames, %v", len(frames), damage)
 	}
@@ -226,8 +227,8 @@ func TestReadingBoundsLines(t *testing.T) {
 	}
 }
 
-// A session log as mcpsnoop writes it: encoding/json, local time, its fields
-// for HTTP.
+// snooped is a session log as mcpsnoop writes it: encoding/json, local time, its
+// fields for HTTP.
 const snooped = `{"session_id":"files-17-ab","server_label":"files","seq":1,"ts":"2026-07-28T12:00:00.123456789+02:00","direction":"meta","transport":"stdio","raw":{"command":["node","s.js"],"cwd":"/srv"}}
 {"session_id":"files-17-ab","server_label":"files","seq":2,"ts":"2026-07-28T12:00:01+02:00","direction":"c2s","transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"method":"tools/list"}}
 {"session_id":"files-17-ab","server_label":"files","seq":3,"ts":"2026-07-28T12:00:01.5+02:00","direction":"s2c","transport":"stdio","raw":{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}}
@@ -424,7 +425,7 @@ func TestRecorderMakesPrivateFiles(t *testing.T) {
 	}
 }
 
-// fullDisk takes some bytes and no more.
+// fullDisk takes a number of bytes, and then fails.
 type fullDisk struct {
 	bytes.Buffer
 	room int
@@ -521,7 +522,7 @@ func TestRecorderKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// TestMain lets the test binary be the process that is killed.
+// TestMain makes the test binary also the process that is killed.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("WIRE_TEST_RECORD"); path != "" {
 		recordUntilKilled(path, os.Getenv("WIRE_TEST_SEED"))
@@ -530,8 +531,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// recordUntilKilled records frames and says on standard output how many have
-// been appended.
+// recordUntilKilled records frames and reports on standard output how many it has
+// appended.
 func recordUntilKilled(path, seed string) {
 	r, err := OpenRecorder(path, RecordOptions{})
 	if err != nil {
@@ -553,7 +554,7 @@ func recordUntilKilled(path, seed string) {
 
 var varied = sync.OnceValue(variety)
 
-// killedFrame is the frame that a process with that seed appends as number i.
+// killedFrame returns frame number i of the process with that seed.
 func killedFrame(seed string, i int) Frame {
 	all := varied()
 	f := all[(i*7+len(seed))%len(all)]
@@ -587,7 +588,7 @@ func TestKilledRecordersLoseNothing(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Killed at another moment each time, while it goes on appending.
+		// The process is killed at a different moment each time.
 		n := 0
 		for ; n < 20+37*round; n++ {
 			var said string
@@ -598,7 +599,7 @@ func TestKilledRecordersLoseNothing(t *testing.T) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		// What it still said before it died was appended too.
+		// The process appended the frames that it reported before it died.
 		rest, _ := io.ReadAll(out)
 		n += bytes.Count(rest, []byte("\n"))
 		cmd.Wait()
@@ -625,7 +626,7 @@ func TestKilledRecordersLoseNothing(t *testing.T) {
 			t.Errorf("%s: %d frames were appended, %d can be read", seed, n, found[seed])
 		}
 	}
-	// The next session goes on in the same file.
+	// The next session continues in the same file.
 	r, err := OpenRecorder(path, RecordOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -705,7 +706,7 @@ func FuzzReadTranscript(f *testing.F) {
 				lines = line.Line
 			}
 		}
-		// What was read is written and read again without a change.
+		// Writing the frames that were read, and reading them again, changes nothing.
 		l, err := NewLog(Options{Dir: dir})
 		if err != nil {
 			t.Fatal(err)
@@ -765,7 +766,7 @@ func TestDocumentedLines(t *testing.T) {
 	if err := WriteFrames(&out, l, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	// Each example is what would be written.
+	// Each example equals the line that a recorder writes.
 	want, got := bytes.Split(text.Bytes(), []byte("\n")), bytes.Split(out.Bytes(), []byte("\n"))
 	number := regexp.MustCompile(`"seq":\d+`)
 	for i := range want {
@@ -775,7 +776,8 @@ func TestDocumentedLines(t *testing.T) {
 	}
 }
 
-// Long lines among short ones are read as they are, and what is too long is told.
+// Long lines among short ones are read unchanged, and lines that are too long are
+// reported.
 func TestLongLines(t *testing.T) {
 	var text strings.Builder
 	var want []int

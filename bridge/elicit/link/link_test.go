@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// ids are the warnings of a verdict, in its order.
+// ids lists the IDs of a verdict's warnings, in order.
 func ids(v Verdict) []string {
 	var list []string
 	for _, w := range v.Warnings {
@@ -20,9 +20,9 @@ func TestJudgeURL(t *testing.T) {
 	const long = "https://parcels.example/track?note="
 	cases := []struct {
 		url      string
-		strong   string // the part to emphasise, as it was written
+		strong   string // the emphasized part, unchanged
 		ascii    string // the host; "" if it cannot be opened
-		domain   string // what is registered
+		domain   string // the registrable domain
 		warnings string
 	}{
 		{"https://accounts.example.co.uk/login?next=%2Fhome#top", "example.co.uk", "accounts.example.co.uk", "example.co.uk", ""},
@@ -129,7 +129,7 @@ func TestJudgeURL(t *testing.T) {
 		{"https://example.com/?n=GB83WEST12345698765432", "example.com", "example.com", "example.com", ""},
 		{"https://example.com/?phone=555&ApiKey=2", "example.com", "example.com", "example.com", "secret-in-query personal-data-in-query"},
 
-		// What is no address.
+		// Texts that are no address.
 		{"", "", "", "", "unreadable"},
 		{"example.com/login", "", "", "", "unreadable"},
 		{"//example.com/login", "", "", "", "unreadable"},
@@ -162,7 +162,7 @@ func TestJudgeURL(t *testing.T) {
 		v := Judge(c.url)
 		c.warnings = strings.TrimSuffix(c.warnings, " user")
 		if c.strong == "αβγ한글.example" {
-			c.ascii, c.domain = v.ASCII, v.Registrable // the mixture is what matters
+			c.ascii, c.domain = v.ASCII, v.Registrable // the mixture of scripts is tested
 		}
 		if got := strings.Join(ids(v), " "); got != c.warnings {
 			t.Errorf("%q: warnings %q, want %q: %+v", c.url, got, c.warnings, v.Warnings)
@@ -183,7 +183,7 @@ func TestJudgeURL(t *testing.T) {
 	}
 }
 
-// checkVerdict insists on what holds for every verdict.
+// checkVerdict checks conditions that every verdict satisfies.
 func checkVerdict(t *testing.T, v Verdict) {
 	t.Helper()
 	var whole strings.Builder
@@ -222,7 +222,7 @@ func checkVerdict(t *testing.T, v Verdict) {
 			t.Errorf("%q: says %s twice", v.Raw, w.ID)
 		}
 	}
-	// Another reader of addresses must end up at the same host.
+	// Another parser must find the same host.
 	if v.Openable && !strings.ContainsAny(v.Raw, "%") {
 		u, err := url.Parse(v.Raw)
 		if err != nil {
