@@ -130,7 +130,7 @@ func another(f elicit.Field, was json.RawMessage, several int) json.RawMessage {
 // others lists values for a field that are unlikely to be in a result by chance.
 func others(f elicit.Field, several int) (list []json.RawMessage) {
 	text := func(format string) {
-		list = append(list, rawjson.AppendQuoted(nil, fmt.Sprintf(format, []string{"narwhal", "quokka", "axolotl", "pangolin"}[several%4])))
+		list = append(list, rawjson.Quoted(fmt.Sprintf(format, []string{"narwhal", "quokka", "axolotl", "pangolin"}[several%4])))
 	}
 	number := func(n any) { list = append(list, json.RawMessage(fmt.Sprint(n))) }
 	switch f.Kind {
@@ -141,7 +141,7 @@ func others(f elicit.Field, several int) (list []json.RawMessage) {
 		for _, format := range []string{"%s73519@example.com", "https://%s73519.example/", "%s73519.example"} {
 			text(format)
 		}
-		list = append(list, rawjson.AppendQuoted(nil, fmt.Sprintf("2031-07-%02dT09:41:17Z", 11+several)), rawjson.AppendQuoted(nil, fmt.Sprintf("2031-07-%02d", 11+several)))
+		list = append(list, rawjson.Quoted(fmt.Sprintf("2031-07-%02dT09:41:17Z", 11+several)), rawjson.Quoted(fmt.Sprintf("2031-07-%02d", 11+several)))
 	case elicit.Number, elicit.Integer:
 		for _, n := range []int{73519, 7351, 735, 73, 7, 4, 2, 0} {
 			number(n + several)
@@ -150,7 +150,7 @@ func others(f elicit.Field, several int) (list []json.RawMessage) {
 		number(several%2 == 1)
 	case elicit.SingleChoice:
 		for i := range f.Choices {
-			list = append(list, rawjson.AppendQuoted(nil, f.Choices[(len(f.Choices)-1-several%len(f.Choices)+i)%len(f.Choices)].Value))
+			list = append(list, rawjson.Quoted(f.Choices[(len(f.Choices)-1-several%len(f.Choices)+i)%len(f.Choices)].Value))
 		}
 	case elicit.MultiChoice:
 		for i := range f.Choices {

@@ -29,7 +29,7 @@ func MadeUp(schema json.RawMessage) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, string(rawjson.AppendQuoted(nil, f.Name))+":"+string(value))
+		members = append(members, string(rawjson.Quoted(f.Name))+":"+string(value))
 	}
 	if members == nil {
 		return nil, nil

@@ -78,7 +78,7 @@ func (s *tasted) action(answer json.RawMessage) string {
 
 // text returns a result with one text.
 func text(format string, args ...any) string {
-	return fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, rawjson.AppendQuoted(nil, fmt.Sprintf(format, args...)))
+	return fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, rawjson.Quoted(fmt.Sprintf(format, args...)))
 }
 
 func failed(format string, args ...any) string {

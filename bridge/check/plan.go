@@ -121,10 +121,10 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 	}
 	for _, behaviour := range []string{behaviourDecline, behaviourCancel} {
 		for _, q := range list {
-			add(trial{Trial: Trial{Question: q.place}}, behaviour, rule{match: q.match, answer: quoted(behaviour)})
+			add(trial{Trial: Trial{Question: q.place}}, behaviour, rule{match: q.match, answer: rawjson.Quoted(behaviour)})
 		}
 	}
-	add(trial{}, behaviourDeclineAlways, rule{answer: quoted("decline"), times: 20}, rule{answer: object("fault", "never")})
+	add(trial{}, behaviourDeclineAlways, rule{answer: rawjson.Quoted("decline"), times: 20}, rule{answer: object("fault", "never")})
 	for behaviour, declared := range declarations {
 		if declarable(behaviour, base.Revision) {
 			add(trial{declared: declared}, behaviour)
@@ -170,8 +170,6 @@ func (r *runner) plan(c *chosen, base Trial, list []asked) []*trial {
 
 // abandoned is how long a process may keep running after its input was closed.
 const abandoned = 5 * time.Second
-
-func quoted(text string) json.RawMessage { return rawjson.AppendQuoted(nil, text) }
 
 // content returns the content of the honest answer; nil if it was not an accept with
 // content.
@@ -223,9 +221,9 @@ func severally(first asked) (rules []rule) {
 		about = message
 	}
 	for i := range severalCalls {
-		answer := quoted("accept")
+		answer := rawjson.Quoted("accept")
 		if action := rawjson.Text(rawjson.Member(first.answer, "action")); action == behaviourDecline || action == behaviourCancel {
-			answer = quoted(action)
+			answer = rawjson.Quoted(action)
 		} else if content := first.content(); content != nil {
 			answer = object("accept", distinct(first.facts.Request, content, i))
 		}

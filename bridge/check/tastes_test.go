@@ -94,7 +94,7 @@ var tastes = map[string]taste{
 		if problems := problemsOf(content); len(problems) > 0 {
 			return failed("Invalid."), ""
 		}
-		return fmt.Sprintf(`{"content":[{"type":"text","text":%s}],"structuredContent":%s}`, rawjson.AppendQuoted(nil, string(content)), content), ""
+		return fmt.Sprintf(`{"content":[{"type":"text","text":%s}],"structuredContent":%s}`, rawjson.Quoted(string(content)), content), ""
 	}),
 	"right: repeats the answer as it came": func(s *tasted) (string, string) {
 		answer, failure := s.ask("Who is it?", schema)

@@ -80,7 +80,7 @@ func (f Field) value(in Input) (json.RawMessage, *Problem) {
 	switch f.Kind {
 	case Text:
 		if in.Text != "" || in.Empty {
-			return rawjson.AppendQuoted(nil, in.Text), nil
+			return rawjson.Quoted(in.Text), nil
 		}
 	case Number, Integer:
 		text := strings.TrimFunc(in.Text, unicode.IsSpace)
@@ -88,7 +88,7 @@ func (f Field) value(in Input) (json.RawMessage, *Problem) {
 		case isNumber(text):
 			return json.RawMessage(text), nil
 		case text != "":
-			return rawjson.AppendQuoted(nil, in.Text), &Problem{Keyword: "type", Text: notNumber(f.Kind, text)}
+			return rawjson.Quoted(in.Text), &Problem{Keyword: "type", Text: notNumber(f.Kind, text)}
 		}
 	case Boolean:
 		if in.Text == "true" || in.Text == "false" {
@@ -96,7 +96,7 @@ func (f Field) value(in Input) (json.RawMessage, *Problem) {
 		}
 	case SingleChoice:
 		if len(picks) > 0 {
-			return rawjson.AppendQuoted(nil, f.Choices[picks[0]].Value), nil
+			return rawjson.Quoted(f.Choices[picks[0]].Value), nil
 		}
 	case MultiChoice:
 		if len(picks) > 0 || in.Empty {

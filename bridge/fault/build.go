@@ -99,7 +99,7 @@ func (b *builder) given() (json.RawMessage, error) {
 // otherID returns a different id of the same JSON type.
 func otherID(id json.RawMessage) json.RawMessage {
 	if text, ok := rawjson.Unquote(id); ok {
-		return rawjson.AppendQuoted(nil, text+"-wrong")
+		return rawjson.Quoted(text + "-wrong")
 	}
 	return append(json.RawMessage("99"), bytes.TrimPrefix(id, []byte("-"))...)
 }
@@ -110,7 +110,7 @@ func retypedID(id json.RawMessage) json.RawMessage {
 	text, ok := rawjson.Unquote(id)
 	switch {
 	case !ok:
-		return rawjson.AppendQuoted(nil, string(id))
+		return rawjson.Quoted(string(id))
 	case rawjson.KindOf([]byte(text)) == rawjson.Number && rawjson.Valid([]byte(text)):
 		return json.RawMessage(text)
 	}
@@ -129,7 +129,7 @@ func changedState(state json.RawMessage) json.RawMessage {
 	} else {
 		text[at] = 'A'
 	}
-	return rawjson.AppendQuoted(nil, string(text))
+	return rawjson.Quoted(string(text))
 }
 
 // other returns another tool to send the answer to.

@@ -197,7 +197,7 @@ var catalogue = []entry{
 	tampers("invented-state", "Invent requestState", "Makes the call again with a requestState that the server never made.",
 		"It notices that the state is not its own, and refuses it with an error.", (*Facts).inRound, func(b *builder) (json.RawMessage, error) {
 			if b.JSON == nil {
-				return quoted("invented-by-the-client"), nil
+				return rawjson.Quoted("invented-by-the-client"), nil
 			}
 			return b.given()
 		}, "json"),
@@ -252,7 +252,7 @@ func fails(name, title, message string, code int64, params ...string) entry {
 			if b.Params.Message != nil {
 				message = *b.Params.Message
 			}
-			object := fmt.Appendf(nil, `{"code":%d,"message":%s}`, code, quoted(message))
+			object := fmt.Appendf(nil, `{"code":%d,"message":%s}`, code, rawjson.Quoted(message))
 			if len(b.Data) > 0 {
 				if rawjson.Check(b.Data) != nil {
 					return errData

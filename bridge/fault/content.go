@@ -58,7 +58,7 @@ func extra(b *builder) error {
 	for rawjson.Member(b.content(), name) != nil || slices.ContainsFunc(b.Request.Fields, func(f elicit.Field) bool { return f.Name == name }) {
 		name += "_"
 	}
-	b.answers(accept(withMember(b.content(), name, quoted("This field is not in the schema."))))
+	b.answers(accept(withMember(b.content(), name, rawjson.Quoted("This field is not in the schema."))))
 	return nil
 }
 
@@ -155,20 +155,20 @@ func noMultiple(f elicit.Field) json.RawMessage {
 
 func tooShort(f elicit.Field) json.RawMessage {
 	if n := limit(f.MinLength, 0); n > 0 && f.Kind == elicit.Text {
-		return quoted(strings.Repeat("x", min(n-1, longest)))
+		return rawjson.Quoted(strings.Repeat("x", min(n-1, longest)))
 	}
 	return nil
 }
 
 func tooLong(f elicit.Field) json.RawMessage {
 	if n := limit(f.MaxLength, longest); n < longest && f.Kind == elicit.Text {
-		return quoted(strings.Repeat("x", n+1))
+		return rawjson.Quoted(strings.Repeat("x", n+1))
 	}
 	return nil
 }
 
 func misformatted(f elicit.Field) json.RawMessage {
-	value := quoted("not a valid " + f.Format)
+	value := rawjson.Quoted("not a valid " + f.Format)
 	if f.Kind == elicit.Text && f.Format != "" && refuses(f, value) {
 		return value
 	}
@@ -180,8 +180,8 @@ func unmatched(f elicit.Field) json.RawMessage {
 		return nil
 	}
 	for _, text := range []string{"does not match", "0", "~", ""} {
-		if refuses(f, quoted(text)) {
-			return quoted(text)
+		if refuses(f, rawjson.Quoted(text)) {
+			return rawjson.Quoted(text)
 		}
 	}
 	return nil
@@ -194,9 +194,9 @@ func notInEnum(f elicit.Field) json.RawMessage {
 	}
 	switch f.Kind {
 	case elicit.SingleChoice:
-		return quoted(value)
+		return rawjson.Quoted(value)
 	case elicit.MultiChoice:
-		return slices.Concat([]byte("["), quoted(value), []byte("]"))
+		return slices.Concat([]byte("["), rawjson.Quoted(value), []byte("]"))
 	default:
 		return nil
 	}

@@ -63,7 +63,7 @@ func examples(f elicit.Field) []json.RawMessage {
 	case elicit.Boolean:
 		list = append(list, json.RawMessage("true"))
 	case elicit.SingleChoice:
-		list = append(list, quoted(f.Choices[0].Value))
+		list = append(list, rawjson.Quoted(f.Choices[0].Value))
 	case elicit.MultiChoice:
 		list = append(list, choices(f, max(limit(f.MinItems, 0), 1)), json.RawMessage("[]"))
 	case elicit.JSON:
@@ -80,8 +80,6 @@ func examples(f elicit.Field) []json.RawMessage {
 	}
 	return list
 }
-
-func quoted(text string) json.RawMessage { return rawjson.AppendQuoted(nil, text) }
 
 // limit returns *n, or otherwise if n is nil.
 func limit(n *int, otherwise int) int {
@@ -103,14 +101,14 @@ const longest = 1 << 20
 func texts(f elicit.Field) []json.RawMessage {
 	least, most := min(limit(f.MinLength, 0), longest), limit(f.MaxLength, longest)
 	plain := []rune("text" + strings.Repeat("x", max(least-len("text"), 0)))
-	list := []json.RawMessage{quoted(string(plain[:min(len(plain), most)]))}
+	list := []json.RawMessage{rawjson.Quoted(string(plain[:min(len(plain), most)]))}
 	if text, ok := formatted[f.Format]; ok {
-		list = slices.Insert(list, 0, quoted(text))
+		list = slices.Insert(list, 0, rawjson.Quoted(text))
 	}
 	if re, err := syntax.Parse(f.Pattern, syntax.Perl); err == nil && f.Pattern != "" {
 		match := []rune(matching(re))
-		short := quoted(string(match))
-		list = slices.Insert(list, 0, short, quoted(string(match)+strings.Repeat("x", max(least-len(match), 0))))
+		short := rawjson.Quoted(string(match))
+		list = slices.Insert(list, 0, short, rawjson.Quoted(string(match)+strings.Repeat("x", max(least-len(match), 0))))
 	}
 	return list
 }
@@ -196,7 +194,7 @@ func choices(f elicit.Field, n int) json.RawMessage {
 		if i > 0 {
 			list = append(list, ',')
 		}
-		list = append(list, quoted(f.Choices[i%len(f.Choices)].Value)...)
+		list = append(list, rawjson.Quoted(f.Choices[i%len(f.Choices)].Value)...)
 	}
 	return append(list, ']')
 }

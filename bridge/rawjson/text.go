@@ -110,6 +110,9 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// Quoted returns s as a JSON string; see [AppendQuoted].
+func Quoted(s string) json.RawMessage { return AppendQuoted(nil, s) }
+
 // AppendQuoted appends s as a JSON string. It only escapes what RFC 8259 requires: the
 // quotation mark, the backslash and control characters. Invalid UTF-8 becomes U+FFFD.
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {

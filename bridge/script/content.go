@@ -228,7 +228,7 @@ func typed(text string, field *elicit.Field) json.RawMessage {
 			return json.RawMessage(text)
 		}
 	}
-	return rawjson.AppendQuoted(nil, text)
+	return rawjson.Quoted(text)
 }
 
 // chosen returns the value of the choice that n names by position or pattern.
@@ -241,7 +241,7 @@ func chosen(n *node, field *elicit.Field) (json.RawMessage, error) {
 		if place > len(field.Choices) {
 			return nil, fmt.Errorf("the field has %d choices, and no number %d", len(field.Choices), place)
 		}
-		return rawjson.AppendQuoted(nil, field.Choices[place-1].Value), nil
+		return rawjson.Quoted(field.Choices[place-1].Value), nil
 	}
 	pattern, err := ParseText(n.text)
 	if err != nil {
@@ -249,7 +249,7 @@ func chosen(n *node, field *elicit.Field) (json.RawMessage, error) {
 	}
 	for _, c := range field.Choices {
 		if pattern.Matches(c.Title) || pattern.Matches(c.Value) {
-			return rawjson.AppendQuoted(nil, c.Value), nil
+			return rawjson.Quoted(c.Value), nil
 		}
 	}
 	return nil, fmt.Errorf("none of the field's choices is %q", n.text)

@@ -235,7 +235,7 @@ func (n *node) read(from ast.Node) error {
 }
 
 func (n *node) setText(text string) {
-	n.kind, n.text, n.scalar = rawjson.String, text, rawjson.AppendQuoted(nil, text)
+	n.kind, n.text, n.scalar = rawjson.String, text, rawjson.Quoted(text)
 }
 
 // setNumber sets a number. It keeps the digits if they are valid JSON, else it formats

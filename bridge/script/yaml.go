@@ -94,5 +94,5 @@ func quoted(text string) string {
 			return text
 		}
 	}
-	return string(rawjson.AppendQuoted(nil, text))
+	return string(rawjson.Quoted(text))
 }

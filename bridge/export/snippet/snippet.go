@@ -49,7 +49,7 @@ var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"go":     goString,
-	"js":     jsString,
+	"js":     func(s string) string { return string(rawjson.Quoted(s)) },
 	"python": strconv.QuoteToASCII, // its escapes are Python's, too
 	"indent": func(tabs int, raw json.RawMessage) string {
 		return strings.ReplaceAll(rawjson.Pretty(raw), "\n", "\n"+strings.Repeat("  ", tabs))
@@ -83,5 +83,3 @@ func goString(s string) string {
 	}
 	return strconv.Quote(s)
 }
-
-func jsString(s string) string { return string(rawjson.AppendQuoted(nil, s)) }

@@ -180,7 +180,7 @@ func nameIs(pattern *regexp.Regexp, name func(*candidate) string) node {
 
 // idIs selects frames by their JSON-RPC id, a number or a string.
 func idIs(v string) node {
-	ids := []wire.IDHash{wire.HashID(rawjson.AppendQuoted(nil, v))}
+	ids := []wire.IDHash{wire.HashID(rawjson.Quoted(v))}
 	if (v[0] == '-' || v[0] >= '0' && v[0] <= '9') && rawjson.Valid([]byte(v)) {
 		ids = append(ids, wire.HashID([]byte(v)))
 	}

@@ -20,7 +20,7 @@ type finder func(raw []byte) bool
 // textFinder finds a text, ignoring case, in each of the forms that JSON encoders
 // write.
 func textFinder(text string) finder {
-	escaped := string(rawjson.AppendQuoted(nil, text))
+	escaped := string(rawjson.Quoted(text))
 	escaped = escaped[1 : len(escaped)-1]
 	forms := []string{text, escaped, strings.ReplaceAll(escaped, "/", `\/`), asciiEscaped(escaped)}
 	slices.Sort(forms)
@@ -35,7 +35,7 @@ func textFinder(text string) finder {
 
 // memberFinder finds a JSON member by name, ignoring case.
 func memberFinder(name string) finder {
-	return formFinder(string(rawjson.AppendQuoted(nil, name)), ":")
+	return formFinder(string(rawjson.Quoted(name)), ":")
 }
 
 // formFinder finds a text, ignoring case, that is followed by behind, with optional

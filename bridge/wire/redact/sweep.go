@@ -393,7 +393,7 @@ func (s *sweep) quoted(in []byte, least reach) []byte {
 	decoded, offsets := unescape(in)
 	if s.urls {
 		if text := s.withoutQueries(string(decoded)); text != string(decoded) {
-			in = rawjson.AppendQuoted(nil, text)
+			in = rawjson.Quoted(text)
 			in = in[1 : len(in)-1]
 			decoded, offsets = unescape(in)
 		}

@@ -146,7 +146,7 @@ var percentEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
 // string, and in a URL.
 func forms(text string) []string {
 	inner := func(quoted []byte) string { return string(quoted[1 : len(quoted)-1]) }
-	out := []string{text, inner(rawjson.AppendQuoted(nil, text))}
+	out := []string{text, inner(rawjson.Quoted(text))}
 	if quoted, err := json.Marshal(text); err == nil {
 		out = append(out, inner(quoted))
 	}
