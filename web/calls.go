@@ -25,18 +25,20 @@ import (
 // argumentsID is the prefix of the element ids in a call's form.
 const argumentsID = "args"
 
-// callForm is the form of an item that can be called.
+// callForm is the state of a call's form: the item that is called and the arguments for
+// it.
 type callForm struct {
 	server  views.Server
 	item    catalog.Item
 	fields  []elicit.Field
-	trouble string     // why its schema is none that fields can be drawn from, so that the JSON tab takes over
-	sub     submission // what the form holds
-	before  submission // what it was drawn with
-	call    int        // whose arguments those are, 0 if none
+	trouble string     // why no fields can be drawn from the schema; then the form has only the JSON tab
+	sub     submission // the state of the form now
+	before  submission // the state of the form as the server drew it first
+	call    int        // the number of the call that the arguments come from; 0 if none
 }
 
-// callFormOf is a form that holds the given arguments; nil for an untouched one.
+// callFormOf returns the form of an item, filled with the given arguments, or with the
+// schema's defaults if arguments is nil.
 func callFormOf(server views.Server, item catalog.Item, arguments json.RawMessage) callForm {
 	f := callForm{server: server, item: item}
 	if item.Schema != nil {
@@ -60,7 +62,8 @@ func callFormOf(server views.Server, item catalog.Item, arguments json.RawMessag
 	return f
 }
 
-// named is the untouched form of the item that server, kind and key name.
+// named returns the untouched form of the item that the values server, kind and key of
+// the request name.
 func (s *Server) named(c echo.Context) (callForm, error) {
 	server := c.FormValue("server")
 	item, err := s.item(server, c.FormValue("kind"), c.FormValue("key"))
@@ -81,22 +84,22 @@ func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallF
 	return form
 }
 
-// choose fills in what the middle of the page shows: the call or item that the
-// query names, else the latest call.
+// choose sets what the middle of the page shows: the call or item that the query names,
+// or else the latest call.
 func (s *Server) choose(c echo.Context, p *views.Page) {
 	latest := 0
 	if len(p.Calls) > 0 {
 		latest = p.Calls[len(p.Calls)-1].Number
 	}
 	if c.QueryParam("key") != "" {
-		if f, err := s.named(c); err == nil { // else an old address: the page says by itself that nothing is chosen
+		if f, err := s.named(c); err == nil { // an address of an item that is gone: the page says that nothing is chosen
 			form := s.callFormView(f, nil)
 			p.Form = &form
 		}
 		return
 	}
 	n, err := strconv.Atoi(c.QueryParam("call"))
-	if err != nil || s.playback != nil && n > latest { // it is not made yet, where that is played
+	if err != nil || s.playback != nil && n > latest { // a playback has not reached this call yet
 		n = latest
 	}
 	call, err := s.in.Call(n)
@@ -141,7 +144,7 @@ func (s *Server) formTab(c echo.Context, f callForm) error {
 	return s.arguments(c, statusOf(problems), f, problems)
 }
 
-// formReset puts one field of a call's form back to its default.
+// formReset sets one field of a call's form to its default.
 func (s *Server) formReset(c echo.Context, f callForm) error {
 	if err := f.sub.reset(f.fields, c.FormValue("field")); err != nil {
 		return err
@@ -149,8 +152,8 @@ func (s *Server) formReset(c echo.Context, f callForm) error {
 	return s.arguments(c, http.StatusOK, f, nil)
 }
 
-// arguments answers with a call's form drawn anew. The result of an earlier
-// call, which may be on show beside it, stays.
+// arguments answers with a call's form, drawn again. It leaves out the result, so the
+// page keeps the one that it shows beside the form.
 func (s *Server) arguments(c echo.Context, status int, f callForm, problems []elicit.Problem) error {
 	form := s.callFormView(f, problems)
 	form.Timeout = c.FormValue("timeout")
@@ -160,8 +163,9 @@ func (s *Server) arguments(c echo.Context, status int, f callForm, problems []el
 	return drawn(c, status, markup.Within(markup.PartMost, argumentsID, views.Arguments(form)), views.CallOptions(form))
 }
 
-// drawable reports whether a page can hold what was typed into a call's form. If
-// not, the form stays as it is there: nothing else has it.
+// drawable returns an error if a redrawn form would lose typed text because the text is
+// too long for the page. Then the page must keep its form, which has the only copy of
+// the text.
 func drawable(c echo.Context, form forms.Form, sub, before submission) error {
 	kept, err := forms.Kept(c.Request().Context(), form.Fields)
 	if err != nil {
@@ -186,8 +190,8 @@ func drawable(c echo.Context, form forms.Form, sub, before submission) error {
 	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, text[:min(len(text), 2000)])
 }
 
-// beginCall makes a call. Arguments that the schema rejects come back as the
-// form with its errors, unless the person insists.
+// beginCall makes a call. If the schema rejects the arguments, it answers with the form
+// and its errors, unless the person insists.
 func (s *Server) beginCall(c echo.Context, f callForm) error {
 	arguments, problems := f.sub.check(f.fields, f.item.Schema)
 	if len(problems) > 0 && (c.FormValue("force") == "" || arguments == nil) {
@@ -220,14 +224,15 @@ func (s *Server) beginCall(c echo.Context, f callForm) error {
 	return s.made(c, call, err)
 }
 
-// repeatCall goes on with a call without what was refused in its last round.
+// repeatCall continues a call with a new request that leaves out the entries of the
+// last round that were refused.
 func (s *Server) repeatCall(c echo.Context, n int) error {
 	call, err := s.in.Repeat(n)
 	return s.made(c, call, err)
 }
 
-// made answers with the number of the call that was made, or with its panel where
-// the page is to show it at once.
+// made answers with the number of a new call, or with its panel if the page accepts
+// HTML.
 func (s *Server) made(c echo.Context, call bridge.Call, err error) error {
 	if err != nil {
 		return err
@@ -238,7 +243,7 @@ func (s *Server) made(c echo.Context, call bridge.Call, err error) error {
 	return c.String(http.StatusOK, strconv.Itoa(call.Number))
 }
 
-// done answers that something was done. What came of it is pushed.
+// done answers 204 without content. Pushes draw the outcome.
 func done(c echo.Context, err error) error {
 	if err != nil {
 		return err
@@ -246,10 +251,10 @@ func done(c echo.Context, err error) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// maxSeconds bounds the times that a person can set: a year.
+// maxSeconds is the longest time that a person can set: a year.
 const maxSeconds = 366 * 24 * 60 * 60
 
-// timeoutOf reads a call's time limit in seconds; none if it is empty.
+// timeoutOf parses a call's time limit in seconds; 0 means no limit.
 func timeoutOf(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -261,10 +266,10 @@ func timeoutOf(text string) (time.Duration, error) {
 	return limit, nil
 }
 
-// seconds reads a time that a person has set.
+// seconds parses a number of seconds that a person has typed.
 func seconds(text string) (time.Duration, error) {
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n >= 0 && n <= maxSeconds) { // NaN is neither
+	if err != nil || !(n >= 0 && n <= maxSeconds) { // written so that NaN fails
 		return 0, bad("every must be a number of seconds, not %q.", text)
 	}
 	return time.Duration(n * float64(time.Second)), nil
@@ -315,15 +320,15 @@ func (s *Server) retryCall(c echo.Context, n int) error {
 	return done(c, s.in.RetryEvery(n, pause))
 }
 
-// callAgain connects the server anew with the revision in which its tools still
-// ask by requests, and makes the same call there.
+// callAgain reconnects the server with the revision in which its tools ask by requests,
+// and makes the same call again.
 func (s *Server) callAgain(c echo.Context, n int) error {
 	call, err := s.in.CallAgain(c.Request().Context(), n)
 	return s.made(c, call, err)
 }
 
-// part answers with the bytes of one block. Whatever they are, the browser is
-// to take them for an image or a sound and for nothing else.
+// part answers with the bytes of one image or audio block of a result. Its headers keep
+// the browser from running anything in them.
 func (s *Server) part(c echo.Context, call bridge.Call) error {
 	i, err := strconv.Atoi(c.Param("i"))
 	if err != nil || call.ResultSeq == 0 {

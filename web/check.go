@@ -33,13 +33,13 @@ import (
 // checkConnects bounds the time to connect for a trial.
 const checkConnects = time.Minute
 
-// subjectOf is what the check of an item is about.
+// subjectOf returns the item whose checks a page asks for.
 func subjectOf(i views.Item) live.Subject {
 	return live.Subject{Server: i.Server, Kind: i.Kind, Key: i.Key}
 }
 
-// openCheck answers with the check of an item that the page has a form of: the latest
-// one, or what another would do.
+// openCheck answers with the latest check of the item in the form, or with the plan of
+// a new one.
 func (s *Server) openCheck(c echo.Context, f callForm) error {
 	return s.current(c, func() (templ.Component, error) {
 		item := itemView(f.server, f.item)
@@ -52,7 +52,7 @@ func (s *Server) openCheck(c echo.Context, f callForm) error {
 	})
 }
 
-// checkPlan says what a check would do.
+// checkPlan returns what a check of the item would do, for the person to confirm.
 func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (checkpanel.Plan, error) {
 	spec, err := s.in.Target(item.Server)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Server) checkPlan(item views.Item, f callForm, before live.Check) (chec
 	return p, nil
 }
 
-// whereOf says where a trial is made.
+// whereOf describes the target that a trial connects to.
 func whereOf(spec target.Spec) string {
 	switch {
 	case spec.Command != nil:
@@ -97,7 +97,7 @@ func whereOf(spec target.Spec) string {
 	return "a session of its own with the built-in server"
 }
 
-// startCheck begins the check that a plan was shown of.
+// startCheck starts a check that a person has confirmed.
 func (s *Server) startCheck(c echo.Context, f callForm) error {
 	item := itemView(f.server, f.item)
 	spec, err := s.in.Target(item.Server)
@@ -141,7 +141,7 @@ func (s *Server) startCheck(c echo.Context, f callForm) error {
 
 func (s *Server) stopCheck(n int) error { return checkError(s.lab.Stop(n)) }
 
-// checkError is what a page is told that asks for what is not kept any more.
+// checkError turns an error about a check that is no longer kept into one for the page.
 func checkError(err error) error {
 	if errors.Is(err, live.ErrUnknown) {
 		return echo.NewHTTPError(http.StatusNotFound, sentence(err))
@@ -149,7 +149,7 @@ func checkError(err error) error {
 	return err
 }
 
-// checkOf is the check of a number.
+// checkOf returns the check whose number is in the path.
 func (s *Server) checkOf(c echo.Context) (live.Check, error) {
 	n, err := number(c)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Server) checkOf(c echo.Context) (live.Check, error) {
 	return latest, nil
 }
 
-// checkTrials answers with the trials of a behaviour.
+// checkTrials answers with the trials of one behaviour.
 func (s *Server) checkTrials(c echo.Context, of live.Check) error {
 	name := c.Param("name")
 	for _, b := range check.Behaviours() {
@@ -181,7 +181,7 @@ func (s *Server) checkTrials(c echo.Context, of live.Check) error {
 	return echo.ErrNotFound
 }
 
-// checkExchange answers with a page that shows the frames of a trial.
+// checkExchange answers with an HTML page that shows the frames of a trial.
 func (s *Server) checkExchange(c echo.Context, of live.Check) error {
 	i, err := strconv.Atoi(c.Param("trial"))
 	if err != nil || i < 1 || i > len(of.Trials) || of.Trials[i-1].Transcript == "" {
@@ -205,12 +205,12 @@ func (s *Server) checkExchange(c echo.Context, of live.Check) error {
 	if err = errors.Join(err, opened.Close()); err != nil {
 		return fmt.Errorf("drawing the exchange of a trial: %w", err)
 	}
-	// What the page may load and run it says by itself.
+	// The exported page has its own policy for scripts and styles in a meta element.
 	c.Response().Header().Set("Content-Security-Policy", "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	return compressed(c, http.StatusOK, "text/html; charset=utf-8", []byte(page.String()))
 }
 
-// saveReport makes a handler that saves the report of a check in a format.
+// saveReport returns a handler that saves the report of a check in a format.
 func saveReport(format, kind string) func(echo.Context, live.Check) error {
 	return func(c echo.Context, of live.Check) error {
 		if of.Report == nil {

@@ -7,18 +7,19 @@ import (
 	"elicitation-inspector/views/checkpanel"
 )
 
-// checkShown is what pages show of the latest check, as it was pushed last.
+// checkShown is the latest check as the open pages show it, after the last push.
 type checkShown struct {
 	number   int
 	columns  int
 	cells    map[string]checkpanel.Cell
-	rows     map[string]int // versions
+	rows     map[string]int // sum of the versions of a row's trials
 	groups   map[string]bool
 	findings []checkpanel.Finding
-	trials   map[int]int // versions of those whose findings are shown
+	trials   map[int]int // version of each trial, by its number
 }
 
-// drawCheck draws what has changed of the latest check: cells, and how far it is.
+// drawCheck draws the parts of the latest check that have changed: cells, findings and
+// progress.
 func (p *pump) drawCheck() {
 	latest, any := p.lab.Latest()
 	if !any {
@@ -44,7 +45,7 @@ func (p *pump) drawCheck() {
 	p.drawFindings(v, latest)
 }
 
-// drawMatrix draws the rows that have come, and the cells that have changed.
+// drawMatrix draws the new rows and the changed cells.
 func (p *pump) drawMatrix(v checkpanel.Check) {
 	shown, after := &p.check, v.ColumnsID()
 	for _, g := range v.Groups {
@@ -76,7 +77,7 @@ func (p *pump) drawMatrix(v checkpanel.Check) {
 	}
 }
 
-// drawFindings draws the findings of the trials of which there is more to say.
+// drawFindings draws the findings of the trials that have changed.
 func (p *pump) drawFindings(v checkpanel.Check, latest live.Check) {
 	shown := &p.check
 	for _, f := range shown.findings {

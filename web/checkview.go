@@ -11,10 +11,10 @@ import (
 	"elicitation-inspector/views/checkpanel"
 )
 
-// verdicts are the gravest first.
+// verdicts lists the verdicts, the gravest first.
 var verdicts = []check.Verdict{check.Fail, check.Warn, check.Inconclusive, check.Pass}
 
-// checkView is a check as the page shows it.
+// checkView converts a check to the data of its panel.
 func (s *Server) checkView(c live.Check) checkpanel.Check {
 	v := checkpanel.Check{
 		Number: c.Number, State: string(c.State), Server: c.Name, Arguments: string(c.Arguments), Revisions: c.Revisions,
@@ -75,14 +75,15 @@ func (s *Server) checkView(c live.Check) checkpanel.Check {
 	return v
 }
 
-// inRow is the order of the trials of a behaviour.
+// inRow compares two trials of one behaviour by their place in its row: the newest
+// revision comes first.
 func inRow(a, b checkpanel.Trial) int {
 	return cmp.Or(cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field))
 }
 
 func graveness(verdict string) int { return slices.Index(verdicts, check.Verdict(verdict)) }
 
-// count counts a trial in its cell, which shows the gravest.
+// count adds a trial to its cell, which shows the gravest verdict.
 func count(cell *checkpanel.Cell, number int, r check.Result) {
 	cell.Trials++
 	if cell.Verdict == string(r.Verdict) {
@@ -100,7 +101,8 @@ func count(cell *checkpanel.Cell, number int, r check.Result) {
 	}
 }
 
-// remarkOn says why there is no report, or less in it than there could be.
+// remarkOn says why a check has no report or an incomplete one; "" if its report is
+// complete.
 func remarkOn(c live.Check) string {
 	switch {
 	case c.Err != nil:
@@ -118,7 +120,7 @@ func remarkOn(c live.Check) string {
 	return ""
 }
 
-// trialView is a trial as the page shows it.
+// trialView converts the result of a trial to the data of its panel.
 func trialView(number, place int, r check.Result, title string) checkpanel.Trial {
 	t := checkpanel.Trial{
 		Check: number, Number: place, Behaviour: title, Name: r.Behaviour, Revision: r.Revision, Question: r.Question, Field: r.Field,

@@ -31,8 +31,8 @@ import (
 	"elicitation-inspector/web/signins"
 )
 
-// This file turns the state of an inspection into the plain data that the
-// components show. Nothing here decides anything.
+// This file converts the state of an inspection to the plain data that the components
+// show. It decides nothing.
 
 func serverView(s bridge.Server) views.Server {
 	return views.Server{
@@ -69,7 +69,8 @@ func (s *Server) signIns(servers []views.Server) templ.Component {
 	return signincard.Cards(cards)
 }
 
-// serverOf shows the server with an id.
+// serverOf returns the view of a server, or an empty one with its id if the server is
+// unknown.
 func (s *Server) serverOf(id string) views.Server {
 	server, err := s.in.Server(id)
 	if err != nil {
@@ -78,8 +79,8 @@ func (s *Server) serverOf(id string) views.Server {
 	return serverView(server)
 }
 
-// callStrip lists the latest of the calls that are kept, and counts the others.
-// Of a transcript, the bar says which calls are shown.
+// callStrip returns the tabs of the latest calls, and describes the earlier calls that
+// have no tab.
 func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) {
 	calls := s.in.Calls()
 	shown := calls[max(0, len(calls)-views.TabsMost):]
@@ -93,11 +94,12 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 	}
 	earlier.Count = len(calls) - len(shown)
 	if len(shown) > 0 {
-		latest := shown[len(shown)-1].Number // is always kept
+		latest := shown[len(shown)-1].Number // the latest call is always kept
 		if s.playback == nil {
 			earlier.Count = latest - len(shown)
 		}
-		// A call that still runs can be much older than the others.
+		// The calls from earlier.Before on have consecutive numbers. A running call can
+		// be much older than these.
 		for i := len(shown) - 1; i >= 0 && shown[i].Number == latest-(len(shown)-1-i); i-- {
 			earlier.Before = shown[i].Number
 		}
@@ -105,7 +107,7 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 	return tabs, earlier
 }
 
-// callState is a state in the words of the page.
+// callState maps the state of a call to that of the page, which has fewer.
 func callState(s conversation.State) views.CallState {
 	switch s {
 	case conversation.Done, conversation.ToolFailed:
@@ -213,7 +215,7 @@ func (s *Server) resultView(c bridge.Call) *views.Result {
 	return out
 }
 
-// placeFindings puts the findings about a property of a schema at its field.
+// placeFindings adds the findings about a property of a schema to the property's field.
 func placeFindings(fields []forms.Field, found []lint.Finding) {
 	const properties = "/requestedSchema/properties/"
 	for _, one := range lint.GravestFirst(found) {
@@ -231,8 +233,8 @@ func placeFindings(fields []forms.Field, found []lint.Finding) {
 	}
 }
 
-// questionView shows a question; sub is what its form holds, nil for what was
-// typed so far.
+// questionView converts a question to the data of its card. sub is the state of its
+// form; nil means the draft.
 func (s *Server) questionView(q bridge.Question, sub *submission, problems []elicit.Problem) views.Question {
 	a := answerableOf(q)
 	v := views.Question{
@@ -248,7 +250,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		v.Mode, v.Message = string(q.Request.Mode), q.Request.Message
 		v.Schema = q.Request.Schema
 		if q.Request.Mode == elicit.ModeURL {
-			verdict := link.Judge(q.Request.URL) // by reading it and nothing else
+			verdict := link.Judge(q.Request.URL) // reads the URL only; nothing is fetched
 			v.Address = &verdict
 		}
 		v.ID = q.Request.ElicitationID
@@ -264,7 +266,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		if sub == nil {
 			kept := s.draftOf(a)
 			sub = &kept
-			if kept.checked { // what was found wrong stays beside "Send anyway"
+			if kept.checked { // the problems of the last check stay while "Send anyway" is offered
 				problems = s.drafts.found(q.Number, kept, a.fields, a.schema)
 			}
 		}
@@ -302,10 +304,10 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 	return v
 }
 
-// await says what an accepted URL waits for. One that came by itself waits for
-// its server's word. One that holds up a call waits for as long as the round
-// that it came with is the call's last, and for its server's word only where
-// the revision knows one, which is where it came with an error.
+// await says what an accepted URL waits for. A URL that came as a request waits for the
+// server's completion notification. A URL that came in a round waits as long as that
+// round is the call's last one. A notification is possible there only if the URL came
+// in error -32042.
 func (s *Server) await(v *views.Question, q bridge.Question) {
 	if q.Via == elicit.ByRequest || q.Call == 0 {
 		v.Told = v.Server.State == views.ServerReady
@@ -316,7 +318,7 @@ func (s *Server) await(v *views.Question, q bridge.Question) {
 		return
 	}
 	v.Waits, v.Every = true, c.Every
-	for _, other := range s.in.OnShow(1) { // and all that are awaited
+	for _, other := range s.in.OnShow(1) { // includes all questions whose URL is awaited
 		if other.Number < q.Number && other.Call == q.Call && other.Round == q.Round && other.Awaited {
 			v.Behind = true
 		}
@@ -331,7 +333,7 @@ var completions = map[conversation.Completion]string{
 	conversation.CompletionMarked:  "marked",
 }
 
-// digest tells an answer's content in a few words.
+// digest returns an answer's content in at most 80 characters.
 func digest(fields []elicit.Field, content json.RawMessage) string {
 	if content == nil {
 		return ""
@@ -359,12 +361,12 @@ func digest(fields []elicit.Field, content json.RawMessage) string {
 	return wording.Shorten(strings.Join(words, ", "), 80)
 }
 
-// How many settled questions stay on the page: those of a live inspection are
-// in the way of what waits.
+// Numbers of settled questions on the page. A live page shows fewer, because its
+// pending questions matter more.
 const (
 	settledLive     = 40
 	settledReplayed = 150
-	unfoldedMost    = 3 // of a transcript, when the page is drawn first
+	unfoldedMost    = 3 // cards shown open when the page of a transcript is first drawn
 )
 
 func (s *Server) settledShown() int {
@@ -374,16 +376,17 @@ func (s *Server) settledShown() int {
 	return settledLive
 }
 
-// questionViews returns the questions on the page, oldest first: all that wait,
-// and the latest of those that are settled. They are as many as there is room
-// for; more says that there are others. Those in have do not count.
+// questionViews returns the questions on the page, oldest first: all pending ones and
+// the latest settled ones, without those in have. It stops when the page has no more
+// room, and more reports that some are missing.
 func (s *Server) questionViews(have map[int]bool) (out []views.Question, more bool) {
 	list := s.in.OnShow(s.settledShown())
 	latest := map[int]bool{}
 	for _, q := range list[max(0, len(list)-unfoldedMost):] {
 		latest[q.Number] = true
 	}
-	// What waits comes first, its oldest on top, and then the latest.
+	// Pending questions take room first, oldest first, and then settled ones, latest
+	// first.
 	order := func(q bridge.Question) int {
 		if q.State == conversation.Pending {
 			return q.Number + math.MinInt
@@ -409,8 +412,8 @@ func (s *Server) questionViews(have map[int]bool) (out []views.Question, more bo
 	return out, more
 }
 
-// moreQuestions answers with cards that a page does not have. X-More says
-// whether there are yet others.
+// moreQuestions answers with cards that a page lacks. The header X-More says whether
+// there are more.
 func (s *Server) moreQuestions(c echo.Context) error {
 	have := map[int]bool{}
 	for _, n := range strings.Split(c.QueryParam("have"), ",") {
@@ -423,7 +426,7 @@ func (s *Server) moreQuestions(c echo.Context) error {
 	return html(c, views.Questions(list))
 }
 
-// whole is everything on the page, but for what the middle shows.
+// whole returns the page without its middle, which shows a call or a form.
 func (s *Server) whole() views.Page {
 	servers := s.serverViews()
 	questions, more := s.questionViews(nil)

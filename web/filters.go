@@ -15,14 +15,14 @@ import (
 
 const (
 	viewsKept = 8                     // each takes a bit for each frame of the log
-	patience  = 80 * time.Millisecond // how long a request judges frames before it is answered with what there is
+	patience  = 80 * time.Millisecond // how long one request judges frames; then it answers with the rows found so far
 )
 
-// filters are the views of the log that pages look at, one for each filter line.
-// A few are kept, so that going back to a filter costs nothing.
+// filters keeps the views of the filter lines that pages used last, so that returning
+// to a filter takes no time.
 type filters struct {
 	mu   sync.Mutex
-	kept []*filterView // the one asked for last in front
+	kept []*filterView // the most recently used first
 	made int64
 }
 
@@ -30,19 +30,20 @@ type filters struct {
 type filterView struct {
 	*query.View
 	line   string
-	number int64 // tells it from earlier views of the same line, in which frames had other places
+	number int64 // a new number for each view of the same line, because rows can move from one view to the next
 	state  filterState
 }
 
-// filterState is what a filter by findings or marks was judged by.
+// filterState counts the findings and marks that a view was judged with. A view is made
+// anew when they change.
 type filterState struct {
 	findings int
 	marks    int64
 }
 
-// filtered returns the view of a filter line, as far as it is judged: after a short
-// while all of the log, or else as much as there was time for. Asking again goes
-// on from there. The error is a *query.Error where the line has a mistake.
+// filtered returns the view of a filter line after at most patience. If that was too
+// short to judge all frames, the next call continues. The error is a *query.Error if
+// the line has a mistake.
 func (s *Server) filtered(ctx context.Context, line string) (*filterView, error) {
 	one, err := s.findView(line)
 	if err != nil {
@@ -57,7 +58,7 @@ func (s *Server) filtered(ctx context.Context, line string) (*filterView, error)
 	return one, err
 }
 
-// findView returns the view of a line, a new one if there is none.
+// findView returns the kept view of a filter line, or a new one.
 func (s *Server) findView(line string) (*filterView, error) {
 	filter, err := query.Parse(line)
 	if err != nil {
@@ -97,8 +98,8 @@ func (s *Server) newView(f *query.Filter) *query.View {
 	return query.NewView(s.in.Log(), f, rules)
 }
 
-// mistakeIn is what is wrong in a filter line, for the page: places are counted as
-// JavaScript counts, in UTF-16 code units. It is nil for other errors.
+// mistakeIn returns the mistake in a filter line with offsets in UTF-16 code units, as
+// JavaScript counts them. It returns nil for other errors.
 func mistakeIn(line string, err error) *query.Error {
 	var wrong *query.Error
 	if !errors.As(err, &wrong) {
@@ -107,7 +108,7 @@ func mistakeIn(line string, err error) *query.Error {
 	return &query.Error{Pos: utf16Offset(line, wrong.Pos), End: utf16Offset(line, wrong.End), Text: wording.Sentence(wrong.Text)}
 }
 
-// utf16Offset turns a byte offset into one in UTF-16 code units.
+// utf16Offset converts a byte offset to an offset in UTF-16 code units.
 func utf16Offset(s string, at int) int {
 	n := 0
 	for _, r := range s[:min(at, len(s))] {
@@ -116,8 +117,8 @@ func utf16Offset(s string, at int) int {
 	return n
 }
 
-// byteOffset is the inverse of utf16Offset. A place inside a character is that
-// in front of it.
+// byteOffset is the inverse of utf16Offset. An offset inside a character is rounded
+// down to its start.
 func byteOffset(s string, at int) int {
 	n := 0
 	for i, r := range s {

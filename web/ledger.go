@@ -40,7 +40,7 @@ func (s *Server) ledger(c echo.Context) error {
 	return html(c, views.LedgerView(l))
 }
 
-// ledgerOrders are the columns that the ledger can be sorted by.
+// ledgerOrders holds the comparison for each column that the ledger can be sorted by.
 var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 	"number": func(a, b views.LedgerRow) int { return cmp.Compare(a.Number, b.Number) },
 	"server": func(a, b views.LedgerRow) int { return strings.Compare(a.Server.Label, b.Server.Label) },
@@ -52,13 +52,13 @@ var ledgerOrders = map[string]func(a, b views.LedgerRow) int{
 	"next":   func(a, b views.LedgerRow) int { return strings.Compare(a.Next.Text, b.Next.Text) },
 }
 
-// ledgerRow is a question as a row of the ledger.
+// ledgerRow converts a question to a row of the ledger.
 func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
 	next := s.in.Next(q)
 	row := views.LedgerRow{Again: s.playback == nil && q.Repeatable()}
 	if q.State == conversation.Pending {
 		q.Waited = s.in.Now().Sub(q.Asked)
-		q.Request = nil // its form is not drawn here
+		q.Request = nil // a row has no form
 	}
 	row.Question = s.questionView(q, nil, nil)
 	row.Message = q.Title()
@@ -67,8 +67,8 @@ func (s *Server) ledgerRow(q bridge.Question) views.LedgerRow {
 	return row
 }
 
-// again gives an earlier answer once more, and answers with the number of the call that
-// is made for that.
+// again repeats an earlier answer. It answers with the number of the new call, if the
+// answer needs one.
 func (s *Server) again(c echo.Context, n int) error {
 	call, err := s.in.Again(n)
 	switch {

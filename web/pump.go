@@ -17,33 +17,33 @@ import (
 	"elicitation-inspector/web/signins"
 )
 
-// How often at most the page is told of what people do not react to at once.
+// The shortest times between two pushes of changes that nobody needs to see at once.
 const (
 	calmEvery  = 100 * time.Millisecond // calls, servers, lists
 	countEvery = 200 * time.Millisecond // the number of frames
 )
 
-// pump draws what has changed, each thing by itself, for every page. Only its
-// goroutine does, so that what is pushed later is never older. It draws a thing
-// rather once too often: the hub leaves out what pages have already.
+// pump draws each changed part of the page and pushes it to every page. Its one
+// goroutine draws all of them, so a later push never has an older state. It may draw a
+// part without need: the hub drops what pages already have.
 type pump struct {
 	*Server
 	ctx     context.Context
 	sub     *changes.Subscription
 	changes []push.Change
 
-	// What pages show, as it was pushed last.
-	settled int // so many settled questions at most
+	// The state of the page after the last push.
+	settled int // number of settled questions on the page
 	cards   []int
 	tabs    []int
 	active  activity
-	marked  int64            // marks that pins were drawn after
-	pins    map[int64]string // markup by frame
-	newest  int              // call of a transcript that was put on show
+	marked  int64            // version of the marks when the pins were drawn
+	pins    map[int64]string // markup by frame number
+	newest  int              // the call that a playback shows
 	check   checkShown
 }
 
-// newPump is a pump that knows what pages are drawn with from now on.
+// newPump returns a pump that knows the page as it is drawn from now on.
 func (s *Server) newPump(ctx context.Context) *pump {
 	p := &pump{Server: s, ctx: ctx, sub: s.in.Subscribe(), settled: s.settledShown()}
 	p.drawCards(nil, nil)
@@ -57,8 +57,8 @@ func (s *Server) newPump(ctx context.Context) *pump {
 	return p
 }
 
-// run pushes what changes in the inspection until the pump's context ends:
-// questions and their calls at once, everything else a few times a second.
+// run pushes the changes of the inspection until the pump's context ends: questions,
+// their calls and sign-ins at once, everything else a few times a second.
 func (p *pump) run() {
 	defer p.sub.Close()
 	calm := changed{}
@@ -89,7 +89,7 @@ func (p *pump) run() {
 	}
 }
 
-// stir has the pump look at what bridge does not tell of: frames and marks.
+// stir wakes the pump for changes that no subscription reports: new frames and marks.
 func (s *Server) stir() {
 	select {
 	case s.stirred <- struct{}{}:
@@ -97,7 +97,7 @@ func (s *Server) stir() {
 	}
 }
 
-// pumpFrames tells the page how long the wire log is, and where it is kept.
+// pumpFrames pushes the length and the place of the wire log to the pages.
 func (s *Server) pumpFrames(ctx context.Context) {
 	log := s.in.Log()
 	for {
@@ -117,7 +117,7 @@ func (s *Server) pumpFrames(ctx context.Context) {
 	}
 }
 
-// changed is a set of changes, in which those of one kind can be looked for.
+// changed is a set of changes.
 type changed map[changes.Change]bool
 
 func (c changed) server(id string) bool {
@@ -132,7 +132,7 @@ func (c changed) question(n int) bool {
 	return c[changes.Change{Kind: changes.Question, Number: n}]
 }
 
-// calls are the numbers of the calls that have changed, or had a question that has.
+// callsOf returns the numbers of the calls that have changed, or whose questions have.
 func (p *pump) callsOf(c changed) map[int]bool {
 	calls := map[int]bool{}
 	for one := range c {
@@ -149,7 +149,8 @@ func (p *pump) callsOf(c changed) map[int]bool {
 	return calls
 }
 
-// put adds what an element is now, and where it comes on pages that lack it.
+// put draws an element for the next push. op and at say where a page that lacks the
+// element inserts it.
 func (p *pump) put(id string, c templ.Component, op, at string) {
 	html, err := draw(p.ctx, markup.Within(markup.PartMost, id, c))
 	switch {
@@ -169,9 +170,9 @@ func (p *pump) publish() {
 	p.changes = nil
 }
 
-// drawQuestions draws questions that have changed, and the calls of those that
-// wait: these stand above them and say so, and must not grow later and move them
-// from under the pointer.
+// drawQuestions draws changed questions and first the calls of the pending ones. The
+// panel of a call stands above its questions: if it grew later, it would move them from
+// under the pointer.
 func (p *pump) drawQuestions(c changed) {
 	if len(c) == 0 {
 		return
@@ -187,18 +188,18 @@ func (p *pump) drawQuestions(c changed) {
 	for _, n := range slices.Sorted(maps.Keys(p.callsOf(asking))) {
 		p.drawCall(n)
 	}
-	p.drawCards(c, p.callsOf(c)) // last: what is typed meanwhile is not in them
+	p.drawCards(c, p.callsOf(c)) // last, because a card does not contain what is typed while it is drawn
 	p.publish()
 }
 
-// drawCalm draws what may wait for a moment.
+// drawCalm draws the changes that can wait.
 func (p *pump) drawCalm(c changed) {
 	calls := p.callsOf(c)
 	for _, n := range slices.Sorted(maps.Keys(calls)) {
 		p.drawCall(n)
 	}
 	moved := maps.Clone(c)
-	maps.DeleteFunc(moved, func(one changes.Change, _ bool) bool { return one.Kind == changes.Question }) // they are drawn already
+	maps.DeleteFunc(moved, func(one changes.Change, _ bool) bool { return one.Kind == changes.Question }) // drawQuestions has drawn them
 	p.drawCards(moved, calls)
 	if len(calls) > 0 {
 		p.drawTabs(calls)
@@ -213,9 +214,8 @@ func (p *pump) drawCalm(c changed) {
 	p.publish()
 }
 
-// drawCards draws the questions that have changed, and those with a URL whose
-// outcome depends on a call or a server that has. It takes off those that pages
-// do not show any more.
+// drawCards draws changed questions, and questions whose accepted URL depends on a
+// changed call or server. It removes those that pages no longer show.
 func (p *pump) drawCards(c changed, calls map[int]bool) {
 	var cards []int
 	for _, q := range p.in.OnShow(p.settled) {
@@ -233,8 +233,8 @@ func (p *pump) drawCards(c changed, calls map[int]bool) {
 	p.cards = cards
 }
 
-// drawCall draws what changes in the panel of a call. Of a transcript, the latest
-// call is put on show.
+// drawCall draws the parts of a call's panel that change. A playback shows the whole
+// panel of the latest call.
 func (p *pump) drawCall(n int) {
 	call, err := p.in.Call(n)
 	if err != nil || !p.callMatters(n) {
@@ -251,7 +251,7 @@ func (p *pump) drawCall(n int) {
 	p.replace(v.ResultID(), views.ResultView(v))
 }
 
-// drawTabs draws the tabs of the calls that have changed, or were made.
+// drawTabs draws the tabs of new and changed calls.
 func (p *pump) drawTabs(touched map[int]bool) {
 	list, earlier := p.callStrip()
 	var tabs []int
@@ -277,7 +277,8 @@ func (p *pump) drawTabs(touched map[int]bool) {
 	}
 }
 
-// drawActivity draws the items of which other calls run now, or wait.
+// drawActivity draws the items whose numbers of running calls or waiting questions have
+// changed.
 func (p *pump) drawActivity() {
 	now := p.activity()
 	for id, counts := range now {
@@ -303,8 +304,7 @@ func (p *pump) drawItem(id itemID, active activity) {
 	}
 }
 
-// drawSignIns draws the sign-ins that have changed, and what there is to do about the
-// tokens of their servers.
+// drawSignIns draws changed sign-ins, and the state of their servers' tokens.
 func (p *pump) drawSignIns(c changed) {
 	for _, server := range p.in.Servers() {
 		if !c[changes.Change{Kind: changes.SignIn, Server: server.ID}] {
@@ -320,9 +320,9 @@ func (p *pump) drawSignIns(c changed) {
 	p.publish()
 }
 
-// drawServers draws what has changed of each server.
+// drawServers draws the changed parts of each server.
 func (p *pump) drawServers(c changed) {
-	begun := false // something that the start shows has changed
+	begun := false // the start view depends on this change
 	for _, v := range p.serverViews() {
 		begun = begun || c.catalog(v.ID)
 		if c.server(v.ID) || c[changes.Change{Kind: changes.Findings, Server: v.ID}] {
@@ -346,7 +346,7 @@ func (p *pump) drawServers(c changed) {
 	}
 }
 
-// drawLog draws what is said of the log: its state, its file, and what is pinned.
+// drawLog draws the state of the recording, of the log and of the pinned frames.
 func (p *pump) drawLog(recording bool) {
 	if recording {
 		p.replace("recording", views.RecordingView(p.recordingView()))
@@ -362,7 +362,7 @@ func (p *pump) drawLog(recording bool) {
 }
 
 func (p *pump) drawPins() {
-	_, p.marked = p.marks().Marked() // before the pins are looked at
+	_, p.marked = p.marks().Marked() // read before the pins, so that a later mark is drawn again
 	rows, err := p.Server.pins()
 	if err != nil {
 		p.logger.Error("drawing the pinned frames", "error", err)
