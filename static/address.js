@@ -71,7 +71,7 @@ export function mark() {
   }
 }
 
-/** The server of the middle, and its state when the middle was drawn. */
+/** The middle's server with its state when the middle was drawn. */
 let drawnOf = ""
 
 whenChanged(() => {

@@ -33,8 +33,8 @@ export async function drawn(url, signal) {
 let clearing = 0, standing = ""
 
 /**
- * Shows a message over the columns, until the next one or for a while.
- * @param {string} text @param {number} [seconds] 0: whenever there is no other, until it is replaced in the same way
+ * Shows a message over the columns for a while, or until the next message.
+ * @param {string} text @param {number} [seconds] 0: a lasting message, which comes back after other ones until another lasting message replaces it
  */
 export function notice(text, seconds = 12) {
   clearTimeout(clearing)
@@ -43,10 +43,10 @@ export function notice(text, seconds = 12) {
   if (text && seconds) clearing = setTimeout(notice, 1000 * seconds, "")
 }
 
-/** What is to be read aloud next. @type {string[]} */
+/** Texts that will be read aloud together. @type {string[]} */
 let words = []
 
-/** Makes a screen reader read a text when it next pauses, after others of this moment. @param {string} text */
+/** Makes a screen reader read a text at its next pause, after the texts of the same moment. @param {string} text */
 export function announce(text) {
   if (words.push(text) === 1) setTimeout(() => {
     const to = $("announce"), all = words.join(" ")

@@ -33,7 +33,7 @@ function known(ul) {
   return list
 }
 
-/** Makes a list have the items in sight. @param {any} ul */
+/** Draws the items in sight of a list. @param {any} ul */
 function look(ul) {
   const list = known(ul)
   if (list.search !== wanted()) return ask(ul, list, 0, most)
@@ -52,7 +52,7 @@ function sight(ul, list) {
   return [first, Math.max(first, Math.min(list.total, Math.ceil((above + box.clientHeight) / list.height)))]
 }
 
-/** Moves the items to their places. @param {any} ul @param {List} list */
+/** Positions the items of a list. @param {any} ul @param {List} list */
 function place(ul, list) {
   const rows = items(ul), long = rows.length < list.total
   ul.classList.toggle("long", long)
@@ -61,7 +61,7 @@ function place(ul, list) {
   for (const li of rows) li.style.transform = long ? `translateY(${Number(li.dataset.place) * list.height}px)` : ""
 }
 
-/** @param {any} ul @param {List} list @param {number} from @param {number} to */
+/** Fetches the items from one place up to another. @param {any} ul @param {List} list @param {number} from @param {number} to */
 async function ask(ul, list, from, to) {
   const search = wanted(), { version } = ul.dataset, now = list.asking
   if (now && now.search === search && now.version === version && now.from <= from && now.to >= to) return
@@ -117,7 +117,7 @@ function lookAtAll() {
   rove()
 }
 
-/** Makes the list one tab stop: the item that had the focus last, or is on show, or is the first. */
+/** Gives the list one tab stop: the item that had the focus last, or the item on show, or the first item. */
 function rove() {
   const shown = all(".item", shelf()), stop = shown.find(i => i === document.activeElement) ?? shown.find(i => i.tabIndex === 0 && roved.has(i)) ?? shown.find(i => i.ariaCurrent) ?? shown[0]
   for (const item of shown) item.tabIndex = item === stop ? 0 : -1

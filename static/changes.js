@@ -39,11 +39,11 @@ function settle() {
   })
 }
 
-/** How many responses are awaited that may be older than pushes meanwhile. */
+/** How many requests run whose response may be older than pushes that arrive meanwhile. */
 let asking = 0
-/** The pushes meanwhile. @type {Change[][]} */
+/** The pushes that arrived during these requests. @type {Change[][]} */
 const held = []
-/** Called for a push meanwhile. */
+/** Called when a push arrives during these requests. */
 let pushed = () => {}
 
 /** Draws pushed changes. @param {Change[]} changes */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The check of a tool, a prompt or a resource. What changes while it goes on is pushed. */
+/** The check of a tool, a prompt or a resource. Its progress is pushed. */
 import { inAddress, toAddress } from "./address.js"
 import { announce, copied, notice, post } from "./ask.js"
 import { fetched, parse, update } from "./changes.js"
@@ -11,7 +11,7 @@ const style = Object.assign(document.createElement("link"), { rel: "stylesheet",
 const styled = new Promise(done => { style.onload = style.onerror = done })
 document.head.append(style)
 
-/** Draws the check that an answer has, and shows it. @param {string} html */
+/** Draws the check in a response, and opens its panel. @param {string} html */
 async function show(html) {
   const fresh = view.cloneNode()
   fresh.append(parse(html))
@@ -22,8 +22,8 @@ async function show(html) {
 }
 
 /**
- * Opens the check of what the middle of the page shows.
- * @param {HTMLElement} button with data-check="anew", what another check of it would do
+ * Opens the check of the item that the middle of the page shows.
+ * @param {HTMLElement} button with data-check="anew", the plan of a new check
  */
 export async function open(button) {
   const form = $("args-form"), { server, kind, key } = form.dataset
@@ -34,7 +34,7 @@ export async function open(button) {
   if (ok) await show(text)
 }
 
-/** Opens the check that the address names. @param {string} of */
+/** Opens the check of the item that the address names. @param {string} of */
 export const reopen = of => fetched("/check?" + of, ({ html }) => show(html))
 
 panel.addEventListener("toggle", (/** @type {any} */ e) => { if (e.newState === "closed") toAddress({ check: "" }) })

@@ -4,16 +4,16 @@ import { all } from "./dom.js"
 
 const [opened] = /** @type {any[]} */ (performance.getEntriesByType("navigation"))
 
-/** The page's time: it was base at the computer's time since, and advances at rate. */
+/** The page's time. It was base when the computer's clock showed since, and it advances rate times as fast. */
 let time = { base: Number(document.documentElement.dataset.now), since: performance.timeOrigin + opened.responseStart, rate: 1 }
 
-/** Sets the page's time to that of a session. @param {number} base in milliseconds @param {number} [rate] speed, 0 to stand still */
+/** Sets the page's time to the time of a session. @param {number} base in milliseconds @param {number} [rate] speed, 0 to stand still */
 export function setTime(base, rate = time.rate) {
   time = { base, since: Date.now(), rate }
   tick()
 }
 
-/** Writes into the clocks in part how long ago they started. @param {ParentNode} [part] the page, if it is not given */
+/** Writes into each clock in part how long ago its start was. @param {ParentNode} [part] the page, if it is not given */
 export function tick(part) {
   const now = time.base + (Date.now() - time.since) * time.rate, two = (/** @type {number} */ n) => String(n).padStart(2, "0")
   for (const e of all("[data-since]", part)) {

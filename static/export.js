@@ -1,5 +1,5 @@
 // @ts-check
-/** What leaves the page: the links of the menu Export, and texts that are copied. */
+/** Exports: the links of the menu Export, and texts that are copied. */
 import { inAddress } from "./address.js"
 import { announce, copied, drawn, notice } from "./ask.js"
 import { $, all, near, on, one } from "./dom.js"

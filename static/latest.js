@@ -39,11 +39,11 @@ function latest() {
 
 /** The id of the element that was brought into view last. */
 let last = ""
-/** Whether it is kept in view while the page changes: until the person does something. */
+/** Whether this element is kept in view while the page changes, until the person acts. */
 let kept = false
 /** Whether the person has scrolled since their last press of a button. */
 let scrolled = false
-/** The control that the person has typed into. @type {EventTarget | null} */
+/** The last control that the person typed into. @type {EventTarget | null} */
 let typed = null
 
 /** Tells whether the person has scrolled away from the latest event. */

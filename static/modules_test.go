@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestModulesImportOneWay: a module that imports another is not imported by it,
-// by whatever way, so that each can be read, and is run, after what it relies on.
-// main.js imports page.js after the first paint, which names all others: those that
-// every page needs, and those that run when they are needed, which no other names.
+// TestModulesImportOneWay checks that no module imports itself, directly or through
+// others. main.js imports page.js after the first paint. page.js names all other
+// modules, those that every page needs and those that are loaded on demand, and no
+// other module names the latter.
 func TestModulesImportOneWay(t *testing.T) {
 	folder := os.DirFS(".")
 	names, err := fs.Glob(folder, "*.js")

@@ -41,7 +41,7 @@ on("click", async e => { if (near(e.target, "[data-check]")) (await import("./ch
 if (inAddress("check")) (await import("./check.js")).reopen(inAddress("check"))
 if ($("playback")) await import("./playback.js")
 
-// Buttons that are redrawn have their listener on the document
+// Buttons that can be redrawn have their listener on the document
 
 on("click", async e => {
   const item = near(e.target, ".item, [data-choose]"), call = near(e.target, "[data-show-call]"), frame = near(e.target, "[data-frame]")

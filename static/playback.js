@@ -5,9 +5,9 @@ import { whenChanged } from "./changes.js"
 import { setTime } from "./clock.js"
 import { $, grouped, on, one } from "./dom.js"
 
-/** The position that the slider is being dragged to; negative if it is not. */
+/** The position to which the slider is being dragged; negative while nobody drags it. */
 let dragged = -1
-/** The drawn position when the slider was released: it stays where it is until this changes. */
+/** The position that the server had drawn when the slider was released. Until that changes, the slider stays where it was put. */
 let before = ""
 /** The time and rate of the controls when they were last drawn. */
 let said = ""

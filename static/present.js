@@ -1,12 +1,12 @@
 // @ts-check
-/** Showing the page to others: big type, the question beside its ladder; and the theme. */
+/** Presenting, with big type and the question beside its ladder; and the theme. */
 import { inAddress, toAddress } from "./address.js"
 import { whenChanged } from "./changes.js"
 import { $, bare, on, one } from "./dom.js"
 
 const button = $("present"), theme = $("theme")
 
-/** The call whose ladder was opened last: one that the person has closed stays closed. */
+/** The call whose ladder was opened last. If the person closes it, it stays closed. */
 let drawn = ""
 
 function draw() {
@@ -36,7 +36,7 @@ on("keydown", e => {
 if (inAddress("present")) present(true)
 whenChanged(draw)
 
-// The server draws the page in the theme, so that no other one is ever seen.
+// The server draws the page in the theme, so that no other theme flashes up first.
 theme.addEventListener("change", () => {
   document.documentElement.dataset.theme = theme.value
   document.cookie = `inspector_theme=${theme.value}; Path=/; SameSite=Strict; Max-Age=${theme.value ? 31536000 : 0}`

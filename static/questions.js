@@ -16,7 +16,7 @@ const waits = (/** @type {any} */ card) => /^(pending|waiting|held)$/.test(card.
 const awaited = () => all("#questions > .awaits")
 const title = (/** @type {any} */ card) => $(card.id + "-message")?.textContent.slice(0, 300)
 
-/** Questions that this page has answered, but that are still drawn as waiting. @type {Set<string>} */
+/** Questions that this page has answered, but that are still drawn as pending. @type {Set<string>} */
 const answered = new Set()
 
 /** Moves to the next question, once this one is drawn as settled. @param {string} n the question's number */

@@ -40,7 +40,7 @@ on("submit", e => {
   if (line && e.target.elements.protocol.value !== remembered(entry(line.dataset.target))) remember(entry(line.dataset.target), "")
 })
 
-/** The servers that the revision was applied to. @type {Set<string>} */
+/** Servers to which this page has applied the remembered revision. @type {Set<string>} */
 const applied = new Set()
 
 whenChanged(() => {

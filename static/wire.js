@@ -29,14 +29,17 @@ let since = 0
 let filter = "", number = ""
 /** Frames that the server has filtered; frames in the log at the last request. */
 let judged = frames, asked = frames
-/** Rows of the view; the last frame when following stopped, and the number of rows after it. */
+/** Rows of the view; the last frame when following stopped, and the number of rows after that frame. */
 let total = frames, left = frames, fresh = 0
 let following = true
 /** The upper edge of the window among all rows, and the last known position of the scroll bar, in pixels. */
 let top = 0, bar = 0
 /** The chosen row and its frame; -1 and 0 for none. The frame is also 0 until the row is fetched. */
 let selected = -1, selectedSeq = 0
-/** A frame whose place is being fetched, and what to do then. @type {{seq: number, select?: boolean, open?: boolean} | undefined} */
+/**
+ * A frame whose place is being fetched, and what to do once it is known.
+ * @type {{seq: number, select?: boolean, open?: boolean} | undefined}
+ */
 let anchor
 
 /** Rows by their place in the view, from 0. @type {Map<number, HTMLElement>} */
@@ -103,7 +106,7 @@ export function toEnd() {
   moveTo(lowest())
 }
 
-// A frame that is looked at interrupts following; once it is closed, the log goes on.
+// Opening a frame interrupts following; closing it resumes following.
 let interrupted = false
 $("detail").addEventListener("closed", () => { if (interrupted) toEnd() })
 
@@ -159,7 +162,7 @@ function say() {
   $("no-match").hidden = !filter || !number || total > 0 || judged < asked
 }
 
-/** A new frame to point out, until a moment after it came. */
+/** A new frame to point out, and until when. */
 let pointed = { seq: 0, until: 0 }
 
 /** Points out the row of a new frame, as soon as the log shows it. @param {number} seq */
@@ -187,7 +190,7 @@ function sight() {
   return [first, Math.min(total, first + Math.ceil(height / rowHeight) + 1)]
 }
 
-/** Since when old rows are shown because new ones are being fetched; 0 if they are not. */
+/** Since when old rows are shown while new ones are fetched; 0 if none are. */
 let held = 0
 
 function paint() {
