@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "elicitation-inspector/bridge/catalog"
 
-// CheckPanel is the place of the check, which the page fetches when it is opened.
+// CheckPanel is the empty panel of checks, which the page fills when it is opened.
 func CheckPanel() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -40,7 +40,7 @@ func CheckPanel() templ.Component {
 	})
 }
 
-// checkButton leads to the check of an item.
+// checkButton opens the check of an item.
 func checkButton(item Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -83,7 +83,7 @@ func checkButton(item Item) templ.Component {
 	})
 }
 
-// Noun names what the item is: a resource, where it is a template of them.
+// Noun returns the word for an item's kind; a resource template counts as a resource.
 func (i Item) Noun() string {
 	if i.Kind == catalog.Template {
 		return string(catalog.Resource)

@@ -1,4 +1,4 @@
-// Package checkpanel draws checks: what one will do, how far it is, and what it found.
+// Package checkpanel draws checks: the plan, the progress and the findings.
 package checkpanel
 
 import (
@@ -13,20 +13,20 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// Plan is what a check will do, for the person to start it.
+// Plan describes what a check will do, so that the person can decide to start it.
 type Plan struct {
 	Item      views.Item
-	Where     string   // how its server is reached in each trial, as a clause
-	Arguments string   // the JSON that it is called with; "" for none
-	MadeUp    string   // why these are not those of the form
-	Answers   string   // name of the script that the page has loaded; "" for none
-	Problems  []string // why it cannot be called
-	Key       string   // what is called: for a template the URI that it comes to
-	Kinds     int      // of behaviours
-	Before    int      // trials of the check before
+	Where     string   // how each trial reaches the server, as a clause
+	Arguments string   // the arguments of each call, as JSON; "" for none
+	MadeUp    string   // why Arguments differ from those of the form; "" if they do not
+	Answers   string   // name of the loaded script; "" for none
+	Problems  []string // why no check can be started
+	Key       string   // what a trial calls; for a template, the expanded URI
+	Kinds     int      // number of behaviours
+	Before    int      // number of trials of the previous check
 }
 
-// Check is a check as it stands.
+// Check is the state of a check.
 type Check struct {
 	Number      int
 	Item        views.Item
@@ -34,50 +34,50 @@ type Check struct {
 	Server      string // name and version
 	Arguments   string
 	Revisions   []string // columns of the matrix
-	Done, Total int      // trials
+	Done, Total int      // numbers of trials
 	Left        time.Duration
-	Now         string // the trial that was begun last
+	Now         string // the trial that was started last
 	Groups      []Group
-	Findings    []Finding      // that are a verdict, the gravest first
+	Findings    []Finding      // with verdict fail or warn, the gravest first
 	Counts      map[string]int // trials by verdict
 	Took        time.Duration
-	Remark      string // why there is no report, or less than there could be
+	Remark      string // why there is no report, or why it is incomplete; "" if it is complete
 	Reported    bool
 }
 
 // Group is a group of rows of the matrix.
 type Group struct {
 	Check int
-	Place int // among all groups
+	Place int // index of the group among the groups of all behaviours
 	Title string
 	Rows  []Row
 }
 
-// Row is a behaviour in the matrix.
+// Row is one behaviour in the matrix.
 type Row struct {
 	Check   int
 	Name    string
 	Title   string
-	Version int // another one when there is more to say of it
+	Version int // changes when a trial of the row changes
 	Cells   []Cell
 }
 
-// Cell says how the trials of a behaviour in a revision went: the worst of them.
+// Cell is the result of the trials of one behaviour in one revision.
 type Cell struct {
 	Check     int
 	Behaviour string
 	Revision  string
-	Verdict   string // "" for no trial so far
+	Verdict   string // the gravest verdict of the trials; "" before the first trial
 	Trials    int
-	Worst     int   // how many of them came to the verdict
-	Trial     int   // number of the first of these
-	Frame     int64 // that shows it; 0 for none
+	Worst     int   // number of trials with this verdict
+	Trial     int   // number of the first such trial
+	Frame     int64 // frame of its finding; 0 for none
 }
 
-// Finding is something wrong that a trial has shown.
+// Finding is one finding of a trial.
 type Finding struct {
 	Trial     Trial
-	Place     int // among those of the trial
+	Place     int // index among the findings of the trial
 	Verdict   string
 	Rule      string
 	Text      string
@@ -85,11 +85,11 @@ type Finding struct {
 	Frames    []int64
 }
 
-// Trial is one trial.
+// Trial is one trial of a behaviour.
 type Trial struct {
 	Check     int
 	Number    int
-	Behaviour string // title
+	Behaviour string // title of the behaviour
 	Name      string
 	Revision  string
 	Question  int
@@ -99,60 +99,60 @@ type Trial struct {
 	Took      time.Duration
 	Findings  []Finding
 	Reproduce string
-	Kept      bool // its transcript is there
+	Kept      bool // its transcript is kept
 }
 
-// ID is the element in which the check of a thing is drawn.
+// ID is the id of the element with the check of an item.
 func ID(server string, kind catalog.Kind, key string) string {
 	return "check-of-" + markup.Digest(strings.Join([]string{server, string(kind), key}, "\n"))
 }
 
-// ID is the element of the check.
+// ID is the id of the element with the check.
 func (c Check) ID() string { return ID(c.Item.Server, c.Item.Kind, c.Item.Key) }
 
 func part(number int, part string) string { return "check-" + strconv.Itoa(number) + "-" + part }
 
-// The elements that are pushed one by one.
+// The ids of the elements that are pushed one by one follow.
 
-// HeadID is the element of what can be done with the check.
+// HeadID is the id of the element with the check's name and controls.
 func (c Check) HeadID() string { return part(c.Number, "head") }
 
-// ProgressID is the element that says how far the check is.
+// ProgressID is the id of the element with the progress.
 func (c Check) ProgressID() string { return part(c.Number, "progress") }
 
-// BodyID is the element of the matrix.
+// BodyID is the id of the element with the matrix.
 func (c Check) BodyID() string { return part(c.Number, "body") }
 
-// ColumnsID is the element of the names of the columns, after which the groups come.
+// ColumnsID is the id of the row of column headers. The groups follow it.
 func (c Check) ColumnsID() string { return part(c.Number, "columns") }
 
-// FoundID is the element of the count of the findings.
+// FoundID is the id of the element with the number of findings.
 func (c Check) FoundID() string { return part(c.Number, "found") }
 
-// FindingsID is the element of the list of findings.
+// FindingsID is the id of the list of findings.
 func (c Check) FindingsID() string { return part(c.Number, "findings") }
 
-// ID is the element of the group.
+// ID is the id of the group's element.
 func (g Group) ID() string { return part(g.Check, "group-"+strconv.Itoa(g.Place)) }
 
-// TitleID is the element of the group's title, after which the rows come.
+// TitleID is the id of the row with the group's title. The group's rows follow it.
 func (g Group) TitleID() string { return g.ID() + "-title" }
 
-// ID is the element of the row.
+// ID is the id of the row's element.
 func (r Row) ID() string { return part(r.Check, r.Name) }
 
-// NameID is the element of the row's name.
+// NameID is the id of the element with the row's name.
 func (r Row) NameID() string { return r.ID() + "-name" }
 
-// ID is the element of the cell.
+// ID is the id of the cell's element.
 func (c Cell) ID() string { return part(c.Check, c.Behaviour+"-"+c.Revision) }
 
-// ID is the element of the finding.
+// ID is the id of the finding's element.
 func (f Finding) ID() string {
 	return part(f.Trial.Check, fmt.Sprintf("finding-%d-%d-%s", f.Trial.Number, f.Place, f.Verdict))
 }
 
-// share says how many of the trials came to the verdict.
+// share returns how many of the trials have the cell's verdict.
 func (c Cell) share() string {
 	if c.Worst == c.Trials {
 		return "all " + strconv.Itoa(c.Trials)
@@ -162,7 +162,8 @@ func (c Cell) share() string {
 
 func (c Cell) name() string { return c.Behaviour + ", " + c.Revision + ": " + c.Verdict }
 
-// exchange is the address of the page that shows a trial, at a frame.
+// exchange returns the URL of the page with a trial's frames, at one frame if it is not
+// 0.
 func exchange(check, trial int, frame int64) string {
 	at := fmt.Sprintf("/checks/%d/trials/%d", check, trial)
 	if frame > 0 {
@@ -173,7 +174,7 @@ func exchange(check, trial int, frame int64) string {
 
 func (c Check) path(what string) string { return "/checks/" + strconv.Itoa(c.Number) + "/" + what }
 
-// of names a trial in words, beside its behaviour.
+// of describes a trial by everything except its behaviour.
 func (t Trial) of() string {
 	question, field := "", ""
 	if t.Question > 0 {
@@ -185,7 +186,7 @@ func (t Trial) of() string {
 	return wording.Join(" · ", t.Revision, question, field)
 }
 
-// title is what the checked thing calls itself beside its name.
+// title returns the item's title; "" if it is the same as its name.
 func (c Check) title() string {
 	if c.Item.Title == c.Item.Name {
 		return ""
@@ -193,7 +194,7 @@ func (c Check) title() string {
 	return markup.Brief(c.Item.Title)
 }
 
-// withWhat says where the arguments come from.
+// withWhat describes where the arguments come from.
 func (p Plan) withWhat() string {
 	if p.MadeUp != "" {
 		return "with arguments made up from its schema:"
@@ -201,7 +202,7 @@ func (p Plan) withWhat() string {
 	return "with the arguments in the form:"
 }
 
-// doneWords says how many trials are done.
+// doneWords describes how many trials are done.
 func (c Check) doneWords() string {
 	if c.Total == 0 {
 		return "Connecting"
@@ -209,7 +210,7 @@ func (c Check) doneWords() string {
 	return strconv.Itoa(c.Done) + " of " + strconv.Itoa(c.Total) + " trials"
 }
 
-// leftWords says how long a check still takes, about.
+// leftWords describes the estimated remaining time of a check.
 func (c Check) leftWords() string {
 	switch s := int(c.Left.Round(time.Second).Seconds()); {
 	case c.Left == 0:
@@ -221,7 +222,7 @@ func (c Check) leftWords() string {
 	}
 }
 
-// summary counts the trials.
+// summary describes the number of trials by verdict.
 func (c Check) summary() string {
 	var counts []string
 	for _, verdict := range []string{"fail", "warn", "inconclusive", "pass"} {
@@ -236,7 +237,7 @@ func (c Check) summary() string {
 	return wording.Join(": ", wording.Count(trials, "trial", "trials")+" in "+wording.Lasted(c.Took), strings.Join(counts, ", "))
 }
 
-// foundWords counts the findings.
+// foundWords describes the number of findings.
 func (c Check) foundWords() string {
 	switch n := len(c.Findings); {
 	case n > 0:

@@ -12,11 +12,11 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// Entry is one thing that the palette leads to. Attributes are those by which the page's
-// scripts know what a click on it does; class "item" is one of them.
+// Entry is one result of the palette. A click on it is handled by the page's scripts,
+// which read its Attributes; class "item" is one of them.
 type Entry struct {
 	Title string
-	About string // what it is, and whose
+	About string // its kind and its server
 	Class string
 	Does  templ.Attributes
 }

@@ -1,4 +1,4 @@
-// Package palette finds what the command palette leads to: items, calls, questions,
+// Package palette searches what the command palette can open: items, calls, questions,
 // servers, frames and actions.
 package palette
 
@@ -17,8 +17,8 @@ import (
 // most is how many entries are shown.
 const most = 50
 
-// Find returns the entries whose texts contain all words of a search, actions last; a
-// number, also with #, finds the frame.
+// Find returns the entries whose texts contain all words of a search, actions last. A
+// number, with or without #, also finds the frame with that number.
 func Find(in *bridge.Inspection, search string, readOnly bool) []palette.Entry {
 	f := finding{words: strings.Fields(strings.ToLower(search))}
 	if seq, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(search), "#"), 10, 64); err == nil && seq >= 1 && seq <= in.Log().Len() {
@@ -72,11 +72,11 @@ func (f *finding) add(title, about, class string, does templ.Attributes) {
 	f.found = append(f.found, palette.Entry{Title: markup.Brief(title), About: markup.Brief(about), Class: class, Does: does})
 }
 
-// actions are the controls of the page that the palette presses.
+// actions are the page's controls that the palette can press.
 var actions = []struct {
 	name    string
 	control string // a CSS selector
-	live    bool   // not in a transcript
+	live    bool   // not for a transcript
 }{
 	{"Present", "#present", false},
 	{"Export", "[popovertarget=export-more]", false},
