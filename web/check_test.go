@@ -17,17 +17,17 @@ import (
 	"elicitation-inspector/bridge/conversation"
 )
 
-// checkPushMost is how large a push may be while a check goes on, in bytes.
+// checkPushMost is the greatest size of one push during a check, in bytes.
 const checkPushMost = 12 << 10
 
-// TestCheckOnThePage checks a tool of the demo server: the plan comes first, the matrix
-// fills by small pushes, a second check is refused, each cell leads to its exchange, and
-// Stop leaves a report of what was found until then. Honest answers are those of the
-// loaded script, and the person's own call is left alone.
+// TestCheckOnThePage checks a tool of the demo server: the plan comes first, small
+// pushes fill the matrix, a second check is refused, each cell leads to its exchange,
+// and Stop leaves a report of the trials so far. The loaded script gives the honest
+// answers, and the person's own call is not disturbed.
 func TestCheckOnThePage(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	t.Cleanup(func() { // after the end of the page
+	t.Cleanup(func() { // after the server of the page has ended
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 			t.Errorf("it leaves %v, %v", left, err)
 		}
@@ -77,7 +77,7 @@ func TestCheckOnThePage(t *testing.T) {
 			break
 		}
 	}
-	view, _ := o.get("/check?server=s1&kind=tool&key=deploy") // as after a reload
+	view, _ := o.get("/check?server=s1&kind=tool&key=deploy") // as after a reload of the page
 	cell := regexp.MustCompile(`href="(/checks/1/trials/\d+)[^"]*" [^>]*aria-label="decline, 2025-11-25: pass"`).FindStringSubmatch(view)
 	if cell == nil || !strings.Contains(view, ">Stop<") || !strings.Contains(view, "trials") {
 		t.Fatalf("the check as it stands: %s", view)
@@ -104,7 +104,8 @@ func TestCheckOnThePage(t *testing.T) {
 	}
 }
 
-// TestDestructiveToolsAreTicked checks a destructive tool only where its box is ticked.
+// TestDestructiveToolsAreTicked checks that a destructive tool is checked only if its
+// box is ticked.
 func TestDestructiveToolsAreTicked(t *testing.T) {
 	o := inspectDemo(t, client.Settings{}).serve()
 	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"delete_files"}, "arguments": {`{"folder":"scans"}`}}

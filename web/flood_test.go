@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// TestFloodIsACount: of very many questions the page shows some and counts the
-// others, also when they are settled all at once.
+// TestFloodIsACount checks that the page shows only some of very many questions and
+// counts the others, also when all are settled at once.
 func TestFloodIsACount(t *testing.T) {
 	const most = 1 << 20 // bytes of the page, and of a push
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
@@ -35,7 +35,7 @@ func TestFloodIsACount(t *testing.T) {
 	if want := "1\u202f450</b> more from"; !strings.Contains(text, want) {
 		t.Errorf("the page does not say %q", want)
 	}
-	// A page has room for some, and asks for the rest.
+	// The page holds some of the questions, and fetches the others.
 	if got := strings.Count(text, `data-state="pending"`); got > inbox.ShownMost || got < inbox.ShownMost/2 {
 		t.Errorf("%d questions are on the page", got)
 	}
@@ -44,7 +44,7 @@ func TestFloodIsACount(t *testing.T) {
 	if strings.Contains(d.get("/"), "more from") {
 		t.Error("the page says that there are more")
 	}
-	// The last of them is drawn, which comes after all others.
+	// The last question is drawn after all others.
 	for last := formID(calls * each); ; {
 		push := <-pushes
 		if len(push) > most {

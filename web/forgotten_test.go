@@ -12,8 +12,8 @@ import (
 	"elicitation-inspector/bridge/conversation"
 )
 
-// TestForgottenCalls: the address of a call that is not kept leads to its frames,
-// and so does the strip of calls.
+// TestForgottenCalls checks that the address of a call that is no longer kept leads to
+// its frames, and that the strip of calls does, too.
 func TestForgottenCalls(t *testing.T) {
 	d := asking{result: `{"content":[]}`}.inspect(t)
 	for n := 1; n <= calls.Kept+3; n++ {
@@ -50,7 +50,7 @@ func TestForgottenCalls(t *testing.T) {
 	if got := d.get("/wire/rows?filter=call%3C24+kind%3Arequest+dir%3Aout&from=0&count=100"); !strings.Contains(got, "tools/call") {
 		t.Errorf("the filter picks %.300s", got)
 	}
-	// The address of a call that is kept stays as it is.
+	// The address of a kept call shows the call.
 	if page := d.get(fmt.Sprintf("/?call=%d", calls.Kept)); !strings.Contains(page, fmt.Sprintf(`id="call-%d"`, calls.Kept)) {
 		t.Error("a call that is kept is not on the page")
 	}

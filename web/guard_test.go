@@ -17,7 +17,7 @@ import (
 
 const testToken = "token-of-this-test-0123456789abcdefghijklmno"
 
-// startServer serves an inspection of nothing on a real port.
+// startServer serves an inspection without servers on a real port.
 func startServer(t *testing.T) (addr string) {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
@@ -47,7 +47,7 @@ func startServer(t *testing.T) (addr string) {
 	return l.Addr().String()
 }
 
-// send writes a request exactly as it stands, which no HTTP client does.
+// send sends the bytes of a request unchanged, which no HTTP client does.
 func send(t *testing.T, addr, request string) *http.Response {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
@@ -77,7 +77,7 @@ func TestGuard(t *testing.T) {
 	}
 	other := "6281"
 	cookie := "Cookie: inspector_" + port + "=" + testToken + "\r\n"
-	// A websocket that is let in answers 101, and so does nothing else.
+	// Only an admitted websocket gets the status 101.
 	const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 	targets := []struct {
 		path, extra string
@@ -92,7 +92,7 @@ func TestGuard(t *testing.T) {
 	cases := []struct {
 		name, host, headers string
 		query               string
-		want                int // 0: let in
+		want                int // 0: the websocket is admitted
 	}{
 		{"cookie", addr, cookie, "", 0},
 		{"token in the address", addr, "", "token=" + testToken, 0},

@@ -21,10 +21,10 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// script answers a method with the member of its response: "result":… or "error":….
+// script maps a method to the member of its response: "result":… or "error":….
 type script map[string]string
 
-// scriptedServer is an MCP server over Streamable HTTP, of revision 2026-07-28,
+// scriptedServer starts an MCP server over Streamable HTTP with revision 2026-07-28
 // that answers with exact bytes.
 func scriptedServer(t *testing.T, answers script) string {
 	t.Helper()
@@ -47,13 +47,13 @@ func scriptedServer(t *testing.T, answers script) string {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
 	}))
-	server.Config.MaxHeaderBytes = 16 << 20 // a header repeats the tool's name
+	server.Config.MaxHeaderBytes = 16 << 20 // the header Mcp-Name repeats the tool's name
 	server.Start()
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-// onScript is a page's server in front of a scripted one, over real connections.
+// onScript is the page of an inspection over a real connection.
 type onScript struct {
 	onDemo
 	base string
@@ -84,7 +84,7 @@ func inspectScript(t *testing.T, answers script) onScript {
 	return o
 }
 
-// serve is the same page over real connections.
+// serve starts the page's server on a real port.
 func (d onDemo) serve() onScript {
 	web := httptest.NewServer(d.s)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -98,7 +98,7 @@ func (d onDemo) serve() onScript {
 	return onScript{d, web.URL}
 }
 
-// get answers with a page, which is never larger than a page may be.
+// get returns a response, and checks that a page does not exceed its maximum size.
 func (o onScript) get(path string) (string, http.Header) {
 	o.t.Helper()
 	r, err := http.Get(o.base + path)
@@ -119,7 +119,7 @@ func (o onScript) get(path string) (string, http.Header) {
 	return string(body), r.Header
 }
 
-// watch reads what is pushed to a page, until the test ends.
+// watch connects a page to the pushes until the test ends.
 func (o onScript) watch(since int) <-chan string {
 	o.t.Helper()
 	ctx, cancel := context.WithCancel(o.t.Context())
@@ -150,7 +150,7 @@ func (o onScript) watch(since int) <-chan string {
 	return pushes
 }
 
-// pushed waits until something is pushed that has all of this.
+// pushed waits for a push that contains want.
 func (o onScript) pushed(pushes <-chan string, want string) string {
 	o.t.Helper()
 	end := time.After(patienceOfTests)
@@ -177,7 +177,8 @@ var (
 	tagged    = regexp.MustCompile(`<[^>]*>`)
 )
 
-// whole presses "Show all" until there is no more, and is how many bytes came.
+// whole presses "Show all" until nothing is left, and returns the number of bytes of
+// text.
 func (o onScript) whole(id, from, query string) int {
 	o.t.Helper()
 	n := 0
@@ -192,7 +193,7 @@ func (o onScript) whole(id, from, query string) int {
 	}
 }
 
-// TestVeryManyChoices: choices come as they are searched for.
+// TestVeryManyChoices checks that choices are fetched by a search.
 func TestVeryManyChoices(t *testing.T) {
 	var list strings.Builder
 	for i := range 50_000 {
@@ -216,7 +217,8 @@ func TestVeryManyChoices(t *testing.T) {
 	}
 }
 
-// TestFrameOfManyLongStrings: a frame whose JSON takes too much is shown as it is.
+// TestFrameOfManyLongStrings checks that a frame whose tree would be too large is shown
+// as raw bytes.
 func TestFrameOfManyLongStrings(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	list := strings.Repeat(`,"`+strings.Repeat(`<\"`, 700)+`"`, 390)[1:]

@@ -1,5 +1,5 @@
-// The race detector makes these tests several times slower, and what they do at
-// once is done at smaller sizes by others.
+// The race detector makes these tests several times slower. Other tests do the same
+// concurrently at smaller sizes.
 
 //go:build !race
 
@@ -18,8 +18,8 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// TestHugeTexts: however long what a server writes is, the page and every push
-// stay small, and all of it can be had.
+// TestHugeTexts checks that the page and every push stay small however long a server's
+// texts are, and that the whole texts can be fetched.
 func TestHugeTexts(t *testing.T) {
 	huge := strings.Repeat("x", 640<<10)
 	q := `"` + huge + `"`
@@ -39,7 +39,8 @@ func TestHugeTexts(t *testing.T) {
 		t.Fatal("the tool with the long name is not there")
 	}
 
-	// The tool with the long name can be chosen, and its description had.
+	// The tool with the long name can be chosen, and its whole description can be
+	// fetched.
 	item := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {key[1]}}
 	form, _ := o.get("/form?" + item.Encode())
 	cuts := showAllOf.FindAllStringSubmatch(form, -1)
@@ -56,7 +57,7 @@ func TestHugeTexts(t *testing.T) {
 		t.Errorf("it is saved as %d bytes of %s", len(text), header.Get("Content-Type"))
 	}
 
-	// It can be called, with the default that the page does not hold.
+	// It can be called with its long default, which the page does not contain.
 	item.Set("kept", "0")
 	if status, answer := o.post("/calls", item); status != http.StatusOK || len(answer) > markup.PageMost {
 		t.Fatalf("%d, %d bytes: %.300s", status, len(answer), answer)
@@ -68,7 +69,8 @@ func TestHugeTexts(t *testing.T) {
 	o.get("/?call=1")
 	o.get("/calls/1")
 
-	// A question is answered with its default, which the page does not hold either.
+	// A question can be answered with its long default, which the page does not contain
+	// either.
 	if status, answer := o.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"ask"}}); status != http.StatusOK || len(answer) > markup.PageMost {
 		t.Fatalf("%d, %d bytes", status, len(answer))
 	}
@@ -92,14 +94,14 @@ func TestHugeTexts(t *testing.T) {
 		t.Errorf("%d bytes went out, %v", len(q.Content()), err)
 	}
 	o.get("/?call=2")
-	o.pushed(o.watch(-1), `"anew":true`) // a page that comes back
+	o.pushed(o.watch(-1), `"anew":true`) // a page that reconnects
 	for _, path := range []string{"/wire/rows", "/calls/2/steps", "/servers/s1/findings", "/wire/frames/2", "/wire/frames/4", "/wire/frames/6", "/questions?have=", "/calls/1/ladder", "/calls/2/ladder", "/wire/frames/8?against=6"} {
 		o.get(path)
 	}
 }
 
-// TestVeryManyTools: of 100,000 tools the page gets those that are in sight, and
-// the server searches all of them.
+// TestVeryManyTools checks that the page gets only the tools in sight of 100,000, and
+// that the server searches all of them.
 func TestVeryManyTools(t *testing.T) {
 	const n = 100_000
 	var list strings.Builder
@@ -146,7 +148,8 @@ func TestVeryManyTools(t *testing.T) {
 	}
 }
 
-// TestManyLargeQuestions: questions that have no room in the page follow it.
+// TestManyLargeQuestions checks that the page fetches the questions that do not fit
+// into it.
 func TestManyLargeQuestions(t *testing.T) {
 	const n = 40
 	var requests, fields strings.Builder

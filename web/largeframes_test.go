@@ -1,5 +1,5 @@
-// The race detector makes these tests several times slower, and what they do at
-// once is done at smaller sizes by others.
+// The race detector makes these tests several times slower. Other tests do the same
+// concurrently at smaller sizes.
 
 //go:build !race
 
@@ -14,8 +14,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// What is drawn at first is bounded; the rest comes piece by piece and is all
-// there in the end.
+// The first drawing of a large frame is bounded. The page can fetch the rest piece by
+// piece, until it has all.
 func TestLargeFrames(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	var list strings.Builder

@@ -15,8 +15,8 @@ import (
 	"elicitation-inspector/web/guard"
 )
 
-// TestLargeBodies: what is posted is taken up to a bound, whether its length is
-// announced or not.
+// TestLargeBodies checks that POSTs are accepted up to a maximum size, with and without
+// a Content-Length.
 func TestLargeBodies(t *testing.T) {
 	addr := startServer(t)
 	for _, c := range []struct {
@@ -25,7 +25,7 @@ func TestLargeBodies(t *testing.T) {
 		announced bool
 		want      int
 	}{
-		{"as much as is taken", bodyMost, true, http.StatusNotFound}, // there is no such server
+		{"as much as is taken", bodyMost, true, http.StatusNotFound}, // accepted; there is no such server
 		{"a byte too much", bodyMost + 1, true, http.StatusRequestEntityTooLarge},
 		{"a byte too much, of unknown length", bodyMost + 1, false, http.StatusRequestEntityTooLarge},
 	} {
@@ -33,7 +33,7 @@ func TestLargeBodies(t *testing.T) {
 			const start = "choice=show&x="
 			var body io.Reader = strings.NewReader(start + strings.Repeat("x", c.size-len(start)))
 			if !c.announced {
-				body = io.MultiReader(body) // whose length net/http does not know
+				body = io.MultiReader(body) // hides the length from net/http
 			}
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/servers/s1/held", body)
 			if err != nil {
@@ -57,14 +57,14 @@ func TestLargeBodies(t *testing.T) {
 	}
 }
 
-// TestParts: the bytes of a result's block are given out as an image or a sound
-// and as nothing else, and can do nothing where a browser opens them by themselves.
+// TestParts checks that the bytes of a block are served only as an image or a sound,
+// with headers that make them harmless if a browser opens them directly.
 func TestParts(t *testing.T) {
 	const script = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
 	blob := base64.StdEncoding.EncodeToString([]byte(script))
 	parts := []struct {
 		block string
-		kind  string // "" where it is not given out
+		kind  string // "" if the block is not served
 	}{
 		{`{"type":"image","mimeType":"image/png","data":%q}`, "image/png"},
 		{`{"type":"image","mimeType":"image/svg+xml","data":%q}`, "image/svg+xml"},
@@ -108,8 +108,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestSecurityHeaders: each answer tells the browser what it must not do with it,
-// also where the visitor is refused.
+// TestSecurityHeaders checks that each response has the security headers, also a
+// refusal.
 func TestSecurityHeaders(t *testing.T) {
 	addr := startServer(t)
 	const in = "Authorization: Bearer " + testToken + "\r\n"

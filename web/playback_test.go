@@ -66,7 +66,7 @@ func playingBack(t *testing.T, text string) played {
 		}
 	})
 	s := played{t, "http://" + l.Addr().String(), player, st}
-	s.ask("GET", "/", nil) // is answered once the page is served
+	s.ask("GET", "/", nil) // returns as soon as the page is served
 	return s
 }
 
@@ -90,7 +90,7 @@ func (s played) ask(method, path string, form url.Values) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// page waits until the page says all of this.
+// page waits until the page contains all of want.
 func (s played) page(want ...string) string {
 	s.Helper()
 	deadline := time.After(patienceOfTests)
@@ -156,8 +156,8 @@ func TestPlaybackPlaysBack(t *testing.T) {
 	}
 }
 
-// A filter knows the findings of all of a transcript, of which the page shows
-// the latest calls.
+// A filter by findings searches the whole transcript, though the page shows only the
+// latest calls.
 func TestPlaybackFindsInAllOfIt(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
@@ -195,7 +195,7 @@ func TestPlaybackFindsInAllOfIt(t *testing.T) {
 	if _, detail := s.ask("GET", "/wire/frames/2", nil); !strings.Contains(detail, "root-not-object") {
 		t.Errorf("the frame does not say what was found: %s", detail)
 	}
-	// So it is when it is played back.
+	// The same holds during playback.
 	if status, _ := s.ask("POST", "/playback/seek", url.Values{"position": {"10"}}); status != http.StatusNoContent {
 		t.Fatal(status)
 	}

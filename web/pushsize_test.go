@@ -15,12 +15,12 @@ import (
 	"elicitation-inspector/web/push"
 )
 
-// declineMost is what a Decline costs at most, whatever else there is on the page.
+// declineMost is the greatest cost of a Decline, whatever else is on the page.
 const declineMost = 8000 // bytes
 
-// cost counts the bytes that come over a page's socket until all of this has come. Of an
-// element that is pushed several times only the last counts: how many states in between
-// are drawn depends on how long the server takes.
+// cost returns how many bytes arrive on a page's socket until all of want has arrived.
+// If an element is pushed several times, only the last push counts, because the number
+// of intermediate states depends on the server's speed.
 func (o onScript) cost(pushes <-chan string, want ...string) (bytes int) {
 	o.t.Helper()
 	last := map[string]push.Change{}
@@ -45,8 +45,8 @@ func (o onScript) cost(pushes <-chan string, want ...string) (bytes int) {
 	return bytes
 }
 
-// TestPushesAreSmall: declining a question costs a few kilobytes on the page's
-// socket, and no more when there are a thousand calls than when there is one.
+// TestPushesAreSmall checks that declining a question costs a few kilobytes on the
+// page's socket, with a thousand calls as with one.
 func TestPushesAreSmall(t *testing.T) {
 	o := inspectDemo(t, client.Settings{}).serve()
 	o.get("/")
@@ -59,7 +59,7 @@ func TestPushesAreSmall(t *testing.T) {
 		}
 		calls++
 	}
-	// decline lets a question come, and is how many bytes its Decline costs.
+	// decline waits for a new question and returns the bytes that declining it costs.
 	decline := func() int {
 		t.Helper()
 		call("deploy", "{}")
@@ -82,7 +82,7 @@ func TestPushesAreSmall(t *testing.T) {
 		o.until("the call has ended", func() bool { c, err := o.in.Call(n); return err == nil && c.State == conversation.Done })
 	}
 	o.cost(pushes, fmt.Sprintf(`id=\"call-tab-%d\"`, calls))
-	if many := decline(); many > few+declineMost/4 { // such as more digits, and what is known a moment later
+	if many := decline(); many > few+declineMost/4 { // a quarter more is allowed, for longer numbers and later updates
 		t.Errorf("after %d calls a Decline costs %d bytes, and after one %d", calls, many, few)
 	}
 }

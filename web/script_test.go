@@ -20,8 +20,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// TestScriptOnThePage loads a script, which answers what it matches and leaves the rest,
-// and saves the answers as another.
+// TestScriptOnThePage loads a script, which answers the questions that match it and
+// leaves the others, and saves the given answers as another script.
 func TestScriptOnThePage(t *testing.T) {
 	log, err := wire.NewLog(wire.Options{})
 	if err != nil {

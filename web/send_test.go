@@ -18,8 +18,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// TestSaveThatIsNotRead: a client that asks for a large frame and reads nothing
-// of it keeps no other from looking at large frames.
+// TestSaveThatIsNotRead checks that a client that requests a large frame but does not
+// read it does not stop others from seeing large frames.
 func TestSaveThatIsNotRead(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	seq := s.in(`{"jsonrpc":"2.0","method":"x","params":{"text":"` + strings.Repeat("x", 24<<20) + `"}}`)
@@ -34,7 +34,7 @@ func TestSaveThatIsNotRead(t *testing.T) {
 		if _, err := fmt.Fprintf(lazy, "GET /wire/frames/%d%s HTTP/1.1\r\nHost: x\r\n\r\n", seq, what); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadFull(lazy, make([]byte, 12)); err != nil { // the answer is on its way
+		if _, err := io.ReadFull(lazy, make([]byte, 12)); err != nil { // the response has begun
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patienceOfTests)
@@ -57,7 +57,7 @@ func TestSaveThatIsNotRead(t *testing.T) {
 	}
 }
 
-// pipes is a listener whose connections have no room of their own.
+// pipes is a listener whose connections have no buffer.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -71,7 +71,8 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// TestAnswersHaveADeadline: who reads slowly gets all, who reads nothing is given up.
+// TestAnswersHaveADeadline checks that a slow reader gets the whole response, and that
+// the connection of a client that reads nothing is closed.
 func TestAnswersHaveADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		large := bytes.Repeat([]byte("x"), 4*pieceMost)

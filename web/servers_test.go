@@ -37,8 +37,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestRemembered: what the browser remembers holds until it is forgotten, or until
-// a revision is chosen in the settings.
+// TestRemembered checks that the remembered revision applies until it is forgotten, or
+// until the person chooses a revision in the settings.
 func TestRemembered(t *testing.T) {
 	d := inspectDemo(t, client.Settings{})
 	post := func(path, protocol string, want client.Settings) {
@@ -51,7 +51,7 @@ func TestRemembered(t *testing.T) {
 	const remembered, settings = "/servers/s1/remembered", "/servers/s1/settings"
 	recalled := client.Settings{Protocol: "2025-11-25", Choice: client.ChoiceRemembered}
 	post(remembered, "2025-11-25", recalled)
-	post(settings, "2025-11-25", recalled) // it was left as it is
+	post(settings, "2025-11-25", recalled) // settings saved without a change
 	post(remembered, "", client.Settings{})
 	post(settings, "2025-06-18", client.Settings{Protocol: "2025-06-18", Choice: client.ChoiceExplicit})
 	post(remembered, "2025-11-25", client.Settings{Protocol: "2025-06-18", Choice: client.ChoiceExplicit})
@@ -64,8 +64,8 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestCallBeforeTheToolsAreListed: while a server's lists are being read anew, a page does
-// not say that it has no such tool.
+// TestCallBeforeTheToolsAreListed checks that a page does not report a missing tool
+// while the server's lists are being read again.
 func TestCallBeforeTheToolsAreListed(t *testing.T) {
 	listings, listed := 0, make(chan struct{})
 	slow := func() *mcp.Server {
@@ -101,7 +101,8 @@ func TestCallBeforeTheToolsAreListed(t *testing.T) {
 	}
 }
 
-// TestAddServer: the page connects to further servers only where that was allowed.
+// TestAddServer checks that the page can connect to further servers only if that is
+// allowed.
 func TestAddServer(t *testing.T) {
 	d := inspectDemo(t, client.Settings{})
 	if status, why := d.post("/servers", url.Values{"address": {"sh -c true"}}); status != http.StatusForbidden || !strings.Contains(why, "--allow-add") {
@@ -140,7 +141,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestCompare: the demo server hides what a client without elicitation cannot use.
+// TestCompare checks a comparison with the demo server, which hides tools that a client
+// without elicitation cannot use.
 func TestCompare(t *testing.T) {
 	d := inspectDemo(t, client.Settings{})
 	p := d.s.newPump(t.Context())
@@ -177,8 +179,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestTimeoutIsKept: what was typed stands in the form again, with its errors
-// and in the call that was made.
+// TestTimeoutIsKept checks that a typed timeout stays in the form, after an error and
+// in the call that was made.
 func TestTimeoutIsKept(t *testing.T) {
 	d := inspectDemo(t, client.Settings{})
 	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"haggle"}, "tab": {"form"}, "f0": {"many"}, "timeout": {"2.5"}}
@@ -198,8 +200,8 @@ func TestTimeoutIsKept(t *testing.T) {
 	}
 }
 
-// TestCallIsDrawnWhereItIsAskedFor: the page, which asks for HTML, gets the call
-// that it made as it shows it.
+// TestCallIsDrawnWhereItIsAskedFor checks that a page that accepts HTML gets the panel
+// of the call that it made.
 func TestCallIsDrawnWhereItIsAskedFor(t *testing.T) {
 	d := inspectDemo(t, client.Settings{})
 	form := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {"deploy"}, "tab": {"form"}}

@@ -17,8 +17,8 @@ import (
 	"elicitation-inspector/views"
 )
 
-// asking is an MCP server over HTTP whose tool "ask" asks what it is told to, and
-// returns what it is given.
+// asking is an MCP server over HTTP. Its tool "ask" asks with the given params and
+// returns the given result.
 type asking struct {
 	params  string // of elicitation/create
 	result  string // of the call; "" for the answer as text
@@ -78,8 +78,8 @@ func (a asking) inspect(t *testing.T) onDemo {
 	return inspect(t, client.Settings{}, target.Spec{Name: "asking", URL: server.URL, Transport: target.TransportHTTP}, "ask")
 }
 
-// TestUncheckedIsSaid: what could not be checked is not sent before the person
-// has been told so and sends it anyway.
+// TestUncheckedIsSaid checks that an answer whose check gave up is sent only after the
+// person was told and sends it anyway.
 func TestUncheckedIsSaid(t *testing.T) {
 	var slow []string
 	typed := url.Values{"action": {"accept"}, "tab": {"form"}}
@@ -102,7 +102,7 @@ func TestUncheckedIsSaid(t *testing.T) {
 			if status != http.StatusUnprocessableEntity || !strings.Contains(drawn, "This could not be checked: ") || !strings.Contains(drawn, c.says) || !strings.Contains(drawn, "Send anyway") {
 				t.Errorf("accepting: %d %s", status, drawn)
 			}
-			// It stays said when the question is drawn again, and is not tried again.
+			// A redrawn card repeats the message without repeating the check.
 			var again views.Question
 			if q, err := d.in.Question(1); err != nil || q.State != conversation.Pending {
 				t.Fatalf("the question is %s, %v", q.State, err)

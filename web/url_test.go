@@ -36,7 +36,7 @@ func inspectDemo(t *testing.T, settings client.Settings) onDemo {
 	return inspect(t, settings, target.Spec{Name: "demo", Builtin: demo.New(demo.Options{}).MCP}, "deploy")
 }
 
-// inspect is an inspection of any server that has a tool.
+// inspect starts an inspection of a server, and waits until it offers the tool.
 func inspect(t *testing.T, settings client.Settings, spec target.Spec, tool string) onDemo {
 	t.Helper()
 	log, err := wire.NewLog(wire.Options{Dir: t.TempDir()})
@@ -61,7 +61,8 @@ func inspect(t *testing.T, settings client.Settings, spec target.Spec, tool stri
 	return d
 }
 
-// until waits for what changes in the inspection.
+// until waits until is returns true, and looks again after every change of the
+// inspection.
 func (d onDemo) until(what string, is func() bool) {
 	d.t.Helper()
 	sub := d.in.Subscribe()
@@ -86,7 +87,7 @@ func (d onDemo) server() bridge.Server {
 	return s
 }
 
-// post sends a form, and returns the answer.
+// post posts a form and returns the response.
 func (d onDemo) post(path string, form url.Values) (status int, text string) {
 	d.t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
@@ -96,7 +97,7 @@ func (d onDemo) post(path string, form url.Values) (status int, text string) {
 	return w.Code, w.Body.String()
 }
 
-// done fails the test where a POST does not answer 204 without a word.
+// done posts a form and fails the test unless the response is 204 without content.
 func (d onDemo) done(path string, form url.Values) {
 	d.t.Helper()
 	if status, text := d.post(path, form); status != http.StatusNoContent || text != "" {
@@ -104,8 +105,8 @@ func (d onDemo) done(path string, form url.Values) {
 	}
 }
 
-// pushed lists what an open page gets for what changed in the inspection while do
-// ran, if it is done with do.
+// pushed returns the changes that the pump draws for the changes of the inspection
+// during do.
 func (d onDemo) pushed(p *pump, do func()) string {
 	d.t.Helper()
 	_, before := d.s.hub.Since(0)
@@ -125,7 +126,7 @@ func (d onDemo) get(path string) string {
 	return w.Body.String()
 }
 
-// call makes a call and waits for its question number n.
+// call makes a call and waits for question n.
 func (d onDemo) call(tool string, n int) views.Question {
 	d.t.Helper()
 	if status, text := d.post("/calls", url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {tool}, "tab": {"form"}}); status != http.StatusOK {
@@ -147,8 +148,8 @@ func (d onDemo) question(n int, state conversation.QuestionState) views.Question
 
 var consent = url.Values{"action": {"accept"}}
 
-// TestURLByRequest: an accepted URL waits for the server's word or the person's,
-// and holds up no call.
+// TestURLByRequest checks that an accepted URL that came as a request waits for the
+// server's notification or the person's mark, while its call goes on.
 func TestURLByRequest(t *testing.T) {
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
 	q := d.call("connect_mailbox", 1)
@@ -181,7 +182,7 @@ func drawnCard(t *testing.T, q views.Question) string {
 	return card
 }
 
-// TestURLOfLostServer: a server that is gone says nothing any more.
+// TestURLOfLostServer checks that a URL no longer waits for a server that has gone.
 func TestURLOfLostServer(t *testing.T) {
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
 	d.call("connect_mailbox", 1)
@@ -197,7 +198,8 @@ func TestURLOfLostServer(t *testing.T) {
 	}
 }
 
-// TestURLByError: error -32042 holds up its call, which goes on at the person's word.
+// TestURLByError checks that a URL in error -32042 delays its call until the person
+// retries it.
 func TestURLByError(t *testing.T) {
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20251125})
 	if q := d.call("protected_report", 1); q.Error != -32042 {
@@ -208,13 +210,13 @@ func TestURLByError(t *testing.T) {
 		t.Errorf("it waits: %+v", q)
 	}
 	d.done("/calls/1/retry", nil)
-	d.question(2, conversation.Pending) // nobody signed in, so it asks again
+	d.question(2, conversation.Pending) // nobody has signed in, so the server asks again
 	if q := d.question(1, conversation.Answered); q.Told || q.Waits {
 		t.Errorf("the first attempt still waits: %+v", q)
 	}
 }
 
-// TestURLByRound: in 2026-07-28 no server says that a page is done.
+// TestURLByRound checks that in 2026-07-28 no URL waits for a notification.
 func TestURLByRound(t *testing.T) {
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20260728})
 	if q := d.call("connect_mailbox", 1); q.Round != 1 || q.Error != 0 {
@@ -246,8 +248,8 @@ func TestURLByRound(t *testing.T) {
 	}
 }
 
-// TestAwaitedCardsFollowTheirCall: a card that waits for a call is drawn again
-// when the call goes on, on every page.
+// TestAwaitedCardsFollowTheirCall checks that a card that waits for a call is redrawn
+// on every page when the call goes on.
 func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 	d := inspectDemo(t, client.Settings{Protocol: mcp.Revision20260728})
 	d.call("connect_mailbox", 1)
@@ -271,8 +273,8 @@ func TestAwaitedCardsFollowTheirCall(t *testing.T) {
 	}
 }
 
-// TestEvictedCardsStayAway: a card that was taken off the page does not come back
-// when something of its question changes.
+// TestEvictedCardsStayAway checks that a card that was removed from the page does not
+// come back when its question changes.
 func TestEvictedCardsStayAway(t *testing.T) {
 	d := inspectDemo(t, client.Settings{})
 	for n := 1; n <= 2; n++ {

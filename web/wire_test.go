@@ -28,7 +28,7 @@ import (
 	"elicitation-inspector/bridge/wire/query"
 )
 
-// logServer is a page's server over a log of its own, without the guard.
+// logServer is a page's server for a log, without the guard.
 type logServer struct {
 	*Server
 	t   testing.TB
@@ -57,7 +57,7 @@ func newLogServer(t testing.TB, o wire.Options) logServer {
 	return logServer{s, t, log}
 }
 
-// in and out append what came and went.
+// in and out append a received and a sent frame.
 func (s logServer) in(raw string) int64  { return s.add(wire.ServerToClient, raw).Seq }
 func (s logServer) out(raw string) int64 { return s.add(wire.ClientToServer, raw).Seq }
 
@@ -96,7 +96,7 @@ func (s logServer) text(path string, query url.Values) string {
 
 type mistake = query.Error
 
-// window is what an answer of rows says.
+// window is the content of a response of rows.
 type window struct {
 	seqs                        []int64
 	places                      []int64
@@ -156,7 +156,7 @@ func (s logServer) rows(query ...string) window {
 	return w
 }
 
-// all asks until the whole log is judged.
+// all requests rows until the whole log is judged.
 func (s logServer) all(query ...string) window {
 	s.t.Helper()
 	for end := time.Now().Add(patienceOfTests); ; {
@@ -170,7 +170,7 @@ func (s logServer) all(query ...string) window {
 	}
 }
 
-// some is a log of calls, questions, errors and noise: ten frames for each.
+// some appends calls, questions, errors and noise to the log: ten frames for each call.
 func (s logServer) some(calls int) {
 	for i := range calls {
 		call := func(f wire.Frame) {
@@ -196,7 +196,7 @@ func TestRows(t *testing.T) {
 		query []string
 		total int64
 		seqs  []int64
-		place int64 // of the first row, from 1
+		place int64 // 1-based place of the first row
 	}{
 		"all":                  {[]string{"count", "3"}, 1000, []int64{1, 2, 3}, 1},
 		"from":                 {[]string{"from", "998", "count", "9"}, 1000, []int64{999, 1000}, 999},
@@ -236,7 +236,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// What an answer says stands once in its row.
+// A row shows the summary of an answer only once.
 func TestRowsOfAnswers(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	for i, answer := range []string{`{"action":"accept","content":{"v":0}}`, `{"action":"decline"}`, `{"action":"cancel","content":{"a":"cancel"}}`} {
@@ -256,7 +256,7 @@ func TestRowsOfAnswers(t *testing.T) {
 	}
 }
 
-// A row's place is found from its frame's number, or that of the next one.
+// X-Near is the place of the given frame, or of the next frame in the view.
 func TestRowsNear(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(20)
@@ -283,7 +283,7 @@ func TestRowsNear(t *testing.T) {
 	}
 }
 
-// A mistake is explained at its place, which the page counts in UTF-16.
+// The place of a mistake is counted in UTF-16 code units.
 func TestRowsMistakes(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	for line, want := range map[string]window{
@@ -335,7 +335,7 @@ func TestRowsTellTheTime(t *testing.T) {
 			t.Errorf("%q: %q", mode, w.times)
 		}
 	}
-	// The row above is that of the view.
+	// The times count from the row above in the view, not in the log.
 	if w := s.all("time", "prev", "filter", "seq>=1 !seq=2 !seq=3"); !slices.Equal(w.times, []string{"–", "+2:00:41"}) {
 		t.Errorf("since the row above in a filtered view: %q", w.times)
 	}
@@ -370,7 +370,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Views are kept, so that nothing is judged twice; a few of them.
+// A few views are kept, so that their frames are not judged twice.
 func TestViewsAreKept(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(10)
@@ -385,7 +385,7 @@ func TestViewsAreKept(t *testing.T) {
 	if again := s.all("filter", line(0)).view; again != first {
 		t.Error("a view was forgotten though there was room")
 	}
-	s.all("filter", line(viewsKept)) // in place of line(1), the one asked for longest ago
+	s.all("filter", line(viewsKept)) // replaces line(1), the least recently used
 	if again := s.all("filter", line(0)).view; again != first {
 		t.Error("a view was forgotten that had just been asked for")
 	}
@@ -401,8 +401,8 @@ func TestViewsAreKept(t *testing.T) {
 	}
 }
 
-// A filter that takes long answers before it is through, with what it has, and
-// goes on when it is asked again.
+// A filter that takes long answers with the rows found so far, and continues at the
+// next request.
 func TestRowsWhileJudging(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // each processor judges some thousands of frames at a time
 	synctest.Test(t, func(t *testing.T) {
@@ -436,7 +436,7 @@ func TestRowsWhileJudging(t *testing.T) {
 	})
 }
 
-// Whoever gives up stops the judging. Asked again, it goes on.
+// Judging stops when its request is cancelled, and continues at the next request.
 func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const frames = 30_000
@@ -458,7 +458,7 @@ func TestJudgingStopsWhenNobodyAsks(t *testing.T) {
 	}
 }
 
-// A request that is given up ends at once, without rows.
+// A cancelled request ends at once, without rows.
 func TestRowsGivenUp(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(10)
@@ -470,8 +470,8 @@ func TestRowsGivenUp(t *testing.T) {
 	}
 }
 
-// Pages with different filters read while frames come in; each sees its frames
-// in order, none missing and none twice.
+// Pages with different filters request rows while frames arrive. Each gets its frames
+// in order and exactly once.
 func TestRowsWhileFramesCome(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	const calls = 300
@@ -527,7 +527,8 @@ func TestMarking(t *testing.T) {
 			t.Errorf("the row lacks %q: %s", want, w.html)
 		}
 	}
-	// What was judged before it was marked is judged again, and the page can tell.
+	// A new mark makes its frame be judged again, and changes the view's state for the
+	// page.
 	after := s.all("filter", "is:pinned or is:noted")
 	if !slices.Equal(after.seqs, []int64{6}) || after.view == before.view {
 		t.Errorf("marked are %v, in view %d after %d", after.seqs, after.view, before.view)
@@ -538,7 +539,7 @@ func TestMarking(t *testing.T) {
 	if page := s.text("/", nil); !strings.Contains(page, `id="pins"`) || !strings.Contains(page, "here &lt;it&gt; begins") {
 		t.Error("the page drawn anew lacks what is pinned")
 	}
-	// The line is in the transcript, and goes with the frame where only a part is saved.
+	// The mark is in the transcript, also in a transcript of selected frames.
 	part := s.text("/wire.jsonl", url.Values{"filter": {"call:1 is:question"}})
 	if lines := strings.Split(strings.TrimSpace(part), "\n"); len(lines) != 2 || !strings.Contains(lines[1], `"raw":{"mark":{"seq":6,"pinned":true,"colour":"amber","note":"here <it> begins"}}`) {
 		t.Errorf("saved is\n%s", part)
@@ -583,7 +584,7 @@ func TestSaveFiltered(t *testing.T) {
 	}
 }
 
-// Each format of an export has the frames that the filter picks, and their notes.
+// Each export format contains the frames that the filter selects, and their notes.
 func TestExport(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(3)
@@ -616,12 +617,12 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// More filters than are kept, frames that come, marks, details, downloads and
-// completions, all at once: nobody gets another's rows, and nothing is lost.
+// More filters than are kept are used concurrently with new frames, marks, details,
+// downloads and completions. Each request gets its own rows, and nothing is lost.
 func TestEverythingAtOnce(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(20)
-	const calls, first = 500, 200 // frames that are there from the beginning
+	const calls, first = 500, 200 // frames in the log at the beginning
 	done := make(chan struct{})
 	var pages, frames sync.WaitGroup
 	frames.Go(func() { s.some(calls); close(done) })
@@ -639,7 +640,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	}
 	for page := range 3 {
 		busy(func(i int) {
-			call := 1 + (page*7+i)%20 // of 20 filters eight are kept
+			call := 1 + (page*7+i)%20 // eight views are kept for twenty filters
 			w := s.rows("filter", fmt.Sprintf("call:%d seq<=%d", call, first))
 			if w.status != http.StatusOK || w.judged >= first && (w.total != 4 || len(w.seqs) != 4 || w.seqs[0] != int64(call-1)*10+1) {
 				t.Errorf("call %d: %+v", call, w)

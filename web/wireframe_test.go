@@ -93,7 +93,7 @@ func TestFrameDetail(t *testing.T) {
 			}
 		})
 	}
-	// The line that follows an exchange picks its frames.
+	// The filter line for an exchange selects its frames.
 	s.out(`{"jsonrpc":"2.0","id":"x*y","method":"ping"}`)
 	s.in(`{"jsonrpc":"2.0","id":"x*y","result":{}}`)
 	f, err := s.log.Frame(s.log.Len())
@@ -105,8 +105,8 @@ func TestFrameDetail(t *testing.T) {
 	}
 }
 
-// The command that is copied sends, through a real shell and a real curl, the
-// bytes that were sent; with secrets only where they are asked for.
+// The copied command sends the same bytes through a real shell and a real curl. It
+// contains secrets only if they are requested.
 func TestCurl(t *testing.T) {
 	const raw = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"it's $HOME \"x\" \\ ` + "`id`" + `","password":"pw"}}`
 	type seen struct {
@@ -200,7 +200,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// Each form in which a frame is copied, of frames of every kind.
+// TestCopyForms checks each form of copying with frames of every kind.
 func TestCopyForms(t *testing.T) {
 	s := newLogServer(t, wire.Options{MaxFrame: copyMost + 10})
 	redaction, err := redact.New("pin")
@@ -217,7 +217,7 @@ func TestCopyForms(t *testing.T) {
 		form   string
 		query  []string
 		status int
-		want   string // all of the answer, or if it begins with … its end
+		want   string // the whole answer, or its end after …
 	}{
 		"raw is raw":                {question, "raw", nil, http.StatusOK, spaced},
 		"raw noise":                 {noise, "raw", nil, http.StatusOK, "Bj\xf6rn\u202e"},

@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// How many rows are new is counted from the frame at which the tail was left, so
-// that a filter that was cleared, or another one, makes nothing new.
+// New rows are counted from the frame at which the page stopped following, so that a
+// changed or cleared filter does not count as new rows.
 func TestNewRowsAreNewFrames(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	s.some(10)
@@ -27,7 +27,7 @@ func TestNewRowsAreNewFrames(t *testing.T) {
 	}
 }
 
-// What failed is red, and a request that was refused does not wait, and says so.
+// Failed rows are red. A refused request is not pending, and its row shows the refusal.
 func TestRowsOfFailures(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	add := func(f wire.Frame) {
@@ -45,7 +45,7 @@ func TestRowsOfFailures(t *testing.T) {
 		}
 	}
 	for i, red := range []bool{false, true, false, true} {
-		if got := strings.Contains(rows[i], "failure"); got != red { // the class stands before the role
+		if got := strings.Contains(rows[i], "failure"); got != red { // the class comes before the role
 			t.Errorf("row %d is red: %v, want %v", i+1, got, red)
 		}
 	}
@@ -58,7 +58,7 @@ func TestRowsOfFailures(t *testing.T) {
 	}
 }
 
-// Where frames are kept is told again when it is another place.
+// The page is told again when the place of the frames changes.
 func TestWhereFramesAreKept(t *testing.T) {
 	s := newLogServer(t, wire.Options{})
 	ctx, stop := context.WithCancel(t.Context())

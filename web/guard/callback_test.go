@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A browser that comes back from an authorization server has neither cookie nor token. It
-// reaches the callback, and nothing else.
+// A browser that returns from an authorization server has neither cookie nor token. It
+// reaches the callback and nothing else.
 func TestCallbackPassesTheGuard(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

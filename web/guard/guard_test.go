@@ -38,8 +38,8 @@ func TestHostsOf(t *testing.T) {
 	}
 }
 
-// TestHostsOfAllAddresses: who listens everywhere answers to each own name, and
-// to no other.
+// TestHostsOfAllAddresses checks that a server that listens on all addresses answers to
+// the names of each of its own addresses, and to no others.
 func TestHostsOfAllAddresses(t *testing.T) {
 	hosts := hostsOf(&net.TCPAddr{IP: net.IPv4zero, Port: 6280})
 	want := map[string]bool{"localhost:6280": true, "127.0.0.1:6280": true, "[::1]:6280": true}

@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// hubServer serves a hub's pushes.
+// hubServer starts a server for the pushes of a hub and returns its URL.
 func hubServer(t *testing.T, h *Hub) string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -25,7 +25,7 @@ func hubServer(t *testing.T, h *Hub) string {
 	return web.URL
 }
 
-// openPage opens a page's socket. The function gives the next push that draws something.
+// openPage opens a page's socket. next returns the next push that draws something.
 func openPage(t *testing.T, base, query string) (next func() Message) {
 	t.Helper()
 	socket, _, err := websocket.Dial(t.Context(), base+query, nil)
@@ -64,8 +64,8 @@ func lastPush(h *Hub) int64 {
 	return h.seq
 }
 
-// TestResume: a page that comes back gets exactly what it missed, or draws itself
-// anew where that is no longer known, and then gets what comes.
+// TestResume checks that a page that reconnects gets exactly the pushes that it missed,
+// or is told to reload if they are no longer kept, and then gets the new ones.
 func TestResume(t *testing.T) {
 	few, many, large := NewHub(), NewHub(), NewHub()
 	publish(few, 10, 1)
@@ -76,7 +76,7 @@ func TestResume(t *testing.T) {
 		name  string
 		hub   *Hub
 		query string
-		from  int64 // the first push that it gets; 0 if it has to draw itself anew
+		from  int64 // the first push that the page gets; 0 if it must reload
 	}{
 		{"nothing missed", few, "?since=10", 11},
 		{"one missed", few, "?since=9", 10},
@@ -114,15 +114,15 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// stillOpen is a hub in the same state, for a server of its own to close.
+// stillOpen returns a hub in the same state, which another server can close.
 func stillOpen(h *Hub) *Hub {
 	other := NewHub()
 	other.seq, other.kept, other.bytes = h.seq, h.kept, h.bytes
 	return other
 }
 
-// TestPushesArriveOnce: a page that is open gets each push, also the one that has
-// it draw itself anew, and so does a page that comes back to it.
+// TestPushesArriveOnce checks that an open page gets each push once, also the one that
+// makes it reload, and that a page that reconnects does not get them again.
 func TestPushesArriveOnce(t *testing.T) {
 	h := NewHub()
 	base := hubServer(t, h)
@@ -145,12 +145,12 @@ func TestPushesArriveOnce(t *testing.T) {
 	}
 }
 
-// TestOnlyNewsIsPushed: what pages have already is not pushed again, unless a page
-// may have been drawn with something else meanwhile.
+// TestOnlyNewsIsPushed checks that a change that all pages have is not pushed again,
+// unless a page may have been drawn with another state in between.
 func TestOnlyNewsIsPushed(t *testing.T) {
 	h := NewHub()
 	for i, step := range []struct {
-		html string // of the element, "" for a page that is drawn
+		html string // of the element; "" if a page is drawn instead
 		news bool
 	}{
 		{"a", true}, {"a", false}, {"b", true}, {"b", false}, {"a", true},
@@ -175,9 +175,8 @@ func TestOnlyNewsIsPushed(t *testing.T) {
 	}
 }
 
-// TestSlowPageIsDropped: a page that does not read its pushes holds up nobody and
-// misses none of them: its socket is closed, and when it comes back it goes on
-// where it was.
+// TestSlowPageIsDropped checks that a page that does not read its pushes delays nobody:
+// its socket is closed, and after it reconnects it gets all pushes that it missed.
 func TestSlowPageIsDropped(t *testing.T) {
 	h := NewHub()
 	base := hubServer(t, h)
@@ -188,7 +187,7 @@ func TestSlowPageIsDropped(t *testing.T) {
 	defer slow.CloseNow()
 	slow.SetReadLimit(-1)
 	next := openPage(t, base, "?since=0")
-	for n := int64(1); n <= 4*pageBacklog; n++ { // more than sockets and the backlog hold
+	for n := int64(1); n <= 4*pageBacklog; n++ { // more than the sockets and the backlog hold
 		publish(h, 1, messageMost/2)
 		if p := next(); p.Seq != n {
 			t.Fatalf("the page that reads gets push %d, want %d", p.Seq, n)
@@ -200,7 +199,7 @@ func TestSlowPageIsDropped(t *testing.T) {
 	for {
 		_, data, err := slow.Read(patient)
 		if err != nil {
-			break // as it has to
+			break // the hub has dropped the slow page
 		}
 		var p Message
 		if err := json.Unmarshal(data, &p); err != nil {
@@ -224,8 +223,8 @@ func TestSlowPageIsDropped(t *testing.T) {
 	}
 }
 
-// TestPushesAreBounded: what is too much for one push comes in several, and what
-// is too much by itself is replaced by an element that says so.
+// TestPushesAreBounded checks that many changes are distributed over several pushes,
+// and that one change that is too large is replaced by an element that says so.
 func TestPushesAreBounded(t *testing.T) {
 	h := NewHub()
 	next := openPage(t, hubServer(t, h), "?since=-1")
@@ -254,8 +253,8 @@ func TestPushesAreBounded(t *testing.T) {
 	}
 }
 
-// TestCount: a page is told when there are more frames, and when they are kept
-// elsewhere.
+// TestCount checks that pages learn of new frames, and of a new place where frames are
+// kept.
 func TestCount(t *testing.T) {
 	h := NewHub()
 	p := &page{pushes: make(chan []byte, 1), dropped: func() {}}
