@@ -97,10 +97,10 @@ interrupted.`,
 	return cmd
 }
 
-// connectMost is how long connecting may take.
+// connectMost is how long connecting to the server may take.
 const connectMost = time.Minute
 
-// textFormat is the format that is not one of package report.
+// textFormat is the one format that package report does not write.
 const textFormat = "text"
 
 func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
@@ -155,7 +155,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	return o.code(cmd.Context(), r)
 }
 
-// readBaseline reads the earlier report; nil if there is none.
+// readBaseline reads the report that --baseline names; nil if the flag is not set.
 func (o *checkOptions) readBaseline() (*check.Report, error) {
 	if o.baseline == "" {
 		return nil, nil
@@ -172,7 +172,7 @@ func (o *checkOptions) readBaseline() (*check.Report, error) {
 	return r, nil
 }
 
-// code is how the program ends after a report.
+// code returns the exit code for a report as an error; nil for exit code 0.
 func (o *checkOptions) code(ctx context.Context, r *check.Report) error {
 	grave := func(one check.Result) bool {
 		return slices.ContainsFunc(one.Findings, func(f check.Finding) bool {
@@ -190,8 +190,8 @@ func (o *checkOptions) code(ctx context.Context, r *check.Report) error {
 	return nil
 }
 
-// options are what the flags and the plan amount to. The caller closes the built-in
-// server, if it is that.
+// options returns the options of the check from the flags and the plan. The caller must
+// call closing, which ends the built-in server if it is the target.
 func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Options, closing func() error, err error) {
 	closing = func() error { return nil }
 	names, rest, dash := splitTarget(args, cmd.ArgsLenAtDash())
@@ -245,8 +245,8 @@ func (o *checkOptions) options(cmd *cobra.Command, args []string) (c check.Optio
 	return c, closing, err
 }
 
-// splitTarget tells the names of calls from the target: a URL that stands last, or what
-// stands after --.
+// splitTarget splits the arguments into the names of calls and the target: the
+// arguments after --, or a URL at the end.
 func splitTarget(args []string, dash int) (names, rest []string, restDash int) {
 	switch last := len(args) - 1; {
 	case dash >= 0:
@@ -257,7 +257,7 @@ func splitTarget(args []string, dash int) (names, rest []string, restDash int) {
 	return args, nil, -1
 }
 
-// readPlan reads the plan; an empty one if there is none.
+// readPlan reads the plan that --plan names; an empty plan if the flag is not set.
 func (o *checkOptions) readPlan() (*script.Plan, error) {
 	if o.plan == "" {
 		return new(script.Plan), nil
@@ -273,8 +273,8 @@ func (o *checkOptions) readPlan() (*script.Plan, error) {
 	return plan, nil
 }
 
-// narrow says which revisions and behaviours are tried, and what is forbidden. The
-// command line comes before the plan.
+// narrow sets the revisions, behaviours and timeouts to try, and the tools that must
+// not be called. Flags take precedence over the plan.
 func (o *checkOptions) narrow(c *check.Options, plan *script.Plan) error {
 	c.Jobs, c.Timeout = o.jobs, max(o.timeout, 0)
 	if c.Timeout == 0 {
@@ -305,8 +305,8 @@ func (o *checkOptions) narrow(c *check.Options, plan *script.Plan) error {
 	return nil
 }
 
-// wanted are the calls of the plan, of those that are named on the command line, if any
-// are.
+// wanted returns the calls to check. Without names, these are the calls of the plan;
+// else the calls that the names select, whether or not the plan has them.
 func wanted(plan *script.Plan, names []string, arguments []byte) (list []check.Wanted) {
 	for _, call := range plan.Calls {
 		if len(names) == 0 || slices.Contains(names, call.Key) {
@@ -328,7 +328,8 @@ func wanted(plan *script.Plan, names []string, arguments []byte) (list []check.W
 	return list
 }
 
-// recordInto prepares the folder for transcripts.
+// recordInto creates the folder for transcripts if --record is set. The folder must be
+// empty.
 func (o *checkOptions) recordInto(c *check.Options) error {
 	if c.Record = o.directory; o.directory == "" {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"elicitation-inspector/bridge/check"
 )
 
-// TestCheckInterrupted ends a check by Ctrl-C: the report has what was found so far, and no
-// server is left.
+// TestCheckInterrupted ends a check by Ctrl-C, and checks that the report has the findings so far
+// and that no server process is left.
 func TestCheckInterrupted(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -40,7 +40,7 @@ func TestCheckInterrupted(t *testing.T) {
 	if err := r.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	_ = r.Wait() // the code tells
+	_ = r.Wait() // the exit code is checked
 	if code := r.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}

@@ -11,7 +11,7 @@ import (
 	"elicitation-inspector/bridge/check"
 )
 
-// checked runs a check of the demo server in a process of its own, and reads its report.
+// checked runs a check of the demo server with the built binary, and returns its report.
 func checked(t *testing.T, args ...string) (check.Report, ended) {
 	t.Helper()
 	got := inspectorRun(t, append(append([]string{"check", "--format", "json"}, args...), over(t)["stdio"]...)...)
@@ -22,8 +22,8 @@ func checked(t *testing.T, args ...string) (check.Report, ended) {
 	return report, got
 }
 
-// TestCheckTries has a trial of each kind made over a process, in each revision, and each
-// of them end.
+// TestCheckTries checks that each kind of trial is made and ends, over a process and in each
+// revision.
 func TestCheckTries(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "transcripts")
@@ -63,7 +63,7 @@ func TestCheckTries(t *testing.T) {
 	}
 }
 
-// TestCheckReproduces runs the command line of a result, which does the same again.
+// TestCheckReproduces checks that the command line in a result reproduces the result.
 func TestCheckReproduces(t *testing.T) {
 	t.Parallel()
 	report, _ := checked(t, "transfer_money", "--behaviour", "missing-field", "--protocol", "2025-11-25")
@@ -86,7 +86,8 @@ func TestCheckReproduces(t *testing.T) {
 	}
 }
 
-// TestCheckCallsNothingForbidden has a destructive tool called only where that is allowed.
+// TestCheckCallsNothingForbidden checks that a destructive tool is called only if that is
+// allowed.
 func TestCheckCallsNothingForbidden(t *testing.T) {
 	t.Parallel()
 	plan := write(t, "plan.yaml", "calls: [{tool: delete_files}, {tool: who_am_i}, {tool: ask}]\nskip: [as*]\n")
@@ -123,7 +124,7 @@ func TestCheckCallsNothingForbidden(t *testing.T) {
 	}
 }
 
-// TestCheckExitCodes runs the built binary for each of the codes.
+// TestCheckExitCodes runs the built binary for each exit code.
 func TestCheckExitCodes(t *testing.T) {
 	t.Parallel()
 	wrong := write(t, "wrong.yaml", "calls:\n  - tol: ask\nbehaviours: [acept]\n")
@@ -162,7 +163,7 @@ func TestCheckExitCodes(t *testing.T) {
 	}
 }
 
-// TestCheckText reads the matrix and a finding of the report for people.
+// TestCheckText checks the matrix and a finding in the report for people.
 func TestCheckText(t *testing.T) {
 	t.Parallel()
 	got := inspectorRun(t, append([]string{"check", "crash_on_decline", "--behaviour", "accept", "--behaviour", "decline"}, over(t)["stdio"]...)...)
@@ -173,7 +174,7 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
-// TestCheckWithABaseline fails only for what an earlier report does not have.
+// TestCheckWithABaseline checks that findings that an earlier report has do not fail the check.
 func TestCheckWithABaseline(t *testing.T) {
 	t.Parallel()
 	args := []string{"check", "crash_on_decline", "--protocol", "2025-11-25", "--behaviour", "decline", "--format", "json"}

@@ -13,16 +13,16 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// progressLine tells on standard error what is checked and how far that is: in one line
-// that changes on a terminal, and in a line every few seconds elsewhere.
+// progressLine prints the progress of a check on standard error: on a terminal as one
+// line that changes, elsewhere as a new line every few seconds.
 type progressLine struct {
 	out    io.Writer
 	live   bool
 	shown  int       // characters of the line on the terminal
-	latest time.Time // when it was last told
+	latest time.Time // time of the last line
 }
 
-// toldEvery is how often the progress is told where there is no terminal.
+// toldEvery is the time between two lines of progress outside of a terminal.
 const toldEvery = 5 * time.Second
 
 func newProgressLine(out io.Writer) *progressLine {
@@ -30,7 +30,7 @@ func newProgressLine(out io.Writer) *progressLine {
 	return &progressLine{out: out, live: ok && isatty.IsTerminal(file.Fd()) && os.Getenv("TERM") != "dumb", latest: time.Now()}
 }
 
-// chosen tells what will be called, and what will not.
+// chosen prints which calls the check will make, and which it will not make.
 func (p *progressLine) chosen(calls []check.Call, skipped []check.Skipped) {
 	for _, c := range calls {
 		arguments := ""
@@ -47,7 +47,7 @@ func (p *progressLine) chosen(calls []check.Call, skipped []check.Skipped) {
 	}
 }
 
-// tell tells how far the check is.
+// tell prints the progress of the check.
 func (p *progressLine) tell(at check.Progress) {
 	now := time.Now()
 	if !p.live && now.Sub(p.latest) < toldEvery {
@@ -73,7 +73,7 @@ func (p *progressLine) tell(at check.Progress) {
 	p.shown = length
 }
 
-// end takes the line off the terminal.
+// end clears the line on the terminal.
 func (p *progressLine) end() {
 	if p.shown > 0 {
 		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", p.shown))

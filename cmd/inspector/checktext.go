@@ -12,10 +12,10 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// marks are what cells of the matrix say.
+// marks holds the text of a cell for each verdict.
 var marks = map[check.Verdict]string{check.Pass: "ok", check.Inconclusive: "?", check.Warn: "warn", check.Fail: "FAIL"}
 
-// checkText prints a report as a matrix for each call, and what was found.
+// checkText prints a report for people: for each call a matrix, and the findings.
 func checkText(w io.Writer, r *check.Report) error {
 	v := report.NewView(r)
 	var b strings.Builder
@@ -50,8 +50,8 @@ func checkText(w io.Writer, r *check.Report) error {
 	return err
 }
 
-// matrix prints behaviours by revisions. A cell that stands for several trials has the
-// gravest verdict, and how many of them have it.
+// matrix prints a table of behaviours by revisions. A cell for several trials shows the
+// gravest verdict, and how many of the trials have it.
 func matrix(w io.Writer, r *check.Report, c *report.Call) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "  \t%s\t\n", strings.Join(r.Revisions, "\t"))
@@ -69,10 +69,10 @@ func matrix(w io.Writer, r *check.Report, c *report.Call) {
 		}
 		fmt.Fprintf(table, "  %s\t%s\t\n", row.Name, strings.Join(cells, "\t"))
 	}
-	_ = table.Flush() // a strings.Builder takes all
+	_ = table.Flush() // a strings.Builder never fails
 }
 
-// found prints a finding once for all the trials that have it.
+// found prints one finding, with all trials that have it.
 func found(w io.Writer, t *report.Told) {
 	news := ""
 	if t.New > 0 {

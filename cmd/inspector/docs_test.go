@@ -75,7 +75,7 @@ func TestDocumentedAnswers(t *testing.T) {
 	}
 }
 
-// TestDocumentedPlan has the plan of the documentation read, and checked by its schema.
+// TestDocumentedPlan parses the plan of the documentation and validates it by its schema.
 func TestDocumentedPlan(t *testing.T) {
 	schema, err := script.PlanSchema()
 	if err != nil {
@@ -156,8 +156,8 @@ func TestDocumentedTests(t *testing.T) {
 	}
 }
 
-// TestMapHasEveryPackage: the map of docs/architecture.md names every package, and nothing
-// else.
+// TestMapHasEveryPackage checks that the map in docs/architecture.md names every package, and no
+// package that does not exist.
 func TestMapHasEveryPackage(t *testing.T) {
 	list := exec.Command("go", "list", "./...")
 	list.Dir = filepath.Join("..", "..")
@@ -166,12 +166,12 @@ func TestMapHasEveryPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	mapped := map[string]bool{}
-	var above []string // the packages that a line is indented below
+	var above []string // the parent packages of the present line, by indentation
 	for line := range strings.Lines(examples(t, "architecture.md", "")[0]) {
 		names := strings.TrimSpace(line[:min(len(line), 23)])
 		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
 		if names == "" || depth > len(above) {
-			continue // words that go on
+			continue // a continued description
 		}
 		above = above[:depth]
 		for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return strings.ContainsRune(", ", r) }) {
@@ -186,7 +186,7 @@ func TestMapHasEveryPackage(t *testing.T) {
 		}
 		delete(mapped, name)
 	}
-	delete(mapped, "e2e") // a module of its own
+	delete(mapped, "e2e") // a separate module
 	for name := range mapped {
 		t.Errorf("%s is on the map, and is no package", name)
 	}

@@ -1,5 +1,5 @@
-// The race detector makes this test several times slower, and it does one thing
-// at a time: it reads source.
+// The race detector makes this test several times slower, and cannot find anything in it: the
+// test reads source code in one goroutine.
 
 //go:build !race
 
@@ -44,7 +44,7 @@ func TestNoLockIsTakenUnderAnother(t *testing.T) {
 	}
 }
 
-// The test above finds the mistakes that it is made for.
+// TestNestedLocksAreFound checks that the test above finds the mistakes that it looks for.
 func TestNestedLocksAreFound(t *testing.T) {
 	p := loadProgram(t, "testdata/locks", ".")
 	p.analyse()

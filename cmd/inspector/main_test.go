@@ -15,8 +15,8 @@ import (
 // asInspector is the environment variable that makes the test binary the inspector.
 const asInspector = "INSPECTOR_TEST_RUN"
 
-// inKeyring is the environment variable that has the account and the secret of the one
-// entry in the keyring of such an inspector.
+// inKeyring is the environment variable with the account and the secret of the only entry in the
+// keyring of such an inspector.
 const inKeyring = "INSPECTOR_TEST_KEYRING"
 
 func TestMain(m *testing.M) {

@@ -290,8 +290,8 @@ func (o *runOptions) config(s *suite, command []string) (c headless.Config, clos
 	return c, closing, err
 }
 
-// scenarioTarget says how the target of a file is reached. The caller closes the built-in
-// server, if it is that.
+// scenarioTarget returns the target that a scenario file names. The caller must call
+// closing, which ends the built-in server if it is the target.
 func scenarioTarget(t script.Target, file string, r *redact.Redaction) (spec target.Spec, closing func() error, err error) {
 	closing = func() error { return nil }
 	switch {

@@ -1,4 +1,4 @@
-// The race detector makes this test several times slower. What it does at once, other tests do
+// The race detector makes this test several times slower. Other tests do the same concurrently
 // with fewer calls.
 
 //go:build !race

@@ -46,7 +46,7 @@ func (o *signInOptions) named() string {
 	return ""
 }
 
-// config returns how the server on the command line is signed in to.
+// config returns how to sign in to the server on the command line.
 func (o *signInOptions) config() (signin.Config, error) {
 	c := signin.Config{
 		Off: o.off, Keep: o.keep, ClientID: o.clientID, MetadataURL: o.metadataURL,

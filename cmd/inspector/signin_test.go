@@ -12,7 +12,7 @@ import (
 	faulted "elicitation-inspector/bridge/demo/protected"
 )
 
-// A transcript has the steps of a sign-in in order, and what is no secret of them.
+// A transcript has the steps of a sign-in in order, without their secrets.
 func TestCallSignsIn(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
@@ -68,7 +68,7 @@ func TestCallWithoutAPerson(t *testing.T) {
 	}
 }
 
-// token gets a token with the service's credentials.
+// token returns a token for the service's credentials.
 func (w *watched) token(t *testing.T) string {
 	t.Helper()
 	res, err := http.PostForm(w.base+"/auth/tokens", url.Values{
@@ -88,7 +88,7 @@ func (w *watched) token(t *testing.T) string {
 	return said.AccessToken
 }
 
-// A token in the keyring of the system needs no person.
+// A call with a token in the system's keyring needs no person.
 func TestKeptToken(t *testing.T) {
 	t.Parallel()
 	w := watch(t)

@@ -24,7 +24,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// watched is the demo behind OAuth, with what passed there that nobody may keep.
+// watched is the demo server behind OAuth. It collects the secrets that it exchanges with
+// clients.
 type watched struct {
 	base string
 
@@ -71,7 +72,7 @@ func (w *watched) known() []string {
 	return slices.Clone(w.secrets)
 }
 
-// keep notes the secrets of an exchange.
+// keep adds the secrets of one exchange.
 func (w *watched) keep(sent string, answer *httptest.ResponseRecorder) {
 	form, _ := url.ParseQuery(sent)
 	back, _ := url.Parse(answer.Header().Get("Location"))
@@ -91,10 +92,10 @@ func (w *watched) keep(sent string, answer *httptest.ResponseRecorder) {
 
 var hiddenField = regexp.MustCompile(`name="request" value="(\w+)"`)
 
-// allow opens an authorization URL, presses Allow, and goes back to the inspector, like a person. It returns what the
-// inspector's page says.
+// allow opens an authorization URL, presses Allow, and follows the redirect to the inspector,
+// like a person. It returns the text of the inspector's page.
 func allow(address string) (status int, text string, err error) {
-	res, err := http.Get(address) // a refusal leads back by itself
+	res, err := http.Get(address) // a refusal redirects without a choice
 	if err != nil {
 		return 0, "", err
 	}
@@ -111,16 +112,17 @@ func allow(address string) (status int, text string, err error) {
 	return res.StatusCode, string(body), err
 }
 
-// attempted is the outcome of a call, with every output of it.
+// attempted is the outcome of a call, with everything that the inspector wrote.
 type attempted struct {
 	code     int
 	err      string
-	broken   string // the rules that the transcript breaks
+	broken   string // the rules that the transcript breaks, separated by spaces
 	outputs  map[string]string
-	callback string // what the page says to which the browser comes back
+	callback string // text of the page that the browser is redirected to
 }
 
-// signInAndCall calls a tool at a variant. Whoever it asks to sign in does.
+// signInAndCall calls a tool of a variant of the server, and signs in if the inspector asks for
+// it.
 func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string) attempted {
 	t.Helper()
 	self, err := os.Executable()
@@ -157,7 +159,7 @@ func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string
 			t.Error(err)
 		}
 		if c.callback = text; status >= 400 {
-			_ = cmd.Process.Signal(os.Interrupt) // the inspector waits for an answer that it can use
+			_ = cmd.Process.Signal(os.Interrupt) // the inspector waits for a usable answer
 		}
 	}
 	_ = cmd.Wait() // the exit code is checked
@@ -180,7 +182,8 @@ func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string
 	return c
 }
 
-// refusals are what a call says at each variant at which it must fail: the step, and a part of the reason.
+// refusals holds, for each variant that must fail, the step at which the call fails and a part of
+// the reason.
 var refusals = map[string][2]string{
 	"resource-metadata-missing":   {"resource metadata", "404"},
 	"resource-metadata-elsewhere": {"resource metadata", "404"},
@@ -212,13 +215,14 @@ var refusals = map[string][2]string{
 	"step-up-endless":             {"", "403"},
 }
 
-// serviceFlags are the flags of a client that needs no person.
+// serviceFlags returns the flags of a client with its own credentials, which needs no person.
 func serviceFlags(t *testing.T) []string {
 	t.Helper()
 	return []string{"--oauth-client-id", faulted.ServiceID, "--oauth-client-secret-file", write(t, "secret", faulted.ServiceSecret+"\n")}
 }
 
-// broken are the rules that the linter finds broken at each variant, in the order of the frames, without repetitions.
+// broken holds the rules that the linter finds broken in each variant, in the order of the
+// frames, each once.
 var broken = map[string]string{
 	"challenge-missing":           "challenge-missing",
 	"challenge-scheme":            "challenge-missing",
@@ -263,8 +267,8 @@ func rulesIn(t *testing.T, path string) string {
 	return strings.Join(rules, " ")
 }
 
-// Where a sign-in must fail, a call says at which step, and why; elsewhere it works. No output has a token, a code or a
-// secret.
+// A call fails in each faulty variant with the step and the reason, and succeeds in the others.
+// No output has a token, a code or a secret.
 func TestCallAtEachVariant(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
@@ -272,7 +276,7 @@ func TestCallAtEachVariant(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		for _, v := range append([]faulted.Variant{{}}, faulted.Variants()...) {
 			if v.Name == "refresh-refused" || strings.HasSuffix(v.Name, "-hanging") {
-				continue // they take the time that a token lives, or that the inspector waits
+				continue // they take as long as a token is valid, or as the inspector waits
 			}
 			t.Run("person "+v.Name, func(t *testing.T) {
 				t.Parallel()
