@@ -107,8 +107,9 @@ func refusal(err error) error {
 	return err
 }
 
-// collect takes the answers from earlier rounds and from this one. If one is missing, it ends the round. An answer to a
-// question that was asked with a requestState is refused without one: to leave it out must not change what it holds.
+// collect returns the answers of earlier rounds and of this one. If one is missing, it ends the round. A question
+// that was asked with a requestState needs its answer together with that state: otherwise a client could change the
+// outcome by leaving the state out.
 func (v *visit) collect(_ context.Context, questions []question) (map[string]answer, error) {
 	var missing []question
 	stateful := len(v.notes.Answers)+len(v.notes.Memos) > 0

@@ -258,8 +258,9 @@ func script(answers map[string]map[string]any) func(context.Context, *mcp.Elicit
 	}
 }
 
-// asAsked is content with the choices of lists as a yes or no each, where they are asked for so. It
-// is a copy, since the SDK adds defaults to it.
+// asAsked returns a copy of content in which lists are replaced by the booleans that
+// the form of 2025-06-18 asks for. It copies because the SDK adds defaults to the
+// content.
 func asAsked(p *mcp.ElicitParams, content map[string]any) map[string]any {
 	out := maps.Clone(content)
 	schema, _ := p.RequestedSchema.(map[string]any)

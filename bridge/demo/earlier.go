@@ -8,8 +8,8 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// written returns the question with its form as a revision has it. 2025-06-18 has the titles of choices in enumNames,
-// and no multiple choice: each of its choices is a yes or no.
+// written returns the question with its form as the revision allows it. 2025-06-18 has the titles of choices in
+// enumNames and no multiple choice, so each choice of such a field becomes a boolean.
 func (q question) written(revision string) question {
 	properties := rawjson.Member([]byte(q.schema), "properties")
 	if revision > protocol.Revision20250618 || q.unruly || q.params != nil || properties == nil {
@@ -35,7 +35,7 @@ func (q question) written(revision string) question {
 	return q
 }
 
-// gathered returns the content of a form of 2025-06-18 with its multiple choices.
+// gathered adds to the content of a form of 2025-06-18 the lists of chosen values that its booleans stand for.
 func (q question) gathered(content json.RawMessage) json.RawMessage {
 	var members []string
 	for name, value := range rawjson.Members(content) {
@@ -55,10 +55,10 @@ func (q question) gathered(content json.RawMessage) json.RawMessage {
 	return json.RawMessage("{" + strings.Join(members, ",") + "}")
 }
 
-// choice is one of several that can be chosen together.
+// choice is one of the choices of a multiple-choice property.
 type choice struct{ Const, Title string }
 
-// choicesOf lists the choices of a property that is a multiple choice.
+// choicesOf returns the choices of a multiple-choice property; nil for other properties.
 func choicesOf(property json.RawMessage) (list []choice) {
 	items := rawjson.Member(property, "items")
 	for _, value := range rawjson.Elements(rawjson.Member(items, "enum")) {
@@ -70,10 +70,10 @@ func choicesOf(property json.RawMessage) (list []choice) {
 	return list
 }
 
-// property is the name of the choice as a property of its own.
+// property returns the name of the boolean that replaces the choice.
 func (c choice) property(of string) string { return of + "_" + strings.ReplaceAll(c.Const, " ", "_") }
 
-// yesOrNo returns the schema of the choice as a property of its own.
+// yesOrNo returns the schema of the boolean that replaces the choice.
 func (c choice) yesOrNo(of json.RawMessage) string {
 	title := mustJSON(rawjson.Text(rawjson.Member(of, "title")) + ": " + c.Title)
 	for _, value := range rawjson.Elements(rawjson.Member(of, "default")) {

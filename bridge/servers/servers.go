@@ -171,7 +171,7 @@ func (all *Servers) find(id string) (*server, error) {
 	return nil, ErrUnknown // the id is internal: nobody wants to read it
 }
 
-// Target is how a server is reached, for connections beside its own.
+// Target returns how a server is reached, for further connections to it.
 func (all *Servers) Target(id string) (target.Spec, error) {
 	s, err := all.find(id)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Access has the access tokens for a server. Frames of a sign-in are passed to note.
+// Access provides the access tokens for a server. It passes the frames of a sign-in to
+// note.
 type Access interface {
 	// Token returns the token for the next request, "" if there is none.
 	Token(ctx context.Context, note func(wire.Frame)) string
@@ -22,11 +23,11 @@ type Access interface {
 	Busy() bool
 }
 
-// signInsMost is how often one request may lead to a sign-in: for want of a token, and
-// for want of a scope.
+// signInsMost is how many sign-ins one request may cause: one because a token is
+// missing, and one because a scope is missing.
 const signInsMost = 2
 
-// access returns what has the tokens for a request; nil if the request gets none.
+// access returns the source of tokens for a request; nil if the request gets no token.
 func (f *flight) access() Access {
 	if f.remote.spec.Access == nil || !f.remote.own(f.req.URL) {
 		return nil
@@ -34,7 +35,7 @@ func (f *flight) access() Access {
 	return f.remote.spec.Access
 }
 
-// authorize gives the request the token that there is.
+// authorize sets the request's Authorization header, if there is a token.
 func (f *flight) authorize() {
 	a := f.access()
 	if a == nil {
@@ -46,8 +47,8 @@ func (f *flight) authorize() {
 	}
 }
 
-// signedIn sends the request. If the server refuses it for want of a token or of a scope,
-// it signs in, and sends the request again.
+// signedIn sends the request. If the server refuses it because a token or a scope is
+// missing, it signs in and sends the request again.
 func (f *flight) signedIn() (*http.Response, error) {
 	r := f.remote
 	for times := 0; ; times++ {

@@ -8,9 +8,9 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// CommandLine names the server in a command line of the inspector, as a shell has it; ""
-// for the built-in one. Values of headers and of the environment may be secret, and are
-// variables of the shell in it.
+// CommandLine returns the arguments of an inspector command line that select the
+// server, quoted for a shell; "" for the built-in server. Values of headers and of the
+// environment may be secret, so shell variables stand for them.
 func (s Spec) CommandLine() string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(s.Header)) {

@@ -9,7 +9,7 @@ import (
 	"elicitation-inspector/bridge/signin"
 )
 
-// readSignIn reads "oauth", which says how the server is signed in to, or is false.
+// readSignIn reads "oauth": false, or an object that says how to sign in to the server.
 func (s *configServer) readSignIn() {
 	v := s.members["oauth"]
 	if !s.has("oauth") {

@@ -46,10 +46,10 @@ type Spec struct {
 	// Header is added to each request to the URL's own origin (scheme, host and port),
 	// and to no other origin. It replaces headers of the same name.
 	Header http.Header
-	// SignIn says how the server is signed in to if it asks for that.
+	// SignIn says how to sign in to the server if it requires that.
 	SignIn signin.Config
-	// Access has the tokens for requests to the URL's own origin; nil if requests need
-	// none.
+	// Access provides the tokens for requests to the URL's own origin; nil if requests
+	// need none.
 	Access Access
 
 	Builtin func() *mcp.Server // makes a server to run in this process
