@@ -7,8 +7,8 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// A story of the start is one click. The log is followed again after a frame was looked
-// at, and a screen reader hears of the question and of the result.
+// One click calls a story of the start view. The log is followed again after a frame
+// was looked at, and a screen reader announces the question and the result.
 func TestStartAndFollow(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -9,9 +9,10 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// The check of a tool on the page: what it will do, the matrix as it fills, a finding with
-// what shows it and makes it again, the exchange behind a cell, the same on every page and
-// after a reload, Stop, the report, and nothing left behind.
+// TestCheckThisTool checks a tool on the page: the plan, the matrix while it fills, a
+// finding with its evidence and its command line, the exchange behind a cell, the same
+// state on other pages and after a reload, Stop, and the report. Nothing is left
+// behind.
 func TestCheckThisTool(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -39,7 +40,7 @@ func TestCheckThisTool(t *testing.T) {
 
 	other.Press(page.Escape)
 	other.Button("crash_on_decline").Nth(0).Click()
-	other.Role("heading", "crash_on_decline").Wait() // until then the button is that of the tool before
+	other.Role("heading", "crash_on_decline").Wait() // until then the button belongs to the previous tool
 	other.Button("Check this tool").Click()
 	others.Link("decline, 2025-11-25: fail").Wait()
 	others.Contains("It was stopped. This is what was found until then.")

@@ -6,9 +6,10 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// event waits until the question of a call has come and has the focus, or its result has
-// come, and nothing has moved for some frames. It returns what of it is out of sight or covered, "" if it is
-// seen from its start to its end, and the middle of the button to press next.
+// event waits until the question of a call has arrived and has the focus, or its result
+// has arrived, and nothing has moved for some frames. It returns which part of it is
+// out of sight or covered, "" if all of it is visible, and the middle of the button to
+// press next.
 const event = `async function(what, n) {
 	const one = match => document.querySelector(match), pane = one('#work'), until = performance.now() + 20000;
 	const find = () => what === 'question' ? one('#questions [data-call="' + n + '"][data-state=pending]') : one('#result-' + n + ' > .result');
@@ -32,8 +33,9 @@ const event = `async function(what, n) {
 	}
 }`
 
-// Fifty calls in a row: the message of each question and each result are in sight,
-// whether the person answers by mouse or by keyboard.
+// TestEveryCallInSight makes many calls in a row, and checks that the message of each
+// question and each result are in sight, whether the person answers by mouse or by
+// keyboard.
 func TestEveryCallInSight(t *testing.T) {
 	t.Parallel()
 	calls := 12

@@ -11,7 +11,7 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// viewport is a size of the page, with a mouse or a finger.
+// viewport is a window size, with a mouse or a touch screen.
 type viewport struct {
 	width, height int64
 	touch         bool
@@ -19,7 +19,7 @@ type viewport struct {
 
 func (w viewport) String() string { return fmt.Sprintf("%d×%d", w.width, w.height) }
 
-// least is the size that a target has at least, in CSS pixels.
+// least is the minimum size of a target, in CSS pixels.
 func (w viewport) least() int {
 	if w.touch {
 		return 44
@@ -27,7 +27,7 @@ func (w viewport) least() int {
 	return 24
 }
 
-// apply gives the page this size, with the pane of a state in sight.
+// apply sets the window size, and shows a state's pane in a narrow window.
 func (w viewport) apply(p *page.Page, pane string) {
 	p.Size(w.width, w.height)
 	p.Touch(w.touch)
@@ -42,21 +42,21 @@ func (w viewport) apply(p *page.Page, pane string) {
 
 var whole = flag.Bool("whole", false, "judge the looks of every state, and make all calls of a long row")
 
-// oftenJudged are the journeys whose looks each run judges: the quickest ones.
+// oftenJudged are the quickest journeys. Every run judges their looks.
 var oftenJudged = []string{"several", "results", "links", "findings"}
 
-// full is the window in which the states are made.
+// full is the window in which a journey changes from state to state.
 var full = viewport{1440, 900, false}
 
-// judged are the windows in which each state is judged: the usual one, and the narrowest and
-// lowest, for a finger.
+// judged are the windows in which each state is judged: a usual one with a mouse, and
+// the narrowest and lowest one with a touch screen.
 var judged = []viewport{full, {320, 568, true}}
 
-// In each state, nothing overflows, overlaps or is covered, every target is large enough,
-// and the message of the question that waits is in sight; and axe-core finds nothing, in
-// forced colours either.
+// TestLooks checks in each state that nothing overflows, overlaps or is covered, that
+// every target is large enough, that the message of a waiting question is in sight, and
+// that axe-core finds nothing, also in forced colours.
 //
-// Without -whole, only some of the journeys are made.
+// Without -whole, it only runs the journeys in oftenJudged.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	for _, j := range journeys {
@@ -76,7 +76,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// faults judges a state in all windows.
+// faults returns what is wrong with a state in any of the windows.
 func faults(t testing.TB, p *page.Page, s state) []string {
 	var all []string
 	for _, w := range judged {

@@ -191,11 +191,11 @@ func (m *misbehaving) post(path string, values url.Values) (string, int) {
 	return string(body), resp.StatusCode
 }
 
-// reconnectEvery is the time after which a connection that failed is tried again.
+// reconnectEvery is the time after which a failed connection is tried again.
 const reconnectEvery = 5 * time.Second
 
-// until waits until is returns true. It asks after every push, and every so often, since
-// nothing is pushed while a connection is not tried again.
+// until waits until is returns true. It calls is after every push and at intervals,
+// because a failed connection that is must open again causes no push.
 func (m *misbehaving) until(what string, is func() bool) {
 	m.t.Helper()
 	late := time.After(inspector.Patience)

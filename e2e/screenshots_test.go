@@ -17,8 +17,8 @@ var screenshots = flag.String("screenshots", "", "write pictures of every state 
 // pictured are the windows of the contact sheet.
 var pictured = []viewport{{1440, 900, false}, {1024, 768, false}, {768, 1024, true}, {390, 844, true}, {320, 568, true}}
 
-// The task screenshots: a picture of every state in every window, light and dark, and the
-// sheet index.html with all of them.
+// TestScreenshots takes the pictures of the task screenshots: every state in every
+// window, light and dark, and the page index.html with all of them.
 func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("it makes pictures only with -screenshots FOLDER")
@@ -43,7 +43,7 @@ func TestScreenshots(t *testing.T) {
 	})
 }
 
-// picture takes the pictures of a state.
+// picture takes the pictures of one state.
 func (s *session) picture(state state) {
 	s.t.Helper()
 	for _, w := range pictured {
@@ -112,7 +112,7 @@ func writeSheet() error {
 	return sheet.Execute(f, all)
 }
 
-// moving are the states of the moving picture.
+// moving are the states that the moving picture shows.
 var moving = []string{"tool-chosen", "question", "question-filled", "result", "ladder"}
 
 // writeMoving writes the moving picture of a deployment.

@@ -132,21 +132,21 @@ func BenchmarkScript(b *testing.B) {
 	}
 }
 
-// measureCheck measures a check of ten tools that ask, under all behaviours and in all
-// revisions, with the limits that it has by itself.
+// measureCheck measures a check of ten tools that ask, with all behaviours and
+// revisions and with the default limits.
 func measureCheck(b *testing.B) []figure {
 	wall := figure{what: "check of ten tools under all behaviours", unit: "s", bound: 60, noise: 2}
 	busy := figure{what: "its processor time in each trial, with the server's", unit: "ms", bound: 45, noise: 2}
 	tools := []string{"deploy", "transfer_money", "book_table", "onboard", "every_field", "ask", "connect_calendar", "connect_mailbox", "plan_trip", "haggle"}
 	cmd := exec.Command(plainBinary(), slices.Concat([]string{"check", "-q", "--format", "json"}, tools, []string{"--", plainBinary(), "demo"})...)
 	began := time.Now()
-	out, _ := cmd.Output() // the exit code says what was found
+	out, _ := cmd.Output() // the exit code depends on the findings
 	wall.values = []float64{time.Since(began).Seconds()}
 	var report struct{ Results []struct{} }
 	if err := json.Unmarshal(out, &report); err != nil || len(report.Results) < 100*len(tools) {
 		b.Fatalf("%d trials: %v", len(report.Results), err)
 	}
-	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() // with that of the servers, which have ended
+	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() // includes the servers, which have ended
 	busy.values = []float64{ms(used) / float64(len(report.Results))}
 	wall.note = fmt.Sprintf("%d trials, %.0f s of processor time", len(report.Results), used.Seconds())
 	return []figure{wall, busy}

@@ -11,7 +11,8 @@ import (
 	"elicitation-inspector/e2e/internal/page"
 )
 
-// TestShowing has what a person shows to others, on one page of the demo.
+// TestShowing checks, on one page of the demo, what helps a person to show an exchange
+// to others: exports, copies, the palette, presenting.
 func TestShowing(t *testing.T) {
 	s := open(t)
 	s.call("deploy")

@@ -17,8 +17,8 @@ func (s *session) signIn(state string) *page.Control {
 	return s.page.Region("Sign-ins").Article("").All().Having("data-state", state).Wait()
 }
 
-// consents presses a button on the page of an authorization server, in the tab that Open has
-// opened, and waits until the browser is back.
+// consents presses a button on the page of an authorization server, in the tab that
+// Open has opened, and waits until the browser has returned.
 func (s *session) consents(issuer, button string) {
 	s.t.Helper()
 	s.signIn("waiting").Link("Open").Click()
@@ -28,8 +28,8 @@ func (s *session) consents(issuer, button string) {
 	tab.Close()
 }
 
-// noSecrets fails the test if something of a secret shape is in the page, the transcript or
-// the frames' details: a JWT, a code, a verifier or a state.
+// noSecrets fails the test if the page, the transcript or the details of a frame
+// contain a secret: a JWT, a code, a verifier or a state.
 func (s *session) noSecrets() {
 	s.t.Helper()
 	for _, path := range []string{"/", "/wire.jsonl", "/wire/rows?from=0&count=500"} {
@@ -50,8 +50,8 @@ func (s *session) noSecrets() {
 
 var secretShape = regexp.MustCompile(`eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{20,}|[?&](code|state|code_verifier)=[\w-]{8,}|(access|refresh)_token\\*":\\*"[\w.-]{8,}`)
 
-// A person signs in to the protected demo by the page, answers a question of its tool,
-// declines a step-up, and is denied one.
+// A person signs in to the protected demo on the page, answers a question of its tool,
+// declines a step-up, and is then denied one.
 func TestSignInByPage(t *testing.T) {
 	t.Parallel()
 	address := demoOverHTTP(t, "--protected")
@@ -95,7 +95,7 @@ func (s *session) stepFrame(step string) (seq string) {
 	return seq
 }
 
-// A sign-in that breaks says at which step, and why.
+// A failed sign-in shows its step and the reason.
 func TestSignInNamesStep(t *testing.T) {
 	t.Parallel()
 	address := strings.TrimSuffix(demoOverHTTP(t, "--protected"), "/mcp")

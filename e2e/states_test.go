@@ -11,16 +11,16 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// state is something that the page can look like. The states of a journey follow each other
-// on one page.
+// state is one appearance of the page. The states of a journey follow each other on one
+// page.
 type state struct {
 	name string
 	pane string // the pane that a narrow window shows
-	ask  bool   // a question waits, whose message must be in sight
+	ask  bool   // a question waits, and its message must be in sight
 	show func(*session)
 }
 
-// journey is a page, and the states that it goes through.
+// journey is a page with the states that it goes through.
 type journey struct {
 	name   string
 	start  func(testing.TB) *session
@@ -33,7 +33,7 @@ const (
 	log   = "wire"
 )
 
-// journeys are the states that the page is judged and pictured in.
+// journeys are the states of the page that are judged and photographed.
 var journeys = []journey{
 	{"deploy", onDemo(), []state{
 		{name: "start", pane: work, show: func(s *session) { s.page.Region("Tools").Contains("deploy") }},
@@ -277,7 +277,8 @@ func shown(t testing.TB, args ...string) *session {
 	return &session{t: t, Process: p, page: browser.Open(t, p.URL)}
 }
 
-// onHardServers starts on a server that breaks down, and one with what pages break on.
+// onHardServers starts on a server that fails, and on one with content that is hard to
+// lay out.
 func onHardServers(t testing.TB) *session {
 	rude := servers.NewRude(t, []servers.Question{{Name: longName, Params: `{"message":"` + longName + `: which of the warehouses that have not reported back since the beginning of the last quarter should be left out of it?","requestedSchema":{"type":"object","properties":{"` + longName + `":{"type":"string","maxLength":4000},"reason":{"type":"string","title":"The reason that is given to everybody who is responsible for one of the warehouses","enum":["Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft","The roof leaks"]}},"required":["reason"]}}`}})
 	command := func(words ...string) map[string]any { return map[string]any{"command": words[0], "args": words[1:]} }

@@ -1,5 +1,5 @@
-// Package check tests `inspector check` on servers of which it is known what is wrong
-// with them: the faulty one, the demo, and those that are right.
+// Package check tests `inspector check` on servers with known faults: the faulty
+// server, the demo server, and servers without faults.
 package check
 
 import (
@@ -13,7 +13,7 @@ import (
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
-// serving is the variable that makes the test binary the faulty server.
+// serving is the environment variable that makes the test binary the faulty server.
 const serving = "E2E_CHECK_FAULTY"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// prepared runs the tests with the binary built as users build it.
+// prepared builds the binary that users get, and runs the tests.
 func prepared(run func() int) (code int, err error) {
 	dir, err := os.MkdirTemp("", "inspector-e2e-bin-")
 	if err != nil {

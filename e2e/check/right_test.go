@@ -14,7 +14,7 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// The servers that are right do what they are asked to, and nothing that they are not.
+// The servers without faults do what the answer allows, and nothing else.
 func TestRightServersKeepToTheAnswer(t *testing.T) {
 	t.Parallel()
 	const pages = "pay_deposit sign_contract open_gate pay_toll" // which 2025-06-18 cannot ask to open

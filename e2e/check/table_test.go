@@ -23,13 +23,15 @@ import (
 
 var whole = flag.Bool("whole", false, "try every behaviour on every tool in every revision")
 
-// TestFaultyServer finds everything that is planted in the faulty server, and nothing else.
+// TestFaultyServer checks that a check finds every planted fault of the faulty server,
+// and nothing else.
 func TestFaultyServer(t *testing.T) {
 	t.Parallel()
 	table(t, target.Spec{Name: faulty.Name, Command: []string{os.Args[0]}, Env: []string{serving + "=1"}}, faulty.Planted())
 }
 
-// TestDemo finds everything that is planted in the demo server, and nothing else.
+// TestDemo checks that a check finds every planted fault of the demo server, and
+// nothing else.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	server := demo.New(demo.Options{})
@@ -41,7 +43,7 @@ func TestDemo(t *testing.T) {
 	table(t, target.Spec{Name: demo.Name, Builtin: server.MCP}, faulty.PlantedInDemo())
 }
 
-// TestRightServersAreClean finds nothing in servers that are right.
+// TestRightServersAreClean checks that a check finds nothing in servers without faults.
 func TestRightServersAreClean(t *testing.T) {
 	t.Parallel()
 	for name, command := range servers.Right(t) {
@@ -52,13 +54,13 @@ func TestRightServersAreClean(t *testing.T) {
 	}
 }
 
-// offered is something to call, and the revisions in which the server offers it.
+// offered is an item with the revisions in which the server offers it.
 type offered struct {
 	catalog.Item
 	revisions []string
 }
 
-// catalogOf is everything that a server offers, by the revisions that it speaks.
+// catalogOf returns all items of a server, in every revision that it supports.
 func catalogOf(t *testing.T, spec target.Spec) (list []*offered) {
 	t.Helper()
 	for _, revision := range mcp.Revisions {
@@ -91,12 +93,12 @@ func catalogOf(t *testing.T, spec target.Spec) (list []*offered) {
 	return list
 }
 
-// together is how many tools of a server are checked at the same time.
+// together is the number of tools of a server that are checked at the same time.
 const together = 8
 
-// table checks all that a server offers, and compares what is found with what is planted.
-// Without -whole, it checks each tool in one revision, with those behaviours that show what
-// is planted and some others; see [reduced].
+// table checks all items of a server, and compares the findings with the planted
+// faults. Without -whole, it checks each tool in one revision, with the behaviours that
+// show its planted faults and some others; see [reduced].
 func table(t *testing.T, spec target.Spec, plants []faulty.Plant) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, together)
@@ -133,8 +135,9 @@ func table(t *testing.T, spec target.Spec, plants []faulty.Plant) {
 	t.Logf("%d trials of %d offers", <-trials, len(offers))
 }
 
-// reduced chooses what is tried of the tool at a place in the list: the newest revision of
-// every third tool, the second newest of the next, and so on, and behaviours in turn.
+// reduced limits a check by the tool's place in the list: the newest revision for every
+// third tool, the second newest for the next one, and so on, and a part of the
+// behaviours in turn.
 func reduced(o *check.Options, place int, plants []faulty.Plant) {
 	all, others := check.BehaviourNames(), 4
 	if len(plants) == 0 {
@@ -163,12 +166,12 @@ func reduced(o *check.Options, place int, plants []faulty.Plant) {
 		}
 	}
 	o.Revisions = []string{revision}
-	if o.Wanted[0].Key == "flood" { // ten thousand messages in each trial are no better than a hundred
+	if o.Wanted[0].Key == "flood" { // ten thousand messages in each trial show no more than a hundred
 		o.Wanted[0].Arguments = []byte(`{"count":100}`)
 	}
 }
 
-// compare says what was found though it is not planted, and what is planted and was not
+// compare reports findings that are not planted, and planted faults that were not
 // found.
 func compare(t *testing.T, report *check.Report, plants []faulty.Plant) {
 	t.Helper()

@@ -16,8 +16,8 @@ import (
 	"elicitation-inspector/bridge/inbox"
 )
 
-// callsFor are the calls to make: those that the scenario gives, else one of
-// each item with what its schema suggests for arguments.
+// callsFor returns the calls to make: those that the scenario prescribes, or else one
+// for each item, with arguments that its schema suggests.
 func callsFor(scenario string, items []catalog.Item, given []calls.Request) ([]calls.Request, error) {
 	if given != nil {
 		return given, nil
@@ -25,7 +25,7 @@ func callsFor(scenario string, items []catalog.Item, given []calls.Request) ([]c
 	var out []calls.Request
 	for _, item := range items {
 		r := calls.Request{Kind: item.Kind, Name: item.Name, Key: item.Key}
-		// Whether the server takes them is for the server to say.
+		// Invalid arguments are sent anyway: the server must judge them.
 		arguments, wrong := suggested(item.Schema)
 		if wrong != nil {
 			fmt.Fprintf(os.Stderr, "arguments of %s %s: %v\n", item.Kind, item.Name, wrong)
@@ -48,8 +48,8 @@ func callsFor(scenario string, items []catalog.Item, given []calls.Request) ([]c
 	return out, nil
 }
 
-// echoSchema has the tool json_schema_echo called with the inputSchema of
-// json_schema_2020_12_tool, as that scenario's description asks for.
+// echoSchema changes the call of json_schema_echo: its argument becomes the inputSchema
+// of json_schema_2020_12_tool, as the scenario requires.
 func echoSchema(items []catalog.Item, calls []calls.Request) error {
 	tool := func(name string) int {
 		return slices.IndexFunc(items, func(i catalog.Item) bool { return i.Kind == catalog.Tool && i.Key == name })
@@ -62,8 +62,8 @@ func echoSchema(items []catalog.Item, calls []calls.Request) error {
 	return nil
 }
 
-// answerTo accepts a form with what its schema suggests, declines what needs a
-// person, and gives anything else a valid minimal result.
+// answerTo accepts a form with values that its schema suggests, declines an elicitation
+// that needs a person, and answers any other request with a valid minimal result.
 func answerTo(q bridge.Question) inbox.Answer {
 	switch {
 	case q.Request == nil:
@@ -76,9 +76,9 @@ func answerTo(q bridge.Question) inbox.Answer {
 	return inbox.Answer{Action: "decline", Actor: conversation.ByScript}
 }
 
-// suggested is a form with its defaults, and with something in each required
-// field that has none. The error says what the schema has against it, or why it
-// cannot be asked.
+// suggested returns the defaults of a schema, with a made-up value for each required
+// field without a default. The error says why the schema rejects the values, or why
+// there can be no form.
 func suggested(schema json.RawMessage) (json.RawMessage, error) {
 	fields, err := elicit.FieldsOf(schema)
 	if err != nil || len(fields) == 0 {
@@ -97,7 +97,7 @@ func suggested(schema json.RawMessage) (json.RawMessage, error) {
 	return content, err
 }
 
-// fill is some input that a field takes.
+// fill returns a made-up value for a field.
 func fill(f elicit.Field) elicit.Input {
 	switch f.Kind {
 	case elicit.Text:

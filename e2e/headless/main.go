@@ -1,12 +1,12 @@
-// Command headless is the inspector without a page, as the official conformance
-// suite runs a client: it connects to the URL given as its last argument, calls
-// everything that the server offers, answers each question as its schema
-// suggests, and ends when every call has. It fails where a call has no response;
-// an error that the server answers with is one.
+// Command headless is the inspector without a page, as a client for the official
+// conformance suite. It connects to the URL in its last argument, calls every item of
+// the server, answers each question with values that its schema suggests, and ends when
+// every call has ended. It fails if a call has no response; an error response counts as
+// a response.
 //
-// The suite says the rest in the environment (its README, Client Testing):
-// MCP_CONFORMANCE_PROTOCOL_VERSION is the revision to speak, MCP_CONFORMANCE_SCENARIO
-// what is being tested, MCP_CONFORMANCE_CONTEXT what the scenario adds to that.
+// The suite passes further values in the environment (its README, Client Testing):
+// MCP_CONFORMANCE_PROTOCOL_VERSION is the revision to use, MCP_CONFORMANCE_SCENARIO the
+// name of the scenario, MCP_CONFORMANCE_CONTEXT the scenario's own data.
 package main
 
 import (
@@ -29,8 +29,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Bounds of a run. The suite ends only the shell around a client that takes too
-// long, so the client has to end itself.
+// Time limits of a run. The suite only ends the shell around a slow client, so the
+// client must end itself.
 const (
 	runTime = 20 * time.Second
 	endTime = 5 * time.Second
@@ -98,7 +98,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	// All calls run at once, so that what belongs to one could get into another.
+	// All calls run at once, to show if messages of one reach another.
 	for _, r := range requests {
 		r.Server = server
 		if _, err := in.Begin(r); err != nil {
@@ -108,7 +108,7 @@ func run(ctx context.Context, args []string) (err error) {
 	return converse(ctx, in, changes)
 }
 
-// connected waits until the server's lists are there.
+// connected waits until the server's catalog is read.
 func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subscription, id string) (catalog.Catalog, error) {
 	for {
 		server, err := in.Server(id)
@@ -134,8 +134,8 @@ func connected(ctx context.Context, in *bridge.Inspection, changed *changes.Subs
 	}
 }
 
-// converse answers questions until every call has ended. No question is answered
-// before every call is on the wire.
+// converse answers questions until every call has ended. It answers the first one only
+// after every call has been sent.
 func converse(ctx context.Context, in *bridge.Inspection, changed *changes.Subscription) error {
 	for {
 		running, sent := 0, true
@@ -173,7 +173,7 @@ func next(ctx context.Context, changed *changes.Subscription) error {
 	}
 }
 
-// outcome tells of the calls that the server has not answered.
+// outcome returns an error that names the calls without a response.
 func outcome(calls []bridge.Call) error {
 	var lost []error
 	for _, c := range calls {
@@ -185,8 +185,8 @@ func outcome(calls []bridge.Call) error {
 	return errors.Join(lost...)
 }
 
-// givenCalls reads the tool calls that a scenario wants made with exactly these
-// arguments. Most want none.
+// givenCalls reads the tool calls that the scenario prescribes with exact arguments;
+// nil if it prescribes none.
 func givenCalls(context string) ([]calls.Request, error) {
 	if context == "" {
 		return nil, nil

@@ -10,11 +10,11 @@ import (
 	"elicitation-inspector/bridge/signin"
 )
 
-// metadataDocument is the client-ID metadata document that the suite's authorization
-// server expects of a client that has one.
+// metadataDocument is the URL of the client ID metadata document that the suite's
+// authorization server expects.
 const metadataDocument = "https://conformance-test.local/client-metadata.json"
 
-// signInConfig returns what the client knows of itself in a scenario.
+// signInConfig returns the client's own data for signing in, as a scenario gives it.
 func signInConfig(scenario, context string) (c signin.Config, err error) {
 	if scenario == "auth/basic-cimd" {
 		c.MetadataURL = metadataDocument
@@ -33,8 +33,8 @@ func signInConfig(scenario, context string) (c signin.Config, err error) {
 	return c, c.Check()
 }
 
-// newDesk returns a desk at which everybody who is asked to sign in does: the suite's
-// authorization server sends the browser back by itself.
+// newDesk returns a desk that signs in without a person: the suite's authorization
+// server redirects the browser back at once.
 func newDesk() *signin.Desk {
 	warn := func(text string) { fmt.Fprintln(os.Stderr, text) }
 	return signin.NewDesk(signin.DeskConfig{Headless: true, Warn: warn, Tell: func(_, address string) {

@@ -1,7 +1,7 @@
-// Command plainclient is a client of the Go MCP SDK that lets nobody look on:
-// it starts the command that it is given, connects over stdio as the SDK does by
-// itself, asks for the tools, calls one if it is told to, and ends with its
-// standard input. What the inspector costs is measured against it.
+// Command plainclient is a client of the Go MCP SDK without a tap. It starts the given
+// command, connects over stdio with the SDK's own transport, lists the tools, calls one
+// if told to, and ends with its standard input. The cost of the inspector is measured
+// against it.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 		log.Fatal(err)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "plainclient", Version: "1"}, options())
-	// Unlike its CommandTransport, which ends at a line of 16 MiB.
+	// Unlike the SDK's CommandTransport, this one has no limit of 16 MiB for a line.
 	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: out, Writer: in, MaxLineLength: -1}, &mcp.ClientSessionOptions{ProtocolVersion: *revision})
 	if err != nil {
 		log.Fatal(err)
@@ -62,13 +62,14 @@ func main() {
 		fmt.Println("answered")
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	_ = session.Close() // says that the pipe is closed already
+	_ = session.Close() // its error only says that the pipe is closed
 	if err := cmd.Wait(); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// options have questions answered, if that is wanted.
+// options returns the client's options, with a handler that answers questions if the
+// flags ask for one.
 func options() *mcp.ClientOptions {
 	if *accept == "" {
 		return nil

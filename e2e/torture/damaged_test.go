@@ -15,11 +15,11 @@ import (
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
-// recorded are the transcripts that are damaged.
+// recorded matches the transcripts that are damaged.
 const recorded = "../../bridge/conversation/testdata/recorded/*.jsonl"
 
-// However a transcript is damaged, it is opened, exported and linted without a
-// crash, and the lines that are whole are there.
+// TestDamagedTranscripts damages transcripts, and checks that they can be opened,
+// exported and linted without a crash, and that all undamaged lines are kept.
 func TestDamagedTranscripts(t *testing.T) {
 	g := begin(t, "damaged transcripts", 200, 0.2)
 	paths, err := filepath.Glob(recorded)
@@ -59,7 +59,7 @@ func (ls textLines) bytes() []byte {
 	return b
 }
 
-// untouched are what the lines say that nothing was done to.
+// untouched returns the contents of the undamaged lines.
 func (ls textLines) untouched() []string {
 	var all []string
 	for _, l := range ls {
@@ -71,7 +71,7 @@ func (ls textLines) untouched() []string {
 	return all
 }
 
-// damage does something to up to five lines, and says what.
+// damage damages up to five lines, and returns the names of the damages.
 func damage(g *group, whole []byte) (names []string, lines textLines) {
 	for text := range bytes.SplitSeq(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n")) {
 		lines = append(lines, textLine{text: text})
@@ -90,13 +90,14 @@ func damage(g *group, whole []byte) (names []string, lines textLines) {
 	return names, lines
 }
 
-// oddValues are what a field may hold by mistake or by malice.
+// oddValues are values of a wrong type or out of range for a field.
 var oddValues = []string{
 	`null`, `true`, `-1`, `1.5`, `1e400`, `99999999999999999999`, `""`, `"x"`, `"\ud800"`, `[]`, `{}`, `[null]`, `{"a":"b"}`, `{"a":[1]}`,
 	`{"jsonrpc":"2.0","id":{},"method":1}`, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":[]}`, `{"mark":{"seq":"x"}}`,
 }
 
-// damages are what is done to a line; a nil one swaps it with another.
+// damages are the ways to damage a line. If toLine is nil, the line is swapped with
+// another.
 var damages = []struct {
 	name   string
 	toLine func(g *group, text []byte) []byte
@@ -121,11 +122,11 @@ var damages = []struct {
 		for name := range fields {
 			names = append(names, name)
 		}
-		slices.Sort(names) // for the seed to repeat
+		slices.Sort(names) // a fixed order, so that a seed repeats a run
 		fields[names[g.IntN(len(names))]] = json.RawMessage(oddValues[g.IntN(len(oddValues))])
 		text, err := json.Marshal(fields)
 		if err != nil {
-			panic(err) // both parts are JSON
+			panic(err) // names and values are valid JSON
 		}
 		return text
 	}},
@@ -144,14 +145,14 @@ var damages = []struct {
 	}},
 }
 
-// allRead opens, exports and lints a transcript, and looks for the lines that
-// must be there.
+// allRead opens, exports and lints a transcript, and returns an error if one of these
+// crashes or loses a whole line.
 func allRead(t *testing.T, path string, whole []string) error {
 	t.Helper()
 	var wrong []error
 	for _, c := range []struct {
 		args []string
-		ends []int // 1 for HAR, which is of HTTP alone
+		ends []int // allowed exit codes; 1 for HAR, because a transcript may have no HTTP frames
 	}{
 		{[]string{"export", path, "--format", "jsonl"}, []int{0}},
 		{[]string{"export", path, "--format", "json"}, []int{0}},
@@ -187,7 +188,7 @@ func allRead(t *testing.T, path string, whole []string) error {
 
 func crashed(stderr string) bool { return strings.Contains(stderr, "goroutine ") }
 
-// holds reports which whole lines a transcript lacks.
+// holds returns an error if a transcript lacks one of the whole lines.
 func holds(name, transcript string, whole []string) error {
 	found := map[string]bool{}
 	lines, _, err := readLines(strings.NewReader(transcript))

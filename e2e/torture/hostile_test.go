@@ -20,8 +20,8 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// Beside servers that do whatever they can, in any order, a good one has each of
-// its single questions asked and answered, and the page stays.
+// TestHostileServers runs a good server beside hostile ones. After each attack the good
+// server asks a question, gets its answer, and the page still responds.
 func TestHostileServers(t *testing.T) {
 	g := begin(t, "hostile servers", 300, 0.2)
 	good, rude := servers.NewRude(t, nil), servers.NewRude(t, nil, "-noise", "-grandchild", "-stubborn")
@@ -35,13 +35,13 @@ func TestHostileServers(t *testing.T) {
 	for _, w := range webServers {
 		web := httptest.NewServer(readFirst(w.answer))
 		t.Cleanup(web.Close)
-		t.Cleanup(web.CloseClientConnections) // some answers have no end
+		t.Cleanup(web.CloseClientConnections) // some responses have no end
 		config.url(w.name, web.URL+"/mcp")
 	}
 	p := inspector.Start(t, "--config", config.write(t))
 	if err := until("the good server's tools are listed", func() bool {
 		page, err := get(p, "/?server=s1&kind=tool&key=ask")
-		return err == nil && strings.Contains(page, `data-server="s1" data-kind="tool" data-key="ask"`) // others have a tool of this name, too
+		return err == nil && strings.Contains(page, `data-server="s1" data-kind="tool" data-key="ask"`) // other servers have a tool with this name, too
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +56,10 @@ func TestHostileServers(t *testing.T) {
 		a.do()
 		g.judge(a.name, askedMeanwhile(p, good, g.begun))
 	}
-	p.Stop() // judges that it ends in order, and leaves nothing
+	p.Stop() // fails unless the process ends in order and leaves nothing behind
 }
 
-// askedMeanwhile has the good server ask, and answers.
+// askedMeanwhile makes the good server ask its n-th question, and answers it.
 func askedMeanwhile(p *inspector.Process, good *servers.Rude, n int) error {
 	if err := call(p, "s1", "ask", "{}"); err != nil {
 		return err
@@ -94,14 +94,14 @@ func askedMeanwhile(p *inspector.Process, good *servers.Rude, n int) error {
 	return err
 }
 
-// attack is one thing that a hostile server does.
+// attack is one action of a hostile server.
 type attack struct {
 	name string
 	do   func()
 }
 
-// attacks are all of them. What a server has lost the power to do, since it has
-// ended meanwhile, it does not do: it comes back with the next reconnect.
+// attacks returns all attacks. An attack by a server that has ended does nothing, until
+// another attack reconnects the server.
 func attacks(p *inspector.Process, rude *servers.Rude, names []string) []attack {
 	var all []attack
 	add := func(name string, do func()) { all = append(all, attack{name, do}) }
@@ -123,14 +123,14 @@ func attacks(p *inspector.Process, rude *servers.Rude, names []string) []attack 
 		add(name+" is connected anew", func() { _ = post(p, "/servers/"+id(name)+"/reconnect", nil) })
 	}
 	add("babbler is disconnected", func() { _ = post(p, "/servers/"+id("babbler")+"/disconnect", nil) })
-	slices.SortFunc(all, func(a, b attack) int { return strings.Compare(a.name, b.name) }) // for the seed to repeat
+	slices.SortFunc(all, func(a, b attack) int { return strings.Compare(a.name, b.name) }) // a fixed order, so that a seed repeats a run
 	return all
 }
 
-// constant is a line that is always the same.
+// constant returns a function that always returns the same line.
 func constant(line string) func() string { return func() string { return line } }
 
-// evilLines are what no server should write.
+// evilLines are invalid or harmful lines for a server's standard output.
 var evilLines = map[string]func() string{
 	"a question without params":         constant(`{"jsonrpc":"2.0","id":"e1","method":"elicitation/create"}`),
 	"a question with params null":       constant(`{"jsonrpc":"2.0","id":"e2","method":"elicitation/create","params":null}`),
@@ -172,7 +172,8 @@ var evilLines = map[string]func() string{
 	},
 }
 
-// webServers are hostile over HTTP. Each is asked when it is connected.
+// webServers are hostile servers over HTTP. Their responses are the attacks, so each
+// connection is one.
 var webServers = []struct {
 	name   string
 	answer http.HandlerFunc
@@ -202,14 +203,14 @@ var webServers = []struct {
 				return
 			}
 			_ = http.NewResponseController(w).Flush()
-			time.Sleep(time.Millisecond) // or else nothing but this is measured
+			time.Sleep(time.Millisecond) // a faster stream would take all processor time
 		}
 	}},
 	{"bomb", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(w)
-		_, _ = io.CopyN(z, zeros{}, 200<<20) // the inspector may hang up
+		_, _ = io.CopyN(z, zeros{}, 200<<20) // the inspector may close the connection
 		_ = z.Close()
 	}},
 	{"wants a key", func(w http.ResponseWriter, r *http.Request) {
@@ -224,7 +225,7 @@ var webServers = []struct {
 
 const handshake = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"hostile","version":"1"}}`
 
-// scripted answers with a result of initialize, and one of every list.
+// scripted answers initialize with one result, and every other request with another.
 func scripted(initialize, list string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var m struct {
@@ -247,8 +248,8 @@ func scripted(initialize, list string) http.HandlerFunc {
 	}
 }
 
-// readFirst lets the handler notice when the inspector hangs up, which a server
-// does once the body is read.
+// readFirst reads the request's body before next runs. Only then does net/http notice
+// that the inspector closes the connection.
 func readFirst(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -260,7 +261,7 @@ func readFirst(next http.HandlerFunc) http.Handler {
 	})
 }
 
-// zeros reads as zero bytes for ever.
+// zeros is an endless source of zero bytes.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) {
@@ -268,7 +269,7 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// configuration is an mcp.json in the making.
+// configuration collects the servers of an mcp.json.
 type configuration struct {
 	names   []string
 	entries []string
@@ -283,7 +284,7 @@ func (c *configuration) url(name, address string) { c.add(name, map[string]any{"
 func (c *configuration) add(name string, entry any) {
 	raw, err := json.Marshal(map[string]any{name: entry})
 	if err != nil {
-		panic(err) // strings only
+		panic(err) // strings always encode
 	}
 	c.names = append(c.names, name)
 	c.entries = append(c.entries, string(raw[1:len(raw)-1]))

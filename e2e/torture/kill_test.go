@@ -15,13 +15,13 @@ import (
 	"elicitation-inspector/e2e/internal/inspector"
 )
 
-// guardianTakes is longer than what is left of a server may live when the
-// inspector was killed: a moment for an orderly end, and some for a busy machine.
+// guardianTakes is a generous time limit for the guardian to end all processes of a
+// server after the inspector was killed.
 const guardianTakes = 20 * time.Second
 
-// Killed at any moment while it records a flood, the inspector has in the file
-// every frame that the server knows to have arrived, and no process survives it,
-// although the server ignores SIGTERM and has left a child behind that does too.
+// TestKill kills the inspector at random moments while it records a flood. Every frame
+// whose arrival the server knows of must be in the file, and no process may survive,
+// although the server ignores SIGTERM and has a child that does, too.
 func TestKill(t *testing.T) {
 	g := begin(t, "kill", 100, 0.4)
 	var watched sync.WaitGroup
@@ -33,7 +33,7 @@ func TestKill(t *testing.T) {
 			g.judge("starting", err)
 			continue
 		}
-		time.Sleep(time.Duration(g.IntN(600_000)) * time.Microsecond) // the moment is meant to be any
+		time.Sleep(time.Duration(g.IntN(600_000)) * time.Microsecond) // a random moment, intended
 		p.Crash()
 		arrived, recorded := checkRecording(dir)
 		acknowledged += arrived
@@ -46,7 +46,7 @@ func TestKill(t *testing.T) {
 			g.judge(attack, recorded)
 		})
 		if g.IntN(2) == 0 {
-			watched.Wait() // and sometimes the next one is started while the last one's servers end
+			watched.Wait() // otherwise the next inspector starts while servers of this one still end
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
@@ -59,7 +59,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// floodedRecorder records to a folder what a server sends as fast as it can.
+// floodedRecorder starts an inspector that records into a folder while a server sends
+// messages as fast as it can.
 func floodedRecorder(t *testing.T, dir string) (*inspector.Process, error) {
 	server := `trap "" HUP INT TERM; sleep 3600 & exec "$0" "$@"`
 	p := inspector.Start(t, "--record", filepath.Join(dir, "flow.jsonl"), "--",
@@ -70,8 +71,8 @@ func floodedRecorder(t *testing.T, dir string) (*inspector.Process, error) {
 	return p, call(p, "s1", "send", `{"messages":100000000,"rate":0}`)
 }
 
-// checkRecording holds the transcript against what the server knows to have
-// arrived, which is so many messages.
+// checkRecording compares the transcript with the messages that the server knows to
+// have arrived, and returns their number.
 func checkRecording(dir string) (arrived int, err error) {
 	file, err := os.Open(filepath.Join(dir, "flow.jsonl"))
 	if err != nil {
@@ -99,7 +100,7 @@ func checkRecording(dir string) (arrived int, err error) {
 	}
 	answered, err := os.ReadFile(filepath.Join(dir, "answered"))
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil // it was killed before the server was up
+		return 0, nil // the inspector was killed before the server was ready
 	}
 	if err != nil {
 		return 0, err
@@ -120,7 +121,7 @@ func checkRecording(dir string) (arrived int, err error) {
 	return arrived, nil
 }
 
-// scanMessage reads the number of a message of the torrent server.
+// scanMessage reads the number of a message from the torrent server.
 func scanMessage(message string, n, of *int) bool {
 	_, data, ok := strings.Cut(message, `"data":"message `)
 	if !ok {

@@ -22,7 +22,7 @@ import (
 	"elicitation-inspector/e2e/internal/servers"
 )
 
-// The sockets of one storm, 200 together.
+// The numbers of sockets in one storm, 200 together.
 const (
 	goodSockets    = 20
 	slowSockets    = 40 // never read
@@ -30,11 +30,11 @@ const (
 	refusedSockets = 90
 )
 
-// last is in the last push of a storm.
+// last is a text in the last push of a storm.
 const last = "the storm is over"
 
-// A storm of sockets: those that may not come in are refused, those that send
-// junk or never read are dropped, and those that read miss no push.
+// TestSockets opens many sockets at once: unauthorized ones must be refused, those that
+// send junk or never read must be closed, and those that read must get every push.
 func TestSockets(t *testing.T) {
 	g := begin(t, "sockets", 5, 0.2)
 	for g.more() {
@@ -51,7 +51,7 @@ func storm(g *group) {
 	}
 	at := address(p)
 	var refused, dropped, slow, good []func()
-	var pushed atomic.Int64 // bytes that one good socket has read
+	var pushed atomic.Int64 // bytes that the first good socket has read
 	for i := range refusedSockets {
 		name, ask := at.wrong(i)
 		refused = append(refused, func() { g.judge(name, refusedWith(ask)) })
@@ -88,7 +88,7 @@ func storm(g *group) {
 	}
 }
 
-// manyFields are the params of a question that makes a large push.
+// manyFields returns the params of a question whose card makes a large push.
 func manyFields() string {
 	var fields []string
 	for i := range 150 {
@@ -97,8 +97,8 @@ func manyFields() string {
 	return `{"message":"Much to fill in","requestedSchema":{"type":"object","properties":{` + strings.Join(fields, ",") + `}}}`
 }
 
-// blow changes the page until more is pushed to each socket than the system and
-// the inspector keep for one that does not read.
+// blow changes the page until a socket that does not read must have been closed: the
+// pushes exceed all buffers of the system and of the inspector.
 func blow(p *inspector.Process, pushed *atomic.Int64) error {
 	const enough, most = 20 << 20, 400
 	for n := 1; n <= most && pushed.Load() < enough; n++ {
@@ -117,19 +117,19 @@ func blow(p *inspector.Process, pushed *atomic.Int64) error {
 	return call(p, "s1", "echo", `{"title":"`+last+`"}`)
 }
 
-// entrance is how a page comes in.
+// entrance holds the address and the cookie with which a page opens its socket.
 type entrance struct{ host, cookie string }
 
 func address(p *inspector.Process) entrance {
 	u, err := url.Parse(p.Base)
 	if err != nil {
-		panic(err) // it was read from the ready line
+		panic(err) // the URL comes from the ready line
 	}
 	c := p.Client().Jar.Cookies(u)[0]
 	return entrance{u.Host, c.Name + "=" + c.Value}
 }
 
-// ask is a request for the websocket, with further header lines.
+// ask returns a function that sends a websocket request with further header lines.
 func (e entrance) ask(host, lines string) func() (net.Conn, *bufio.Reader, *http.Response, error) {
 	return func() (net.Conn, *bufio.Reader, *http.Response, error) {
 		conn, err := net.Dial("tcp", e.host)
@@ -148,7 +148,7 @@ func (e entrance) ask(host, lines string) func() (net.Conn, *bufio.Reader, *http
 	}
 }
 
-// enter opens a socket as the page does.
+// enter opens a socket like a page.
 func (e entrance) enter() (net.Conn, *bufio.Reader, error) {
 	conn, in, res, err := e.ask(e.host, "Origin: http://"+e.host+"\r\nCookie: "+e.cookie+"\r\n")()
 	if err == nil && res.StatusCode != http.StatusSwitchingProtocols {
@@ -157,7 +157,7 @@ func (e entrance) enter() (net.Conn, *bufio.Reader, error) {
 	return conn, in, err
 }
 
-// wrong is one of the ways to ask that must be refused.
+// wrong returns the i-th kind of websocket request that must be refused.
 func (e entrance) wrong(i int) (name string, ask func() (net.Conn, *bufio.Reader, *http.Response, error)) {
 	own, cookie := "Origin: http://"+e.host+"\r\n", "Cookie: "+e.cookie+"\r\n"
 	_, port, _ := strings.Cut(e.host, ":")
@@ -188,13 +188,13 @@ func refusedWith(ask func() (net.Conn, *bufio.Reader, *http.Response, error)) er
 	return err
 }
 
-// junkFor is something that no page sends on the socket, and that must end it.
+// junkFor returns bytes that must make the inspector close the socket.
 func junkFor(g *group, i int) (name string, junk []byte) {
 	noise := make([]byte, 1+g.IntN(5000))
 	for i := range noise {
 		noise[i] = byte(g.Uint32())
 	}
-	noise[0] |= 0x70 // reserved bits, so that it is no frame by chance
+	noise[0] |= 0x70 // sets reserved bits, so that the noise is never a valid frame
 	switch i % 5 {
 	case 0:
 		return "noise", noise
@@ -209,20 +209,20 @@ func junkFor(g *group, i int) (name string, junk []byte) {
 	}
 }
 
-// masked is a websocket frame of a client, masked with zeros.
+// masked returns a websocket frame from a client, masked with zeros.
 func masked(op byte, data []byte) []byte {
 	frame := append([]byte{0x80 | op, 0x80 | 127}, binary.BigEndian.AppendUint64(nil, uint64(len(data)))...)
 	return append(append(frame, 0, 0, 0, 0), data...)
 }
 
-// droppedFor sends junk and reads until the inspector ends the socket.
+// droppedFor sends junk and waits until the inspector closes the socket.
 func droppedFor(at entrance, junk []byte) error {
 	conn, in, err := at.enter()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	go func() { _, _ = conn.Write(junk) }() // it may be hung up on in the middle
+	go func() { _, _ = conn.Write(junk) }() // the inspector may close the socket meanwhile
 	_, err = io.Copy(io.Discard, in)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return errors.New("the socket stays open")
@@ -230,8 +230,8 @@ func droppedFor(at entrance, junk []byte) error {
 	return nil
 }
 
-// neverReads opens a socket and reads nothing before the storm is over. By then
-// the socket has been ended.
+// neverReads opens a socket and reads nothing until the storm is over. By then the
+// inspector must have closed the socket.
 func neverReads(at entrance, joined *sync.WaitGroup, over <-chan struct{}) error {
 	conn, in, err := at.enter()
 	joined.Done()
@@ -254,8 +254,8 @@ func neverReads(at entrance, joined *sync.WaitGroup, over <-chan struct{}) error
 	}
 }
 
-// readsAll reads every push up to the last, and finds none missing. It counts
-// the bytes.
+// readsAll reads every push up to the last, and returns an error if one is missing. It
+// adds their sizes to count.
 func readsAll(at entrance, joined *sync.WaitGroup, count *atomic.Int64) error {
 	conn, in, err := at.enter()
 	joined.Done()
@@ -287,8 +287,8 @@ func readsAll(at entrance, joined *sync.WaitGroup, count *atomic.Int64) error {
 	}
 }
 
-// message reads the next text message, and answers pings. The inspector's
-// messages are of one frame each.
+// message reads the next text message, and answers pings. Every message of the
+// inspector is a single frame.
 func message(conn net.Conn, in *bufio.Reader) ([]byte, error) {
 	for {
 		var head [2]byte

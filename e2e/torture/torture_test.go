@@ -1,7 +1,7 @@
-// Package torture attacks the built binary in four ways, as often as the time
-// allows: it is killed while it records, its page's socket is stormed, its
-// servers are hostile, and its transcripts are damaged. Each group of attacks
-// prints how many were tried, held and lost. Nothing leaves loopback.
+// Package torture attacks the built binary in four ways, as often as the time allows:
+// it kills the binary while it records, storms its page with sockets, connects it to
+// hostile servers, and damages its transcripts. Each group of attacks prints how many
+// were tried, held and lost. Only loopback addresses are used.
 package torture
 
 import (
@@ -29,7 +29,7 @@ var (
 	seed = flag.Uint64("seed", uint64(time.Now().UnixNano()), "repeats the random choices of a run that printed it")
 )
 
-// full is the time in which a group is tried to its full count.
+// full is the time in which each group makes all of its attacks.
 const full = 10 * time.Minute
 
 var torrentBinary string
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// prepared runs the tests with the binaries built.
+// prepared builds the binaries and runs the tests.
 func prepared(run func() int) (int, error) {
 	dir, err := os.MkdirTemp("", "inspector-torture-")
 	if err != nil {
@@ -67,17 +67,17 @@ func prepared(run func() int) (int, error) {
 	return run(), nil
 }
 
-// group counts what attacks of one kind come to.
+// group counts the attacks of one kind and their outcomes.
 type group struct {
 	*testing.T
 	*rand.Rand
-	most, begun int       // attacks
-	end         time.Time // of the group
+	most, begun int       // numbers of attacks
+	end         time.Time // when the group must end
 	tried, held atomic.Int64
 }
 
-// begin starts a group that is tried so often in ten minutes, and has a share of
-// the time that there is. What it came to is printed when the test ends.
+// begin starts a group that makes often attacks in ten minutes, and fewer in less time.
+// share is its part of the time. The counts are printed at the end of the test.
 func begin(t *testing.T, name string, often int, share float64) *group {
 	t.Helper()
 	begun := time.Now()
@@ -94,8 +94,8 @@ func begin(t *testing.T, name string, often int, share float64) *group {
 	return g
 }
 
-// more reports whether the group goes on with another attack, if they are made
-// one at a time: once at least, and never too long.
+// more reports whether the group makes another attack, for groups that make one at a
+// time. It allows at least one, and none after the group's end.
 func (g *group) more() bool {
 	if g.begun > 0 && (g.begun >= g.most || time.Now().After(g.end) || g.Failed()) {
 		return false
@@ -104,7 +104,7 @@ func (g *group) more() bool {
 	return true
 }
 
-// judge counts an attack that was tried: it held if there is no error.
+// judge counts an attack. The inspector has held if err is nil.
 func (g *group) judge(attack string, err error) {
 	g.Helper()
 	g.tried.Add(1)
@@ -115,7 +115,7 @@ func (g *group) judge(attack string, err error) {
 	g.held.Add(1)
 }
 
-// post does on the page what a person does there.
+// post sends a form to the page's server, like the page.
 func post(p *inspector.Process, path string, form url.Values) error {
 	res, err := p.Client().PostForm(p.Base+path, form)
 	if err != nil {
@@ -134,7 +134,8 @@ func call(p *inspector.Process, server, tool, args string) error {
 	return post(p, "/calls", url.Values{"server": {server}, "kind": {"tool"}, "key": {tool}, "tab": {"json"}, "content": {args}, "force": {"1"}})
 }
 
-// get is what the page's server answers with 200.
+// get returns the body of a response of the page's server; an error unless its status
+// is 200.
 func get(p *inspector.Process, path string) (string, error) {
 	res, err := p.Client().Get(p.Base + path)
 	if err != nil {
@@ -166,7 +167,7 @@ func untilOffered(p *inspector.Process, tool string) error {
 	})
 }
 
-// line is a line of a transcript, as far as it matters here.
+// line holds the fields of a transcript's line that the tests read.
 type line struct {
 	Direction   string          `json:"direction"`
 	Elicitation int             `json:"elicitation"`
@@ -175,10 +176,10 @@ type line struct {
 	Bytes       string          `json:"bytes"`
 }
 
-// says is what the frame says, whatever else the line has.
+// says returns the direction and the content of the frame.
 func (l line) says() string { return l.Direction + " " + string(l.Raw) + l.Text + l.Bytes }
 
-// readLines reads a transcript. The rest is what stands behind the last line's end.
+// readLines reads a transcript. rest is an incomplete last line.
 func readLines(r io.Reader) (all []line, rest []byte, err error) {
 	in := bufio.NewReaderSize(r, 1<<20)
 	for n := 1; ; n++ {

@@ -55,7 +55,7 @@ func withMark(mark string) []int {
 	return pids
 }
 
-// withMarkByPS is for systems without /proc, macOS among them.
+// withMarkByPS finds the processes on systems without /proc, such as macOS.
 func withMarkByPS(mark string) []int {
 	out, err := exec.Command("ps", "-A", "-E", "-ww", "-o", "pid=,command=").Output()
 	if err != nil {

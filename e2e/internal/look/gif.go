@@ -11,9 +11,9 @@ import (
 	"slices"
 )
 
-// GIF writes pictures, all of one size, as a moving picture, each shown for some hundredths
-// of a second. Its colours are the most frequent ones of the pictures; the others become
-// the nearest of these.
+// GIF writes pictures of the same size as an animated GIF, each shown for the given
+// hundredths of a second. It uses the most frequent colours of the pictures; each other
+// colour becomes the nearest of these.
 func GIF(w io.Writer, pictures [][]byte, hundredths int) error {
 	var frames []image.Image
 	count := map[color.RGBA]int{}
@@ -56,7 +56,7 @@ func GIF(w io.Writer, pictures [][]byte, hundredths int) error {
 	return gif.EncodeAll(w, &moving)
 }
 
-// coarse rounds a colour, so that the shades at the edges of letters are few.
+// coarse rounds a colour, which reduces the number of shades at the edges of letters.
 func coarse(c color.Color) color.RGBA {
 	r, g, b, _ := c.RGBA()
 	round := func(v uint32) uint8 { return uint8(min(255, (v>>8+4)/8*8)) }

@@ -1,5 +1,5 @@
-// Package look judges how a page looks at its present size: by measuring what is cut off,
-// covered or too small, and by axe-core.
+// Package look judges how a page looks at its present size: it measures what is cut
+// off, covered or too small, and runs axe-core.
 package look
 
 import (
@@ -16,12 +16,14 @@ import (
 //go:embed look.js
 var measure string
 
-// Faults says what is cut off, covered, overlapping, or a target smaller than least CSS pixels.
+// Faults returns descriptions of what is cut off, covered, overlapping, or a target
+// smaller than least CSS pixels.
 func Faults(p *page.Page, least int) []string {
 	return page.Eval[[]string](p, fmt.Sprintf("(%s)(%d)", measure, least))
 }
 
-// Message says what hides the message of the question that waits longest; "" if it is in sight.
+// Message returns what hides the message of the longest-waiting question; "" if the
+// message is in sight.
 func Message(p *page.Page) string {
 	return page.Eval[string](p, `(() => {
 		const message = document.querySelector('.question[data-state=pending] .message');
@@ -39,8 +41,8 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(source), err
 })
 
-// Axe returns what axe-core finds, best practices included: the rule, and the elements.
-// Without rules, it checks all of them.
+// Axe returns the findings of axe-core, including best practices: each with its rule
+// and elements. Without rules, it checks all rules.
 func Axe(t testing.TB, p *page.Page, rules ...string) []string {
 	t.Helper()
 	source, err := axe()

@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Opened waits for the tab with an address of this beginning, which the page opens.
+// Opened waits for a tab that the page opens and whose address begins with address.
 func (p *Page) Opened(address string) *Page {
 	p.t.Helper()
 	var found *Page

@@ -135,8 +135,8 @@ func (p *Page) Reload() {
 	p.load("the page again", chromedp.Reload())
 }
 
-// ready is a promise that the inspector's scripts run, which wait for the first paint.
-// Other pages are ready.
+// ready is a promise that the inspector's scripts run; they start after the first
+// paint. On other pages it is fulfilled at once.
 const ready = `document.querySelector('script[src="/static/bundle.js"]') && new Promise(done => {
 	new PerformanceObserver(l => l.getEntriesByName('ready').length && done()).observe({type: 'mark', buffered: true})
 })`
@@ -272,8 +272,8 @@ func (p *Page) Touch(on bool) {
 	}
 }
 
-// Media sets features of the medium, such as "prefers-color-scheme", "dark", in pairs. Those
-// that are not named are the browser's own.
+// Media sets media features in pairs, such as "prefers-color-scheme", "dark". All other
+// features get the browser's defaults.
 func (p *Page) Media(features ...string) {
 	p.t.Helper()
 	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{}}

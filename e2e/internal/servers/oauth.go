@@ -25,9 +25,10 @@ import (
 	"elicitation-inspector/e2e/servers/oauth"
 )
 
-// OAuth is an authorization server that others wrote, npm's oidc-provider, for protected
-// MCP servers. It registers clients, requires PKCE and resource indicators, and shows a page
-// with the buttons Allow and Deny. It grants the scopes use and transfer.
+// OAuth is an authorization server of another author, npm's oidc-provider, for
+// protected MCP servers. It registers clients, requires PKCE and resource indicators,
+// and shows a page with the buttons Allow and Deny. It grants the scopes use and
+// transfer.
 type OAuth struct {
 	Issuer string
 
@@ -36,13 +37,14 @@ type OAuth struct {
 	stop  func()
 }
 
-// The client that the provider knows without registration, for client credentials.
+// The client that the provider knows without registration, for the client credentials
+// grant.
 const (
 	ServiceID     = "service"
 	ServiceSecret = "service-not-a-secret"
 )
 
-// NewOAuth starts the authorization server. Its access tokens expire after a time.
+// NewOAuth starts the authorization server. Its access tokens expire after tokenLife.
 func NewOAuth(t testing.TB, tokenLife time.Duration) *OAuth {
 	t.Helper()
 	port := freePort(t)
@@ -54,15 +56,15 @@ func NewOAuth(t testing.TB, tokenLife time.Duration) *OAuth {
 	return o
 }
 
-// Restart restarts the authorization server, which then knows no client, token or key of
-// before.
+// Restart restarts the authorization server, which forgets all clients, tokens and
+// keys.
 func (o *OAuth) Restart() {
 	o.stop()
 	o.stop = o.start()
 }
 
-// Protected is an MCP server that needs a token of an [OAuth] with the scope use. Its tool
-// greet asks for a name; its tool transfer needs the scope transfer, too.
+// Protected is an MCP server that requires a token from an [OAuth] with the scope use.
+// Its tool greet asks for a name. Its tool transfer also requires the scope transfer.
 type Protected struct {
 	URL string
 
@@ -70,13 +72,13 @@ type Protected struct {
 	stop  func()
 }
 
-// Restart restarts the server, which then knows no session of before. Tokens stay good.
+// Restart restarts the server, which forgets all sessions. Tokens stay valid.
 func (p *Protected) Restart() {
 	p.stop()
 	p.stop = p.start()
 }
 
-// TypeScript starts a protected server that is written with the TypeScript SDK.
+// TypeScript starts a protected server written with the TypeScript SDK.
 func (o *OAuth) TypeScript() *Protected {
 	o.t.Helper()
 	port := freePort(o.t)
@@ -89,7 +91,7 @@ func (o *OAuth) TypeScript() *Protected {
 	return p
 }
 
-// GoSDK starts a protected server that is written with go-sdk, inside the test.
+// GoSDK starts a protected server written with go-sdk, in the test's process.
 func (o *OAuth) GoSDK() *Protected {
 	o.t.Helper()
 	address := "127.0.0.1:" + freePort(o.t)
@@ -125,8 +127,8 @@ func (o *OAuth) protect(resource string) http.Handler {
 	return mux
 }
 
-// stepUp refuses calls of transfer without its scope. The SDK's own refusal lacks the error
-// that makes clients ask for more.
+// stepUp refuses calls of transfer without its scope. The SDK's own refusal lacks the
+// error code that makes clients ask for more scopes.
 func stepUp(metadata string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -171,7 +173,7 @@ func greeter() *mcp.Server {
 	return s
 }
 
-// verify checks a JWT of the authorization server with its present key.
+// verify checks a JWT of the authorization server with its current key.
 func (o *OAuth) verify(ctx context.Context, token, resource string) (*auth.TokenInfo, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

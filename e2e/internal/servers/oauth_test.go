@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// walker signs in by hand, as the client and as the browser.
+// walker signs in step by step, as the client and as the browser.
 type walker struct {
 	t      *testing.T
 	oauth  *OAuth
@@ -45,7 +45,7 @@ func (w *walker) send(client *http.Client, method, url, contentType, body string
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	req.Close = true // a connection would not outlive a restart
+	req.Close = true // the server closes connections when it restarts
 	req.Header.Set("Content-Type", contentType)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
@@ -62,7 +62,8 @@ func (w *walker) send(client *http.Client, method, url, contentType, body string
 	return res, string(text)
 }
 
-// read sends a request, and decodes the JSON that must come with a status.
+// read sends a request, and decodes the JSON of the response, which must have the given
+// status.
 func (w *walker) read(status int, into any, method, url, contentType, body string) {
 	w.t.Helper()
 	res, text := w.send(http.DefaultClient, method, url, contentType, body)
@@ -71,7 +72,7 @@ func (w *walker) read(status int, into any, method, url, contentType, body strin
 	}
 }
 
-// mcp sends a message of MCP to the protected server.
+// mcp sends an MCP message to the protected server.
 func (w *walker) mcp(token, method, params string) (*http.Response, string) {
 	w.t.Helper()
 	return w.send(http.DefaultClient, http.MethodPost, w.server.URL, "application/json",
@@ -87,7 +88,7 @@ func (w *walker) initialize(token string) (*http.Response, string) {
 	return res, text
 }
 
-// discover reads all metadata, and registers a client.
+// discover reads all metadata documents, and registers a client.
 func (w *walker) discover() {
 	w.t.Helper()
 	res, _ := w.send(http.DefaultClient, http.MethodPost, w.server.URL, "application/json", "{}")
@@ -114,7 +115,8 @@ func (w *walker) discover() {
 	w.client = registered.ID
 }
 
-// authorize goes through the browser, presses a button, and returns what the browser brings back.
+// authorize opens the authorization URL, presses a button, and returns the query of the
+// redirect back.
 func (w *walker) authorize(scope, choice string) url.Values {
 	w.t.Helper()
 	sum := sha256.Sum256([]byte(verifier))
@@ -165,7 +167,7 @@ func (w *walker) refresh(status int, token string) tokens {
 	return w.token(status, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "resource": {w.server.URL}})
 }
 
-// expect checks a response.
+// expect returns a check of a response's status and body.
 func (w *walker) expect(status int, part string) func(*http.Response, string) {
 	return func(res *http.Response, text string) {
 		w.t.Helper()
@@ -215,7 +217,7 @@ func TestOAuth(t *testing.T) {
 	w.expect(http.StatusOK, "oauth-")(w.initialize(got.Access))
 }
 
-// walk takes all steps at one server, up to its restart, and returns tokens that are good.
+// walk takes all steps at one server up to its restart, and returns valid tokens.
 func (w *walker) walk() tokens {
 	w.t.Helper()
 	transfer := func(token string) (*http.Response, string) {
@@ -226,7 +228,7 @@ func (w *walker) walk() tokens {
 	if got := w.authorize("use", "deny").Get("error"); got != "access_denied" {
 		w.t.Errorf("after a denial: %s", got)
 	}
-	if got := w.signIn("use everything"); got.Scope != "use" { // this provider leaves out what it does not know
+	if got := w.signIn("use everything"); got.Scope != "use" { // this provider omits scopes that it does not know
 		w.t.Errorf("with a wrong scope: %q", got.Scope)
 	}
 	first := w.signIn("use")

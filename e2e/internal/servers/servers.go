@@ -1,5 +1,5 @@
 // Package servers provides the MCP servers of the tests: those of other authors, which
-// the test command installs into a cache, and the rude one of this repository.
+// the test command installs into a cache, and those of this repository.
 package servers
 
 import (

@@ -1,5 +1,5 @@
-// Command asker is an MCP server over stdio whose one tool asks as many questions as it
-// is told, one after the other, and says how long the client took for them.
+// Command asker is an MCP server over stdio with one tool, which asks a given number of
+// questions one after the other, and reports how long the client took to answer them.
 package main
 
 import (

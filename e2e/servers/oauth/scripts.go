@@ -1,4 +1,5 @@
-// Package oauth has the scripts of an authorization server and of a protected MCP server for Node.js.
+// Package oauth holds the scripts, for Node.js, of an authorization server and of a
+// protected MCP server.
 package oauth
 
 import _ "embed"

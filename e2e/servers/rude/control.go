@@ -77,7 +77,7 @@ func (s *server) takeOrders(path string) {
 		os.Exit(code)
 	})
 	go func() { log.Fatal(http.Serve(l, mux)) }()
-	// Renamed into place, so that whoever waits for the file finds it whole.
+	// The file is renamed into place, so that a reader never sees a part of it.
 	if err := os.WriteFile(path+".new", []byte(l.Addr().String()), 0o600); err != nil {
 		log.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 package main
 
-// Hostile is text that would do harm if it were ever taken for markup: elements
-// that run, that end the element around them or reach for a host, terminal
-// escapes, bidi overrides, links that run.
+// Hostile is text that would do harm as markup: elements that run scripts, that close
+// the element around them or that load from a host, terminal escapes, bidi overrides,
+// and links that run scripts.
 const Hostile = "</script></title></textarea><script>window.pwned=1</script>" +
 	`<img src=x onerror="window.pwned=2"><svg onload="window.pwned=3">` +
 	`<a href="javascript:window.pwned=4">click</a><style>*{display:none}</style>` +
@@ -12,8 +12,7 @@ const Hostile = "</script></title></textarea><script>window.pwned=1</script>" +
 
 const hostileTitle = "<i>Hostile</i> \u202Eeltit\u202C"
 
-// hostile asks with such text in every place where a server may put text, and
-// answers with it as well.
+// hostile sends this text in every place where a server may send text.
 func hostile(s *server, c *call) {
 	q := quote(Hostile)
 	asked := s.request("elicitation/create", `{"message":`+q+`,"requestedSchema":{"type":"object","properties":{`+

@@ -12,7 +12,7 @@ var (
 	hugeBytes = flag.Int("huge", 0, "offer a tool whose description, question and result have a text of `N` bytes each")
 )
 
-// more are the tools that the flags ask for.
+// more returns the tools that the flags add.
 var more = sync.OnceValue(func() []tool {
 	var all []tool
 	if *hugeBytes > 0 {

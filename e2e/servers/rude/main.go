@@ -1,7 +1,7 @@
-// Command rude is an MCP server over stdio for the tests: it writes its
-// messages by hand, byte for byte, so that it can also do what a library would
-// not let it do. It keeps a log of every line that it reads and writes, with
-// the time, and takes orders over HTTP, so that a test decides when things happen.
+// Command rude is an MCP server over stdio for tests. It writes its messages by hand,
+// byte for byte, so that it can also do what a library would prevent. It logs every
+// line that it reads and writes, with the time, and takes orders over HTTP, so that a
+// test decides when things happen.
 package main
 
 import (

@@ -15,7 +15,7 @@ const resources = `{"resources":[` +
 
 const templates = `{"resourceTemplates":[{"uriTemplate":"note://{number}/page/{page}","name":"any note","description":"By its number"}]}`
 
-// getPrompt answers with the arguments as they came.
+// getPrompt returns the arguments unchanged as the prompt's text.
 func (s *server) getPrompt(id string, params json.RawMessage) {
 	var p struct {
 		Name      string          `json:"name"`
@@ -26,7 +26,7 @@ func (s *server) getPrompt(id string, params json.RawMessage) {
 		quote(p.Name+" with "+string(p.Arguments))))
 }
 
-// readResource answers with the address as it came.
+// readResource returns the URI unchanged as the resource's text.
 func (s *server) readResource(id string, params json.RawMessage) {
 	var p struct {
 		URI string `json:"uri"`

@@ -26,7 +26,7 @@ type server struct {
 	extra  bool             // the tool that comes by list_changed
 }
 
-// question is a request of ours that waits for its answer.
+// question is a request of this server that waits for its answer.
 type question struct {
 	id     int
 	answer chan []byte // the whole line
@@ -37,15 +37,15 @@ type call struct {
 	id    string          // exact bytes
 	args  json.RawMessage // exact bytes
 	token json.RawMessage // progress token, exact bytes
-	ended chan string     // why: "cancelled" by the client, "return" by order
+	ended chan string     // why the call ended: "cancelled" by the client, "return" by an order
 }
 
 func newServer() *server {
 	return &server{gate: make(chan struct{}), calls: map[string]*call{}}
 }
 
-// record adds one line to the log, with the time at which it was read, or just
-// before it is written.
+// record adds one line to the log, with the time at which it was read, or just before
+// it is written.
 func (s *server) record(at time.Time, dir string, line []byte) {
 	if s.log == nil {
 		return
@@ -59,7 +59,7 @@ func (s *server) record(at time.Time, dir string, line []byte) {
 	}{at.UnixNano(), dir, line})
 }
 
-// writeLine writes bytes and a line's end to standard output.
+// writeLine writes bytes and a line feed to standard output.
 func (s *server) writeLine(line []byte) {
 	s.out.Lock()
 	defer s.out.Unlock()
@@ -88,7 +88,7 @@ func (s *server) fail(id string, code int, message, data string) {
 	s.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s%s}}`, id, code, quote(message), data)
 }
 
-// request sends a request with exact params and gives the question that waits.
+// request sends a request with exact params, and returns the waiting question.
 func (s *server) request(method, params string) *question {
 	s.mu.Lock()
 	s.lastID++
@@ -173,7 +173,7 @@ func (s *server) settle(id string, line []byte) {
 	}
 }
 
-// end ends a running call; the empty id means the newest one.
+// end ends the running call with an id, or the newest one for an empty id.
 func (s *server) end(id, why string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

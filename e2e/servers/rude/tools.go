@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// tool is what tools/list says of a tool, and what the tool does.
+// tool is the entry of a tool in tools/list, and its behaviour.
 type tool struct {
 	name   string
 	listed string // exact JSON
 	run    func(s *server, c *call)
 }
 
-// pageSize keeps the pages of tools/list short, so that a client that reads only the first is found out.
+// pageSize keeps the pages of tools/list short, so that tests notice a client that
+// reads only the first.
 const pageSize = 4
 
 var builtin = []tool{
@@ -140,7 +141,7 @@ func textResult(s string) string {
 	return `{"content":[{"type":"text","text":` + quote(s) + `}]}`
 }
 
-// ask asks with exact params; the result is the answer's bytes as they came.
+// ask returns a tool that asks with exact params, and returns the bytes of the answer.
 func ask(params string) func(*server, *call) {
 	return func(s *server, c *call) {
 		q := s.request("elicitation/create", params)
@@ -155,7 +156,7 @@ func ask(params string) func(*server, *call) {
 	}
 }
 
-// answered is the result of an answer as it came, or the whole line.
+// answered returns the result of an answer, or the whole line if it has none.
 func answered(line []byte) string {
 	var m struct {
 		Result json.RawMessage `json:"result"`

@@ -1,7 +1,6 @@
-// Command torrent is an MCP server over stdio that has much to say: as many
-// messages as it is told, as fast as it is told, or one as large as it is told.
-// Each message says which of how many it is, so that whoever keeps them can be
-// held to it.
+// Command torrent is an MCP server over stdio that sends a given number of messages at
+// a given rate, or one message of a given size. Each message has its number and the
+// total, so that tests can check that none is missing.
 package main
 
 import (
@@ -52,20 +51,20 @@ func main() {
 // server is one session over standard input and output.
 type server struct {
 	out     sync.Mutex  // one line at a time
-	answers chan string // ids of our requests that were answered
+	answers chan string // ids of this server's requests that were answered
 	listed  sync.Once
 
 	answered *os.File // from -answered
 }
 
-// window is how many of our requests wait for an answer at most.
+// window is the maximum number of this server's requests that wait for an answer.
 const window = 64
 
 func (s *server) writeLine(line []byte) {
 	s.out.Lock()
 	defer s.out.Unlock()
 	if _, err := os.Stdout.Write(append(line, '\n')); err != nil {
-		os.Exit(0) // the client has gone
+		os.Exit(0) // the client has closed the pipe
 	}
 }
 
@@ -136,8 +135,8 @@ func (s *server) receive(line []byte) {
 	}
 }
 
-// send sends n messages, every hundredth of them a request, and returns when
-// the requests have been answered.
+// send sends n messages, every hundredth of them a request, and returns when all
+// requests are answered.
 func (s *server) send(n, rate int) {
 	begun := time.Now()
 	waiting := 0
@@ -174,10 +173,10 @@ func waitAt(address string) {
 		log.Fatal(err)
 	}
 	defer conn.Close()
-	_, _ = io.Copy(io.Discard, conn) // a connection that is lost is closed, too
+	_, _ = io.Copy(io.Discard, conn) // a lost connection counts as closed
 }
 
-// level is how grave message i is: every twentieth is a warning.
+// level returns the log level of message i: every twentieth is a warning.
 func level(i int) string {
 	if i%20 == 0 {
 		return "warning"
@@ -185,7 +184,7 @@ func level(i int) string {
 	return "info"
 }
 
-// huge sends one line of so many bytes, without its end, and answers.
+// huge sends one line of the given size, without its line feed, and answers the call.
 func (s *server) huge(id json.RawMessage, bytes int, as string) {
 	head, tail := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"head `, ` tail"}}`
 	if as == "result" {
@@ -202,10 +201,10 @@ func (s *server) huge(id json.RawMessage, bytes int, as string) {
 	}
 }
 
-// measure sees how long the client takes to read n messages, and how long to
-// answer as many requests.
+// measure measures how long the client takes to read n messages, and to answer n
+// requests.
 func (s *server) measure(n int) {
-	s.messages(n / 10) // warms up
+	s.messages(n / 10) // a warm-up
 	s.pings(n / 10)
 	report := struct {
 		Messages, Pings time.Duration
@@ -214,7 +213,7 @@ func (s *server) measure(n int) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Renamed into place, so that whoever waits for the file finds it whole.
+	// The file is renamed into place, so that a reader never sees a part of it.
 	if err := os.WriteFile(*reportPath+".new", raw, 0o600); err != nil {
 		log.Fatal(err)
 	}
@@ -228,7 +227,7 @@ func (s *server) messages(n int) time.Duration {
 	for i := range n {
 		s.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"torrent","data":"message %d of %d"}}`, i+1, n)
 	}
-	s.pings(1) // the client reads in order: when this is answered, the others were read
+	s.pings(1) // the client reads in order, so an answer shows that it has read all messages before
 	return time.Since(begun)
 }
 

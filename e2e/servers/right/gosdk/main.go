@@ -1,5 +1,5 @@
-// Command gosdk is a server that is right, written with go-sdk: it checks what it is
-// told, keeps to a no, and answers every call. A check must find nothing in it.
+// Command gosdk is an MCP server without faults, written with go-sdk: it validates
+// input, respects a refusal, and answers every call. A check must find nothing in it.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	s.AddTool(&mcp.Tool{Name: "cancel_booking", Title: "Cancel a booking", Description: "Cancels if you confirm.", InputSchema: none}, told(cancelBooking))
 	s.AddTool(&mcp.Tool{Name: "book_room", Title: "Book a room", Description: "Asks for the house, and then for a room in it.", InputSchema: none}, told(bookRoom))
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
-		log.Print(err) // the client is gone
+		log.Print(err) // the client has closed the connection
 	}
 }
 
@@ -46,7 +46,7 @@ const workshop = `{"type":"object","properties":{
 	"level":{"type":"string","title":"Level","enum":["Beginners","Advanced"]}%s
 },"required":["title","contact","day","people","level"]}`
 
-// more are the fields that came with 2025-11-25.
+// more holds the fields that 2025-11-25 added.
 const more = `,
 	"language":{"type":"string","title":"Language","oneOf":[{"const":"en","title":"English"},{"const":"cy","title":"Welsh"}]},
 	"tools":{"type":"array","title":"Tools","minItems":1,"maxItems":2,"items":{"type":"string","enum":["Beamer","Flipchart","Microphone"]}},
@@ -83,7 +83,7 @@ func cancelBooking(ctx context.Context, v *visit) (string, error) {
 		`{"type":"object","properties":{"sure":{"type":"boolean","title":"Yes, cancel it"}},"required":["sure"]}`)
 	switch {
 	case errors.Is(err, errRefused):
-		return "", errors.New("the booking stays as it is") // which is an error to some
+		return "", errors.New("the booking stays as it is") // an error, as some servers report a refusal
 	case err != nil:
 		return "", err
 	case content["sure"] != true:
@@ -105,13 +105,13 @@ func bookRoom(ctx context.Context, v *visit) (string, error) {
 	return fmt.Sprintf("Room %v in the %v is booked for %v.", room["room"], house["house"], room["guest"]), nil
 }
 
-// visit is one request of a call, which is told from the start in every round.
+// visit is one request of a call. Each round runs the story from its start.
 type visit struct {
 	request *mcp.CallToolRequest
-	answers map[string]*mcp.ElicitResult // that are known, since 2026-07-28
+	answers map[string]*mcp.ElicitResult // known answers, by question; since 2026-07-28
 }
 
-// round ends a request with a question.
+// round is the error that ends a request with a question.
 type round struct{ *mcp.CallToolResult }
 
 func (round) Error() string { return "input is required" }
@@ -121,7 +121,7 @@ var (
 	key        = func() []byte { k := make([]byte, 32); rand.Read(k); return k }()
 )
 
-// told makes a tool of a story.
+// told makes a tool's handler of a story.
 func told(story func(context.Context, *visit) (string, error)) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		v := &visit{request: req, answers: map[string]*mcp.ElicitResult{}}
@@ -151,7 +151,7 @@ func (v *visit) revision() string {
 	return "2026-07-28"
 }
 
-// id is the elicitationId, which only 2025-11-25 has.
+// id returns the elicitationId, "" in revisions without it.
 func (v *visit) id(id string) string {
 	if v.revision() == "2025-11-25" {
 		return id
@@ -165,11 +165,12 @@ func (v *visit) seal(text string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// open reads the answers of earlier rounds from requestState, and that of this one.
+// open reads the answers of earlier rounds from requestState, and adds this round's
+// answer.
 func (v *visit) open() error {
 	p := v.request.Params
 	if p.RequestState == "" {
-		return nil // whatever comes without it is no answer to a question of this call
+		return nil // without a requestState, inputResponses answer no question of this call
 	}
 	text, seal, _ := strings.Cut(p.RequestState, ".")
 	if !hmac.Equal([]byte(seal), []byte(v.seal(text))) {
@@ -195,7 +196,7 @@ func (v *visit) open() error {
 	return nil
 }
 
-// ask asks the client, if it has declared that it can be asked so.
+// ask asks the client, if it has declared this mode.
 func (v *visit) ask(ctx context.Context, name string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	if v.revision() < "2026-07-28" {
 		if p.Mode == "url" && v.revision() < "2025-11-25" {
@@ -221,7 +222,7 @@ func (v *visit) ask(ctx context.Context, name string, p *mcp.ElicitParams) (*mcp
 	return nil, round{&mcp.CallToolResult{InputRequests: mcp.InputRequestMap{name: p}, RequestState: text + "." + v.seal(text)}}
 }
 
-// form returns what was filled in, if it fits the schema.
+// form returns the content of an accepted form, after validating it by the schema.
 func (v *visit) form(ctx context.Context, name, message, schema string) (map[string]any, error) {
 	answer, err := v.ask(ctx, name, &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: json.RawMessage(schema)})
 	switch {

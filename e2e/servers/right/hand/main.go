@@ -1,6 +1,6 @@
-// Command hand is a server that is right, written by hand on JSON-RPC. It does one thing
-// after the other: what comes while a question waits is done after that. A check must
-// find nothing in it.
+// Command hand is an MCP server without faults, written by hand on JSON-RPC. It handles
+// one request at a time: messages that arrive while a question waits are handled
+// afterwards. A check must find nothing in it.
 package main
 
 import (
@@ -60,7 +60,7 @@ func (c capabilities) allow(mode, revision string) bool {
 
 var (
 	in       = bufio.NewReader(os.Stdin)
-	queue    []message // came while a question waited
+	queue    []message // messages that arrived while a question waited
 	asked    int
 	revision string
 	caps     capabilities
@@ -82,7 +82,7 @@ func main() {
 	}
 }
 
-// next is the oldest message that nobody has taken.
+// next returns the oldest message that has not been handled.
 func next() (m message, err error) {
 	if len(queue) > 0 {
 		m, queue = queue[0], queue[1:]
@@ -105,7 +105,7 @@ func send(m object) {
 	if err != nil {
 		panic(err)
 	}
-	_, _ = os.Stdout.Write(append(line, '\n')) // the end of the input follows if nobody reads
+	_, _ = os.Stdout.Write(append(line, '\n')) // if nobody reads the output, the input ends next
 }
 
 func reply(m message, result object) { send(object{"id": m.ID, "result": result}) }
@@ -144,11 +144,11 @@ func serve(m message) {
 	}
 }
 
-// visit is a call, or in rounds one request of it.
+// visit is a call, or in revisions with rounds one request of it.
 type visit struct {
 	message
 	known []json.RawMessage // answers of earlier rounds
-	at    int               // questions so far
+	at    int               // number of questions so far
 }
 
 var (
@@ -182,7 +182,7 @@ func (v *visit) seal(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// open reads the answers so far, if the state is this tool's.
+// open reads the earlier answers from a requestState, and refuses one of another tool.
 func (v *visit) open() error {
 	if revision != july || v.Params.RequestState == "" {
 		return nil
@@ -200,13 +200,13 @@ func (v *visit) open() error {
 	return nil
 }
 
-// answer is a result of elicitation/create.
+// answer is the result of an elicitation.
 type answer struct {
 	Action  string
 	Content map[string]any
 }
 
-// ask puts one question, and reads on until its answer comes.
+// ask asks one question, and reads messages until its answer arrives.
 func (v *visit) ask(mode string, params object) (a answer, err error) {
 	if !caps.allow(mode, revision) {
 		return a, fmt.Errorf("this client has not said that it can ask in %s mode", mode)
@@ -226,7 +226,7 @@ func (v *visit) ask(mode string, params object) (a answer, err error) {
 		case errors.Is(err, io.EOF):
 			os.Exit(0)
 		case err != nil:
-			continue // it will come again, or it will not
+			continue // ignores a line that is no message
 		case m.Method == "" && string(m.ID) == id && m.Error != nil:
 			return a, fmt.Errorf("the client could not ask: %s", m.Error.Message)
 		case m.Method == "" && string(m.ID) == id:
@@ -242,7 +242,7 @@ func (v *visit) ask(mode string, params object) (a answer, err error) {
 	}
 }
 
-// forget takes a request that was cancelled before it was begun off the queue.
+// forget removes a cancelled request from the queue.
 func forget(id json.RawMessage) {
 	var rest []message
 	for _, m := range queue {
@@ -296,7 +296,8 @@ var tools = map[string]func(*visit) (string, error){
 	"lend_ladder": lendLadder, "pick_film": pickFilm, "book_sauna": bookSauna, "open_gate": openGate,
 }
 
-// lendLadder asks nothing but yes or no, with a form that has no fields.
+// lendLadder asks a question with a form without fields, so that only the action
+// counts.
 func lendLadder(v *visit) (string, error) {
 	a, err := v.ask("form", form("Lend the ladder to the neighbours?", object{}))
 	if err != nil {
@@ -308,7 +309,7 @@ func lendLadder(v *visit) (string, error) {
 	return "The ladder is at the neighbours'.", nil
 }
 
-// pickFilm does not take the first no for an answer, but the second.
+// pickFilm asks a second time if the first question is declined.
 func pickFilm(v *visit) (string, error) {
 	for _, text := range []string{"Which film shall we see?", "Are you sure? Tonight is the last time. Which film?"} {
 		a, err := v.ask("form", form(text, object{"film": object{"type": "string", "title": "Film", "enum": []string{"Stalker", "Playtime"}}}, "film"))
@@ -325,7 +326,8 @@ func pickFilm(v *visit) (string, error) {
 	return "We stay at home.", nil
 }
 
-// bookSauna asks two things, and asks for the hour again where it is none.
+// bookSauna asks two questions, and repeats the second if its answer is not a valid
+// hour.
 func bookSauna(v *visit) (string, error) {
 	a, err := v.ask("form", form("Who comes along?", object{"guest": object{"type": "string", "title": "Guest", "minLength": 2}}, "guest"))
 	guest, _ := a.Content["guest"].(string)

@@ -1,5 +1,5 @@
-// Command mcpgo is a server that is right, written with mcp-go: it checks what it is
-// told, keeps to a no, and answers every call. A check must find nothing in it.
+// Command mcpgo is an MCP server without faults, written with mcp-go: it validates
+// input, respects a refusal, and answers every call. A check must find nothing in it.
 package main
 
 import (
@@ -26,11 +26,11 @@ func main() {
 	s.AddTool(tool("hang_poster", "Asks until it has an answer to go by."), hangPoster)
 	s.AddTool(tool("sign_contract", "Sends you to a page to sign."), signContract)
 	if err := server.ServeStdio(s); err != nil {
-		log.Print(err) // the client is gone
+		log.Print(err) // the client has closed the connection
 	}
 }
 
-// tool is a tool that destroys nothing, which mcp-go says of none by itself.
+// tool returns a tool with destructiveHint false: mcp-go's default is true.
 func tool(name, description string) mcp.Tool {
 	return mcp.NewTool(name, mcp.WithDescription(description), mcp.WithDestructiveHintAnnotation(false))
 }
@@ -52,15 +52,15 @@ func can(ctx context.Context, r mcp.CallToolRequest, mode string) bool {
 	return caps.Form != nil || caps.URL == nil
 }
 
-// state is a requestState for a tool, which nobody else can make.
+// state returns a requestState for a tool, with a MAC that only this server can make.
 func state(tool, what string) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s\n%s", tool, what)
 	return what + ":" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// answerOf is the answer of this round; nil if there is none yet. It refuses a state
-// that is not this tool's.
+// answerOf returns the answer in this request; nil if there is none. It refuses the
+// requestState of another tool.
 func answerOf(r mcp.CallToolRequest, what string) (*mcp.ElicitationResult, error) {
 	switch r.Params.RequestState {
 	case "":
@@ -113,7 +113,7 @@ func orderCake(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult,
 	return mcp.NewToolResultText(fmt.Sprintf("%s cake, %g pieces, %q: ready at four.", kind, pieces, words)), nil
 }
 
-// hangPoster asks again where the answer does not do, and says so.
+// hangPoster repeats its question, with the reason, if the answer is not valid.
 func hangPoster(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if !can(ctx, r, mcp.ElicitationModeForm) {
 		return mcp.NewToolResultError("This client cannot show a form."), nil

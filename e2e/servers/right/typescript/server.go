@@ -1,9 +1,10 @@
-// Package typescript has a server that is right, written with the TypeScript SDK.
+// Package typescript holds an MCP server without faults, written with the TypeScript
+// SDK.
 package typescript
 
 import _ "embed"
 
-// Script is to lie beside the node_modules that have the SDK.
+// Script must be run beside node_modules with the SDK.
 //
 //go:embed server.mjs
 var Script []byte
