@@ -132,20 +132,13 @@ func (s *session) resource(at *url.URL, body json.RawMessage) {
 	if got := rawjson.Text(rawjson.Member(body, "resource")); s.server != nil && !s.isResource(got, at) {
 		s.broken(0, "resource-mismatch", "", "The metadata is that of %q, and not of the server, %s.", got, s.server)
 	}
-	servers := texts(rawjson.Member(body, "authorization_servers"))
+	servers := rawjson.Strings(rawjson.Member(body, "authorization_servers"))
 	if len(servers) == 0 {
 		s.broken(0, "authorization-server-missing", "", "The metadata has no authorization_servers, or an empty list.")
 		return
 	}
 	s.signIn.issuer = servers[0]
 	s.secure("authorization server", s.signIn.issuer)
-}
-
-func texts(array json.RawMessage) (out []string) {
-	for _, raw := range rawjson.Elements(array) {
-		out = append(out, rawjson.Text(raw))
-	}
-	return out
 }
 
 // isResource reports whether metadata that was found at a place may name a resource: the
@@ -164,7 +157,7 @@ func (s *session) authorizationServer(body json.RawMessage) {
 	}
 	s.signIn.issuer = issuer
 	s.signIn.promises = string(rawjson.Member(body, "authorization_response_iss_parameter_supported")) == "true"
-	if !slices.Contains(texts(rawjson.Member(body, "code_challenge_methods_supported")), "S256") {
+	if !slices.Contains(rawjson.Strings(rawjson.Member(body, "code_challenge_methods_supported")), "S256") {
 		s.broken(0, "s256-missing", "", "The metadata does not have S256 in code_challenge_methods_supported.")
 	}
 	for _, name := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint"} {

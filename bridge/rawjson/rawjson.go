@@ -113,6 +113,15 @@ func Elements(raw []byte) iter.Seq2[int, json.RawMessage] {
 	}
 }
 
+// Strings returns the strings of the array at the beginning of raw, with "" for elements
+// of other kinds; nil if the array is empty or raw begins with something else.
+func Strings(raw []byte) (list []string) {
+	for _, element := range Elements(raw) {
+		list = append(list, Text(element))
+	}
+	return list
+}
+
 // Member follows a path of member names through nested objects; nil if it leads
 // nowhere. If several members have the same name it takes the last, as decoders do.
 func Member(raw []byte, path ...string) json.RawMessage {

@@ -74,6 +74,9 @@ func TestMembersAndElements(t *testing.T) {
 	if want := []string{"0=1e3", `1={"x":"\/"}`}; !slices.Equal(got, want) {
 		t.Errorf("the elements are %q, not %q", got, want)
 	}
+	if got, want := Strings([]byte(` ["a\n", 1, "", "b"]`)), []string{"a\n", "", "", "b"}; !slices.Equal(got, want) {
+		t.Errorf("the strings are %q, not %q", got, want)
+	}
 	for _, none := range []string{"", "1", "[1]", "{}", `{"a"`, `{"a":`, `{"a":x}`} {
 		for name, value := range Members([]byte(none)) {
 			t.Errorf("%s has the member %s=%s", none, name, value)

@@ -2,10 +2,11 @@ package signin
 
 import (
 	"fmt"
-	"net/netip"
 	"net/url"
 	"os"
 	"strings"
+
+	"elicitation-inspector/bridge/elicit/link"
 )
 
 // Config says how one server is signed in to. The zero value registers a client when one
@@ -77,22 +78,15 @@ const (
 // safe returns an error unless a URL is https, or http on this machine. A server that is
 // not on this machine may not name what is.
 func (f *Flow) safe(u *url.URL) error {
-	local := isLoopback(u.Hostname())
+	local := link.IsLoopback(u.Hostname())
 	switch origin := u.Scheme + "://" + u.Host; {
 	case u.Host == "":
 		return fmt.Errorf("%q names no host", u.Redacted())
-	case local && !isLoopback(f.server.Hostname()):
+	case local && !link.IsLoopback(f.server.Hostname()):
 		return fmt.Errorf("%s is on this machine, and the server that names it is not", origin)
 	case u.Scheme == "https", u.Scheme == "http" && local:
 		return nil
 	default:
 		return fmt.Errorf("%s is neither https nor on this machine", origin)
 	}
-}
-
-// isLoopback reports whether a host is this machine (RFC 6761, section 6.3, for its names).
-func isLoopback(host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && (ip.IsLoopback() || ip.IsUnspecified())
 }

@@ -138,7 +138,7 @@ func (r *run) judge(req *http.Request, a *answer) (why string) {
 	case r.step == wire.StepResource && ok:
 		r.found, r.step = true, wire.StepServer
 		r.resource = rawjson.Text(rawjson.Member(a.body, "resource"))
-		r.issuers = texts(rawjson.Member(a.body, "authorization_servers"))
+		r.issuers = rawjson.Strings(rawjson.Member(a.body, "authorization_servers"))
 		if len(r.issuers) > 0 {
 			r.flow.update(func(at *Attempt) { at.Issuer = r.issuers[0] })
 		}
@@ -146,18 +146,11 @@ func (r *run) judge(req *http.Request, a *answer) (why string) {
 		r.refusal = errors.New(why)
 	case r.step == wire.StepServer && ok:
 		r.served, r.step = true, wire.StepRegistration
-		r.grants = texts(rawjson.Member(a.body, "grant_types_supported"))
+		r.grants = rawjson.Strings(rawjson.Member(a.body, "grant_types_supported"))
 		issuer := rawjson.Text(rawjson.Member(a.body, "issuer"))
 		r.flow.update(func(at *Attempt) { at.Issuer = issuer })
 	}
 	return why
-}
-
-func texts(array []byte) (out []string) {
-	for _, raw := range rawjson.Elements(array) {
-		out = append(out, rawjson.Text(raw))
-	}
-	return out
 }
 
 // wrong returns what is wrong with a response to the present step; "" if nothing is.
@@ -222,7 +215,7 @@ func (r *run) wrongResource(req *http.Request, body []byte) string {
 		want = root.String()
 	}
 	got := rawjson.Text(rawjson.Member(body, "resource"))
-	servers := texts(rawjson.Member(body, "authorization_servers"))
+	servers := rawjson.Strings(rawjson.Member(body, "authorization_servers"))
 	switch {
 	case got == "":
 		return "the metadata has no resource"
@@ -246,7 +239,7 @@ func (r *run) wrongResource(req *http.Request, body []byte) string {
 // wrongServer judges the metadata of an authorization server (RFC 8414, section 3.3).
 func (r *run) wrongServer(body []byte) string {
 	issuer := rawjson.Text(rawjson.Member(body, "issuer"))
-	methods := texts(rawjson.Member(body, "code_challenge_methods_supported"))
+	methods := rawjson.Strings(rawjson.Member(body, "code_challenge_methods_supported"))
 	switch {
 	case len(r.issuers) > 0 && strings.TrimSuffix(issuer, "/") != strings.TrimSuffix(r.issuers[0], "/"):
 		return fmt.Sprintf("the issuer is %q, and not %q", issuer, r.issuers[0])

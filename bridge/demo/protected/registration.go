@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"elicitation-inspector/bridge/elicit/link"
 )
 
 const (
@@ -47,12 +48,7 @@ func (c *client) mayRedirectTo(uri string) bool {
 		return true
 	}
 	u, err := url.Parse(uri)
-	return c.anyLoopback && err == nil && u.Scheme == "http" && isLoopback(u.Hostname()) && u.Fragment == "" && u.User == nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return c.anyLoopback && err == nil && u.Scheme == "http" && link.IsLoopback(u.Hostname()) && u.Fragment == "" && u.User == nil
 }
 
 // known returns a client that needs no registration, or has been registered.
@@ -157,7 +153,7 @@ func checkRedirect(uri string) error {
 		return errors.New("it is not an absolute URI")
 	case u.Fragment != "":
 		return errors.New("it has a fragment")
-	case u.Scheme == "https" && u.Host != "", u.Scheme == "http" && isLoopback(u.Hostname()), strings.Contains(u.Scheme, "."):
+	case u.Scheme == "https" && u.Host != "", u.Scheme == "http" && link.IsLoopback(u.Hostname()), strings.Contains(u.Scheme, "."):
 		return nil
 	}
 	return errors.New("it is neither https, nor http on a loopback address, nor of a private-use scheme")

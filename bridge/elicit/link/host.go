@@ -77,7 +77,7 @@ func readHost(host string) (h Host, why string) {
 	if len(ascii) > 253 {
 		return h, "Its host has more than 253 characters."
 	}
-	h = Host{ASCII: ascii, Loopback: ascii == "localhost" || strings.HasSuffix(ascii, ".localhost")}
+	h = Host{ASCII: ascii, Loopback: isLoopbackName(ascii)}
 	if h.Unicode, err = hostProfile().ToUnicode(ascii); err != nil {
 		return h, "Its host is not a name that can be looked up."
 	}
@@ -88,6 +88,20 @@ func readHost(host string) (h Host, why string) {
 		}
 	}
 	return h, ""
+}
+
+// IsLoopback reports whether the host of a URL, as [url.URL.Hostname] returns it, is this
+// computer: a loopback name or address, or an unspecified address such as 0.0.0.0, to
+// which connections reach this computer, too.
+func IsLoopback(host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	addr, err := netip.ParseAddr(host)
+	return isLoopbackName(host) || err == nil && (addr.IsLoopback() || addr.IsUnspecified())
+}
+
+// isLoopbackName reports whether a name in lower case is this computer (RFC 6761, section 6.3).
+func isLoopbackName(name string) bool {
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
 func addressHost(addr netip.Addr) Host {
