@@ -9,19 +9,19 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// State is how far a sign-in has come.
+// State is the progress of a sign-in.
 type State int
 
 // The states of a sign-in.
 const (
 	Running   State = iota // requests are on their way
 	Held                   // a request waits for the person's decision; see [Attempt.Held]
-	Waiting                // the person is to sign in at the authorization server
-	Done                   // there is a token
+	Waiting                // the person is expected to sign in at the authorization server
+	Done                   // the server has a token
 	Declined               // by the person
 	Cancelled              // by the person
-	Failed                 // at a step, for a reason
-	Withdrawn              // the connection that needed it has gone
+	Failed                 // at [Attempt.FailedAt], because of [Attempt.Why]
+	Withdrawn              // the connection that needed the token has ended
 )
 
 var states = [...]string{"running", "held", "waiting", "signed in", "declined", "cancelled", "failed", "withdrawn"}
@@ -31,21 +31,20 @@ func (s State) String() string { return states[s] }
 // Over reports whether the sign-in has ended.
 func (s State) Over() bool { return s >= Done }
 
-// Attempt is a copy of the state of one sign-in, without secrets. It is what a page shows
-// of it.
+// Attempt is the state of one sign-in or refresh, without secrets, for a page to show.
 type Attempt struct {
-	Number int    // counts the sign-ins of a run from 1; frames have it in their notes
+	Number int    // counts the attempts at a desk from 1; the notes of frames have it, too
 	Server string // the server's name
 	State  State
 	Began  time.Time
-	Ended  time.Time // zero while it goes on
-	// Refused is the status of the response that led to it: 401, or 403 for a step-up.
-	// Challenge is its WWW-Authenticate header.
+	Ended  time.Time // zero until the attempt ends
+	// Refused is the status of the server's response that led to the sign-in: 401, or 403
+	// for a step-up; 0 for a refresh. Challenge is the WWW-Authenticate header of that response.
 	Refused   int
 	Challenge string
 
 	Grant        Grant
-	Issuer       string // of the authorization server, as its metadata or the resource's names it
+	Issuer       string // of the authorization server, from its metadata or that of the resource
 	Endpoint     string // the authorization endpoint, without its query
 	URL          string // the authorization URL, with its secrets masked
 	Scopes       []string
@@ -54,28 +53,27 @@ type Attempt struct {
 	ClientID     string
 	Registration Registration
 
-	Steps []Taken // in order; a step may be taken several times
-	Held  *Request
-	// At is the step that failed, and Why the reason, both in a Failed sign-in. Why is
-	// also what a person or a server said for another end.
-	At  wire.Step
-	Why string
+	Steps []StepTaken // in order; a step may be taken several times
+	Held  *Request    // the request that waits for the person's decision; nil if none does
+	// FailedAt is the step at which a Failed attempt ended, and Why is the reason.
+	FailedAt wire.Step
+	Why      string
 }
 
-// Taken is one step that was taken.
-type Taken struct {
+// StepTaken is one exchange of an attempt: a request of the inspector, or a visit of the browser.
+type StepTaken struct {
 	Step   wire.Step
 	URL    string // with its secrets masked
 	Status int    // of the response, 0 if there is none
 	Took   time.Duration
-	Why    string // what is wrong with its outcome; "" if nothing is
-	Reused bool   // nothing was sent: the client was registered before
+	Why    string // why the exchange failed; "" if it did not
+	Reused bool   // nothing was sent, because an earlier attempt registered the client
 }
 
-// Error is the error of a sign-in that did not succeed.
+// Error is the error of an attempt that ended without a token.
 type Error struct {
 	State State
-	Step  wire.Step // the step that failed
+	Step  wire.Step // where a Failed attempt ended
 	Why   string
 }
 
@@ -89,12 +87,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("signing in was %s", e.State)
 }
 
-// errEnded are the causes with which a person ends a sign-in.
+// errDeclined and errCancelled are the causes with which a person ends an attempt.
 var (
 	errDeclined  = errors.New("declined")
 	errCancelled = errors.New("cancelled")
 )
 
+// clone returns a copy that shares no list with a.
 func (a *Attempt) clone() Attempt {
 	out := *a
 	out.Scopes, out.Steps = slices.Clone(a.Scopes), slices.Clone(a.Steps)

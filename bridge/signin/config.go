@@ -9,26 +9,26 @@ import (
 	"elicitation-inspector/bridge/elicit/link"
 )
 
-// Config says how one server is signed in to. The zero value registers a client when one
-// is needed.
+// Config says how to sign in to one server. With the zero value, the inspector registers a
+// client when it needs one.
 type Config struct {
-	// Off turns sign-ins off: a refusal for want of a token stays what it is.
+	// Off turns sign-ins off: a 401 is an error.
 	Off bool
-	// ClientID and ClientSecret are those of a client that is registered already.
+	// ClientID and ClientSecret belong to a client that the authorization server already knows.
 	ClientID, ClientSecret string
 	// MetadataURL is the address of a client-ID metadata document.
 	MetadataURL string
-	// Scopes are asked for in place of those that the server names; none means those of
-	// the server.
+	// Scopes are requested in place of the scopes that the server names; if there are none,
+	// the scopes of the server are requested.
 	Scopes []string
-	// RedirectPort is the port of this machine to which the browser comes back; 0 means
-	// that of the page, or any free one without a page.
+	// RedirectPort is the port of this machine to which the authorization server redirects
+	// the browser; 0 means the port of the page, or any free port without a page.
 	RedirectPort int
-	// Keep keeps tokens in the system's keyring.
+	// Keep stores tokens in the system's keyring.
 	Keep bool
 }
 
-// Check returns what is wrong with the configuration; nil if nothing is.
+// Check returns an error if the configuration contradicts itself or has an invalid value.
 func (c Config) Check() error {
 	u, err := url.Parse(c.MetadataURL)
 	switch {
@@ -42,7 +42,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// ReadSecret reads a client secret from a file, without the space around it.
+// ReadSecret reads a client secret from a file, and trims white space around it.
 func ReadSecret(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -55,17 +55,17 @@ func ReadSecret(path string) (string, error) {
 	return secret, nil
 }
 
-// Grant is how a token is asked for.
+// Grant is an OAuth grant type.
 type Grant string
 
-// The grants.
+// The grant types.
 const (
 	GrantCode        Grant = "authorization_code" // a person signs in
-	GrantCredentials Grant = "client_credentials" // the client's secret is enough
-	GrantRefresh     Grant = "refresh_token"      // no sign-in, but a new token for an old one
+	GrantCredentials Grant = "client_credentials" // the client signs in for itself
+	GrantRefresh     Grant = "refresh_token"      // no sign-in: a refresh token replaces an access token
 )
 
-// Registration is how the authorization server knows the client.
+// Registration is the way in which the authorization server got to know the client.
 type Registration string
 
 // The ways of registration, in the order in which they are tried.
@@ -75,8 +75,8 @@ const (
 	Dynamic            Registration = "dynamic registration"
 )
 
-// safe returns an error unless a URL is https, or http on this machine. A server that is
-// not on this machine may not name what is.
+// safe returns an error unless the inspector may send requests to a URL: it must be https,
+// or http on this machine, and a server elsewhere must not name a URL on this machine.
 func (f *Flow) safe(u *url.URL) error {
 	local := link.IsLoopback(u.Hostname())
 	switch origin := u.Scheme + "://" + u.Host; {

@@ -16,7 +16,7 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// CallbackPath is the path to which the browser comes back from an authorization server.
+// CallbackPath is the path of the redirect URI.
 const CallbackPath = "/oauth/callback"
 
 // DeskConfig configures a desk.
@@ -25,56 +25,57 @@ type DeskConfig struct {
 	// requests for CallbackPath to the desk. Without a page, the desk listens on a port of
 	// its own.
 	Page string
-	// Headless says that there is no page: a client with a secret signs in by itself where
-	// it may, and Tell is called where a person must.
+	// Headless says that there is no page: a client with a secret uses the client
+	// credentials grant if the authorization server supports that, and Tell is called if a
+	// person must sign in.
 	Headless bool
-	// Tell tells a person to open the authorization URL; nil if nobody is there.
+	// Tell tells a person to open the authorization URL; nil if there is no person.
 	Tell func(server, address string)
-	// Warn tells what is wrong with the system's keyring; nil if nobody wants to know.
+	// Warn receives the errors of the system's keyring; nil ignores them.
 	Warn func(text string)
 }
 
-// Desk has the sign-ins of one run of the inspector, to all its servers. It knows their
-// secrets, and takes the browsers that come back.
+// Desk holds the flows of all servers of one run of the inspector. It masks their secrets
+// in frames, and serves the redirect URI.
 type Desk struct {
-	config DeskConfig
-	known  *redact.Redaction
-	count  atomic.Int64
+	config    DeskConfig
+	secrets   *redact.Redaction
+	count     atomic.Int64 // of attempts
+	transport *http.Transport
 
-	network *http.Transport
-
-	mu      sync.Mutex
-	flows   map[string]*Flow
-	states  map[string]chan<- url.Values // where a redirect is awaited, by its state
-	doors   map[int]*door                // the listeners, by the port that was asked for
-	watches map[*func(*Flow)]struct{}
-	closed  bool
+	mu        sync.Mutex
+	flows     map[string]*Flow
+	redirects map[string]chan<- url.Values // receive the query of the redirect with a state
+	callbacks map[int]*callbackServer      // by the configured port, which may be 0
+	watches   map[*func(*Flow)]struct{}
+	closed    bool
 }
 
-// door is a listener of the desk's own.
-type door struct {
+// callbackServer serves the redirect URI where the page does not.
+type callbackServer struct {
 	origin string
 	server *http.Server
 	served chan struct{} // closed when the server has ended
 }
 
-// NewDesk returns a desk. The caller must Close it.
+// NewDesk returns a desk without flows. The caller must Close it.
 func NewDesk(c DeskConfig) *Desk {
 	return &Desk{
-		network: newNetwork(), config: c, known: redact.Given(), flows: map[string]*Flow{}, states: map[string]chan<- url.Values{},
-		doors: map[int]*door{}, watches: map[*func(*Flow)]struct{}{},
+		transport: newTransport(), config: c, secrets: redact.Given(), flows: map[string]*Flow{}, redirects: map[string]chan<- url.Values{},
+		callbacks: map[int]*callbackServer{}, watches: map[*func(*Flow)]struct{}{},
 	}
 }
 
-// Masked returns a frame without the secrets of all sign-ins. It is for [wire.Log.Mask].
-func (d *Desk) Masked(f *wire.Frame) *wire.Frame { return d.known.Frame(f) }
+// Masked returns a frame in which the secrets of all sign-ins are masked. Pass it to [wire.Log.Mask].
+func (d *Desk) Masked(f *wire.Frame) *wire.Frame { return d.secrets.Frame(f) }
 
-func (d *Desk) masks() masks { return masks{known: d.known} }
+func (d *Desk) masks() masks { return masks{secrets: d.secrets} }
 
+// number returns the number of the next attempt.
 func (d *Desk) number() int { return int(d.count.Add(1)) }
 
-// Flow returns the flow of a server, always the same for a key. It returns nil if the
-// server cannot have one.
+// Flow returns the flow of a server, always the same for a key. It returns nil if sign-ins
+// are off for the server, or if its URL is invalid.
 func (d *Desk) Flow(key, name, server string, c Config) *Flow {
 	u, err := url.Parse(server)
 	if err != nil || c.Off {
@@ -82,9 +83,9 @@ func (d *Desk) Flow(key, name, server string, c Config) *Flow {
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	d.masks().learn("client_secret", c.ClientSecret)
-	f := &Flow{desk: d, name: name, server: u, config: c, remember: func() {}, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
+	f := &Flow{desk: d, name: name, server: u, config: c, loadKept: func() {}, turn: make(chan struct{}, 1), registered: map[string]*answer{}}
 	if c.Keep {
-		f.remember = sync.OnceFunc(f.load)
+		f.loadKept = sync.OnceFunc(f.load)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,8 +95,8 @@ func (d *Desk) Flow(key, name, server string, c Config) *Flow {
 	return d.flows[key]
 }
 
-// Watch calls changed after each change of a flow, until stop is called. changed must not
-// block.
+// Watch calls changed after each change of a flow, until the caller calls stop. changed
+// must not block.
 func (d *Desk) Watch(changed func(*Flow)) (stop func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,6 +108,7 @@ func (d *Desk) Watch(changed func(*Flow)) (stop func()) {
 	}
 }
 
+// changed tells the watchers that a flow has changed.
 func (d *Desk) changed(f *Flow) {
 	d.mu.Lock()
 	list := make([]func(*Flow), 0, len(d.watches))
@@ -119,26 +121,25 @@ func (d *Desk) changed(f *Flow) {
 	}
 }
 
-// await returns a channel on which the redirect with this state arrives, at most once.
-// The caller must call forget when it waits no longer.
-func (d *Desk) await(state string) (came <-chan url.Values, forget func()) {
+// await returns a channel that receives the query of the redirect with this state, at most
+// once. The caller must call forget when it stops waiting.
+func (d *Desk) await(state string) (query <-chan url.Values, forget func()) {
 	ch := make(chan url.Values, 1)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.states[state] = ch
+	d.redirects[state] = ch
 	return ch, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		delete(d.states, state)
+		delete(d.redirects, state)
 	}
 }
 
 // maxQuery bounds the query of a redirect, in bytes.
 const maxQuery = 16 << 10
 
-// ServeHTTP takes a browser that comes back from an authorization server. Its only
-// credential is the state, which works once, and its only effect is to go on with the
-// sign-in that waits for it.
+// ServeHTTP serves the redirect URI. The only credential of a redirect is its state, which
+// works once, and its only effect is to continue the attempt that waits for this state.
 func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -152,8 +153,8 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	state := q.Get("state")
 	d.mu.Lock()
-	ch := d.states[state]
-	delete(d.states, state)
+	ch := d.redirects[state]
+	delete(d.redirects, state)
 	d.mu.Unlock()
 	status, title, text := http.StatusOK, "Back at the inspector", "You can close this tab. The inspector goes on with the sign-in."
 	switch {
@@ -169,14 +170,14 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\"><title>%s</title><h1>%s</h1><p>%s</p></html>\n", title, title, text)
 }
 
-// redirect returns the address to which the browser comes back: that of the page, or of a
-// listener on this machine. port 0 leaves the choice to the desk.
-func (d *Desk) redirect(port int) (string, error) {
+// redirectURI returns the redirect URI for a configured port: at the page if the port is 0
+// and there is a page, else at a listener of its own, which it starts if there is none yet.
+func (d *Desk) redirectURI(port int) (string, error) {
 	if port == 0 && d.config.Page != "" {
 		return d.config.Page + CallbackPath, nil
 	}
 	d.mu.Lock()
-	open := d.doors[port]
+	open := d.callbacks[port]
 	d.mu.Unlock()
 	if open != nil {
 		return open.origin + CallbackPath, nil
@@ -185,14 +186,14 @@ func (d *Desk) redirect(port int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("waiting for the browser to come back: %w", err)
 	}
-	fresh := &door{
+	fresh := &callbackServer{
 		origin: "http://" + l.Addr().String(), served: make(chan struct{}),
-		server: &http.Server{Handler: d, ReadHeaderTimeout: doorTime, ReadTimeout: doorTime, IdleTimeout: doorTime, MaxHeaderBytes: 2 * maxQuery},
+		server: &http.Server{Handler: d, ReadHeaderTimeout: callbackTime, ReadTimeout: callbackTime, IdleTimeout: callbackTime, MaxHeaderBytes: 2 * maxQuery},
 	}
 	d.mu.Lock()
-	other, closed := d.doors[port], d.closed
+	other, closed := d.callbacks[port], d.closed
 	if other == nil && !closed {
-		d.doors[port] = fresh
+		d.callbacks[port] = fresh
 	}
 	d.mu.Unlock()
 	switch {
@@ -208,17 +209,17 @@ func (d *Desk) redirect(port int) (string, error) {
 	return fresh.origin + CallbackPath, nil
 }
 
-// doorTime limits the requests to a listener of the desk.
-const doorTime = 10 * time.Second
+// callbackTime limits a request to a callback server.
+const callbackTime = 10 * time.Second
 
-// Close ends the listeners of the desk, and waits until they have ended.
+// Close ends the callback servers, and waits until they have ended.
 func (d *Desk) Close() error {
 	d.mu.Lock()
-	doors := d.doors
-	d.doors, d.closed = nil, true
+	callbacks := d.callbacks
+	d.callbacks, d.closed = nil, true
 	d.mu.Unlock()
 	var wrong []error
-	for _, open := range doors {
+	for _, open := range callbacks {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		if open.server.Shutdown(ctx) != nil { // a browser may hold its connection
 			wrong = append(wrong, open.server.Close())
@@ -226,6 +227,6 @@ func (d *Desk) Close() error {
 		cancel()
 		<-open.served
 	}
-	d.network.CloseIdleConnections()
+	d.transport.CloseIdleConnections()
 	return errors.Join(wrong...)
 }

@@ -13,9 +13,9 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// fetch is the SDK's hook that sends a person to the authorization server. It returns what
-// the browser brought back.
-func (f *Flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+// fetchCode is the SDK's AuthorizationCodeFetcher: it has a person open the authorization
+// URL, and returns the parameters of the redirect.
+func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(args.URL)
 	if err != nil {
 		return nil, err
@@ -40,22 +40,22 @@ func (f *Flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 	if err := f.safe(u); err != nil {
 		return nil, fmt.Errorf("the authorization endpoint %w", err)
 	}
-	came, forget := f.desk.await(params.Get("state"))
+	query, forget := f.desk.await(params.Get("state"))
 	defer forget()
-	f.wait(u, params)
+	f.showWaiting(u, params)
 	if err := f.tell(u); err != nil {
 		return nil, err
 	}
 	select {
-	case back := <-came:
-		return f.back(ctx, back)
+	case q := <-query:
+		return f.redirected(ctx, q)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// wait shows that the person is awaited.
-func (f *Flow) wait(u *url.URL, params url.Values) {
+// showWaiting puts the attempt into the state Waiting, with the parameters of the authorization URL.
+func (f *Flow) showWaiting(u *url.URL, params url.Values) {
 	m := f.desk.masks()
 	shown, plain := m.address(u), *u
 	plain.RawQuery = ""
@@ -70,7 +70,7 @@ func (f *Flow) wait(u *url.URL, params url.Values) {
 	})
 }
 
-// registeredBy returns how the client got its id.
+// registeredBy returns how a client id was registered.
 func (f *Flow) registeredBy(id string) Registration {
 	switch id {
 	case "":
@@ -83,7 +83,7 @@ func (f *Flow) registeredBy(id string) Registration {
 	return Dynamic
 }
 
-// tell tells a person without a page where to sign in.
+// tell tells the person of a headless desk to open the authorization URL.
 func (f *Flow) tell(u *url.URL) error {
 	switch {
 	case !f.desk.config.Headless:
@@ -96,9 +96,9 @@ func (f *Flow) tell(u *url.URL) error {
 	return nil
 }
 
-// Open returns the authorization URL for the person's browser, and logs that it is
-// opened. It is secret: whoever has it can finish the sign-in. It returns false if no
-// person is awaited.
+// Open returns the authorization URL for the person's browser, and logs the visit. The URL
+// is secret: whoever has it can finish the sign-in. Open returns false unless the attempt
+// is Waiting.
 func (f *Flow) Open() (string, bool) {
 	f.mu.Lock()
 	address := f.address
@@ -111,14 +111,14 @@ func (f *Flow) Open() (string, bool) {
 	return address, true
 }
 
-// back takes what the browser brought back.
-func (f *Flow) back(ctx context.Context, q url.Values) (*auth.AuthorizationResult, error) {
+// redirected returns the parameters of a redirect, or the error that they report.
+func (f *Flow) redirected(ctx context.Context, q url.Values) (*auth.AuthorizationResult, error) {
 	r := f.run
 	r.step = wire.StepRedirect
 	f.mu.Lock()
 	f.address = ""
 	f.mu.Unlock()
-	u, err := url.Parse(r.redirect(q))
+	u, err := url.Parse(r.redirectURL(q))
 	if err != nil {
 		return nil, err
 	}
@@ -140,20 +140,20 @@ func (f *Flow) back(ctx context.Context, q url.Values) (*auth.AuthorizationResul
 	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 }
 
-// log logs a step that the browser takes, and adds it to the attempt.
+// log logs a visit of the browser, and adds it to the steps of the attempt.
 func (f *Flow) log(step wire.Step, u *url.URL, status int, why string) {
 	m := f.desk.masks()
 	shown := m.address(u)
 	why = m.text(why)
 	a, _ := f.Attempt()
-	f.took(Taken{Step: step, URL: shown, Status: status, Why: why}, wire.Frame{
+	f.took(StepTaken{Step: step, URL: shown, Status: status, Why: why}, wire.Frame{
 		HTTPMethod: http.MethodGet, Note: &wire.Note{SignIn: &wire.SignIn{Number: a.Number, Step: step}},
 	})
 }
 
-// took logs a step that was taken, and adds it to the attempt. The rest of the frame is
-// filled in.
-func (f *Flow) took(t Taken, frame wire.Frame) {
+// took adds a step to the attempt, and logs it with the frame, whose URL, status and kind
+// it fills in.
+func (f *Flow) took(t StepTaken, frame wire.Frame) {
 	frame.URL, frame.Status, frame.Failed = t.URL, t.Status, t.Why != ""
 	frame.Note.Kind, frame.Note.Why = wire.NoteSignIn, t.Why
 	f.mu.Lock()
@@ -165,13 +165,13 @@ func (f *Flow) took(t Taken, frame wire.Frame) {
 	f.update(func(a *Attempt) { a.Steps = append(a.Steps, t) })
 }
 
-// ErrNotWaiting is the error of deciding about a sign-in that waits for nobody.
+// ErrNotWaiting is the error of Decline and Cancel when no attempt is under way.
 var ErrNotWaiting = errors.New("no sign-in waits for you")
 
-// Decline ends the sign-in that goes on: the person does not want it.
+// Decline ends the current attempt as Declined.
 func (f *Flow) Decline() error { return f.end(errDeclined) }
 
-// Cancel ends the sign-in that goes on: the person does not want it now.
+// Cancel ends the current attempt as Cancelled.
 func (f *Flow) Cancel() error { return f.end(errCancelled) }
 
 func (f *Flow) end(cause error) error {
@@ -185,15 +185,15 @@ func (f *Flow) end(cause error) error {
 	return nil
 }
 
-// Stepwise reports whether the sign-ins of the server are held before each step.
+// Stepwise reports whether each request of an attempt waits for the person's decision.
 func (f *Flow) Stepwise() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stepwise
 }
 
-// SetStepwise turns that on or off. A request that is held stays so until it is decided
-// about.
+// SetStepwise turns that on or off. A request that waits at the time goes on waiting for
+// the person's decision.
 func (f *Flow) SetStepwise(on bool) {
 	f.mu.Lock()
 	f.stepwise = on
@@ -201,7 +201,7 @@ func (f *Flow) SetStepwise(on bool) {
 	f.desk.changed(f)
 }
 
-// Decide decides about the request that is held.
+// Decide applies a decision to the request that waits for one.
 func (f *Flow) Decide(d Decision) error {
 	f.mu.Lock()
 	decided := f.decided

@@ -19,40 +19,40 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// Flow signs in to one server, and has its token. Make it with [Desk.Flow]. All methods
+// Flow signs in to one server, and holds its token. Make it with [Desk.Flow]. All methods
 // are safe for concurrent use.
 type Flow struct {
 	desk   *Desk
 	name   string // the server's name
 	server *url.URL
 	config Config
-	// remember takes the token that is kept, the first time that it is called.
-	remember func()
+	// loadKept loads the token from the keyring at its first call, if tokens are kept.
+	loadKept func()
 
-	// turn is held while a sign-in or a refresh runs. It guards the fields below it.
+	// turn holds one value while an attempt runs. It guards the fields up to mu.
 	turn        chan struct{}
-	code        *auth.AuthorizationCodeHandler    // nil before the first sign-in of a person
-	credentials *extauth.ClientCredentialsHandler // nil before the first sign-in of the client
-	run         *run                              // nil between sign-ins
-	registered  map[string]*answer                // registrations, by what was asked for
-	another     bool                              // ask the authorization server for another account
+	code        *auth.AuthorizationCodeHandler    // nil before the first authorization code grant
+	credentials *extauth.ClientCredentialsHandler // nil before the first client credentials grant
+	run         *run                              // nil between attempts
+	registered  map[string]*answer                // responses to registrations, by URL and body of the request
+	another     bool                              // the next authorization request asks for another account
 
 	mu       sync.Mutex
-	granted  *grant // nil without a token
+	tokens   *tokenSet // nil without a token
 	latest   *Attempt
-	ended    int                     // number of the latest attempt that has ended
-	failure  error                   // of that attempt, nil if it succeeded
-	finish   context.CancelCauseFunc // ends the attempt that goes on
-	address  string                  // the authorization URL to open, "" unless a person is awaited
-	decided  chan<- Decision         // takes the decision about the request that is held
+	ended    int                     // number of the latest sign-in that has ended
+	failure  error                   // of that sign-in, nil if it succeeded
+	finish   context.CancelCauseFunc // ends the current attempt; nil between attempts
+	address  string                  // the authorization URL to open, "" unless the attempt is Waiting
+	decided  chan<- Decision         // receives the decision about the held request; nil if none is held
 	stepwise bool
-	note     func(wire.Frame) // logs a frame of the latest connection
+	note     func(wire.Frame) // logs a frame for the latest connection
 }
 
 // Name returns the server's name.
 func (f *Flow) Name() string { return f.name }
 
-// Attempt returns the latest sign-in; false if there was none.
+// Attempt returns the latest attempt; false if there was none.
 func (f *Flow) Attempt() (Attempt, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,13 +62,13 @@ func (f *Flow) Attempt() (Attempt, bool) {
 	return f.latest.clone(), true
 }
 
-// Busy reports whether a sign-in goes on, for which the server's requests wait.
+// Busy reports whether an attempt is under way; requests to the server wait for its end.
 func (f *Flow) Busy() bool {
 	a, ok := f.Attempt()
 	return ok && !a.State.Over()
 }
 
-// update changes the latest attempt, and tells those who watch.
+// update changes the latest attempt, and tells the watchers of the desk.
 func (f *Flow) update(change func(*Attempt)) {
 	f.mu.Lock()
 	change(f.latest)
@@ -76,8 +76,8 @@ func (f *Flow) update(change func(*Attempt)) {
 	f.desk.changed(f)
 }
 
-// take waits for the turn.
-func (f *Flow) take(ctx context.Context) error {
+// takeTurn waits until no other attempt runs. The caller must call releaseTurn.
+func (f *Flow) takeTurn(ctx context.Context) error {
 	select {
 	case f.turn <- struct{}{}:
 		return nil
@@ -86,46 +86,44 @@ func (f *Flow) take(ctx context.Context) error {
 	}
 }
 
-func (f *Flow) release() { <-f.turn }
+func (f *Flow) releaseTurn() { <-f.turn }
 
-// SignIn gets a token after the server has refused a request with 401, or with 403 for
-// want of a scope. It returns when there is a token, or with an [Error]. The sign-in is
-// withdrawn when ctx ends. again says that the request was sent with a new token before.
-// note logs frames of the sign-in.
+// SignIn gets a token after the server has refused a request with 401, or with 403 and
+// insufficient_scope. It returns nil when the request can be sent again with a new token,
+// or an [Error]. The attempt is Withdrawn when ctx ends. again says that the request was
+// already sent again after an earlier SignIn. note logs the frames of the attempt.
 func (f *Flow) SignIn(ctx context.Context, refused *http.Response, again bool, note func(wire.Frame)) error {
-	before := f.attempts()
-	if err := f.take(ctx); err != nil {
+	before := f.lastEnded()
+	if err := f.takeTurn(ctx); err != nil {
 		return err
 	}
-	defer f.release()
+	defer f.releaseTurn()
 	f.mu.Lock()
 	f.note = note
-	now, others, failure := f.granted, f.ended > before, f.failure
+	tokens, waited, failure := f.tokens, f.ended > before, f.failure
 	f.mu.Unlock()
-	used := refused.Request.Header.Get("Authorization")
 	switch {
-	case others && failure != nil:
-		return failure // of a sign-in that this request has waited for
-	case others:
+	case waited:
+		return failure // of the sign-in that this request has waited for
+	case tokens == nil || refused.StatusCode != http.StatusUnauthorized:
+	case tokens.replaces(refused.Request, again):
 		return nil
-	case refused.StatusCode == http.StatusUnauthorized && now != nil && used != now.header() && (used != "" || !again && !now.expired()):
-		return nil // there is a token by now that the request was not sent with
-	case refused.StatusCode == http.StatusUnauthorized && !again && now != nil && now.token.RefreshToken != "":
-		if f.refresh(ctx, now) == nil {
+	case !again && tokens.token.RefreshToken != "":
+		if f.refresh(ctx, tokens) == nil {
 			return nil
 		}
 	}
 	return f.signIn(ctx, refused)
 }
 
-// attempts returns the number of the latest attempt that has ended.
-func (f *Flow) attempts() int {
+// lastEnded returns the number of the latest sign-in that has ended.
+func (f *Flow) lastEnded() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ended
 }
 
-// signIn makes one attempt. The caller holds the turn.
+// signIn makes one attempt to get a token from the beginning. The caller holds the turn.
 func (f *Flow) signIn(ctx context.Context, refused *http.Response) error {
 	ctx, number := f.begin(ctx, Attempt{Grant: GrantCode, Refused: refused.StatusCode, Challenge: challengeOf(refused)})
 	f.run = newRun(f, number, refused)
@@ -136,8 +134,8 @@ func (f *Flow) signIn(ctx context.Context, refused *http.Response) error {
 	return err
 }
 
-// begin makes an attempt the latest one. Its context ends with the cause when a person
-// ends it.
+// begin makes an attempt the latest one. When a person ends the attempt, the context that
+// begin returns ends with errDeclined or errCancelled as its cause.
 func (f *Flow) begin(ctx context.Context, a Attempt) (context.Context, int) {
 	ctx, finish := context.WithCancelCause(ctx)
 	a.Number, a.Server, a.Began, a.Resource = f.desk.number(), f.name, time.Now(), f.server.String()
@@ -148,14 +146,14 @@ func (f *Flow) begin(ctx context.Context, a Attempt) (context.Context, int) {
 	return ctx, a.Number
 }
 
-// conclude ends the attempt, with err as its outcome. It returns nil or an [Error].
+// conclude ends the attempt with the outcome err. It returns nil or an [Error].
 func (f *Flow) conclude(ctx context.Context, err error) error {
 	failure := f.run.failure(ctx, err)
 	f.run = nil
 	f.update(func(a *Attempt) {
 		a.State, a.Ended = Done, time.Now()
 		if failure != nil {
-			a.State, a.At, a.Why = failure.State, failure.Step, failure.Why
+			a.State, a.FailedAt, a.Why = failure.State, failure.Step, failure.Why
 		}
 		f.finish(nil)
 		f.finish, f.address = nil, ""
@@ -166,19 +164,18 @@ func (f *Flow) conclude(ctx context.Context, err error) error {
 	return failure
 }
 
-// errNotOffered ends a grant that the authorization server does not offer, so that the
-// other one is tried.
+// errNotOffered is the error of a grant that the authorization server does not support.
 var errNotOffered = errors.New("the authorization server does not offer this grant")
 
-// authorize runs the SDK's flow. Without a page, a client with a secret needs no person if
-// the authorization server says that it supports that.
+// authorize runs the SDK's flow of a grant. A client with a secret can use both grants:
+// without a page the one that needs no person comes first, with a page the other one.
 func (f *Flow) authorize(ctx context.Context, refused *http.Response) error {
 	secret := f.config.ClientSecret != ""
 	if secret && f.desk.config.Headless {
 		if err := f.byCredentials(ctx, refused); !errors.Is(err, errNotOffered) {
 			return err
 		}
-		f.run.refusal = nil
+		f.run.halted = nil
 	}
 	err := f.byCode(ctx, refused)
 	if secret && errors.Is(err, errNotOffered) && !f.desk.config.Headless {
@@ -187,21 +184,22 @@ func (f *Flow) authorize(ctx context.Context, refused *http.Response) error {
 	return err
 }
 
-// request returns a refused request as the SDK is to see it: with the server's URL, which
-// in HTTP+SSE is not that of each message.
-func (f *Flow) request(ctx context.Context, refused *http.Response) *http.Request {
+// requestForSDK returns a refused request with the server's URL, from which the SDK starts
+// discovery. The messages of HTTP+SSE go to another URL.
+func (f *Flow) requestForSDK(ctx context.Context, refused *http.Response) *http.Request {
 	req := refused.Request.Clone(ctx)
 	req.URL = f.server
 	return req
 }
 
-// copyOf returns a refusal without its body, which was read before.
-func copyOf(refused *http.Response) *http.Response {
+// withoutBody returns a copy of a response whose body has been read.
+func withoutBody(refused *http.Response) *http.Response {
 	out := *refused
 	out.Body = http.NoBody
 	return &out
 }
 
+// byCredentials gets a token with the client credentials grant.
 func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error {
 	if f.credentials == nil {
 		var err error
@@ -213,7 +211,7 @@ func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error 
 	f.update(func(a *Attempt) {
 		a.Grant, a.Registration, a.ClientID = GrantCredentials, Preregistered, f.config.ClientID
 	})
-	if err := f.credentials.Authorize(ctx, f.request(ctx, refused), copyOf(refused)); err != nil {
+	if err := f.credentials.Authorize(ctx, f.requestForSDK(ctx, refused), withoutBody(refused)); err != nil {
 		return err
 	}
 	source, err := f.credentials.TokenSource(ctx)
@@ -224,27 +222,28 @@ func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error 
 	if err != nil {
 		return err
 	}
-	f.grant(&grant{token: token, resource: f.run.resource})
+	f.setTokens(&tokenSet{token: token, resource: f.run.resource})
 	return nil
 }
 
+// byCode gets a token with the authorization code grant, for which a person signs in.
 func (f *Flow) byCode(ctx context.Context, refused *http.Response) error {
 	if f.code == nil {
-		redirect, err := f.desk.redirect(f.config.RedirectPort)
+		redirectURI, err := f.desk.redirectURI(f.config.RedirectPort)
 		if err != nil {
 			return err
 		}
-		if f.code, err = f.newCode(redirect); err != nil {
+		if f.code, err = f.newCode(redirectURI); err != nil {
 			return err
 		}
 	}
 	f.run.grant = GrantCode
 	f.update(func(a *Attempt) { a.Grant = GrantCode })
-	return f.code.Authorize(ctx, f.request(ctx, refused), copyOf(refused))
+	return f.code.Authorize(ctx, f.requestForSDK(ctx, refused), withoutBody(refused))
 }
 
-// scopes returns the scopes to ask for. A step-up adds those that the server wants to
-// those of the configuration.
+// scopes returns the scopes to request: the discovered ones, or those of the configuration,
+// to which a step-up adds the discovered ones.
 func (f *Flow) scopes(discovered []string) []string {
 	if len(f.config.Scopes) == 0 {
 		return discovered
@@ -260,8 +259,8 @@ func (f *Flow) scopes(discovered []string) []string {
 	return out
 }
 
-// keep is the SDK's hook for a token that came for an authorization code.
-func (f *Flow) keep(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-	f.grant(&grant{token: token, config: config, resource: f.run.resource})
+// newTokenSource is the SDK's hook for the token of an authorization code.
+func (f *Flow) newTokenSource(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+	f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource})
 	return oauth2.StaticTokenSource(token), nil
 }

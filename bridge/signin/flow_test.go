@@ -204,8 +204,8 @@ func TestFailures(t *testing.T) {
 			u.visits()
 			_, err := u.get(t.Context())
 			a, _ := u.flow.Attempt()
-			if err == nil || a.State != signin.Failed || a.At != c.step || !strings.Contains(a.Why, c.why) {
-				t.Errorf("the sign-in ended with %v at %q: %q\n%v", a.State, a.At, a.Why, err)
+			if err == nil || a.State != signin.Failed || a.FailedAt != c.step || !strings.Contains(a.Why, c.why) {
+				t.Errorf("the sign-in ended with %v at %q: %q\n%v", a.State, a.FailedAt, a.Why, err)
 			}
 		})
 	}
@@ -222,7 +222,7 @@ func TestRemoteServerNamesThisMachine(t *testing.T) {
 			"Www-Authenticate": {`Bearer resource_metadata="` + place + `"`},
 		}}
 		err := flow.SignIn(t.Context(), refused, false, func(wire.Frame) {})
-		if a, _ := flow.Attempt(); err == nil || a.At != wire.StepResource || !strings.Contains(a.Why, "is on this machine") {
+		if a, _ := flow.Attempt(); err == nil || a.FailedAt != wire.StepResource || !strings.Contains(a.Why, "is on this machine") {
 			t.Errorf("%s: the sign-in ended with %v", place, err)
 		}
 	}
@@ -367,8 +367,8 @@ func TestStepByStep(t *testing.T) {
 	defer stop()
 	_, err := u.get(t.Context())
 	a, _ := u.flow.Attempt()
-	if err == nil || a.State != signin.Failed || a.At != wire.StepToken || !strings.Contains(a.Why, "invalid_grant") {
-		t.Errorf("the sign-in ended with %v at %q: %q", a.State, a.At, a.Why)
+	if err == nil || a.State != signin.Failed || a.FailedAt != wire.StepToken || !strings.Contains(a.Why, "invalid_grant") {
+		t.Errorf("the sign-in ended with %v at %q: %q", a.State, a.FailedAt, a.Why)
 	}
 	want := "[resource metadata authorization server metadata client registration authorization redirect token]"
 	if got := join(held); got != want {

@@ -9,18 +9,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// newCode makes the SDK's flow in which a person signs in.
-func (f *Flow) newCode(redirect string) (*auth.AuthorizationCodeHandler, error) {
+// newCode returns the SDK's handler of the authorization code grant.
+func (f *Flow) newCode(redirectURI string) (*auth.AuthorizationCodeHandler, error) {
 	c := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL:              redirect,
-		AuthorizationCodeFetcher: f.fetch,
+		RedirectURL:              redirectURI,
+		AuthorizationCodeFetcher: f.fetchCode,
 		ScopeFilter:              f.scopes,
 		RequestRefreshToken:      true,
 		Client:                   f.client(),
-		NewTokenSource:           f.keep,
+		NewTokenSource:           f.newTokenSource,
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName:              "MCP Elicitation Inspector",
-			RedirectURIs:            []string{redirect},
+			RedirectURIs:            []string{redirectURI},
 			GrantTypes:              []string{"authorization_code", "refresh_token"},
 			ResponseTypes:           []string{"code"},
 			TokenEndpointAuthMethod: "none",
@@ -30,18 +30,18 @@ func (f *Flow) newCode(redirect string) (*auth.AuthorizationCodeHandler, error) 
 		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: f.config.MetadataURL}
 	}
 	if f.config.ClientID != "" {
-		c.PreregisteredClient = f.registration()
+		c.PreregisteredClient = f.preregistered()
 	}
 	return auth.NewAuthorizationCodeHandler(c)
 }
 
-// newCredentials makes the SDK's flow for a client with a secret.
+// newCredentials returns the SDK's handler of the client credentials grant.
 func (f *Flow) newCredentials() (*extauth.ClientCredentialsHandler, error) {
-	return extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: f.registration(), HTTPClient: f.client()})
+	return extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: f.preregistered(), HTTPClient: f.client()})
 }
 
-// registration returns the client that is registered already.
-func (f *Flow) registration() *oauthex.ClientCredentials {
+// preregistered returns the credentials of the configured client.
+func (f *Flow) preregistered() *oauthex.ClientCredentials {
 	c := &oauthex.ClientCredentials{ClientID: f.config.ClientID}
 	if f.config.ClientSecret != "" {
 		c.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: f.config.ClientSecret}
@@ -49,8 +49,8 @@ func (f *Flow) registration() *oauthex.ClientCredentials {
 	return c
 }
 
-// client returns the HTTP client for the SDK. It follows redirects of GETs only, which
-// carry no credentials.
+// client returns the HTTP client for the SDK. It follows redirects only of GET requests,
+// because those carry no credentials.
 func (f *Flow) client() *http.Client {
 	return &http.Client{Transport: tap{f}, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if via[0].Method != http.MethodGet || len(via) > redirectsMost {

@@ -14,33 +14,33 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// Request is a request of a sign-in that waits for the person's decision. Its secrets are
+// Request is a request of an attempt that waits for the person's decision. Its secrets are
 // masked.
 type Request struct {
 	Step   wire.Step
 	Method string
-	URL    string // without the query, if that is in Fields
-	// Fields are the parameters in the query of the authorization URL and of the redirect,
-	// and in the form of a token request.
+	URL    string // without the query if Fields hold it
+	// Fields are the parameters: of the query of an authorization URL or a redirect, or of
+	// the form of a token request.
 	Fields []Field
-	Body   string // of a registration, as JSON
+	Body   string // JSON of a registration; "" for other requests
 }
 
 // Field is one parameter of a request. The value of a secret is [redact.Placeholder].
 type Field struct{ Name, Value string }
 
-// Decision is what becomes of a request that was held.
+// Decision is the person's decision about a held request.
 type Decision struct {
-	Stop bool // the sign-in ends here
-	// Changed has the request to send; nil sends it as it is. A field whose value is
-	// [redact.Placeholder] keeps its secret; a field that is not there is not sent.
+	Stop bool // end the attempt instead of sending the request
+	// Changed is the request to send in place of the held one; nil sends that unchanged. A
+	// field whose value is [redact.Placeholder] keeps its secret value.
 	Changed *Request
 }
 
-// ErrNotHeld is the error of a decision about a request that is not held any more.
+// ErrNotHeld is the error of a decision when no request is held.
 var ErrNotHeld = errors.New("no request of a sign-in is held")
 
-// errStopped ends a sign-in whose request the person does not let go.
+// errStopped is the error of an attempt that the person stops before a request.
 var errStopped = errors.New("you stopped it before this request")
 
 // fieldsOf returns parameters as fields, sorted by name, with their secrets masked.
@@ -54,7 +54,8 @@ func (m masks) fieldsOf(v url.Values) (out []Field) {
 	return out
 }
 
-// restored returns the fields as parameters, with the secrets of the original ones.
+// restored returns fields as parameters, and puts the original values back where a field
+// has the placeholder.
 func restored(fields []Field, original url.Values) url.Values {
 	out, used := url.Values{}, map[string]int{}
 	for _, f := range fields {
@@ -69,8 +70,8 @@ func restored(fields []Field, original url.Values) url.Values {
 	return out
 }
 
-// held lets the person look at a request, and change it, if sign-ins go step by step. It
-// returns the request's URL, parameters and body as they are to be sent.
+// held waits for the person's decision about a request if the flow is stepwise. It returns
+// the URL, the parameters and the body to send.
 func (f *Flow) held(ctx context.Context, step wire.Step, method string, u *url.URL, params url.Values, body []byte) (*url.URL, url.Values, []byte, error) {
 	if !f.Stepwise() {
 		return u, params, body, nil
@@ -118,7 +119,7 @@ func (f *Flow) held(ctx context.Context, step wire.Step, method string, u *url.U
 	return changed, restored(d.Changed.Fields, params), body, nil
 }
 
-// withBody gives a request another body.
+// withBody replaces the body of a request.
 func withBody(req *http.Request, body []byte) {
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

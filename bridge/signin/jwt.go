@@ -9,8 +9,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// DecodeJWT reads a signed JWT (RFC 7519). It does not verify it. It returns false for a
-// token that is none.
+// DecodeJWT decodes a signed JWT (RFC 7519) without verifying its signature. It returns
+// false for a token that is no JWT.
 func DecodeJWT(token string) (wire.JWT, bool) {
 	signed, _, ok := cutJWT(token)
 	if !ok {
@@ -25,7 +25,7 @@ func DecodeJWT(token string) (wire.JWT, bool) {
 	return out, ok
 }
 
-// cutJWT splits a token of three parts before its signature.
+// cutJWT splits a JWT before its signature; ok is false for a token that has not three parts.
 func cutJWT(token string) (signed, signature string, ok bool) {
 	if strings.Count(token, ".") != 2 {
 		return "", "", false

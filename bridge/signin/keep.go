@@ -14,19 +14,19 @@ import (
 // URL of the server.
 const service = "elicitation-inspector"
 
-// kept is a grant as the keyring has it.
+// kept is an entry of the keyring: a token set, and the registrations of the client.
 type kept struct {
 	Token        *oauth2.Token    `json:"token"`
 	Resource     string           `json:"resource"`
 	ClientID     string           `json:"client_id,omitempty"`
 	ClientSecret string           `json:"client_secret,omitempty"`
 	Endpoint     *oauth2.Endpoint `json:"endpoint,omitempty"` // nil for a token that cannot be refreshed
-	// Registered are the responses to registrations, by what was asked for.
+	// Registered are the responses to registrations, by URL and body of the request.
 	Registered map[string]json.RawMessage `json:"registered,omitempty"`
 }
 
-// load takes the token that the keyring has. What is wrong with the keyring is told, and
-// tokens stay in memory then.
+// load loads the token set and the registrations from the keyring. If that fails, it warns,
+// and the flow goes on without them.
 func (f *Flow) load() {
 	text, err := keyring.Get(service, f.server.String())
 	if errors.Is(err, keyring.ErrNotFound) {
@@ -52,28 +52,28 @@ func (f *Flow) load() {
 		_ = m.body(header, body, false) // makes its secrets known
 		f.registered[asked] = &answer{http.StatusCreated, header, body}
 	}
-	g := &grant{token: k.Token, resource: k.Resource}
+	tokens := &tokenSet{token: k.Token, resource: k.Resource}
 	if k.Endpoint != nil {
-		g.config = &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: *k.Endpoint}
+		tokens.config = &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: *k.Endpoint}
 	}
 	f.mu.Lock()
-	f.granted = g
+	f.tokens = tokens
 	f.mu.Unlock()
 }
 
-// save makes the keyring have the grant; nil removes it from there.
-func (f *Flow) save(g *grant) {
-	if g == nil {
+// save stores a token set in the keyring; nil removes the entry.
+func (f *Flow) save(t *tokenSet) {
+	if t == nil {
 		if err := keyring.Delete(service, f.server.String()); err != nil && !errors.Is(err, keyring.ErrNotFound) {
 			f.warn("removing", err)
 		}
 		return
 	}
-	k := kept{Token: g.token, Resource: g.resource, Registered: map[string]json.RawMessage{}}
+	k := kept{Token: t.token, Resource: t.resource, Registered: map[string]json.RawMessage{}}
 	for asked, answer := range f.registered {
 		k.Registered[asked] = answer.body
 	}
-	if c := g.config; c != nil {
+	if c := t.config; c != nil {
 		k.ClientID, k.ClientSecret, k.Endpoint = c.ClientID, c.ClientSecret, &c.Endpoint
 	}
 	text, err := json.Marshal(k)
@@ -85,6 +85,7 @@ func (f *Flow) save(g *grant) {
 	}
 }
 
+// warn reports an error of the keyring.
 func (f *Flow) warn(doing string, err error) {
 	if f.desk.config.Warn != nil {
 		f.desk.config.Warn(fmt.Sprintf("%s the token of %s in the system's keyring: %v; it stays in memory", doing, f.name, f.desk.masks().text(err.Error())))

@@ -13,8 +13,8 @@ import (
 	"elicitation-inspector/bridge/wire/redact"
 )
 
-// plainParams are the parameters of authorization, token and redirect requests whose
-// values are no secrets. The values of all others are masked.
+// plainParams are the parameters of authorization requests, token requests and redirects
+// whose values are shown. All other parameters are masked.
 var plainParams = set(`response_type response_mode client_id redirect_uri scope resource audience code_challenge
 	code_challenge_method prompt iss error error_description error_uri grant_type client_assertion_type
 	subject_token_type requested_token_type token_type expires_in`)
@@ -23,7 +23,7 @@ var plainParams = set(`response_type response_mode client_id redirect_uri scope 
 var secretMembers = set(`access_token refresh_token id_token client_secret registration_access_token client_assertion
 	assertion subject_token actor_token code code_verifier state nonce password device_code`)
 
-// secretHeaders are the headers whose values are masked, except for the name of a scheme.
+// secretHeaders are the headers whose values are masked, except for an authentication scheme.
 var secretHeaders = set("authorization proxy-authorization cookie set-cookie dpop")
 
 func set(names string) map[string]bool {
@@ -34,31 +34,31 @@ func set(names string) map[string]bool {
 	return m
 }
 
-// masks replaces the secrets of sign-ins by a placeholder: by their names where they come
-// up, and by their values from there on.
+// masks replaces the secrets of sign-ins by a placeholder. It recognizes a secret by the
+// name of its parameter, member or header first, and by its value from then on.
 type masks struct {
-	known *redact.Redaction
-	jwts  map[string]wire.JWT // collects the JWTs among the secrets, by name; may be nil
+	secrets *redact.Redaction
+	jwts    map[string]wire.JWT // collects the JWTs among the secrets, by name; may be nil
 }
 
-// learn makes a value known as a secret. Of a JWT, its signature is known as well.
+// learn adds a value to the secrets, and the signature of a JWT on its own, too.
 func (m masks) learn(name, value string) {
-	m.known.Secret("sign-in", value)
+	m.secrets.Secret("sign-in", value)
 	jwt, ok := DecodeJWT(value)
 	if !ok {
 		return
 	}
 	_, signature, _ := cutJWT(value)
-	m.known.Secret("sign-in", signature)
+	m.secrets.Secret("sign-in", signature)
 	if m.jwts != nil {
 		m.jwts[name] = jwt
 	}
 }
 
-// text returns text without the secrets that are known.
-func (m masks) text(text string) string { return m.known.Text(text) }
+// text masks the values of learned secrets in a text.
+func (m masks) text(text string) string { return m.secrets.Text(text) }
 
-// values returns parameters with their secrets masked, which are known from then on.
+// values returns parameters with their secrets masked and learned.
 func (m masks) values(in url.Values) url.Values {
 	out := url.Values{}
 	for name, values := range in {
@@ -69,6 +69,7 @@ func (m masks) values(in url.Values) url.Values {
 	return out
 }
 
+// param returns the value of one parameter, masked and learned if it is a secret.
 func (m masks) param(name, value string) string {
 	switch {
 	case value == "":
@@ -95,7 +96,7 @@ func (m masks) address(u *url.URL) string {
 	return plain.String()
 }
 
-// header returns headers with their secrets masked.
+// header returns headers with their secrets masked and learned.
 func (m masks) header(h http.Header) http.Header {
 	out := h.Clone()
 	for name, values := range out {
@@ -115,7 +116,7 @@ func (m masks) header(h http.Header) http.Header {
 	return out
 }
 
-// credentials masks the value of a header with credentials, and leaves its scheme.
+// credentials masks the value of a secret header, except for its authentication scheme.
 func (m masks) credentials(value string) string {
 	scheme, rest, ok := strings.Cut(value, " ")
 	if !ok || strings.ContainsAny(scheme, "=;") {
@@ -130,8 +131,9 @@ func (m masks) credentials(value string) string {
 	return scheme + " " + redact.Placeholder
 }
 
-// body returns the body of a request or a response with its secrets masked. secret says
-// that it may be nothing but a secret, as the answer of a token endpoint is.
+// body returns the body of a request or a response with its secrets masked and learned. With
+// secret, as for responses of a token endpoint, it masks all that it cannot tell from a
+// secret.
 func (m masks) body(h http.Header, body []byte, secret bool) string {
 	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch {
@@ -150,8 +152,8 @@ func (m masks) body(h http.Header, body []byte, secret bool) string {
 	return m.text(string(body))
 }
 
-// json masks the strings of an object by the names of its members, at any depth. With
-// strict, it masks all strings but those that are known to be no secrets.
+// json masks the strings whose members have the name of a secret, at any depth. With
+// strict, it masks all strings except those in members named in plainParams.
 func (m masks) json(body []byte, strict bool) []byte {
 	c := rawjson.NewCursor(body)
 	var out []byte

@@ -17,93 +17,96 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// run is the progress of one sign-in or refresh, as far as the tap sees it. Only the
+// run is the progress of one attempt, as the tap reads it from the exchanges. Only the
 // holder of the flow's turn uses it.
 type run struct {
-	flow      *Flow
-	number    int
-	grant     Grant
-	stepUp    bool
-	step      wire.Step // the step that is taken, or due
-	documents map[string]*answer
-	named     string // where the challenge says that the resource's metadata is, "" if nowhere
-	resource  string
-	mismatch  string // why metadata of the resource that was found is not to be used
-	found     bool   // metadata of the resource was found, and is used
-	served    bool   // metadata of the authorization server was found, and is used
-	missing   int    // status of the latest place that has no metadata
-	issuers   []string
-	grants    []string // those that the authorization server supports, nil if it does not say
-	refusal   error    // why nothing more is sent
+	flow          *Flow
+	number        int // of the attempt
+	grant         Grant
+	stepUp        bool               // the server has answered 403 with insufficient_scope
+	step          wire.Step          // the current step, or the next one between two exchanges
+	documents     map[string]*answer // responses to GET requests, by URL
+	metadataURL   string             // resource_metadata of the challenge, "" if it names none
+	resource      string
+	unusable      string   // why the metadata of the resource cannot be used, "" if none was rejected
+	hasResource   bool     // usable metadata of the resource was found
+	hasServer     bool     // usable metadata of the authorization server was found
+	missingStatus int      // status of the latest response 4xx in place of metadata
+	issuers       []string // authorization servers in the metadata of the resource
+	grants        []string // grant_types_supported of the authorization server, nil without that member
+	halted        error    // once set, the tap sends nothing more and returns this error
 }
 
+// newRun returns the run of an attempt; refused is nil for a refresh.
 func newRun(f *Flow, number int, refused *http.Response) *run {
 	r := &run{flow: f, number: number, step: wire.StepResource, documents: map[string]*answer{}, resource: f.server.String()}
 	if refused == nil {
 		return r
 	}
 	r.stepUp = refused.StatusCode == http.StatusForbidden
-	challenges, _ := oauthex.ParseWWWAuthenticate(refused.Header.Values("WWW-Authenticate")) // the SDK reports the error
+	challenges, _ := oauthex.ParseWWWAuthenticate(refused.Header.Values("WWW-Authenticate")) // the SDK reports this error
 	for _, c := range challenges {
-		if r.named == "" {
-			r.named = c.Params["resource_metadata"]
+		if r.metadataURL == "" {
+			r.metadataURL = c.Params["resource_metadata"]
 		}
 	}
 	return r
 }
 
-// enter finds the step that a request belongs to. It returns the parameters of a form,
-// with resource added where the SDK leaves it out (RFC 8707); nil for other bodies.
-func (r *run) enter(req *http.Request, body []byte) url.Values {
+// classify sets the step to which a request belongs. It returns the parameters to send for
+// a token request, and nil for other requests.
+func (r *run) classify(req *http.Request, body []byte) url.Values {
 	media, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
 	switch path := req.URL.Path; {
-	case req.Response != nil: // a redirect belongs to the step of its request
+	case req.Response != nil: // the step stays when a response redirects the request
 	case req.Method == http.MethodGet && (strings.Contains(path, "/.well-known/oauth-authorization-server") || strings.Contains(path, "/.well-known/openid-configuration")):
 		r.step = wire.StepServer
-		if !r.found && r.mismatch != "" {
-			r.step, r.refusal = wire.StepResource, errors.New(r.mismatch)
+		if !r.hasResource && r.unusable != "" {
+			r.step, r.halted = wire.StepResource, errors.New(r.unusable)
 		}
 	case req.Method == http.MethodGet:
 		r.step = wire.StepResource
 	case media == "application/x-www-form-urlencoded":
-		return r.enterToken(req, body)
+		return r.classifyToken(body)
 	default:
-		if r.refusal = r.undiscovered(); r.refusal == nil {
+		if r.halted = r.undiscovered(); r.halted == nil {
 			r.step = wire.StepRegistration
 		}
 	}
 	return nil
 }
 
-// undiscovered returns an error if the authorization server has no metadata. The
-// endpoints that the SDK would guess are those of revision 2025-03-26, which the
-// inspector does not speak.
+// undiscovered returns an error if no metadata of the authorization server was found. The
+// SDK would go on with the default endpoints of revision 2025-03-26, which the inspector
+// does not support.
 func (r *run) undiscovered() error {
-	if r.served {
+	if r.hasServer {
 		return nil
 	}
-	if r.step = wire.StepServer; !r.found {
+	if r.step = wire.StepServer; !r.hasResource {
 		r.step = wire.StepResource
 	}
-	return fmt.Errorf("there is no metadata: HTTP %d", r.missing)
+	return fmt.Errorf("there is no metadata: HTTP %d", r.missingStatus)
 }
 
-func (r *run) enterToken(_ *http.Request, body []byte) url.Values {
+// classifyToken is classify for a token request. It adds the resource, which the SDK leaves
+// out of some requests (RFC 8707), and the configured scopes.
+func (r *run) classifyToken(body []byte) url.Values {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return nil
 	}
-	if form.Get("grant_type") == string(GrantRefresh) {
+	grant := Grant(form.Get("grant_type"))
+	if grant == GrantRefresh {
 		r.step = wire.StepRefresh
-	} else if r.refusal = r.undiscovered(); r.refusal != nil {
+	} else if r.halted = r.undiscovered(); r.halted != nil {
 		return nil
 	} else {
 		r.step = wire.StepToken
 	}
-	switch form.Get("grant_type") {
-	case string(GrantCredentials):
+	if grant == GrantCredentials {
 		if !r.offers(GrantCredentials) {
-			r.refusal = errNotOffered
+			r.halted = errNotOffered
 		}
 		if scopes := r.flow.scopes(strings.Fields(form.Get("scope"))); len(scopes) > 0 {
 			form.Set("scope", strings.Join(scopes, " "))
@@ -115,8 +118,8 @@ func (r *run) enterToken(_ *http.Request, body []byte) url.Values {
 	return form
 }
 
-// offers reports whether the authorization server supports a grant. Without
-// grant_types_supported it is the one with a code (RFC 8414, section 2).
+// offers reports whether the authorization server supports a grant type. Without
+// grant_types_supported it supports authorization_code (RFC 8414, section 2).
 func (r *run) offers(g Grant) bool {
 	if r.grants == nil {
 		return g == GrantCode
@@ -124,28 +127,28 @@ func (r *run) offers(g Grant) bool {
 	return slices.Contains(r.grants, string(g))
 }
 
-// judge notes what a response means for the steps that follow, and returns what is wrong
-// with it.
+// judge updates the run with a response, and returns what is wrong with the response; "" if
+// nothing is.
 func (r *run) judge(req *http.Request, a *answer) (why string) {
 	why = r.wrong(req, a)
 	ok := a.status >= 200 && a.status < 300
 	switch {
 	case a.status >= 300 && a.status < 400:
 	case a.status >= 400 && a.status < 500:
-		r.missing = a.status
+		r.missingStatus = a.status
 	case r.step == wire.StepResource && ok && why != "":
-		r.mismatch = why
+		r.unusable = why
 	case r.step == wire.StepResource && ok:
-		r.found, r.step = true, wire.StepServer
+		r.hasResource, r.step = true, wire.StepServer
 		r.resource = rawjson.Text(rawjson.Member(a.body, "resource"))
 		r.issuers = rawjson.Strings(rawjson.Member(a.body, "authorization_servers"))
 		if len(r.issuers) > 0 {
 			r.flow.update(func(at *Attempt) { at.Issuer = r.issuers[0] })
 		}
 	case r.step == wire.StepServer && ok && why != "", (r.step == wire.StepToken || r.step == wire.StepRefresh) && ok && why != "":
-		r.refusal = errors.New(why)
+		r.halted = errors.New(why)
 	case r.step == wire.StepServer && ok:
-		r.served, r.step = true, wire.StepRegistration
+		r.hasServer, r.step = true, wire.StepRegistration
 		r.grants = rawjson.Strings(rawjson.Member(a.body, "grant_types_supported"))
 		issuer := rawjson.Text(rawjson.Member(a.body, "issuer"))
 		r.flow.update(func(at *Attempt) { at.Issuer = issuer })
@@ -153,7 +156,7 @@ func (r *run) judge(req *http.Request, a *answer) (why string) {
 	return why
 }
 
-// wrong returns what is wrong with a response to the present step; "" if nothing is.
+// wrong returns what is wrong with a response to the current step; "" if nothing is.
 func (r *run) wrong(req *http.Request, a *answer) string {
 	switch metadata := r.step == wire.StepResource || r.step == wire.StepServer; {
 	case a.status >= 300 && a.status < 400:
@@ -161,7 +164,7 @@ func (r *run) wrong(req *http.Request, a *answer) string {
 	case metadata && a.status >= 400 && a.status < 500:
 		return "" // not found: the next place is tried
 	case a.status >= 300:
-		return r.refused(a)
+		return errorText(a)
 	case metadata && a.status != http.StatusOK:
 		return fmt.Sprintf("HTTP %d in place of 200", a.status)
 	case metadata && !isJSON(a.header):
@@ -180,8 +183,8 @@ func (r *run) wrong(req *http.Request, a *answer) string {
 	return ""
 }
 
-// wrongToken judges the answer of a token endpoint. The SDK says what is wrong with other
-// points of it.
+// wrongToken returns what is wrong with the type of a token. The SDK checks the other members
+// of the response.
 func wrongToken(body []byte) string {
 	if kind := rawjson.Text(rawjson.Member(body, "token_type")); kind != "" && !strings.EqualFold(kind, "Bearer") {
 		return fmt.Sprintf("the token_type is %q, and not Bearer", kind)
@@ -189,8 +192,8 @@ func wrongToken(body []byte) string {
 	return ""
 }
 
-// refused says what an error response of an authorization server says.
-func (r *run) refused(a *answer) string {
+// errorText describes an error response of an authorization server (RFC 6749, section 5.2).
+func errorText(a *answer) string {
 	text := fmt.Sprintf("HTTP %d", a.status)
 	if code := rawjson.Text(rawjson.Member(a.body, "error")); code != "" {
 		text += ": " + code
@@ -206,10 +209,10 @@ func isJSON(h http.Header) bool {
 	return err == nil && media == "application/json"
 }
 
-// wrongResource judges the metadata of a protected resource (RFC 9728, section 3.3).
+// wrongResource returns what is wrong with the metadata of a resource (RFC 9728, section 3.3).
 func (r *run) wrongResource(req *http.Request, body []byte) string {
 	want := r.flow.server.String()
-	if req.URL.String() != r.named && strings.TrimSuffix(req.URL.Path, "/") == "/.well-known/oauth-protected-resource" {
+	if req.URL.String() != r.metadataURL && strings.TrimSuffix(req.URL.Path, "/") == "/.well-known/oauth-protected-resource" {
 		root := *r.flow.server
 		root.Path, root.RawPath = "", ""
 		want = root.String()
@@ -236,7 +239,8 @@ func (r *run) wrongResource(req *http.Request, body []byte) string {
 	return ""
 }
 
-// wrongServer judges the metadata of an authorization server (RFC 8414, section 3.3).
+// wrongServer returns what is wrong with the metadata of an authorization server (RFC 8414,
+// section 3.3).
 func (r *run) wrongServer(body []byte) string {
 	issuer := rawjson.Text(rawjson.Member(body, "issuer"))
 	methods := rawjson.Strings(rawjson.Member(body, "code_challenge_methods_supported"))
@@ -259,13 +263,13 @@ func (r *run) wrongServer(body []byte) string {
 	return ""
 }
 
-// redirect returns the address of the inspector with which the browser came back.
-func (r *run) redirect(q url.Values) string {
+// redirectURL returns the URL of a redirect with the query q.
+func (r *run) redirectURL(q url.Values) string {
 	a, _ := r.flow.Attempt()
 	return a.RedirectURI + "?" + q.Encode()
 }
 
-// failure returns the error of a sign-in that ended with err; nil if it succeeded.
+// failure returns the error of an attempt whose outcome is err; nil if err is nil.
 func (r *run) failure(ctx context.Context, err error) *Error {
 	cause := context.Cause(ctx)
 	var refused *oauth2.RetrieveError
@@ -278,13 +282,13 @@ func (r *run) failure(ctx context.Context, err error) *Error {
 		return &Error{State: Cancelled}
 	case cause != nil:
 		return &Error{State: Withdrawn}
-	case errors.Is(err, errNotOffered), errors.Is(r.refusal, errNotOffered):
+	case errors.Is(err, errNotOffered), errors.Is(r.halted, errNotOffered):
 		return &Error{Failed, wire.StepServer, "the authorization server offers no grant that this client can use: it has " + strings.Join(r.grants, ", ")}
-	case r.refusal != nil:
-		return &Error{Failed, r.step, r.flow.desk.masks().text(plainly(r.refusal))}
+	case r.halted != nil:
+		return &Error{Failed, r.step, r.flow.desk.masks().text(plainly(r.halted))}
 	case errors.As(err, &refused):
 		a := answer{status: refused.Response.StatusCode, body: refused.Body}
-		return &Error{Failed, r.step, r.flow.desk.masks().text(r.refused(&a))}
+		return &Error{Failed, r.step, r.flow.desk.masks().text(errorText(&a))}
 	}
 	return &Error{Failed, r.step, r.flow.desk.masks().text(plainly(err))}
 }

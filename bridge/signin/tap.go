@@ -15,23 +15,23 @@ import (
 
 // Limits of one HTTP exchange of a sign-in.
 const (
-	exchangeTime  = 30 * time.Second
-	answerMost    = 1 << 20 // bytes of a response's body
+	exchangeTime  = 30 * time.Second // from the request to the end of the response
+	answerMost    = 1 << 20          // bytes of a response's body
 	redirectsMost = 5
 )
 
-// tap is the round tripper below the SDK's flows. It classifies each request, lets the
-// person look at it, sends it, and logs it with its response.
+// tap is the round tripper below the SDK's handlers. It classifies each request, holds it
+// for the person if the flow is stepwise, sends it, and logs it with its response.
 type tap struct{ flow *Flow }
 
-// answer is a response that was read to its end.
+// answer is a response with its whole body.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// response returns the answer for the SDK.
+// response returns the answer as the response to req.
 func (a *answer) response(req *http.Request) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", a.status, http.StatusText(a.status)), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -55,19 +55,19 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	req = req.Clone(req.Context())
 	if known := r.documents[req.URL.String()]; known != nil && req.Method == http.MethodGet {
-		return known.response(req), nil // a sign-in asks each place once, for both grants
+		return known.response(req), nil // discovery for a second grant sends nothing again
 	}
-	if r.refusal != nil {
-		return nil, r.refusal
+	if r.halted != nil {
+		return nil, r.halted
 	}
-	form := r.enter(req, body)
-	if r.refusal != nil {
-		return nil, r.refusal
+	form := r.classify(req, body)
+	if r.halted != nil {
+		return nil, r.halted
 	}
 	asked := req.URL.String() + "\n" + string(body)
 	if known := f.registered[asked]; known != nil && r.step == wire.StepRegistration {
 		f.update(func(a *Attempt) {
-			a.Steps = append(a.Steps, Taken{Step: r.step, URL: f.desk.masks().address(req.URL), Status: known.status, Reused: true})
+			a.Steps = append(a.Steps, StepTaken{Step: r.step, URL: f.desk.masks().address(req.URL), Status: known.status, Reused: true})
 		})
 		r.judge(req, known)
 		return known.response(req), nil
@@ -84,13 +84,13 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	out, err := t.exchange(req, body)
 	if err != nil {
-		r.refusal = err // the SDK would try the next place, and forget why
+		r.halted = err // else the SDK would try the next place, and drop this error
 		return nil, err
 	}
 	step := r.step
 	switch why := r.judge(req, out); {
-	case r.refusal != nil:
-		return nil, r.refusal
+	case r.halted != nil:
+		return nil, r.halted
 	case step == wire.StepRegistration && out.status < 300 && why == "":
 		f.registered[asked] = out
 	case req.Method == http.MethodGet:
@@ -99,7 +99,7 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	return out.response(req), nil
 }
 
-// exchange sends a request, reads the response, and logs both.
+// exchange sends a request, and logs it with its response.
 func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
 	began := time.Now()
 	out, err := t.flow.send(req)
@@ -108,7 +108,7 @@ func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
 	m := f.desk.masks()
 	m.jwts = map[string]wire.JWT{}
 	secret := r.step == wire.StepToken || r.step == wire.StepRefresh
-	taken := Taken{Step: r.step, URL: m.address(req.URL), Took: took}
+	taken := StepTaken{Step: r.step, URL: m.address(req.URL), Took: took}
 	shown := &wire.SignIn{Number: r.number, Step: r.step, Header: m.header(req.Header), Sent: m.body(req.Header, body, false)}
 	frame := wire.Frame{HTTPMethod: req.Method, Note: &wire.Note{SignIn: shown, At: began, Took: took.Round(time.Microsecond).String()}}
 	if err != nil {
@@ -125,15 +125,15 @@ func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
 	return out, err
 }
 
-// newNetwork returns the transport below all sign-ins.
-func newNetwork() *http.Transport {
+// newTransport returns the HTTP transport of a desk.
+func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: exchangeTime, IdleConnTimeout: exchangeTime,
 		MaxResponseHeaderBytes: answerMost,
 	}
 }
 
-// send sends a request to a safe address, and reads the response within the limits.
+// send sends a request if its URL is safe, and reads the response within the limits.
 func (f *Flow) send(req *http.Request) (*answer, error) {
 	if err := f.safe(req.URL); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (f *Flow) send(req *http.Request) (*answer, error) {
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "elicitation-inspector")
 	}
-	resp, err := f.desk.network.RoundTrip(req.WithContext(ctx))
+	resp, err := f.desk.transport.RoundTrip(req.WithContext(ctx))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("no response within %s", exchangeTime)
 	}
@@ -161,7 +161,7 @@ func (f *Flow) send(req *http.Request) (*answer, error) {
 	return &answer{resp.StatusCode, resp.Header, body}, nil
 }
 
-// plainly returns an error without the URL that net/http puts in front of it.
+// plainly returns the text of an error without the method and URL that net/http adds.
 func plainly(err error) string {
 	if wrapped := new(url.Error); errors.As(err, &wrapped) {
 		return wrapped.Err.Error()

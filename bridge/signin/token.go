@@ -3,6 +3,7 @@ package signin
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -10,79 +11,91 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// grant is a token, and what it takes to refresh it.
-type grant struct {
+// tokenSet is an access token, and what is needed to refresh it.
+type tokenSet struct {
 	token    *oauth2.Token
-	config   *oauth2.Config // nil for a client that needs no person, and no refresh
+	config   *oauth2.Config // nil for a token that cannot be refreshed
 	resource string
+	disused  bool // a person has expired the token; see [Flow.Expire]
 }
 
-func (g *grant) header() string { return "Bearer " + g.token.AccessToken }
+func (t *tokenSet) header() string { return "Bearer " + t.token.AccessToken }
 
-// early is how long before its end a token is refreshed.
+// early is how long before its expiry a token is refreshed.
 const early = 10 * time.Second
 
-func (g *grant) expired() bool {
-	return !g.token.Expiry.IsZero() && time.Until(g.token.Expiry) < early
+func (t *tokenSet) expired() bool {
+	return t.disused || !t.token.Expiry.IsZero() && time.Until(t.token.Expiry) < early
 }
 
-// grant makes a token the server's.
-func (f *Flow) grant(g *grant) {
+// replaces reports whether a refused request was not sent with this token, and can be sent
+// again with it. again says that the request was already sent again after a sign-in.
+func (t *tokenSet) replaces(refused *http.Request, again bool) bool {
+	used := refused.Header.Get("Authorization")
+	sentWithOlder := used != "" && used != t.header()
+	sentBefore := used == "" && !again && !t.expired()
+	return sentWithOlder || sentBefore
+}
+
+// setTokens makes a token set the current one of the server; nil means that there is none.
+func (f *Flow) setTokens(t *tokenSet) {
 	f.mu.Lock()
-	f.granted = g
+	f.tokens = t
 	f.mu.Unlock()
 	if f.config.Keep {
-		f.save(g)
+		f.save(t)
 	}
 	f.desk.changed(f)
 }
 
-// Token returns the access token for the next request to the server, "" if there is none.
-// It refreshes a token that has expired. If that fails, the server
-// says what it thinks of a request without a token. note logs frames of a refresh.
-func (f *Flow) Token(ctx context.Context, note func(wire.Frame)) string {
-	f.remember()
-	f.mu.Lock()
-	f.note = note
-	now := f.granted
-	f.mu.Unlock()
-	switch {
-	case now == nil:
-		return ""
-	case !now.expired(), now.token.RefreshToken == "": // the server says what it thinks of an expired token
-		return now.token.AccessToken
-	}
-	if f.take(ctx) != nil {
-		return ""
-	}
-	defer f.release()
-	if f.refresh(ctx, now) != nil {
-		return ""
-	}
+// current returns the current token set of the server; nil if there is none.
+func (f *Flow) current() *tokenSet {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.granted == nil {
-		return ""
-	}
-	return f.granted.token.AccessToken
+	return f.tokens
 }
 
-// isRefused reports whether an authorization server has refused to give a token.
+// Token returns the access token for the next request to the server, "" if there is none.
+// It refreshes an expired token first; if the refresh fails, it returns "", and the server
+// refuses the request. note logs the frames of a refresh.
+func (f *Flow) Token(ctx context.Context, note func(wire.Frame)) string {
+	f.loadKept()
+	f.mu.Lock()
+	f.note = note
+	tokens := f.tokens
+	f.mu.Unlock()
+	switch {
+	case tokens == nil:
+		return ""
+	case !tokens.expired(), tokens.token.RefreshToken == "": // the server may accept an expired token
+		return tokens.token.AccessToken
+	}
+	if f.takeTurn(ctx) != nil {
+		return ""
+	}
+	defer f.releaseTurn()
+	if f.refresh(ctx, tokens) != nil {
+		return ""
+	}
+	if tokens = f.current(); tokens == nil {
+		return ""
+	}
+	return tokens.token.AccessToken
+}
+
+// isRefused reports whether err is an error response of a token endpoint.
 func isRefused(err error) bool {
 	var refused *oauth2.RetrieveError
 	return errors.As(err, &refused)
 }
 
-// errRefused is the error of a refresh that the authorization server has refused.
+// errRefused is the error of a refresh that the authorization server refuses.
 var errRefused = errors.New("the authorization server refuses to refresh the token")
 
-// refresh replaces a token, unless another request has done so. If the authorization
-// server refuses that, there is no token any more. The caller holds the turn.
-func (f *Flow) refresh(ctx context.Context, old *grant) error {
-	f.mu.Lock()
-	now := f.granted
-	f.mu.Unlock()
-	if now != old {
+// refresh replaces a token set, unless another request has already done so. If the
+// authorization server refuses that, the flow forgets the token. The caller holds the turn.
+func (f *Flow) refresh(ctx context.Context, old *tokenSet) error {
+	if f.current() != old {
 		return nil
 	}
 	if f.run != nil || old.config == nil {
@@ -96,49 +109,51 @@ func (f *Flow) refresh(ctx context.Context, old *grant) error {
 	failure := f.conclude(ctx, err)
 	switch {
 	case isRefused(err):
-		f.grant(nil)
+		f.setTokens(nil)
 		return errRefused
 	case err == nil:
-		f.grant(&grant{token: token, config: old.config, resource: old.resource})
+		f.setTokens(&tokenSet{token: token, config: old.config, resource: old.resource})
 	}
 	return failure
 }
 
-// Status is what a page shows of a server's token.
+// Status describes a server's token for a page.
 type Status struct {
-	SignedIn   bool
-	Expires    time.Time // zero if that is unknown
-	Refreshing bool      // the token can be refreshed
-	Scopes     string    // as the authorization server has named them, "" if it has not
+	SignedIn    bool
+	Expires     time.Time // zero if the authorization server has not named a time
+	Expired     bool      // a person has expired the token; see [Flow.Expire]
+	Refreshable bool      // there is a refresh token
+	Scopes      string    // from the token response, "" if it names none
 }
 
-// Status returns what is known of the server's token.
+// Status returns the status of the server's token.
 func (f *Flow) Status() Status {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.granted == nil {
+	tokens := f.current()
+	if tokens == nil {
 		return Status{}
 	}
-	t := f.granted.token
-	scopes, _ := t.Extra("scope").(string)
-	return Status{SignedIn: true, Expires: t.Expiry, Refreshing: t.RefreshToken != "" && f.granted.config != nil, Scopes: scopes}
+	scopes, _ := tokens.token.Extra("scope").(string)
+	return Status{
+		SignedIn: true, Expires: tokens.token.Expiry, Expired: tokens.disused,
+		Refreshable: tokens.token.RefreshToken != "" && tokens.config != nil, Scopes: scopes,
+	}
 }
 
-// ErrNoToken is the error of doing something with a token that is not there.
+// ErrNoToken is the error of Expire and Refresh without a token.
 var ErrNoToken = errors.New("there is no token")
 
-// Expire takes the token for expired: the next request refreshes it, or goes out without a
-// token.
+// Expire makes the flow treat the token as expired: the next request refreshes it, or goes
+// out without a token.
 func (f *Flow) Expire() error {
 	f.mu.Lock()
-	if f.granted == nil {
+	if f.tokens == nil {
 		f.mu.Unlock()
 		return ErrNoToken
 	}
-	token := *f.granted.token
-	token.Expiry = time.Unix(1, 0)
-	if f.granted = (&grant{&token, f.granted.config, f.granted.resource}); token.RefreshToken == "" {
-		f.granted = nil
+	expired := *f.tokens
+	expired.disused = true
+	if f.tokens = &expired; expired.token.RefreshToken == "" {
+		f.tokens = nil
 	}
 	f.mu.Unlock()
 	f.desk.changed(f)
@@ -147,27 +162,25 @@ func (f *Flow) Expire() error {
 
 // Refresh refreshes the token now.
 func (f *Flow) Refresh(ctx context.Context) error {
-	f.mu.Lock()
-	now := f.granted
-	f.mu.Unlock()
-	if now == nil {
+	tokens := f.current()
+	if tokens == nil {
 		return ErrNoToken
 	}
-	if err := f.take(ctx); err != nil {
+	if err := f.takeTurn(ctx); err != nil {
 		return err
 	}
-	defer f.release()
-	return f.refresh(ctx, now)
+	defer f.releaseTurn()
+	return f.refresh(ctx, tokens)
 }
 
 // SignOut forgets the token. With another, the next sign-in asks the authorization server
-// for another account.
+// to let the person choose another account.
 func (f *Flow) SignOut(ctx context.Context, another bool) error {
-	if err := f.take(ctx); err != nil {
+	if err := f.takeTurn(ctx); err != nil {
 		return err
 	}
-	defer f.release()
+	defer f.releaseTurn()
 	f.code, f.credentials, f.another = nil, nil, another // the SDK remembers the scopes that were granted
-	f.grant(nil)
+	f.setTokens(nil)
 	return nil
 }

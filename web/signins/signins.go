@@ -34,7 +34,7 @@ func Card(in *bridge.Inspection, server views.Server) (signincard.Card, bool) {
 		Refreshes: a.Grant == signin.GrantRefresh, Facts: factsOf(a), Stepwise: flow.Stepwise(), Why: a.Why, Began: a.Began,
 	}
 	if a.State == signin.Failed {
-		c.At = a.At.String()
+		c.At = a.FailedAt.String()
 	}
 	if c.Over {
 		c.Took = a.Ended.Sub(a.Began)
@@ -73,7 +73,7 @@ func factsOf(a signin.Attempt) (out []signincard.Fact) {
 	return out
 }
 
-func stepOf(t signin.Taken) signincard.Step {
+func stepOf(t signin.StepTaken) signincard.Step {
 	s := signincard.Step{Name: wording.Capital(t.Step.String()), Method: methodOf(t.Step), URL: t.URL, Took: t.Took, Why: t.Why}
 	switch {
 	case t.Reused:
@@ -121,10 +121,10 @@ func Token(in *bridge.Inspection, server string) (signincard.Token, bool) {
 	}
 	s := flow.Status()
 	t := signincard.Token{
-		Server: server, SignedIn: s.SignedIn, Expires: s.Expires, Refreshes: s.Refreshing, Scopes: s.Scopes,
+		Server: server, SignedIn: s.SignedIn, Expires: s.Expires, Refreshes: s.Refreshable, Scopes: s.Scopes,
 		Stepwise: flow.Stepwise(), Busy: flow.Busy(),
 	}
-	if t.Expires.Before(time.Unix(2, 0)) { // the mark of a token that is taken for expired
+	if s.Expired {
 		t.Expires = time.Time{}
 	}
 	return t, true
