@@ -1,12 +1,10 @@
 package demo
 
 import (
-	"bytes"
 	"crypto/rand"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"net"
 	"net/http"
 	"net/url"
@@ -176,11 +174,7 @@ func (d *desk) settle(c *card, v verdict) {
 //	POST /sign-in/ID         choice=allow or choice=refuse
 //	GET  /sign-in/style.css
 func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+	SetPageHeaders(w.Header(), "form-action 'self'")
 	d.pages.ServeHTTP(w, r)
 }
 
@@ -243,26 +237,16 @@ func (d *desk) decide(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, signInPath+c.id, http.StatusSeeOther)
 }
 
+// page is the data of a sign-in page.
 type page struct {
 	Title, Text string
-	Ask, Busy   bool
+	Ask         bool // the person has not chosen yet
+	Busy        bool // the service pretends to be at work
 }
 
-//go:embed signin.html signin.css
-var pageFiles embed.FS
+//go:embed signin.html
+var signInHTML string
 
-// layout is parsed at its first use, so that it does not delay the start of the program.
-var layout = sync.OnceValue(func() *template.Template {
-	return template.Must(template.ParseFS(pageFiles, "signin.html"))
-})
+var signInPages = NewPages(signInHTML)
 
-func (p page) write(w http.ResponseWriter, status int) {
-	var b bytes.Buffer
-	if err := layout().Execute(&b, p); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
-}
+func (p page) write(w http.ResponseWriter, status int) { signInPages.Write(w, status, p) }

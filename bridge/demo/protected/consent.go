@@ -1,17 +1,16 @@
 package protected
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+
+	"elicitation-inspector/bridge/demo"
 )
 
 // request is an authorization request that waits for the person's choice.
@@ -139,40 +138,23 @@ func (r *realm) sendBack(w http.ResponseWriter, req *http.Request, a *request, q
 // the form, too, and that leads to the client.
 func page(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for name, value := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
-			"Referrer-Policy":         "no-referrer",
-			"X-Content-Type-Options":  "nosniff",
-			"Cache-Control":           "no-store",
-		} {
-			w.Header().Set(name, value)
-		}
+		demo.SetPageHeaders(w.Header())
 		h(w, r)
 	})
 }
 
+// consentPage is the data of a page.
 type consentPage struct {
 	Title, Text string
 	Request     *shownRequest // nil when there is nothing to decide
 }
 
+// shownRequest describes an authorization request for the person.
 type shownRequest struct{ ID, Resource, Scope, Client, Redirect string }
 
 //go:embed consent.html
 var consentHTML string
 
-// layout is parsed at its first use, so that it does not delay the start of the program.
-var layout = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("consent").Parse(consentHTML))
-})
+var consentPages = demo.NewPages(consentHTML)
 
-func (p consentPage) write(w http.ResponseWriter, status int) {
-	var b bytes.Buffer
-	if err := layout().Execute(&b, p); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
-}
+func (p consentPage) write(w http.ResponseWriter, status int) { consentPages.Write(w, status, p) }
