@@ -13,7 +13,7 @@ import (
 	"elicitation-inspector/bridge/demo"
 )
 
-// request is an authorization request that waits for the person's choice.
+// request is an authorization request for which the person has not chosen yet.
 type request struct {
 	id        string
 	client    *client
@@ -24,13 +24,13 @@ type request struct {
 	resource  string
 }
 
-// people are those who can sign in. None of them has a password.
+// people are the accounts that the consent page offers. They have no passwords.
 var people = []string{"Robin", "Sam"}
 
 // showConsent answers an authorization request with a page on which a person allows or denies it.
 func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 	q := req.URL.Query()
-	c, doubt := r.asking(req.Context(), q.Get("client_id"), q.Get("redirect_uri"))
+	c, doubt := r.redirectable(req.Context(), q.Get("client_id"), q.Get("redirect_uri"))
 	if doubt != "" {
 		consentPage{Title: "This request cannot be granted", Text: doubt}.write(w, http.StatusBadRequest)
 		return
@@ -39,7 +39,7 @@ func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 		id: rand.Text(), client: c, redirect: q.Get("redirect_uri"), state: q.Get("state"),
 		scopes: strings.Fields(cmp.Or(q.Get("scope"), ScopeUse)), challenge: q.Get("code_challenge"), resource: q.Get("resource"),
 	}
-	if f := r.judge(a, q); f != nil {
+	if f := r.check(a, q); f != nil {
 		r.sendBack(w, req, a, url.Values{"error": {f.Code}, "error_description": {f.Description}})
 		return
 	}
@@ -54,8 +54,9 @@ func (r *realm) showConsent(w http.ResponseWriter, req *http.Request) {
 	}.write(w, http.StatusOK)
 }
 
-// asking returns the client of a request, or what is in doubt about it or its redirect URI. Nobody may be sent there then.
-func (r *realm) asking(ctx context.Context, id, redirect string) (c *client, doubt string) {
+// redirectable returns the client of an authorization request; doubt says why the client or its redirect URI cannot be
+// trusted, so that the browser must not be redirected.
+func (r *realm) redirectable(ctx context.Context, id, redirect string) (c *client, doubt string) {
 	if strings.HasPrefix(id, "https://") {
 		var err error
 		if c, err = r.fetchClient(ctx, id); err != nil {
@@ -70,8 +71,8 @@ func (r *realm) asking(ctx context.Context, id, redirect string) (c *client, dou
 	return c, ""
 }
 
-// judge returns what is wrong with a request of a client that may be told so.
-func (r *realm) judge(a *request, q url.Values) *failure {
+// check returns the error that is sent to the redirect URI; nil if the person may be asked.
+func (r *realm) check(a *request, q url.Values) *failure {
 	switch {
 	case q.Get("response_type") != "code":
 		return &failure{"unsupported_response_type", "response_type must be code"}
@@ -89,7 +90,7 @@ func (r *realm) judge(a *request, q url.Values) *failure {
 	return nil
 }
 
-// takeConsent takes the choice of the person, once.
+// takeConsent takes the choice of the person. A request can be decided once.
 func (r *realm) takeConsent(w http.ResponseWriter, req *http.Request) {
 	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
 	choice, user := req.PostFormValue("choice"), req.PostFormValue("user")
@@ -121,7 +122,7 @@ func (r *realm) sendBack(w http.ResponseWriter, req *http.Request, a *request, q
 		r.variant.redirect(r, q)
 	}
 	u, err := url.Parse(a.redirect)
-	if err != nil { // cannot be, since it was checked
+	if err != nil { // impossible, because mayRedirectTo has parsed it
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

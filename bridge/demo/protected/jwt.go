@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// claims are what an access token says (RFC 9068).
+// claims are the claims of an access token (RFC 9068).
 type claims struct {
 	Issuer   string `json:"iss"`
 	Audience string `json:"aud"`
@@ -35,7 +35,8 @@ func (r *realm) sign(c claims) string {
 	return signed + "." + encoding.EncodeToString(ed25519.Sign(r.key, []byte(signed)))
 }
 
-// verify returns what an access token says, if this realm made it for its protected server and it has not expired.
+// verify returns the claims of an access token, or an error unless this realm issued it for its protected server and it
+// has not expired.
 func (r *realm) verify(token string) (claims, error) {
 	refused := func(why string) (claims, error) { return claims{}, fmt.Errorf("%w: %s", auth.ErrInvalidToken, why) }
 	var c claims

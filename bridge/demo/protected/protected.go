@@ -1,5 +1,5 @@
 // Package protected serves the demo server behind OAuth, with a small authorization server of its own: once as the
-// specification says, and once for each way to get one step of the sign-in wrong.
+// specification requires, and once for each of the Variants, which differ at one step of the sign-in.
 package protected
 
 import (
@@ -35,7 +35,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Handler serves d behind OAuth: at /mcp as it should be, and at the path of each of the Variants. Tokens, clients and
+// Handler serves d behind OAuth: at /mcp as the specification requires, and at the path of each of the Variants. Tokens, clients and
 // signing keys live in the handler only, so a restart makes every token invalid.
 //
 // Each protected server has an authorization server of its own, whose issuer is /auth in place of /mcp.
@@ -79,11 +79,11 @@ type realm struct {
 	issuer   string
 	key      ed25519.PrivateKey
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	clients  shelf[*client]
-	requests shelf[*request] // those on a consent page
-	codes    shelf[*grant]
-	refresh  shelf[*grant]
+	requests shelf[*request] // shown on a consent page, by id
+	codes    shelf[*grant] // by authorization code
+	refresh  shelf[*grant] // by refresh token
 }
 
 func newRealm(v Variant, o Options) *realm {

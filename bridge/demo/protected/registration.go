@@ -27,7 +27,7 @@ const (
 	methodPost  = "client_secret_post"
 )
 
-// client is what the authorization server knows about a client.
+// client is a client that the authorization server knows.
 type client struct {
 	id, name    string
 	secret      string // "" for a public client
@@ -64,7 +64,8 @@ func (r *realm) known(id string) *client {
 	return c
 }
 
-func (r *realm) keep(c *client) {
+// remember adds a registered client.
+func (r *realm) remember(c *client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clients.put(c.id, c)
@@ -101,7 +102,7 @@ func (r *realm) serveRegistration(w http.ResponseWriter, req *http.Request) {
 		(&failure{"invalid_client_metadata", err.Error()}).write(w)
 		return
 	}
-	if f := complete(&m); f != nil {
+	if f := checkClient(&m); f != nil {
 		f.write(w)
 		return
 	}
@@ -109,7 +110,7 @@ func (r *realm) serveRegistration(w http.ResponseWriter, req *http.Request) {
 	if m.TokenEndpointAuthMethod != methodNone {
 		c.secret = rand.Text()
 	}
-	r.keep(c)
+	r.remember(c)
 	writeJSON(w, http.StatusCreated, struct {
 		oauthex.ClientRegistrationMetadata
 		ID            string `json:"client_id"`
@@ -119,8 +120,8 @@ func (r *realm) serveRegistration(w http.ResponseWriter, req *http.Request) {
 	}{m, c.id, c.secret, r.Now().Unix(), 0})
 }
 
-// complete checks the metadata of a client, and adds the defaults of RFC 7591.
-func complete(m *oauthex.ClientRegistrationMetadata) *failure {
+// checkClient checks the metadata of a client, and fills in the defaults of RFC 7591.
+func checkClient(m *oauthex.ClientRegistrationMetadata) *failure {
 	if m.TokenEndpointAuthMethod == "" {
 		m.TokenEndpointAuthMethod = methodBasic
 	}
@@ -188,10 +189,10 @@ func (r *realm) fetchClient(ctx context.Context, id string) (*client, error) {
 		return nil, fmt.Errorf("it is that of %q", m.ID)
 	}
 	m.TokenEndpointAuthMethod = methodNone // the document is public, so it cannot agree on a secret
-	if f := complete(&m.ClientRegistrationMetadata); f != nil {
+	if f := checkClient(&m.ClientRegistrationMetadata); f != nil {
 		return nil, errors.New(f.Description)
 	}
 	c := &client{id: id, name: m.ClientName, redirects: m.RedirectURIs, grants: m.GrantTypes}
-	r.keep(c)
+	r.remember(c)
 	return c, nil
 }

@@ -17,7 +17,7 @@ import (
 	"elicitation-inspector/bridge/mcp"
 )
 
-// The scopes. Every request needs ScopeUse, and a call of StepUpTool needs ScopeTransfer, too.
+// Every request needs ScopeUse, and a call of StepUpTool needs ScopeTransfer, too.
 const (
 	ScopeUse      = "demo.use"
 	ScopeTransfer = "demo.transfer"
@@ -25,10 +25,10 @@ const (
 	StepUpTool = "transfer_money"
 )
 
-// maxBody is the limit of the bodies that are read here.
+// maxBody limits the bodies of requests and of metadata documents, in bytes.
 const maxBody = 1 << 20
 
-// challenge is what a WWW-Authenticate header says. The empty challenge sends no header.
+// challenge is the content of a WWW-Authenticate header. The zero challenge sends no header.
 type challenge struct{ scheme, err, metadata, scope string }
 
 func (c challenge) String() string {
@@ -48,7 +48,7 @@ func (c challenge) set(w http.ResponseWriter) {
 	}
 }
 
-// protect lets requests through that have a token with the scopes that they need.
+// protect passes requests on to next if they have a valid token with the scopes that they need.
 func (r *realm) protect(next http.Handler) http.Handler {
 	checked := auth.RequireBearerToken(r.tokenInfo, nil)(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Del("WWW-Authenticate")
@@ -102,18 +102,19 @@ func needed(w http.ResponseWriter, req *http.Request) ([]string, error) {
 			Name string `json:"name"`
 		} `json:"params"`
 	}
-	_ = json.Unmarshal(body, &m) // the MCP server judges what is not a message
+	_ = json.Unmarshal(body, &m) // the MCP server answers what is not a message
 	if m.Method == mcp.MethodCallTool && m.Params.Name == StepUpTool {
 		return []string{ScopeUse, ScopeTransfer}, nil
 	}
 	return []string{ScopeUse}, nil
 }
 
+// hasAll reports whether have contains all scopes of need.
 func hasAll(have, need []string) bool {
 	return !slices.ContainsFunc(need, func(s string) bool { return !slices.Contains(have, s) })
 }
 
-// metadataURL is where RFC 9728 wants the metadata of the protected server.
+// metadataURL returns the URL of the metadata of the protected server (RFC 9728, section 3.1).
 func (r *realm) metadataURL() string {
 	return r.BaseURL + resourceMetadataPath + strings.TrimPrefix(r.resource, r.BaseURL)
 }

@@ -5,7 +5,8 @@ import "crypto/sha256"
 // maxKept is how many values a shelf holds. A further one replaces the oldest, so that nobody can fill the memory.
 const maxKept = 1024
 
-// shelf keeps values under secret keys. It stores hashes of the keys, so the time of a look-up says nothing about them.
+// shelf maps secret keys to values. It stores hashes of the keys, so that the duration of a look-up reveals nothing about
+// them.
 // The zero value is ready for use.
 type shelf[T any] struct {
 	values map[[sha256.Size]byte]T
@@ -32,7 +33,7 @@ func (s *shelf[T]) get(key string) (T, bool) {
 	return v, ok
 }
 
-// take is get, and forgets the value.
+// take returns a value like get, and forgets it.
 func (s *shelf[T]) take(key string) (T, bool) {
 	v, ok := s.get(key)
 	if ok {

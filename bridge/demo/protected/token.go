@@ -40,7 +40,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
 }
 
-// grant is what a person allowed a client. It outlives its code: the refresh tokens are of the same grant.
+// grant is the permission that a person gave a client. It outlives its code, because its refresh tokens belong to it, too.
 type grant struct {
 	client    *client
 	user      string
@@ -48,8 +48,8 @@ type grant struct {
 	redirect  string
 	challenge string
 	expires   time.Time // of the code
-	used      bool      // the code was
-	refresh   string    // the refresh token that is good now; "" if there is none
+	used      bool      // the code was redeemed
+	refresh   string    // the valid refresh token; "" if there is none
 	revoked   bool
 }
 
@@ -65,7 +65,7 @@ func (r *realm) issueCode(a *request, user string) string {
 	return code
 }
 
-// issue is what the token endpoint is about to issue.
+// issue describes the tokens that the token endpoint is about to issue. Variants may change it.
 type issue struct {
 	by       string // the grant type
 	audience string
@@ -106,7 +106,7 @@ func (r *realm) serveToken(w http.ResponseWriter, req *http.Request) {
 	})
 }
 
-// exchange judges a token request.
+// exchange checks a token request, and returns the tokens to issue.
 func (r *realm) exchange(req *http.Request) (*issue, *failure) {
 	form := req.PostForm
 	c := r.authenticate(req)
@@ -123,7 +123,7 @@ func (r *realm) exchange(req *http.Request) (*issue, *failure) {
 	}
 	i := &issue{by: by, audience: r.resource, client: c.id, life: tokenLife, kind: "Bearer"}
 	if by == grantClient {
-		return i, i.take(c.id, []string{ScopeUse, ScopeTransfer}, cmp.Or(form.Get("scope"), ScopeUse))
+		return i, i.restrict(c.id, []string{ScopeUse, ScopeTransfer}, cmp.Or(form.Get("scope"), ScopeUse))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,7 +135,7 @@ func (r *realm) exchange(req *http.Request) (*issue, *failure) {
 		g, f = r.renew(c, form.Get("refresh_token"))
 	}
 	if f == nil {
-		f = i.take(g.user, g.scopes, form.Get("scope"))
+		f = i.restrict(g.user, g.scopes, form.Get("scope"))
 	}
 	if f == nil && slices.Contains(c.grants, grantRefresh) {
 		g.refresh = rand.Text()
@@ -145,8 +145,8 @@ func (r *realm) exchange(req *http.Request) (*issue, *failure) {
 	return i, f
 }
 
-// take sets whom the token is for, and which of the scopes that they may have it has: all, or those asked for.
-func (i *issue) take(subject string, allowed []string, asked string) *failure {
+// restrict sets the subject of the token, and its scopes: those asked for, which must be allowed, or all that are allowed.
+func (i *issue) restrict(subject string, allowed []string, asked string) *failure {
 	i.subject, i.scopes = subject, allowed
 	if asked != "" {
 		i.scopes = strings.Fields(asked)
@@ -177,7 +177,8 @@ func (r *realm) authenticate(req *http.Request) *client {
 	return c
 }
 
-// redeem takes a code, once. A second use means that somebody else has it, so the grant ends. The caller holds the mutex.
+// redeem returns the grant of a code. A second use of the code revokes the grant, because the code may have been stolen.
+// The caller holds the mutex.
 func (r *realm) redeem(c *client, form url.Values) (*grant, *failure) {
 	g, _ := r.codes.get(form.Get("code"))
 	if g == nil || g.client.id != c.id {
@@ -201,8 +202,8 @@ func (r *realm) redeem(c *client, form url.Values) (*grant, *failure) {
 	return g, nil
 }
 
-// renew takes a refresh token. One that was replaced means that somebody else has it, so the grant ends. The caller
-// holds the mutex.
+// renew returns the grant of a refresh token. The use of a token that was replaced revokes the grant, because the token
+// may have been stolen. The caller holds the mutex.
 func (r *realm) renew(c *client, token string) (*grant, *failure) {
 	g, _ := r.refresh.get(token)
 	if g == nil || g.client.id != c.id || g.revoked {

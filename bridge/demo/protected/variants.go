@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// Step is a step of the sign-in.
+// Step is a step of the sign-in at which a variant differs.
 type Step string
 
 // The steps, in their order.
@@ -26,13 +26,13 @@ const (
 	StepUp               Step = "step-up" // the 403, and the sign-in for a further scope
 )
 
-// Variant is a protected server that differs from the usual one in a single point. The zero value is the usual one.
+// Variant is a protected server that differs from the one at /mcp in a single point. The zero value is the one at /mcp.
 type Variant struct {
 	Name  string
 	What  string // what is different
 	Step  Step   // where a client meets it
-	Wrong bool   // it breaks a rule; else it is another right way
-	// GoesOn is set for a wrong variant at which a client can sign in all the same.
+	Wrong bool   // it breaks a rule of the specification
+	// GoesOn says that a client can sign in although the variant is wrong.
 	GoesOn bool
 
 	challenge          func(*challenge) // changes that of a 401
@@ -59,7 +59,7 @@ func (v Variant) Path() string {
 	return "/good/" + v.Name + mcpPath
 }
 
-// Variants returns all of them: the right ones, and then the wrong ones in the order of the steps.
+// Variants returns all variants: first the right ones, then the wrong ones in the order of the steps.
 func Variants() []Variant {
 	all := slices.Concat(wrongDiscovery(), wrongAuthorization(), wrongTokens())
 	for i := range all {
@@ -95,7 +95,7 @@ func right() []Variant {
 	}}
 }
 
-// elsewhere is an issuer and a host that do not exist.
+// elsewhere is the URL of an authorization server that does not exist.
 const elsewhere = "https://elsewhere.example"
 
 func wrongDiscovery() []Variant {
@@ -241,13 +241,13 @@ func wrongTokens() []Variant {
 		}})
 }
 
-// brief lets the token expire soon.
+// brief shortens the life of the access token.
 func brief(_ *realm, i *issue) *failure {
 	i.life = 5 * time.Second
 	return nil
 }
 
-// spoilt are the variants whose answer at a step cannot be read.
+// spoilt returns the variants whose response at a step is unreadable.
 func spoilt(name string, s Step, what string) []Variant {
 	return []Variant{
 		{Name: name + "-invalid", Step: s, What: "The " + what + " is not JSON.", instead: answers(http.StatusOK, "application/json", `{"unfinished": `)},
@@ -256,7 +256,7 @@ func spoilt(name string, s Step, what string) []Variant {
 	}
 }
 
-// answers always answers the same.
+// answers returns an endpoint that always sends the same response.
 func answers(status int, contentType, body string) func(*realm) http.HandlerFunc {
 	return func(*realm) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
