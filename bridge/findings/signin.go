@@ -13,14 +13,14 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// signIn is the state of the latest sign-in of a connection.
+// signIn is what the frames of the latest sign-in of a connection say so far.
 type signIn struct {
 	number   int
-	named    string // where the challenge says that the server's metadata is, "" if nowhere
-	found    bool   // the server has metadata
-	missing  bool   // it was found that the server has none
-	issuer   string // as the server's metadata names it, "" without metadata
-	promises bool   // the authorization server's metadata promises iss in redirects
+	named    string // resource_metadata of the challenge, "" if it names none
+	found    bool   // metadata of the server was found
+	missing  bool   // a finding already says that the metadata of the server is missing
+	issuer   string // of the authorization server, "" until metadata names it
+	promises bool   // the metadata of the authorization server promises iss in redirects
 }
 
 var (
@@ -31,8 +31,8 @@ var (
 	tokensInURLs = []string{"access_token", "refresh_token", "id_token"}
 )
 
-// noted judges a note of the inspector: of a refusal for want of a token or of a scope,
-// and of a step of the sign-in that follows.
+// noted judges a note of the inspector: an error response of the server, or one exchange of
+// a sign-in.
 func (s *session) noted(f *wire.Frame) {
 	switch {
 	case f.Note == nil:
@@ -46,6 +46,7 @@ func (s *session) noted(f *wire.Frame) {
 	}
 }
 
+// challenged judges the WWW-Authenticate header of an error response of the server.
 func (s *session) challenged(challenge string, status int) {
 	switch wants := wantsScope.MatchString(challenge); {
 	case status == http.StatusUnauthorized && !bearer.MatchString(challenge):
@@ -82,7 +83,7 @@ func (s *session) step(f *wire.Frame, in *wire.SignIn) {
 	case step == wire.StepResource && document:
 		s.resource(at, body)
 	case step == wire.StepServer && absent:
-		// This is the last of the places where clients look.
+		// Clients look at this place last.
 		if s.signIn.found && strings.HasSuffix(at.Path, "/.well-known/openid-configuration") {
 			s.broken(0, "server-metadata-missing", "", "The authorization server %s has no metadata at any of its well-known addresses.", s.signIn.issuer)
 		}
@@ -95,7 +96,7 @@ func (s *session) step(f *wire.Frame, in *wire.SignIn) {
 	}
 }
 
-// addresses judges the URLs of an exchange.
+// addresses judges the URL of an exchange, and the URL to which its response redirects.
 func (s *session) addresses(f *wire.Frame, at *url.URL) {
 	to, err := at.Parse(f.Header.Get("Location"))
 	if err != nil {
@@ -111,7 +112,7 @@ func (s *session) addresses(f *wire.Frame, at *url.URL) {
 	}
 }
 
-// noResource judges a place that has no metadata of the server.
+// noResource judges a response 4xx from a place that may have the metadata of the server.
 func (s *session) noResource(at *url.URL) {
 	now := &s.signIn
 	last := at.Path == "/.well-known/oauth-protected-resource" // clients look there last
@@ -141,8 +142,8 @@ func (s *session) resource(at *url.URL, body json.RawMessage) {
 	s.secure("authorization server", s.signIn.issuer)
 }
 
-// isResource reports whether metadata that was found at a place may name a resource: the
-// server, or at the root its origin.
+// isResource reports whether metadata at a place may name the resource: the server, or at
+// the root path also the origin of the server.
 func (s *session) isResource(resource string, at *url.URL) bool {
 	root := url.URL{Scheme: s.server.Scheme, Host: s.server.Host}
 	same := func(u *url.URL) bool { return strings.TrimSuffix(resource, "/") == strings.TrimSuffix(u.String(), "/") }
@@ -165,15 +166,14 @@ func (s *session) authorizationServer(body json.RawMessage) {
 	}
 }
 
-// secure judges the address of an authorization server or of an endpoint of it; "" is
-// none.
+// secure judges the URL of an authorization server or of one of its endpoints; "" passes.
 func (s *session) secure(what, address string) {
 	if v := link.Judge(address); v.Scheme == "http" && !v.Loopback {
 		s.broken(0, "endpoint-insecure", "", "The %s %s does not use HTTPS.", what, address)
 	}
 }
 
-// cameBack judges the redirect with which the browser came back.
+// cameBack judges the query of the redirect from the authorization server.
 func (s *session) cameBack(q url.Values) {
 	switch iss := q.Get("iss"); {
 	case s.signIn.issuer == "", iss == s.signIn.issuer:

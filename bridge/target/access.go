@@ -11,23 +11,22 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Access provides the access tokens for a server. It passes the frames of a sign-in to
-// note.
+// Access provides the access tokens for a server. It passes the frames of a sign-in to note.
 type Access interface {
 	// Token returns the token for the next request, "" if there is none.
 	Token(ctx context.Context, note func(wire.Frame)) string
 	// SignIn gets a new token after the server has refused a request. again says that the
-	// request was sent with a new token before.
+	// request was already sent again after an earlier SignIn.
 	SignIn(ctx context.Context, refused *http.Response, again bool, note func(wire.Frame)) error
-	// Busy reports whether requests wait for a sign-in, which may take a person's time.
+	// Busy reports whether a sign-in is under way, for which requests wait and a person may be needed.
 	Busy() bool
 }
 
-// signInsMost is how many sign-ins one request may cause: one because a token is
-// missing, and one because a scope is missing.
+// signInsMost is how often one request may lead to a sign-in: once because it has no valid
+// token, and once because the token lacks a scope.
 const signInsMost = 2
 
-// access returns the source of tokens for a request; nil if the request gets no token.
+// access returns the Access for the request; nil if the inspector adds no token to it.
 func (f *flight) access() Access {
 	if f.remote.spec.Access == nil || !f.remote.own(f.req.URL) {
 		return nil
@@ -35,7 +34,7 @@ func (f *flight) access() Access {
 	return f.remote.spec.Access
 }
 
-// authorize sets the request's Authorization header, if there is a token.
+// authorize sets the current token in the request's Authorization header.
 func (f *flight) authorize() {
 	a := f.access()
 	if a == nil {
@@ -47,8 +46,8 @@ func (f *flight) authorize() {
 	}
 }
 
-// signedIn sends the request. If the server refuses it because a token or a scope is
-// missing, it signs in and sends the request again.
+// signedIn sends the request. If the server asks for a token, or for a token with more
+// scopes, it signs in, and sends the request again.
 func (f *flight) signedIn() (*http.Response, error) {
 	r := f.remote
 	for times := 0; ; times++ {

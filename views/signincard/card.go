@@ -1,5 +1,5 @@
-// Package signincard draws sign-ins to servers behind OAuth: the card of each, and what
-// there is to do about the server's token.
+// Package signincard draws sign-ins to servers behind OAuth: the card of each, its exchanges,
+// and the buttons for the server's token.
 package signincard
 
 import (
@@ -10,62 +10,62 @@ import (
 	"elicitation-inspector/views"
 )
 
-// State is how far a sign-in has come. Its texts are words for people.
+// State is the progress of a sign-in, in words for people.
 type State string
 
-// The states of a sign-in that a card draws in a way of their own.
+// These states change what a card shows; it shows the others as their text.
 const (
 	Held    State = "held"    // a request waits for the person's decision
-	Waiting State = "waiting" // the person is to sign in at the authorization server
+	Waiting State = "waiting" // the person is expected to sign in at the authorization server
 	Done    State = "signed in"
 	Failed  State = "failed"
 )
 
-// Card is the latest sign-in to a server.
+// Card is the latest attempt to sign in to a server.
 type Card struct {
 	Server    views.Server
 	Number    int
 	State     State
 	Over      bool
-	Refreshes bool          // it replaces a token, and no person is needed
-	Address   *link.Verdict // where the person signs in; nil as long as that is unknown
+	Refreshes bool          // the attempt only refreshes a token
+	Address   *link.Verdict // of the page where the person signs in; nil until that is known
 	Facts     []Fact
 	Steps     []Step
 	Held      *Request
 	Stepwise  bool
-	At        string // the step that failed
-	Why       string // why it failed, or what was said for another end
+	FailedAt  string // the step at which a failed attempt ended
+	Why       string // the reason
 	Began     time.Time
-	Took      time.Duration // until it was over
+	Took      time.Duration // from Began to the end; 0 before
 }
 
-// Fact is one thing that is known of a sign-in.
+// Fact is a named value: a property of a sign-in, a header, or a parameter.
 type Fact struct{ Name, Value string }
 
-// Step is one step that was taken.
+// Step is one exchange of the attempt.
 type Step struct {
 	Name    string
 	Method  string
 	URL     string
-	Outcome string // how it was answered, in a few words
+	Outcome string // the response in a few words
 	Took    time.Duration
-	Why     string // what is wrong with its outcome; "" if nothing is
+	Why     string // why the exchange failed; "" if it did not
 }
 
 // Request is a request that is held before it goes out.
 type Request struct {
-	At                string // tells it from other requests that were held
+	Key               string // no other request of the run has it
 	Step, Method, URL string
-	Fixed             bool // the URL cannot be changed
+	Fixed             bool // the person cannot change the URL
 	Fields            []Fact
 	Body              string
 	Changes           []Change
 }
 
-// Change is one way to send a held request with something wrong on purpose.
+// Change is a button that sends a held request with something wrong on purpose.
 type Change struct{ ID, Name string }
 
-// Token is what is known of a server's token.
+// Token describes a server's token.
 type Token struct {
 	Server    string // its id
 	SignedIn  bool
@@ -73,7 +73,7 @@ type Token struct {
 	Refreshes bool      // the token can be refreshed
 	Scopes    string    // "" if they are unknown
 	Stepwise  bool
-	Busy      bool // a sign-in goes on
+	Busy      bool // an attempt is under way
 }
 
 // ID is the id of the card's element.
@@ -86,7 +86,7 @@ func path(server, what string) string { return "/servers/" + server + "/signin/"
 
 func (c Card) path(what string) string { return path(c.Server.ID, what) }
 
-// title says what it is for.
+// title returns the heading of the card.
 func (c Card) title() string {
 	if c.Refreshes {
 		return "Refresh the token for " + c.Server.Label
@@ -94,7 +94,7 @@ func (c Card) title() string {
 	return "Sign in to " + c.Server.Label
 }
 
-// doing says what goes on.
+// doing says what a sign-in that is not over does at the moment.
 func (c Card) doing() string {
 	switch c.State {
 	case Held:
@@ -105,7 +105,7 @@ func (c Card) doing() string {
 	return "requests are on their way"
 }
 
-// word describes the state of a sign-in that is over.
+// word returns the state of the sign-in in the words of the card.
 func (c Card) word() string {
 	if c.Refreshes && c.State == Done {
 		return "refreshed"
@@ -113,7 +113,7 @@ func (c Card) word() string {
 	return string(c.State)
 }
 
-// outcome is the class of that word.
+// outcome returns the style class of the word.
 func (c Card) outcome() string {
 	switch c.State {
 	case Done:
@@ -124,9 +124,9 @@ func (c Card) outcome() string {
 	return "plain"
 }
 
-// digest says how it ended.
+// digest says at which step the sign-in failed, and why.
 func (c Card) digest() string {
-	return wording.Join(": ", wording.After("at the ", c.At), c.Why)
+	return wording.Join(": ", wording.After("at the ", c.FailedAt), c.Why)
 }
 
 // state describes a token.

@@ -30,6 +30,7 @@ type body struct {
 	text string
 }
 
+// bodyOf parses a body by its text and its Content-Type.
 func bodyOf(h http.Header, text string) (b body) {
 	switch values, err := url.ParseQuery(text); {
 	case rawjson.Valid([]byte(text)):
@@ -42,7 +43,7 @@ func bodyOf(h http.Header, text string) (b body) {
 	return b
 }
 
-// answered says how an exchange was answered.
+// answered describes the response of an exchange.
 func answered(f *wire.Frame) string {
 	if f.Status == 0 {
 		return "There was no response."
@@ -50,7 +51,7 @@ func answered(f *wire.Frame) string {
 	return wording.Join(" · ", fmt.Sprintf("HTTP %d %s", f.Status, http.StatusText(f.Status)), wording.After("after ", f.Note.Took))
 }
 
-// byBrowser reports whether the browser makes a step, so that only its URL is known.
+// byBrowser reports whether the browser makes the request of a step, so that only its URL is known.
 func byBrowser(s wire.Step) bool { return s == wire.StepAuthorization || s == wire.StepRedirect }
 
 // query lists the parameters of a URL.

@@ -18,7 +18,7 @@ import (
 	"elicitation-inspector/views/markup"
 )
 
-// ExchangeView draws one HTTP exchange of a sign-in, which the frame has in its note.
+// ExchangeView draws the HTTP exchange in the note of a frame.
 func ExchangeView(f *wire.Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

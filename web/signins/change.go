@@ -8,14 +8,14 @@ import (
 	"elicitation-inspector/bridge/signin"
 )
 
-// change is one way to send a held request with something wrong on purpose.
+// change is a button that sends a held request with one parameter wrong on purpose.
 type change struct {
 	id, name string
-	field    string // the change applies to requests that have it
-	value    string // what it is replaced by; "" leaves it out
+	field    string // name of the parameter; requests without it do not get the button
+	value    string // the wrong value; "" leaves the parameter out
 }
 
-// wrongResource is the address of no server (RFC 6761).
+// wrongResource is a URL whose host does not exist (RFC 6761).
 const wrongResource = "https://another.invalid/mcp"
 
 var changes = []change{
@@ -28,7 +28,7 @@ var changes = []change{
 	{"refresh", "Send with an expired token", "refresh_token", "expired"},
 }
 
-// changesOf returns the changes that apply to a request.
+// changesOf returns the changes for the parameters that a request has.
 func changesOf(r signin.Request) []change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c change) bool {
 		return !slices.ContainsFunc(r.Fields, func(f signin.Field) bool { return f.Name == c.field })
@@ -49,7 +49,7 @@ func (c change) apply(fields []signin.Field) (out []signin.Field) {
 	return out
 }
 
-// decision reads what the person decided about a held request.
+// decision reads the form of a held request; false if the form is invalid.
 func decision(r *http.Request, held signin.Request) (signin.Decision, bool) {
 	action := r.FormValue("action")
 	if action == "stop" {

@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Route registers what the person does about the sign-in to a server.
+// Route registers the handlers of the card's and the token's buttons.
 func Route(e *echo.Echo, in *bridge.Inspection) {
 	on := func(do func(c echo.Context, flow *signin.Flow) error) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -53,11 +53,11 @@ func Route(e *echo.Echo, in *bridge.Inspection) {
 	})
 }
 
-// lasting returns a context that goes on when the page does not wait: the person ends a
-// sign-in by its card.
+// lasting returns a context that goes on after the page has closed the request: the person
+// ends a sign-in with its card.
 func lasting(c echo.Context) context.Context { return context.WithoutCancel(c.Request().Context()) }
 
-// open sends the browser to the authorization server. The address is in no page, because
+// open redirects the browser to the authorization server. No page has that address, because
 // it is secret.
 func open(c echo.Context, flow *signin.Flow) error {
 	address, ok := flow.Open()
@@ -67,9 +67,10 @@ func open(c echo.Context, flow *signin.Flow) error {
 	return c.Redirect(http.StatusFound, address)
 }
 
+// decide passes the person's decision about the held request to the flow.
 func decide(c echo.Context, flow *signin.Flow) error {
 	a, _ := flow.Attempt()
-	if a.Held == nil || c.FormValue("at") != at(a) {
+	if a.Held == nil || c.FormValue("at") != heldKey(a) {
 		return echo.NewHTTPError(http.StatusConflict, wording.Sentence(signin.ErrNotHeld.Error()))
 	}
 	d, ok := decision(c.Request(), *a.Held)
@@ -82,5 +83,5 @@ func decide(c echo.Context, flow *signin.Flow) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// lines returns text with line breaks as they are here; forms send CRLF.
+// lines returns the text of a form with LF in place of CRLF.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

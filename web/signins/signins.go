@@ -1,5 +1,5 @@
-// Package signins serves the sign-ins of the page: their cards, and what the person does
-// about them.
+// Package signins serves the sign-ins of the page: the cards, and the handlers of their
+// buttons.
 package signins
 
 import (
@@ -19,7 +19,7 @@ import (
 	"elicitation-inspector/views/signincard"
 )
 
-// Card returns the card of the latest sign-in to a server; false if there was none.
+// Card returns the card of the latest attempt to sign in to a server; false if there was none.
 func Card(in *bridge.Inspection, server views.Server) (signincard.Card, bool) {
 	flow, err := in.SignIn(server.ID)
 	if err != nil || flow == nil {
@@ -34,7 +34,7 @@ func Card(in *bridge.Inspection, server views.Server) (signincard.Card, bool) {
 		Refreshes: a.Grant == signin.GrantRefresh, Facts: factsOf(a), Stepwise: flow.Stepwise(), Why: a.Why, Began: a.Began,
 	}
 	if a.State == signin.Failed {
-		c.At = a.FailedAt.String()
+		c.FailedAt = a.FailedAt.String()
 	}
 	if c.Over {
 		c.Took = a.Ended.Sub(a.Began)
@@ -48,12 +48,12 @@ func Card(in *bridge.Inspection, server views.Server) (signincard.Card, bool) {
 	}
 	if a.Held != nil {
 		c.Held = requestOf(*a.Held)
-		c.Held.At = at(a)
+		c.Held.Key = heldKey(a)
 	}
 	return c, true
 }
 
-// factsOf lists what is known of a sign-in.
+// factsOf lists the properties of an attempt that are known so far.
 func factsOf(a signin.Attempt) (out []signincard.Fact) {
 	add := func(name, value string) {
 		if value != "" {
@@ -90,10 +90,10 @@ func stepOf(t signin.StepTaken) signincard.Step {
 	return s
 }
 
-// at tells the request that is held from all others.
-func at(a signin.Attempt) string { return fmt.Sprintf("%d-%d", a.Number, len(a.Steps)) }
+// heldKey returns a key of the held request that no other request of the run has.
+func heldKey(a signin.Attempt) string { return fmt.Sprintf("%d-%d", a.Number, len(a.Steps)) }
 
-// methodOf returns the HTTP method of a step.
+// methodOf returns the HTTP method of the requests of a step.
 func methodOf(s wire.Step) string {
 	switch s {
 	case wire.StepRegistration, wire.StepToken, wire.StepRefresh:
@@ -113,7 +113,8 @@ func requestOf(r signin.Request) *signincard.Request {
 	return out
 }
 
-// Token returns what is known of a server's token; false if it has none of ours.
+// Token returns the view of a server's token; false if the inspector does not sign in to the
+// server.
 func Token(in *bridge.Inspection, server string) (signincard.Token, bool) {
 	flow, err := in.SignIn(server)
 	if err != nil || flow == nil {
@@ -130,7 +131,7 @@ func Token(in *bridge.Inspection, server string) (signincard.Token, bool) {
 	return t, true
 }
 
-// Frames returns the exchanges of a sign-in, in order.
+// Frames returns the frames of an attempt's exchanges, in order.
 func Frames(ctx context.Context, log *wire.Log, server string, number int) (out []*wire.Frame, err error) {
 	filter, err := query.Parse("kind:note server:" + query.Quote(server))
 	if err != nil {

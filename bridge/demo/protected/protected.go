@@ -82,8 +82,8 @@ type realm struct {
 	mu       sync.Mutex // guards the fields below
 	clients  shelf[*client]
 	requests shelf[*request] // shown on a consent page, by id
-	codes    shelf[*grant] // by authorization code
-	refresh  shelf[*grant] // by refresh token
+	codes    shelf[*grant]   // by authorization code
+	refresh  shelf[*grant]   // by refresh token
 }
 
 func newRealm(v Variant, o Options) *realm {
