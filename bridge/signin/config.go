@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"crypto"
 	"fmt"
 	"net/url"
 	"os"
@@ -16,6 +17,8 @@ type Config struct {
 	Off bool
 	// ClientID and ClientSecret belong to a client that the authorization server already knows.
 	ClientID, ClientSecret string
+	// ClientKey signs assertions by which the client authenticates, in place of a secret.
+	ClientKey crypto.Signer
 	// MetadataURL is the address of a client-ID metadata document.
 	MetadataURL string
 	// Scopes are requested in place of the scopes that the server names; if there are none,
@@ -36,11 +39,18 @@ func (c Config) Check() error {
 		return fmt.Errorf("%q is no https URL with a path, as the address of a client-ID metadata document must be", c.MetadataURL)
 	case c.ClientSecret != "" && c.ClientID == "":
 		return fmt.Errorf("a client secret needs a client id")
+	case c.ClientKey != nil && c.ClientID == "":
+		return fmt.Errorf("a client key needs a client id")
+	case c.ClientKey != nil && c.ClientSecret != "":
+		return fmt.Errorf("a client has a secret or a key, and not both")
 	case c.RedirectPort < 0 || c.RedirectPort > 65535:
 		return fmt.Errorf("%d is no port", c.RedirectPort)
 	}
 	return nil
 }
+
+// confidential reports whether the client can authenticate without a person.
+func (c Config) confidential() bool { return c.ClientSecret != "" || c.ClientKey != nil }
 
 // ReadSecret reads a client secret from a file, and trims white space around it.
 func ReadSecret(path string) (string, error) {

@@ -29,8 +29,12 @@ type DeskConfig struct {
 	// credentials grant if the authorization server supports that, and Tell is called if a
 	// person must sign in.
 	Headless bool
-	// Tell tells a person to open the authorization URL; nil if there is no person.
+	// Tell tells the person of a headless desk to open the authorization URL; nil if there is
+	// no person.
 	Tell func(server, address string)
+	// Wait limits the time that a headless desk waits for the person; 0 for no limit. After
+	// it has passed once, the desk no longer asks.
+	Wait time.Duration
 	// Warn receives the errors of the system's keyring; nil ignores them.
 	Warn func(text string)
 }
@@ -42,6 +46,7 @@ type Desk struct {
 	secrets   *redact.Redaction
 	count     atomic.Int64 // of attempts
 	transport *http.Transport
+	alone     atomic.Bool // the person did not come within DeskConfig.Wait
 
 	mu        sync.Mutex
 	flows     map[string]*Flow

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
@@ -46,11 +47,20 @@ func (f *Flow) fetchCode(ctx context.Context, args *auth.AuthorizationArgs) (*au
 	if err := f.tell(u); err != nil {
 		return nil, err
 	}
+	var limit <-chan time.Time
+	if wait := f.desk.config.Wait; wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		limit = timer.C
+	}
 	select {
 	case q := <-query:
 		return f.redirected(ctx, q)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	case <-limit:
+		f.desk.alone.Store(true)
+		return nil, fmt.Errorf("nobody signed in within %v (--oauth-wait)", f.desk.config.Wait)
 	}
 }
 
@@ -83,13 +93,20 @@ func (f *Flow) registeredBy(id string) Registration {
 	return Dynamic
 }
 
+// errNobody is the error of a sign-in that needs a person where there is none.
+var errNobody = errors.New("a person must sign in, and this command does not wait for one: --oauth-wait 5m prints the address to open and waits; " +
+	"no person is needed with a client secret (--oauth-client-id and --oauth-client-secret-file) or key (--oauth-client-key-file), " +
+	"a token that --oauth-keep has kept, or --header 'Authorization: Bearer TOKEN'")
+
 // tell tells the person of a headless desk to open the authorization URL.
 func (f *Flow) tell(u *url.URL) error {
 	switch {
 	case !f.desk.config.Headless:
 		return nil
+	case f.desk.alone.Load():
+		return fmt.Errorf("a person must sign in, and nobody did within %v (--oauth-wait)", f.desk.config.Wait)
 	case f.desk.config.Tell == nil:
-		return errors.New("a person must sign in, and nobody is there; a client secret (--oauth-client-id and --oauth-client-secret-file), a token that --oauth-keep has kept, or --header 'Authorization: Bearer TOKEN' needs no person")
+		return errNobody
 	}
 	f.log(wire.StepAuthorization, u, 0, "")
 	f.desk.config.Tell(f.name, u.String())

@@ -167,18 +167,18 @@ func (f *Flow) conclude(ctx context.Context, err error) error {
 // errNotOffered is the error of a grant that the authorization server does not support.
 var errNotOffered = errors.New("the authorization server does not offer this grant")
 
-// authorize runs the SDK's flow of a grant. A client with a secret can use both grants:
+// authorize runs the SDK's flow of a grant. A client with a secret or a key can use both grants:
 // without a page the one that needs no person comes first, with a page the other one.
 func (f *Flow) authorize(ctx context.Context, refused *http.Response) error {
-	secret := f.config.ClientSecret != ""
-	if secret && f.desk.config.Headless {
+	confidential := f.config.confidential()
+	if confidential && f.desk.config.Headless {
 		if err := f.byCredentials(ctx, refused); !errors.Is(err, errNotOffered) {
 			return err
 		}
 		f.run.halted = nil
 	}
 	err := f.byCode(ctx, refused)
-	if secret && errors.Is(err, errNotOffered) && !f.desk.config.Headless {
+	if confidential && errors.Is(err, errNotOffered) && !f.desk.config.Headless {
 		return f.byCredentials(ctx, refused)
 	}
 	return err
@@ -222,7 +222,7 @@ func (f *Flow) byCredentials(ctx context.Context, refused *http.Response) error 
 	if err != nil {
 		return err
 	}
-	f.setTokens(&tokenSet{token: token, resource: f.run.resource})
+	f.setTokens(&tokenSet{token: token, resource: f.run.resource, issuer: f.run.issuer})
 	return nil
 }
 
@@ -261,6 +261,6 @@ func (f *Flow) scopes(discovered []string) []string {
 
 // newTokenSource is the SDK's hook for the token of an authorization code.
 func (f *Flow) newTokenSource(_ context.Context, config *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-	f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource})
+	f.setTokens(&tokenSet{token: token, config: config, resource: f.run.resource, issuer: f.run.issuer})
 	return oauth2.StaticTokenSource(token), nil
 }

@@ -37,7 +37,11 @@ func (f *Flow) newCode(redirectURI string) (*auth.AuthorizationCodeHandler, erro
 
 // newCredentials returns the SDK's handler of the client credentials grant.
 func (f *Flow) newCredentials() (*extauth.ClientCredentialsHandler, error) {
-	return extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: f.preregistered(), HTTPClient: f.client()})
+	credentials := f.preregistered()
+	if f.config.ClientKey != nil { // the SDK requires a secret, which the tap replaces by an assertion
+		credentials.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: "replaced"}
+	}
+	return extauth.NewClientCredentialsHandler(&extauth.ClientCredentialsHandlerConfig{Credentials: credentials, HTTPClient: f.client()})
 }
 
 // preregistered returns the credentials of the configured client.

@@ -18,6 +18,7 @@ const service = "elicitation-inspector"
 type kept struct {
 	Token        *oauth2.Token    `json:"token"`
 	Resource     string           `json:"resource"`
+	Issuer       string           `json:"issuer,omitempty"`
 	ClientID     string           `json:"client_id,omitempty"`
 	ClientSecret string           `json:"client_secret,omitempty"`
 	Endpoint     *oauth2.Endpoint `json:"endpoint,omitempty"` // nil for a token that cannot be refreshed
@@ -52,7 +53,7 @@ func (f *Flow) load() {
 		_ = m.body(header, body, false) // makes its secrets known
 		f.registered[asked] = &answer{http.StatusCreated, header, body}
 	}
-	tokens := &tokenSet{token: k.Token, resource: k.Resource}
+	tokens := &tokenSet{token: k.Token, resource: k.Resource, issuer: k.Issuer}
 	if k.Endpoint != nil {
 		tokens.config = &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: *k.Endpoint}
 	}
@@ -69,7 +70,7 @@ func (f *Flow) save(t *tokenSet) {
 		}
 		return
 	}
-	k := kept{Token: t.token, Resource: t.resource, Registered: map[string]json.RawMessage{}}
+	k := kept{Token: t.token, Resource: t.resource, Issuer: t.issuer, Registered: map[string]json.RawMessage{}}
 	for asked, answer := range f.registered {
 		k.Registered[asked] = answer.body
 	}

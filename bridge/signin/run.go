@@ -33,6 +33,7 @@ type run struct {
 	hasServer     bool     // usable metadata of the authorization server was found
 	missingStatus int      // status of the latest response 4xx in place of metadata
 	issuers       []string // authorization servers in the metadata of the resource
+	issuer        string   // of the authorization server, from its metadata
 	grants        []string // grant_types_supported of the authorization server, nil without that member
 	halted        error    // once set, the tap sends nothing more and returns this error
 }
@@ -67,7 +68,7 @@ func (r *run) classify(req *http.Request, body []byte) url.Values {
 	case req.Method == http.MethodGet:
 		r.step = wire.StepResource
 	case media == "application/x-www-form-urlencoded":
-		return r.classifyToken(body)
+		return r.classifyToken(req, body)
 	default:
 		if r.halted = r.undiscovered(); r.halted == nil {
 			r.step = wire.StepRegistration
@@ -89,9 +90,9 @@ func (r *run) undiscovered() error {
 	return fmt.Errorf("there is no metadata: HTTP %d", r.missingStatus)
 }
 
-// classifyToken is classify for a token request. It adds the resource, which the SDK leaves
-// out of some requests (RFC 8707), and the configured scopes.
-func (r *run) classifyToken(body []byte) url.Values {
+// classifyToken is classify for a token request. It adds what the SDK leaves out of some
+// requests: the resource (RFC 8707), the configured scopes, and the client's assertion.
+func (r *run) classifyToken(req *http.Request, body []byte) url.Values {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return nil
@@ -114,6 +115,9 @@ func (r *run) classifyToken(body []byte) url.Values {
 	}
 	if form.Get("resource") == "" && r.resource != "" {
 		form.Set("resource", r.resource)
+	}
+	if r.halted == nil {
+		r.halted = r.authenticate(req, form)
 	}
 	return form
 }
@@ -150,8 +154,8 @@ func (r *run) judge(req *http.Request, a *answer) (why string) {
 	case r.step == wire.StepServer && ok:
 		r.hasServer, r.step = true, wire.StepRegistration
 		r.grants = rawjson.Strings(rawjson.Member(a.body, "grant_types_supported"))
-		issuer := rawjson.Text(rawjson.Member(a.body, "issuer"))
-		r.flow.update(func(at *Attempt) { at.Issuer = issuer })
+		r.issuer = rawjson.Text(rawjson.Member(a.body, "issuer"))
+		r.flow.update(func(at *Attempt) { at.Issuer = r.issuer })
 	}
 	return why
 }

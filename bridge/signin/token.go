@@ -16,7 +16,8 @@ type tokenSet struct {
 	token    *oauth2.Token
 	config   *oauth2.Config // nil for a token that cannot be refreshed
 	resource string
-	disused  bool // a person has expired the token; see [Flow.Expire]
+	issuer   string // of the authorization server
+	disused  bool   // a person has expired the token; see [Flow.Expire]
 }
 
 func (t *tokenSet) header() string { return "Bearer " + t.token.AccessToken }
@@ -103,7 +104,7 @@ func (f *Flow) refresh(ctx context.Context, old *tokenSet) error {
 	}
 	ctx, number := f.begin(ctx, Attempt{Grant: GrantRefresh, ClientID: old.config.ClientID})
 	f.run = newRun(f, number, nil)
-	f.run.step, f.run.resource = wire.StepRefresh, old.resource
+	f.run.step, f.run.resource, f.run.issuer = wire.StepRefresh, old.resource, old.issuer
 	stale := &oauth2.Token{RefreshToken: old.token.RefreshToken, Expiry: time.Unix(1, 0)}
 	token, err := old.config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, f.client()), stale).Token()
 	failure := f.conclude(ctx, err)
@@ -112,7 +113,7 @@ func (f *Flow) refresh(ctx context.Context, old *tokenSet) error {
 		f.setTokens(nil)
 		return errRefused
 	case err == nil:
-		f.setTokens(&tokenSet{token: token, config: old.config, resource: old.resource})
+		f.setTokens(&tokenSet{token: token, config: old.config, resource: old.resource, issuer: old.issuer})
 	}
 	return failure
 }

@@ -35,6 +35,11 @@ func (s *configServer) readSignIn() {
 			if c.ClientSecret = secret; err != nil {
 				s.fail(m.Value, member, "%w", err)
 			}
+		case "clientKeyFile":
+			key, err := signin.ReadKey(s.inFolder(s.value(m.Value, member)))
+			if c.ClientKey = key; err != nil {
+				s.fail(m.Value, member, "%w", err)
+			}
 		case "clientMetadataUrl":
 			c.MetadataURL = s.value(m.Value, member)
 		case "scope":

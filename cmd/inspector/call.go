@@ -36,6 +36,7 @@ func (o *headlessOptions) register(f *pflag.FlagSet) {
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "leave what happens on the way off standard error")
 	o.registerRequests(f)
 	o.registerSession(f)
+	o.signIn.registerWait(f)
 }
 
 // registerRequests adds the flags about what a server may ask besides questions.
@@ -110,8 +111,8 @@ answers, progress, log messages and the server's standard error are told on stan
 error.
 
 Exit codes: 0 done; 1 the tool said isError, or something failed here; 2 a command line
-or an answers file that cannot be understood; 3 the server could not be reached, or was
-lost; 4 a JSON-RPC error, or a result that is none; 5 a question that nothing answers;
+or an answers file that cannot be understood; 3 the server could not be reached, was
+lost, or asks for a sign-in that nobody made (--oauth-wait); 4 a JSON-RPC error, or a result that is none; 5 a question that nothing answers;
 6 the time limit; 7 an expectation of the answers file is not met; 8 findings at or above
 --fail-on; 130 interrupted. Where the answers file expects a result or an error, that
 decides in place of 1 and 4.`,
@@ -130,7 +131,7 @@ decides in place of 1 and 4.`,
 	f.StringVar(&o.script, "answers", "", "answer questions by the rules in `FILE`, YAML or JSON; - reads standard input")
 	f.StringVar(&o.output, "output", "text", "how to print the result (`FORMAT`): text, json or jsonl")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 8 for findings of this `SEVERITY` or a graver one: violation, should, advice, or never")
-	f.BoolVar(&o.noInput, "no-input", false, "do not ask on the terminal")
+	f.BoolVar(&o.noInput, "no-input", false, "do not ask on the terminal, and wait for nobody to sign in")
 	o.headlessOptions.register(f)
 	return cmd
 }
@@ -176,7 +177,7 @@ func (o *callOptions) converse(ctx context.Context, cmd *cobra.Command, call hea
 		return out, err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	config.SignIns = newDesk(cmd, o.noInput)
+	config.SignIns = o.signIn.newDesk(cmd, o.noInput)
 	defer func() { err = errors.Join(err, config.SignIns.Close()) }()
 	config.Watch = n.watch
 	if t := newTerminal(n); t != nil && !o.noInput {

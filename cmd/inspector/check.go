@@ -67,8 +67,8 @@ docs/check.md tells more.
 
 Exit codes: 0 nothing at or above --fail-on; 1 something failed here; 2 a command line,
 a plan or an answers file that cannot be understood, or a TOOL that the server does not
-offer; 3 the server could not be reached; 8 verdicts at or above --fail-on; 130
-interrupted.`,
+offer; 3 the server could not be reached, or asks for a sign-in that nobody made
+(--oauth-wait); 8 verdicts at or above --fail-on; 130 interrupted.`,
 		Example: `  inspector check -- ./my-server
   inspector check deploy --args '{"service":"checkout"}' -- ./my-server
   inspector check --plan plan.yaml --format junit --record transcripts -- ./my-server
@@ -94,6 +94,7 @@ interrupted.`,
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell neither what is called nor the progress")
 	o.registerRequests(f)
 	o.registerTarget(f)
+	o.signIn.registerWait(f)
 	return cmd
 }
 
@@ -124,7 +125,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if !o.quiet {
 		options.Chosen, options.Progress = p.chosen, p.tell
 	}
-	options.Server.SignIns = newDesk(cmd, true)
+	options.Server.SignIns = o.signIn.newDesk(cmd, false)
 	r, err := check.Run(cmd.Context(), options)
 	p.end()
 	if err := errors.Join(closing(), options.Server.SignIns.Close()); err != nil {

@@ -30,8 +30,9 @@ func newList() *cobra.Command {
 templates: as a table, or with --format json as an array of objects with kind, name,
 title, description and the schema of the arguments.
 
-Exit codes: 0 done, 3 the server could not be reached, 4 one of its lists could not be
-read, 2 a command line that cannot be understood.`,
+Exit codes: 0 done; 2 a command line that cannot be understood; 3 the server could not be
+reached, or asks for a sign-in that nobody made (--oauth-wait); 4 one of its lists could
+not be read.`,
 		Example: `  inspector list -- ./my-server
   inspector list --format json https://example.com/mcp`,
 		Args: cobra.ArbitraryArgs,
@@ -104,7 +105,7 @@ func (o *listOptions) read(cmd *cobra.Command) (c catalog.Catalog, err error) {
 		return c, err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	config.SignIns = newDesk(cmd, false)
+	config.SignIns = o.signIn.newDesk(cmd, false)
 	defer func() { err = errors.Join(err, config.SignIns.Close()) }()
 	config.Watch = (&narrator{out: cmd.ErrOrStderr(), quiet: o.quiet}).watch
 	s, err := headless.Open(cmd.Context(), config)

@@ -67,6 +67,7 @@ call' for the gravest of the calls that failed: 3, 6, 5, 7, 4, 1, 8, in this ord
 	f.StringVar(&o.record, "record", "", "write a transcript of each target into this `DIR`")
 	o.redact.register(f, "of transcripts")
 	o.signIn.register(f)
+	o.signIn.registerWait(f)
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell what happens in the calls on standard error")
 	return cmd
 }
@@ -125,7 +126,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	o.desk = newDesk(cmd, true)
+	o.desk = o.signIn.newDesk(cmd, false)
 	defer func() { err = errors.Join(err, o.desk.Close()) }()
 	turns := make(chan struct{}, o.jobs)
 	var running sync.WaitGroup

@@ -57,6 +57,12 @@ func TestCallWithoutAPerson(t *testing.T) {
 		{"a wrong token", []string{"call", "who_am_i", "--header", "Authorization: Bearer wrong-token"}, exitConnect, "is not accepted"},
 		{"no secret", []string{"call", "who_am_i", "--oauth-client-secret-file", "nowhere", "--oauth-client-id", "ci"}, exitUsage, "--oauth-client-secret-file: open nowhere"},
 		{"a secret without id", []string{"call", "who_am_i", "--oauth-client-secret-file", service[3]}, exitUsage, "needs a client id"},
+		{"list, client credentials", append([]string{"list"}, service...), 0, ""},
+		{"list, a token", []string{"list", "--header", "Authorization: Bearer " + token}, 0, ""},
+		{"list, nobody", []string{"list"}, exitConnect, "signing in failed at the authorization: a person must sign in"},
+		{"list, nobody comes", []string{"list", "--oauth-wait", "1ms"}, exitConnect, "nobody signed in within 1ms (--oauth-wait)"},
+		{"call, no terminal", []string{"call", "who_am_i"}, exitConnect, "a person must sign in, and this command does not wait for one: --oauth-wait"},
+		{"check, nobody comes", []string{"check", "--quiet", "--oauth-wait", "1ms", "who_am_i"}, exitConnect, "nobody signed in within 1ms"},
 		{"check, nobody", []string{"check", "--quiet", "who_am_i"}, exitConnect, "a person must sign in"},
 	}
 	for _, c := range cases {
@@ -101,7 +107,7 @@ func TestKeptToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"call", "who_am_i", "--no-input"}, {"check", "--quiet", "who_am_i"}} {
+	for _, args := range [][]string{{"call", "who_am_i"}, {"list"}, {"check", "--quiet", "who_am_i"}} {
 		cmd := exec.CommandContext(t.Context(), self, append(args, "--oauth-keep", server)...)
 		cmd.Env = append(os.Environ(), asInspector+"=1", inKeyring+"="+server+" "+string(kept))
 		out, err := cmd.CombinedOutput()

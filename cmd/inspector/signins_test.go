@@ -135,7 +135,7 @@ func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string
 	if v.Step == faulted.StepUp {
 		tool = faulted.StepUpTool
 	}
-	args := append([]string{"call", tool, "--protocol", "2025-11-25", "--timeout", "10s", "--record", record}, flags...)
+	args := append([]string{"call", tool, "--protocol", "2025-11-25", "--timeout", "10s", "--oauth-wait", "1m", "--record", record}, flags...)
 	cmd := exec.CommandContext(t.Context(), self, append(args, w.base+v.Path())...)
 	cmd.Env = append(os.Environ(), asInspector+"=1", "TMPDIR="+dir)
 	var out strings.Builder

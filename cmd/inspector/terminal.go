@@ -27,13 +27,19 @@ type terminal struct {
 	narrator   *narrator
 }
 
-// newTerminal returns the terminal on standard input and standard error; nil if one of
-// them is no terminal.
+// newTerminal returns the terminal on standard input and standard error; nil if there is
+// none.
 func newTerminal(n *narrator) *terminal {
-	if !isatty.IsTerminal(os.Stdin.Fd()) || !isatty.IsTerminal(os.Stderr.Fd()) {
+	if !onTerminal() {
 		return nil
 	}
 	return &terminal{in: os.Stdin, out: os.Stderr, narrator: n, accessible: os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb"}
+}
+
+// onTerminal reports whether a person can be asked: standard input and standard error are a
+// terminal.
+func onTerminal() bool {
+	return isatty.IsTerminal(os.Stdin.Fd()) && isatty.IsTerminal(os.Stderr.Fd())
 }
 
 // The choices besides filling in a form.

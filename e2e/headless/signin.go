@@ -25,11 +25,17 @@ func signInConfig(scenario, context string) (c signin.Config, err error) {
 	var given struct {
 		ClientID     string `json:"client_id"`
 		ClientSecret string `json:"client_secret"`
+		PrivateKey   string `json:"private_key_pem"`
 	}
 	if err := json.Unmarshal([]byte(context), &given); err != nil {
 		return c, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
 	}
 	c.ClientID, c.ClientSecret = given.ClientID, given.ClientSecret
+	if given.PrivateKey != "" {
+		if c.ClientKey, err = signin.ParseKey([]byte(given.PrivateKey)); err != nil {
+			return c, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
+		}
+	}
 	return c, c.Check()
 }
 
