@@ -69,6 +69,27 @@ async function drawn(url, signal) {
   const { ok, text, headers } = await ask(url, { signal });
   return ok ? { html: text, headers } : null;
 }
+function openLine(socket2) {
+  const waiting = /* @__PURE__ */ new Map();
+  line = { socket: socket2, waiting };
+  socket2.addEventListener("close", () => {
+    for (const take4 of waiting.values()) take4({ status: 0 });
+  });
+  return (answer2) => {
+    waiting.get(answer2.answer)?.(answer2);
+    waiting.delete(answer2.answer);
+  };
+}
+async function postForm(path2, form) {
+  const body = String(form), { socket: socket2, waiting } = line ?? {};
+  if (socket2?.readyState !== WebSocket.OPEN || body.length > 6e4) return post(path2, form, { headers: { Accept: "text/html" } });
+  const id = ++sent, answered3 = new Promise((take4) => waiting?.set(id, take4));
+  socket2.send(JSON.stringify({ id, path: path2, body }));
+  const { status: status2, type = "", text = "" } = await answered3, ok = status2 >= 200 && status2 < 300;
+  if (!status2) notice("The inspector did not answer. It may have been stopped.");
+  else if (!ok && status2 !== 422) notice(`${text} (${status2})`);
+  return { ok, status: status2, headers: new Headers({ "Content-Type": type }), text };
+}
 function notice(text, seconds = 12) {
   clearTimeout(clearing);
   if (!seconds) standing = text;
@@ -101,11 +122,12 @@ async function copied(text) {
   back2?.focus();
   return done;
 }
-var post, clearing, standing, words;
+var post, line, sent, clearing, standing, words;
 var init_ask = __esm({
   "ask.js"() {
     init_dom();
     post = (url, body, init) => ask(url, { method: "POST", body, ...init });
+    sent = 0;
     clearing = 0;
     standing = "";
     words = [];
@@ -177,7 +199,7 @@ function apply({ id, html, op, at }) {
   else if (op && at && fresh2) $(at)?.[op](fresh2);
 }
 async function answered(url, body, init) {
-  const answer2 = await post(url, body, { headers: { Accept: "text/html" }, ...init });
+  const answer2 = await (init ? post(url, body, { headers: { Accept: "text/html" }, ...init }) : postForm(url, body));
   const elements = answer2.headers.get("Content-Type")?.startsWith("text/html") ? [...parse(answer2.text).children] : [];
   if (elements[0]?.id === "call" && !held.length) await new Promise((done) => setTimeout(pushed = () => done(0), 50));
   return { ...answer2, elements };
@@ -688,7 +710,7 @@ var init_detail = __esm({
       }
     });
     detail.addEventListener("dblclick", (e) => {
-      const line = near(e.target, ".line:not(.end)"), node = near(line, ".node");
+      const line2 = near(e.target, ".line:not(.end)"), node = near(line2, ".node");
       if (!node?.ariaExpanded) return;
       getSelection()?.empty();
       toggle(node);
@@ -944,11 +966,11 @@ function resized() {
   else if (inSight) reveal2(selected);
   else moveTo(top);
 }
-function lookThrough(line) {
-  if (line === filter) return;
+function lookThrough(line2) {
+  if (line2 === filter) return;
   const inSight = rows.get(Math.ceil(top / rowHeight))?.dataset.seq;
   const seq2 = selectedSeq || (following ? 0 : Number(inSight));
-  filter = line;
+  filter = line2;
   startOver();
   anchor = seq2 ? { seq: seq2, select: !!selectedSeq } : void 0;
   if (filter) fetchRows();
@@ -1195,15 +1217,15 @@ async function fetchMore() {
   fetching3 = false;
 }
 function arrange(all2) {
-  const call3 = shown(), panel2 = $("questions"), line = $("elsewhere"), fold2 = $("earlier");
+  const call3 = shown(), panel2 = $("questions"), line2 = $("elsewhere"), fold2 = $("earlier");
   const stage = (c) => waits(c) ? 0 : c.matches(".awaits") ? 1 : 2;
   const sorted = all2.toSorted((a, b) => stage(a) - stage(b) || (stage(a) < 2 ? 1 : -1) * (a.dataset.number - b.dataset.number));
   const others = sorted.filter((c) => call3 && c.dataset.call !== "0" && c.dataset.call !== call3);
   const own2 = sorted.filter((c) => !others.includes(c)), waiting = others.filter((c) => stage(c) < 2), earlier = others.filter((c) => stage(c) === 2);
-  line.hidden = !waiting.length;
+  line2.hidden = !waiting.length;
   fold2.hidden = !earlier.length;
   fold2.textContent = `Earlier (${earlier.length})`;
-  const row = [...own2, line, ...waiting, fold2, ...earlier];
+  const row = [...own2, line2, ...waiting, fold2, ...earlier];
   row.forEach((e, i) => {
     if (e !== panel2.children[i]) (panel2.moveBefore ?? panel2.insertBefore).call(panel2, e, panel2.children[i] ?? null);
   });
@@ -1850,24 +1872,24 @@ var init_revision = __esm({
     on("click", async (e) => {
       const { again: again4, target, protocol } = near(e.target, "[data-again]")?.dataset ?? {};
       if (again4) callAgain(near(e.target, "button"), again4, target, protocol);
-      const line = near(near(e.target, "[data-forget]"), ".remembered");
-      if (!line) return;
-      remember(entry(line.dataset.target), "");
-      line.hidden = true;
-      one("[name=protocol]", near(line, "form"))?.focus();
-      await post(`/servers/${line.dataset.server}/remembered`);
+      const line2 = near(near(e.target, "[data-forget]"), ".remembered");
+      if (!line2) return;
+      remember(entry(line2.dataset.target), "");
+      line2.hidden = true;
+      one("[name=protocol]", near(line2, "form"))?.focus();
+      await post(`/servers/${line2.dataset.server}/remembered`);
       announce("Forgotten.");
     });
     on("submit", (e) => {
-      const line = one(".remembered", near(e.target, "form.settings"));
-      if (line && e.target.elements.protocol.value !== remembered(entry(line.dataset.target))) remember(entry(line.dataset.target), "");
+      const line2 = one(".remembered", near(e.target, "form.settings"));
+      if (line2 && e.target.elements.protocol.value !== remembered(entry(line2.dataset.target))) remember(entry(line2.dataset.target), "");
     });
     applied = /* @__PURE__ */ new Set();
     whenChanged(() => {
-      for (const line of all(".remembered")) {
-        const { server, target, protocol, applies } = line.dataset;
-        line.hidden = remembered(entry(target)) !== protocol;
-        if (line.hidden || applies === void 0 || applied.has(server)) continue;
+      for (const line2 of all(".remembered")) {
+        const { server, target, protocol, applies } = line2.dataset;
+        line2.hidden = remembered(entry(target)) !== protocol;
+        if (line2.hidden || applies === void 0 || applied.has(server)) continue;
         applied.add(server);
         post(`/servers/${server}/remembered`, new URLSearchParams({ protocol }));
         announce(`Connecting with ${protocol}, as remembered.`);
@@ -2014,18 +2036,18 @@ var init_catalog = __esm({
 });
 
 // filter.js
-function setFilter(line, step) {
-  input.value = line;
+function setFilter(line2, step) {
+  input.value = line2;
   close2();
   typed3(false);
   apply2(step);
 }
 function apply2(step) {
-  const line = input.value.trim();
-  toAddress({ filter: line }, step);
-  lookThrough(line);
-  download.hidden = !line;
-  download.href = "/wire.jsonl?" + new URLSearchParams({ download: "1", filter: line });
+  const line2 = input.value.trim();
+  toAddress({ filter: line2 }, step);
+  lookThrough(line2);
+  download.hidden = !line2;
+  download.href = "/wire.jsonl?" + new URLSearchParams({ download: "1", filter: line2 });
 }
 async function typed3(offer) {
   colour();
@@ -2061,7 +2083,7 @@ function explain() {
   colour();
 }
 function colour() {
-  const line = input.value, pieces = (
+  const line2 = input.value, pieces = (
     /** @type {any[]} */
     []
   );
@@ -2070,18 +2092,18 @@ function colour() {
     const cuts = [.../* @__PURE__ */ new Set([from, error?.pos ?? from, error?.end ?? from, to])].filter((n) => n >= from && n <= to).sort((a, b) => a - b);
     for (let i = 0; i + 1 < cuts.length; i++) {
       const piece = document.createElement("span"), wrong2 = error && cuts[i] >= error.pos && cuts[i] < error.end;
-      Object.assign(piece, { textContent: line.slice(cuts[i], cuts[i + 1]), className: kind + (wrong2 ? " wrong" : "") });
+      Object.assign(piece, { textContent: line2.slice(cuts[i], cuts[i + 1]), className: kind + (wrong2 ? " wrong" : "") });
       pieces.push(piece);
     }
   };
   let at = 0;
-  for (const m of line.matchAll(tokens)) {
+  for (const m of line2.matchAll(tokens)) {
     add(at, m.index, "");
     at = m.index + m[0].length;
     add(m.index, at, m[1] ? "s" : m[2] ? "k" : "b");
   }
-  add(at, line.length, "");
-  if (error && error.pos >= line.length) {
+  add(at, line2.length, "");
+  if (error && error.pos >= line2.length) {
     const piece = document.createElement("span");
     Object.assign(piece, { textContent: "  ", className: "wrong" });
     pieces.push(piece);
@@ -2204,12 +2226,12 @@ var init_filter = __esm({
       }
       if (!chip) return;
       const { term, group: group2 } = chip.dataset, on2 = chip.ariaPressed === "true";
-      let line = input.value;
-      for (const other of all(`.quick[data-group="${group2}"]`)) if (other.dataset.term) line = line.replace(place2(other.dataset.term), "");
-      if (group2 === "call") line = line.replace(anyCall, "");
-      line = line.trim();
-      if (!on2 && either.test(line)) line = `(${line})`;
-      setFilter((line + (on2 ? "" : " " + term)).trim(), true);
+      let line2 = input.value;
+      for (const other of all(`.quick[data-group="${group2}"]`)) if (other.dataset.term) line2 = line2.replace(place2(other.dataset.term), "");
+      if (group2 === "call") line2 = line2.replace(anyCall, "");
+      line2 = line2.trim();
+      if (!on2 && either.test(line2)) line2 = `(${line2})`;
+      setFilter((line2 + (on2 ? "" : " " + term)).trim(), true);
     });
     either = /\|\||(?<!\S)(?:or|\|)(?!\S)/i;
     anyCall = /(?<!\S)call:\d+(?!\S)\s*/g;
@@ -2355,12 +2377,14 @@ function connect() {
   clearTimeout(retry);
   if (socket && socket.readyState <= WebSocket.OPEN) return;
   socket = new WebSocket(`${location.origin.replace("http", "ws")}/live?since=${seen}`);
+  const answered3 = openLine(socket);
   socket.onopen = () => {
     if (failures) notice("", 0);
     failures = 0;
   };
   socket.onmessage = (e) => {
-    const { seq: seq2, changes, anew, frames: frames2, kept: kept2, time: time2 } = JSON.parse(e.data);
+    const message = JSON.parse(e.data), { seq: seq2, changes, anew, frames: frames2, kept: kept2, time: time2 } = message;
+    if (message.answer) return answered3(message);
     if (time2) setTime(time2);
     if (changes) push(changes);
     if (frames2 !== void 0) grown(frames2, kept2);

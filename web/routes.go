@@ -11,7 +11,7 @@ import (
 // route registers the endpoints. Each is behind the guard.
 func (s *Server) route(e *echo.Echo) {
 	e.GET("/", s.page)                      // query call=N or server, kind, key choose what it shows
-	e.GET("/live", s.live)                  // websocket that pushes changes; query since=N resumes
+	e.GET("/live", s.live)                  // websocket that pushes changes and takes posted forms; query since=N resumes
 	e.GET("/static/:name", s.static)        // style sheet, scripts, icons
 	e.GET("/texts/:digest", s.text)         // a text that the page has cut, or with from a piece of it; query as of the page
 	e.GET("/findings.json", s.findingsJSON) // findings of all servers, or of one (query server=ID), for other programs

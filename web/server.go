@@ -302,7 +302,13 @@ func (s *Server) page(c echo.Context) error {
 	return sendHTML(c, http.StatusOK, text)
 }
 
-func (s *Server) live(c echo.Context) error { return s.hub.Serve(c.Response(), c.Request()) }
+func (s *Server) live(c echo.Context) error {
+	var handler http.Handler = s
+	if s.playback != nil {
+		handler = s.playback // it knows the server of the shown log
+	}
+	return s.hub.Serve(c.Response(), c.Request(), handler)
+}
 
 // publish sends changes to every page.
 func (s *Server) publish(changes []push.Change) {

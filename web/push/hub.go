@@ -1,5 +1,6 @@
 // Package push sends what changed on the page to every open page, over a websocket each.
-// A page that comes back gets what it missed, or draws itself anew.
+// A page that comes back gets what it missed, or draws itself anew. Pages post forms over
+// it.
 package push
 
 import (
@@ -45,7 +46,6 @@ const (
 	pageBacklog  = 64               // pushes that may wait for one page before it is dropped
 	writeTime    = 10 * time.Second // time for one push to one page
 	pingInterval = 30 * time.Second
-	readMost     = 1 << 10 // bytes of one message from a page, which has nothing to send
 )
 
 // Hub pushes changes to every open page. Publishing never blocks: a slow page is
@@ -252,8 +252,8 @@ func (h *Hub) Close() {
 }
 
 // Serve runs the socket of one page until it is closed. The query since is the latest
-// push that the page has.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request) error {
+// push that the page has. handler answers the requests that the page sends over it.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, handler http.Handler) error {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	if err != nil {
 		since = -1
@@ -265,9 +265,15 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	var reading sync.WaitGroup
+	defer reading.Wait()
 	defer socket.CloseNow()
-	socket.SetReadLimit(readMost)
-	ctx, dropped := context.WithCancel(socket.CloseRead(r.Context()))
+	open, closed := context.WithCancel(r.Context())
+	reading.Go(func() {
+		defer closed()
+		answerRequests(open, socket, r, handler)
+	})
+	ctx, dropped := context.WithCancel(open)
 	defer dropped()
 
 	p := &page{pushes: make(chan []byte, pageBacklog), dropped: dropped}
