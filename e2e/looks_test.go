@@ -48,13 +48,14 @@ var oftenJudged = []string{"several", "results", "links", "findings"}
 // full is the window in which a journey changes from state to state.
 var full = viewport{1440, 900, false}
 
-// judged are the windows in which each state is judged: a usual one with a mouse, and
-// the narrowest and lowest one with a touch screen.
-var judged = []viewport{full, {320, 568, true}}
+// windows are those in which each state is judged and pictured. The lowest one is a small
+// phone's, and about what is left of a larger one at 200 %.
+var windows = []viewport{full, {1024, 768, false}, {768, 1024, true}, {390, 844, true}, {320, 568, true}}
 
-// TestLooks checks in each state that nothing overflows, overlaps or is covered, that
-// every target is large enough, that the message of a waiting question is in sight, and
-// that axe-core finds nothing, also in forced colours.
+// TestLooks checks in each state and window that nothing overflows, overlaps or is covered,
+// that every target is large enough, that the message of a waiting question is in sight, that
+// axe-core finds nothing, also in the dark, on a phone and in forced colours, and that the
+// layout does not shift without an input.
 //
 // Without -whole, it only runs the journeys in oftenJudged.
 func TestLooks(t *testing.T) {
@@ -68,7 +69,11 @@ func TestLooks(t *testing.T) {
 			s := j.start(t)
 			for _, state := range j.states {
 				state.show(s)
-				for _, fault := range faults(t, s.page, state) {
+				found := faults(t, s.page, state)
+				if shift := look.Shift(s.page); shift >= 0.01 {
+					found = append(found, fmt.Sprintf("the layout shifts by %.3f", shift))
+				}
+				for _, fault := range found {
 					t.Errorf("%s: %s", state.name, fault)
 				}
 			}
@@ -79,25 +84,29 @@ func TestLooks(t *testing.T) {
 // faults returns what is wrong with a state in any of the windows.
 func faults(t testing.TB, p *page.Page, s state) []string {
 	var all []string
-	for _, w := range judged {
-		w.apply(p, s.pane)
-		found := look.Faults(p, w.least())
-		if s.ask {
-			if hidden := look.Message(p); hidden != "" {
-				found = append(found, "the message is out of sight: "+hidden)
-			}
-		}
+	add := func(where string, found []string) {
 		for _, f := range found {
-			all = append(all, w.String()+": "+f)
+			all = append(all, where+": "+f)
 		}
 	}
-	full.apply(p, s.pane)
-	all = append(all, look.Axe(t, p)...)
-	p.Media("forced-colors", "active")
-	for _, f := range look.Axe(t, p, "color-contrast") {
-		all = append(all, "forced colours: "+f)
+	for _, w := range windows {
+		w.apply(p, s.pane)
+		add(w.String(), look.Faults(p, w.least()))
+		if !s.ask {
+			continue
+		}
+		if hidden := look.Message(p); hidden != "" {
+			add(w.String(), []string{"the message is out of sight: " + hidden})
+		}
 	}
-	p.Media("forced-colors", "none")
+	add("on a phone", look.Axe(t, p, "color-contrast", "scrollable-region-focusable", "target-size"))
+	full.apply(p, s.pane)
+	add("light", look.Axe(t, p))
+	for medium, value := range map[string]string{"prefers-color-scheme": "dark", "forced-colors": "active"} {
+		p.Media(medium, value)
+		add(value, look.Axe(t, p, "color-contrast"))
+	}
+	p.Media()
 	slices.Sort(all)
-	return slices.CompactFunc(all, func(a, b string) bool { return strings.EqualFold(a, b) })
+	return slices.CompactFunc(all, strings.EqualFold)
 }

@@ -14,9 +14,6 @@ import (
 
 var screenshots = flag.String("screenshots", "", "write pictures of every state of the page, and a contact sheet of them, into this `FOLDER`")
 
-// pictured are the windows of the contact sheet.
-var pictured = []viewport{{1440, 900, false}, {1024, 768, false}, {768, 1024, true}, {390, 844, true}, {320, 568, true}}
-
 // TestScreenshots takes the pictures of the task screenshots: every state in every
 // window, light and dark, and the page index.html with all of them.
 func TestScreenshots(t *testing.T) {
@@ -46,7 +43,7 @@ func TestScreenshots(t *testing.T) {
 // picture takes the pictures of one state.
 func (s *session) picture(state state) {
 	s.t.Helper()
-	for _, w := range pictured {
+	for _, w := range windows {
 		w.apply(s.page, state.pane)
 		for _, scheme := range []string{"light", "dark"} {
 			s.page.Media("prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce")
@@ -97,7 +94,7 @@ func writeSheet() error {
 		for _, state := range j.states {
 			one := shown{Name: state.name}
 			for i, scheme := range []string{"light", "dark"} {
-				for _, w := range pictured {
+				for _, w := range windows {
 					one.Rows[i] = append(one.Rows[i], pictureName(state, w, scheme))
 				}
 			}
@@ -119,7 +116,7 @@ var moving = []string{"tool-chosen", "question", "question-filled", "result", "l
 func writeMoving() error {
 	var pictures [][]byte
 	for _, name := range moving {
-		picture, err := os.ReadFile(filepath.Join(*screenshots, pictureName(state{name: name}, pictured[1], "light")))
+		picture, err := os.ReadFile(filepath.Join(*screenshots, pictureName(state{name: name}, windows[1], "light")))
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,7 @@ var journeys = []journey{
 			q := s.page.Region("Questions").Article("Deploy build 2291 of checkout? Three services will restart.")
 			q.Role("DisclosureTriangle", "Misbehave…").Click()
 			q.Contains("A good server")
+			q.Button("Leave “environment” out").Focus()
 		}},
 		{name: "ladder-live", pane: log, show: func(s *session) {
 			s.page.Region("Wire log").Button("Ladder").Click()
@@ -191,7 +192,8 @@ var journeys = []journey{
 		}},
 		{name: "findings-of-server", pane: work, show: func(s *session) {
 			details := s.serverDetails()
-			details.Contains("Findings")
+			details.Button("Findings").Click()
+			details.Role("DisclosureTriangle", "").All().Nth(0).Focus()
 		}},
 		{name: "frame-findings", pane: log, show: func(s *session) {
 			s.page.Press(page.Escape)
@@ -219,10 +221,6 @@ var journeys = []journey{
 		}},
 		{name: "prompt", pane: work, show: func(s *session) { s.choose("Prompts", "release_notes") }},
 		{name: "resource", pane: work, show: func(s *session) { s.choose("Resources", "lease") }},
-		{name: "check", pane: work, show: func(s *session) {
-			s.choose("Tools", "delete_files").Button("Check this tool").Click()
-			s.page.Region("Check").Button("Start").Wait()
-		}},
 	}},
 	{"rude", onHardServers, []state{
 		{name: "server-failed", pane: tools, show: func(s *session) {
@@ -259,6 +257,14 @@ var journeys = []journey{
 			}
 		}},
 	}},
+	{"present", onDemo(), presentStates},
+	{"menus", onDemo("--allow-add"), menuStates},
+	{"check", onDemo(), checkStates},
+	{"sign-in", onProtected("/mcp"), signInStates},
+	{"sign-in-failed", onProtected("/bad/issuer-mismatch/mcp"), failedSignInStates},
+	{"broken", onBroken, []state{
+		{name: "only-server-failed", pane: work, show: func(s *session) { s.page.Region("Call").Contains("could not be reached") }},
+	}},
 }
 
 const longName = "synchronise_the_inventories_of_all_warehouses_with_the_central_bookkeeping_system_and_report_back"
@@ -273,7 +279,7 @@ func onDemo(flags ...string) func(testing.TB) *session {
 // shown opens the page of an inspector as users build it.
 func shown(t testing.TB, args ...string) *session {
 	t.Helper()
-	p := inspector.StartWith(t, inspector.Options{Binary: plainBinary()}, args...)
+	p := inspector.StartWith(t, inspector.Options{Binary: plainBinary(), Dir: t.TempDir()}, args...)
 	return &session{t: t, Process: p, page: browser.Open(t, p.URL)}
 }
 

@@ -92,7 +92,7 @@ func resultRegion(c Call, r Result) templ.Component {
 			templ_7745c5c3_Var3 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var4 = []any{"result", templ.KV("failed", r.Failed || r.IsError)}
+		var templ_7745c5c3_Var4 = []any{"result", templ.KV("failed", (r.Failed || r.IsError) && c.State != CallStopped)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var4...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

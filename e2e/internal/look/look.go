@@ -36,6 +36,21 @@ func Message(p *page.Page) string {
 	})()`)
 }
 
+// Shift returns by how much the layout has shifted since the page was loaded, without what
+// followed an input or another size of the window (Layout Instability API).
+func Shift(p *page.Page) float64 {
+	return page.Eval[float64](p, `(() => {
+		let sum = 0;
+		const observer = new PerformanceObserver(() => {});
+		observer.observe({type: 'layout-shift', buffered: true});
+		return new Promise(done => setTimeout(() => {
+			for (const entry of observer.takeRecords()) if (!entry.hadRecentInput) sum += entry.value;
+			observer.disconnect();
+			done(sum);
+		}));
+	})()`)
+}
+
 var axe = sync.OnceValues(func() (string, error) {
 	source, err := os.ReadFile(servers.Installed("npm", "node_modules", "axe-core", "axe.min.js"))
 	return string(source), err

@@ -1,0 +1,163 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/page"
+	"elicitation-inspector/e2e/internal/servers"
+)
+
+// presentStates are those of a demo to an audience.
+var presentStates = []state{
+	{name: "present-start", pane: work, show: func(s *session) {
+		s.page.Button("Present").Click()
+		s.page.Region("Tools").Gone()
+	}},
+	{name: "present", pane: work, ask: true, show: func(s *session) {
+		s.page.Region("Call").Button("A deployment Several questions in a row, each depending on the last deploy").Click()
+		s.question("Which build should go out?")
+		s.page.Region("Ladder").Contains("waiting for an answer…")
+	}},
+	{name: "present-result", pane: log, show: func(s *session) {
+		for _, message := range []string{"Which build should go out?", "Deploy build 2291 of checkout? Three services will restart.", "Build 2291 is up in canary, 4% slower than the last one. Keep it?"} {
+			q := s.question(message)
+			if field := q.Field("Environment"); field.Exists() {
+				field.Choose("Canary")
+				q.Field("Change ticket").Fill("CHG-20418")
+			}
+			q.Button("Accept").Click()
+		}
+		s.result("is deployed in canary")
+	}},
+}
+
+// menuStates are those with something open over the page.
+var menuStates = []state{
+	{name: "palette", pane: work, show: func(s *session) {
+		s.call("deploy")
+		s.question("Which build should go out?")
+		s.page.Press("k", page.Ctrl)
+		s.page.Role("option", "").All().Nth(3).Wait()
+	}},
+	{name: "palette-found", pane: work, show: func(s *session) {
+		s.page.Type("invoice")
+		s.page.Role("option", "Pay an invoice pay_invoice · tool · demo").HasAttr("aria-selected", "true")
+	}},
+	{name: "palette-nothing", pane: work, show: func(s *session) {
+		s.page.Type(" xyz")
+		s.page.Role("dialog", "Command palette").Contains("No matches")
+	}},
+	{name: "copy-as", pane: work, ask: true, show: func(s *session) {
+		s.page.Press(page.Escape)
+		q := s.question("Which build should go out?")
+		q.Role("DisclosureTriangle", "Copy as…").Click()
+		q.Button("Go (go-sdk)").Wait()
+	}},
+	{name: "export-menu", pane: log, show: func(s *session) {
+		s.filter().Fill("method:tools/*")
+		s.page.Press(page.Enter)
+		s.page.Region("Wire log").Contains("match")
+		s.page.Region("Wire log").Button("Export").Click()
+		s.page.Role("link", "This filter as Markdown").Wait()
+	}},
+	{name: "recording-menu", pane: log, show: func(s *session) {
+		s.page.Press(page.Escape)
+		s.press("recording-more")
+		s.page.Role("group", "Recording").Button("Start recording").Wait()
+	}},
+	{name: "recording-on", pane: log, show: func(s *session) {
+		s.page.Role("group", "Recording").Button("Start recording").Click()
+		s.page.Role("group", "Recording").Button("Stop recording").Wait()
+	}},
+	{name: "note-being-written", pane: log, show: func(s *session) {
+		s.page.Press(page.Escape)
+		s.page.Region("Wire log").Role("row", "").All().Nth(1).Click()
+		s.page.Region("Wire log").TabNamed("Note").Click()
+		s.page.Region("Wire log").Field("Note").Fill("Here it asks a second time, although the first answer had all that it needs.")
+		s.page.Region("Wire log").Radio("amber").Click()
+	}},
+	{name: "add-server", pane: work, show: func(s *session) {
+		s.press("add-server")
+		s.page.Role("form", "Add server").Button("Connect").Wait()
+	}},
+}
+
+// checkStates are those of the check of a tool.
+var checkStates = []state{
+	{name: "check-plan", pane: work, show: func(s *session) {
+		s.choose("Tools", "delete_files").Button("Check this tool").Click()
+		s.page.Region("Check").Button("Start").Wait()
+	}},
+	{name: "check-running", pane: work, show: func(s *session) {
+		s.page.Press(page.Escape)
+		s.choose("Tools", "crash_on_decline").Button("Check this tool").Click()
+		s.page.Region("Check").Button("Start").Click()
+		s.page.Region("Check").Role("progressbar", "Progress of the check").Wait()
+	}},
+	{name: "check-matrix", pane: work, show: func(s *session) {
+		s.page.Region("Check").Button("Check again").Wait()
+	}},
+	{name: "check-finding", pane: work, show: func(s *session) {
+		check := s.page.Region("Check")
+		check.Role("DisclosureTriangle", "Reproduce").Nth(0).Click()
+		check.Contains("inspector call crash_on_decline")
+	}},
+}
+
+// signInStates are those of a server behind OAuth.
+var signInStates = []state{
+	{name: "sign-in-waiting", pane: work, show: func(s *session) {
+		s.signIn("waiting").Contains("demo.use").Link("Open").Wait()
+	}},
+	{name: "sign-in-held", pane: work, show: func(s *session) {
+		card := s.signIn("waiting")
+		card.Role("switch", "Step by step").Click()
+		card.Button("Cancel").Click()
+		s.signIn("cancelled").Role("DisclosureTriangle", "").All().Nth(0).Click()
+		s.signIn("cancelled").Button("Try again").Click()
+		s.signIn("held").Button("Send").Wait()
+	}},
+	{name: "sign-in-held-later", pane: work, show: func(s *session) {
+		for s.signIn("held"); !s.page.Region("Sign-ins").Field("Leave out scope").Exists(); {
+			was := s.page.Region("Sign-ins").Role("form", "Request").Text()
+			s.signIn("held").Button("Send").Click()
+			s.page.Until(func() string { return "the next request is held" }, func() bool {
+				held := s.page.Region("Sign-ins").Role("form", "Request")
+				return held.Exists() && held.TextNow() != was
+			})
+		}
+	}},
+	{name: "sign-in-done", pane: work, show: func(s *session) {
+		card := s.signIn("held")
+		card.Role("switch", "Step by step").Click()
+		card.Button("Send").Click()
+		s.signIn("waiting").Link("Open").Wait()
+		s.consents(page.Eval[string](s.page, "document.querySelector('.facts-of code').innerText.trim()"), "Allow")
+		s.signIn("signed in").Role("DisclosureTriangle", "").All().Nth(0).Click()
+		s.signIn("signed in").Button("Ladder").Wait()
+	}},
+	{name: "token", pane: work, show: func(s *session) { s.serverDetails().Contains("Expire the token now") }},
+}
+
+// failedSignInStates are those of a sign-in that breaks.
+var failedSignInStates = []state{
+	{name: "sign-in-failed", pane: work, show: func(s *session) { s.signIn("failed").Button("Try again").Wait() }},
+	{name: "sign-in-ladder", pane: log, show: func(s *session) {
+		s.signIn("failed").Button("Ladder").Click()
+		s.page.Region("Ladder").Contains("authorization server")
+	}},
+}
+
+// onProtected starts on the demo server behind OAuth, at this path.
+func onProtected(path string) func(testing.TB) *session {
+	return func(t testing.TB) *session {
+		t.Helper()
+		return shown(t, "--no-open", "--listen", "127.0.0.1:0", strings.TrimSuffix(demoOf(t, plainBinary(), "--protected"), "/mcp")+path)
+	}
+}
+
+// onBroken starts on a server that ends before the connection stands.
+func onBroken(t testing.TB) *session {
+	return shown(t, "--no-open", "--listen", "127.0.0.1:0", "--", servers.RudeBinary, "-die")
+}
