@@ -35,7 +35,8 @@ func (w viewport) apply(p *page.Page, pane string) {
 		if (innerWidth < 900) document.querySelector('.panes [data-pane=%s]').click();
 		for (let i = 0; i < 2; i++) await new Promise(r => requestAnimationFrame(r));
 		// The ladder is drawn again for the width of its pane.
-		const ladder = document.getElementById('ladder'), fits = () => !ladder.checkVisibility() || Number(ladder.querySelector('svg')?.getAttribute('width')) === Math.max(250, Math.min(ladder.clientWidth - 28, 1600));
+		const ladder = document.getElementById('ladder'), larger = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+		const fits = () => !ladder.checkVisibility() || Number(ladder.querySelector('svg')?.getAttribute('width')) === Math.max(250, Math.min(Math.round((ladder.clientWidth - 28) / larger), 1600));
 		for (let i = 0; i < 100 && !fits(); i++) await new Promise(r => setTimeout(r, 30));
 	})()`, pane))
 }

@@ -137,7 +137,7 @@ var signInStates = []state{
 		s.signIn("signed in").Role("DisclosureTriangle", "").All().Nth(0).Click()
 		s.signIn("signed in").Button("Ladder").Wait()
 	}},
-	{name: "token", pane: work, show: func(s *session) { s.serverDetails().Contains("Expire the token now") }},
+	{name: "token", pane: work, show: func(s *session) { s.serverDetails().Button("Sign in as another").Focus() }},
 }
 
 // failedSignInStates are those of a sign-in that breaks.

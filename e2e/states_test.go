@@ -115,7 +115,7 @@ var journeys = []journey{
 		{name: "filter-mistake", pane: log, show: func(s *session) {
 			s.filter().Fill("method:tools/* nonsense:1")
 			s.page.Press(page.Enter)
-			s.page.Region("Wire log").Contains("nonsense")
+			s.page.Region("Wire log").Contains("There is no term")
 		}},
 		{name: "filter-nothing", pane: log, show: func(s *session) {
 			s.filter().Fill("method:nothing/like/it")

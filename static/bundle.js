@@ -2500,7 +2500,9 @@ async function draw4() {
   clearTimeout(again3);
   fetching5?.abort();
   fetching5 = new AbortController();
-  const [answer2] = await Promise.all([drawn(address2 + "?width=" + (pane2.clientWidth - 28), fetching5.signal), styled]);
+  const larger = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+  const width2 = Math.round((pane2.clientWidth - 28) / larger);
+  const [answer2] = await Promise.all([drawn(address2 + "?width=" + width2, fetching5.signal), styled]);
   if (!answer2 || !address2) return;
   const fresh2 = pane2.cloneNode();
   fresh2.append(parse(answer2.html));

@@ -45,7 +45,10 @@ async function draw() {
   clearTimeout(again)
   fetching?.abort()
   fetching = new AbortController()
-  const [answer] = await Promise.all([drawn(address + "?width=" + (pane.clientWidth - 28), fetching.signal), styled])
+  // Letters of the ladder grow with those of the page.
+  const larger = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+  const width = Math.round((pane.clientWidth - 28) / larger)
+  const [answer] = await Promise.all([drawn(address + "?width=" + width, fetching.signal), styled])
   if (!answer || !address) return
   const fresh = pane.cloneNode()
   fresh.append(parse(answer.html))

@@ -34,6 +34,13 @@ func (l *Ladder) Lane(p conversation.Party) int {
 	return left + (l.Width-left-right)*at/(len(l.Lanes)-1)
 }
 
+// Called returns the name of a lane, wrapped to the width between two lanes.
+func (l *Ladder) Called(lane Lane) []string {
+	left, right := l.margins()
+	between := (l.Width - left - right) / (len(l.Lanes) - 1)
+	return paper.Wrap(lane.Name, between/(letterWidth+1), 2)
+}
+
 // span sets where an arrow begins and ends, at a distance from the lanes, on which there
 // are bars; and wraps its label.
 func (l *Ladder) span(a *Arrow) {

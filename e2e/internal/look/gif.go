@@ -34,26 +34,45 @@ func GIF(w io.Writer, pictures [][]byte, hundredths int) error {
 		colours = append(colours, c)
 	}
 	slices.SortFunc(colours, func(a, b color.RGBA) int { return count[b] - count[a] })
-	var palette color.Palette
-	for _, c := range colours[:min(256, len(colours))] {
+	palette := color.Palette{color.Transparent}
+	for _, c := range colours[:min(255, len(colours))] {
 		palette = append(palette, c)
 	}
 	nearest := map[color.RGBA]uint8{}
 	for _, c := range colours {
-		nearest[c] = uint8(palette.Index(c))
+		nearest[c] = uint8(1 + palette[1:].Index(c))
 	}
 	moving := gif.GIF{}
+	var before *image.Paletted
 	for _, frame := range frames {
-		size := frame.Bounds()
-		drawn := image.NewPaletted(size, palette)
-		for y := range size.Dy() {
-			for x := range size.Dx() {
-				drawn.SetColorIndex(x, y, nearest[coarse(frame.At(x, y))])
-			}
+		drawn := image.NewPaletted(frame.Bounds(), palette)
+		for i := range drawn.Pix {
+			drawn.Pix[i] = nearest[coarse(frame.At(i%drawn.Stride, i/drawn.Stride))]
 		}
-		moving.Image, moving.Delay = append(moving.Image, drawn), append(moving.Delay, hundredths)
+		moving.Image, moving.Delay = append(moving.Image, changed(drawn, before)), append(moving.Delay, hundredths)
+		moving.Disposal = append(moving.Disposal, gif.DisposalNone)
+		before = drawn
 	}
 	return gif.EncodeAll(w, &moving)
+}
+
+// changed returns a frame with what has not changed since the frame before left out: it stays
+// on show.
+func changed(frame, before *image.Paletted) *image.Paletted {
+	if before == nil {
+		return frame
+	}
+	out := image.NewPaletted(frame.Rect, frame.Palette)
+	area := image.Rectangle{}
+	for i, c := range frame.Pix {
+		if c == before.Pix[i] {
+			continue
+		}
+		out.Pix[i] = c
+		at := image.Pt(i%frame.Stride, i/frame.Stride)
+		area = area.Union(image.Rectangle{Min: at, Max: at.Add(image.Pt(1, 1))})
+	}
+	return out.SubImage(area).(*image.Paletted)
 }
 
 // coarse rounds a colour, which reduces the number of shades at the edges of letters.
