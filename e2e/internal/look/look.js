@@ -36,8 +36,10 @@ least => {
     return { whole, r, clipped, scrolls }
   }
 
-  const controls = [...document.querySelectorAll("button, a[href], input:not([type=hidden]), select, textarea, summary, [role=tab], [role=separator], [role=switch]")]
+  const controls = [...document.querySelectorAll("button, a[href], input:not([type=hidden]), select, textarea, summary, [role=tab], [role=option], [role=separator], [role=switch]")]
+  const modal = document.querySelector("dialog:modal") // the page behind it is inert
   for (const e of controls) {
+    if (modal && !modal.contains(e)) continue
     if (!e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) || e.matches(".skip, .sr") || e.closest("[inert]")) continue
     const { whole, r, clipped, scrolls } = sight(e)
     if (!whole.width || !whole.height || r.right - r.left < 1 || r.bottom - r.top < 1) continue
@@ -55,7 +57,7 @@ least => {
         faults.add(`${told(e)} is covered by ${told(hit)}`)
       }
     }
-    const text = style(e).display === "inline" || e.matches(".link, summary .link, td a, p a, dd a") || e.closest("pre, .tree, .in-line")
+    const text = style(e).display === "inline" || e.matches(".link, summary .link, td a, p:not(.formats) a, dd a") || e.closest("pre, .tree, .in-line")
     const label = e.labels?.[0]?.getBoundingClientRect() ?? whole
     const row = e.matches(".item") ? e.closest("li").getBoundingClientRect() : whole // all of its row is the button
     const wide = Math.max(label.width, row.width), high = Math.max(label.height, row.height)
