@@ -23,7 +23,8 @@ import (
 )
 
 // Question is the state of a question, from the log and the inbox, with its server,
-// session, call and findings.
+// session, call and findings. A pending question of a playback has an answer while it is
+// shown being given.
 type Question struct {
 	conversation.Question
 	Server   string          // id
@@ -97,6 +98,9 @@ func (in *Inspection) ofQuestion(c candidate) Question {
 		q.Waited = q.Ended.Sub(q.Asked)
 	}
 	q.Awaited = in.awaits(&q, c.call)
+	if in.replay != nil {
+		in.replay.give(&q)
+	}
 	for _, f := range in.findings.Linter.At(q.AskedSeq) {
 		if f.Place == q.Place {
 			q.Findings = append(q.Findings, f.Finding)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"elicitation-inspector/bridge/changes"
+	"elicitation-inspector/bridge/conversation"
 	"elicitation-inspector/bridge/playback"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/wire"
@@ -86,12 +89,46 @@ func (r *Replay) Follow(ctx context.Context) {
 	source := r.in.log
 	if r.player != nil {
 		source = r.player.Source() // wakes up when the source is read further or ends
+		var giving sync.WaitGroup
+		giving.Go(func() { r.followGiving(ctx) })
+		defer giving.Wait()
 	}
 	r.in.follow(ctx, source, refreshEvery, func() {
 		if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
 			r.in.logger.Error("showing a transcript", "error", err)
 		}
 	})
+}
+
+// followGiving marks the questions whose answers begin to be given, or are no longer.
+func (r *Replay) followGiving(ctx context.Context) {
+	for before := int64(0); ctx.Err() == nil; {
+		changed, now := r.player.Changed(), r.player.State()
+		for _, q := range now.Asked {
+			n := r.in.conversation.QuestionAt(q.Asked, q.Place)
+			if n != 0 && now.Giving != before && (q.Answered == now.Giving || q.Answered == before) {
+				r.in.changes.Mark(changes.Change{Kind: changes.Question, Number: n})
+			}
+		}
+		before = now.Giving
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		}
+	}
+}
+
+// give adds the answer to a pending question while the playback shows it being given.
+func (r *Replay) give(q *Question) {
+	if r.player == nil || q.State != conversation.Pending {
+		return
+	}
+	s := r.player.State()
+	for _, given := range s.Asked {
+		if s.Giving != 0 && given.Answered == s.Giving && given.Asked == q.AskedSeq && given.Place == q.Place {
+			q.Action, q.Answer = given.Action, given.Answer
+		}
+	}
 }
 
 // Refreshed returns a channel that the next Refresh closes.

@@ -2651,6 +2651,15 @@ var init_check = __esm({
 
 // playback.js
 var playback_exports = {};
+function pace(rate) {
+  for (const a of document.getAnimations()) {
+    const { target } = (
+      /** @type {any} */
+      a.effect
+    );
+    if (near(target, ".giving")) a.playbackRate = rate && Math.max(rate, 1);
+  }
+}
 function look4() {
   const controls = $("playback"), { rate, now } = controls?.dataset ?? {};
   if (!controls) return;
@@ -2663,6 +2672,7 @@ function look4() {
   else $("playback-frame").textContent = grouped(dragged);
   const chosen = one("option[selected]", $("playback-speed"));
   if (chosen && document.activeElement !== $("playback-speed")) chosen.selected = true;
+  pace(Number(rate));
   if (said2 === rate + now || !Number(now)) return;
   said2 = rate + now;
   setTime(Number(now), Number(rate));
@@ -2690,6 +2700,16 @@ var init_playback = __esm({
       const { ok } = await post("/playback/seek", new URLSearchParams({ position: value }));
       if (!ok || value === before) before = "-1";
       look4();
+    });
+    on("keydown", (e) => {
+      if (e.target.id !== "playback-position" || !/^Page(Up|Down)$/.test(e.key)) return;
+      const at = Number(e.target.value), marks = all("#playback-marks option").map((o) => Number(o.value));
+      const to = e.key === "PageUp" ? marks.findLast((m) => m < at) : marks.find((m) => m > at);
+      if (!marks.length) return;
+      e.preventDefault();
+      if (to === void 0) return;
+      e.target.value = to;
+      for (const type of ["input", "change"]) e.target.dispatchEvent(new Event(type, { bubbles: true }));
     });
     whenChanged(look4);
   }

@@ -3,7 +3,7 @@
 import { post } from "./ask.js"
 import { whenChanged } from "./changes.js"
 import { setTime } from "./clock.js"
-import { $, grouped, on, one } from "./dom.js"
+import { $, all, grouped, near, on, one } from "./dom.js"
 
 /** The position to which the slider is being dragged; negative while nobody drags it. */
 let dragged = -1
@@ -28,6 +28,26 @@ on("change", async e => {
   look()
 })
 
+// Page Up and Page Down on the slider go from question to question.
+on("keydown", e => {
+  if (e.target.id !== "playback-position" || !/^Page(Up|Down)$/.test(e.key)) return
+  const at = Number(e.target.value), marks = all("#playback-marks option").map(o => Number(o.value))
+  const to = e.key === "PageUp" ? marks.findLast(m => m < at) : marks.find(m => m > at)
+  if (!marks.length) return
+  e.preventDefault()
+  if (to === undefined) return
+  e.target.value = to
+  for (const type of ["input", "change"]) e.target.dispatchEvent(new Event(type, { bubbles: true }))
+})
+
+/** Has the motion of an answer that is being given keep the speed of the playback. @param {number} rate */
+function pace(rate) {
+  for (const a of document.getAnimations()) {
+    const { target } = /** @type {any} */ (a.effect)
+    if (near(target, ".giving")) a.playbackRate = rate && Math.max(rate, 1)
+  }
+}
+
 /** Reads the position of the playback. */
 function look() {
   const controls = $("playback"), { rate, now } = controls?.dataset ?? {}
@@ -41,6 +61,7 @@ function look() {
   else $("playback-frame").textContent = grouped(dragged)
   const chosen = one("option[selected]", $("playback-speed"))
   if (chosen && document.activeElement !== $("playback-speed")) chosen.selected = true
+  pace(Number(rate))
   if (said === rate + now || !Number(now)) return
   said = rate + now
   setTime(Number(now), Number(rate))

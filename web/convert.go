@@ -263,6 +263,7 @@ func (s *Server) questionView(q bridge.Question, sub *submission, problems []eli
 		sub = a.looked()
 	}
 	if q.State == conversation.Pending {
+		v.Action = q.Action // of an answer that is being given in a playback
 		if sub == nil {
 			kept := s.draftOf(a)
 			sub = &kept

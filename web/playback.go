@@ -194,6 +194,7 @@ func (s *Server) pumpPlayback(ctx context.Context) {
 		p := pump{Server: s, ctx: ctx}
 		p.replace("replay-files", views.ReplayFiles(bar))
 		p.replace("playback", views.PlaybackView(bar.Playback))
+		p.replace("playback-questions", views.PlaybackQuestions(bar.Playback.Asked))
 		p.replace("replay-notes", views.ReplayNotes(bar))
 		p.publish()
 		select {

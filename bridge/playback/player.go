@@ -24,9 +24,12 @@ type Player struct {
 	turn    chan struct{} // a lock for the fields below
 	shown   *wire.Log     // the source itself if all frames are shown, else a Beginning of it
 	playing bool
+	giving  int64 // frame of the answer that is being given, 0 for none
 	speed   float64
 	gap     time.Duration
-	due     time.Time // when the last shown frame was due
+	due     time.Time // when the last shown frame was due, or when the answer began to be given
+	asked   []Question
+	answers map[int64]bool // frames that answer a question
 	changed chan struct{}
 	closed  bool
 	done    chan struct{} // closed when Run has returned
@@ -52,6 +55,8 @@ type State struct {
 	At       time.Duration // session time from the first frame to the last shown one
 	Length   time.Duration // session time of the whole transcript
 	Now      time.Time     // time of the last shown frame
+	Giving   int64         // frame of the answer that is being given, 0 for none
+	Asked    []Question    // the first questions of the transcript, once it has been read
 	Err      error         // why reading the transcript failed, nil if it did not
 }
 
@@ -118,11 +123,14 @@ func (p *Player) Over(shown *wire.Log) bool { return !p.Reading() && shown.Len()
 
 // rewind starts over without frames. The previous log stays usable, but does not grow
 // any more. The caller has the turn, or has not shared p yet.
-func (p *Player) rewind() { p.shown, p.due = p.source.Beginning(), time.Time{} }
+func (p *Player) rewind() { p.shown, p.due, p.giving = p.source.Beginning(), time.Time{}, 0 }
 
 // show shows the first frames of the transcript, and ends the playback at the last one.
 // The caller has the turn.
 func (p *Player) show(frames int64) {
+	if frames >= p.giving {
+		p.giving = 0
+	}
 	p.shown.Extend(frames)
 	if p.playing && p.Over(p.shown) {
 		p.playing = false
@@ -134,7 +142,10 @@ func (p *Player) show(frames int64) {
 func (p *Player) State() State {
 	p.take()
 	defer p.give()
-	s := State{Playing: p.playing, Speed: p.speed, Gap: p.gap, Err: p.source.Err(), Position: p.shown.Len(), Frames: p.source.Len()}
+	s := State{
+		Playing: p.playing, Speed: p.speed, Gap: p.gap, Giving: p.giving, Asked: p.asked,
+		Err: p.source.Err(), Position: p.shown.Len(), Frames: p.source.Len(),
+	}
 	s.Now = p.shown.Head(s.Position).Time
 	first, final := p.source.Head(1).Time, p.source.Head(s.Frames).Time
 	if !first.IsZero() && !s.Now.IsZero() {
@@ -207,7 +218,7 @@ func (p *Player) Step() error {
 func (p *Player) GoTo(position int64) error {
 	return p.do(func() {
 		position = min(max(position, 0), p.source.Len())
-		p.due = time.Time{}
+		p.due, p.giving = time.Time{}, 0
 		if p.shown == p.source && position == p.source.Len() {
 			return
 		}
@@ -264,15 +275,31 @@ func (p *Player) Run(ctx context.Context) {
 	}
 }
 
-// judge lints the transcript once it has been read.
+// judge finds the questions of the transcript once it has been read, and lints it.
 func (p *Player) judge(ctx context.Context) {
 	err := p.source.Wait(ctx)
+	if err == nil {
+		err = p.find(ctx)
+	}
 	if err == nil {
 		err = p.linter.Follow(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		p.logger.Error("judging a transcript", "error", err)
 	}
+}
+
+// find reads the questions of the whole transcript.
+func (p *Player) find(ctx context.Context) error {
+	asked, err := questionsOf(ctx, p.source)
+	p.take()
+	defer p.give()
+	p.asked, p.answers = asked, map[int64]bool{}
+	for _, q := range asked {
+		p.answers[q.Answered] = true
+	}
+	p.tell()
+	return err
 }
 
 // advance shows the frames that are due, and returns the time until the next one, or -1
@@ -291,7 +318,20 @@ func (p *Player) advance() (wait time.Duration, changed <-chan struct{}) {
 		if p.due.IsZero() {
 			p.due = now
 		}
-		due := p.due.Add(p.pause(last, at))
+		gap := p.pause(last, at)
+		if p.answers[next+1] {
+			brief := time.Duration(float64(Giving) / max(p.speed, 1))
+			if p.giving != next+1 {
+				begins := p.due.Add(max(gap-brief, 0))
+				if wait = begins.Sub(now); wait > 0 {
+					break
+				}
+				p.due, p.giving = begins, next+1
+				p.tell()
+			}
+			gap = brief
+		}
+		due := p.due.Add(gap)
 		if wait = due.Sub(now); wait > 0 {
 			break
 		}

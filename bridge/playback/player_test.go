@@ -2,11 +2,13 @@ package playback_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -142,6 +144,49 @@ func TestPlayerShortensPauses(t *testing.T) {
 	t.Parallel()
 	p := playing(t, session, playback.Options{Play: true, Speed: playback.FastestSpeed, Gap: 100 * time.Millisecond})
 	shows(t, p, 4, conversation.Answered)
+}
+
+// A playback shows an answer being given before its frame, within the pause there is. Going
+// to a position, and a step, show the state at once.
+func TestPlayerGivesAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, session, playback.Options{Gap: playback.ShortGap})
+		is := func(position, giving int64) {
+			t.Helper()
+			synctest.Wait()
+			if s := p.State(); s.Position != position || s.Giving != giving {
+				t.Errorf("at %d giving %d, want %d and %d", s.Position, s.Giving, position, giving)
+			}
+		}
+		is(4, 0)
+		if asked := p.State().Asked; len(asked) != 1 || asked[0].Title != "Who?" || asked[0].Asked != 2 || asked[0].Answered != 3 || asked[0].Action != "accept" {
+			t.Errorf("asked %+v", asked)
+		}
+		if err := errors.Join(p.GoTo(2), p.Play()); err != nil {
+			t.Fatal(err)
+		}
+		before := playback.ShortGap - playback.Giving
+		time.Sleep(before - time.Millisecond)
+		is(2, 0)
+		time.Sleep(time.Millisecond)
+		is(2, 3)
+		if err := p.Step(); err != nil {
+			t.Fatal(err)
+		}
+		is(3, 0)
+		if err := errors.Join(p.GoTo(2), p.SetSpeed(4), p.Play()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(playback.ShortGap/4 - time.Millisecond)
+		is(2, 3)
+		if err := p.GoTo(2); err != nil {
+			t.Fatal(err)
+		}
+		is(2, 0)
+		time.Sleep(playback.ShortGap / 4)
+		is(3, 0)
+	})
 }
 
 func TestUnansweredAtTheEnd(t *testing.T) {

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/look"
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// deployment is a session with an accepted and a declined question.
+var deployment = []string{
+	`>{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy"}}`,
+	`<{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Which build should go out?","requestedSchema":{"type":"object","properties":{"build":{"type":"string","title":"Build"},"where":{"type":"string","title":"Where","enum":["staging","production"]},"sure":{"type":"boolean","title":"Sure"}}}}}`,
+	`>{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"build":"4711","where":"production","sure":true}}}`,
+	`<{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Tell the team?","requestedSchema":{"type":"object","properties":{"note":{"type":"string","title":"Note"}}}}}`,
+	`>{"jsonrpc":"2.0","id":2,"result":{"action":"decline"}}`,
+	`<{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"4711 is out"}]}}`,
+}
+
+// noteGiving notes each state of a question whose answer is being given.
+const noteGiving = `window.given = [];
+new MutationObserver(() => {
+	const card = document.querySelector('.giving');
+	if (!card) return;
+	const form = card.querySelector('.looked'), fields = [...form?.querySelectorAll('input:checked, input[type=text]') ?? []].map(e => e.type === 'text' ? e.value : e.labels[0].innerText.trim());
+	const now = [card.dataset.state, ...fields, ...[...card.querySelectorAll('.ways-out [aria-pressed=true]')].map(e => e.innerText)].join(' ');
+	if (window.given.at(-1) !== now) window.given.push(now);
+}).observe(document, {subtree: true, childList: true, attributes: true});`
+
+// A playback shows each answer being given: the sent values, and the button, before the
+// card settles. One button plays and pauses, and the slider leads to each question.
+func TestPlaybackShowsTheAnswerBeingGiven(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, deployment...)
+	s.result("4711 is out")
+	bar := s.page.Region("Transcript")
+	position := bar.Role("slider", "Position").HasValue("6")
+	bar.Button("2 questions").Click()
+	bar.Button("Question 2: Tell the team?").Click()
+	position.HasValue("4")
+	s.page.Question("Tell the team?").HasAttr("data-state", "pending").Button("Decline").HasAttr("aria-pressed", "false")
+	position.Focus()
+	s.page.Press(page.PageUp)
+	position.HasValue("2")
+	s.page.Question("Which build should go out?").HasAttr("data-state", "pending")
+	if found := look.Axe(t, s.page); found != nil {
+		t.Errorf("axe-core finds %v", found)
+	}
+
+	page.Eval[any](s.page, noteGiving)
+	bar.Button("Play").Click()
+	bar.Button("Pause").Wait()
+	bar.Button("Play").Wait() // at the end
+	s.page.Question("Tell the team?").HasAttr("data-state", "answered")
+	position.HasValue("6")
+	want := []string{"pending 4711 production Yes Accept", "pending  Decline"}
+	if given := page.Eval[[]string](s.page, "window.given"); !slices.Equal(given, want) {
+		t.Errorf("the answers were given as %q, want %q", given, want)
+	}
+	if names := bar.Role("button", "").All().Names(); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "Pause") }) {
+		t.Errorf("there are two buttons to play and pause: %q", names)
+	}
+}
