@@ -15,6 +15,13 @@ import (
 // messages from it.
 func openFile(t testing.TB, messages ...string) *session {
 	t.Helper()
+	p := inspector.StartWith(t, inspector.Options{}, "open", "--no-open", "--listen", "127.0.0.1:0", transcript(t, messages...))
+	return &session{t: t, Process: p, page: browser.Open(t, p.URL)}
+}
+
+// transcript writes a transcript of these messages, a second apart.
+func transcript(t testing.TB, messages ...string) string {
+	t.Helper()
 	var file strings.Builder
 	at := time.Date(2026, 7, 28, 10, 0, 0, 0, time.UTC)
 	for i, m := range messages {
@@ -29,8 +36,7 @@ func openFile(t testing.TB, messages ...string) *session {
 	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := inspector.StartWith(t, inspector.Options{}, "open", "--no-open", "--listen", "127.0.0.1:0", path)
-	return &session{t: t, Process: p, page: browser.Open(t, p.URL)}
+	return path
 }
 
 // A recording shows every card with the sent choices: cards have fields with the same

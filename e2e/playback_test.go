@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"elicitation-inspector/e2e/internal/inspector"
 	"elicitation-inspector/e2e/internal/look"
 	"elicitation-inspector/e2e/internal/page"
 )
@@ -61,5 +63,72 @@ func TestPlaybackShowsTheAnswerBeingGiven(t *testing.T) {
 	}
 	if names := bar.Role("button", "").All().Names(); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "Pause") }) {
 		t.Errorf("there are two buttons to play and pause: %q", names)
+	}
+}
+
+// noteFilm notes each state of an exported page: the frames, arrows and results that are
+// shown, and how its questions look.
+const noteFilm = `window.film = [];
+const seen = (match) => [...document.querySelectorAll(match)].filter(e => e.checkVisibility()).length;
+new MutationObserver(() => {
+	const questions = [...document.querySelectorAll('.question')].filter(q => q.checkVisibility()).map(q =>
+		[q.querySelector('input[type=text]')?.value || '-', q.className.replace(/question|done|declined|failed/g, '').trim() || 'settled'].join(' '));
+	const now = [seen('.frame'), seen('.l-arrow'), seen('.result'), ...questions].join(', ');
+	if (window.film.at(-1) !== now) window.film.push(now);
+}).observe(document.body, {subtree: true, attributes: true});`
+
+// An exported page plays itself from the disk, without a network: frames, ladder, answers
+// and result follow each other up to the end.
+func TestExportedPagePlaysItself(t *testing.T) {
+	t.Parallel()
+	file := transcript(t, deployment...)
+	to := filepath.Join(t.TempDir(), "flow.html")
+	if r := inspector.Run(t, inspector.Options{}, "export", file, "--format", "html", "--output", to); r.Code != 0 {
+		t.Fatalf("%d %s", r.Code, r.Stderr)
+	}
+	p := browser.Open(t, "file://"+to)
+	bar := p.Region("Playback")
+	position := bar.Role("slider", "Position").HasValue("6")
+	if found := look.Axe(t, p); found != nil {
+		t.Errorf("axe-core finds %v in the whole page", found)
+	}
+	bar.Button("2 questions").Click()
+	bar.Button("Question 2: Tell the team?").Click()
+	position.HasValue("4").Focus()
+	p.Press(page.PageUp)
+	position.HasValue("2")
+	if found := look.Axe(t, p); found != nil {
+		t.Errorf("axe-core finds %v while it is played", found)
+	}
+	position.Focus()
+	p.Press(page.Home)
+	position.HasValue("0")
+	bar.Role("combobox", "Speed").Choose("16×")
+	page.Eval[any](p, noteFilm)
+	bar.Button("Play").Focus()
+	p.Press(page.Enter)
+	position.HasValue("6")
+	bar.Button("Play").Wait()
+	film := page.Eval[[]string](p, "window.film")
+	last := -1
+	for _, want := range []string{
+		"1, 1, 0", "2, 3, 0, - unanswered", "2, 3, 0, 4711 giving", "3, 5, 0, 4711 settled", "4, 7, 0, 4711 settled, - unanswered",
+		"4, 7, 0, 4711 settled, - giving", "5, 9, 0, 4711 settled, - settled", "6, 10, 1, 4711 settled, - settled",
+	} {
+		at := slices.Index(film, want)
+		if at <= last {
+			t.Errorf("%q is not shown, or not in its turn: %q", want, film)
+		}
+		last = at
+	}
+	bar.Button("Show the whole page").Click()
+	p.Region("Frames").Role("searchbox", "Filter").Wait()
+	for _, url := range p.Requests() {
+		if !strings.HasPrefix(url, "file://") {
+			t.Errorf("the page asks for %s", url)
+		}
+	}
+	if said := p.Complaints(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
 	}
 }

@@ -112,6 +112,8 @@ type export struct {
 
 	conversation *conversation.Conversation
 	Places       []int // places of the calls with a chosen frame
+	signIns      []*signIn
+	signedIn     map[int64]string // id of the sign-in of a frame
 }
 
 func (x *export) choose() {

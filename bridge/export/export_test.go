@@ -619,7 +619,7 @@ func TestHostileHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := strings.Fields(`html head meta title style body header h1 bdi p ul li b span nav a main section h2 h3 h4 details summary code pre
-		figure svg desc line rect path text tspan article div fieldset legend label input textarea i dl dt dd select option output script`)
+		figure svg desc line rect path text tspan article div fieldset legend label input textarea i dl dt dd select option output script button ol datalist`)
 	var scripts, styles []string
 	pres := make(map[string]string) // code by frame
 	var walk func(n *html.Node, frame string)

@@ -33,7 +33,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"since":  since,
 		"clock":  clockOf,
 		"judge":  link.Judge,
-		"ladder": func(c *conversation.Call) drawing { return drawing{Ladder: Draw(c, 0), Href: frameLink} },
+		"ladder": func(l *Ladder) drawing { return drawing{Ladder: l, Href: frameLink} },
 		"pairs":  pairs,
 		"story": func(q *conversation.Question) []string {
 			return story(q, func(s string) string { return paper.Line(s, 200) })
@@ -56,6 +56,9 @@ func frameLink(seq int64) string    { return fmt.Sprintf("#f%d", seq) }
 // from the wire is plain text in it.
 func (x *export) html(w io.Writer) error {
 	r, err := x.report()
+	if err == nil {
+		err = x.readSignIns()
+	}
 	if err != nil {
 		return err
 	}
@@ -63,6 +66,10 @@ func (x *export) html(w io.Writer) error {
 	r.Places = r.Places[:len(r.Places)-left]
 	if left > 0 {
 		r.Trouble = fmt.Sprintf("%s more are left out of the list of exchanges. Export a part of the log to see them.", wording.Plural(left, "exchange"))
+	}
+	r.None = len(r.Places)+len(r.signIns) == 0
+	if err := r.plan(); err != nil {
+		return err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	if err := templates().ExecuteTemplate(out, "report", r); err != nil {
@@ -76,8 +83,10 @@ func (c *reportCall) Mood() string {
 	switch c.State {
 	case conversation.Failed, conversation.ToolFailed:
 		return "bad"
-	case conversation.Running, conversation.Waiting, conversation.Stopped:
+	case conversation.Running, conversation.Waiting:
 		return "wait"
+	case conversation.Stopped:
+		return "declined"
 	}
 	return ""
 }

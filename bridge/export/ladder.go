@@ -50,6 +50,7 @@ type Arrow struct {
 	Count    int   // how many frames from Seq on the arrow stands for; mostly 1
 	From, To conversation.Party
 	Kind     ArrowKind
+	Outcome  Outcome // of the question that it asks or answers; "" if it does neither
 	Y        int
 	Label    string        // one line, cut to the room for it
 	Lines    []string      // the label, wrapped to the width between two lanes
@@ -73,6 +74,30 @@ const (
 	ArrowAsk      ArrowKind = "ask"      // the client puts a question to the person
 	ArrowReply    ArrowKind = "reply"    // the person answers
 )
+
+// Outcome is how a question or a call stands: its colour is the same wherever it is shown.
+type Outcome string
+
+// The outcomes.
+const (
+	Waits    Outcome = "waits"
+	Done     Outcome = "done"
+	Declined Outcome = "declined" // or cancelled
+	Failed   Outcome = "failed"
+)
+
+// outcomeOf returns the outcome of a question.
+func outcomeOf(q *conversation.Question) Outcome {
+	switch {
+	case q.State == conversation.Pending:
+		return Waits
+	case q.State == conversation.Withdrawn || q.Action == "decline" || q.Action == "cancel":
+		return Declined
+	case q.State == conversation.Answered && q.Action == "accept" || q.State == conversation.Unheard:
+		return Done
+	}
+	return Failed
+}
 
 // Bar is a span of time in which a party worked on the call, or, with Open, in which a
 // request of the client waited for its response.
@@ -100,6 +125,7 @@ type Tick struct {
 type Note struct {
 	Y    int
 	Text string
+	Live bool // it says what a call that runs waits for
 }
 
 // Measures of a ladder, in pixels unless noted.
@@ -170,9 +196,9 @@ func (l *Ladder) Live() {
 	for i := range l.Notes {
 		switch l.Notes[i].Text {
 		case noResponse:
-			l.Notes[i].Text = "waiting for the response…"
+			l.Notes[i] = Note{l.Notes[i].Y, "waiting for the response…", true}
 		case noAnswer:
-			l.Notes[i].Text = "waiting for an answer…"
+			l.Notes[i] = Note{l.Notes[i].Y, "waiting for an answer…", true}
 		}
 	}
 }
@@ -286,6 +312,9 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 	hop := func(q *conversation.Question, kind ArrowKind) Arrow {
 		h := Arrow{Seq: f.Seq, Count: 1, From: conversation.ClientParty, To: conversation.PersonParty, Kind: kind, At: at}
 		words := prompt(q)
+		if q.State == conversation.Pending || kind == ArrowReply {
+			h.Outcome = outcomeOf(q)
+		}
 		if kind == ArrowReply {
 			h.From, h.To = conversation.PersonParty, conversation.ClientParty
 			words = cmp.Or(q.Action, q.State.String())
@@ -298,6 +327,9 @@ func rowsOfFrame(e *conversation.Call, f *wire.Row, at time.Duration) []row {
 	}
 	var asked, replied []Arrow
 	for _, q := range e.Questions {
+		if a.Kind == ArrowAnswer && q.AnswerSeq == f.Seq {
+			a.Outcome = outcomeOf(q)
+		}
 		if !q.Personal() {
 			continue
 		}

@@ -86,7 +86,7 @@ func (l *Ladder) place(rows []row) []int {
 			l.Arrows = append(l.Arrows, a)
 		}
 		if r.note != "" {
-			l.Notes = append(l.Notes, Note{y, r.note})
+			l.Notes = append(l.Notes, Note{Y: y, Text: r.note})
 		}
 		if len(r.arrows) > 0 && !r.hop || r.round > 0 {
 			l.Ticks = append(l.Ticks, Tick{y, r.at, r.round})

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -106,14 +107,36 @@ func mermaid(s string) string {
 const mermaidMost = 45_000
 
 func (x *export) mermaid(w io.Writer) error {
-	if err := x.follow(); err != nil {
+	if err := errors.Join(x.follow(), x.readSignIns()); err != nil {
 		return err
 	}
 	var body strings.Builder
 	lanes := make(map[string]string)
 	var names []string
-	left := 0
+	left, signsIn := 0, false
+	add := func(l *Ladder, server string) {
+		lane := lanes[server]
+		if lane == "" {
+			lane = fmt.Sprintf("S%d", len(lanes)+1)
+		}
+		var one strings.Builder
+		l.mermaid(&one, lane, true)
+		if left > 0 || body.Len()+one.Len() > mermaidMost {
+			left++
+			return
+		}
+		if lanes[server] == "" {
+			lanes[server] = lane
+			names = append(names, l.Lanes[len(l.Lanes)-1].Name)
+		}
+		signsIn = signsIn || l.Lanes[0].Party == browserLane
+		body.WriteString(one.String())
+	}
 	for i, place := range x.Places {
+		if left > 0 {
+			left += len(x.Places) - i
+			break
+		}
 		call, err := x.call(place)
 		if err != nil {
 			return err
@@ -121,25 +144,20 @@ func (x *export) mermaid(w io.Writer) error {
 		if len(call.Frames) == 0 {
 			continue
 		}
-		lane := lanes[call.Server]
-		if lane == "" {
-			lane = fmt.Sprintf("S%d", len(lanes)+1)
+		for _, s := range x.SignInsBefore(call.Frames[0].Seq) {
+			add(s.Ladder, s.Server)
 		}
-		var one strings.Builder
-		l := Draw(call, 0)
-		l.mermaid(&one, lane, true)
-		if body.Len()+one.Len() > mermaidMost {
-			left = len(x.Places) - i
-			break
-		}
-		if lanes[call.Server] == "" {
-			lanes[call.Server] = lane
-			names = append(names, l.Lanes[len(l.Lanes)-1].Name)
-		}
-		body.WriteString(one.String())
+		add(Draw(call, 0), call.Server)
+	}
+	for _, s := range x.SignInsLeft() {
+		add(s.Ladder, s.Server)
 	}
 	var head strings.Builder
-	head.WriteString("sequenceDiagram\n  actor P as person\n  participant C as client\n")
+	head.WriteString("sequenceDiagram\n  actor P as person\n")
+	if signsIn {
+		head.WriteString("  participant B as browser\n  participant A as authorization server\n")
+	}
+	head.WriteString("  participant C as client\n")
 	for i, name := range names {
 		fmt.Fprintf(&head, "  participant S%d as %s\n", i+1, mermaid(name))
 	}

@@ -15,7 +15,8 @@ import (
 // question is a question in a report.
 type question struct {
 	*conversation.Question
-	Position   int // position within its call, from 1
+	Position   int   // position within its call, from 1
+	To         int64 // frame that settled it, or that ended its call
 	Findings   []findings.Found
 	Request    *elicit.Request // nil if the question is not chosen, or cannot be parsed as an elicitation
 	Unreadable error           // why an elicitation cannot be parsed
@@ -35,15 +36,23 @@ func questionOf(q *conversation.Question, position int, said *remarks) question 
 		return out
 	}
 	out.Request = request
+	before := elicit.Defaults(request.Fields).Fields
 	for i, f := range request.Fields {
 		var in elicit.Input
 		if i < len(inputs.Fields) {
 			in = inputs.Fields[i]
 		}
-		out.Fields = append(out.Fields, fieldOf(f, in))
+		one := fieldOf(f, in)
+		if q.Action == "accept" {
+			one.Asked = new(fieldOf(f, before[i]))
+		}
+		out.Fields = append(out.Fields, one)
 	}
 	return out
 }
+
+// Outcome is the outcome of the question, for its colour.
+func (q *question) Outcome() Outcome { return outcomeOf(q.Question) }
 
 // Raw reports whether the question is shown as JSON, because it cannot be shown as a
 // form.
@@ -66,6 +75,7 @@ type field struct {
 	Value   string // for display
 	Long    bool   // Value may have several lines
 	Stray   bool   // Value is not among the choices
+	Asked   *field // as it was before the answer, nil if it is as it was asked
 	Choices []choice
 	Rules   []string // limits of the schema, in words
 }

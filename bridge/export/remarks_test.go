@@ -48,7 +48,7 @@ func TestRemarksForReading(t *testing.T) {
 			"2 findings: 1 violation, 1 should.", `<a href="#findings">Findings</a> <a href="#notes">Notes</a>`,
 			`<code>default-invalid</code> · <a href="#f4">frame 4</a>`, `<b class="found violation">1 finding</b>`, `<span class="pin">pinned</span>`,
 			`a child, &lt;b&gt;sent&lt;/b&gt; | anyway`, "Sent anyway, although the answer does not satisfy the schema:", `<li dir="auto">colour: `,
-			`<input type="radio"> <bdi>red</bdi>`, `None of the choices: <code><bdi>&#34;blue&#34;</bdi></code>`,
+			`<input type="radio" data-asked=""> <bdi>red</bdi>`, `None of the choices: <code><bdi>&#34;blue&#34;</bdi></code>`,
 		},
 	} {
 		text := write(t, Document{Log: l}, format)

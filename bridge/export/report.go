@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"time"
@@ -28,6 +29,7 @@ const (
 type report struct {
 	*export
 	*remarks
+	play
 	Counts   string // number of frames, and the times of the first and the last
 	Sessions []session
 	Trouble  string // what was left out, "" if nothing
@@ -101,10 +103,21 @@ func (r *report) Call(place int) (*reportCall, error) {
 	}
 	out := &reportCall{Call: c, Content: blocksOf(c.Result), Open: place <= r.Places[min(openMost, len(r.Places))-1]}
 	for i, q := range c.Questions {
-		out.Questions = append(out.Questions, questionOf(q, i+1, r.remarks))
+		shown := questionOf(q, i+1, r.remarks)
+		shown.To = cmp.Or(q.AnswerSeq, out.To())
+		out.Questions = append(out.Questions, shown)
 	}
 	return out, nil
 }
+
+// Ladder draws the call.
+func (c *reportCall) Ladder() *Ladder { return Draw(c.Call, 0) }
+
+// From is the first frame of the call.
+func (c *reportCall) From() int64 { return c.Frames[0].Seq }
+
+// To is the frame that ended the call, or its latest frame.
+func (c *reportCall) To() int64 { return cmp.Or(c.ResultSeq, c.Frames[len(c.Frames)-1].Seq) }
 
 // Sentence describes the outcome of the call.
 func (c *reportCall) Sentence() string { return sentence(c.Call) }
@@ -141,6 +154,8 @@ type reportFrame struct {
 	wire.Frame
 	Findings  []findings.Found
 	Mark      mark
+	Moment    int64  // when the playback shows it, in milliseconds since it began
+	Exchange  string // id of its call or sign-in, "" for none
 	PairShown bool   // the frame's pair is also in the document
 	Code      string // the bytes of the frame; "" if Note is set
 	Note      string // why the bytes are missing
@@ -155,7 +170,10 @@ func (r *report) Frame(seq int64) (*reportFrame, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &reportFrame{Frame: f, Findings: r.found[seq], Mark: r.mark(seq), PairShown: r.has(f.Pair)}
+	out := &reportFrame{Frame: f, Findings: r.found[seq], Mark: r.mark(seq), Moment: r.moment(&f), Exchange: r.signedIn[seq], PairShown: r.has(f.Pair)}
+	if place := r.conversation.Of(seq); place != 0 {
+		out.Exchange = fmt.Sprintf("e%d", place)
+	}
 	switch {
 	case f.Lost:
 		out.Note = "The bytes are gone: storage failed."

@@ -1,6 +1,6 @@
 "use strict";
-// Without this script the page shows everything. With it, frames can be
-// filtered, JSON is laid out for reading, and a link to a frame opens it.
+// Without this script the page shows everything. With it, the page can play itself,
+// frames can be filtered, JSON is laid out for reading, and a link to a frame opens it.
 {
   const frames = [...document.querySelectorAll(".frame")];
   const filter = document.getElementById("filter");
@@ -107,4 +107,163 @@
   };
   addEventListener("hashchange", follow);
   follow();
+
+  // The playback. A part of the page with data-from is shown from that frame on, one
+  // with data-until before it. Positions are numbers of shown frames.
+  const player = document.getElementById("player");
+  const slider = document.getElementById("position");
+  const play = document.getElementById("play");
+  const speed = document.getElementById("speed");
+  const seqs = frames.map((frame) => Number(frame.dataset.from));
+  const moments = frames.map((frame) => Number(frame.dataset.at));
+  const all = frames.length;
+  const parts = [...document.querySelectorAll("[data-from], [data-until], .ladder [data-seq]")]
+    .map((e) => ({ e, seq: Number(e.dataset.from ?? e.dataset.until ?? e.dataset.seq), until: "until" in e.dataset }));
+  const questions = [...document.querySelectorAll(".question[data-answered]")];
+  const answers = new Set(questions.filter((q) => q.querySelector(".picked")).map((q) => Number(q.dataset.answered)));
+  const ladders = new Map([...document.querySelectorAll("svg.ladder")].map((svg) => [svg, svg.viewBox.baseVal.height]));
+  const exchanges = [...document.querySelectorAll(".exchange")];
+  const opened = exchanges.filter((e) => e.open);
+  let shown = all, given = all;
+
+  /** Shows a ladder as far as its latest arrow. */
+  const grow = (svg) => {
+    const whole = ladders.get(svg), later = svg.querySelector(".ahead[data-seq]");
+    const ends = [...svg.querySelectorAll("[data-seq]:not(.ahead) .l-shaft")].map((line) => line.y1.baseVal.value);
+    const height = later ? Math.min(whole, Math.max(40, ...ends) + 16) : whole;
+    svg.setAttribute("height", height);
+    svg.setAttribute("viewBox", `0 0 ${svg.viewBox.baseVal.width} ${height}`);
+  };
+
+  /** Shows a question before its answer, or with it. */
+  const answer = (question, isAnswered) => {
+    question.classList.toggle("unanswered", !isAnswered);
+    for (const field of question.querySelectorAll("[data-asked]")) {
+      if (field.matches("[type=radio], [type=checkbox]")) field.checked = isAnswered ? field.defaultChecked : field.dataset.asked === "checked";
+      else field.value = isAnswered ? field.defaultValue : field.dataset.asked;
+    }
+  };
+
+  /** Shows the page as of a position, with the answers up to a frame that may follow it. */
+  const show = (position, answered = position) => {
+    const [before, now] = [shown, position].map((n) => n === all ? Infinity : seqs[n - 1] ?? 0);
+    const [first, last] = [Math.min(before, now), Math.max(before, now)];
+    const grown = new Set();
+    for (const { e, seq, until } of parts) {
+      if (seq <= first || seq > last) continue;
+      e.classList.toggle("ahead", seq <= now === until);
+      if (e.dataset.seq) grown.add(e.closest("svg"));
+    }
+    grown.forEach(grow);
+    if (given !== answered) {
+      const upTo = answered === all ? Infinity : seqs[answered - 1] ?? 0;
+      for (const q of questions) answer(q, Number(q.dataset.answered) <= upTo);
+    }
+    shown = position;
+    given = answered;
+    slider.value = position;
+    slider.setAttribute("aria-valuetext", `frame ${position} of ${all}`);
+    document.getElementById("place").value = `${position} of ${all} frames`;
+    const next = answered > position ? seqs[answered - 1] : now;
+    for (const q of questions) q.classList.toggle("giving", next > now && Number(q.dataset.answered) === next);
+    lookAt(now, next);
+  };
+
+  /** Unfolds the exchange of the latest frame, and brings what is new into view. */
+  const lookAt = (seq, answered) => {
+    if (!document.body.classList.contains("plays")) return;
+    const frame = frames[shown - 1], id = frame?.dataset.exchange;
+    if (id) for (const e of exchanges) e.open = e.id === id;
+    const exchange = id && document.getElementById(id);
+    const fresh = exchange && [...exchange.querySelectorAll(".question, .result")]
+      .findLast((e) => Number(e.dataset.from) === seq || Number(e.dataset.answered) === answered);
+    (fresh ?? exchange)?.scrollIntoView({ block: "nearest" });
+    frame?.scrollIntoView({ block: "nearest" });
+    for (const list of document.querySelectorAll(":is(#findings, #notes) ul")) {
+      [...list.children].findLast((e) => !e.classList.contains("ahead"))?.scrollIntoView({ block: "nearest" });
+    }
+  };
+
+  /** Gives the page to the playback, or shows all of it again. */
+  const stage = (plays) => {
+    document.body.classList.toggle("plays", plays);
+    document.getElementById("whole").hidden = !plays;
+    filter.value = kind.value = "";
+    apply();
+  };
+
+  let tick = 0, time = 0, since = 0;
+  const rate = () => Number(speed.value);
+  const pause = () => {
+    clearTimeout(tick);
+    tick = 0;
+    play.textContent = "Play";
+    for (const a of document.getAnimations()) a.pause();
+  };
+
+  /** Shows what is due, and waits for what is next. */
+  const advance = () => {
+    const now = performance.now();
+    time += (now - since) * rate();
+    since = now;
+    let position = shown;
+    while (position < all && moments[position] <= time) position++;
+    const begins = moments[position] - Number(player.dataset.giving), gives = answers.has(seqs[position]);
+    show(position, gives && begins <= time ? position + 1 : position);
+    for (const a of document.getAnimations()) a.updatePlaybackRate(Math.max(rate(), 1));
+    if (position === all) return pause();
+    const next = gives && begins > time ? begins : moments[position];
+    tick = setTimeout(advance, (next - time) / rate());
+  };
+
+  /** Goes to a position. A playback continues from there. */
+  const goTo = (position) => {
+    const plays = tick;
+    clearTimeout(tick);
+    stage(true);
+    show(position);
+    time = moments[position - 1] ?? 0;
+    since = performance.now();
+    if (plays) advance();
+  };
+
+  play.addEventListener("click", () => {
+    if (tick) return pause();
+    tick = 1;
+    play.textContent = "Pause";
+    if (shown === all) return goTo(0);
+    for (const a of document.getAnimations()) a.play();
+    since = performance.now();
+    advance();
+  });
+  speed.addEventListener("change", () => {
+    if (!tick) return;
+    clearTimeout(tick);
+    since = performance.now();
+    advance();
+  });
+  slider.addEventListener("input", () => goTo(Number(slider.value)));
+  slider.addEventListener("keydown", (e) => {
+    const marks = [...document.querySelectorAll("#marks option")].map((option) => Number(option.value));
+    const to = { PageUp: marks.findLast((m) => m < shown), PageDown: marks.find((m) => m > shown) }[e.key];
+    if (!/^Page(Up|Down)$/.test(e.key) || !marks.length) return;
+    e.preventDefault();
+    if (to !== undefined) goTo(to);
+  });
+  document.getElementById("asked")?.addEventListener("click", (e) => {
+    const to = e.target.dataset.position;
+    if (to) goTo(Number(to));
+  });
+  document.getElementById("whole").addEventListener("click", () => {
+    pause();
+    show(all);
+    stage(false);
+    for (const e of exchanges) e.open = opened.includes(e);
+    play.focus();
+  });
+  if (all) {
+    slider.max = slider.value = all;
+    show(all);
+    player.hidden = false;
+  }
 }

@@ -2,8 +2,10 @@ package export
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/conversation"
@@ -44,6 +46,65 @@ func DrawSignIn(server string, frames []*wire.Frame, width int) *Ladder {
 	l.place(rows)
 	return l
 }
+
+// signIn is a sign-in of the document.
+type signIn struct {
+	Server   string
+	From, To int64 // its first and its last frame
+	Failed   bool
+	Ladder   *Ladder
+}
+
+// readSignIns finds the sign-ins among the chosen frames, in order.
+func (x *export) readSignIns() error {
+	type key struct {
+		server, session string
+		number          int
+	}
+	var order []key
+	frames := map[key][]*wire.Frame{}
+	for seq := range x.seqs() {
+		if x.Log.Head(seq).Kind != wire.NoteFrame {
+			continue
+		}
+		f, err := x.frame(seq)
+		if err != nil {
+			return err
+		}
+		if f.Note == nil || f.Note.SignIn == nil {
+			continue
+		}
+		k := key{f.Server, f.Session, f.Note.SignIn.Number}
+		if frames[k] == nil {
+			order = append(order, k)
+		}
+		frames[k] = append(frames[k], &f)
+	}
+	x.signedIn = map[int64]string{}
+	for _, k := range order[:min(len(order), drawnMost)] {
+		list := frames[k]
+		last := list[len(list)-1]
+		for _, f := range list {
+			x.signedIn[f.Seq] = fmt.Sprintf("s%d", list[0].Seq)
+		}
+		x.signIns = append(x.signIns, &signIn{k.server, list[0].Seq, last.Seq, last.Failed, DrawSignIn(k.server, list, 0)})
+	}
+	return nil
+}
+
+// SignInsBefore takes the sign-ins that began before a frame, and were not taken yet.
+func (x *export) SignInsBefore(seq int64) []*signIn {
+	n := slices.IndexFunc(x.signIns, func(s *signIn) bool { return s.From > seq })
+	if n < 0 {
+		n = len(x.signIns)
+	}
+	taken := x.signIns[:n]
+	x.signIns = x.signIns[n:]
+	return taken
+}
+
+// SignInsLeft takes all other sign-ins.
+func (x *export) SignInsLeft() []*signIn { return x.SignInsBefore(math.MaxInt64) }
 
 // began returns when an exchange began.
 func began(f *wire.Frame) time.Time {

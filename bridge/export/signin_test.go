@@ -10,6 +10,50 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
+// The steps of a sign-in stand before the call that they were for, in the page and in the
+// diagram, with the placeholders of secrets.
+func TestSignInsInOrder(t *testing.T) {
+	t.Parallel()
+	step := func(number int, step wire.Step, method, address string, status int) wire.Frame {
+		return wire.Frame{
+			Dir: wire.Meta, Transport: "http", Session: "s1", Server: "s", Time: time.Unix(1_800_000_000, 0), HTTPMethod: method, URL: address, Status: status,
+			Failed: status >= 400, Note: &wire.Note{Kind: wire.NoteSignIn, SignIn: &wire.SignIn{Number: number, Step: step, Sent: "code=[REDACTED]"}},
+		}
+	}
+	frames := []wire.Frame{
+		step(1, wire.StepResource, "GET", "https://server.example/.well-known/oauth-protected-resource", 200),
+		step(1, wire.StepAuthorization, "GET", "https://as.example/authorize?state=[REDACTED]", 0),
+		step(1, wire.StepToken, "POST", "https://as.example/token", 200),
+	}
+	frames = append(frames, logtest.Talk(t, `
++0s c2s {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"transfer"}}
++1s s2c {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+`)...)
+	frames = append(frames, step(2, wire.StepToken, "POST", "https://as.example/token", 400))
+	l := logtest.New(t, frames...)
+	for format, want := range map[Format][]string{
+		HTML: {
+			`<details class="exchange" id="s1" data-from="1">`, "Sign-in 1", "authorization server", "resource metadata: GET /.well-known", "HTTP 200 OK", `data-seq="3"`,
+			`<details class="exchange" id="e1" data-from="4" open>`, `<details class="exchange" id="s6" data-from="6">`, `<span class="state bad" data-from="6">failed</span>`,
+			`data-at="0" data-exchange="s1">`, `data-exchange="e1">`,
+		},
+		Mermaid: {
+			"participant B as browser\n  participant A as authorization server\n  participant C as client\n", "Note over S1,P: Sign-in 1", "C->>S1: 1 resource metadata", "B->>A: 2 authorization",
+			"C->>A: 3 token", "tools/call transfer", "A--xC: 6 HTTP 400 Bad Request",
+		},
+	} {
+		text := write(t, Document{Log: l}, format)
+		for _, words := range want {
+			_, after, found := strings.Cut(text, words)
+			if !found {
+				t.Errorf("%s: no %q, or not in its place, in\n%s", format, words, text)
+				break
+			}
+			text = after
+		}
+	}
+}
+
 // An exchange of a sign-in is a whole entry of an archive, and a curl command, with the
 // placeholders of its secrets. What the browser sends is neither.
 func TestSignInExchanges(t *testing.T) {
