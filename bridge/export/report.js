@@ -145,7 +145,7 @@
   };
 
   /** Shows the page as of a position, with the answers up to a frame that may follow it. */
-  const show = (position, answered = position) => {
+  const showUpTo = (position, answered = position) => {
     const [before, now] = [shown, position].map((n) => n === all ? Infinity : seqs[n - 1] ?? 0);
     const [first, last] = [Math.min(before, now), Math.max(before, now)];
     const grown = new Set();
@@ -209,7 +209,7 @@
     let position = shown;
     while (position < all && moments[position] <= time) position++;
     const begins = moments[position] - Number(player.dataset.giving), gives = answers.has(seqs[position]);
-    show(position, gives && begins <= time ? position + 1 : position);
+    showUpTo(position, gives && begins <= time ? position + 1 : position);
     for (const a of document.getAnimations()) a.updatePlaybackRate(Math.max(rate(), 1));
     if (position === all) return pause();
     const next = gives && begins > time ? begins : moments[position];
@@ -221,7 +221,7 @@
     const plays = tick;
     clearTimeout(tick);
     stage(true);
-    show(position);
+    showUpTo(position);
     time = moments[position - 1] ?? 0;
     since = performance.now();
     if (plays) advance();
@@ -256,14 +256,14 @@
   });
   document.getElementById("whole").addEventListener("click", () => {
     pause();
-    show(all);
+    showUpTo(all);
     stage(false);
     for (const e of exchanges) e.open = opened.includes(e);
     play.focus();
   });
   if (all) {
     slider.max = slider.value = all;
-    show(all);
+    showUpTo(all);
     player.hidden = false;
   }
 }
