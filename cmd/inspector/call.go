@@ -14,13 +14,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"elicitation-inspector/bridge/catalog"
-	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/rawjson"
 	"elicitation-inspector/bridge/response"
 	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/target"
 )
 
 // headlessOptions are the flags of the commands that make calls without a page.
@@ -61,15 +59,7 @@ func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, clo
 	if c.Redaction, err = o.redact.redaction(); err != nil {
 		return c, closing, err
 	}
-	if o.config == "" && o.command == nil && o.url == "" {
-		server := demo.New(demo.Options{})
-		c.Target = target.Spec{Name: demo.Name, Builtin: server.MCP}
-		return c, server.Close, nil
-	}
-	specs, err := o.specs()
-	if err == nil {
-		specs, err = o.enabled(specs, logger)
-	}
+	specs, closing, err := o.targets(c.Redaction, logger)
 	switch {
 	case err != nil:
 		return c, closing, err
@@ -77,7 +67,6 @@ func (o *headlessOptions) connection(cmd *cobra.Command) (c headless.Config, clo
 		return c, closing, usage("%s has %d servers; name one with --server", o.options.config, len(specs))
 	}
 	c.Target = specs[0]
-	c.Redaction.Credentials(c.Target.Header)
 	return c, closing, nil
 }
 

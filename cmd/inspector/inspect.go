@@ -1,21 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/recording"
 	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/signin"
-	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 	"elicitation-inspector/web"
 )
@@ -31,27 +27,17 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	var source *scripted.Source
-	if o.answers != "" {
-		answers, err := readAnswers(cmd.InOrStdin(), o.answers)
-		if err != nil {
-			return err
-		}
-		source = scripted.New(filepath.Base(o.answers), answers)
-	}
-	var specs []target.Spec
-	if o.config == "" && o.command == nil && o.url == "" {
-		server := demo.New(demo.Options{})
-		defer func() { err = errors.Join(err, server.Close()) }()
-		specs = []target.Spec{{Name: cmp.Or(o.name, demo.Name), Builtin: server.MCP}}
-	} else if specs, err = o.specs(); err != nil {
+	source, err := o.source(cmd)
+	if err != nil {
 		return err
 	}
-	if specs, err = o.enabled(specs, logger); err != nil {
+	specs, closing, err := o.targets(redaction, logger)
+	if err != nil {
 		return err
 	}
-	for _, spec := range specs {
-		redaction.Credentials(spec.Header)
+	defer func() { err = errors.Join(err, closing()) }()
+	if o.name != "" {
+		specs[0].Name = o.name
 	}
 	log, err := wire.NewLog(wire.Options{MaxFrame: o.maxFrame})
 	if err != nil {
@@ -63,9 +49,7 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 		return err
 	}
 	defer place.browser.close()
-	if a, ok := place.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
-	}
+	place.warnOfOthers()
 	desk := signin.NewDesk(signin.DeskConfig{
 		Page: "http://" + shownAddress(place.listener.Addr()),
 		Warn: func(text string) { logger.Warn(text) },
@@ -88,15 +72,30 @@ func inspect(cmd *cobra.Command, o options) (err error) {
 	config.Callback = desk
 	config.Inspection, config.Recording, config.RecordFolder, config.MaxFrame = in, record, filepath.Dir(o.record), o.maxFrame
 	if o.allowAdd {
-		config.Add = func(line string) error {
-			spec, err := typedSpec(line)
-			if err != nil {
-				return err
-			}
-			return in.Add(spec)
-		}
+		config.Add = func(line string) error { return addTyped(in, line) }
 	}
 	return serve(cmd, in, web.New(config), place)
+}
+
+// addTyped connects to the server that a person has typed on the page.
+func addTyped(in *bridge.Inspection, line string) error {
+	spec, err := typedSpec(line)
+	if err != nil {
+		return err
+	}
+	return in.Add(spec)
+}
+
+// source returns the answers file as a source of answers; nil if there is none.
+func (o *options) source(cmd *cobra.Command) (*scripted.Source, error) {
+	if o.answers == "" {
+		return nil, nil
+	}
+	answers, err := readAnswers(cmd.InOrStdin(), o.answers)
+	if err != nil {
+		return nil, err
+	}
+	return scripted.New(filepath.Base(o.answers), answers), nil
 }
 
 // serve connects to the servers and serves the page, until the command's context

@@ -60,6 +60,13 @@ func (p *place) config(r *redact.Redaction) web.Config {
 	return web.Config{Logger: p.browser.logger, Token: p.token, Version: version(), Redaction: r, Opened: p.opened}
 }
 
+// warnOfOthers logs a warning if the page listens on more than a loopback address.
+func (p *place) warnOfOthers() {
+	if a, ok := p.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		p.browser.logger.Warn("the page can be reached from other machines, and whoever has its address can use the servers behind it", "listen", a.String())
+	}
+}
+
 // startTime is how long after the first request for the page its start takes: the browser
 // has what it needs, and the servers are connected.
 const startTime = time.Second

@@ -17,7 +17,6 @@ import (
 
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/client"
-	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/script"
@@ -314,8 +313,8 @@ func scenarioTarget(t script.Target, file string, r *redact.Redaction) (spec tar
 		r.Credentials(header)
 		return target.Spec{Name: t.URL, URL: t.URL, Transport: transport, Header: header}, closing, nil
 	case t.Demo:
-		server := demo.New(demo.Options{})
-		return target.Spec{Name: demo.Name, Builtin: server.MCP}, server.Close, nil
+		spec, closing = builtin()
+		return spec, closing, nil
 	}
 	return spec, closing, fmt.Errorf("%w: %s names no target, and the command line no command after --", headless.ErrConnect, file)
 }

@@ -10,9 +10,35 @@ import (
 	"path/filepath"
 	"strings"
 
+	"elicitation-inspector/bridge/demo"
 	"elicitation-inspector/bridge/target"
+	"elicitation-inspector/bridge/wire/redact"
 	"elicitation-inspector/bridge/wording"
 )
+
+// targets returns the servers to connect to: the built-in server if the command line names
+// none. redaction leaves out their credentials. The caller must call closing, which ends
+// the built-in server.
+func (o *options) targets(redaction *redact.Redaction, logger *slog.Logger) (specs []target.Spec, closing func() error, err error) {
+	if o.config == "" && o.command == nil && o.url == "" {
+		spec, closing := builtin()
+		return []target.Spec{spec}, closing, nil
+	}
+	specs, err = o.specs()
+	if err == nil {
+		specs, err = o.enabled(specs, logger)
+	}
+	for _, spec := range specs {
+		redaction.Credentials(spec.Header)
+	}
+	return specs, func() error { return nil }, err
+}
+
+// builtin returns the built-in demo server as a target, and the function that ends it.
+func builtin() (spec target.Spec, closing func() error) {
+	server := demo.New(demo.Options{})
+	return target.Spec{Name: demo.Name, Builtin: server.MCP}, server.Close
+}
 
 // specs returns the servers that the command line names, by an mcp.json or directly.
 func (o *options) specs() ([]target.Spec, error) {
