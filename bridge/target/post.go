@@ -16,6 +16,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
+// post sends a message of the SDK, and returns the response for the SDK.
 func (r *remote) post(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err = errors.Join(err, req.Body.Close()); err != nil {
@@ -26,19 +27,7 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	out := r.tap.leaving(body)
-	body = out.Frame.Raw
-	f.named(body)
-	f.req.ContentLength = int64(len(body))
-	f.req.GetBody = func() (io.ReadCloser, error) {
-		if out.Pieces != nil {
-			return out.body(), nil
-		}
-		return io.NopCloser(bytes.NewReader(body)), nil
-	}
-	f.req.Body, _ = f.req.GetBody()
-	u := Unit{Frame: out.frame()}
-	u.Stream, u.Header, u.HTTPMethod, u.URL = wire.StreamPost, f.sent(), f.req.Method, address(f.req)
-	u, ok, err := r.tap.sending(u, req.Response != nil)
+	u, ok, err := r.tap.sending(f.carry(out), req.Response != nil)
 	if !ok {
 		f.over()
 		if err != nil {
@@ -77,6 +66,23 @@ func (r *remote) post(req *http.Request) (*http.Response, error) {
 		resp.Header.Del(sessionHeader)
 	}
 	return resp, err
+}
+
+// carry makes a message the body of the request, and returns its unit.
+func (f *flight) carry(out Outgoing) Unit {
+	body := out.Frame.Raw
+	f.named(body)
+	f.req.ContentLength = int64(len(body))
+	f.req.GetBody = func() (io.ReadCloser, error) {
+		if out.Pieces != nil {
+			return out.body(), nil
+		}
+		return io.NopCloser(bytes.NewReader(body)), nil
+	}
+	f.req.Body, _ = f.req.GetBody()
+	u := Unit{Frame: out.frame()}
+	u.Stream, u.Header, u.HTTPMethod, u.URL = wire.StreamPost, f.sent(), f.req.Method, address(f.req)
+	return u
 }
 
 // failedRequest returns the failure of a request that got no response, or only one that
