@@ -82,7 +82,11 @@ func run(ctx context.Context, args []string) (err error) {
 		defer cancel()
 		err = errors.Join(err, in.Close(closing))
 	}()
+	return makeCalls(ctx, in, given)
+}
 
+// makeCalls makes the calls of the scenario, and answers their questions.
+func makeCalls(ctx context.Context, in *bridge.Inspection, given []calls.Request) error {
 	changes := in.Subscribe()
 	defer changes.Close()
 	in.Start()

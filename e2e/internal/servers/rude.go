@@ -140,16 +140,11 @@ func (r *Rude) Lines() []Line {
 }
 
 // Received returns the lines that the server has read, as text.
-func (r *Rude) Received() []string { r.t.Helper(); return r.only("in") }
-
-// Wrote returns the lines that the server has written, as text.
-func (r *Rude) Wrote() []string { r.t.Helper(); return r.only("out") }
-
-func (r *Rude) only(dir string) []string {
+func (r *Rude) Received() []string {
 	r.t.Helper()
 	var found []string
 	for _, l := range r.Lines() {
-		if l.Dir == dir {
+		if l.Dir == "in" {
 			found = append(found, string(l.Raw))
 		}
 	}

@@ -43,15 +43,7 @@ func main() {
 		os.Exit(3)
 	}
 	if *grandchild {
-		self, err := os.Executable()
-		if err != nil {
-			log.Fatal(err)
-		}
-		child := exec.Command(self, "-sleep")
-		child.Stdout, child.Stderr = os.Stdout, os.Stderr // keeps the pipes open, as careless programs do
-		if err := child.Start(); err != nil {
-			log.Fatal(err)
-		}
+		startGrandchild()
 	}
 	if *stubborn {
 		ignoreSignals()
@@ -77,7 +69,28 @@ func main() {
 		s.writeLine([]byte(""))
 	}
 
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	s.serve(os.Stdin)
+	if *stubborn {
+		select {}
+	}
+}
+
+// startGrandchild starts this program again with -sleep, and does not wait for it.
+func startGrandchild() {
+	self, err := os.Executable()
+	if err != nil {
+		log.Fatal(err)
+	}
+	child := exec.Command(self, "-sleep")
+	child.Stdout, child.Stderr = os.Stdout, os.Stderr // keeps the pipes open, as careless programs do
+	if err := child.Start(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// serve handles the client's lines until their end.
+func (s *server) serve(from io.Reader) {
+	in := bufio.NewReaderSize(from, 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')
 		at := time.Now()
@@ -87,14 +100,11 @@ func main() {
 			s.receive(line)
 		}
 		if err == io.EOF {
-			break
+			return
 		}
 		if err != nil {
 			log.Fatal(err)
 		}
-	}
-	if *stubborn {
-		select {}
 	}
 }
 
