@@ -69,7 +69,7 @@ func (s scenario) leftOut() string {
 	switch {
 	case slices.Equal(s.revisions, []string{"2025-03-26"}):
 		return "it is about a revision that the inspector does not speak"
-	case s.name == "auth/client-credentials-basic", s.name == "auth/client-credentials-jwt":
+	case strings.HasPrefix(s.name, "auth/client-credentials-"):
 		return ""
 	case slices.Equal(s.revisions, []string{extension}):
 		return "it is about an extension that the inspector does not have"

@@ -95,8 +95,7 @@ func (f *Flow) registeredBy(id string) Registration {
 
 // errNobody is the error of a sign-in that needs a person where there is none.
 var errNobody = errors.New("a person must sign in, and this command does not wait for one: --oauth-wait 5m prints the address to open and waits; " +
-	"no person is needed with a client secret (--oauth-client-id and --oauth-client-secret-file) or key (--oauth-client-key-file), " +
-	"a token that --oauth-keep has kept, or --header 'Authorization: Bearer TOKEN'")
+	"a client with a secret or a key (--oauth-client-id), or a token that --oauth-keep has kept, needs no person")
 
 // tell tells the person of a headless desk to open the authorization URL.
 func (f *Flow) tell(u *url.URL) error {

@@ -56,6 +56,7 @@ func TestCallWithoutAPerson(t *testing.T) {
 		{"no sign-in", []string{"call", "who_am_i", "--no-oauth"}, exitConnect, "Give a token with --header"},
 		{"a wrong token", []string{"call", "who_am_i", "--header", "Authorization: Bearer wrong-token"}, exitConnect, "is not accepted"},
 		{"no secret", []string{"call", "who_am_i", "--oauth-client-secret-file", "nowhere", "--oauth-client-id", "ci"}, exitUsage, "--oauth-client-secret-file: open nowhere"},
+		{"a key that is none", []string{"call", "who_am_i", "--oauth-client-key-file", service[3], "--oauth-client-id", "ci"}, exitUsage, "no PEM block"},
 		{"a secret without id", []string{"call", "who_am_i", "--oauth-client-secret-file", service[3]}, exitUsage, "needs a client id"},
 		{"list, client credentials", append([]string{"list"}, service...), 0, ""},
 		{"list, a token", []string{"list", "--header", "Authorization: Bearer " + token}, 0, ""},
@@ -107,13 +108,21 @@ func TestKeptToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"call", "who_am_i"}, {"list"}, {"check", "--quiet", "who_am_i"}} {
-		cmd := exec.CommandContext(t.Context(), self, append(args, "--oauth-keep", server)...)
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"call", "who_am_i"}, 0},
+		{[]string{"call", "transfer_money"}, exitConnect}, // the token lacks a scope, and nobody can grant it
+		{[]string{"list"}, 0},
+		{[]string{"check", "--quiet", "who_am_i"}, 0},
+	} {
+		cmd := exec.CommandContext(t.Context(), self, append(c.args, "--oauth-keep", server)...)
 		cmd.Env = append(os.Environ(), asInspector+"=1", inKeyring+"="+server+" "+string(kept))
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", args[0], err, out)
+		out, _ := cmd.CombinedOutput() // the exit code is checked
+		if code := cmd.ProcessState.ExitCode(); code != c.code {
+			t.Errorf("%s: exit code %d, want %d\n%s", c.args, code, c.code, out)
 		}
-		holds(t, args[0], string(out), w.known())
+		holds(t, c.args[0], string(out), w.known())
 	}
 }
