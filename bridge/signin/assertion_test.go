@@ -60,20 +60,8 @@ func TestClientKey(t *testing.T) {
 			var asked []string
 			w.Token = func(form url.Values) (int, map[string]any) {
 				asked = append(asked, form.Get("grant_type"))
-				claims := jwt.MapClaims{}
-				_, err := jwt.ParseWithClaims(form.Get("client_assertion"), claims, func(*jwt.Token) (any, error) { return key.Public(), nil },
-					jwt.WithValidMethods([]string{algorithm}), jwt.WithAudience(w.Issuer.URL), jwt.WithIssuer("ci"), jwt.WithSubject("ci"), jwt.WithExpirationRequired())
-				if err != nil || form.Has("client_secret") || form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" {
-					t.Errorf("the client authenticates with %v: %v", form, err)
-				}
-				if _, own := form["resource"]; !own {
-					t.Error("the request has no resource")
-				}
-				status, body := w.GiveToken(form)
-				w.mu.Lock()
-				w.secrets = append(w.secrets, form.Get("client_assertion"))
-				w.mu.Unlock()
-				return status, body
+				w.verify(t, form, algorithm, key.Public())
+				return w.GiveToken(form)
 			}
 			read, err := signin.ReadKey(keyFile(t, key))
 			if err != nil {
@@ -99,6 +87,21 @@ func TestClientKey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// verify checks the assertion in a token request, and keeps it as a secret.
+func (w *world) verify(t *testing.T, form url.Values, algorithm string, key crypto.PublicKey) {
+	_, err := jwt.Parse(form.Get("client_assertion"), func(*jwt.Token) (any, error) { return key, nil }, jwt.WithValidMethods([]string{algorithm}),
+		jwt.WithAudience(w.Issuer.URL), jwt.WithIssuer("ci"), jwt.WithSubject("ci"), jwt.WithExpirationRequired())
+	if err != nil || form.Has("client_secret") || form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" {
+		t.Errorf("the client authenticates with %v: %v", form, err)
+	}
+	if !form.Has("resource") {
+		t.Error("the request has no resource")
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.secrets = append(w.secrets, form.Get("client_assertion"))
 }
 
 func TestReadKey(t *testing.T) {
