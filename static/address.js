@@ -27,7 +27,7 @@ export function toAddress(values, step) {
 
 if (inAddress("token")) toAddress({}) // removes the token from sight and from the history
 
-const parts = ["call", "server", "kind", "key"]
+const parts = ["call", "question", "tool", "prompt", "resource", "template", "server", "kind", "key", "args"]
 
 /** Returns the parameters that say what the middle shows. @param {string} query */
 function middleOf(query) {
@@ -37,29 +37,27 @@ function middleOf(query) {
 
 // What the middle shows
 
-/** Stores in the address what the middle shows. @param {string} query */
-export function showing(query) {
-  toAddress(middleOf(query), true)
+/** Stores in the address what the middle shows. */
+export function showing() {
+  toAddress(middleOf(one("#call > [data-address]")?.dataset.address ?? ""), true)
   mark()
 }
 
 /** @type {AbortController | undefined} */
 let fetching
 
-/** Shows the call or item of a query in the middle; false on failure. @param {string} query */
+/** Shows the call, question or item of a query in the middle; false on failure. @param {string} query */
 export async function show(query) {
-  const call = new URLSearchParams(query).get("call")
   fetching?.abort()
   fetching = new AbortController()
-  return !!await fetched(call ? "/calls/" + call : "/form" + query, ({ html }) => {
+  return !!await fetched("/middle" + query, ({ html }) => {
     update($("call"), parse(html).firstElementChild)
     return true
   }, fetching.signal)
 }
 
 addEventListener("popstate", () => {
-  const { call, key } = middleOf(location.search)
-  if (call || key) show(location.search)
+  if (Object.values(middleOf(location.search)).some(Boolean)) show(location.search)
 })
 
 /** Marks the item and the call that the middle shows. */
@@ -73,13 +71,19 @@ export function mark() {
 
 /** The middle's server with its state when the middle was drawn. */
 let drawnOf = ""
+/** What the servers offered when the middle was drawn. */
+let offered = ""
 
 whenChanged(() => {
   mark()
-  const { server, call, kind, key } = one("#call > [data-key]")?.dataset ?? {}
+  const offers = all(".server, #catalog .items, #catalog .note, #questions > article").map(e => e.className + (e.dataset.version ?? e.textContent.length)).join()
+  // What a link leads to may have come.
+  if (offered && offers !== offered && one("#call > [data-awaits]")) show(location.search)
+  offered = offers
+  const { server, call } = one("#call > [data-key]")?.dataset ?? {}
   const now = server ? `${server} ${!!one(`#server-${server}.ready`)}` : "", before = drawnOf
   drawnOf = now
   // Draw the middle again once the server has connected or gone.
   if (now === before || !before.startsWith(server + " ")) return
-  show(call ? "?call=" + call : "?" + new URLSearchParams({ server, kind, key }))
+  show(call ? "?call=" + call : location.search)
 })

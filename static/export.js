@@ -1,17 +1,36 @@
 // @ts-check
 /** Exports: the links of the menu Export, and texts that are copied. */
 import { inAddress } from "./address.js"
-import { announce, copied, drawn, notice } from "./ask.js"
+import { announce, copied, drawn, notice, post } from "./ask.js"
 import { $, all, near, on, one } from "./dom.js"
 
 on("click", async e => {
   const button = near(e.target, "[data-copy-from]"), text = button && await drawn(button.dataset.copyFrom)
-  if (!text) return
-  if (!await copied(text.html)) return notice("The browser does not let this page copy.", 5)
-  announce(button.textContent + " is copied.")
+  if (text) copy(button, text.html, button.textContent)
+})
+
+/** Copies a text, and shows for a moment that it is copied. @param {any} button @param {string} text @param {string} what */
+async function copy(button, text, what) {
+  if (!await copied(text)) return notice("The browser does not let this page copy.", 5)
+  announce(what + " is copied.")
   button.classList.add("copied")
   setTimeout(() => button.classList.remove("copied"), 1500)
+}
+
+// Links: of a form, the server makes them from what is typed
+
+on("click", async e => {
+  const button = near(e.target, "[data-copy-link]"), form = near(button, "#args-form")
+  if (!button) return
+  const query = button.dataset.copyLink || (await linkOf(form))
+  if (query) copy(button, location.origin + "/" + query, "The link")
 })
+
+/** @param {HTMLFormElement} form */
+async function linkOf(form) {
+  const { ok, text } = await post("/form/link", new URLSearchParams(/** @type {any} */ (new FormData(form))))
+  return ok ? text : ""
+}
 
 // The call on show and the filter in use are the filters of the links.
 

@@ -136,7 +136,7 @@ export async function showMade({ ok, text: call }) {
 /** Moves the address and the focus to a new call that is on show, and the log to its frames. */
 function made() {
   toEnd()
-  showing("?call=" + one("#call > [data-call]").dataset.call)
+  showing()
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true })
 }
 

@@ -63,6 +63,13 @@ function look() {
   if (e && kept) bring(e)
 }
 
+/** Brings an element into view in place of the latest event. @param {any} e */
+export function lookAt(e) {
+  last = latest()?.id ?? ""
+  kept = false
+  bring(e)
+}
+
 const inPane = (/** @type {Event} */ e) => near(e.target, "#work")
 
 for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) on(type, e => {

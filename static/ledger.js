@@ -38,9 +38,8 @@ on("click", async e => {
   }
   if (near(e.target, "#ledger :is([data-frame], [data-show-call], [data-post], [data-anew])")) ledger.hidePopover()
   if (!anew) return
-  const query = "?call=" + anew.dataset.anew
-  if (!await show(query)) return
-  showing(query)
+  if (!await show("?call=" + anew.dataset.anew)) return
+  showing()
   showPane("work")
   const form = $("args-form")
   for (const fold of all("details", form)) fold.open = true

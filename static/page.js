@@ -49,7 +49,7 @@ on("click", async e => {
     const { server, kind, key, showCall } = (item ?? call).dataset
     const query = call ? "?call=" + showCall : "?" + new URLSearchParams({ server, kind, key })
     if (!await show(query)) return
-    showing(query)
+    showing()
     showPane("work")
     if (call) return $("call").scrollIntoView({ block: "nearest" })
     $("work").scrollTo(0, 0)

@@ -3,10 +3,11 @@
  * The list of questions: waiting ones stay on top, a new one is announced and gets
  * the focus if nobody types, and title and icon show the number of waiting ones.
  */
+import { inAddress } from "./address.js"
 import { announce } from "./ask.js"
 import { fetched, parse, update, whenChanged } from "./changes.js"
 import { $, all, focusFirst, near, on, one, pulse, remember, remembered } from "./dom.js"
-import { bring, left } from "./latest.js"
+import { bring, left, lookAt } from "./latest.js"
 import { showPane } from "./panes.js"
 import { pointOut } from "./wire.js"
 
@@ -190,3 +191,12 @@ function tell({ id, dataset }) {
 }
 
 whenChanged(look)
+
+// A link to a question: the server has drawn its call, and unfolded it
+
+const linked = $("q" + inAddress("question"))
+if (linked) {
+  if (waits(linked)) enter(linked)
+  else one("summary, .message", linked).focus({ preventScroll: true })
+  lookAt(linked)
+}

@@ -47,6 +47,8 @@ const rows = new Map()
 /** Places whose row may have changed since it was fetched. @type {Set<number>} */
 const stale = new Set()
 
+/** The height of the grid at the last measurement. */
+let measured = 0
 let rowHeight = 24, height = 0, scale = 1
 
 const lowest = () => Math.max(0, total * rowHeight - height)
@@ -54,7 +56,8 @@ const lowest = () => Math.max(0, total * rowHeight - height)
 /** Measures the rows, and sets the height of the scrolled area. */
 function measure() {
   rowHeight = one(".names", grid).offsetHeight || 24
-  height = Math.max(0, grid.clientHeight - rowHeight)
+  measured = grid.clientHeight
+  height = Math.max(0, measured - rowHeight)
   const full = total * rowHeight
   $("spacer").style.height = Math.min(full, tallest) + rowHeight + "px"
   scale = full > tallest ? (full - height) / (tallest - height) : 1
@@ -71,6 +74,8 @@ function moveTo(to) {
 let settling = 0
 
 grid.addEventListener("scroll", () => {
+  // The browser also scrolls where the grid has got another size: the person did nothing.
+  if (grid.clientHeight !== measured) return resized()
   const at = grid.scrollTop, by = at - bar
   if (Math.abs(by) < 1) return
   bar = at
@@ -489,7 +494,7 @@ grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
 
 /** Shows one frame in the log and in the detail. @param {number} seq */
 export function showFrame(seq) {
-  if (!(seq >= 1 && seq <= frames)) return notice("That frame is not in the log.", 4)
+  if (!(seq >= 1 && seq <= frames)) return notice(`There is no frame ${seq} in the log, which has ${grouped(frames)}.`)
   if (seq <= since) showFrom(0)
   const before = following || interrupted
   follow(false)

@@ -24,11 +24,14 @@ func (f CallForm) ready() bool { return f.Server.State == ServerReady }
 // takesArguments reports whether there are fields, or a schema for which arguments can be
 // written as JSON.
 func (f CallForm) takesArguments() bool {
-	return len(f.Form.Fields) > 0 || f.Form.JSON || f.Form.Trouble != "" || f.Form.Extra != ""
+	return len(f.Form.Fields) > 0 || f.Form.JSON || f.Form.Trouble != "" || f.Form.Extra != "" || len(f.Form.Problems) > 0
 }
 
 // path returns the URL path of an action on a call.
 func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Number) + "/" + what }
+
+// address returns the query of the page's address while the call is on show.
+func (c Call) address() string { return "?call=" + strconv.Itoa(c.Number) }
 
 // openOf describes how many questions of a round are answered, and what happens to the
 // others when the round is sent.

@@ -29,6 +29,7 @@ type Page struct {
 	Earlier   EarlierCalls
 	Call      *Call     // the call on show, nil if none
 	Form      *CallForm // the item on show, if no call is
+	Missing   *Missing  // why the address leads to nothing, nil if it does not
 	Questions []Question
 	More      bool // there are further questions
 	Log       LogStatus
@@ -40,6 +41,14 @@ type Page struct {
 	Script    Script
 	Replay    *Replay         // the transcript on show, nil for a live inspection
 	SignIns   templ.Component // the cards of the sign-ins
+}
+
+// Missing explains why a link leads to nothing that the page can show.
+type Missing struct {
+	Title, Text string
+	Down        []Server // servers without a connection, which may have the item
+	Meant       *Item    // an item with a similar name, nil if there is none
+	Awaits      bool     // the item may come with a new list
 }
 
 // ServerState is the state of a server's connection.
@@ -124,6 +133,7 @@ type CallForm struct {
 	Item     Item
 	Server   Server
 	Form     forms.Form
+	Address  string // query of the page's address while it is on show
 	Timeout  string // seconds, as typed; "" for none
 	ReadOnly bool   // in a transcript: shows the arguments of the call
 	Call     int    // the call with these arguments, 0 if none

@@ -28,7 +28,7 @@ func (p Page) pane() string {
 	if p.Forgotten > 0 {
 		return "wire"
 	}
-	if p.Call == nil && p.Form == nil && len(p.Questions) == 0 && !p.ReadOnly {
+	if p.Call == nil && p.Form == nil && p.Missing == nil && len(p.Questions) == 0 && !p.ReadOnly {
 		return "side"
 	}
 	return "work"

@@ -20,6 +20,7 @@ import (
 	"elicitation-inspector/views"
 	"elicitation-inspector/views/forms"
 	"elicitation-inspector/views/markup"
+	"elicitation-inspector/web/links"
 )
 
 // argumentsID is the prefix of the element ids in a call's form.
@@ -77,19 +78,23 @@ func unwrapped(content json.RawMessage) json.RawMessage { return content }
 
 func (s *Server) callFormView(f callForm, problems []elicit.Problem) views.CallForm {
 	form := views.CallForm{
-		Item: itemView(f.server, f.item), Server: f.server, Call: f.call,
+		Item: itemView(f.server, f.item), Server: f.server, Call: f.call, Address: s.addressOf(f.server, f.item),
 		Form: f.sub.view(argumentsID, f.fields, problems, unwrapped), ReadOnly: s.playback != nil,
 	}
 	form.Form.Trouble = f.trouble
 	return form
 }
 
-// choose sets what the middle of the page shows: the call or item that the query names,
-// or else the latest call.
+// choose sets what the middle of the page shows: the item, question or call that the
+// query names, or else the latest call.
 func (s *Server) choose(c echo.Context, p *views.Page) {
 	latest := 0
 	if len(p.Calls) > 0 {
 		latest = p.Calls[len(p.Calls)-1].Number
+	}
+	if t, ok := links.Read(c.QueryParams()); ok {
+		s.chooseLinked(t, p)
+		return
 	}
 	if c.QueryParam("key") != "" {
 		if f, err := s.named(c); err == nil { // an address of an item that is gone: the page says that nothing is chosen
@@ -98,8 +103,13 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 		}
 		return
 	}
-	n, err := strconv.Atoi(c.QueryParam("call"))
-	if err != nil || s.playback != nil && n > latest { // a playback has not reached this call yet
+	n, _ := strconv.Atoi(c.QueryParam("call"))
+	if question, err := strconv.Atoi(c.QueryParam("question")); err == nil {
+		if n = s.chooseQuestion(question, p); p.Missing != nil {
+			return
+		}
+	}
+	if n == 0 || s.coming() && n > latest { // a playback has not reached this call yet
 		n = latest
 	}
 	call, err := s.in.Call(n)
@@ -109,12 +119,19 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 	case err == nil:
 		v := s.callView(call)
 		p.Call = &v
+	case c.QueryParam("call") != "":
+		number := strconv.Itoa(n)
+		p.Missing = &views.Missing{Title: "Call " + number, Text: "This session has no call " + number + "."}
 	}
 }
 
-func (s *Server) showForm(c echo.Context, f callForm) error {
-	form := s.callFormView(f, nil)
-	return html(c, views.CallPanel(&form, nil))
+// showMiddle answers with what the middle of the page shows for an address.
+func (s *Server) showMiddle(c echo.Context) error {
+	return s.current(c, func() (templ.Component, error) {
+		p := views.Page{ReadOnly: s.playback != nil}
+		s.choose(c, &p)
+		return views.Middle(p), nil
+	})
 }
 
 // posted reads a call's form as the page posts it.

@@ -85,8 +85,9 @@ func (s *Server) callStrip() (tabs []views.CallTab, earlier views.EarlierCalls) 
 	calls := s.in.Calls()
 	shown := calls[max(0, len(calls)-views.TabsMost):]
 	for _, c := range shown {
+		server := s.serverOf(c.Request.Server)
 		tabs = append(tabs, views.CallTab{
-			Number: c.Number, Server: c.Request.Server, ServerIndex: s.serverOf(c.Request.Server).Index,
+			Number: c.Number, Server: server.Label, ServerIndex: server.Index,
 			Name: c.Request.Name, State: callState(c.State), Waiting: c.Waiting,
 			Yours:   !c.State.Over() && c.Yours,
 			IsError: c.State == conversation.Failed || c.State == conversation.ToolFailed,

@@ -10,19 +10,20 @@ import (
 
 // route registers the endpoints. Each is behind the guard.
 func (s *Server) route(e *echo.Echo) {
-	e.GET("/", s.page)                      // query call=N or server, kind, key choose what it shows
+	e.GET("/", s.page)                      // query tool=NAME (prompt, resource, template) with args and server, question=N or call=N choose what it shows; or server, kind, key, which are valid in this run
 	e.GET("/live", s.live)                  // websocket that pushes changes and takes posted forms; query since=N resumes
 	e.GET("/static/:name", s.static)        // style sheet, scripts, icons
 	e.GET("/texts/:digest", s.text)         // a text that the page has cut, or with from a piece of it; query as of the page
 	e.GET("/findings.json", s.findingsJSON) // findings of all servers, or of one (query server=ID), for other programs
 
-	// The form of one item; query server, kind, key. The form is posted to the other
-	// endpoints.
-	e.GET("/form", of(s.named, s.showForm))
+	e.GET("/middle", s.showMiddle) // the middle of the page; query as of the page
+
+	// The form of one item; query server, kind, key. The form is posted to most endpoints.
 	e.GET("/form/choices", of(s.named, s.formChoices))   // choices of a field; query as above, field, search, from, count, near
 	e.POST("/form/preview", of(s.posted, s.formPreview)) // the JSON of the form's values
 	e.POST("/form/tab", of(s.posted, s.formTab))
 	e.POST("/form/reset", of(s.posted, s.formReset)) // reset a field to its default
+	e.POST("/form/link", of(s.posted, s.formLink))   // the query of the address that leads to it
 	e.POST("/calls", of(s.posted, s.beginCall))
 	e.POST("/calls/begin", of(s.named, s.beginCall)) // with the arguments that its form starts with
 

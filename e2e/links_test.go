@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"elicitation-inspector/e2e/internal/page"
+)
+
+// watchCopies keeps what the page copies in window.copied.
+const watchCopies = `navigator.clipboard.writeText = async text => { window.copied = text }`
+
+// copied presses a button that copies a link, and returns the link.
+func (s *session) copied(button *page.Control) string {
+	s.t.Helper()
+	page.Eval[any](s.page, "void (window.copied = '')")
+	button.Focus()
+	s.page.Press(page.Enter)
+	link := ""
+	s.page.Until(func() string { return "the link is copied" }, func() bool {
+		link = page.Eval[string](s.page, "window.copied")
+		return link != ""
+	})
+	if u, err := url.Parse(link); err != nil || u.Query().Has("token") {
+		s.t.Errorf("the link is %q", link)
+	}
+	return link
+}
+
+// goTo opens an address of the same inspector.
+func (s *session) goTo(query string) {
+	s.t.Helper()
+	base := page.Eval[string](s.page, "location.origin")
+	if !strings.HasPrefix(query, base) {
+		query = base + "/" + query
+	}
+	s.page.Goto(query)
+}
+
+// TestLinks opens the links that the page offers, and such as people write by hand.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.page.BeforeLoad(watchCopies)
+	s.goTo("")
+	call := s.page.Region("Call")
+
+	t.Run("a tool with arguments", func(t *testing.T) {
+		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
+		call := s.choose("Tools", "pay_invoice")
+		call.TabNamed("JSON").Click()
+		call.Field("Content").Fill(`{"invoice":"INV & 7","nonsense":1}`)
+		link := s.copied(call.Button("Copy link"))
+		s.goTo(link)
+		call = s.page.Region("Call")
+		call.Role("heading", "pay_invoice").Wait()
+		call.Role("group", "Will send").Contains("INV & 7")
+		call.Contains(`The link gives "nonsense", which the tool does not list.`)
+		s.page.Reload()
+		call.Role("group", "Will send").Contains("INV & 7")
+		if made := s.Wire().Requests("c2s", "tools/call"); len(made) > 0 {
+			t.Errorf("a link has called: %v", made)
+		}
+		s.page.Region("Call").Field("Content").Gone()
+	})
+
+	t.Run("what is wrong with it", func(t *testing.T) {
+		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
+		for query, want := range map[string]string{
+			`?tool=pay_invoice&args={"invoice":`:                              "The arguments in the link are not JSON",
+			`?tool=pay_invoice&args=[1]`:                                      "A form cannot show the arguments of the link",
+			`?tool=pay_invoice&args="` + strings.Repeat("x", 9000) + `"`:      "which are left out here: a link holds at most",
+			`?tool=pay_invoce`:                                                "No server here offers a tool of that name. Did you mean pay_invoice?",
+			`?tool=pay_invoice&server=other`:                                  `This link is for the server "other", which is not here.`,
+			`?resource=` + url.QueryEscape("demo://no/such/thing") + `&args=`: "No server here offers a resource of that name.",
+			`?call=99`:      "This session has no call 99.",
+			`?question=99`:  "This session has no question 99",
+			`?frame=999999`: "",
+		} {
+			s.goTo(query)
+			s.page.Region("Call").Contains(want)
+		}
+		s.page.Role("alert", "").Contains("There is no frame 999999 in the log")
+	})
+
+	t.Run("a call and a question", func(t *testing.T) {
+		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
+		s.goTo("")
+		s.call("deploy")
+		q := s.question("Which build should go out?")
+		asked := s.copied(q.Button("Copy link to this question"))
+		s.call("book_table")
+		second := s.copied(s.page.Region("Call").Button("Copy link"))
+		s.goTo(asked)
+		call.Role("heading", "deploy").Wait()
+		s.question("Which build should go out?").Button("Decline").Click()
+		s.page.Reload()
+		settled := s.state("Which build should go out?", "answered")
+		settled.Contains("Sent")
+		s.page.Until(func() string { return "the question has the focus" }, func() bool {
+			return page.Eval[bool](s.page, `!!document.activeElement.closest("article")?.dataset.number`)
+		})
+		s.goTo(second)
+		call.Role("heading", "book_table").Wait()
+	})
+}
+
+// The log follows what comes until the person scrolls, in a window of any size.
+func TestFollowingOutlivesResizing(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for range 6 {
+		s.call("deploy")
+		s.page.Region("Call").Button("Stop").Click()
+		s.page.Region("Call").Button("Call").Wait()
+	}
+	painted := `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(0)))))`
+	for _, size := range [][2]int64{{1440, 300}, {1440, 1000}, {390, 844}, {1440, 900}, {1000, 400}, {1440, 1200}} {
+		s.page.Size(size[0], size[1])
+		page.Eval[int](s.page, painted)
+		if pressed := page.Eval[string](s.page, "document.getElementById('follow').ariaPressed"); pressed != "true" {
+			t.Fatalf("in a window of %v the log does not follow", size)
+		}
+	}
+	s.page.Region("Wire log").Role("grid", "Frames").Wheel(-300)
+	s.page.Region("Wire log").Button("Follow").HasAttr("aria-pressed", "false")
+}

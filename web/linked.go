@@ -1,0 +1,176 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/conversation"
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/spelling"
+	"elicitation-inspector/bridge/wording"
+	"elicitation-inspector/views"
+	"elicitation-inspector/views/markup"
+	"elicitation-inspector/web/links"
+)
+
+// targetOf returns the target of links to an item. It names the server only where there
+// are several.
+func (s *Server) targetOf(server views.Server, item catalog.Item) links.Target {
+	t := links.Target{Kind: item.Kind, Key: item.Key}
+	if len(s.in.Servers()) > 1 {
+		t.Server = server.Label
+	}
+	return t
+}
+
+// addressOf returns the query of the page's address while an item is on show. A long key
+// has a handle, which is valid in this run.
+func (s *Server) addressOf(server views.Server, item catalog.Item) string {
+	if len(item.Key) > markup.NameMost {
+		return "?" + url.Values{"server": {server.ID}, "kind": {string(item.Kind)}, "key": {views.Handle(item.Key)}}.Encode()
+	}
+	return s.targetOf(server, item).Query()
+}
+
+// formLink answers with the query of an address that leads to a form with its present
+// arguments.
+func (s *Server) formLink(c echo.Context, f callForm) error {
+	arguments, problems := f.sub.value(f.fields)
+	if arguments == nil {
+		return bad("There is no link to these arguments. %s", problems[0].Text)
+	}
+	t := s.targetOf(f.server, f.item)
+	first := untouched(f.fields, f.trouble != "")
+	if initial, _ := first.value(f.fields); !bytes.Equal(initial, arguments) {
+		t.Arguments = string(arguments)
+	}
+	query := t.Query()
+	if len(query) > links.Most {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("These arguments are too long for a link: it would have %s, and at most %s are allowed.", wording.Size(int64(len(query))), wording.Size(links.Most)))
+	}
+	return c.String(http.StatusOK, query)
+}
+
+// chooseLinked fills in the form that a link leads to, or why there is none.
+func (s *Server) chooseLinked(t links.Target, p *views.Page) {
+	server, item, missing := s.find(t)
+	if missing != nil {
+		p.Missing = missing
+		return
+	}
+	form := s.callFormView(linkedForm(server, item, t))
+	p.Form = &form
+}
+
+// find returns the item that a link leads to, or why there is none.
+func (s *Server) find(t links.Target) (views.Server, catalog.Item, *views.Missing) {
+	missing := &views.Missing{Title: wording.Capital(string(t.Kind)) + " " + wording.Quoted(t.Key), Awaits: true}
+	known, waits, similar := false, false, map[string]views.Item{}
+	for _, server := range s.serverViews() {
+		if t.Server != "" && t.Server != server.Label {
+			continue
+		}
+		known = true
+		offers, err := s.in.Catalog(server.ID)
+		if err != nil {
+			continue
+		}
+		if item, err := offers.Find(t.Kind, t.Key); err == nil {
+			return server, item, nil
+		}
+		waits = waits || offers.Loading || server.State == views.ServerConnecting
+		if server.State != views.ServerReady {
+			missing.Down = append(missing.Down, server)
+		}
+		for _, item := range offers.Items {
+			if item.Kind == t.Kind {
+				similar[item.Key] = itemView(server, item)
+			}
+		}
+	}
+	switch {
+	case !known:
+		missing.Text = "This link is for the server " + wording.Quoted(t.Server) + ", which is not here."
+	case waits:
+		missing.Text = "Reading what the servers offer…"
+	default:
+		missing.Text = "No server here offers a " + string(t.Kind) + " of that name."
+		if meant, ok := similar[spelling.Nearest(t.Key, slices.Sorted(maps.Keys(similar)))]; ok {
+			missing.Meant = &meant
+		}
+	}
+	return views.Server{}, catalog.Item{}, missing
+}
+
+// linkedForm returns the form of an item with the arguments of a link, and what is wrong
+// with these.
+func linkedForm(server views.Server, item catalog.Item, t links.Target) (callForm, []elicit.Problem) {
+	said := func(format string, args ...any) []elicit.Problem {
+		return []elicit.Problem{{Field: -1, Text: fmt.Sprintf(format, args...)}}
+	}
+	empty, arguments := callFormOf(server, item, nil), json.RawMessage(t.Arguments)
+	switch {
+	case t.Arguments == "":
+		return empty, nil
+	case len(t.Query()) > links.Most:
+		return empty, said("The link has arguments of %s, which are left out here: a link holds at most %s.", wording.Size(int64(len(t.Arguments))), wording.Size(links.Most))
+	case item.Kind == catalog.Resource:
+		return empty, said("A resource takes no arguments. Those of the link are left out.")
+	}
+	f := callFormOf(server, item, arguments)
+	f.before = empty.sub
+	if err := rawjson.Check(arguments); err != nil {
+		return f, said("The arguments in the link are not JSON: %v.", err)
+	}
+	if f.sub.json && f.trouble == "" {
+		_, err := elicit.InputsOf(f.fields, arguments)
+		return f, said("A form cannot show the arguments of the link: %v.", err)
+	}
+	var unknown []string
+	for name := range rawjson.Members(f.sub.inputs.Extra) {
+		unknown = append(unknown, name)
+	}
+	if len(unknown) > 0 {
+		return f, said("The link gives %s, which the %s does not list. Call will send it all the same.", wording.QuotedSeries(unknown), item.Kind)
+	}
+	return f, nil
+}
+
+// coming reports whether more of a transcript will be shown.
+func (s *Server) coming() bool {
+	return s.playback != nil && !s.playback.config.Player.Over(s.in.Log())
+}
+
+// chooseQuestion puts the question of a permalink on the page, unfolded, and returns its
+// call: 0 if it has none, or if there is no such question, which the page then says.
+func (s *Server) chooseQuestion(n int, p *views.Page) (call int) {
+	q, err := s.in.Question(n)
+	if err != nil {
+		number := strconv.Itoa(n)
+		p.Missing = &views.Missing{Title: "Question " + number, Awaits: s.coming(), Text: "This session has no question " + number + ", or no longer keeps it. The wire log has the frames of every question."}
+		if s.coming() {
+			p.Missing.Text = "The transcript has not come to question " + number + " yet."
+		}
+		return 0
+	}
+	i := slices.IndexFunc(p.Questions, func(v views.Question) bool { return v.Number >= n })
+	switch there := i >= 0 && p.Questions[i].Number == n; {
+	case there:
+		p.Questions[i].Unfolded = true
+	case q.State != conversation.Pending: // else it is held back, or the page fetches it
+		v := s.questionView(q, nil, nil)
+		v.Unfolded = true
+		p.Questions = slices.Insert(p.Questions, max(i, 0), v)
+	}
+	return q.Call
+}
