@@ -12,7 +12,7 @@ import (
 
 // ErrNoAnswer is the error of [Inspection.Again] for a question whose answer cannot be
 // repeated.
-var ErrNoAnswer = errors.New("the answer cannot be given again: it is not kept any more, or there was none")
+var ErrNoAnswer = errors.New("the answer cannot be given again: it is no longer kept, or there was none")
 
 // Repeatable reports whether [Inspection.Again] can repeat the answer to a question: the
 // question was answered, and its params are kept.

@@ -268,7 +268,7 @@ func measureQuestions(b *testing.B, runs int) []figure {
 	call := s.choose("Tools", "release")
 	for i := range runs {
 		page.Eval[bool](tab, "watchForm() ?? true")
-		call.Button("Call").Click()
+		call.Button(callButton(i)).Click()
 		page.Eval[float64](tab, "formCame") // a promise: polling the page would slow it down
 		s.question("Release now?").Button("Accept").Click()
 		line := func(dir, part string, nth int) time.Time {
@@ -298,7 +298,7 @@ func measureQuestions(b *testing.B, runs int) []figure {
 			arrive.values = append(arrive.values, ms(time.UnixMicro(int64(formAt*1000)).Sub(asked)))
 			answer.values = append(answer.values, ms(got.Sub(time.UnixMicro(int64(acceptAt*1000)))))
 		}
-		tab.Until(func() string { return "the call is done" }, func() bool { return call.Button("Call").Exists() })
+		tab.Until(func() string { return "the call is done" }, func() bool { return call.Button("Call again").Exists() })
 	}
 	tab.Close()
 	p.Stop()
@@ -308,7 +308,7 @@ func measureQuestions(b *testing.B, runs int) []figure {
 // watchFields records the time from a click on Call until the many fields of its question
 // are painted.
 const watchFields = `document.addEventListener('click', e => {
-	if (e.target.closest?.('button')?.textContent.trim() !== 'Call') return;
+	if (e.target.closest?.('button')?.matches('#call .primary') !== true) return;
 	window.fieldsPainted = new Promise(done => {
 		const look = () => {
 			if (document.querySelectorAll('article[data-state=pending] .field').length < 50) return requestAnimationFrame(look);
@@ -333,11 +333,11 @@ func measureForm(b *testing.B, runs int) []figure {
 	s := plain(b, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
 	page.Eval[any](s.page, watchFields)
 	call := s.choose("Tools", "fifty")
-	for range runs {
-		call.Button("Call").Click()
+	for i := range runs {
+		call.Button(callButton(i)).Click()
 		f.values = append(f.values, page.Eval[float64](s.page, "window.fieldsPainted"))
 		s.question("Fill in fifty.").Button("Decline").Click()
-		s.page.Until(func() string { return "the call is done" }, func() bool { return call.Button("Call").Exists() })
+		s.page.Until(func() string { return "the call is done" }, func() bool { return call.Button("Call again").Exists() })
 	}
 	s.page.Close()
 	s.Stop()

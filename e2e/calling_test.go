@@ -120,14 +120,14 @@ func TestPromptsAndResources(t *testing.T) {
 	call.Button("Call").Click()
 	s.result(`letter with {"to":"Ms. Noether"}`)
 
-	s.choose("Resources", "first note").Button("Call").Click()
+	s.choose("Resources", "first note").Button("Read").Click()
 	s.result("the text of note://1")
 	call = s.choose("Resources", "any note")
 	call.Field("number").Fill("12")
 	call.Field("page").Fill("a b/c")
-	call.Button("Call").Click()
+	call.Button("Read").Click()
 	s.result("the text of note://12/page/a%20b%2Fc")
-	s.choose("Resources", "a pixel").Button("Call").Click()
+	s.choose("Resources", "a pixel").Button("Read").Click()
 	s.result("image/png")
 }
 

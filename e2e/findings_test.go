@@ -113,7 +113,7 @@ func TestFindings(t *testing.T) {
 	s.breaks("many_at_once")
 	q = s.page.Region("Questions").Article("").All().Having("data-state", "pending").Wait()
 	q.Matches("counts its findings", func(shown string) bool {
-		return strings.Contains(shown, "violations") && strings.Contains(shown, "SHOULD") && strings.Contains(shown, "advice")
+		return strings.Contains(shown, "violations") && strings.Contains(shown, "recommendation") && strings.Contains(shown, "suggestion")
 	})
 	if shown := q.Text(); strings.Contains(shown, "default-rejected") {
 		t.Errorf("the findings are not folded: %q", shown)

@@ -64,7 +64,7 @@ func TestLatestInView(t *testing.T) {
 					if n >= 10 {
 						asked = long
 					}
-					press(s.page.Region("Call").Button("Call"))
+					press(s.page.Region("Call").Button(callButton(n % 10)))
 					q := s.question(asked)
 					inView(q.Role("heading", asked))
 					q.Field("Signer").HasFocus()

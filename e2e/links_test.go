@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,55 +45,65 @@ func TestLinks(t *testing.T) {
 	s := open(t)
 	s.page.BeforeLoad(watchCopies)
 	s.goTo("")
-	call := s.page.Region("Call")
 
 	t.Run("a tool with arguments", func(t *testing.T) {
 		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
-		call := s.choose("Tools", "pay_invoice")
+		call := s.choose("Tools", "haggle")
 		call.TabNamed("JSON").Click()
-		call.Field("Content").Fill(`{"invoice":"INV & 7","nonsense":1}`)
-		link := s.copied(call.Button("Copy link"))
-		s.goTo(link)
-		call = s.page.Region("Call")
-		call.Role("heading", "pay_invoice").Wait()
-		call.Role("group", "Will send").Contains("INV & 7")
-		call.Contains(`The link gives "nonsense", which the tool does not list.`)
-		s.page.Reload()
-		call.Role("group", "Will send").Contains("INV & 7")
+		call.Field("Content").Fill(`{"rounds":5,"nonsense":"a & b"}`)
+		s.goTo(s.copied(call.Button("Copy link")))
+		call.Role("heading", "haggle").Wait()
+		for range 2 {
+			call.Field("Rounds").HasValue("5")
+			call.Role("group", "Arguments").Contains("a & b")
+			call.Contains(`The link gives "nonsense", which the tool does not list.`)
+			s.page.Reload()
+		}
 		if made := s.Wire().Requests("c2s", "tools/call"); len(made) > 0 {
 			t.Errorf("a link has called: %v", made)
 		}
-		s.page.Region("Call").Field("Content").Gone()
 	})
 
 	t.Run("what is wrong with it", func(t *testing.T) {
 		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
-		for query, want := range map[string]string{
-			`?tool=pay_invoice&args={"invoice":`:                              "The arguments in the link are not JSON",
-			`?tool=pay_invoice&args=[1]`:                                      "A form cannot show the arguments of the link",
-			`?tool=pay_invoice&args="` + strings.Repeat("x", 9000) + `"`:      "which are left out here: a link holds at most",
-			`?tool=pay_invoce`:                                                "No server here offers a tool of that name. Did you mean pay_invoice?",
-			`?tool=pay_invoice&server=other`:                                  `This link is for the server "other", which is not here.`,
-			`?resource=` + url.QueryEscape("demo://no/such/thing") + `&args=`: "No server here offers a resource of that name.",
-			`?call=99`:      "This session has no call 99.",
-			`?question=99`:  "This session has no question 99",
-			`?frame=999999`: "",
+		for _, c := range [][2]string{
+			{`?tool=haggle&args={"rounds":`, "The arguments in the link are not JSON"},
+			{`?tool=haggle&args=[1]`, "A form cannot show the arguments of the link"},
+			{`?tool=haggle&args="` + strings.Repeat("x", 9000) + `"`, "which are left out here: a link holds at most"},
+			{`?tool=hagle`, "No server here offers a tool of that name."},
+			{`?tool=haggle&server=other`, `This link is for the server "other", which is not here.`},
+			{`?resource=` + url.QueryEscape("demo://no/such/thing"), "No server here offers a resource of that name."},
+			{`?call=99`, "This session has no call 99."},
+			{`?question=99`, "This session has no question 99"},
 		} {
-			s.goTo(query)
-			s.page.Region("Call").Contains(want)
+			s.goTo(c[0])
+			s.page.Region("Call").Contains(c[1])
 		}
+		s.goTo("?tool=hagle")
+		s.page.Region("Call").Button("haggle").Click()
+		s.page.Region("Call").Field("Rounds").HasValue("12")
+		s.goTo("?frame=999999")
 		s.page.Role("alert", "").Contains("There is no frame 999999 in the log")
 	})
 
 	t.Run("a call and a question", func(t *testing.T) {
 		s := &session{t: t, Process: s.Process, page: s.page.For(t)}
 		s.goTo("")
-		s.call("deploy")
+		headTop := func() float64 {
+			return page.Eval[float64](s.page, `document.querySelector("#call .head").getBoundingClientRect().top`)
+		}
+		call := s.choose("Tools", "deploy")
+		before := headTop()
+		call.Button("Call").Click()
 		q := s.question("Which build should go out?")
+		if after := headTop(); after != before {
+			t.Errorf("the first call moves the page from %v to %v", before, after)
+		}
 		asked := s.copied(q.Button("Copy link to this question"))
 		s.call("book_table")
 		second := s.copied(s.page.Region("Call").Button("Copy link"))
 		s.goTo(asked)
+		call = s.page.Region("Call")
 		call.Role("heading", "deploy").Wait()
 		s.question("Which build should go out?").Button("Decline").Click()
 		s.page.Reload()
@@ -103,7 +114,35 @@ func TestLinks(t *testing.T) {
 		})
 		s.goTo(second)
 		call.Role("heading", "book_table").Wait()
+		shown := page.Eval[string](s.page, `document.body.innerText + [...document.querySelectorAll("[title], [aria-label]")].map(e => e.title + e.ariaLabel).join(" ")`)
+		if id := internalID.FindString(shown); id != "" {
+			t.Errorf("the page shows the id %q", id)
+		}
 	})
+}
+
+// internalID matches the id of a server, which is for the program only.
+var internalID = regexp.MustCompile(`\bs[1-9]\b`)
+
+// The first call moves nothing that is on the page, and what the bar of a wide window has
+// is within reach in a narrow one. A sign-in stands over the start.
+func TestFirstSight(t *testing.T) {
+	t.Parallel()
+	s := open(t, "--protocol", "2025-11-25", demoOverHTTP(t, "--protected"))
+	s.page.Size(390, 844)
+	s.page.Role("navigation", "Panes").Link("Call").Click()
+	s.signIn("waiting").Link("Open").Wait()
+	at := page.Eval[float64](s.page, `document.querySelector("#sign-ins .foot").getBoundingClientRect().bottom`)
+	if at > 844 {
+		t.Errorf("the buttons of the sign-in end at %v", at)
+	}
+	more := s.page.Button("More")
+	more.Click()
+	s.page.Role("combobox", "Theme").Choose("Dark")
+	s.page.Button("Present").HasAttr("aria-pressed", "false").Click()
+	s.page.Button("Present").Gone()
+	more.Click()
+	s.page.Button("Present").HasAttr("aria-pressed", "true")
 }
 
 // The log follows what comes until the person scrolls, in a window of any size.
@@ -113,7 +152,7 @@ func TestFollowingOutlivesResizing(t *testing.T) {
 	for range 6 {
 		s.call("deploy")
 		s.page.Region("Call").Button("Stop").Click()
-		s.page.Region("Call").Button("Call").Wait()
+		s.page.Region("Call").Button("Call again").Wait()
 	}
 	painted := `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(0)))))`
 	for _, size := range [][2]int64{{1440, 300}, {1440, 1000}, {390, 844}, {1440, 900}, {1000, 400}, {1440, 1200}} {

@@ -49,6 +49,15 @@ func (s *session) call(tool string) {
 	s.choose("Tools", tool).Button("Call").Click()
 }
 
+// callButton returns the name of the button that makes the nth call of a tool, counted
+// from 0, while the call before is on show.
+func callButton(n int) string {
+	if n == 0 {
+		return "Call"
+	}
+	return "Call again"
+}
+
 // question waits for the pending question with a message.
 func (s *session) question(message string) *page.Control {
 	s.t.Helper()

@@ -18,14 +18,14 @@ func TestPromptsAndResourcesAsk(t *testing.T) {
 			s.accept(q, 1)
 			s.result("Write the release notes of version 1.4.0 for users, in a dry tone.")
 
-			s.choose("Resources", "lease").Button("Call").Click()
+			s.choose("Resources", "lease").Button("Read").Click()
 			const why = "Why do you want to read the old-mill of lease? It goes into the register."
 			q = s.question(why).Contains("lease")
 			q.Field("Reason").Choose("Curiosity")
 			q.Role("group", "Will send").Contains("curiosity")
 			s.accept(q, 2)
 			s.result("-32602").Contains("Curiosity is not enough.")
-			s.choose("Resources", "lease").Button("Call").Click()
+			s.choose("Resources", "lease").Button("Read").Click()
 			q = s.question(why)
 			q.Field("Reason").Choose("Audit")
 			q.Role("group", "Will send").Contains("audit")

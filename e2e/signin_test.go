@@ -77,7 +77,7 @@ func TestSignInByPage(t *testing.T) {
 	s.result("declined")
 
 	// Denied at the authorization server.
-	s.page.Region("Call").Button("Call").Click()
+	s.page.Region("Call").Button("Call again").Click()
 	s.consents(issuer, "Deny")
 	s.signIn("failed").Contains("redirect").Contains("access_denied").Button("Ladder").Click()
 	s.page.Region("Ladder").Contains("authorization server").Contains("browser").Contains("redirect")

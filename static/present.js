@@ -25,7 +25,10 @@ function present(on) {
   draw()
 }
 
-button.addEventListener("click", () => present(button.ariaPressed === "false"))
+button.addEventListener("click", () => {
+  present(button.ariaPressed === "false")
+  $("bar-more").hidePopover()
+})
 
 on("keydown", e => {
   if (e.key !== "p" || !bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return

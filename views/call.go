@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/wording"
 )
 
@@ -30,6 +31,14 @@ func (f CallForm) takesArguments() bool {
 // path returns the URL path of an action on a call.
 func (c Call) path(what string) string { return "/calls/" + strconv.Itoa(c.Number) + "/" + what }
 
+// verb returns the name of the button that uses an item.
+func (i Item) verb() string {
+	if i.Kind == catalog.Resource || i.Kind == catalog.Template {
+		return "Read"
+	}
+	return "Call"
+}
+
 // address returns the query of the page's address while the call is on show.
 func (c Call) address() string { return "?call=" + strconv.Itoa(c.Number) }
 
@@ -37,9 +46,9 @@ func (c Call) address() string { return "?call=" + strconv.Itoa(c.Number) }
 // others when the round is sent.
 func openOf(open, all int) string {
 	if open == all {
-		return "none of " + wording.Count(all, "question", "questions") + " is answered yet. What is not answered is left out."
+		return "none of " + wording.Count(all, "question", "questions") + " is answered yet. Unanswered ones are left out."
 	}
-	return strconv.Itoa(all-open) + " of " + wording.Count(all, "question", "questions") + " answered. What is not answered is left out."
+	return strconv.Itoa(all-open) + " of " + wording.Count(all, "question", "questions") + " answered. Unanswered ones are left out."
 }
 
 // reaction is the longest wait that counts as a policy's answer. A person takes longer.

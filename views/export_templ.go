@@ -151,7 +151,7 @@ func exportMenu() templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"note\">HTML is one page with its script, which opens without a network. JSON Lines is a transcript, which the inspector opens again. Secrets in headers are left out.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"note\">HTML is a single page that opens offline. JSON Lines is a transcript that the inspector can open again. Secrets in headers are left out.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

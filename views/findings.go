@@ -44,7 +44,7 @@ func (t Tally) words() string {
 	part := func(s lint.Severity, one, many string) string {
 		return either(t[s] > 0, wording.Count(t[s], one, many), "")
 	}
-	return wording.Join(" · ", part(lint.Violation, "violation", "violations"), part(lint.Should, "SHOULD", "SHOULD"), part(lint.Advice, "advice", "advice"))
+	return wording.Join(" · ", part(lint.Violation, "violation", "violations"), part(lint.Should, "recommendation", "recommendations"), part(lint.Advice, "suggestion", "suggestions"))
 }
 
 // found describes the number of a server's findings.

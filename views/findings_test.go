@@ -52,9 +52,9 @@ func TestFindingsOnACard(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]lint.Severity{lint.Violation}, ""},
-		{[]lint.Severity{lint.Advice, lint.Violation, lint.Violation}, "2 violations · 1 advice"},
-		{[]lint.Severity{lint.Should, lint.Should, lint.Advice}, "2 SHOULD · 1 advice"},
-		{[]lint.Severity{lint.Violation, lint.Should, lint.Advice, lint.Advice}, "1 violation · 1 SHOULD · 2 advice"},
+		{[]lint.Severity{lint.Advice, lint.Violation, lint.Violation}, "2 violations · 1 suggestion"},
+		{[]lint.Severity{lint.Should, lint.Should, lint.Advice}, "2 recommendations · 1 suggestion"},
+		{[]lint.Severity{lint.Violation, lint.Should, lint.Advice, lint.Advice}, "1 violation · 1 recommendation · 2 suggestions"},
 	} {
 		q := someQuestion()
 		q.Findings, q.Unfolded = someFindings(c.severities...), true
@@ -128,7 +128,7 @@ func TestFindingsOfARow(t *testing.T) {
 		t.Errorf("a row without findings has a mark: %q", text(found[0]))
 	}
 	marks := mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1, lint.Advice: 2}})
-	if len(marks) != 1 || !strings.Contains(text(marks[0]), "3 findings: 1 violation · 2 advice") {
+	if len(marks) != 1 || !strings.Contains(text(marks[0]), "3 findings: 1 violation · 2 suggestions") {
 		t.Errorf("the mark says %v", marks)
 	}
 	if got := text(mark(Row{Row: wire.Row{Frame: wire.Frame{Seq: 1, Kind: wire.Request}}, Findings: Tally{lint.Violation: 1}})[0]); !strings.Contains(got, "1 violation") {

@@ -42,17 +42,17 @@ var keyTable = []struct {
 	keys []string
 	does string
 }{
-	{[]string{"Ctrl ↵", "⌘ ↵"}, "accept the question, or make the call, that you are in"},
+	{[]string{"Ctrl ↵", "⌘ ↵"}, "accept the question, or make the call, where the focus is"},
 	{[]string{"↵"}, "the same, from a one-line field"},
-	{[]string{"Esc"}, "in a question: offer Cancel; once more: back to the field"},
+	{[]string{"Esc"}, "in a question: offer Cancel; again: back to the field"},
 	{[]string{"q"}, "next waiting question"},
 	{[]string{"/"}, "search tools, prompts and resources; in the wire log: the filter"},
 	{[]string{"w"}, "wire log"},
-	{[]string{"↑", "↓", "k", "j"}, "in the wire log: move by a frame"},
+	{[]string{"↑", "↓", "k", "j"}, "in the wire log: move by one frame"},
 	{[]string{"Home", "End"}, "first frame; last frame, and follow"},
 	{[]string{"f"}, "in the wire log: follow what comes, or stop following"},
 	{[]string{"↵", "Esc"}, "open the frame; close it"},
 	{[]string{"Ctrl k", "⌘ k"}, "command palette"},
-	{[]string{"p"}, "present: big type, the question beside its ladder; once more: back"},
+	{[]string{"p"}, "present: big type, the question beside its ladder; again: back"},
 	{[]string{"?"}, "this list"},
 }

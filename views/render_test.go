@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -628,10 +629,10 @@ func TestCallButtons(t *testing.T) {
 		call Call
 		want string
 	}{
-		{"running", Call{State: CallRunning}, "Stop"},
-		{"done", Call{State: CallDone, Form: CallForm{Server: server}}, "Check this tool, Call"},
-		{"failed", Call{State: CallFailed, Result: &Result{Failed: true, Error: &response.RPCError{Code: -32602}}}, "Check this tool, Call"},
-		{"of a transcript", Call{State: CallDone, Form: CallForm{ReadOnly: true}}, "Call"},
+		{"running", Call{State: CallRunning}, "Copy link, Stop"},
+		{"done", Call{State: CallDone, Form: CallForm{Server: server}}, "Copy link, Check this tool, Call again"},
+		{"failed", Call{State: CallFailed, Result: &Result{Failed: true, Error: &response.RPCError{Code: -32602}}}, "Copy link, Check this tool, Call again"},
+		{"of a transcript", Call{State: CallDone, Form: CallForm{ReadOnly: true}}, "Copy link, Call again"},
 	} {
 		c.call.Number, c.call.Server = 3, server
 		c.call.Item.Kind = catalog.Tool
@@ -639,7 +640,7 @@ func TestCallButtons(t *testing.T) {
 		head := byID(t, doc, "call-3-head")
 		var names []string
 		for _, b := range every(head, tag("button")) {
-			names = append(names, text(b))
+			names = append(names, cmp.Or(attr(b, "aria-label"), text(b)))
 		}
 		if got := strings.Join(names, ", "); got != c.want {
 			t.Errorf("%s: buttons %s, want %s", c.name, got, c.want)

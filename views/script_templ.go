@@ -105,7 +105,7 @@ func ScriptView(s Script) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<form id=\"script-form\" data-post=\"/script/load\" data-said=\"The script answers now.\" autocomplete=\"off\"><p><label for=\"script-text\">Rules</label> <textarea id=\"script-text\" name=\"text\" rows=\"8\" spellcheck=\"false\" dir=\"ltr\" aria-describedby=\"script-about script-problem\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<form id=\"script-form\" data-post=\"/script/load\" data-said=\"The script is answering now.\" autocomplete=\"off\"><p><label for=\"script-text\">Rules</label> <textarea id=\"script-text\" name=\"text\" rows=\"8\" spellcheck=\"false\" dir=\"ltr\" aria-describedby=\"script-about script-problem\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

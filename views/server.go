@@ -44,7 +44,7 @@ func (s Server) HoldsBack() bool { return s.Held > 0 || s.TurnedAway > 0 }
 func (s Server) heldWords() string {
 	text := "held back, because it asks too often"
 	if s.Held > 0 && s.Room == 0 {
-		text += ". Answer some of those on show to make room"
+		text += ". Answer some of the questions here to make room"
 	}
 	if s.TurnedAway > 0 {
 		text += fmt.Sprintf(". %s refused, because so many wait already", wording.Count(s.TurnedAway, "was", "were"))
@@ -74,7 +74,7 @@ const rememberable = "2025-11-25"
 // The settings of a client; see Settings.
 var (
 	protocols = []option{
-		{"auto", "auto: the newest both know"}, {"2026-07-28", "2026-07-28"}, {"2025-11-25", "2025-11-25"}, {"2025-06-18", "2025-06-18"},
+		{"auto", "auto: the newest that both know"}, {"2026-07-28", "2026-07-28"}, {"2025-11-25", "2025-11-25"}, {"2025-06-18", "2025-06-18"},
 	}
 	declarations = []option{
 		{"form,url", "form and url"}, {"form", "form"}, {"url", "url"}, {"empty", "{}, which means form"}, {"none", "nothing"},

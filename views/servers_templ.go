@@ -75,7 +75,7 @@ func addServer() templ.Component {
 			templ_7745c5c3_Var2 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<button type=\"button\" class=\"ghost\" popovertarget=\"add-server\">Add server</button><form class=\"more add-server\" id=\"add-server\" data-post=\"/servers\" data-said=\"Connecting.\" data-closes aria-label=\"Add server\" autocomplete=\"off\" popover><label for=\"add-address\">URL or command</label> <input type=\"text\" id=\"add-address\" name=\"address\" placeholder=\"https://example.com/mcp, or node server.js\" spellcheck=\"false\" autocapitalize=\"off\" autofocus><p class=\"note\">This is here because the inspector was started with --allow-add. A command runs as a program on the computer of the inspector.</p><p class=\"buttons\"><button class=\"primary\">Connect</button></p></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<button type=\"button\" class=\"ghost\" popovertarget=\"add-server\">Add server</button><form class=\"more add-server\" id=\"add-server\" data-post=\"/servers\" data-said=\"Connecting.\" data-closes aria-label=\"Add server\" autocomplete=\"off\" popover><label for=\"add-address\">URL or command</label> <input type=\"text\" id=\"add-address\" name=\"address\" placeholder=\"https://example.com/mcp, or node server.js\" spellcheck=\"false\" autocapitalize=\"off\" autofocus><p class=\"note\">This is here because the inspector was started with --allow-add. A command runs as a program on the computer where the inspector runs.</p><p class=\"buttons\"><button class=\"primary\">Connect</button></p></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -198,7 +198,7 @@ func serverControls(s Server) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<section class=\"part-of\" aria-label=\"Its questions\"><h3>What becomes of its questions</h3><form class=\"set\" id=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<section class=\"part-of\" aria-label=\"Its questions\"><h3>How its questions are handled</h3><form class=\"set\" id=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -101,7 +101,7 @@ func TestHeldLines(t *testing.T) {
 	button(t, draw(t, HeldLines([]Server{busy})), "Show")
 	busy.Room, busy.TurnedAway = 0, 7
 	full := text(draw(t, HeldLines([]Server{busy})))
-	if strings.Contains(full, "Show") || !strings.Contains(full, "Answer some of those on show to make room. 7 were refused, because so many wait already") {
+	if strings.Contains(full, "Show") || !strings.Contains(full, "Answer some of the questions here to make room. 7 were refused, because so many wait already") {
 		t.Errorf("with no room it says %q", full)
 	}
 }
@@ -132,8 +132,8 @@ func TestRounds(t *testing.T) {
 		says   string
 		offers string
 	}{
-		{Call{State: CallRunning, Rounds: 2, Open: 3, Asks: 3}, "Round 2: none of 3 questions is answered yet. What is not answered is left out.", "Send answers so far"},
-		{Call{State: CallRunning, Rounds: 2, Open: 1, Asks: 3}, "Round 2: 2 of 3 questions answered. What is not answered is left out.", "Send answers so far"},
+		{Call{State: CallRunning, Rounds: 2, Open: 3, Asks: 3}, "Round 2: none of 3 questions is answered yet. Unanswered ones are left out.", "Send answers so far"},
+		{Call{State: CallRunning, Rounds: 2, Open: 1, Asks: 3}, "Round 2: 2 of 3 questions answered. Unanswered ones are left out.", "Send answers so far"},
 		{Call{State: CallRunning, Rounds: 10, Paused: true}, "10 rounds so far. Go on?", "Go on"},
 	} {
 		c.call.Number = 4

@@ -84,12 +84,12 @@ func StartView(s Start) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section aria-label=\"More to try\"><ul class=\"hints\"><li><b>Record</b> <span>Keep every frame in a file: “Not recorded”, below the log.</span></li><li><b>Ladder</b> <span>See an exchange as a sequence diagram: the button above the log.</span></li><li><b>Filter</b> <span>Type <code>is:question</code> above the log to see questions only.</span></li><li><b>Policies</b> <span>Let the inspector answer by itself: choose a server in the bar at the top.</span></li>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section aria-label=\"More to try\"><ul class=\"hints\"><li><b>Record</b> <span>Keep every frame in a file: “Not recorded”, below the log.</span></li><li><b>Ladder</b> <span>See an exchange as a sequence diagram: the button above the log.</span></li><li><b>Filter</b> <span>Type <code>is:question</code> above the log to see questions only.</span></li><li><b>Policies</b> <span>Let the inspector answer for you: choose a server in the bar at the top.</span></li>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if !s.MayAdd {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<li><b>More servers</b> <span>To connect to others from this page, start the inspector with <code>--allow-add</code>. It takes a flag because the page can then start programs.</span></li>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<li><b>More servers</b> <span>To connect to others from this page, start the inspector with <code>--allow-add</code>. It needs a flag because the page can then start programs.</span></li>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -521,7 +521,7 @@ func offered(f Found) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(f.Asking) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<p>Their descriptions speak of asking you something:</p><ul class=\"asking-list\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<p>Judging by their descriptions, these ask you something:</p><ul class=\"asking-list\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -620,7 +620,7 @@ func offered(f Found) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if f.Counts["tools"] > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<p class=\"dim\">Which tools ask a question is known once they are called.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<p class=\"dim\">You find out which tools ask a question by calling them.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

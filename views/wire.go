@@ -224,7 +224,7 @@ func KeptWords(bytes int64, where string) string {
 func (d Diff) differences() string {
 	switch {
 	case d.Equal:
-		return "They say the same."
+		return "There is no difference."
 	case d.Total > len(d.List):
 		return wording.Grouped(int64(d.Total)) + " differences; the first " + wording.Grouped(int64(len(d.List))) + ":"
 	}

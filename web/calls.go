@@ -287,7 +287,7 @@ func timeoutOf(text string) (time.Duration, error) {
 func seconds(text string) (time.Duration, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(n >= 0 && n <= maxSeconds) { // written so that NaN fails
-		return 0, bad("every must be a number of seconds, not %q.", text)
+		return 0, bad("The interval must be a number of seconds, not %q.", text)
 	}
 	return time.Duration(n * float64(time.Second)), nil
 }

@@ -42,7 +42,7 @@ func TestHugeTexts(t *testing.T) {
 	// The tool with the long name can be chosen, and its whole description can be
 	// fetched.
 	item := url.Values{"server": {"s1"}, "kind": {"tool"}, "key": {key[1]}}
-	form, _ := o.get("/form?" + item.Encode())
+	form, _ := o.get("/middle?" + item.Encode())
 	cuts := showAllOf.FindAllStringSubmatch(form, -1)
 	if len(cuts) == 0 {
 		t.Fatal("nothing is cut")

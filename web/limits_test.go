@@ -50,7 +50,7 @@ func TestLargeBodies(t *testing.T) {
 			if err != nil || res.StatusCode != c.want {
 				t.Errorf("%d %s, %v; want %d", res.StatusCode, text, err, c.want)
 			}
-			if c.want == http.StatusRequestEntityTooLarge && !strings.Contains(string(text), "More than 16 MiB at once is not taken.") {
+			if c.want == http.StatusRequestEntityTooLarge && !strings.Contains(string(text), "This is too much at once: the limit is 16 MiB.") {
 				t.Errorf("it says %q", text)
 			}
 		})

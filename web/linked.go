@@ -159,7 +159,7 @@ func (s *Server) chooseQuestion(n int, p *views.Page) (call int) {
 		number := strconv.Itoa(n)
 		p.Missing = &views.Missing{Title: "Question " + number, Awaits: s.coming(), Text: "This session has no question " + number + ", or no longer keeps it. The wire log has the frames of every question."}
 		if s.coming() {
-			p.Missing.Text = "The transcript has not come to question " + number + " yet."
+			p.Missing.Text = "The transcript has not reached question " + number + " yet."
 		}
 		return 0
 	}

@@ -187,7 +187,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("More than %d MiB at once is not taken.", bodyMost>>20)
+		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("This is too much at once: the limit is %d MiB.", bodyMost>>20)
 	case errors.As(err, &known):
 		status, text = known.Code, fmt.Sprint(known.Message)
 	case errors.Is(err, bridge.ErrUnknownServer), errors.Is(err, bridge.ErrUnknownItem),
@@ -271,7 +271,7 @@ func (s *Server) current(c echo.Context, look func() (templ.Component, error)) e
 
 func sendHTML(c echo.Context, status int, text string) error {
 	if len(text) > markup.PageMost {
-		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This takes too much to be drawn: "+strconv.Itoa(len(text))+" bytes of markup.")
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This is too large to draw: "+strconv.Itoa(len(text))+" bytes of markup.")
 	}
 	return compressed(c, status, "text/html; charset=utf-8", []byte(text))
 }

@@ -29,7 +29,7 @@ func (s *Server) copied(c echo.Context, seq int64) error {
 		return err
 	}
 	if done(); len(f.Raw) > copyMost {
-		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("A frame of more than %d MiB is not copied. Save it.", copyMost>>20))
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("A frame of more than %d MiB cannot be copied. Save it instead.", copyMost>>20))
 	}
 	redaction, err := s.redaction(c)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Server) copied(c echo.Context, seq int64) error {
 // or code for an SDK. What is left out of transcripts is left out.
 func (s *Server) copiedQuestion(c echo.Context, q answerable) error {
 	if q.Request == nil {
-		return bad("Question %d is no elicitation that can be read.", q.Number)
+		return bad("Question %d is not an elicitation that can be read.", q.Number)
 	}
 	redaction, err := s.redaction(c)
 	if err != nil {

@@ -226,7 +226,7 @@ func TestCopyForms(t *testing.T) {
 		"a line with secrets":       {question, "line", []string{"secrets", "1"}, http.StatusOK, `…"raw":{"jsonrpc":"2.0","id":1e0,"result":{"pin":1.50,"b":[]}}}` + "\n"},
 		"a line of noise":           {noise, "line", nil, http.StatusOK, `…"bytes":"Qmr2cm7igK4=","text":"Bj` + "\uFFFDrn\u202e" + `"}` + "\n"},
 		"no command of an answer":   {question, "curl", nil, http.StatusBadRequest, "…was not sent over HTTP."},
-		"too large to be copied":    {large, "raw", nil, http.StatusRequestEntityTooLarge, "…Save it."},
+		"too large to be copied":    {large, "raw", nil, http.StatusRequestEntityTooLarge, "…Save it instead."},
 		"a form that there is not":  {question, "yaml", nil, http.StatusNotFound, "…"},
 		"a frame that there is not": {large + 1, "raw", nil, http.StatusNotFound, "…"},
 	} {

@@ -94,7 +94,7 @@ func (s *Server) sendLadder(c echo.Context, l *export.Ladder, follow, address st
 		return s.download(c, err, l.ID+".mmd", echo.MIMETextPlainCharsetUTF8, b.Bytes())
 	case "":
 	default:
-		return bad("A ladder can be had as svg or mermaid, not as %q.", as)
+		return bad("A ladder can be saved as svg or mermaid, not as %q.", as)
 	}
 	drawing := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		return l.Embed(w, func(seq int64) string { return fmt.Sprintf("/?frame=%d", seq) })

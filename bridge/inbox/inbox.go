@@ -30,7 +30,7 @@ type Owner interface {
 // Errors that the methods of an Inbox return.
 var (
 	ErrUnknown = errors.New("no such question")
-	ErrSettled = errors.New("the question is settled already")
+	ErrSettled = errors.New("the question is already settled")
 )
 
 // Inbox is safe for concurrent use.

@@ -50,9 +50,9 @@ type State struct {
 // Errors of Begin and BeginNamed that a person can resolve.
 var (
 	ErrUnderWay   = errors.New("a recording is under way")
-	ErrFileName   = errors.New("this is no plain file name")
-	ErrFileExists = errors.New("the file exists already")
-	ErrNoRecord   = errors.New("the file is no transcript, so it is not continued")
+	ErrFileName   = errors.New("this is not a plain file name")
+	ErrFileExists = errors.New("the file already exists")
+	ErrNoRecord   = errors.New("the file is not a transcript, so the recording cannot continue it")
 )
 
 // New returns a Recording of a log. r redacts the frames; nil means the default. logger

@@ -118,7 +118,7 @@ func (t *Transcript) find(id string) (*recorded, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %q", ErrUnknown, id)
+	return nil, ErrUnknown // the id is internal: nobody wants to read it
 }
 
 // Server returns one server by its id.

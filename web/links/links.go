@@ -3,7 +3,6 @@
 package links
 
 import (
-	"encoding/json"
 	"net/url"
 
 	"elicitation-inspector/bridge/catalog"
@@ -44,10 +43,4 @@ func (t Target) Query() string {
 		query += "&args=" + url.QueryEscape(t.Arguments)
 	}
 	return query
-}
-
-// With returns the target with arguments.
-func (t Target) With(arguments json.RawMessage) Target {
-	t.Arguments = string(arguments)
-	return t
 }

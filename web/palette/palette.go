@@ -81,9 +81,9 @@ var actions = []struct {
 	{"Present", "#present", false},
 	{"Export", "[popovertarget=export-more]", false},
 	{"Ladder of the call on show", "#ladder-button", false},
-	{"Questions of the run (Ledger)", "[popovertarget=ledger]", false},
+	{"All questions of this run (Ledger)", "[popovertarget=ledger]", false},
 	{"Follow the wire log", "#follow", false},
 	{"Record a transcript", "#recording-button", true},
-	{"Answer by a script", "#script-button", true},
+	{"Answer with a script", "#script-button", true},
 	{"Keys", "[popovertarget=keys]", false},
 }

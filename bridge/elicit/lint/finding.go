@@ -22,7 +22,7 @@ var severities = []string{"violation", "should", "advice"}
 func (s Severity) String() string { return severities[s] }
 
 // Word returns the display name. SHOULD is the word of the specification (RFC 2119).
-func (s Severity) Word() string { return []string{"Violation", "SHOULD", "Advice"}[s] }
+func (s Severity) Word() string { return []string{"Violation", "Recommendation", "Suggestion"}[s] }
 
 // MarshalText returns the severity as exports have it.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
