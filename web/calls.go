@@ -128,7 +128,8 @@ func (s *Server) choose(c echo.Context, p *views.Page) {
 // showMiddle answers with what the middle of the page shows for an address.
 func (s *Server) showMiddle(c echo.Context) error {
 	return s.current(c, func() (templ.Component, error) {
-		p := views.Page{ReadOnly: s.playback != nil}
+		p := views.Page{ReadOnly: s.playback != nil, Start: s.startView()}
+		p.Calls, _ = s.callStrip()
 		s.choose(c, &p)
 		return views.Middle(p), nil
 	})

@@ -32,7 +32,7 @@ func TestForgottenCalls(t *testing.T) {
 	}
 	page := d.get("/?call=2&filter=call%3A2")
 	for _, want := range []string{
-		"<h2 tabindex=\"-1\">Call 2</h2>", `data-filter="call:2"`,
+		"<h2 tabindex=\"-1\" dir=\"auto\">Call 2</h2>", `data-filter="call:2"`,
 		`data-filter="call&lt;24 kind:request dir:out"`, "23 earlier calls",
 	} {
 		if !strings.Contains(page, want) {
