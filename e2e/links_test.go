@@ -129,8 +129,7 @@ var internalID = regexp.MustCompile(`\bs[1-9]\b`)
 func TestFirstSight(t *testing.T) {
 	t.Parallel()
 	s := open(t, "--protocol", "2025-11-25", demoOverHTTP(t, "--protected"))
-	s.page.Size(390, 844)
-	s.page.Role("navigation", "Panes").Link("Call").Click()
+	viewport{390, 844, true}.apply(s.page, work)
 	s.signIn("waiting").Link("Open").Wait()
 	at := page.Eval[float64](s.page, `document.querySelector("#sign-ins .foot").getBoundingClientRect().bottom`)
 	if at > 844 {

@@ -316,15 +316,14 @@ function middleOf(query) {
   const all2 = new URLSearchParams(query);
   return Object.fromEntries(parts.map((name) => [name, all2.get(name) ?? ""]));
 }
-function showing(query) {
-  toAddress(middleOf(query), true);
+function showing() {
+  toAddress(middleOf(one("#call > [data-address]")?.dataset.address ?? ""), true);
   mark();
 }
 async function show(query) {
-  const call3 = new URLSearchParams(query).get("call");
   fetching?.abort();
   fetching = new AbortController();
-  return !!await fetched(call3 ? "/calls/" + call3 : "/form" + query, ({ html }) => {
+  return !!await fetched("/middle" + query, ({ html }) => {
     update($("call"), parse(html).firstElementChild);
     return true;
   }, fetching.signal);
@@ -336,26 +335,29 @@ function mark() {
     e.ariaCurrent = on2 ? "true" : null;
   }
 }
-var inAddress, parts, fetching, drawnOf;
+var inAddress, parts, fetching, drawnOf, offered;
 var init_address = __esm({
   "address.js"() {
     init_changes();
     init_dom();
     inAddress = (name) => new URLSearchParams(location.search).get(name) ?? "";
     if (inAddress("token")) toAddress({});
-    parts = ["call", "server", "kind", "key"];
+    parts = ["call", "question", "tool", "prompt", "resource", "template", "server", "kind", "key", "args"];
     addEventListener("popstate", () => {
-      const { call: call3, key: key2 } = middleOf(location.search);
-      if (call3 || key2) show(location.search);
+      if (Object.values(middleOf(location.search)).some(Boolean)) show(location.search);
     });
     drawnOf = "";
+    offered = "";
     whenChanged(() => {
       mark();
-      const { server, call: call3, kind, key: key2 } = one("#call > [data-key]")?.dataset ?? {};
+      const offers = all(".server, #catalog .items, #catalog .note, #questions > article").map((e) => e.className + (e.dataset.version ?? e.textContent.length)).join();
+      if (offered && offers !== offered && one("#call > [data-awaits]")) show(location.search);
+      offered = offers;
+      const { server, call: call3 } = one("#call > [data-key]")?.dataset ?? {};
       const now = server ? `${server} ${!!one(`#server-${server}.ready`)}` : "", before2 = drawnOf;
       drawnOf = now;
       if (now === before2 || !before2.startsWith(server + " ")) return;
-      show(call3 ? "?call=" + call3 : "?" + new URLSearchParams({ server, kind, key: key2 }));
+      show(call3 ? "?call=" + call3 : location.search);
     });
   }
 });
@@ -479,6 +481,11 @@ function look() {
     last = id;
   }
   if (e && kept) bring(e);
+}
+function lookAt(e) {
+  last = latest()?.id ?? "";
+  kept = false;
+  bring(e);
 }
 var pane, margin, last, kept, scrolled, typed2, inPane;
 var init_latest = __esm({
@@ -769,7 +776,8 @@ var init_detail = __esm({
 // wire.js
 function measure() {
   rowHeight = one(".names", grid).offsetHeight || 24;
-  height = Math.max(0, grid.clientHeight - rowHeight);
+  measured = grid.clientHeight;
+  height = Math.max(0, measured - rowHeight);
   const full = total * rowHeight;
   $("spacer").style.height = Math.min(full, tallest) + rowHeight + "px";
   scale = full > tallest ? (full - height) / (tallest - height) : 1;
@@ -1041,7 +1049,7 @@ function openSoon() {
   if (selectedSeq !== frameOnShow()) opening = setTimeout(openSelected, 80);
 }
 function showFrame(seq2) {
-  if (!(seq2 >= 1 && seq2 <= frames)) return notice("That frame is not in the log.", 4);
+  if (!(seq2 >= 1 && seq2 <= frames)) return notice(`There is no frame ${seq2} in the log, which has ${grouped(frames)}.`);
   if (seq2 <= since) showFrom(0);
   const before2 = following || interrupted;
   follow(false);
@@ -1057,7 +1065,7 @@ function showFrame(seq2) {
   openFrame(seq2);
   grid.focus({ preventScroll: true });
 }
-var grid, box, newer, status, tallest, most, frames, since, filter, number, judged, asked, total, left2, fresh, following, top, bar, selected, selectedSeq, anchor, rows, stale, rowHeight, height, scale, lowest, settling2, interrupted, pointed, painting, held2, asking2, again, state, modes, timeMode, opening, wanted;
+var grid, box, newer, status, tallest, most, frames, since, filter, number, judged, asked, total, left2, fresh, following, top, bar, selected, selectedSeq, anchor, rows, stale, measured, rowHeight, height, scale, lowest, settling2, interrupted, pointed, painting, held2, asking2, again, state, modes, timeMode, opening, wanted;
 var init_wire = __esm({
   "wire.js"() {
     init_address();
@@ -1088,12 +1096,14 @@ var init_wire = __esm({
     selectedSeq = 0;
     rows = /* @__PURE__ */ new Map();
     stale = /* @__PURE__ */ new Set();
+    measured = 0;
     rowHeight = 24;
     height = 0;
     scale = 1;
     lowest = () => Math.max(0, total * rowHeight - height);
     settling2 = 0;
     grid.addEventListener("scroll", () => {
+      if (grid.clientHeight !== measured) return resized();
       const at = grid.scrollTop, by = at - bar;
       if (Math.abs(by) < 1) return;
       bar = at;
@@ -1282,9 +1292,10 @@ function tell2({ id, dataset }) {
     if ($(id)) enter($(id));
   };
 }
-var cards, signIns, waits, awaited, title, answered2, known, arrived, fetching3, shown, plain, counted, notify;
+var cards, signIns, waits, awaited, title, answered2, known, arrived, fetching3, shown, plain, counted, notify, linked;
 var init_questions = __esm({
   "questions.js"() {
+    init_address();
     init_ask();
     init_changes();
     init_dom();
@@ -1325,6 +1336,12 @@ var init_questions = __esm({
       remember("notify", on2 ? "on" : "");
     });
     whenChanged(look2);
+    linked = $("q" + inAddress("question"));
+    if (linked) {
+      if (waits(linked)) enter(linked);
+      else one("summary, .message", linked).focus({ preventScroll: true });
+      lookAt(linked);
+    }
   }
 });
 
@@ -1394,7 +1411,7 @@ async function showMade({ ok, text: call3 }) {
 }
 function made() {
   toEnd();
-  showing("?call=" + one("#call > [data-call]").dataset.call);
+  showing();
   if (document.activeElement === document.body) one("#call h2")?.focus({ preventScroll: true });
 }
 function offset(minutes) {
@@ -2252,6 +2269,19 @@ var init_filter = __esm({
 });
 
 // export.js
+async function copy3(button3, text, what) {
+  if (!await copied(text)) return notice("The browser does not let this page copy.", 5);
+  announce(what + " is copied.");
+  button3.classList.add("copied");
+  setTimeout(() => button3.classList.remove("copied"), 1500);
+}
+async function linkOf(form) {
+  const { ok, text } = await post("/form/link", new URLSearchParams(
+    /** @type {any} */
+    new FormData(form)
+  ));
+  return ok ? text : "";
+}
 var init_export = __esm({
   "export.js"() {
     init_address();
@@ -2259,11 +2289,13 @@ var init_export = __esm({
     init_dom();
     on("click", async (e) => {
       const button3 = near(e.target, "[data-copy-from]"), text = button3 && await drawn(button3.dataset.copyFrom);
-      if (!text) return;
-      if (!await copied(text.html)) return notice("The browser does not let this page copy.", 5);
-      announce(button3.textContent + " is copied.");
-      button3.classList.add("copied");
-      setTimeout(() => button3.classList.remove("copied"), 1500);
+      if (text) copy3(button3, text.html, button3.textContent);
+    });
+    on("click", async (e) => {
+      const button3 = near(e.target, "[data-copy-link]"), form = near(button3, "#args-form");
+      if (!button3) return;
+      const query = button3.dataset.copyLink || await linkOf(form);
+      if (query) copy3(button3, location.origin + "/" + query, "The link");
     });
     $("export-more").addEventListener("beforetoggle", (e) => {
       if (e.newState !== "open") return;
@@ -2357,7 +2389,10 @@ var init_present = __esm({
     button = $("present");
     theme = $("theme");
     drawn2 = "";
-    button.addEventListener("click", () => present(button.ariaPressed === "false"));
+    button.addEventListener("click", () => {
+      present(button.ariaPressed === "false");
+      $("bar-more").hidePopover();
+    });
     on("keydown", (e) => {
       if (e.key !== "p" || !bare(e) || e.defaultPrevented || e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) return;
       e.preventDefault();
@@ -2464,9 +2499,8 @@ var init_ledger = __esm({
       }
       if (near(e.target, "#ledger :is([data-frame], [data-show-call], [data-post], [data-anew])")) ledger.hidePopover();
       if (!anew) return;
-      const query = "?call=" + anew.dataset.anew;
-      if (!await show(query)) return;
-      showing(query);
+      if (!await show("?call=" + anew.dataset.anew)) return;
+      showing();
       showPane("work");
       const form = $("args-form");
       for (const fold2 of all("details", form)) fold2.open = true;
@@ -2761,7 +2795,7 @@ var init_page = __esm({
         const { server, kind, key: key2, showCall } = (item ?? call3).dataset;
         const query = call3 ? "?call=" + showCall : "?" + new URLSearchParams({ server, kind, key: key2 });
         if (!await show(query)) return;
-        showing(query);
+        showing();
         showPane("work");
         if (call3) return $("call").scrollIntoView({ block: "nearest" });
         $("work").scrollTo(0, 0);

@@ -106,7 +106,7 @@ func Fields(f Form) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if markup.CutOff(f.Extra, fieldMost) {
-			templ_7745c5c3_Err = kept("extra", "Also sent, from the JSON tab", f.Extra).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = kept("extra", "Also sent, though no field shows it", f.Extra).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -124,7 +124,7 @@ func Fields(f Form) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"><p class=\"note\">Also sent, from the JSON tab: <code dir=\"ltr\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\"><p class=\"note\">Also sent, though no field shows it: <code dir=\"ltr\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
