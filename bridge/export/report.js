@@ -172,13 +172,15 @@
   /** Unfolds the exchange of the latest frame, and brings what is new into view. */
   const lookAt = (seq, answered) => {
     if (!document.body.classList.contains("plays")) return;
-    const frame = frames[shown - 1], id = frame?.dataset.exchange;
+    let at = shown;
+    while (at && !frames[at - 1].dataset.exchange) at--;
+    const id = frames[at - 1]?.dataset.exchange;
     if (id) for (const e of exchanges) e.open = e.id === id;
     const exchange = id && document.getElementById(id);
     const fresh = exchange && [...exchange.querySelectorAll(".question, .result")]
       .findLast((e) => Number(e.dataset.from) === seq || Number(e.dataset.answered) === answered);
     (fresh ?? exchange)?.scrollIntoView({ block: "nearest" });
-    frame?.scrollIntoView({ block: "nearest" });
+    frames[shown - 1]?.scrollIntoView({ block: "nearest" });
     for (const list of document.querySelectorAll(":is(#findings, #notes) ul")) {
       [...list.children].findLast((e) => !e.classList.contains("ahead"))?.scrollIntoView({ block: "nearest" });
     }
@@ -207,7 +209,8 @@
     time += (now - since) * rate();
     since = now;
     let position = shown;
-    while (position < all && moments[position] <= time) position++;
+    const gaveNext = () => given > position || !answers.has(seqs[position]); // no answer is passed over
+    while (position < all && moments[position] <= time && gaveNext()) position++;
     const begins = moments[position] - Number(player.dataset.giving), gives = answers.has(seqs[position]);
     showUpTo(position, gives && begins <= time ? position + 1 : position);
     for (const a of document.getAnimations()) a.updatePlaybackRate(Math.max(rate(), 1));
