@@ -187,18 +187,18 @@
   };
 
   /** Gives the page to the playback, or shows all of it again. */
-  const stage = (plays) => {
-    document.body.classList.toggle("plays", plays);
-    document.getElementById("whole").hidden = !plays;
+  const stage = (on) => {
+    document.body.classList.toggle("plays", on);
+    document.getElementById("whole").hidden = !on;
     filter.value = kind.value = "";
     apply();
   };
 
-  let tick = 0, time = 0, since = 0;
+  let plays = false, tick = 0, time = 0, since = 0;
   const rate = () => Number(speed.value);
   const pause = () => {
     clearTimeout(tick);
-    tick = 0;
+    plays = false;
     play.textContent = "Play";
     for (const a of document.getAnimations()) a.pause();
   };
@@ -221,7 +221,6 @@
 
   /** Goes to a position. A playback continues from there. */
   const goTo = (position) => {
-    const plays = tick;
     clearTimeout(tick);
     stage(true);
     showUpTo(position);
@@ -231,8 +230,8 @@
   };
 
   play.addEventListener("click", () => {
-    if (tick) return pause();
-    tick = 1;
+    if (plays) return pause();
+    plays = true;
     play.textContent = "Pause";
     if (shown === all) return goTo(0);
     for (const a of document.getAnimations()) a.play();
@@ -240,7 +239,7 @@
     advance();
   });
   speed.addEventListener("change", () => {
-    if (!tick) return;
+    if (!plays) return;
     clearTimeout(tick);
     since = performance.now();
     advance();
