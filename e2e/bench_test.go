@@ -256,8 +256,8 @@ const watchQuestions = `{
 // measureQuestions times a question from the server's write to the form in the
 // document, and its answer from the click to the bytes at the server.
 func measureQuestions(b *testing.B, runs int) []figure {
-	arrive := figure{what: "elicitation/create written to form in the DOM", unit: "ms", bound: 13, noise: 2}
-	answer := figure{what: "click on Accept to bytes at the server", unit: "ms", bound: 5, noise: 2}
+	arrive := figure{what: "elicitation/create written to form in the DOM", unit: "ms", bound: 10, noise: 2}
+	answer := figure{what: "click on Accept to bytes at the server", unit: "ms", bound: 4, noise: 2}
 	rude := servers.NewRude(b, []servers.Question{{Name: "release", Params: `{"message":"Release now?","requestedSchema":{"type":"object","properties":{` +
 		`"branch":{"type":"string","title":"Branch","default":"main"},"size":{"type":"string","enum":["small","large"],"default":"small"},"dry":{"type":"boolean","title":"Dry run","default":true}},"required":["branch"]}}`}})
 	p := inspector.StartWith(b, inspector.Options{Binary: plainBinary()}, append([]string{"--no-open", "--listen", "127.0.0.1:0", "--"}, rude.Command...)...)
