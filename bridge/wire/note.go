@@ -273,7 +273,7 @@ func (n *Note) outcomeWords(f *Frame) string {
 	case NoteMisbehaved:
 		return question + ": deliberate: " + n.Why
 	case NoteSettled:
-		return question + ": " + join(", ", n.State, by) + wording.After(": ", n.Why)
+		return question + ": " + wording.Join(", ", n.State, by) + wording.After(": ", n.Why)
 	}
 	completion := n.Completion
 	switch completion {
@@ -282,7 +282,7 @@ func (n *Note) outcomeWords(f *Frame) string {
 	case "completed":
 		completion = "completed, says the server"
 	}
-	return question + ": " + join(", ", answerWords(peekAt(n.Answer)), by, completion)
+	return question + ": " + wording.Join(", ", answerWords(peekAt(n.Answer)), by, completion)
 }
 
 // JSON returns the note as a transcript's "note" holds it.

@@ -71,11 +71,11 @@ func (m Mark) words(seq, number int64) string {
 	if m.Pinned {
 		pinned = "pinned"
 	}
-	what := join(", ", pinned, m.Colour)
+	what := wording.Join(", ", pinned, m.Colour)
 	if what == "" && m.Note == "" {
 		what = "no longer marked"
 	}
-	return join(": ", of, join(" — ", what, m.Note))
+	return wording.Join(": ", of, wording.Join(" — ", what, m.Note))
 }
 
 // Action returns the action of an answer to elicitations: "accept", "decline"
@@ -123,10 +123,10 @@ func (f *Frame) glance(name string, whole []byte) peek.JSON { return peekAt(f.pa
 func requestWords(method string, params peek.JSON) string {
 	switch method {
 	case mcp.MethodInitialize:
-		return join(", ", implementation(params.Get("clientInfo")), protocol(params.Get("protocolVersion")))
+		return wording.Join(", ", implementation(params.Get("clientInfo")), protocol(params.Get("protocolVersion")))
 	case mcp.MethodDiscover:
 		meta := params.Get("_meta")
-		return join(", ", implementation(meta.Get("io.modelcontextprotocol/clientInfo")),
+		return wording.Join(", ", implementation(meta.Get("io.modelcontextprotocol/clientInfo")),
 			protocol(meta.Get("io.modelcontextprotocol/protocolVersion")))
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
 		name := params.Get("name").Text()
@@ -134,31 +134,31 @@ func requestWords(method string, params peek.JSON) string {
 			name = params.Get("uri").Text()
 		}
 		if answers := params.Get("inputResponses"); answers != nil {
-			return join(" · ", answersWords(answers), "retry of "+name)
+			return wording.Join(" · ", answersWords(answers), "retry of "+name)
 		}
 		if params.Get("requestState") != nil {
 			return "retry of " + name
 		}
-		return join(" ", name, params.Get("arguments").Filled())
+		return wording.Join(" ", name, params.Get("arguments").Filled())
 	case mcp.MethodElicit:
 		return asking(questionWords(params), 1, false)
 	case mcp.MethodSample:
 		return contentWords(params.Get("messages").Last().Get("content"))
 	case mcp.MethodComplete:
 		ref, argument := params.Get("ref"), params.Get("argument")
-		return join(" ", ref.Get("name").Text(), ref.Get("uri").Text(),
+		return wording.Join(" ", ref.Get("name").Text(), ref.Get("uri").Text(),
 			argument.Get("name").Text()+"="+argument.Get("value").Text())
 	case mcp.MethodSetLevel:
 		return params.Get("level").Text()
 	case "resources/subscribe", "resources/unsubscribe", mcp.NotificationResourceUpdated:
 		return params.Get("uri").Text()
 	case mcp.NotificationMessage:
-		return join(": ", join(" ", params.Get("level").Text(), params.Get("logger").Text()), params.Get("data").Text())
+		return wording.Join(": ", wording.Join(" ", params.Get("level").Text(), params.Get("logger").Text()), params.Get("data").Text())
 	case mcp.NotificationProgress:
 		progress := params.Get("progress").Text() + wording.After("/", params.Get("total").Text())
-		return join(" ", progress, params.Get("message").Text())
+		return wording.Join(" ", progress, params.Get("message").Text())
 	case mcp.NotificationCancelled:
-		return join(": ", join(" ", "request", params.Get("requestId").Text()), params.Get("reason").Text())
+		return wording.Join(": ", wording.Join(" ", "request", params.Get("requestId").Text()), params.Get("reason").Text())
 	case mcp.NotificationElicitComplete:
 		return params.Get("elicitationId").Text()
 	}
@@ -193,27 +193,27 @@ func resultWords(method string, result peek.JSON) string {
 	case mcp.MethodElicit:
 		return answerWords(result)
 	case mcp.MethodInitialize:
-		return join(", ", implementation(result.Get("serverInfo")), protocol(result.Get("protocolVersion")))
+		return wording.Join(", ", implementation(result.Get("serverInfo")), protocol(result.Get("protocolVersion")))
 	case mcp.MethodDiscover:
 		versions := wording.After("knows ", strings.Join(result.Get("supportedVersions").Texts(), " "))
-		return join(", ", implementation(result.Get("_meta").Get("io.modelcontextprotocol/serverInfo")), versions)
+		return wording.Join(", ", implementation(result.Get("_meta").Get("io.modelcontextprotocol/serverInfo")), versions)
 	case mcp.MethodCallTool:
 		text := cmp.Or(contentWords(result.Get("content")), result.Get("structuredContent").Filled())
 		if string(result.Get("isError").Whole()) == "true" {
-			return join(": ", "error", text)
+			return wording.Join(": ", "error", text)
 		}
 		return text
 	case mcp.MethodGetPrompt:
 		messages := result.Get("messages")
-		return join(": ", messages.Counted("message"), contentWords(messages.First().Get("content")))
+		return wording.Join(": ", messages.Counted("message"), contentWords(messages.First().Get("content")))
 	case mcp.MethodReadResource:
 		contents := result.Get("contents")
-		return join(": ", contents.Counted("content"), contents.First().Get("text").Text())
+		return wording.Join(": ", contents.Counted("content"), contents.First().Get("text").Text())
 	case mcp.MethodSample:
-		return join(": ", result.Get("model").Text(), contentWords(result.Get("content")))
+		return wording.Join(": ", result.Get("model").Text(), contentWords(result.Get("content")))
 	case mcp.MethodComplete:
 		values := result.Get("completion").Get("values")
-		return join(": ", values.Counted("value"), values.Filled())
+		return wording.Join(": ", values.Counted("value"), values.Filled())
 	}
 	if list, ok := lists[method]; ok {
 		return listWords(result, list[0], list[1])
@@ -222,10 +222,10 @@ func resultWords(method string, result peek.JSON) string {
 }
 
 func errorWords(e peek.JSON) string {
-	text := join(" ", e.Get("code").Text(), e.Get("message").Text())
+	text := wording.Join(" ", e.Get("code").Text(), e.Get("message").Text())
 	asked := e.Get("data").Get("elicitations")
 	if n, more := asked.Count(); n > 0 || more {
-		return join(" · ", asking(questionWords(asked.First()), max(n, 1), more), text)
+		return wording.Join(" · ", asking(questionWords(asked.First()), max(n, 1), more), text)
 	}
 	return text
 }
@@ -266,7 +266,7 @@ func asking(first string, n int, more bool) string {
 
 // questionWords describes the params of elicitation/create.
 func questionWords(params peek.JSON) string {
-	return join(" — ", params.Get("message").Text(), params.Get("url").Text())
+	return wording.Join(" — ", params.Get("message").Text(), params.Get("url").Text())
 }
 
 // requestedWords describes one request of an input-required result.
@@ -275,7 +275,7 @@ func requestedWords(p peek.JSON) string {
 	if method == mcp.MethodElicit {
 		return questionWords(params)
 	}
-	return join(" ", method, requestWords(method, params))
+	return wording.Join(" ", method, requestWords(method, params))
 }
 
 func answerWords(result peek.JSON) string {
@@ -284,14 +284,14 @@ func answerWords(result peek.JSON) string {
 		return result.Filled()
 	}
 	if len(content) == 0 || content[0] != '{' {
-		return join(" ", action, content.Filled())
+		return wording.Join(" ", action, content.Filled())
 	}
 	var fields []string
 	content.Each(func(name string, value peek.JSON) bool {
 		fields = append(fields, name+": "+value.Text())
 		return len(fields) < 20
 	})
-	return join(" ", action, strings.Join(fields, ", "))
+	return wording.Join(" ", action, strings.Join(fields, ", "))
 }
 
 func answersWords(answers peek.JSON) string {
@@ -328,11 +328,11 @@ func contentWords(content peek.JSON) string {
 	case "text":
 		text = content.Get("text").Text()
 	case "image", "audio":
-		text = join(" ", kind, content.Get("mimeType").Text())
+		text = wording.Join(" ", kind, content.Get("mimeType").Text())
 	case "resource_link":
-		text = join(" ", "link", content.Get("uri").Text())
+		text = wording.Join(" ", "link", content.Get("uri").Text())
 	case "resource":
-		text = join(" ", "resource", content.Get("resource").Get("uri").Text())
+		text = wording.Join(" ", "resource", content.Get("resource").Get("uri").Text())
 	default:
 		text = content.Filled()
 	}
@@ -343,22 +343,10 @@ func contentWords(content peek.JSON) string {
 }
 
 func implementation(info peek.JSON) string {
-	return join(" ", cmp.Or(info.Get("title").Text(), info.Get("name").Text()), info.Get("version").Text())
+	return wording.Join(" ", cmp.Or(info.Get("title").Text(), info.Get("name").Text()), info.Get("version").Text())
 }
 
 func protocol(version peek.JSON) string { return wording.After("protocol ", version.Text()) }
-
-func join(sep string, parts ...string) (out string) {
-	for _, part := range parts {
-		switch {
-		case out == "":
-			out = part
-		case part != "":
-			out += sep + part
-		}
-	}
-	return out
-}
 
 // tidyMost is how many bytes of a text tidy reads.
 const tidyMost = 1 << 10
