@@ -6,6 +6,7 @@ package check
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"elicitation-inspector/bridge/catalog"
@@ -25,6 +26,12 @@ const (
 	Inconclusive Verdict = "inconclusive" // the frames do not show whether the server did right
 	Pass         Verdict = "pass"
 )
+
+// Verdicts lists the verdicts, most severe first.
+func Verdicts() []Verdict { return []Verdict{Fail, Warn, Inconclusive, Pass} }
+
+// Rank returns the position of the verdict in [Verdicts], from 0; -1 for no verdict.
+func (v Verdict) Rank() int { return slices.Index(Verdicts(), v) }
 
 // Call is a tool call, prompt or resource that the check makes.
 type Call struct {

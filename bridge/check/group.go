@@ -166,7 +166,7 @@ func (r *runner) weigh(c *chosen, runs []*made) reference {
 	for _, m := range runs {
 		m.Honest, m.HonestAfter = ref.made, ref.after
 		one := r.judge(c, m)
-		if worst == nil || graver(worstOf(one.findings), worstOf(worst.findings)) {
+		if worst == nil || worstOf(one.findings).Rank() < worstOf(worst.findings).Rank() {
 			worst = one
 		}
 	}

@@ -80,9 +80,6 @@ func judgeAlone(o *Observation) *judgement {
 	return j
 }
 
-// rank orders the verdicts, the gravest first.
-func rank(v Verdict) int { return slices.Index([]Verdict{Fail, Warn, Inconclusive, Pass}, v) }
-
 // find adds a finding. Its verdict is at most gravest, and at most the verdict of the rule
 // in this revision.
 func (j *judgement) find(rule string, gravest Verdict, text string, frames ...int64) {
@@ -90,7 +87,7 @@ func (j *judgement) find(rule string, gravest Verdict, text string, frames ...in
 	slices.Sort(frames)
 	f := Finding{Rule: rule, Text: text, Frames: slices.Compact(frames)}
 	f.Verdict, f.Reference = ruleByID[rule].Verdict(j.Revision)
-	if rank(gravest) > rank(f.Verdict) {
+	if gravest.Rank() > f.Verdict.Rank() {
 		f.Verdict = gravest
 	}
 	if f.Verdict == Inconclusive {

@@ -262,7 +262,7 @@ func judged(t *testing.T, server, revision string, trials ...string) map[string]
 // verdictsOf lists the findings as "rule verdict", without those less severe than least.
 func verdictsOf(found []Finding, least Verdict) (list []string) {
 	for _, f := range found {
-		if rank(f.Verdict) <= rank(least) {
+		if f.Verdict.Rank() <= least.Rank() {
 			list = append(list, f.Rule+" "+string(f.Verdict))
 		}
 	}

@@ -16,17 +16,11 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// verdicts lists the verdicts, most severe first.
-var verdicts = []Verdict{Fail, Warn, Inconclusive, Pass}
-
-// graver reports whether verdict a is more severe than b.
-func graver(a, b Verdict) bool { return slices.Index(verdicts, a) < slices.Index(verdicts, b) }
-
 // worstOf returns the most severe verdict of the findings; Pass without findings.
 func worstOf(list []Finding) Verdict {
 	out := Pass
 	for _, f := range list {
-		if graver(f.Verdict, out) {
+		if f.Verdict.Rank() < out.Rank() {
 			out = f.Verdict
 		}
 	}

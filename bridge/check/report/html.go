@@ -33,7 +33,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"tried": func(p check.Past) check.Trial {
 			return check.Trial{Behaviour: p.Behaviour, Revision: p.Revision, Question: p.Question, Field: p.Field}
 		},
-		"verdicts": func() []check.Verdict { return verdicts },
+		"verdicts": check.Verdicts,
 	}).Parse(pageText))
 })
 

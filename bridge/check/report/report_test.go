@@ -57,7 +57,7 @@ func sample() *check.Report {
 			Outcome: "result: " + hostile, Took: 1500 * time.Millisecond, Reproduce: "inspector call deploy <<'EOF'\n" + hostile + "\n```\nEOF",
 		}
 		for _, f := range list {
-			if slices.Index(verdicts, f.Verdict) < slices.Index(verdicts, one.Verdict) {
+			if f.Verdict.Rank() < one.Verdict.Rank() {
 				one.Verdict = f.Verdict
 			}
 		}

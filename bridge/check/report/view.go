@@ -11,9 +11,6 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// verdicts lists the verdicts, most severe first.
-var verdicts = []check.Verdict{check.Fail, check.Warn, check.Inconclusive, check.Pass}
-
 // View is a report arranged for people: a matrix of behaviours for each call, and the
 // findings.
 type View struct {
@@ -91,7 +88,7 @@ func NewView(r *check.Report) *View {
 				call.Rows = append(call.Rows, row)
 			}
 		}
-		slices.SortStableFunc(call.Found, func(a, b *Told) int { return slices.Index(verdicts, a.Verdict) - slices.Index(verdicts, b.Verdict) })
+		slices.SortStableFunc(call.Found, func(a, b *Told) int { return a.Verdict.Rank() - b.Verdict.Rank() })
 		v.Calls = append(v.Calls, call)
 	}
 	all := v.Found()
@@ -114,7 +111,7 @@ func (c *Call) add(one *check.Result, cells map[string]*Cell) {
 		cells[at] = cell
 	}
 	cell.All++
-	if cell.Verdict == "" || slices.Index(verdicts, one.Verdict) < slices.Index(verdicts, cell.Verdict) {
+	if cell.Verdict == "" || one.Verdict.Rank() < cell.Verdict.Rank() {
 		cell.Verdict, cell.Some = one.Verdict, 0
 		cell.In = slices.DeleteFunc(cell.In, func(in *Instance) bool { return !isDefect(in.Told.Verdict) })
 	}
@@ -175,7 +172,7 @@ func (v *View) Found() (list []*Told) {
 // String lists the counts: "2 fail, 1 warn, 40 pass".
 func (c Counts) String() string {
 	var words []string
-	for _, v := range verdicts {
+	for _, v := range check.Verdicts() {
 		if c[v] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", c[v], v))
 		}
