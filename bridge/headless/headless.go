@@ -3,27 +3,19 @@
 package headless
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"elicitation-inspector/bridge"
-	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
 	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/client"
-	"elicitation-inspector/bridge/conversation"
-	"elicitation-inspector/bridge/elicit/lint"
 	"elicitation-inspector/bridge/inbox"
 	"elicitation-inspector/bridge/recording"
-	"elicitation-inspector/bridge/script"
-	"elicitation-inspector/bridge/scripted"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
@@ -209,235 +201,6 @@ func (s *Session) Catalog(ctx context.Context) (catalog.Catalog, error) {
 			s.changes.Take()
 		case <-ctx.Done():
 			return c, ctx.Err()
-		}
-	}
-}
-
-// Call is a call to make.
-type Call struct {
-	Kind      catalog.Kind
-	Key       string // a tool's or prompt's name, a resource's URI
-	Arguments json.RawMessage
-	Timeout   time.Duration // limit of the server's own time; 0 for the session's
-	Scripts   []*script.Script
-	Expect    *script.Outcome
-	Judge     bool // return findings
-}
-
-// Outcome is the outcome of a call.
-type Outcome struct {
-	Number int // number of the call
-	script.Came
-	IsError    bool
-	TimedOut   bool
-	Lost       bool // the connection ended, or the call was stopped
-	Unanswered []Unanswered
-	Findings   []bridge.Found
-	Unmet      []string // expectations that the outcome does not meet, in words
-	Took       time.Duration
-}
-
-// Unanswered is a question that neither a rule nor a person answered.
-type Unanswered struct {
-	Question inbox.Question
-	Why      string
-}
-
-// collector collects questions that are cancelled because nothing answers them.
-type collector struct {
-	mu   sync.Mutex
-	list []Unanswered
-}
-
-func (c *collector) add(q inbox.Question, why string) (cancel bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.list = append(c.list, Unanswered{q, why})
-	return true
-}
-
-func (c *collector) taken() []Unanswered {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.list
-}
-
-// Call makes a call, and waits for its end. If ctx ends, the call is stopped.
-func (s *Session) Call(ctx context.Context, c Call) (Outcome, error) {
-	all, err := s.CallTogether(ctx, c, 1)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return all[0], nil
-}
-
-// CallTogether makes a call several times at once, and returns when all of these calls
-// have ended. One run of the scripts answers the questions of all.
-func (s *Session) CallTogether(ctx context.Context, c Call, times int) ([]Outcome, error) {
-	var unanswered collector
-	run := script.NewRun(c.Scripts...)
-	source := &scripted.Source{Run: run}
-	if s.config.Ask == nil {
-		source.Left = unanswered.add
-	}
-	s.in.AnswerBy(source)
-	c.Timeout = cmp.Or(c.Timeout, s.config.Timeout)
-	limited, done := ctx, func() {}
-	if s.config.Ask == nil && c.Timeout > 0 { // without people, limit the total time; the call's own limit leaves out the time of people
-		limited, done = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
-	}
-	defer done()
-	out, problems := make([]Outcome, times), make([]error, times)
-	var making sync.WaitGroup
-	for i := range out {
-		began, err := s.in.Begin(calls.Request{
-			Server: s.server, Kind: c.Kind, Name: c.Key, Key: c.Key, Arguments: c.Arguments, Timeout: c.Timeout,
-		})
-		if err != nil {
-			problems[i] = fmt.Errorf("%w: %w", ErrConnect, err)
-			break
-		}
-		making.Go(func() { out[i], problems[i] = s.outcome(limited, began.Number) })
-	}
-	making.Wait()
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	for i := range out {
-		out[i].Unanswered = unanswered.taken()
-	}
-	if c.Judge || c.Expect != nil && c.Expect.Findings != nil {
-		if err := s.judge(context.WithoutCancel(ctx), &out[0]); err != nil {
-			return nil, err
-		}
-	}
-	for i := range out {
-		out[i].Unmet = append(run.Unmet(true), c.Expect.Check(out[i].Came)...)
-	}
-	return out, nil
-}
-
-// outcome waits for the end of a call, and reads its outcome.
-func (s *Session) outcome(ctx context.Context, number int) (out Outcome, err error) {
-	call, err := s.converse(ctx, number)
-	if err != nil {
-		return out, err
-	}
-	s.awaitLateAnswers(ctx, number)
-	out.Number = number
-	if err := s.read(&out, call); err != nil {
-		return out, err
-	}
-	if call.ResultSeq == 0 && context.Cause(ctx) == errTimeout {
-		out.TimedOut, out.Lost, out.Failure = true, false, fmt.Sprintf("timed out after %v", call.Timeout)
-	}
-	return out, nil
-}
-
-// Await waits until the call with this number has begun and ended: a call that continues
-// an earlier one, for example in a session that a fault started. It fails if the call
-// does not begin before ctx ends.
-func (s *Session) Await(ctx context.Context, number int) (Outcome, error) {
-	changes := s.in.Subscribe()
-	defer changes.Close()
-	for {
-		_, err := s.in.Call(number)
-		if !errors.Is(err, bridge.ErrUnknownCall) {
-			break
-		}
-		select {
-		case <-changes.Ready():
-			changes.Take()
-		case <-ctx.Done():
-			return Outcome{}, ctx.Err()
-		}
-	}
-	return s.outcome(ctx, number)
-}
-
-// judge adds the linter's findings since the previous judge.
-func (s *Session) judge(ctx context.Context, out *Outcome) error {
-	if err := s.in.Judge(ctx); err != nil {
-		return err
-	}
-	all := s.in.Findings("")
-	out.Findings, s.judged = all[s.judged:], len(all)
-	for _, f := range out.Findings {
-		if f.Severity <= lint.Should && !slices.Contains(out.Came.Findings, f.Rule) {
-			out.Came.Findings = append(out.Came.Findings, f.Rule)
-		}
-	}
-	return nil
-}
-
-// read reads the outcome of an ended call.
-func (s *Session) read(out *Outcome, call bridge.Call) error {
-	out.IsError, out.Failure, out.Took = call.State == conversation.ToolFailed, call.Failure, call.Duration
-	if call.ResultSeq == 0 {
-		out.TimedOut = call.Timeout > 0 && call.Duration-call.Waited >= call.Timeout
-		out.Lost = !out.TimedOut
-		return nil
-	}
-	f, err := s.log.Frame(call.ResultSeq)
-	if err != nil {
-		return fmt.Errorf("reading the response: %w", err)
-	}
-	if out.Error = f.Message.Error; call.Failure == "" {
-		out.Result = f.Message.Result
-	}
-	return nil
-}
-
-// roundsPause is how long a call waits where a person would be asked whether to go on after
-// many rounds. It keeps a server that asks for ever from being asked as fast as it can.
-const roundsPause = 500 * time.Millisecond
-
-// converse waits for the end of a call. Meanwhile it asks the person the questions that
-// the script leaves.
-func (s *Session) converse(ctx context.Context, number int) (bridge.Call, error) {
-	changes := s.in.Subscribe()
-	defer changes.Close()
-	var asking sync.WaitGroup
-	defer asking.Wait()
-	life, end := context.WithCancel(ctx)
-	defer end()
-	var answered chan struct{} // closed when the person has answered; nil while no question is with the person
-	stop := ctx.Done()
-	var goOn <-chan time.Time // receives when the call may go on after many rounds; nil while it does
-	for {
-		call, err := s.in.Call(number)
-		if err != nil || call.State.Over() {
-			return call, err
-		}
-		switch {
-		case !call.Paused:
-			goOn = nil
-		case goOn == nil:
-			goOn = time.After(roundsPause)
-		}
-		if q, ok := s.waiting(); ok && answered == nil {
-			done := make(chan struct{})
-			answered = done
-			asking.Go(func() {
-				defer close(done)
-				s.ask(life, q)
-			})
-		}
-		select {
-		case <-changes.Ready():
-			changes.Take()
-		case <-answered:
-			answered = nil
-		case <-goOn:
-			if err := s.in.Retry(number); err != nil {
-				return call, err
-			}
-			goOn = nil
-		case <-stop:
-			stop = nil
-			if err := s.in.Stop(number); err != nil {
-				return call, err
-			}
 		}
 	}
 }

@@ -1,0 +1,141 @@
+package conversation
+
+import (
+	"slices"
+
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/wire"
+)
+
+// asks reports whether a request of the server is put to the person. Before
+// 2026-07-28, sampling and roots are only if the client declared them; an unknown
+// declaration counts as declared.
+func (s *session) asks(method string) bool {
+	d := s.handshake.Declared
+	switch {
+	case d == nil || s.handshake.Protocol >= mcp.Revision20260728:
+		return true
+	case method == mcp.MethodSample:
+		return d.Sampling != nil
+	case method == mcp.MethodListRoots:
+		return d.Roots != nil
+	}
+	return true
+}
+
+func (c *Conversation) question(s *session, f *clue) {
+	i, ok := s.calls[f.Call]
+	if f.Call == 0 || !ok {
+		i, ok = c.guess(s, f.Seq)
+	} else if f.Guessed {
+		c.guessed[uint32(f.Seq)] = true
+	}
+	if ok {
+		c.join(i, f.Seq)
+	} else {
+		i = c.begin(s, f)
+		s.aloneAt(f.Question, i)
+	}
+	c.outlines[i].questions++
+	c.fresh = append(c.fresh, asking{int(f.Seq), 1, f.Question})
+	s.asked = append(s.asked, pending{call: i, seq: f.Seq, id: wire.IDKey(f.Message.ID)})
+	if f.visit != "" {
+		c.visits[visit{f.Server, f.visit}] = i
+	}
+}
+
+// aloneAt records the index of a question outside of any call, by its recorded number.
+func (s *session) aloneAt(recorded, i int) {
+	if s.alone == nil {
+		s.alone = make(map[int]int)
+	}
+	s.alone[recorded] = i
+}
+
+// guess returns the call for a question whose frame names none: the latest open call
+// without an open question, else the latest open call. It marks the question as
+// guessed if several calls are open.
+func (c *Conversation) guess(s *session, seq int64) (int, bool) {
+	if len(s.open) == 0 {
+		return 0, false
+	}
+	if len(s.open) > 1 {
+		c.guessed[uint32(seq)] = true
+	}
+	for _, p := range slices.Backward(s.open) {
+		if !slices.ContainsFunc(s.asked, func(q pending) bool { return q.call == p.call }) {
+			return p.call, true
+		}
+	}
+	return s.open[len(s.open)-1].call, true
+}
+
+// number numbers the new questions: recorded numbers first, then free ones.
+func (c *Conversation) number() {
+	for _, a := range c.fresh {
+		if a.recorded != 0 {
+			c.numbered[uint32(a.seq)] = uint32(c.asked.take(a.recorded, a.questions))
+		}
+	}
+	for _, a := range c.fresh {
+		if a.recorded != 0 {
+			c.asked.last = int(c.numbered[uint32(a.seq)]) + a.questions - 1
+		} else {
+			c.numbered[uint32(a.seq)] = uint32(c.asked.next(a.questions))
+		}
+	}
+	for _, a := range c.fresh {
+		first := c.numbered[uint32(a.seq)]
+		for n := range uint32(a.questions) {
+			c.asking[first+n] = uint32(a.seq)
+		}
+	}
+	c.fresh = nil
+}
+
+func (c *Conversation) answer(s *session, f *clue) {
+	i, ok := c.of(f.Pair)
+	if f.Pair == 0 || !ok {
+		return
+	}
+	s.asked = slices.DeleteFunc(s.asked, func(p pending) bool { return p.seq == f.Pair })
+	o := &c.outlines[i]
+	c.touch(i)
+	if f.Pair == int64(o.first) && !f.Duplicate {
+		o.final, o.state = uint32(f.Seq), Done
+		return
+	}
+	c.join(i, f.Seq)
+}
+
+// required reports whether a frame asks for URLs in an error to a list request, which
+// belongs to no call. An error without a number asks nothing: each URL in it was being
+// asked for already, or it is unknown whether somebody was asked.
+func required(f *wire.Frame) bool {
+	return f.Kind == wire.Error && f.Dir == wire.ServerToClient && mcp.IsList(f.Method) && f.Question != 0
+}
+
+// require begins a call without rounds for the URLs that a list requires.
+func (c *Conversation) require(s *session, f *clue) {
+	n := len(f.input.asked)
+	if n == 0 {
+		return
+	}
+	i := c.begin(s, f)
+	for k := range n {
+		s.aloneAt(f.Question+k, i)
+	}
+	c.ask(i, f)
+}
+
+// ask records the questions in a response for the call at index i.
+func (c *Conversation) ask(i int, f *clue) {
+	n := len(f.input.asked)
+	c.outlines[i].questions += uint32(n)
+	if n > 0 {
+		c.fresh = append(c.fresh, asking{int(f.Seq), n, f.Question})
+	}
+	for _, id := range f.visits {
+		c.visits[visit{f.Server, id}] = i
+	}
+}

@@ -1,0 +1,144 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"elicitation-inspector/bridge/elicit"
+	"elicitation-inspector/bridge/mcp"
+	"elicitation-inspector/bridge/rawjson"
+	"elicitation-inspector/bridge/wire"
+)
+
+// ask adds the questions in a response; round is 0 if it belongs to no call.
+func (r *reduction) ask(f *wire.Frame, in input, round int, a about) {
+	if !r.shown {
+		return
+	}
+	list := ""
+	if mcp.IsList(f.Method) {
+		list = f.Method
+	}
+	for k, asked := range in.asked {
+		i := r.put(Question{
+			Number: a.number + k, Place: k + 1, Of: len(in.asked), Method: asked.Method, Via: asked.Via, Stream: f.Stream, List: list,
+			Key: asked.Key, Pointer: asked.Pointer, Round: round, Params: r.part(asked.Params), AskedSeq: f.Seq,
+		})
+		if f.Question != 0 {
+			r.known[f.Question+k] = i
+		}
+	}
+}
+
+// asked returns the index of the question that a server request asks.
+func (r *reduction) asked(seq int64) (int, bool) {
+	i, ok := slices.BinarySearchFunc(r.call.Questions, seq, func(q *Question, seq int64) int { return cmp.Compare(q.AskedSeq, seq) })
+	return i, ok && r.call.Questions[i].Via == elicit.ByRequest
+}
+
+// put adds a question and returns its index.
+func (r *reduction) put(q Question) int {
+	c := &r.call
+	q.Asked, q.isURL = r.clock, q.URL() != ""
+	c.Questions = append(c.Questions, &q)
+	i := len(c.Questions) - 1
+	if q.Method == mcp.MethodElicit {
+		if id := rawjson.Text(rawjson.Member(q.Params, "elicitationId")); id != "" {
+			r.visits[id] = i
+		}
+	}
+	c.step(Step{At: r.clock, Kind: StepAsked, Text: q.Title(), Question: q.Number})
+	r.kept += len(q.Params)
+	return i
+}
+
+func (r *reduction) question(f *wire.Frame, a about) {
+	q := Question{
+		Number: a.number, Place: 1, Of: 1, Method: f.Method, Via: elicit.ByRequest, Stream: f.Stream, Pointer: "/params",
+		Guessed: a.guessed, Params: r.part(f.Message.Params), AskedSeq: f.Seq, AskedUnseen: !r.shown,
+		id: wire.IDKey(f.Message.ID),
+	}
+	for _, round := range r.call.Rounds {
+		if round.Response == 0 {
+			q.Round = round.Number
+		}
+	}
+	if words := rawjson.Member(f.Message.Params, "message"); !r.shown && f.Method == mcp.MethodElicit && words != nil && len(words) <= partMost {
+		q.Params = slices.Concat([]byte(`{"message":`), words, []byte("}"))
+	}
+	i := r.put(q)
+	if f.Question != 0 {
+		r.known[f.Question] = i
+	}
+}
+
+// unanswered applies a server request that is not put to the person. Since 2026-07-28
+// such a request has no response.
+func (r *reduction) unanswered(f *wire.Frame) {
+	if r.revision < mcp.Revision20260728 {
+		return
+	}
+	if f.Method == mcp.MethodPing {
+		r.call.Unsent = f.Method
+	}
+	r.call.step(Step{At: r.clock, Kind: StepAsked, Text: f.Method + ", which is not answered: " + mcp.RequestsAreGone, Seq: f.Seq})
+}
+
+func (r *reduction) answer(i int, f *wire.Frame) {
+	if r.call.Questions[i].AnswerSeq != 0 {
+		return
+	}
+	q := r.call.edit(i)
+	q.AnswerSeq, q.AnswerUnseen = f.Seq, !r.shown
+	open := q.State == Pending
+	if open {
+		q.By = strings.Clone(f.Actor)
+	}
+	if f.Kind == wire.Error {
+		q.Error = r.part(f.Message.Error)
+	} else {
+		q.Answer, q.Action = r.part(f.Message.Result), rawjson.Text(rawjson.Member(f.Message.Result, "action"))
+		r.kept += len(q.Answer)
+	}
+	switch {
+	case !open:
+	case r.shown && f.Note != nil && f.Note.Kind == wire.NoteSettled:
+		r.settled(q, f)
+	case f.Kind == wire.Error && f.Actor == ByPerson: // a person declines sampling or roots by an error
+		q.Action = "decline"
+		r.settle(q, Answered, "")
+	case f.Kind == wire.Error:
+		r.settle(q, Refused, rawjson.Text(rawjson.Member(f.Message.Error, "message")))
+	// When a call ends, the inspector cancels its open questions; such a cancel settles nothing.
+	case f.Actor == "" || q.Action != "cancel" || q.Guessed || !r.call.State.Over():
+		r.settle(q, Answered, "")
+	}
+}
+
+// withdrawn withdraws the question whose request id a cancellation names.
+func (r *reduction) withdrawn(f *wire.Frame) {
+	about := wire.IDKey(rawjson.Member(f.Message.Params, "requestId"))
+	for i, q := range r.call.Questions {
+		if q.Via != elicit.ByRequest || q.id != about || q.State != Pending && (q.State != Withdrawn || q.By != ByPolicy) {
+			continue
+		}
+		q = r.call.edit(i)
+		reason := "cancelled by the server"
+		if why := rawjson.Text(rawjson.Member(f.Message.Params, "reason")); r.shown && why != "" {
+			reason += ": " + why
+		}
+		q.By = ByServer
+		r.settle(q, Withdrawn, reason)
+		return
+	}
+}
+
+func (r *reduction) completed(f *wire.Frame) {
+	i, ok := r.visits[rawjson.Text(rawjson.Member(f.Message.Params, "elicitationId"))]
+	if ok && r.call.Questions[i].CompletedSeq == 0 {
+		q := r.call.edit(i)
+		q.Completed, q.CompletedSeq = r.clock, f.Seq
+		q.foresee()
+	}
+}
