@@ -16,7 +16,8 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Lasted formats a duration in one unit: 0.4 ms, 41 ms, 4.2 s, 3:07.
+// Lasted formats a duration for a column, shorter than [Duration] does: 0.4 ms, 41 ms,
+// 4.2 s, 3:07.
 func Lasted(d time.Duration) string {
 	switch ms := float64(d) / float64(time.Millisecond); {
 	case ms < 10:
@@ -27,6 +28,30 @@ func Lasted(d time.Duration) string {
 		return strconv.FormatFloat(ms/1000, 'f', 1, 64) + " s"
 	}
 	return Clock(d)
+}
+
+// Duration formats a duration for a sentence, in two units or with two or three digits:
+// "1 h 2 min", "59 min 48 s", "12.3 s", "450 ms", "0.12 ms".
+func Duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + Duration(-d)
+	case d.Round(time.Second) >= time.Hour:
+		d = d.Round(time.Minute)
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		d = d.Round(time.Second)
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	case d >= 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d >= time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
+	case d >= 10*time.Millisecond:
+		return strconv.FormatInt(int64(d.Round(time.Millisecond)/time.Millisecond), 10) + " ms"
+	case d == 0:
+		return "0 ms"
+	}
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'g', 2, 64) + " ms"
 }
 
 // TimeOfDay formats a wall-clock time to the second.
@@ -51,6 +76,16 @@ func Count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return Grouped(int64(n)) + " " + many
+}
+
+// Plural is like [Count] for a noun whose plural ends in s. It writes the digits without
+// groups, for texts that programs compare.
+func Plural(n int, noun string) string {
+	s := strconv.Itoa(n) + " " + noun
+	if n != 1 {
+		s += "s"
+	}
+	return s
 }
 
 // Size formats a size: 512 bytes, 64 kB, 1.5 MB. Units are powers of 1000, as in

@@ -3,11 +3,9 @@ package wording
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -44,15 +42,6 @@ func Shorten(text string, n int) string {
 		}
 	}
 	return text
-}
-
-// Plural returns n with the noun, with a plural s unless n is 1.
-func Plural(n int, noun string) string {
-	s := strconv.Itoa(n) + " " + noun
-	if n != 1 {
-		s += "s"
-	}
-	return s
 }
 
 // After returns intro and text; "" if text is empty.
@@ -102,30 +91,6 @@ func WithArticle[T ~string](kind T) string {
 		return "nothing"
 	}
 	return "a " + string(kind)
-}
-
-// Duration formats a time in two units or with three digits: "1 h 2 min", "59 min 48 s",
-// "12.3 s", "450 ms", "0.12 ms".
-func Duration(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + Duration(-d)
-	case d.Round(time.Second) >= time.Hour:
-		d = d.Round(time.Minute)
-		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
-	case d >= time.Minute:
-		d = d.Round(time.Second)
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-	case d >= 10*time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
-	case d >= time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
-	case d >= 10*time.Millisecond:
-		return strconv.FormatInt(int64(d.Round(time.Millisecond)/time.Millisecond), 10) + " ms"
-	case d == 0:
-		return "0 ms"
-	}
-	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'g', 2, 64) + " ms"
 }
 
 // ShellWord quotes a word for a POSIX shell if necessary.
