@@ -232,7 +232,7 @@ func (e *harEntry) signedIn(f *wire.Frame, body *bytes.Buffer) time.Time {
 		e.Request.Post = &harPosted{MIME: in.Header.Get("Content-Type"), Params: []harPair{}, Text: in.Sent}
 	}
 	body.WriteString(in.Received)
-	took, _ := time.ParseDuration(f.Note.Took) // none for what the browser does
+	took, _ := time.ParseDuration(f.Note.Took) // stays 0 for a request of the browser
 	return f.Time.Add(-took)
 }
 

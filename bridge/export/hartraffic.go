@@ -13,7 +13,7 @@ import (
 type transfer struct {
 	method string
 	post   int64   // frame of the posted message, 0 for GET and DELETE
-	signIn bool    // an exchange of a sign-in, which its only frame has whole
+	signIn bool    // an exchange of a sign-in, whose only frame has request and response
 	frames []int64 // all frames in order: the posted message, a note of the response, its messages
 	url    string
 	on     *httpSession

@@ -185,13 +185,13 @@ func Draw(e *conversation.Call, width int) *Ladder {
 	return l
 }
 
-// What a log does not have, and a call that runs waits for.
+// Notes about a missing response or answer.
 const (
 	noResponse = "no response in the log"
 	noAnswer   = "no answer in the log yet"
 )
 
-// Live has the ladder say what a call that runs waits for.
+// Live changes these notes for a call that is still running.
 func (l *Ladder) Live() {
 	for i := range l.Notes {
 		switch l.Notes[i].Text {

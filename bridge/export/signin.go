@@ -14,14 +14,14 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// The lanes of a sign-in beside those of the server and the client.
+// Lanes that only sign-ins have.
 const (
 	issuerLane conversation.Party = iota + 2
 	browserLane
 )
 
-// DrawSignIn returns the ladder of a sign-in for a place of a width in pixels; 0 is for a
-// file. The frames are those of its exchanges, in order, and at least one.
+// DrawSignIn returns the ladder of a sign-in, for an element of this width in pixels, or
+// for a file if width is 0. frames has the sign-in's exchanges in order, at least one.
 func DrawSignIn(server string, frames []*wire.Frame, width int) *Ladder {
 	first := frames[0].Note
 	l := &Ladder{
@@ -106,7 +106,7 @@ func (x *export) SignInsBefore(seq int64) []*signIn {
 // SignInsLeft takes all other sign-ins.
 func (x *export) SignInsLeft() []*signIn { return x.SignInsBefore(math.MaxInt64) }
 
-// began returns when an exchange began.
+// began returns the time of an exchange's request.
 func began(f *wire.Frame) time.Time {
 	if f.Note.At.IsZero() {
 		return f.Time
@@ -114,8 +114,8 @@ func began(f *wire.Frame) time.Time {
 	return f.Note.At
 }
 
-// rowsOfExchange returns the arrows of an exchange: a request and its response, or the one
-// request of the browser that is known.
+// rowsOfExchange returns the arrows of an exchange: a request and its response, or for the
+// browser the only request in the log.
 func rowsOfExchange(f *wire.Frame, start time.Time) []row {
 	step := f.Note.SignIn.Step
 	from, to := conversation.ClientParty, issuerLane

@@ -219,7 +219,7 @@ func (s *session) receivedCompletion(params json.RawMessage) {
 func (s *session) complete(id, at string) {
 	one := s.offers[id]
 	if one == nil {
-		if s.greeted && len(s.offers) < most { // otherwise it may be older than the log or than what is kept
+		if s.greeted && len(s.offers) < most { // otherwise the offer can be older than the log, or no longer kept
 			s.broken(0, "completion-unknown", at, "No elicitation so far in this session has the id %s; clients ignore the notification.", wording.Quoted(id))
 		}
 		return

@@ -34,7 +34,7 @@ type session struct {
 	offers   map[string]*offer   // by elicitationId
 	noise    int
 	server   *url.URL // of the first request over Streamable HTTP, nil before
-	metadata string   // where the latest challenge says that the server's metadata is
+	metadata string   // URL of the server's metadata in the latest challenge
 	signIn   signIn
 	blamed   map[string]bool // ids of messages that a fault has sent; "" for messages without an id
 

@@ -268,8 +268,7 @@ func TestSettledQuestionsAreForgotten(t *testing.T) {
 	}
 }
 
-// With everything happening at once, each question is settled once, and the counts are
-// right.
+// Under concurrent use each question is settled once, and the counts are right.
 func TestEverythingAtOnce(t *testing.T) {
 	in, d := open(t, 20)
 	var acting sync.WaitGroup

@@ -1,5 +1,5 @@
-// Package paper holds what documents for people share: the look of a page, and how text
-// that somebody else wrote stands in HTML and Markdown, so that it stays text.
+// Package paper holds the parts that documents for people share: the style of a page, and
+// functions that keep texts from others plain text in HTML and Markdown.
 package paper
 
 import (
@@ -22,8 +22,8 @@ var Style string
 //go:embed page.html.tmpl
 var parts string
 
-// Templates returns the templates "text", of Runs, and "code", of a Code, and the
-// functions of pages, for a page to add its own to.
+// Templates returns the templates "text", for Runs, and "code", for a Code, and the
+// functions of pages. A page adds its own templates and functions.
 func Templates() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"code":   CodeOf,

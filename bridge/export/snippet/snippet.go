@@ -1,5 +1,5 @@
-// Package snippet writes the code of a server that asks a question, for the SDKs that
-// servers are written with.
+// Package snippet writes example code of a server that asks a given question, for several
+// SDKs.
 package snippet
 
 import (
@@ -76,7 +76,7 @@ func Of(s SDK, question *elicit.Request) (string, error) {
 	return string(code), err
 }
 
-// goString writes a string literal, which is raw where it can be.
+// goString returns a Go string literal, raw if the text has line breaks and allows it.
 func goString(s string) string {
 	if strings.Contains(s, "\n") && strconv.CanBackquote(strings.ReplaceAll(s, "\n", "")) {
 		return "`" + s + "`"
