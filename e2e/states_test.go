@@ -70,6 +70,7 @@ var journeys = []journey{
 		}},
 		{name: "question-filled", pane: work, show: func(s *session) {
 			s.page.Region("Wire log").Button("Ladder").Click()
+			s.page.Region("Wire log").Button("Follow").Click()
 			q := s.page.Region("Questions").Article("Deploy build 2291 of checkout? Three services will restart.")
 			q.Role("DisclosureTriangle", "Misbehave…").Click()
 			q.Field("Environment").Choose("Canary")
