@@ -100,7 +100,7 @@ func faults(t testing.TB, p *page.Page, s state) []string {
 			add(w.String(), []string{"the message is out of sight: " + hidden})
 		}
 	}
-	add("on a phone", look.Axe(t, p, "color-contrast", "scrollable-region-focusable", "target-size"))
+	add("on a phone", look.Axe(t, p, "color-contrast", "target-size"))
 	full.apply(p, s.pane)
 	add("light", look.Axe(t, p))
 	for medium, value := range map[string]string{"prefers-color-scheme": "dark", "forced-colors": "active"} {
