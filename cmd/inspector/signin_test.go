@@ -29,7 +29,7 @@ func TestCallSignsIn(t *testing.T) {
 		}
 		at += next
 	}
-	for _, kept := range []string{w.base + "/mcp", `"sub":"Robin"`, "code_challenge_method=S256"} {
+	for _, kept := range []string{w.URL + "/mcp", `"sub":"Robin"`, "code_challenge_method=S256"} {
 		if !strings.Contains(text, kept) {
 			t.Errorf("the transcript does not have %q", kept)
 		}
@@ -67,20 +67,20 @@ func TestCallWithoutAPerson(t *testing.T) {
 		{"check, nobody", []string{"check", "--quiet", "who_am_i"}, exitConnect, "a person must sign in"},
 	}
 	for _, c := range cases {
-		got := inspectorRun(t, append(c.args, w.base+"/mcp")...)
+		got := inspectorRun(t, append(c.args, w.URL+"/mcp")...)
 		if got.code != c.code || !strings.Contains(got.err, c.err) {
 			t.Errorf("%s: exit code %d, want %d\n%s\n%s", c.name, got.code, c.code, got.out, got.err)
 		}
-		holds(t, c.name, got.out+got.err, w.known())
+		holds(t, c.name, got.out+got.err, w.Secrets())
 	}
 }
 
 // token returns a token for the service's credentials.
-func (w *watched) token(t *testing.T) string {
+func (w guarded) token(t *testing.T) string {
 	t.Helper()
-	res, err := http.PostForm(w.base+"/auth/tokens", url.Values{
+	res, err := http.PostForm(w.URL+"/auth/tokens", url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {faulted.ServiceID}, "client_secret": {faulted.ServiceSecret},
-		"scope": {"demo.use"}, "resource": {w.base + "/mcp"},
+		"scope": {"demo.use"}, "resource": {w.URL + "/mcp"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func (w *watched) token(t *testing.T) string {
 func TestKeptToken(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
-	server := w.base + "/mcp"
+	server := w.URL + "/mcp"
 	kept, err := json.Marshal(map[string]any{"resource": server, "token": map[string]any{"access_token": w.token(t), "token_type": "Bearer"}})
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +123,6 @@ func TestKeptToken(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != c.code {
 			t.Errorf("%s: exit code %d, want %d\n%s", c.args, code, c.code, out)
 		}
-		holds(t, c.args[0], string(out), w.known())
+		holds(t, c.args[0], string(out), w.Secrets())
 	}
 }

@@ -2,12 +2,9 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"html"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -15,80 +12,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"elicitation-inspector/bridge/demo"
 	faulted "elicitation-inspector/bridge/demo/protected"
+	"elicitation-inspector/bridge/demo/protected/protectedtest"
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
 )
 
-// watched is the demo server behind OAuth. It collects the secrets that it exchanges with
-// clients.
-type watched struct {
-	base string
+// guarded is the demo server behind OAuth, which collects the secrets that it exchanges.
+type guarded struct{ *protectedtest.Server }
 
-	mu      sync.Mutex
-	secrets []string
-}
-
-func watch(t *testing.T) *watched {
-	t.Helper()
-	d := demo.New(demo.Options{})
-	web := httptest.NewUnstartedServer(nil)
-	w := &watched{base: "http://" + web.Listener.Addr().String(), secrets: []string{faulted.ServiceSecret}}
-	handler := faulted.Handler(d, faulted.Options{BaseURL: w.base})
-	web.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.URL.Path, "/auth/") || strings.HasSuffix(r.URL.Path, "-huge/auth/tokens") {
-			handler.ServeHTTP(rw, r)
-			return
-		}
-		sent, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(sent))
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, r)
-		w.keep(string(sent), answer)
-		for name, values := range answer.Header() {
-			rw.Header()[name] = values
-		}
-		rw.WriteHeader(answer.Code)
-		_, _ = rw.Write(answer.Body.Bytes())
-	})
-	web.Start()
-	t.Cleanup(func() {
-		web.Close()
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return w
-}
-
-// known returns the secrets so far.
-func (w *watched) known() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.secrets)
-}
-
-// keep adds the secrets of one exchange.
-func (w *watched) keep(sent string, answer *httptest.ResponseRecorder) {
-	form, _ := url.ParseQuery(sent)
-	back, _ := url.Parse(answer.Header().Get("Location"))
-	var got map[string]any
-	_ = json.Unmarshal(answer.Body.Bytes(), &got)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, name := range []string{"code", "code_verifier", "refresh_token", "access_token", "client_secret"} {
-		said, _ := got[name].(string)
-		for _, value := range []string{form.Get(name), back.Query().Get(name), said} {
-			if value != "" {
-				w.secrets = append(w.secrets, value)
-			}
-		}
-	}
-}
+func watch(t *testing.T) guarded { return guarded{protectedtest.New(t)} }
 
 var hiddenField = regexp.MustCompile(`name="request" value="(\w+)"`)
 
@@ -123,7 +58,7 @@ type attempted struct {
 
 // signInAndCall calls a tool of a variant of the server, and signs in if the inspector asks for
 // it.
-func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string) attempted {
+func (w guarded) signInAndCall(t *testing.T, v faulted.Variant, flags ...string) attempted {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -136,7 +71,7 @@ func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string
 		tool = faulted.StepUpTool
 	}
 	args := append([]string{"call", tool, "--protocol", "2025-11-25", "--timeout", "10s", "--oauth-wait", "1m", "--record", record}, flags...)
-	cmd := exec.CommandContext(t.Context(), self, append(args, w.base+v.Path())...)
+	cmd := exec.CommandContext(t.Context(), self, append(args, w.URL+v.Path())...)
 	cmd.Env = append(os.Environ(), asInspector+"=1", "TMPDIR="+dir)
 	var out strings.Builder
 	cmd.Stdout = &out
@@ -150,7 +85,7 @@ func (w *watched) signInAndCall(t *testing.T, v faulted.Variant, flags ...string
 	var c attempted
 	var said strings.Builder
 	for in := bufio.NewScanner(pipe); in.Scan(); {
-		if !strings.HasPrefix(in.Text(), w.base) || !strings.Contains(in.Text(), "/consent?") {
+		if !strings.HasPrefix(in.Text(), w.URL) || !strings.Contains(in.Text(), "/consent?") {
 			said.WriteString(in.Text() + "\n")
 			continue
 		}
@@ -295,12 +230,12 @@ func TestCallAtEachVariant(t *testing.T) {
 			})
 		}
 	})
-	if len(w.known()) < 50 {
-		t.Errorf("only %d secrets were searched for", len(w.known()))
+	if len(w.Secrets()) < 50 {
+		t.Errorf("only %d secrets were searched for", len(w.Secrets()))
 	}
 }
 
-func (w *watched) judge(t *testing.T, v faulted.Variant, c attempted) {
+func (w guarded) judge(t *testing.T, v faulted.Variant, c attempted) {
 	t.Helper()
 	switch refusal, fails := refusals[v.Name]; {
 	case v.Name == "state-wrong":
@@ -318,6 +253,6 @@ func (w *watched) judge(t *testing.T, v faulted.Variant, c attempted) {
 		t.Errorf("the linter finds %q broken, want %q", c.broken, broken[v.Name])
 	}
 	for name, text := range c.outputs {
-		holds(t, name, text, w.known())
+		holds(t, name, text, w.Secrets())
 	}
 }
