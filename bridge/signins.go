@@ -50,6 +50,18 @@ func (in *Inspection) signInChanged(flow *signin.Flow) {
 	}
 }
 
+// RefreshToken begins to refresh the token of a server. It does not wait for the end,
+// because the person may hold the request; the sign-in says how it ended.
+func (in *Inspection) RefreshToken(flow *signin.Flow) error {
+	if !flow.Status().Refreshable {
+		return signin.ErrNoRefresh
+	}
+	if !in.spawn(func() { _ = flow.Refresh(in.life) }) {
+		return ErrClosed
+	}
+	return nil
+}
+
 // SignIn returns the flow that signs in to a server; nil if the server has none, because
 // it is no URL, has a token of its own, or the inspection is a replay.
 func (in *Inspection) SignIn(server string) (*signin.Flow, error) {

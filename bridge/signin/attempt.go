@@ -53,7 +53,7 @@ type Attempt struct {
 	ClientID     string
 	Registration Registration
 
-	Steps []StepTaken // in order; a step may be taken several times
+	Steps []StepTaken // in order, after those of a refresh that failed just before; a step may be taken several times
 	Held  *Request    // the request that waits for the person's decision; nil if none does
 	// FailedAt is the step at which a Failed attempt ended, and Why is the reason.
 	FailedAt wire.Step
@@ -75,7 +75,12 @@ type Error struct {
 	State State
 	Step  wire.Step // where a Failed attempt ended
 	Why   string
+
+	cause error // how the person ended the attempt; nil otherwise
 }
+
+// Unwrap returns how the person ended the attempt, nil if it ended otherwise.
+func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) Error() string {
 	switch e.State {
@@ -87,11 +92,17 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("signing in was %s", e.State)
 }
 
-// errDeclined and errCancelled are the causes with which a person ends an attempt.
+// errDeclined, errCancelled and errStopped are the causes with which a person ends an attempt.
 var (
 	errDeclined  = errors.New("declined")
 	errCancelled = errors.New("cancelled")
+	errStopped   = errors.New("you stopped it before this request")
 )
+
+// endedByPerson reports whether the person has ended an attempt.
+func endedByPerson(err error) bool {
+	return errors.Is(err, errDeclined) || errors.Is(err, errCancelled) || errors.Is(err, errStopped)
+}
 
 // clone returns a copy that shares no list with a.
 func (a *Attempt) clone() Attempt {

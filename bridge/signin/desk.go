@@ -164,7 +164,7 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, title, text := http.StatusOK, "Back at the inspector", "You can close this tab. The inspector goes on with the sign-in."
 	switch {
 	case ch == nil:
-		status, title, text = http.StatusBadRequest, "No such sign-in", "No sign-in waits for this. It may have ended, or have been used before."
+		status, title, text = http.StatusBadRequest, "No such sign-in", "No sign-in waits for this state. The sign-in may have ended, or the state was used before, or the authorization server has changed it."
 	case q.Get("error") != "":
 		text = "You can close this tab. The authorization server has refused, and the inspector shows why."
 	}

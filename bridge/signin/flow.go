@@ -109,8 +109,8 @@ func (f *Flow) SignIn(ctx context.Context, refused *http.Response, again bool, n
 	case tokens.replaces(refused.Request, again):
 		return nil
 	case !again && tokens.token.RefreshToken != "":
-		if f.refresh(ctx, tokens) == nil {
-			return nil
+		if err := f.refresh(ctx, tokens); err == nil || endedByPerson(err) {
+			return err
 		}
 	}
 	return f.signIn(ctx, refused)
@@ -140,6 +140,9 @@ func (f *Flow) begin(ctx context.Context, a Attempt) (context.Context, int) {
 	ctx, finish := context.WithCancelCause(ctx)
 	a.Number, a.Server, a.Began, a.Resource = f.desk.number(), f.name, time.Now(), f.server.String()
 	f.mu.Lock()
+	if last := f.latest; last != nil && last.Grant == GrantRefresh && last.State == Failed && a.Grant == GrantCode {
+		a.Steps = slices.Clone(last.Steps) // they say why the person is asked again
+	}
 	f.latest, f.finish = &a, finish
 	f.mu.Unlock()
 	f.desk.changed(f)
@@ -150,6 +153,9 @@ func (f *Flow) begin(ctx context.Context, a Attempt) (context.Context, int) {
 func (f *Flow) conclude(ctx context.Context, err error) error {
 	failure := f.run.failure(ctx, err)
 	f.run = nil
+	if f.forgotten(err) {
+		clear(f.registered)
+	}
 	f.update(func(a *Attempt) {
 		a.State, a.Ended = Done, time.Now()
 		if failure != nil {
@@ -162,6 +168,14 @@ func (f *Flow) conclude(ctx context.Context, err error) error {
 		return nil // and not a nil *Error
 	}
 	return failure
+}
+
+// forgotten reports whether the authorization server may have forgotten the client: it
+// answers invalid_client, or the attempt ends before the browser has come back.
+func (f *Flow) forgotten(err error) bool {
+	var refused *oauth2.RetrieveError
+	a, _ := f.Attempt()
+	return a.State == Waiting || errors.As(err, &refused) && refused.ErrorCode == "invalid_client"
 }
 
 // errNotOffered is the error of a grant that the authorization server does not support.

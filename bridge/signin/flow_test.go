@@ -56,7 +56,11 @@ func (u *user) get(ctx context.Context) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if token := u.flow.Token(ctx, u.logged); token != "" {
+		token, err := u.flow.Token(ctx, true, u.logged)
+		if err != nil {
+			return 0, err
+		}
+		if token != "" {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
 		resp, err := http.DefaultClient.Do(req)

@@ -40,9 +40,6 @@ type Decision struct {
 // ErrNotHeld is the error of a decision when no request is held.
 var ErrNotHeld = errors.New("no request of a sign-in is held")
 
-// errStopped is the error of an attempt that the person stops before a request.
-var errStopped = errors.New("you stopped it before this request")
-
 // fieldsOf returns parameters as fields, sorted by name, with their secrets masked.
 func (m masks) fieldsOf(v url.Values) (out []Field) {
 	for name, values := range m.values(v) {

@@ -138,6 +138,8 @@ func (r *run) judge(req *http.Request, a *answer) (why string) {
 	ok := a.status >= 200 && a.status < 300
 	switch {
 	case a.status >= 300 && a.status < 400:
+	case r.step == wire.StepRegistration && why != "":
+		r.halted = errors.New(why)
 	case a.status >= 400 && a.status < 500:
 		r.missingStatus = a.status
 	case r.step == wire.StepResource && ok && why != "":
@@ -182,15 +184,18 @@ func (r *run) wrong(req *http.Request, a *answer) string {
 	case r.step == wire.StepRegistration && rawjson.Text(rawjson.Member(a.body, "client_id")) == "":
 		return "the response has no client_id"
 	case r.step == wire.StepToken || r.step == wire.StepRefresh:
-		return wrongToken(a.body)
+		return wrongToken(a)
 	}
 	return ""
 }
 
-// wrongToken returns what is wrong with the type of a token. The SDK checks the other members
+// wrongToken returns what is wrong with the syntax of a token response, or with its type. The SDK checks the other members
 // of the response.
-func wrongToken(body []byte) string {
-	if kind := rawjson.Text(rawjson.Member(body, "token_type")); kind != "" && !strings.EqualFold(kind, "Bearer") {
+func wrongToken(a *answer) string {
+	if isJSON(a.header) && !rawjson.Valid(a.body) {
+		return "the document is no JSON"
+	}
+	if kind := rawjson.Text(rawjson.Member(a.body, "token_type")); kind != "" && !strings.EqualFold(kind, "Bearer") {
 		return fmt.Sprintf("the token_type is %q, and not Bearer", kind)
 	}
 	return ""
@@ -281,18 +286,22 @@ func (r *run) failure(ctx context.Context, err error) *Error {
 	case err == nil:
 		return nil
 	case errors.Is(cause, errDeclined):
-		return &Error{State: Declined}
+		return &Error{State: Declined, cause: cause}
 	case errors.Is(cause, errCancelled):
-		return &Error{State: Cancelled}
+		return &Error{State: Cancelled, cause: cause}
 	case cause != nil:
 		return &Error{State: Withdrawn}
+	case errors.Is(err, errStopped), errors.Is(r.halted, errStopped):
+		return &Error{State: Failed, Step: r.step, Why: errStopped.Error(), cause: errStopped}
 	case errors.Is(err, errNotOffered), errors.Is(r.halted, errNotOffered):
-		return &Error{Failed, wire.StepServer, "the authorization server offers no grant that this client can use: it has " + strings.Join(r.grants, ", ")}
+		return &Error{State: Failed, Step: wire.StepServer, Why: "the authorization server offers no grant that this client can use: it has " + strings.Join(r.grants, ", ")}
+	case r.halted == nil && r.unusable != "" && !r.hasResource:
+		return &Error{State: Failed, Step: wire.StepResource, Why: r.flow.desk.masks().text(r.unusable)}
 	case r.halted != nil:
-		return &Error{Failed, r.step, r.flow.desk.masks().text(plainly(r.halted))}
+		return &Error{State: Failed, Step: r.step, Why: r.flow.desk.masks().text(plainly(r.halted))}
 	case errors.As(err, &refused):
 		a := answer{status: refused.Response.StatusCode, body: refused.Body}
-		return &Error{Failed, r.step, r.flow.desk.masks().text(errorText(&a))}
+		return &Error{State: Failed, Step: r.step, Why: r.flow.desk.masks().text(errorText(&a))}
 	}
-	return &Error{Failed, r.step, r.flow.desk.masks().text(plainly(err))}
+	return &Error{State: Failed, Step: r.step, Why: r.flow.desk.masks().text(plainly(err))}
 }

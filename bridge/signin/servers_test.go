@@ -13,12 +13,50 @@ import (
 	"elicitation-inspector/bridge"
 	"elicitation-inspector/bridge/calls"
 	"elicitation-inspector/bridge/catalog"
+	"elicitation-inspector/bridge/changes"
 	"elicitation-inspector/bridge/headless"
 	"elicitation-inspector/bridge/servers"
 	"elicitation-inspector/bridge/signin"
 	"elicitation-inspector/bridge/target"
 	"elicitation-inspector/bridge/wire"
 )
+
+// inspection inspects a world, without a page.
+type inspection struct {
+	*bridge.Inspection
+	asked   chan string // the addresses that a person is to open
+	changed *changes.Subscription
+}
+
+func inspect(t *testing.T, w *world) *inspection {
+	t.Helper()
+	n := &inspection{asked: make(chan string, 1)}
+	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { n.asked <- address }})
+	log, err := wire.NewLog(wire.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Inspection = bridge.New(bridge.Config{
+		Targets: []target.Spec{{Name: "guarded", URL: w.Resource.URL + "/mcp"}}, Log: log, SignIns: desk, Logger: slog.New(slog.DiscardHandler),
+	})
+	n.changed = n.Subscribe()
+	t.Cleanup(func() {
+		n.changed.Close()
+		if err := errors.Join(n.Close(context.Background()), desk.Close(), log.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	n.Start()
+	return n
+}
+
+// until waits for a change after which is is true.
+func (n *inspection) until(is func() bool) {
+	for !is() {
+		<-n.changed.Ready()
+		n.changed.Take()
+	}
+}
 
 // A call's clock stands still while a person signs in for it.
 func TestClockOfCallsStops(t *testing.T) {
@@ -30,41 +68,21 @@ func TestClockOfCallsStops(t *testing.T) {
 		delete(body, "refresh_token")
 		return status, body
 	}
-	asked := make(chan string, 1)
-	desk := signin.NewDesk(signin.DeskConfig{Headless: true, Tell: func(_, address string) { asked <- address }})
-	log, err := wire.NewLog(wire.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := bridge.New(bridge.Config{Targets: []target.Spec{{Name: "guarded", URL: w.Resource.URL + "/mcp"}}, Log: log, SignIns: desk, Logger: slog.New(slog.DiscardHandler)})
-	t.Cleanup(func() {
-		if err := errors.Join(in.Close(context.Background()), desk.Close(), log.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	changed := in.Subscribe()
-	defer changed.Close()
-	until := func(is func() bool) {
-		for !is() {
-			<-changed.Ready()
-			changed.Take()
-		}
-	}
-	in.Start()
-	visit(t, <-asked)
+	in := inspect(t, w)
+	visit(t, <-in.asked)
 	id := in.Servers()[0].ID
-	until(func() bool { s, err := in.Server(id); return err != nil || s.State == servers.Ready })
+	in.until(func() bool { s, err := in.Server(id); return err != nil || s.State == servers.Ready })
 	w.Revoke()
 	call, err := in.Begin(calls.Request{Server: id, Kind: catalog.Tool, Name: "ping", Key: "ping"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := <-asked
+	address := <-in.asked
 	if now, err := in.Call(call.Number); err != nil || !now.Yours {
 		t.Errorf("the clock goes on: %+v, %v", now.Wait, err)
 	}
 	visit(t, address)
-	until(func() bool { now, err := in.Call(call.Number); return err != nil || now.State.Over() })
+	in.until(func() bool { now, err := in.Call(call.Number); return err != nil || now.State.Over() })
 	if now, err := in.Call(call.Number); err != nil || now.Failure != "" || now.Waited == 0 {
 		t.Errorf("the call ended with %+v, %v", now, err)
 	}

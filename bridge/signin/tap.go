@@ -74,11 +74,13 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	u, form, body, err := f.held(req.Context(), r.step, req.Method, req.URL, form, body)
 	if err != nil {
+		r.halted = err // else the SDK would try the next place
 		return nil, err
 	}
 	if req.URL = u; form != nil {
 		body = []byte(form.Encode())
 	}
+	asked = req.URL.String() + "\n" + string(body) // as the person has changed it
 	if body != nil {
 		withBody(req, body)
 	}

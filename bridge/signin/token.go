@@ -57,9 +57,10 @@ func (f *Flow) current() *tokenSet {
 }
 
 // Token returns the access token for the next request to the server, "" if there is none.
-// It refreshes an expired token first; if the refresh fails, it returns "", and the server
-// refuses the request. note logs the frames of a refresh.
-func (f *Flow) Token(ctx context.Context, note func(wire.Frame)) string {
+// With fresh, it refreshes an expired token first. If the person ends the refresh, it
+// returns an [Error]; if the refresh fails otherwise, it returns "", and the server refuses
+// the request. note logs the frames of a refresh.
+func (f *Flow) Token(ctx context.Context, fresh bool, note func(wire.Frame)) (string, error) {
 	f.loadKept()
 	f.mu.Lock()
 	f.note = note
@@ -67,21 +68,23 @@ func (f *Flow) Token(ctx context.Context, note func(wire.Frame)) string {
 	f.mu.Unlock()
 	switch {
 	case tokens == nil:
-		return ""
-	case !tokens.expired(), tokens.token.RefreshToken == "": // the server may accept an expired token
-		return tokens.token.AccessToken
+		return "", nil
+	case !fresh, !tokens.expired(), tokens.token.RefreshToken == "": // the server may accept an expired token
+		return tokens.token.AccessToken, nil
 	}
 	if f.takeTurn(ctx) != nil {
-		return ""
+		return "", nil
 	}
 	defer f.releaseTurn()
-	if f.refresh(ctx, tokens) != nil {
-		return ""
+	if err := f.refresh(ctx, tokens); endedByPerson(err) {
+		return "", err
+	} else if err != nil {
+		return "", nil
 	}
 	if tokens = f.current(); tokens == nil {
-		return ""
+		return "", nil
 	}
-	return tokens.token.AccessToken
+	return tokens.token.AccessToken, nil
 }
 
 // isRefused reports whether err is an error response of a token endpoint.
@@ -100,7 +103,7 @@ func (f *Flow) refresh(ctx context.Context, old *tokenSet) error {
 		return nil
 	}
 	if f.run != nil || old.config == nil {
-		return errors.New("the token cannot be refreshed")
+		return ErrNoRefresh
 	}
 	ctx, number := f.begin(ctx, Attempt{Grant: GrantRefresh, ClientID: old.config.ClientID})
 	f.run = newRun(f, number, nil)
@@ -140,8 +143,12 @@ func (f *Flow) Status() Status {
 	}
 }
 
-// ErrNoToken is the error of Expire and Refresh without a token.
-var ErrNoToken = errors.New("there is no token")
+// ErrNoToken is the error of Expire and Refresh without a token, and ErrNoRefresh that of a
+// refresh without a refresh token.
+var (
+	ErrNoToken   = errors.New("there is no token")
+	ErrNoRefresh = errors.New("there is no token that can be refreshed")
+)
 
 // Expire makes the flow treat the token as expired: the next request refreshes it, or goes
 // out without a token.

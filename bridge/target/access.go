@@ -13,8 +13,9 @@ import (
 
 // Access provides the access tokens for a server. It passes the frames of a sign-in to note.
 type Access interface {
-	// Token returns the token for the next request, "" if there is none.
-	Token(ctx context.Context, note func(wire.Frame)) string
+	// Token returns the token for the next request, "" if there is none. With fresh, it
+	// refreshes an expired token; it returns an error if the person ends that.
+	Token(ctx context.Context, fresh bool, note func(wire.Frame)) (string, error)
 	// SignIn gets a new token after the server has refused a request. again says that the
 	// request was already sent again after an earlier SignIn.
 	SignIn(ctx context.Context, refused *http.Response, again bool, note func(wire.Frame)) error
@@ -34,14 +35,16 @@ func (f *flight) access() Access {
 	return f.remote.spec.Access
 }
 
-// authorize sets the current token in the request's Authorization header.
+// authorize sets the current token in the request's Authorization header. It refreshes no
+// token while the connection is being closed, because a person may hold the refresh.
 func (f *flight) authorize() {
 	a := f.access()
 	if a == nil {
 		return
 	}
 	f.req.Header.Del("Authorization")
-	if token := a.Token(f.req.Context(), f.remote.tap.observer.Noted); token != "" {
+	token, err := a.Token(f.req.Context(), !f.remote.closing.Load(), f.remote.tap.observer.Noted)
+	if f.denied = err; token != "" {
 		f.req.Header.Set("Authorization", "Bearer "+token)
 	}
 }
@@ -51,6 +54,9 @@ func (f *flight) authorize() {
 func (f *flight) signedIn() (*http.Response, error) {
 	r := f.remote
 	for times := 0; ; times++ {
+		if f.denied != nil {
+			return nil, f.denied
+		}
 		resp, err := r.base.RoundTrip(f.req)
 		if err != nil || times == signInsMost || f.access() == nil || r.closing.Load() || !wantsSignIn(resp) {
 			return resp, err

@@ -28,6 +28,7 @@ type flight struct {
 	cancel context.CancelCauseFunc
 	wrote  atomic.Bool // the whole request was written
 	of     string      // what the request carries, for notes; see ofUnit
+	denied error       // why the request is not sent: the person has ended the refresh of its token
 	over   func()      // ends the flight, once
 }
 

@@ -1,7 +1,6 @@
 package signins
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -43,19 +42,15 @@ func Route(e *echo.Echo, in *bridge.Inspection) {
 	})
 	e.POST("/servers/:id/signin/decide", on(decide)) // about the request that is held: action, url, name, value, omit, body
 	post("expire", func(_ echo.Context, flow *signin.Flow) error { return flow.Expire() })
-	post("refresh", func(c echo.Context, flow *signin.Flow) error { return flow.Refresh(lasting(c)) })
-	post("out", func(c echo.Context, flow *signin.Flow) error { return flow.SignOut(lasting(c), false) })
+	post("refresh", func(_ echo.Context, flow *signin.Flow) error { return in.RefreshToken(flow) })
+	post("out", func(c echo.Context, flow *signin.Flow) error { return flow.SignOut(c.Request().Context(), false) })
 	post("another", func(c echo.Context, flow *signin.Flow) error {
-		if err := flow.SignOut(lasting(c), true); err != nil {
+		if err := flow.SignOut(c.Request().Context(), true); err != nil {
 			return err
 		}
 		return in.Reconnect(c.Param("id"))
 	})
 }
-
-// lasting returns a context that goes on after the page has closed the request: the person
-// ends a sign-in with its card.
-func lasting(c echo.Context) context.Context { return context.WithoutCancel(c.Request().Context()) }
 
 // open redirects the browser to the authorization server. No page has that address, because
 // it is secret.
