@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"io"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,16 +31,7 @@ func (s *session) consents(issuer, button string) {
 func (s *session) noSecrets() {
 	s.t.Helper()
 	for _, path := range []string{"/", "/wire.jsonl", "/wire/rows?from=0&count=500"} {
-		resp, err := s.Client().Get(s.Base + path)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK {
-			s.t.Fatalf("%s: %s, %v", path, resp.Status, err)
-		}
-		if found := secretShape.FindString(string(body)); found != "" {
+		if found := secretShape.FindString(s.get(path)); found != "" {
 			s.t.Errorf("%s has %q", path, found)
 		}
 	}
@@ -93,20 +82,4 @@ func (s *session) stepFrame(step string) (seq string) {
 		}
 	}
 	return seq
-}
-
-// A failed sign-in shows its step and the reason.
-func TestSignInNamesStep(t *testing.T) {
-	t.Parallel()
-	address := strings.TrimSuffix(demoOverHTTP(t, "--protected"), "/mcp")
-	for variant, want := range map[string][]string{
-		"resource-mismatch":    {"at the resource metadata", "resource"},
-		"issuer-mismatch":      {"at the authorization server metadata", "issuer"},
-		"registration-refused": {"at the client registration"},
-	} {
-		card := open(t, address+"/bad/"+variant+"/mcp").signIn("failed")
-		for _, words := range want {
-			card.Contains(words)
-		}
-	}
 }
