@@ -11,9 +11,6 @@ import (
 	"elicitation-inspector/views/checkpanel"
 )
 
-// verdicts lists the verdicts, the gravest first.
-var verdicts = []check.Verdict{check.Fail, check.Warn, check.Inconclusive, check.Pass}
-
 // checkView converts a check to the data of its panel.
 func (s *Server) checkView(c live.Check) checkpanel.Check {
 	v := checkpanel.Check{
@@ -70,7 +67,7 @@ func (s *Server) checkView(c live.Check) checkpanel.Check {
 	}
 	slices.SortStableFunc(v.Findings, func(a, b checkpanel.Finding) int {
 		one, two := a.Trial, b.Trial
-		return cmp.Or(cmp.Compare(graveness(a.Verdict), graveness(b.Verdict)), cmp.Compare(rows[one.Name], rows[two.Name]), inRow(one, two))
+		return cmp.Or(cmp.Compare(check.Verdict(a.Verdict).Rank(), check.Verdict(b.Verdict).Rank()), cmp.Compare(rows[one.Name], rows[two.Name]), inRow(one, two))
 	})
 	return v
 }
@@ -81,15 +78,13 @@ func inRow(a, b checkpanel.Trial) int {
 	return cmp.Or(cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Question, b.Question), cmp.Compare(a.Field, b.Field))
 }
 
-func graveness(verdict string) int { return slices.Index(verdicts, check.Verdict(verdict)) }
-
 // count adds a trial to its cell, which shows the gravest verdict.
 func count(cell *checkpanel.Cell, number int, r check.Result) {
 	cell.Trials++
 	if cell.Verdict == string(r.Verdict) {
 		cell.Worst++
 	}
-	if cell.Verdict != "" && graveness(cell.Verdict) <= graveness(string(r.Verdict)) {
+	if cell.Verdict != "" && check.Verdict(cell.Verdict).Rank() <= r.Verdict.Rank() {
 		return
 	}
 	cell.Verdict, cell.Worst, cell.Trial, cell.Frame = string(r.Verdict), 1, number, 0
