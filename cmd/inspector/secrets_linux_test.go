@@ -450,7 +450,7 @@ func TestOnlyTranscriptsAreContinued(t *testing.T) {
 		if err != nil || string(after) != text {
 			t.Errorf("%s: the file is changed: %v", name, err)
 		}
-		if got.code != 1 || !strings.Contains(got.err, "no transcript") {
+		if got.code != 1 || !strings.Contains(got.err, "not a transcript") {
 			t.Errorf("%s: it ends with %d and says %s", name, got.code, got.err)
 		}
 	}
