@@ -52,7 +52,7 @@ func TestSignInAtProvider(t *testing.T) {
 		s.call("transfer")
 		s.signIn("waiting").Contains("HTTP 403").Contains("use transfer").Button("Decline").Click()
 		s.result("signing in was declined")
-		s.page.Region("Call").Button("Call").Click()
+		s.page.Region("Call").Button("Call again").Click()
 		s.allows(provider.Issuer)
 		s.result("Transferred.")
 	})
@@ -65,7 +65,7 @@ func TestSignInAtProvider(t *testing.T) {
 	})
 	provider.Restart()
 	each("the authorization server restarts", func(s *session, _ *servers.Protected) {
-		s.page.Region("Call").Button("Call").Click()
+		s.page.Region("Call").Button("Call again").Click()
 		s.signIn("waiting").Contains("HTTP 401: invalid_client").Contains("Client registration")
 		s.allows(provider.Issuer)
 		s.question("What is your name?").Button("Decline").Click()

@@ -59,11 +59,11 @@ func TestSignInToken(t *testing.T) {
 	// The call that needs a refresh waits for the person, and fails if they do not want it.
 	token.Button("Expire the token now").Click()
 	s.page.Press(page.Escape)
-	s.page.Region("Call").Button("Call").Click()
+	s.page.Region("Call").Button("Call again").Click()
 	s.held("token refresh").Button("Stop here").Click()
 	s.signIn("failed").Contains("at the token refresh: you stopped it before this request")
 	s.result("signing in failed at the token refresh")
-	s.page.Region("Call").Button("Call").Click()
+	s.page.Region("Call").Button("Call again").Click()
 	s.sends("token refresh")
 	refreshed(3)
 	s.result("elicitation-inspector")
@@ -73,7 +73,7 @@ func TestSignInToken(t *testing.T) {
 	token.Button("Sign out").Click()
 	token.Contains("There is no token.")
 	s.page.Press(page.Escape)
-	s.page.Region("Call").Button("Call").Click()
+	s.page.Region("Call").Button("Call again").Click()
 	s.signIn("waiting").Button("Decline").Click()
 	s.result("signing in was declined")
 
