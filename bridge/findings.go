@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"time"
 
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/placed"
@@ -30,11 +29,6 @@ func (in *Inspection) Rules() func(seq int64) []string {
 // Judge waits until the linter has checked all frames that the log has now. It is for
 // live inspections; a [Replay] runs the linter in each Refresh.
 func (in *Inspection) Judge(ctx context.Context) error { return in.findings.Update(ctx) }
-
-// JudgeSoon is Judge, but waits at most for limit.
-func (in *Inspection) JudgeSoon(ctx context.Context, limit time.Duration) {
-	in.findings.Linter.Hurry(ctx, limit)
-}
 
 // judgeLog runs the linter on the log of a live inspection until the inspection ends.
 func (in *Inspection) judgeLog() {

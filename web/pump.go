@@ -23,10 +23,6 @@ const (
 	countEvery = 200 * time.Millisecond // the number of frames
 )
 
-// judgeMost is how long the pump waits at most for the findings of a new question. A page
-// that gets them later draws the question twice.
-const judgeMost = 10 * time.Millisecond
-
 // pump draws each changed part of the page and pushes it to every page. Its one
 // goroutine draws all of them, so a later push never has an older state. It may draw a
 // part without need: the hub drops what pages already have.
@@ -188,9 +184,6 @@ func (p *pump) drawQuestions(c changed) {
 		} else {
 			asking[one] = true
 		}
-	}
-	if len(asking) > 0 && p.playback == nil {
-		p.in.JudgeSoon(p.ctx, judgeMost)
 	}
 	for _, n := range slices.Sorted(maps.Keys(p.callsOf(asking))) {
 		p.drawCall(n)

@@ -38,8 +38,6 @@ type Linter struct {
 	log  *wire.Log
 	view *query.View   // the frames to lint
 	busy chan struct{} // a lock, held during Update
-	// hurry ends the pause of Follow; capacity 1.
-	hurry chan struct{}
 
 	// The holder of busy has the fields below to itself.
 	read     int64 // number of linted frames of the view
@@ -66,7 +64,7 @@ var judgedFrames = query.MustParse("kind:request,result,rpc-error,note or (kind:
 func New(l *wire.Log) *Linter {
 	return &Linter{
 		log: l, view: query.NewView(l, judgedFrames, nil), busy: make(chan struct{}, 1),
-		hurry: make(chan struct{}, 1), sessions: make(map[connection]*session), changed: make(chan struct{}),
+		sessions: make(map[connection]*session), changed: make(chan struct{}),
 	}
 }
 
@@ -143,31 +141,7 @@ func (l *Linter) Follow(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-l.hurry:
 		case <-time.After(followEvery):
-		}
-	}
-}
-
-// Hurry has Follow lint the frames that the log has now without its pause, and waits for
-// that, but not longer than limit.
-func (l *Linter) Hurry(ctx context.Context, limit time.Duration) {
-	last, late := l.log.Len(), time.After(limit)
-	for {
-		changed := l.Changed()
-		if l.Judged() >= last {
-			return
-		}
-		select {
-		case l.hurry <- struct{}{}:
-		default:
-		}
-		select {
-		case <-changed:
-		case <-late:
-			return
-		case <-ctx.Done():
-			return
 		}
 	}
 }

@@ -7,9 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"elicitation-inspector/bridge/findings"
 	"elicitation-inspector/bridge/wire"
@@ -74,24 +72,4 @@ func open(t *testing.T, text string) *wire.Log {
 		t.Fatal(err)
 	}
 	return log
-}
-
-// Hurry waits until the linter has caught up with the log, but not for one that does not run.
-func TestHurry(t *testing.T) {
-	t.Parallel()
-	log := open(t, `{"session_id":"a","server_label":"s","transport":"stdio","direction":"s2c","text":"listening"}`+"\n")
-	linter := findings.New(log)
-	linter.Hurry(t.Context(), time.Nanosecond)
-	if linter.Judged() > 0 {
-		t.Error("frames are linted before Follow runs")
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	var following sync.WaitGroup
-	following.Go(func() { _ = linter.Follow(ctx) })
-	linter.Hurry(t.Context(), time.Minute)
-	if got := linter.Judged(); got != log.Len() {
-		t.Errorf("%d of %d frames are linted", got, log.Len())
-	}
-	stop()
-	following.Wait()
 }
