@@ -8,7 +8,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Start is what the middle of the page shows before anything is called.
+// Start is the data of the start panel, which the page shows before the first call.
 type Start struct {
 	Servers []Found
 	MayAdd  bool // the page can connect to further servers

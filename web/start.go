@@ -6,7 +6,8 @@ import (
 	"elicitation-inspector/views"
 )
 
-// startView returns what the page shows before anything is called.
+// startView returns the data of the start panel, which the page shows before the first
+// call.
 func (s *Server) startView() views.Start {
 	start := views.Start{MayAdd: s.config.Add != nil}
 	for _, server := range s.in.Servers() {

@@ -106,7 +106,7 @@ func (q *Settled) shownBy(f *wire.Frame) Next {
 	}
 }
 
-// noted describes what a note of the inspector shows.
+// noted describes a note of the inspector in a sentence.
 func noted(f *wire.Frame) Next {
 	if f.Note == nil || f.Fault != "" { // the inspector did this deliberately
 		return Next{}

@@ -45,9 +45,10 @@ func target(method string, params json.RawMessage) (name string, arguments json.
 	return rawjson.Text(m["name"]), m["arguments"]
 }
 
-// input is what a response requires of the next round of its call.
+// input holds the input requests and requestState of a response, which the client must
+// answer in the next request of the call.
 type input struct {
-	wanted bool // the call is to be made again, even without answers
+	wanted bool // the server expects another request, even without answers
 	asked  []elicit.Asked
 	state  json.RawMessage
 }

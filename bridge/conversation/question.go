@@ -195,8 +195,8 @@ func (q *Question) Personal() bool {
 	return false
 }
 
-// Form returns the question as the person saw it: the fields, and their final inputs,
-// which are those of the accepted answer, or else the defaults. It fails for methods
+// Form returns the fields of the question, and their values: the content of an accepted
+// answer, or the defaults if there is none. It fails for methods
 // other than elicitation/create and for params that cannot be parsed.
 func (q *Question) Form() (*elicit.Request, elicit.Inputs, error) {
 	if q.Method != mcp.MethodElicit {

@@ -39,7 +39,8 @@ type reduction struct {
 	ended    bool           // a note says how the call ended; later responses change nothing
 }
 
-// about is what the Conversation found out about a frame, beyond its bytes.
+// about holds facts about a frame that its own bytes do not show. The Conversation found
+// them in earlier frames.
 type about struct {
 	guessed bool
 	number  int   // of the first question in it

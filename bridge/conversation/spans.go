@@ -32,7 +32,7 @@ func (p Party) String() string {
 
 // Span is a period in which a call was with one of the parties. A question is with
 // the person until it is settled, an accepted URL until the server reports it done. A
-// question of which the transcript does not say who answered counts as the person's.
+// question without a recorded answerer counts as answered by the person.
 type Span struct {
 	From, To time.Time
 	With     Party

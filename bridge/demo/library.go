@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// addLibrary adds the prompts and resources, most of which ask a question first.
+// addLibrary adds the prompts and resources. Most ask a question first.
 func (s *Server) addLibrary() {
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: "release_notes", Title: "Write release notes",

@@ -170,8 +170,8 @@ func (x *export) frames() iter.Seq2[wire.Frame, error] {
 	}
 }
 
-// follow finds the calls in the log, and sets Places to those of which at least one
-// frame is chosen.
+// follow finds the calls in the log, and sets Places to those with at least one chosen
+// frame.
 func (x *export) follow() error {
 	x.conversation = conversation.New(x.Log)
 	if err := x.conversation.Update(x.ctx); err != nil {

@@ -65,8 +65,7 @@ func (x *export) har(w io.Writer) error {
 	return out.Flush()
 }
 
-// The types of an archive's objects. Order and names of their members are those of HAR
-// 1.2.
+// The types of an archive's objects. HAR 1.2 defines the names and order of their members.
 type (
 	harEntry struct {
 		Started  string      `json:"startedDateTime"`

@@ -10,8 +10,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// play is what a page needs to play itself: its script shows more and more of it, at the
-// times that the frames have here.
+// play holds the data for an exported page to play itself: the page's script shows each
+// part at the time that moment returns for its frame.
 type play struct {
 	None    bool    // there are no calls and no sign-ins
 	Asked   []asked // the first questions, as marks

@@ -47,7 +47,7 @@ type Fault struct {
 	Name  string // never changes
 	Group Group
 	Title string // title in menus
-	Does  string // what the client sends, in a sentence
+	Does  string // the bytes or messages that the client sends, in a sentence
 	Good  string // how a good server reacts, in a sentence
 	// Section is the section of the specification for Good, by revision; "" in revisions
 	// without one.

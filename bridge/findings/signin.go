@@ -13,7 +13,8 @@ import (
 	"elicitation-inspector/bridge/wire"
 )
 
-// signIn is what the frames of the latest sign-in of a connection say so far.
+// signIn holds the facts that the frames of a connection's latest sign-in have shown so
+// far.
 type signIn struct {
 	number   int
 	named    string // resource_metadata of the challenge, "" if it names none

@@ -134,7 +134,7 @@ func Frames(l *wire.Log) (frames []wire.Frame, err error) {
 	return frames, err
 }
 
-// Files lists the files that match a pattern, of which there must be some.
+// Files lists the files that match a pattern. It fails the test if there are none.
 func Files(t testing.TB, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -12,7 +12,7 @@ import (
 	"elicitation-inspector/bridge/wording"
 )
 
-// Asked is what a rule expects of the questions it answers.
+// Asked holds the expectations of a rule about the questions that it answers.
 type Asked struct {
 	Message *Text
 	Names   []string // names of all fields, in order; nil for any

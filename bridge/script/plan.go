@@ -3,7 +3,7 @@ package script
 import "elicitation-inspector/bridge/rawjson"
 
 // Plan is a plan file: what a check calls, how it answers honestly, and what it may do.
-// It is a scenario whose calls may be left out, and of which nothing is expected.
+// It is a scenario without expectations, whose calls may be left out.
 type Plan struct {
 	Scenario
 	ReadOnly         bool     // only tools that are annotated with readOnlyHint are called

@@ -68,7 +68,7 @@ func (l *lfReader) Read(p []byte) (int, error) {
 	return len(out), err
 }
 
-// kept is a text of any size of which only the beginning and the end are kept.
+// kept holds the beginning and the end of a text of any size.
 type kept struct {
 	head []byte // the first bytes, in memory that kept owns
 	size int64  // size in bytes of the whole text

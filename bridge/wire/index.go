@@ -13,7 +13,7 @@ import (
 	"elicitation-inspector/bridge/rawjson"
 )
 
-// entry is what the index holds of a frame: 48 bytes without pointers, so that
+// entry is the index record of a frame: 48 bytes without pointers, so that
 // a million entries cost little memory and no time of the garbage collector.
 //
 // An entry is written once, before index.n counts it, and is read without a

@@ -17,11 +17,11 @@ type SignIn struct {
 	Header   http.Header `json:"request_headers,omitempty"`
 	Sent     string      `json:"sent,omitempty"`     // body of the request
 	Received string      `json:"received,omitempty"` // body of the response
-	// JWTs are what the JWTs among the masked values say, by the names of the values.
+	// JWTs holds the decoded JWTs among the masked values, by the names of the values.
 	JWTs map[string]JWT `json:"jwts,omitempty"`
 }
 
-// JWT is what a JSON Web Token says, without its signature.
+// JWT is the decoded header and claims of a JSON Web Token, without its signature.
 type JWT struct {
 	Header json.RawMessage `json:"header"`
 	Claims json.RawMessage `json:"claims"`

@@ -13,7 +13,7 @@ func When(on bool, name, value string) templ.OrderedAttributes {
 	return templ.OrderedAttributes{{Key: name, Value: value}}
 }
 
-// TabIndex returns the tabindex of one of several controls of which one is chosen.
+// TabIndex returns the tabindex of one of several controls. Only the chosen control is a tab stop.
 func TabIndex(chosen bool) string {
 	if chosen {
 		return "0"

@@ -19,7 +19,7 @@ type Target struct {
 	Kind      catalog.Kind
 	Key       string // name of a tool or prompt, URI, or URI template
 	Server    string // label of its server; "" for the first server that has the item
-	Arguments string // what the link has for JSON; "" for none
+	Arguments string // arguments as the link holds them, which may be invalid JSON; "" for none
 }
 
 // Read returns the target in the query of an address; false if it has none.
