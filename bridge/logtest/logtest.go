@@ -79,16 +79,6 @@ func Talk(t testing.TB, text string) []wire.Frame {
 	return out
 }
 
-// TalkIn is Talk of a file.
-func TalkIn(t testing.TB, path string) *wire.Log {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return New(t, Talk(t, string(text))...)
-}
-
 // Open opens a transcript and waits until it has been read.
 func Open(t testing.TB, path string) *wire.Log {
 	t.Helper()

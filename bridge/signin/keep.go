@@ -51,7 +51,7 @@ func (f *Flow) load() {
 	for asked, body := range k.Registered {
 		header := http.Header{"Content-Type": {"application/json"}}
 		_ = m.body(header, body, false) // makes its secrets known
-		f.registered[asked] = &answer{http.StatusCreated, header, body}
+		f.registered[asked] = &answer{status: http.StatusCreated, header: header, body: body}
 	}
 	tokens := &tokenSet{token: k.Token, resource: k.Resource, issuer: k.Issuer}
 	if k.Endpoint != nil {

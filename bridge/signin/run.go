@@ -131,19 +131,17 @@ func (r *run) offers(g Grant) bool {
 	return slices.Contains(r.grants, string(g))
 }
 
-// judge updates the run with a response, and returns what is wrong with the response; "" if
-// nothing is.
-func (r *run) judge(req *http.Request, a *answer) (why string) {
-	why = r.wrong(req, a)
+// judge updates the run with a response.
+func (r *run) judge(a *answer) {
 	ok := a.status >= 200 && a.status < 300
 	switch {
 	case a.status >= 300 && a.status < 400:
-	case r.step == wire.StepRegistration && why != "":
-		r.halted = errors.New(why)
+	case r.step == wire.StepRegistration && a.why != "":
+		r.halted = errors.New(a.why)
 	case a.status >= 400 && a.status < 500:
 		r.missingStatus = a.status
-	case r.step == wire.StepResource && ok && why != "":
-		r.unusable = why
+	case r.step == wire.StepResource && ok && a.why != "":
+		r.unusable = a.why
 	case r.step == wire.StepResource && ok:
 		r.hasResource, r.step = true, wire.StepServer
 		r.resource = rawjson.Text(rawjson.Member(a.body, "resource"))
@@ -151,15 +149,14 @@ func (r *run) judge(req *http.Request, a *answer) (why string) {
 		if len(r.issuers) > 0 {
 			r.flow.update(func(at *Attempt) { at.Issuer = r.issuers[0] })
 		}
-	case r.step == wire.StepServer && ok && why != "", (r.step == wire.StepToken || r.step == wire.StepRefresh) && ok && why != "":
-		r.halted = errors.New(why)
+	case r.step == wire.StepServer && ok && a.why != "", (r.step == wire.StepToken || r.step == wire.StepRefresh) && ok && a.why != "":
+		r.halted = errors.New(a.why)
 	case r.step == wire.StepServer && ok:
 		r.hasServer, r.step = true, wire.StepRegistration
 		r.grants = rawjson.Strings(rawjson.Member(a.body, "grant_types_supported"))
 		r.issuer = rawjson.Text(rawjson.Member(a.body, "issuer"))
 		r.flow.update(func(at *Attempt) { at.Issuer = r.issuer })
 	}
-	return why
 }
 
 // wrong returns what is wrong with a response to the current step; "" if nothing is.

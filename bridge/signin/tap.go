@@ -29,6 +29,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	why    string // what is wrong with it; "" if nothing is
 }
 
 // response returns the answer as the response to req.
@@ -69,7 +70,7 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		f.update(func(a *Attempt) {
 			a.Steps = append(a.Steps, StepTaken{Step: r.step, URL: f.desk.masks().address(req.URL), Status: known.status, Reused: true})
 		})
-		r.judge(req, known)
+		r.judge(known)
 		return known.response(req), nil
 	}
 	u, form, body, err := f.held(req.Context(), r.step, req.Method, req.URL, form, body)
@@ -90,10 +91,11 @@ func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	step := r.step
-	switch why := r.judge(req, out); {
+	r.judge(out)
+	switch {
 	case r.halted != nil:
 		return nil, r.halted
-	case step == wire.StepRegistration && out.status < 300 && why == "":
+	case step == wire.StepRegistration && out.status < 300 && out.why == "":
 		f.registered[asked] = out
 	case req.Method == http.MethodGet:
 		r.documents[req.URL.String()] = out
@@ -118,7 +120,8 @@ func (t tap) exchange(req *http.Request, body []byte) (*answer, error) {
 	} else {
 		shown.Received = m.body(out.header, out.body, secret && out.status < 300)
 		frame.Header = m.header(out.header)
-		taken.Status, taken.Why = out.status, m.text(r.wrong(req, out))
+		out.why = r.wrong(req, out)
+		taken.Status, taken.Why = out.status, m.text(out.why)
 	}
 	if len(m.jwts) > 0 {
 		shown.JWTs = m.jwts
@@ -160,7 +163,7 @@ func (f *Flow) send(req *http.Request) (*answer, error) {
 	case len(body) > answerMost:
 		return nil, fmt.Errorf("the response has more than %d bytes", answerMost)
 	}
-	return &answer{resp.StatusCode, resp.Header, body}, nil
+	return &answer{status: resp.StatusCode, header: resp.Header, body: body}, nil
 }
 
 // plainly returns the text of an error without the method and URL that net/http adds.
